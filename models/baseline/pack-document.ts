@@ -1,0 +1,93 @@
+/** The baseline pack's pack.json: how its networks are fed, how their outputs are read, and where they come from. */
+import { BASELINE_CALIBRATION } from './calibration.js'
+import { DETECTOR_ANCHORS } from './detector-graph.js'
+import { EMBEDDER_DIMENSIONS, EMBEDDER_INPUT_PX } from './embedder-graph.js'
+import { LANDMARKS_INPUT_PX } from './landmarks-graph.js'
+import { NETWORK_PINS, SOURCE_PACKAGE, SOURCE_VERSION } from './pins.js'
+
+/** Part of every stored reference's model id: raise it whenever embeddings change. */
+export const BASELINE_VERSION = '1.0.0'
+
+/**
+ * The five landmarks that dlib aligns by, as indices into the 68, and where they belong in a face that fills the
+ * unit square (dlib's five-point mean shape): outer and inner corner of the subject's left eye, outer and inner
+ * corner of the right eye, base of the nose.
+ */
+const DLIB_FIVE_POINTS = [
+  { landmark: 45, at: [0.8595674595992, 0.2134981538014] },
+  { landmark: 42, at: [0.6460604764104, 0.2289674387677] },
+  { landmark: 36, at: [0.1205750620789, 0.2137274526848] },
+  { landmark: 39, at: [0.3340850613712, 0.2290642403242] },
+  { landmark: 33, at: [0.4901123135679, 0.6277975316475] },
+] as const
+
+/** Border that dlib leaves on each side of the unit square, as a fraction of it. */
+const DLIB_CHIP_PADDING = 0.25
+
+/** Recall falls to nothing at faces under 24 network pixels and again at soft, enlarged ones: two sizes cover both. */
+const DETECTOR_SIZES_PX = [160, 416] as const
+
+/** Mean and range are inside the graphs, so that padding with zeros means black, as it did in training. */
+const RAW_RGB = { color: 'rgb', mean: [0, 0, 0], scale: [1, 1, 1] } as const
+
+const PACKAGE = `npm ${SOURCE_PACKAGE} ${SOURCE_VERSION}`
+
+/** Fresh on every call; key order and numbers never vary. */
+export function baselinePackDocument() {
+  return {
+    format: 1,
+    id: 'baseline',
+    version: BASELINE_VERSION,
+    description:
+      `Built from the weights inside ${PACKAGE}: tiny face detector, 68 landmarks, dlib's face recognition ` +
+      'network. Serves out of the box; for production, prefer a stronger pack calibrated on your own captures.',
+    detector: {
+      file: 'detector.onnx',
+      sha256: NETWORK_PINS['detector.onnx'].sha256,
+      licence: 'MIT',
+      origin: `${PACKAGE}, model/tiny_face_detector_model, dequantised to float32 and rebuilt as ONNX`,
+      decoder: 'tiny-yolov2',
+      input: RAW_RGB,
+      sizes: DETECTOR_SIZES_PX,
+      anchors: DETECTOR_ANCHORS,
+      scoreThreshold: 0.5,
+      nmsIou: 0.4,
+    },
+    landmarks: {
+      file: 'landmarks.onnx',
+      sha256: NETWORK_PINS['landmarks.onnx'].sha256,
+      licence: 'MIT',
+      origin: `${PACKAGE}, model/face_landmark_68_model, dequantised to float32 and rebuilt as ONNX`,
+      decoder: 'face-api-68',
+      input: { width: LANDMARKS_INPUT_PX, height: LANDMARKS_INPUT_PX, ...RAW_RGB },
+      flipAverage: true,
+    },
+    embedder: {
+      file: 'embedder.onnx',
+      sha256: NETWORK_PINS['embedder.onnx'].sha256,
+      licence: 'MIT (conversion); public domain (weights)',
+      origin:
+        `${PACKAGE}, model/face_recognition_model, dequantised to float32 and rebuilt as ONNX; originally ` +
+        'dlib_face_recognition_resnet_model_v1 by Davis King (github.com/davisking/dlib-models, public domain)',
+      input: { width: EMBEDDER_INPUT_PX, height: EMBEDDER_INPUT_PX, ...RAW_RGB },
+      alignment: {
+        source: DLIB_FIVE_POINTS.map(({ landmark }) => landmark),
+        target: DLIB_FIVE_POINTS.map(({ at }) => at.map(toChipPx)),
+      },
+      dimensions: EMBEDDER_DIMENSIONS,
+      normalize: false,
+      flipAverage: true,
+      metric: 'euclidean',
+    },
+    calibration: BASELINE_CALIBRATION,
+  }
+}
+
+/** The content of pack.json. */
+export function baselinePackJson(): string {
+  return `${JSON.stringify(baselinePackDocument(), null, 2)}\n`
+}
+
+function toChipPx(coordinate: number): number {
+  return ((DLIB_CHIP_PADDING + coordinate) / (1 + 2 * DLIB_CHIP_PADDING)) * EMBEDDER_INPUT_PX
+}

@@ -1,0 +1,55 @@
+/** Opens the baseline pack for a test: builds it once, gives its sessions, runs them on planar images. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node'
+import { buildBaseline } from '../../models/baseline/build-baseline.js'
+import type { Tensor } from './reference/nhwc.js'
+
+export type Network = 'detector' | 'landmarks' | 'embedder'
+
+export class BaselinePack {
+  readonly #sessions = new Map<Network, InferenceSession>()
+
+  private constructor(readonly dir: string) {}
+
+  static async open(): Promise<BaselinePack> {
+    const dir = await mkdtemp(join(tmpdir(), 'countersign-baseline-'))
+    await buildBaseline({ outDir: dir })
+    return new BaselinePack(dir)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map((session) => session.release()))
+    await rm(this.dir, { recursive: true })
+  }
+
+  /** Runs one network on images of equal size, given as RGB bytes [height,width,3]. */
+  async run(network: Network, images: Tensor[]): Promise<{ dims: readonly number[]; data: Float32Array }> {
+    const session = await this.#session(network)
+    const { height, width } = images[0]!
+    const planes = new Float32Array(images.length * 3 * height * width)
+    let at = 0
+    for (const image of images) {
+      for (let c = 0; c < 3; c++) {
+        for (let pixel = 0; pixel < height * width; pixel++) planes[at++] = image.data[pixel * 3 + c]!
+      }
+    }
+    const outputs = await session.run({
+      input: new OrtTensor('float32', planes, [images.length, 3, height, width]),
+    })
+    const output = outputs[session.outputNames[0]!]!
+    return { dims: output.dims, data: output.data as Float32Array }
+  }
+
+  async #session(network: Network): Promise<InferenceSession> {
+    const opened =
+      this.#sessions.get(network) ??
+      (await InferenceSession.create(join(this.dir, `${network}.onnx`), {
+        intraOpNumThreads: 1,
+        interOpNumThreads: 1,
+      }))
+    this.#sessions.set(network, opened)
+    return opened
+  }
+}
