@@ -42,7 +42,7 @@ export interface Box {
 export interface Quality {
   /** Overall, 0..1: the minimum of its normalised parts. */
   score: number
-  /** Width of the face box between its outer edges, in source pixels. */
+  /** Width of the face box between its outer edges: the whole pixels of the source image that it touches. */
   faceWidthPx: number
   /** Confidence of the detector, 0..1. */
   detection: number
@@ -107,11 +107,24 @@ export interface VerifyResult {
   timingsMs: StageTimings
 }
 
+export interface CompareResult {
+  /** As in `VerifyResult`. */
+  score: number
+  /** The face of the first and of the second image. */
+  samples: [FaceSample, FaceSample]
+  timingsMs: StageTimings
+}
+
 export interface InspectedImage {
   format: 'jpeg' | 'png' | 'webp'
   /** After EXIF rotation. */
   width: number
   height: number
+}
+
+export interface InspectResult {
+  images: InspectedImage[]
+  timingsMs: StageTimings
 }
 
 export interface ProviderStatus {
@@ -151,6 +164,8 @@ export interface EngineOptions {
   limits: ImageLimits
   /** Calls that may wait for a worker; one more is refused as `overloaded`. */
   queueLimit: number
+  /** For tests alone: lets `Engine.injectFault` break workers on purpose. Default false. */
+  faultInjection?: boolean
   /** Told of worker deaths and late errors; for the log. */
   onIncident?: (incident: { kind: string; error: unknown }) => void
 }

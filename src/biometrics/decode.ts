@@ -1,0 +1,94 @@
+/** From untrusted bytes to upright sRGB pixels. The only place that calls sharp. */
+import sharp from 'sharp'
+import { sniffImageFormat } from './image-format.js'
+import { BiometricError, type ImageLimits, type InspectedImage } from './types.js'
+
+/** An upright picture: [height × width × 3] interleaved sRGB bytes. */
+export interface DecodedImage extends InspectedImage {
+  pixels: { data: Uint8Array; width: number; height: number }
+  /** Source pixels per decoded pixel: over 1 where a large photo was decoded at a smaller size. */
+  sourceScale: number
+}
+
+/**
+ * A photo whose longer side reaches `from` is decoded at `to`: JPEG and WebP then skip most of their work, and a face
+ * that fills a fourteenth of the picture still has the 90 px that an embedder looks at.
+ */
+const shrinkLongSide = { from: 1600, to: 1280 } as const
+
+let configured = false
+
+/** Process-wide, and therefore done once: the smallest set of parsers, no cache of anyone's pictures. */
+function configureSharp(): void {
+  if (configured) return
+  configured = true
+  sharp.block({ operation: ['VipsForeignLoad'] })
+  sharp.unblock({
+    operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'],
+  })
+  sharp.cache(false)
+  // One worker thread a core already; more threads inside libvips would only compete with them.
+  sharp.concurrency(1)
+}
+
+/**
+ * Decodes one image: JPEG, PNG or WebP, its EXIF orientation applied, transparency on white.
+ * @throws {BiometricError} `image_unreadable`, `image_too_large` (header alone is read), `image_too_small`
+ */
+export async function decodeImage(
+  bytes: Uint8Array,
+  limits: Pick<ImageLimits, 'maxPixels' | 'minSidePx'>,
+  imageIndex?: number,
+): Promise<DecodedImage> {
+  configureSharp()
+  const format = sniffImageFormat(bytes)
+  if (!format) {
+    throw new BiometricError('image_unreadable', 'The image is not a JPEG, PNG or WebP file.', imageIndex)
+  }
+  // `error` refuses truncated files but lets pass the harmless oddities that some phones write.
+  const options = { limitInputPixels: false, failOn: 'error', sequentialRead: true } as const
+  const header = await sharp(bytes, options).metadata().catch(rethrowUnreadable(imageIndex))
+  const { width, height } = header.autoOrient
+  if (width * height > limits.maxPixels) {
+    const message = `The image has ${width}×${height} pixels; at most ${limits.maxPixels} are accepted.`
+    throw new BiometricError('image_too_large', message, imageIndex)
+  }
+  if (Math.min(width, height) < limits.minSidePx) {
+    const message = `The image is ${width}×${height}; its shorter side must have ${limits.minSidePx} px.`
+    throw new BiometricError('image_too_small', message, imageIndex)
+  }
+  if ((header.pages ?? 1) > 1) {
+    throw new BiometricError(
+      'image_unreadable',
+      'The image is animated; a single picture is needed.',
+      imageIndex,
+    )
+  }
+
+  let pipeline = sharp(bytes, { ...options, limitInputPixels: limits.maxPixels }).autoOrient()
+  if (Math.max(width, height) >= shrinkLongSide.from) {
+    pipeline = pipeline.resize({ width: shrinkLongSide.to, height: shrinkLongSide.to, fit: 'inside' })
+  }
+  if (header.hasAlpha) pipeline = pipeline.flatten({ background: '#ffffff' })
+  const { data, info } = await pipeline
+    .toColourspace('srgb')
+    .raw({ depth: 'uchar' })
+    .toBuffer({ resolveWithObject: true })
+    .catch(rethrowUnreadable(imageIndex))
+  if (info.channels !== 3) {
+    throw new BiometricError('image_unreadable', 'The image has an unusual set of channels.', imageIndex)
+  }
+  return {
+    format,
+    width,
+    height,
+    pixels: { data, width: info.width, height: info.height },
+    sourceScale: Math.max(width, height) / Math.max(info.width, info.height),
+  }
+}
+
+function rethrowUnreadable(imageIndex: number | undefined) {
+  return (cause: unknown): never => {
+    throw new BiometricError('image_unreadable', 'The image is damaged or incomplete.', imageIndex, { cause })
+  }
+}

@@ -1,0 +1,138 @@
+/** The shape of `pack.json`, format 1: which networks a pack has and every number needed to feed and read them. */
+import Type, { type Static } from 'typebox'
+
+const strict = { additionalProperties: false } as const
+
+/** A plain file name: a pack never reaches outside its own folder. */
+const FileName = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$', maxLength: 128 })
+const Triple = Type.Tuple([Type.Number(), Type.Number(), Type.Number()])
+const Point = Type.Tuple([Type.Number(), Type.Number()])
+const Ratio = Type.Number({ minimum: 0, maximum: 1 })
+const Side = Type.Integer({ minimum: 16, maximum: 4096 })
+
+const networkFile = {
+  file: FileName,
+  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  licence: Type.String({ minLength: 1 }),
+  origin: Type.String({ minLength: 1 }),
+}
+
+/** Fed as planar NCHW float32, channels in `color` order: x' = (x - mean) * scale with x in 0..255. */
+const pixelInput = {
+  color: Type.Enum(['rgb', 'bgr']),
+  mean: Triple,
+  scale: Triple,
+}
+const FixedInput = Type.Object({ width: Side, height: Side, ...pixelInput }, strict)
+
+export const PackSchema = Type.Object(
+  {
+    format: Type.Literal(1),
+    id: Type.String({ pattern: '^[a-z0-9][a-z0-9.-]*$', maxLength: 64 }),
+    version: Type.String({ pattern: '^[0-9A-Za-z][0-9A-Za-z.+-]*$', maxLength: 32 }),
+    description: Type.String(),
+    detector: Type.Object(
+      {
+        ...networkFile,
+        decoder: Type.Enum(['tiny-yolov2', 'yunet']),
+        input: Type.Object(pixelInput, strict),
+        /** tiny-yolov2: sides of square letterboxes; yunet: longest sides, never enlarged. Detections are merged. */
+        sizes: Type.Array(Type.Integer({ minimum: 32, maximum: 2048 }), { minItems: 1, maxItems: 4 }),
+        /** tiny-yolov2 alone: [width, height] in grid cells. */
+        anchors: Type.Optional(Type.Array(Point, { minItems: 1 })),
+        scoreThreshold: Ratio,
+        nmsIou: Ratio,
+      },
+      strict,
+    ),
+    landmarks: Type.Optional(
+      Type.Object(
+        {
+          ...networkFile,
+          decoder: Type.Enum(['face-api-68']),
+          input: FixedInput,
+          flipAverage: Type.Boolean(),
+        },
+        strict,
+      ),
+    ),
+    embedder: Type.Object(
+      {
+        ...networkFile,
+        input: FixedInput,
+        alignment: Type.Object(
+          {
+            /** Indices into the landmarks, one for each target point. */
+            source: Type.Array(Type.Integer({ minimum: 0, maximum: 67 }), { minItems: 2 }),
+            /** Where those points belong, in chip pixels (integer = pixel centre). */
+            target: Type.Array(Point, { minItems: 2 }),
+          },
+          strict,
+        ),
+        dimensions: Type.Integer({ minimum: 8, maximum: 4096 }),
+        normalize: Type.Boolean(),
+        flipAverage: Type.Boolean(),
+        metric: Type.Enum(['euclidean', 'cosine']),
+      },
+      strict,
+    ),
+    liveness: Type.Optional(
+      Type.Object(
+        {
+          decoder: Type.Enum(['minifasnet']),
+          networks: Type.Array(
+            Type.Object(
+              { ...networkFile, input: FixedInput, cropScale: Type.Number({ minimum: 1, maximum: 10 }) },
+              strict,
+            ),
+            { minItems: 1, maxItems: 4 },
+          ),
+          liveClass: Type.Integer({ minimum: 0 }),
+          threshold: Ratio,
+        },
+        strict,
+      ),
+    ),
+    quality: Type.Optional(
+      Type.Object(
+        {
+          minSharpness: Type.Optional(Type.Number({ minimum: 0 })),
+          minBrightness: Type.Optional(Type.Number({ minimum: 0, maximum: 255 })),
+          maxBrightness: Type.Optional(Type.Number({ minimum: 0, maximum: 255 })),
+          minContrast: Type.Optional(Type.Number({ minimum: 0 })),
+          minDetection: Type.Optional(Ratio),
+        },
+        strict,
+      ),
+    ),
+    calibration: Type.Object(
+      {
+        source: Type.String(),
+        points: Type.Array(
+          Type.Object(
+            {
+              fmr: Type.Number({ exclusiveMinimum: 0, maximum: 1 }),
+              threshold: Type.Number(),
+              measured: Type.Optional(Type.Boolean()),
+            },
+            strict,
+          ),
+          { minItems: 1 },
+        ),
+      },
+      strict,
+    ),
+  },
+  strict,
+)
+
+export type PackManifest = Static<typeof PackSchema>
+export type DetectorSpec = PackManifest['detector']
+export type LandmarksSpec = NonNullable<PackManifest['landmarks']>
+export type EmbedderSpec = PackManifest['embedder']
+export type LivenessSpec = NonNullable<PackManifest['liveness']>
+export type QualitySpec = NonNullable<PackManifest['quality']>
+export type PixelInput = DetectorSpec['input']
+export type FixedInput = EmbedderSpec['input']
+/** Any file of a pack, whatever its role. */
+export type NetworkFile = Pick<EmbedderSpec, 'file' | 'sha256'>

@@ -1,0 +1,34 @@
+/** Identifiers and random secrets. */
+import { randomBytes } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** UUIDv7 (RFC 9562) at the clock's time: sorts by creation. */
+export function requestId(nowMs: number): string {
+  return uuidv7({ msecs: nowMs })
+}
+
+/** `ten_…`, `ref_…`: a prefix that names the kind, then a UUIDv7 without dashes. */
+export function prefixedId(prefix: string, nowMs: number): string {
+  return `${prefix}_${uuidv7({ msecs: nowMs }).replaceAll('-', '')}`
+}
+
+/** Fixed-width base62 of a byte string, most significant digit first. */
+export function base62(bytes: Uint8Array, width: number): string {
+  let value = 0n
+  for (const byte of bytes) value = (value << 8n) | BigInt(byte)
+  let digits = ''
+  for (let i = 0; i < width; i++) {
+    digits = BASE62[Number(value % 62n)] + digits
+    value /= 62n
+  }
+  return digits
+}
+
+/** 32 random bytes in base62: 43 characters (62^43 > 2^256). */
+export const RANDOM_BASE62_LENGTH = 43
+
+export function randomBase62(): string {
+  return base62(randomBytes(32), RANDOM_BASE62_LENGTH)
+}

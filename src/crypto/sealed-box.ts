@@ -1,0 +1,29 @@
+/** Authenticated encryption of small records: AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce. */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+
+const VERSION = 1
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const HEADER_BYTES = 1 + NONCE_BYTES + TAG_BYTES
+
+/**
+ * Seals `plaintext` under `key` (32 bytes). `context` is authenticated, not stored: a box moved to another row does not open.
+ * Layout: version (1), nonce (12), tag (16), ciphertext.
+ */
+export function seal(key: Buffer, plaintext: Uint8Array, context: string): Buffer {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))
+  const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()])
+  return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), ciphertext])
+}
+
+/** @throws Error when key, context or box are not those it was sealed with. */
+export function open(key: Buffer, box: Uint8Array, context: string): Buffer {
+  if (box.length < HEADER_BYTES || box[0] !== VERSION) throw new Error('not a sealed box')
+  const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(1, 1 + NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  })
+    .setAAD(Buffer.from(context))
+    .setAuthTag(box.subarray(1 + NONCE_BYTES, HEADER_BYTES))
+  return Buffer.concat([decipher.update(box.subarray(HEADER_BYTES)), decipher.final()])
+}

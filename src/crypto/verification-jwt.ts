@@ -1,0 +1,62 @@
+/** The verdict as a JWT (RFC 7519), bound to the action, HS256 under the tenant's signing secret. */
+import { createHash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import { SignJWT } from 'jose'
+import type { SigningSecret } from './response-signature.js'
+
+export interface VerificationClaims {
+  /** Base URL of the environment. */
+  iss: string
+  /** Tenant id. */
+  aud: string
+  /** User id. */
+  sub: string
+  /** Unix seconds. */
+  iat: number
+  nbf: number
+  exp: number
+  /** Verification id. */
+  jti: string
+  /** Request id. */
+  txn: string
+  env: 'production' | 'sandbox'
+  verdict: 'approved' | 'rejected'
+  reason?: string
+  score: number | null
+  /** The false match rate that the threshold stands for. */
+  fmr: number
+  action: unknown
+  action_hash: string
+  nonce?: string
+  amr: ['face']
+  acr: string
+  /** Unix seconds of the capture's evaluation. */
+  auth_time: number
+  /** Model pack id. */
+  model: string
+  replay: { suspected: boolean }
+}
+
+/** Explicit typing (RFC 8725, section 3.11): a verdict cannot pass for another kind of token. */
+const TOKEN_TYPE = 'stepup+jwt'
+
+export function signVerification(claims: VerificationClaims, { id, secret }: SigningSecret): Promise<string> {
+  return new SignJWT({ ...claims })
+    .setProtectedHeader({ alg: 'HS256', typ: TOKEN_TYPE, kid: id })
+    .sign(typeof secret === 'string' ? Buffer.from(secret) : secret)
+}
+
+/** RFC 8785 canonical form, UTF-8. */
+export function canonicalJson(value: unknown): string {
+  const text = canonicalizeJson(value)
+  if (text === undefined) throw new TypeError('not a JSON value')
+  return text
+}
+
+// The package's CommonJS typings hide the callable default from NodeNext resolution.
+const canonicalizeJson = canonicalize as unknown as (value: unknown) => string | undefined
+
+/** SHA-256 of the canonical form, lower-case hex: what a backend compares with the action it is about to run. */
+export function actionHash(canonicalAction: string): string {
+  return createHash('sha256').update(canonicalAction).digest('hex')
+}

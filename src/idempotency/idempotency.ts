@@ -1,0 +1,107 @@
+/** The 24-hour idempotency window: one execution a key, its response kept sealed and given again. */
+import { createHash, createHmac } from 'node:crypto'
+import { type Clock, DAY_MS } from '../clock.js'
+import type { Environment } from '../config.js'
+import { open, seal } from '../crypto/sealed-box.js'
+import { ApiError, retryAfter } from '../errors.js'
+import type { IdempotencyRecord } from '../storage/records.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
+import type { SubjectVault } from '../subjects/subject-vault.js'
+
+const WINDOW_MS = DAY_MS
+const KEY = /^[\x20-\x7e]{1,255}$/
+
+export interface KeptResponse {
+  status: number
+  /** The body bytes as first sent. */
+  body: string
+}
+
+/** The user a kept response belongs to. Without a data key of its own, it is sealed under the service's. */
+export interface ResponseOwner {
+  lookup: Buffer
+  subject: { id: string; dataKey: Buffer } | null
+}
+
+/** The right to execute once; exactly one of `keep` (inside the effect's transaction) and `release` ends it. */
+export interface Execution {
+  keep(tx: StoreTransaction, response: KeptResponse, owner?: ResponseOwner): Promise<void>
+  release(): void
+}
+
+export class Idempotency {
+  /** Keys whose first request is running, in this process only: a crash frees them. Value: payload hash, hex. */
+  private readonly running = new Map<string, string>()
+
+  constructor(
+    private readonly store: Store,
+    private readonly vault: SubjectVault,
+    private readonly keys: { lookup: Buffer; idempotency: Buffer },
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws ApiError invalid_idempotency_key */
+  assertKey(key: string): void {
+    if (!KEY.test(key)) throw new ApiError('invalid_idempotency_key')
+  }
+
+  /**
+   * Resolves with the kept response of an earlier execution, or with the right to execute.
+   * @throws ApiError idempotency_key_reused, idempotency_in_progress
+   */
+  async begin(
+    request: { tenantId: string; environment: Environment; method: string; path: string; key: string },
+    rawBody: Uint8Array,
+  ): Promise<{ replay: KeptResponse } | { execution: Execution }> {
+    const { tenantId, environment, method, path, key } = request
+    const scope = createHmac('sha256', this.keys.lookup)
+      .update(`idempotency\0${tenantId}\0${environment}\0${method}\0${path}\0${key}`)
+      .digest()
+    const payloadHash = createHash('sha256').update(rawBody).digest()
+    const name = scope.toString('hex')
+    const running = this.running.get(name)
+    if (running !== undefined) {
+      if (running !== payloadHash.toString('hex')) throw new ApiError('idempotency_key_reused')
+      throw new ApiError('idempotency_in_progress', { headers: retryAfter(1) })
+    }
+    // Claimed before the first await, so that no second request can slip in between.
+    this.running.set(name, payloadHash.toString('hex'))
+    const release = () => void this.running.delete(name)
+    try {
+      const createdAt = this.clock.now()
+      const record = await this.store.read.idempotencyRecord(scope, createdAt)
+      if (!record)
+        return {
+          execution: {
+            release,
+            keep: async (tx, { status, body }, owner) => {
+              await tx.insertIdempotencyRecord({
+                scope,
+                lookup: owner?.lookup ?? null,
+                subjectId: owner?.subject?.id ?? null,
+                payloadHash,
+                status,
+                sealed: seal(owner?.subject?.dataKey ?? this.keys.idempotency, Buffer.from(body), name),
+                createdAt,
+                expiresAt: createdAt + WINDOW_MS,
+              })
+            },
+          },
+        }
+      release()
+      if (!record.payloadHash.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
+      const body = open(await this.sealingKey(record), record.sealed, name).toString()
+      return { replay: { status: record.status, body } }
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
+  private async sealingKey({ lookup, subjectId }: IdempotencyRecord): Promise<Buffer> {
+    if (subjectId === null) return this.keys.idempotency
+    const found = await this.store.read.subject(lookup!)
+    if (found?.subject.id !== subjectId) throw new Error('a kept response outlived its user')
+    return this.vault.dataKey(found.subject)
+  }
+}

@@ -1,0 +1,381 @@
+/**
+ * One environment's API: listener → authenticate → rate limit → body → idempotency → endpoint → commit → sign → respond.
+ * Reading `handle` from top to bottom is reading the way of a request.
+ */
+import { createHash } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { AuditEvent, AuditLog } from '../audit/audit-log.js'
+import { BiometricError } from '../biometrics/types.js'
+import { type Clock, SECOND_MS } from '../clock.js'
+import type { Config, Environment } from '../config.js'
+import { requestId as newRequestId } from '../crypto/identifiers.js'
+import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
+import { ApiError, retryAfter } from '../errors.js'
+import type { Execution, Idempotency } from '../idempotency/idempotency.js'
+import type { Store } from '../storage/store.js'
+import { type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
+import type { ActiveSecrets, SigningSecrets } from '../tenancy/signing-secrets.js'
+import type { Caller, Tenancy } from '../tenancy/tenancy.js'
+import type { Call, Commit, Endpoint, Outcome, Timings } from '../v1/endpoint.js'
+import { type InputParser, inputParser } from './json-body.js'
+import type { IncomingRequest, Reply } from './listener.js'
+import { OPENAPI_PATH } from './routes.js'
+import { toApiError } from './to-api-error.js'
+
+export interface ApiServerParts {
+  environment: Environment
+  endpoints: Array<Endpoint<unknown>>
+  /** The OpenAPI document, as JSON text. */
+  openApi: string
+  clock: Clock
+  config: Pick<Config, 'deadlineMs' | 'tlsTerminatedUpstream'>
+  store: Store
+  tenancy: Tenancy
+  secrets: SigningSecrets
+  rateLimiter: RateLimiter
+  idempotency: Idempotency
+  audit: AuditLog
+  /** Signs what no tenant is known for. */
+  instanceSecret: SigningSecret
+  log: Logger
+  observe: (request: ObservedRequest) => void
+}
+
+/** What metrics see of a request. */
+export interface ObservedRequest {
+  environment: Environment
+  endpoint: string
+  status: number
+  code: string | undefined
+  durationMs: number
+  timings: Timings
+  verdict: string | undefined
+}
+
+/** What is known of a request while it is on its way. */
+interface Passage {
+  requestId: string
+  startedMs: number
+  timings: Timings
+  route: Route | undefined
+  caller: Caller | null
+  secrets: ActiveSecrets | null
+  headers: Record<string, string>
+}
+
+interface Route {
+  endpoint: Endpoint<unknown>
+  parse: InputParser
+}
+
+interface Answer {
+  status: number
+  body: string
+  /** For log and metrics. */
+  code?: string | undefined
+  verdict?: string | undefined
+  close?: boolean
+}
+
+/** The caller hung up; nobody reads the answer. The status is nginx's. */
+const CLIENT_CLOSED_REQUEST = 499
+const COMMON_HEADERS = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+}
+const CLIENT_REQUEST_ID = /^[\x20-\x7e]{1,128}$/
+/** Statuses that say nothing of an execution: never kept for a replay, never audited. */
+const NOT_EXECUTED = new Set([400, 401, 403, 405, 413, 415, 429])
+
+export class ApiServer {
+  /** Set when the process is on its way out. */
+  draining = false
+  private readonly routes = new Map<string, Map<string, Route>>()
+
+  constructor(private readonly parts: ApiServerParts) {
+    for (const endpoint of parts.endpoints) {
+      const methods = this.routes.get(endpoint.path) ?? new Map<string, Route>()
+      methods.set(endpoint.method, { endpoint, parse: inputParser(endpoint) })
+      this.routes.set(endpoint.path, methods)
+    }
+  }
+
+  readonly handle = async (request: IncomingRequest): Promise<Reply> => {
+    const passage: Passage = {
+      requestId: newRequestId(this.parts.clock.now()),
+      startedMs: performance.now(),
+      timings: {},
+      route: this.routes.get(request.path)?.get(request.method),
+      caller: null,
+      secrets: null,
+      headers: {},
+    }
+    const answer = await this.answer(request, passage).catch((error) => this.refuse(error, passage))
+    const reply = this.sign(request, passage, answer)
+    this.record(request, passage, answer)
+    return reply
+  }
+
+  private async answer(request: IncomingRequest, passage: Passage): Promise<Answer> {
+    if (this.draining) throw new ApiError('shutting_down', { headers: retryAfter(1) })
+    if (request.path === OPENAPI_PATH && request.method === 'GET') return { status: 200, body: this.parts.openApi }
+    const refusal = await this.authenticate(request, passage)
+    // An unknown address is told as such whoever asks; the caller, where known, only decides who signs.
+    const route = passage.route ?? this.refuseAddress(request)
+    if (refusal) throw refusal
+    this.limitRate(passage)
+
+    const deadlineMs = passage.startedMs + this.parts.config.deadlineMs
+    const body = await request.body(deadlineMs)
+    const execution = await this.beginExecution(request, passage, route, body)
+    if (execution && 'replay' in execution) {
+      passage.headers['X-Svc-Idempotent-Replay'] = 'true'
+      return execution.replay
+    }
+    const cleanUps: Array<() => void> = execution ? [execution.execution.release] : []
+    try {
+      const call: Call<unknown> = {
+        input: route.parse(body, request.headers['content-type'], request.query),
+        environment: this.parts.environment,
+        tenant: passage.caller!.tenant,
+        keyId: passage.caller!.key.id,
+        secrets: passage.secrets!,
+        signingKeyId: request.headers['x-svc-signing-key-id'],
+        requestId: passage.requestId,
+        deadlineMs,
+        signal: request.signal,
+        confidential: this.isConfidential(request),
+        timings: passage.timings,
+        defer: (cleanUp) => void cleanUps.push(cleanUp),
+      }
+      return await this.execute(route.endpoint, call, execution?.execution, passage)
+    } finally {
+      for (const cleanUp of cleanUps) cleanUp()
+    }
+  }
+
+  /** Fills in caller and secrets; resolves with the refusal, which an unknown address outranks. */
+  private async authenticate(request: IncomingRequest, passage: Passage): Promise<unknown> {
+    const { tenancy, secrets, store, environment } = this.parts
+    const started = performance.now()
+    try {
+      const caller = await tenancy.authenticate(request.headers.authorization, environment)
+      passage.secrets = await secrets.active(store.read, caller.tenant.id)
+      passage.caller = caller
+      return null
+    } catch (error) {
+      return error
+    } finally {
+      passage.timings.auth = performance.now() - started
+    }
+  }
+
+  private refuseAddress({ path }: IncomingRequest): never {
+    const methods = this.routes.get(path)
+    if (!methods && path !== OPENAPI_PATH) throw new ApiError('unknown_endpoint')
+    throw new ApiError('method_not_allowed', {
+      headers: { Allow: methods ? [...methods.keys()].join(', ') : 'GET' },
+    })
+  }
+
+  private limitRate(passage: Passage): void {
+    const { tenancy, rateLimiter } = this.parts
+    const contract = tenancy.rateContract(passage.caller!)
+    const decision = rateLimiter.take(passage.caller!.key.id, contract)
+    Object.assign(passage.headers, rateLimitHeaders(contract, decision))
+    if (!decision.allowed) throw new ApiError('rate_limited', { headers: retryAfter(decision.retryAfterSeconds) })
+  }
+
+  private async beginExecution(request: IncomingRequest, passage: Passage, { endpoint }: Route, body: Buffer) {
+    const key = request.headers['x-svc-idempotency-key']
+    if (key === undefined) return null
+    this.parts.idempotency.assertKey(key)
+    if (!endpoint.idempotent) return null
+    const { environment } = this.parts
+    const tenantId = passage.caller!.tenant.id
+    return this.parts.idempotency.begin(
+      { tenantId, environment, method: endpoint.method, path: endpoint.path, key },
+      body,
+    )
+  }
+
+  /** Runs the endpoint; effect, kept response and audit entry commit together. */
+  private async execute(
+    endpoint: Endpoint<unknown>,
+    call: Call<unknown>,
+    execution: Execution | undefined,
+    passage: Passage,
+  ): Promise<Answer> {
+    let work: Commit | Outcome
+    try {
+      work = await endpoint.handle(call)
+    } catch (error) {
+      work = this.executedRefusal(error, passage)
+    }
+    if (typeof work !== 'function' && !execution && !this.isAudited(endpoint)) return this.toAnswer(work, passage)
+    try {
+      return await this.commit(endpoint, call, execution, passage, work)
+    } catch (error) {
+      // The effect was refused inside its transaction, which is rolled back; the refusal itself is what remains.
+      return this.commit(endpoint, call, execution, passage, this.executedRefusal(error, passage))
+    }
+  }
+
+  private async commit(
+    endpoint: Endpoint<unknown>,
+    call: Call<unknown>,
+    execution: Execution | undefined,
+    passage: Passage,
+    work: Commit | Outcome,
+  ): Promise<Answer> {
+    if (call.signal.aborted) throw new BiometricError('cancelled', 'The caller hung up.')
+    const started = performance.now()
+    try {
+      return await this.parts.store.transaction(async (tx) => {
+        const outcome = typeof work === 'function' ? await work(tx) : work
+        const answer = this.toAnswer(outcome, passage)
+        await execution?.keep(tx, answer, outcome.owner)
+        if (this.isAudited(endpoint))
+          await this.parts.audit.append(tx, call.tenant.id, {
+            ...outcome.audit,
+            event: endpoint.id as AuditEvent['event'],
+            actor: call.keyId,
+            request_id: call.requestId,
+            status: outcome.status,
+            ...(answer.code ? { code: answer.code } : {}),
+          })
+        return answer
+      })
+    } finally {
+      passage.timings.store = (passage.timings.store ?? 0) + performance.now() - started
+    }
+  }
+
+  private isAudited(endpoint: Endpoint<unknown>): boolean {
+    return endpoint.audited && this.parts.environment === 'production'
+  }
+
+  /** The outcome that an error amounts to when the request was executed; other errors go on. */
+  private executedRefusal(error: unknown, passage: Passage): Outcome {
+    if (!(error instanceof ApiError) || error.status >= 500 || NOT_EXECUTED.has(error.status)) throw error
+    return { status: error.status, body: error.toBody(passage.requestId), headers: error.headers }
+  }
+
+  private toAnswer({ status, body, headers }: Outcome, passage: Passage): Answer {
+    if (headers) Object.assign(passage.headers, headers)
+    return {
+      status,
+      body: JSON.stringify(body),
+      code: typeof body.code === 'string' ? body.code : undefined,
+      verdict: typeof body.verdict === 'string' ? body.verdict : undefined,
+    }
+  }
+
+  private refuse(error: unknown, passage: Passage): Answer {
+    if (error instanceof BiometricError && error.code === 'cancelled')
+      return { status: CLIENT_CLOSED_REQUEST, body: '' }
+    const refusal = toApiError(error)
+    Object.assign(passage.headers, refusal.headers)
+    if (refusal.status >= 500)
+      this.parts.log.error({ request_id: passage.requestId, err: refusal.cause ?? refusal }, refusal.message)
+    return {
+      status: refusal.status,
+      body: JSON.stringify(refusal.toBody(passage.requestId)),
+      code: refusal.code,
+      close: refusal.code === 'body_too_large' || refusal.code === 'shutting_down',
+    }
+  }
+
+  private sign(request: IncomingRequest, passage: Passage, answer: Answer): Reply {
+    const { requestId, secrets, timings } = passage
+    const started = performance.now()
+    const keys = secrets
+      ? [secrets.outgoing, ...(secrets.incoming ? [secrets.incoming] : [])]
+      : [this.parts.instanceSecret]
+    const signature = signResponse(
+      {
+        timestamp: Math.floor(this.parts.clock.now() / SECOND_MS),
+        requestId,
+        status: answer.status,
+        method: request.method,
+        target: request.query ? `${request.path}?${request.query}` : request.path,
+        body: answer.body,
+      },
+      keys,
+    )
+    timings.sign = (timings.sign ?? 0) + performance.now() - started
+    const clientRequestId = request.headers['x-request-id']
+    return {
+      status: answer.status,
+      body: answer.body,
+      close: answer.close ?? false,
+      headers: {
+        ...COMMON_HEADERS,
+        ...passage.headers,
+        'X-Request-Id': requestId,
+        ...(clientRequestId && CLIENT_REQUEST_ID.test(clientRequestId)
+          ? { 'X-Client-Request-Id': clientRequestId }
+          : {}),
+        [SIGNATURE_HEADER]: signature,
+        'Server-Timing': serverTiming(timings),
+      },
+    }
+  }
+
+  /** One line a request. The query may name a user, so it stays out. */
+  private record(request: IncomingRequest, passage: Passage, answer: Answer): void {
+    const { requestId, startedMs, timings, caller, route } = passage
+    const { environment, log, observe } = this.parts
+    const durationMs = performance.now() - startedMs
+    const endpoint = route?.endpoint.id ?? 'unknown'
+    observe({ environment, endpoint, status: answer.status, code: answer.code, durationMs, timings, verdict: answer.verdict })
+    log.info(
+      {
+        request_id: requestId,
+        environment,
+        tenant: caller?.tenant.id ?? null,
+        endpoint,
+        method: request.method,
+        path: safePath(request.path, route),
+        status: answer.status,
+        ...(answer.code ? { code: answer.code } : {}),
+        ...(answer.verdict ? { verdict: answer.verdict } : {}),
+        duration_ms: round(durationMs),
+        timings_ms: Object.fromEntries(Object.entries(timings).map(([stage, ms]) => [stage, round(ms)])),
+      },
+      'request',
+    )
+  }
+
+  private isConfidential(request: IncomingRequest): boolean {
+    return request.encrypted || this.parts.config.tlsTerminatedUpstream || isLoopback(request.remoteAddress)
+  }
+}
+
+/** A path that is none of ours may be anything, a pasted key included: its digest is enough to tell repeats. */
+function safePath(path: string, route: Route | undefined): string {
+  if (route) return path
+  return `unknown:${createHash('sha256').update(path).digest('hex').slice(0, 12)}`
+}
+
+/** Both forms that uWebSockets.js gives: dotted, and IPv6 written out in full. */
+function isLoopback(address: string): boolean {
+  return (
+    /^127\./.test(address) ||
+    /^(?:0000:){7}0001$/.test(address) ||
+    /^(?:0000:){5}ffff:7f[0-9a-f]{2}:[0-9a-f]{4}$/.test(address)
+  )
+}
+
+const STAGES = ['auth', 'queue', 'decode', 'detect', 'align', 'liveness', 'embed', 'match', 'store', 'sign']
+
+function serverTiming(timings: Timings): string {
+  return STAGES.filter((stage) => timings[stage] !== undefined)
+    .map((stage) => `${stage};dur=${round(timings[stage]!)}`)
+    .join(', ')
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 100) / 100
+}

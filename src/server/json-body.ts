@@ -1,0 +1,121 @@
+/** From body bytes and query to the endpoint's validated input, with every refusal coded and pointing at its field. */
+import { isUtf8 } from 'node:buffer'
+import { Compile, type Validator } from 'typebox/compile'
+import { ApiError, type ErrorDetail } from '../errors.js'
+import type { EndpointDescription } from '../v1/endpoint.js'
+
+export type InputParser = (body: Buffer, contentType: string | undefined, query: string) => unknown
+
+/** Compiles the endpoint's schemas once. The parser throws ApiError unsupported_media_type, malformed_json, invalid_request. */
+export function inputParser(endpoint: Pick<EndpointDescription, 'body' | 'bodyOptional' | 'query'>): InputParser {
+  const schema = endpoint.body
+  if (!schema) return () => undefined
+  const validator = Compile(schema)
+  const parameters = new Set(Object.keys(endpoint.query ?? {}))
+  return (body, contentType, query) => {
+    const fromQuery = endpoint.query ? parseQuery(query, parameters) : {}
+    let value: unknown
+    if (body.length > 0) {
+      assertJsonType(contentType)
+      value = parseJson(body)
+    } else if (!endpoint.bodyOptional) throw new ApiError('malformed_json', { message: 'The body is empty.' })
+    else value = {}
+    const input = mergeQuery(value, fromQuery)
+    assertValid(validator, input)
+    return input
+  }
+}
+
+function assertJsonType(contentType: string | undefined): void {
+  const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase())
+  const foreign = parameters.some((parameter) => parameter.startsWith('charset=') && !/^charset="?utf-8"?$/.test(parameter))
+  if (type !== 'application/json' || foreign) throw new ApiError('unsupported_media_type')
+}
+
+function parseJson(body: Buffer): unknown {
+  if (!isUtf8(body)) throw new ApiError('malformed_json')
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    // The parser's message may quote the body, so it goes no further.
+    throw new ApiError('malformed_json')
+  }
+}
+
+function parseQuery(query: string, known: Set<string>): Record<string, string> {
+  const values: Record<string, string> = {}
+  const details: ErrorDetail[] = []
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!known.has(name)) details.push({ path: name, issue: 'is not a known query parameter' })
+    else if (name in values) details.push({ path: name, issue: 'is given more than once' })
+    else values[name] = value
+  }
+  if (details.length > 0) throw new ApiError('invalid_request', { details })
+  return values
+}
+
+/** A parameter may stand in body or query; in both, it must say the same. */
+function mergeQuery(body: unknown, query: Record<string, string>): unknown {
+  if (Object.keys(query).length === 0 || typeof body !== 'object' || body === null) return body
+  const fields = body as Record<string, unknown>
+  const details = Object.keys(query)
+    .filter((name) => name in fields && fields[name] !== query[name])
+    .map((name) => ({ path: name, issue: 'differs between body and query' }))
+  if (details.length > 0) throw new ApiError('invalid_request', { details })
+  return { ...fields, ...query }
+}
+
+function assertValid(validator: Validator, input: unknown): void {
+  const details = validator.Check(input) ? surrogateIssues(input) : describeErrors(validator, input)
+  if (details.length > 0) throw new ApiError('invalid_request', { details })
+}
+
+/** A lone surrogate has no UTF-8 form: two different user ids would become one. */
+function surrogateIssues(input: unknown): ErrorDetail[] {
+  const details: ErrorDetail[] = []
+  for (const [name, value] of Object.entries((input ?? {}) as Record<string, unknown>)) {
+    const text = typeof value === 'string' ? value : name === 'action' ? JSON.stringify(value) : ''
+    const escaped = name === 'action' && /\\ud[89a-f]/i.test(text)
+    if (escaped || !text.isWellFormed()) details.push({ path: name, issue: 'holds a lone surrogate' })
+  }
+  return details
+}
+
+const MOST_DETAILS = 20
+
+function describeErrors(validator: Validator, input: unknown): ErrorDetail[] {
+  const details = new Map<string, ErrorDetail>()
+  const add = (path: string, issue: string) => {
+    const key = `${path}\0${issue}`
+    if (details.size < MOST_DETAILS) details.set(key, { path, issue })
+  }
+  for (const error of validator.Errors(input)) {
+    const path = error.instancePath.split('/').slice(1).join('.')
+    switch (error.keyword) {
+      case 'required':
+        for (const name of error.params.requiredProperties)
+          // The oneOf of image and images reports each branch; one clear sentence says more.
+          if (error.schemaPath.includes('oneOf')) add('image', 'give either `image` or `images`')
+          else add(path ? `${path}.${name}` : name, 'is required')
+        break
+      case 'oneOf':
+        add('image', 'give either `image` or `images`')
+        break
+      case 'additionalProperties':
+        for (const name of error.params.additionalProperties) add(path ? `${path}.${name}` : name, 'is not a known field')
+        break
+      // The schema `false` of an unknown field; additionalProperties names it better.
+      case 'boolean':
+        break
+      case 'pattern':
+        add(path, 'must not hold control characters')
+        break
+      case 'format':
+        add(path, 'must be a date-time in RFC 3339, such as 2026-01-31T12:00:00Z')
+        break
+      default:
+        add(path || 'body', error.message)
+    }
+  }
+  return [...details.values()]
+}

@@ -1,0 +1,292 @@
+/** One uWebSockets.js listener: requests come in bounded and checked, replies go out whole. Knows neither tenants nor biometrics. */
+import { STATUS_CODES } from 'node:http'
+import { createServer } from 'node:net'
+import * as uws from 'uWebSockets.js'
+import type { ListenAddress } from '../config.js'
+import { ApiError } from '../errors.js'
+
+export interface IncomingRequest {
+  /** As sent, in its own case. */
+  method: string
+  /** Without query, not percent-decoded. */
+  path: string
+  /** Without the question mark. */
+  query: string
+  /** Lower-case names; a repeated header's values are joined by ", ". */
+  headers: Readonly<Record<string, string | undefined>>
+  remoteAddress: string
+  encrypted: boolean
+  /** Aborted when the caller hangs up before the reply. */
+  signal: AbortSignal
+  /** The whole body; empty for none. @throws ApiError body_too_large, deadline_exceeded */
+  body(deadlineMs: number): Promise<Buffer>
+}
+
+export interface Reply {
+  status: number
+  headers: Record<string, string>
+  body: string | Buffer
+  /** Closes the connection after the reply: what still arrives on it is not wanted. */
+  close?: boolean
+}
+
+export interface ListenerOptions {
+  address: ListenAddress
+  tls?: { certFile: string; keyFile: string } | undefined
+  maxBodyBytes: number
+  /** Must not throw; when it rejects all the same, the caller gets a bare 500. */
+  handler: (request: IncomingRequest) => Promise<Reply>
+}
+
+/** A body shorter than this is worth no allocation ahead of its arrival. */
+const NO_BODY = Buffer.alloc(0)
+const DRAIN_POLL_MS = 5
+
+export class Listener {
+  private inFlight = 0
+
+  private constructor(
+    private readonly app: uws.TemplatedApp,
+    private readonly socket: uws.us_listen_socket,
+    /** Where it listens; the port is the real one when 0 was asked for. */
+    readonly address: ListenAddress,
+    readonly encrypted: boolean,
+  ) {}
+
+  /** @throws Error when the address is in use or the certificate does not load. */
+  static async listen(options: ListenerOptions): Promise<Listener> {
+    const { address, tls } = options
+    // uWebSockets.js binds with SO_REUSEPORT: a second process would silently share the port.
+    if (address.port !== 0) await assertFree(address)
+    const app = tls
+      ? uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile })
+      : uws.App()
+    let listener: Listener | undefined
+    app.any('/*', (res, req) => receive(res, req, options, (change) => void (listener!.inFlight += change)))
+    const socket = await new Promise<uws.us_listen_socket>((resolve, reject) => {
+      app.listen(address.host, address.port, (opened) =>
+        opened ? resolve(opened) : reject(new Error(`Cannot listen on ${address.host}:${address.port}.`)),
+      )
+    })
+    const port = uws.us_socket_local_port(socket as unknown as uws.us_socket)
+    listener = new Listener(app, socket, { host: address.host, port }, tls !== undefined)
+    return listener
+  }
+
+  /** Stops accepting, waits for replies under way (at most `patienceMs`), then closes what is left. */
+  async close(patienceMs: number): Promise<void> {
+    uws.us_listen_socket_close(this.socket)
+    const giveUpAt = performance.now() + patienceMs
+    while (this.inFlight > 0 && performance.now() < giveUpAt)
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))
+    this.app.close()
+  }
+}
+
+/**
+ * An exception in here, or a return before `onAborted` is registered, aborts the process: the first line registers it and
+ * everything else is caught.
+ */
+function receive(
+  res: uws.HttpResponse,
+  req: uws.HttpRequest,
+  options: ListenerOptions,
+  count: (change: 1 | -1) => void,
+): void {
+  const exchange = new Exchange(res)
+  res.onAborted(() => exchange.abort())
+  try {
+    count(1)
+    exchange.onDone = () => count(-1)
+    const headers = readHeaders(req)
+    if (headers === null) {
+      res.close()
+      return
+    }
+    const method = req.getCaseSensitiveMethod()
+    const body = new BodyReader(res, headers, options.maxBodyBytes)
+    const request: IncomingRequest = {
+      method,
+      path: req.getUrl(),
+      query: req.getQuery() ?? '',
+      headers,
+      remoteAddress: Buffer.from(res.getRemoteAddressAsText()).toString('latin1'),
+      encrypted: options.tls !== undefined,
+      get signal() {
+        return exchange.signal
+      },
+      body: (deadlineMs) => body.read(deadlineMs),
+    }
+    exchange.onAbort = () => body.abort()
+    options.handler(request).then(
+      (reply) => exchange.reply(reply, method === 'HEAD'),
+      () => exchange.reply(BARE_FAILURE, method === 'HEAD'),
+    )
+  } catch {
+    exchange.reply(BARE_FAILURE, false)
+  }
+}
+
+const BARE_FAILURE: Reply = { status: 500, headers: {}, body: '', close: true }
+
+/** The life of one response: written once, or aborted by the caller. */
+class Exchange {
+  onDone: () => void = () => {}
+  onAbort: () => void = () => {}
+  private state: 'open' | 'replied' | 'aborted' = 'open'
+  private controller: AbortController | null = null
+
+  constructor(private readonly res: uws.HttpResponse) {}
+
+  /** Made on demand: most requests never look. */
+  get signal(): AbortSignal {
+    this.controller ??= new AbortController()
+    if (this.state === 'aborted') this.controller.abort()
+    return this.controller.signal
+  }
+
+  abort(): void {
+    if (this.state !== 'open') return
+    this.state = 'aborted'
+    this.controller?.abort()
+    this.onAbort()
+    this.onDone()
+  }
+
+  reply(reply: Reply, headOnly: boolean): void {
+    if (this.state !== 'open') return
+    // Closing inside the handler would let a second request of the same packet run; a turn later, the socket is gone with it.
+    if (reply.close) setImmediate(() => this.write(reply, headOnly))
+    else this.write(reply, headOnly)
+  }
+
+  private write({ status, headers, body, close }: Reply, headOnly: boolean): void {
+    if (this.state !== 'open') return
+    this.state = 'replied'
+    this.res.cork(() => {
+      this.res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
+      for (const name in headers) this.res.writeHeader(name, oneLine(headers[name]!))
+      if (headOnly) {
+        this.res.writeHeader('Content-Length', String(Buffer.byteLength(body)))
+        this.res.endWithoutBody(undefined, close)
+      } else this.res.end(body, close)
+    })
+    this.onDone()
+  }
+}
+
+/** uWebSockets.js writes header values as they are: a line break in one would let it inject another. */
+function oneLine(value: string): string {
+  return /[\r\n\0]/.test(value) ? value.replace(/[\r\n\0]+/g, ' ') : value
+}
+
+/** Headers that frame the message: the parser looks at the first of a name only, so a second one smuggles. */
+const FRAMING = new Set(['content-length', 'transfer-encoding', 'host'])
+
+/** All headers, or null when the framing is ambiguous and the connection must be cut. */
+function readHeaders(req: uws.HttpRequest): Record<string, string | undefined> | null {
+  const headers: Record<string, string | undefined> = Object.create(null)
+  let ambiguous = false
+  req.forEach((name, value) => {
+    const before = headers[name]
+    if (before === undefined) headers[name] = value
+    else if (FRAMING.has(name)) ambiguous = true
+    else headers[name] = `${before}, ${value}`
+  })
+  const encoding = headers['transfer-encoding']
+  if (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || headers['content-length'] !== undefined))
+    ambiguous = true
+  return ambiguous ? null : headers
+}
+
+/** Collects the body. Data must be asked for before the handler returns, so the constructor does. */
+class BodyReader {
+  private chunks: Buffer[] = []
+  private received = 0
+  private whole: Buffer | null = null
+  private failure: Error | null = null
+  private settle: (() => void) | null = null
+
+  constructor(
+    res: uws.HttpResponse,
+    headers: Readonly<Record<string, string | undefined>>,
+    limitBytes: number,
+  ) {
+    const length = headers['content-length']
+    const chunked = headers['transfer-encoding'] !== undefined
+    if (!chunked && (length === undefined || Number(length) === 0)) {
+      this.whole = NO_BODY
+      return
+    }
+    if (!chunked && Number(length) > limitBytes) {
+      this.fail(tooLarge(limitBytes))
+      return
+    }
+    const expected = chunked ? null : Number(length)
+    // One buffer of the announced size, filled as it arrives; the chunks themselves are only lent for the callback.
+    let buffer: Buffer | null = null
+    res.onData((chunk, isLast) => {
+      if (this.failure) return
+      this.received += chunk.byteLength
+      if (this.received > limitBytes) return this.fail(tooLarge(limitBytes))
+      if (expected === null) this.chunks.push(Buffer.from(Buffer.from(chunk)))
+      else {
+        buffer ??= Buffer.allocUnsafeSlow(expected)
+        buffer.set(new Uint8Array(chunk), this.received - chunk.byteLength)
+      }
+      if (isLast) {
+        this.whole = buffer ?? Buffer.concat(this.chunks)
+        this.chunks = []
+        this.settle?.()
+      }
+    })
+  }
+
+  abort(): void {
+    this.fail(new Error('the caller hung up'))
+  }
+
+  read(deadlineMs: number): Promise<Buffer> {
+    if (this.failure) return Promise.reject(this.failure)
+    if (this.whole) return Promise.resolve(this.whole)
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () => this.fail(new ApiError('deadline_exceeded', { message: 'The body did not arrive in time.' })),
+        Math.max(0, deadlineMs - performance.now()),
+      )
+      this.settle = () => {
+        clearTimeout(timer)
+        if (this.failure) reject(this.failure)
+        else resolve(this.whole!)
+      }
+    })
+  }
+
+  private fail(error: Error): void {
+    this.failure ??= error
+    this.chunks = []
+    this.settle?.()
+  }
+}
+
+function tooLarge(limitBytes: number): ApiError {
+  return new ApiError('body_too_large', { message: `The body is larger than ${limitBytes} bytes.` })
+}
+
+/** A plain bind without SO_REUSEPORT fails when anybody else listens there. */
+function assertFree({ host, port }: ListenAddress): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', (cause: NodeJS.ErrnoException) =>
+      reject(
+        new Error(
+          cause.code === 'EADDRINUSE'
+            ? `${host}:${port} is in use by another process.`
+            : `Cannot listen on ${host}:${port}: ${cause.message}`,
+          { cause },
+        ),
+      ),
+    )
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()))
+  })
+}

@@ -1,0 +1,31 @@
+/** The table of contents of the API: every endpoint, in the order of the specification. */
+import { deleteDescription, erase } from '../v1/delete.js'
+import type { Endpoint, EndpointDescription } from '../v1/endpoint.js'
+import { enroll, enrollDescription } from '../v1/enroll.js'
+import { health, healthDescription } from '../v1/health.js'
+import { rotateSigning, rotateSigningDescription } from '../v1/rotate-signing.js'
+import type { Services } from '../v1/services.js'
+import { verify, verifyDescription } from '../v1/verify.js'
+
+/** What the OpenAPI document is made from. */
+export const DESCRIPTIONS: EndpointDescription[] = [
+  enrollDescription,
+  verifyDescription,
+  deleteDescription,
+  healthDescription,
+  rotateSigningDescription,
+]
+
+/** Where the OpenAPI document is served, without a key, on both APIs. */
+export const OPENAPI_PATH = '/v1/openapi.json'
+
+/** The endpoints over one environment's services. The router hands each only input that its own schema has passed. */
+export function endpoints(services: Services): Array<Endpoint<unknown>> {
+  return [
+    enroll(services),
+    verify(services),
+    erase(services),
+    health(services),
+    rotateSigning(services),
+  ] as Array<Endpoint<never>> as Array<Endpoint<unknown>>
+}

@@ -1,0 +1,113 @@
+/** The rows that a Store keeps. Times are milliseconds since the epoch; `sealed` and `wrapped` bytes are opaque to storage. */
+import type { Environment } from '../config.js'
+
+export interface TenantRecord {
+  id: string
+  name: string
+  createdAt: number
+  /** Contract of the production key: sustained requests per second, and how many may come at once. */
+  ratePerSecond: number
+  burst: number
+  /** Overrides the configured false match rate. */
+  fmr: number | null
+  /** When the first sandbox verify cleared; null before. */
+  productionIssuedAt: number | null
+  /** When the first production key was revealed; null before. */
+  productionRevealedAt: number | null
+}
+
+export interface ApiKeyRecord {
+  id: string
+  tenantId: string
+  type: Environment
+  /** SHA-256 of the key. */
+  hash: Buffer
+  /** The last four characters, to tell keys apart. */
+  hint: string
+  createdAt: number
+  /** End of a grace period; null for ever. */
+  validUntil: number | null
+  revokedAt: number | null
+}
+
+export interface SigningSecretRecord {
+  /** The `kid`. */
+  id: string
+  tenantId: string
+  sealed: Buffer
+  createdAt: number
+  /** End of the overlap; null for the current secret. */
+  validUntil: number | null
+}
+
+/** A user of a tenant in one environment, known only by a keyed pseudonym. */
+export interface SubjectRecord {
+  id: string
+  tenantId: string
+  environment: Environment
+  /** HMAC-SHA256 of tenant, environment and user id. */
+  lookup: Buffer
+  /** The user's data key, wrapped; erasing it erases whatever it sealed, in every copy. */
+  wrappedKey: Buffer
+  createdAt: number
+  /** Consecutive rejections. */
+  failures: number
+  /** No verify is evaluated before this time. */
+  lockedUntil: number | null
+  /** Set when the rejections went on; only re-enrolment clears it. */
+  disabledAt: number | null
+}
+
+export interface ReferenceRecord {
+  id: string
+  subjectId: string
+  /** The model pack it was made with. */
+  model: string
+  sealed: Buffer
+  createdAt: number
+}
+
+/** A capture that was seen, for telling replays. */
+export interface CaptureRecord {
+  subjectId: string
+  /** Keyed digest of the image bytes. */
+  digest: Buffer
+  /** The embedding under the user's data key. */
+  sealed: Buffer
+  seenAt: number
+}
+
+export interface IdempotencyRecord {
+  /** HMAC of tenant, environment, method, path and key. */
+  scope: Buffer
+  /** The user whose erasure takes this record along; null for none. */
+  lookup: Buffer | null
+  /** The subject whose data key sealed it; null for the service's own key. */
+  subjectId: string | null
+  /** SHA-256 of the raw body of the first request. */
+  payloadHash: Buffer
+  status: number
+  sealed: Buffer
+  createdAt: number
+  expiresAt: number
+}
+
+export interface ErasureRecord {
+  lookup: Buffer
+  erasureId: string
+  erasedAt: number
+  references: number
+  captures: number
+  idempotencyRecords: number
+  expiresAt: number
+}
+
+export interface AuditRecord {
+  tenantId: string
+  /** 1, 2, 3, … without a gap. */
+  sequence: number
+  /** Canonical JSON of the entry. */
+  entry: string
+  /** Chain value, 32 bytes. */
+  hash: Buffer
+}

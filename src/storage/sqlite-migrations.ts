@@ -1,0 +1,130 @@
+/** The schema of the SQLite store, as numbered steps: step n takes a database from `user_version` n - 1 to n. Steps are never edited. */
+import type { Database } from 'better-sqlite3'
+
+const MIGRATIONS: string[] = [
+  `
+  CREATE TABLE tenant (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    rate_per_second REAL NOT NULL,
+    burst INTEGER NOT NULL,
+    fmr REAL,
+    production_issued_at INTEGER,
+    production_revealed_at INTEGER
+  ) STRICT;
+
+  CREATE TABLE api_key (
+    id TEXT PRIMARY KEY,
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    type TEXT NOT NULL CHECK (type IN ('sandbox', 'production')),
+    hash BLOB NOT NULL UNIQUE,
+    hint TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    valid_until INTEGER,
+    revoked_at INTEGER
+  ) STRICT;
+  CREATE INDEX api_key_of_tenant ON api_key (tenant_id, created_at);
+
+  CREATE TABLE signing_secret (
+    id TEXT PRIMARY KEY,
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    sealed BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    valid_until INTEGER
+  ) STRICT;
+  -- One current secret a tenant, whatever races.
+  CREATE UNIQUE INDEX signing_secret_current ON signing_secret (tenant_id) WHERE valid_until IS NULL;
+  CREATE INDEX signing_secret_of_tenant ON signing_secret (tenant_id, valid_until);
+
+  CREATE TABLE subject (
+    id TEXT PRIMARY KEY,
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    environment TEXT NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    lookup BLOB NOT NULL UNIQUE,
+    wrapped_key BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    locked_until INTEGER,
+    disabled_at INTEGER
+  ) STRICT;
+
+  CREATE TABLE reference (
+    id TEXT PRIMARY KEY,
+    subject_id TEXT NOT NULL UNIQUE REFERENCES subject (id) ON DELETE CASCADE,
+    model TEXT NOT NULL,
+    sealed BLOB NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE capture (
+    subject_id TEXT NOT NULL REFERENCES subject (id) ON DELETE CASCADE,
+    digest BLOB NOT NULL,
+    sealed BLOB NOT NULL,
+    seen_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX capture_of_subject ON capture (subject_id, seen_at);
+  CREATE INDEX capture_seen_at ON capture (seen_at);
+
+  CREATE TABLE idempotency (
+    scope BLOB PRIMARY KEY,
+    lookup BLOB,
+    subject_id TEXT,
+    payload_hash BLOB NOT NULL,
+    status INTEGER NOT NULL,
+    sealed BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX idempotency_lookup ON idempotency (lookup) WHERE lookup IS NOT NULL;
+  CREATE INDEX idempotency_expires_at ON idempotency (expires_at);
+
+  CREATE TABLE erasure (
+    lookup BLOB PRIMARY KEY,
+    erasure_id TEXT NOT NULL,
+    erased_at INTEGER NOT NULL,
+    reference_count INTEGER NOT NULL,
+    capture_count INTEGER NOT NULL,
+    idempotency_count INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX erasure_expires_at ON erasure (expires_at);
+
+  CREATE TABLE audit (
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    sequence INTEGER NOT NULL,
+    entry TEXT NOT NULL,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (tenant_id, sequence)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit BEGIN SELECT RAISE (ABORT, 'the audit log is append-only'); END;
+  CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit BEGIN SELECT RAISE (ABORT, 'the audit log is append-only'); END;
+  `,
+]
+
+/** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */
+const APPLICATION_ID = 0x4353474e
+
+/**
+ * Brings the schema up to date in one transaction.
+ * @throws Error when the file belongs to another application or to a newer version.
+ */
+export function migrate(database: Database): void {
+  database
+    .transaction(() => {
+      const version = database.pragma('user_version', { simple: true }) as number
+      const application = database.pragma('application_id', { simple: true }) as number
+      const tables = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() as number
+      if (application !== APPLICATION_ID && tables > 0)
+        throw new Error('The database file belongs to another application.')
+      if (version > MIGRATIONS.length)
+        throw new Error(
+          `The database has schema ${version}, made by a newer Countersign; this one knows schema ${MIGRATIONS.length}.`,
+        )
+      if (version === MIGRATIONS.length) return
+      for (const step of MIGRATIONS.slice(version)) database.exec(step)
+      database.pragma(`application_id = ${APPLICATION_ID}`)
+      database.pragma(`user_version = ${MIGRATIONS.length}`)
+    })
+    .immediate()
+}

@@ -1,0 +1,202 @@
+/** The SQL of the SQLite store: reads, and the writes that run inside a transaction, over one connection. */
+import type { Database } from 'better-sqlite3'
+import type { Environment } from '../config.js'
+import type {
+  ApiKeyRecord,
+  AuditRecord,
+  CaptureRecord,
+  ErasureRecord,
+  IdempotencyRecord,
+  ReferenceRecord,
+  SigningSecretRecord,
+  SubjectRecord,
+  TenantRecord,
+} from './records.js'
+import type { StoreReader, StoreTransaction } from './store.js'
+
+const TENANT = `id, name, created_at AS createdAt, rate_per_second AS ratePerSecond, burst, fmr,
+  production_issued_at AS productionIssuedAt, production_revealed_at AS productionRevealedAt`
+const API_KEY = `id, tenant_id AS tenantId, type, hash, hint, created_at AS createdAt, valid_until AS validUntil,
+  revoked_at AS revokedAt`
+const SECRET = `id, tenant_id AS tenantId, sealed, created_at AS createdAt, valid_until AS validUntil`
+const SUBJECT = `id, tenant_id AS tenantId, environment, lookup, wrapped_key AS wrappedKey, created_at AS createdAt,
+  failures, locked_until AS lockedUntil, disabled_at AS disabledAt`
+const REFERENCE = `id, subject_id AS subjectId, model, sealed, created_at AS createdAt`
+const CAPTURE = `subject_id AS subjectId, digest, sealed, seen_at AS seenAt`
+const IDEMPOTENCY = `scope, lookup, subject_id AS subjectId, payload_hash AS payloadHash, status, sealed, created_at AS createdAt,
+  expires_at AS expiresAt`
+const ERASURE = `lookup, erasure_id AS erasureId, erased_at AS erasedAt, reference_count AS "references",
+  capture_count AS captures, idempotency_count AS idempotencyRecords, expires_at AS expiresAt`
+const AUDIT = `tenant_id AS tenantId, sequence, entry, hash`
+
+export function sqliteReader(database: Database): StoreReader {
+  const sql = {
+    tenantById: database.prepare<[string], TenantRecord>(`SELECT ${TENANT} FROM tenant WHERE id = ?`),
+    tenantByName: database.prepare<[string], TenantRecord>(`SELECT ${TENANT} FROM tenant WHERE name = ?`),
+    tenants: database.prepare<[], TenantRecord>(`SELECT ${TENANT} FROM tenant ORDER BY created_at, id`),
+    apiKeyByHash: database.prepare<[Buffer], ApiKeyRecord>(`SELECT ${API_KEY} FROM api_key WHERE hash = ?`),
+    apiKeys: database.prepare<[string], ApiKeyRecord>(
+      `SELECT ${API_KEY} FROM api_key WHERE tenant_id = ? ORDER BY created_at DESC, id DESC`,
+    ),
+    signingSecrets: database.prepare<[string, number], SigningSecretRecord>(
+      `SELECT ${SECRET} FROM signing_secret WHERE tenant_id = ? AND (valid_until IS NULL OR valid_until > ?)
+       ORDER BY valid_until IS NOT NULL, created_at DESC`,
+    ),
+    subject: database.prepare<[Buffer], SubjectRecord>(`SELECT ${SUBJECT} FROM subject WHERE lookup = ?`),
+    reference: database.prepare<[string], ReferenceRecord>(
+      `SELECT ${REFERENCE} FROM reference WHERE subject_id = ?`,
+    ),
+    captures: database.prepare<[string, number, number], CaptureRecord>(
+      `SELECT ${CAPTURE} FROM capture WHERE subject_id = ? AND seen_at > ? ORDER BY seen_at DESC LIMIT ?`,
+    ),
+    idempotency: database.prepare<[Buffer, number], IdempotencyRecord>(
+      `SELECT ${IDEMPOTENCY} FROM idempotency WHERE scope = ? AND expires_at > ?`,
+    ),
+    erasure: database.prepare<[Buffer, number], ErasureRecord>(
+      `SELECT ${ERASURE} FROM erasure WHERE lookup = ? AND expires_at > ?`,
+    ),
+    auditHead: database.prepare<[string], AuditRecord>(
+      `SELECT ${AUDIT} FROM audit WHERE tenant_id = ? ORDER BY sequence DESC LIMIT 1`,
+    ),
+    auditEntries: database.prepare<[string, number, number], AuditRecord>(
+      `SELECT ${AUDIT} FROM audit WHERE tenant_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
+    ),
+    tenantCount: database.prepare<[], number>('SELECT count(*) FROM tenant').pluck(),
+    referenceCount: database
+      .prepare<[Environment], number>(
+        `SELECT count(*) FROM reference JOIN subject ON subject.id = reference.subject_id
+         WHERE subject.environment = ?`,
+      )
+      .pluck(),
+    auditCount: database.prepare<[], number>('SELECT count(*) FROM audit').pluck(),
+  }
+  return {
+    tenantById: async (id) => sql.tenantById.get(id),
+    tenantByName: async (name) => sql.tenantByName.get(name),
+    tenants: async () => sql.tenants.all(),
+    apiKeyByHash: async (hash) => {
+      const key = sql.apiKeyByHash.get(hash)
+      return key && { key, tenant: sql.tenantById.get(key.tenantId)! }
+    },
+    apiKeys: async (tenantId) => sql.apiKeys.all(tenantId),
+    signingSecrets: async (tenantId, now) => sql.signingSecrets.all(tenantId, now),
+    subject: async (lookup) => {
+      const subject = sql.subject.get(lookup)
+      return subject && { subject, reference: sql.reference.get(subject.id) ?? null }
+    },
+    captures: async (subjectId, since, limit) => sql.captures.all(subjectId, since, limit),
+    idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
+    erasure: async (lookup, now) => sql.erasure.get(lookup, now),
+    auditHead: async (tenantId) => sql.auditHead.get(tenantId),
+    auditEntries: async (tenantId, after, limit) => sql.auditEntries.all(tenantId, after, limit),
+    counts: async () => ({
+      tenants: sql.tenantCount.get()!,
+      references: {
+        production: sql.referenceCount.get('production')!,
+        sandbox: sql.referenceCount.get('sandbox')!,
+      },
+      auditEntries: sql.auditCount.get()!,
+    }),
+  }
+}
+
+export function sqliteTransaction(database: Database): StoreTransaction {
+  const sql = {
+    insertTenant: database.prepare(
+      `INSERT INTO tenant VALUES (@id, @name, @createdAt, @ratePerSecond, @burst, @fmr, @productionIssuedAt,
+       @productionRevealedAt)`,
+    ),
+    setProductionIssued: database.prepare(
+      'UPDATE tenant SET production_issued_at = ? WHERE id = ? AND production_issued_at IS NULL',
+    ),
+    setProductionRevealed: database.prepare('UPDATE tenant SET production_revealed_at = ? WHERE id = ?'),
+    insertApiKey: database.prepare(
+      'INSERT INTO api_key VALUES (@id, @tenantId, @type, @hash, @hint, @createdAt, @validUntil, @revokedAt)',
+    ),
+    revokeApiKeys: database.prepare(
+      'UPDATE api_key SET revoked_at = ? WHERE tenant_id = ? AND type = ? AND revoked_at IS NULL',
+    ),
+    limitApiKeys: database.prepare(
+      `UPDATE api_key SET valid_until = ?1 WHERE tenant_id = ?2 AND type = ?3 AND revoked_at IS NULL
+       AND (valid_until IS NULL OR valid_until > ?1)`,
+    ),
+    insertSigningSecret: database.prepare(
+      'INSERT INTO signing_secret VALUES (@id, @tenantId, @sealed, @createdAt, @validUntil)',
+    ),
+    setSigningSecretEnd: database.prepare('UPDATE signing_secret SET valid_until = ? WHERE id = ?'),
+    insertSubject: database.prepare(
+      `INSERT INTO subject VALUES (@id, @tenantId, @environment, @lookup, @wrappedKey, @createdAt, @failures,
+       @lockedUntil, @disabledAt)`,
+    ),
+    setLockout: database.prepare(
+      'UPDATE subject SET failures = @failures, locked_until = @lockedUntil, disabled_at = @disabledAt WHERE id = @id',
+    ),
+    deleteReference: database.prepare('DELETE FROM reference WHERE subject_id = ?'),
+    insertReference: database.prepare(
+      'INSERT INTO reference VALUES (@id, @subjectId, @model, @sealed, @createdAt)',
+    ),
+    insertCapture: database.prepare('INSERT INTO capture VALUES (@subjectId, @digest, @sealed, @seenAt)'),
+    // An expired record of the same scope may still wait for its purge.
+    insertIdempotency: database.prepare(
+      `INSERT INTO idempotency VALUES (@scope, @lookup, @subjectId, @payloadHash, @status, @sealed, @createdAt, @expiresAt)
+       ON CONFLICT (scope) DO UPDATE SET lookup = excluded.lookup, subject_id = excluded.subject_id, payload_hash = excluded.payload_hash,
+         status = excluded.status, sealed = excluded.sealed, created_at = excluded.created_at,
+         expires_at = excluded.expires_at
+       WHERE idempotency.expires_at <= excluded.created_at`,
+    ),
+    subjectId: database.prepare<[Buffer], string>('SELECT id FROM subject WHERE lookup = ?').pluck(),
+    deleteCaptures: database.prepare('DELETE FROM capture WHERE subject_id = ?'),
+    deleteSubject: database.prepare('DELETE FROM subject WHERE id = ?'),
+    deleteIdempotency: database.prepare('DELETE FROM idempotency WHERE lookup = ?'),
+    putErasure: database.prepare(
+      `INSERT OR REPLACE INTO erasure VALUES (@lookup, @erasureId, @erasedAt, @references, @captures,
+       @idempotencyRecords, @expiresAt)`,
+    ),
+    appendAudit: database.prepare('INSERT INTO audit VALUES (@tenantId, @sequence, @entry, @hash)'),
+    expireIdempotency: database.prepare('DELETE FROM idempotency WHERE expires_at <= ?'),
+    expireErasures: database.prepare('DELETE FROM erasure WHERE expires_at <= ?'),
+    expireCaptures: database.prepare('DELETE FROM capture WHERE seen_at <= ?'),
+    expireSecrets: database.prepare('DELETE FROM signing_secret WHERE valid_until <= ?'),
+  }
+  return {
+    ...sqliteReader(database),
+    insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
+    setProductionIssued: async (tenantId, at) => void sql.setProductionIssued.run(at, tenantId),
+    setProductionRevealed: async (tenantId, at) => void sql.setProductionRevealed.run(at, tenantId),
+    insertApiKey: async (key) => void sql.insertApiKey.run(key),
+    endApiKeys: async (tenantId, type, end) =>
+      ('revokedAt' in end
+        ? sql.revokeApiKeys.run(end.revokedAt, tenantId, type)
+        : sql.limitApiKeys.run(end.validUntil, tenantId, type)
+      ).changes,
+    insertSigningSecret: async (secret) => void sql.insertSigningSecret.run(secret),
+    setSigningSecretEnd: async (id, validUntil) => void sql.setSigningSecretEnd.run(validUntil, id),
+    insertSubject: async (subject) => void sql.insertSubject.run(subject),
+    setLockout: async (id, state) => void sql.setLockout.run({ id, ...state }),
+    putReference: async (reference) => {
+      sql.deleteReference.run(reference.subjectId)
+      sql.insertReference.run(reference)
+    },
+    insertCapture: async (capture) => void sql.insertCapture.run(capture),
+    insertIdempotencyRecord: async (record) => {
+      if (sql.insertIdempotency.run(record).changes !== 1) throw new Error('idempotency record exists')
+    },
+    eraseSubject: async (lookup) => {
+      const idempotencyRecords = sql.deleteIdempotency.run(lookup).changes
+      const id = sql.subjectId.get(lookup)
+      if (id === undefined) return { references: 0, captures: 0, idempotencyRecords }
+      const references = sql.deleteReference.run(id).changes
+      const captures = sql.deleteCaptures.run(id).changes
+      sql.deleteSubject.run(id)
+      return { references, captures, idempotencyRecords }
+    },
+    putErasure: async (erasure) => void sql.putErasure.run(erasure),
+    appendAudit: async (record) => void sql.appendAudit.run(record),
+    deleteExpired: async (now, capturesBefore) => {
+      sql.expireIdempotency.run(now)
+      sql.expireErasures.run(now)
+      sql.expireCaptures.run(capturesBefore)
+      sql.expireSecrets.run(now)
+    },
+  }
+}

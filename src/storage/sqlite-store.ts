@@ -1,0 +1,143 @@
+/** The Store on SQLite: one writing connection with grouped commits, one reading connection, both on the calling thread. */
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { migrate } from './sqlite-migrations.js'
+import { sqliteReader, sqliteTransaction } from './sqlite-statements.js'
+import { type Store, type StoreReader, type StoreTransaction, StoreUnavailableError } from './store.js'
+
+/** Another process (the CLI, a backup tool) may hold the write lock: waiting inside SQLite would block this thread. */
+const BUSY_TIMEOUT_MS = 20
+const LOCK_PATIENCE_MS = 5000
+const LOCK_RETRY_MS = 10
+
+interface Job {
+  work: (tx: StoreTransaction) => Promise<unknown>
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+export class SqliteStore implements Store {
+  readonly read: StoreReader
+  private readonly tx: StoreTransaction
+  private queue: Job[] = []
+  /** Set while a group is scheduled or running; `close` waits for it. */
+  private flushing: Promise<void> | null = null
+  private closed = false
+
+  private constructor(
+    private readonly writer: Database.Database,
+    private readonly reader: Database.Database,
+  ) {
+    this.read = sqliteReader(reader)
+    this.tx = sqliteTransaction(writer)
+  }
+
+  /** @throws Error when the file is not a database of ours, or of a newer version. */
+  static open(file: string): SqliteStore {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    const writer = new Database(file, { timeout: LOCK_PATIENCE_MS })
+    writer.pragma('journal_mode = WAL')
+    // better-sqlite3 builds WAL with synchronous=NORMAL, which may lose the last commits in a power cut.
+    writer.pragma('synchronous = FULL')
+    writer.pragma('foreign_keys = ON')
+    // What is erased is overwritten with zeros, not only unlinked.
+    writer.pragma('secure_delete = ON')
+    migrate(writer)
+    writer.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    const reader = new Database(file, { readonly: true, timeout: BUSY_TIMEOUT_MS })
+    return new SqliteStore(writer, reader)
+  }
+
+  transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
+    if (this.closed) return Promise.reject(new StoreUnavailableError('the store is closed'))
+    return new Promise<T>((resolve, reject) => {
+      this.queue.push({ work, resolve: resolve as (value: unknown) => void, reject })
+      this.flushing ??= this.flushSoon()
+    })
+  }
+
+  /** Waits a turn of the event loop, so that everything that this turn brought shares one commit and one fsync. */
+  private async flushSoon(): Promise<void> {
+    await new Promise(setImmediate)
+    while (this.queue.length > 0) {
+      const group = this.queue
+      this.queue = []
+      await this.commit(group)
+    }
+    this.flushing = null
+  }
+
+  private async commit(group: Job[]): Promise<void> {
+    const settle: Array<() => void> = []
+    try {
+      await this.begin()
+      for (const { work, resolve, reject } of group) {
+        this.writer.exec('SAVEPOINT job')
+        try {
+          const value = await work(this.tx)
+          this.writer.exec('RELEASE job')
+          settle.push(() => resolve(value))
+        } catch (error) {
+          // A full disk rolls the whole transaction back by itself; then the group fails below.
+          this.writer.exec('ROLLBACK TO job; RELEASE job')
+          settle.push(() => reject(translate(error)))
+        }
+      }
+      this.writer.exec('COMMIT')
+    } catch (error) {
+      if (this.writer.inTransaction) this.writer.exec('ROLLBACK')
+      for (const { reject } of group) reject(translate(error))
+      return
+    }
+    for (const tell of settle) tell()
+  }
+
+  private async begin(): Promise<void> {
+    const giveUpAt = performance.now() + LOCK_PATIENCE_MS
+    for (;;) {
+      try {
+        this.writer.exec('BEGIN IMMEDIATE')
+        return
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > giveUpAt) throw error
+      }
+      await sleep(LOCK_RETRY_MS)
+    }
+  }
+
+  async backup(file: string): Promise<void> {
+    await this.reader.backup(file)
+  }
+
+  async check(): Promise<string[]> {
+    const rows = this.reader.pragma('integrity_check') as Array<{ integrity_check: string }>
+    const broken = this.reader.pragma('foreign_key_check') as Array<{ table: string }>
+    return [
+      ...rows.map((row) => row.integrity_check).filter((line) => line !== 'ok'),
+      ...broken.map(({ table }) => `dangling foreign key in ${table}`),
+    ]
+  }
+
+  async close(): Promise<void> {
+    if (this.closed) return
+    this.closed = true
+    await this.flushing
+    this.reader.close()
+    this.writer.close()
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
+}
+
+const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
+
+/** SQLite's own errors become ours here; anything else is the caller's and passes through. */
+function translate(error: unknown): unknown {
+  if (error instanceof Database.SqliteError && UNAVAILABLE.test(error.code))
+    return new StoreUnavailableError(`SQLite: ${error.code}`, { cause: error })
+  return error
+}

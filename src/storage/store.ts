@@ -1,0 +1,81 @@
+/** What the service needs of a database. Every transaction is durable when its promise resolves. */
+import type { Environment } from '../config.js'
+import type {
+  ApiKeyRecord,
+  AuditRecord,
+  CaptureRecord,
+  ErasureRecord,
+  IdempotencyRecord,
+  ReferenceRecord,
+  SigningSecretRecord,
+  SubjectRecord,
+  TenantRecord,
+} from './records.js'
+
+export interface StoreReader {
+  tenantById(id: string): Promise<TenantRecord | undefined>
+  tenantByName(name: string): Promise<TenantRecord | undefined>
+  tenants(): Promise<TenantRecord[]>
+  apiKeyByHash(hash: Buffer): Promise<{ key: ApiKeyRecord; tenant: TenantRecord } | undefined>
+  /** Newest first. */
+  apiKeys(tenantId: string): Promise<ApiKeyRecord[]>
+  /** Those valid at `now`, the current one first. */
+  signingSecrets(tenantId: string, now: number): Promise<SigningSecretRecord[]>
+  subject(lookup: Buffer): Promise<{ subject: SubjectRecord; reference: ReferenceRecord | null } | undefined>
+  /** Newest first. */
+  captures(subjectId: string, since: number, limit: number): Promise<CaptureRecord[]>
+  idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
+  erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
+  auditHead(tenantId: string): Promise<AuditRecord | undefined>
+  /** In order, from `after` (exclusive). */
+  auditEntries(tenantId: string, after: number, limit: number): Promise<AuditRecord[]>
+  counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
+}
+
+export interface StoreTransaction extends StoreReader {
+  insertTenant(tenant: TenantRecord): Promise<void>
+  setProductionIssued(tenantId: string, at: number): Promise<void>
+  setProductionRevealed(tenantId: string, at: number): Promise<void>
+  insertApiKey(key: ApiKeyRecord): Promise<void>
+  /** Ends the valid keys of a type: at once (`revokedAt`), or at the end of a grace period (`validUntil`). Returns how many. */
+  endApiKeys(tenantId: string, type: Environment, end: { revokedAt: number } | { validUntil: number }): Promise<number>
+  insertSigningSecret(secret: SigningSecretRecord): Promise<void>
+  setSigningSecretEnd(id: string, validUntil: number): Promise<void>
+  insertSubject(subject: SubjectRecord): Promise<void>
+  setLockout(
+    subjectId: string,
+    state: Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>,
+  ): Promise<void>
+  /** Replaces the subject's reference where it has one. */
+  putReference(reference: ReferenceRecord): Promise<void>
+  insertCapture(capture: CaptureRecord): Promise<void>
+  insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
+  /** Deletes the subject with its key, reference, captures and kept responses; says how many of each. */
+  eraseSubject(
+    lookup: Buffer,
+  ): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
+  putErasure(erasure: ErasureRecord): Promise<void>
+  appendAudit(record: AuditRecord): Promise<void>
+  /** Deletes what its window has closed on: kept responses, captures, erasure receipts, ended signing secrets. */
+  deleteExpired(now: number, capturesBefore: number): Promise<void>
+}
+
+export interface Store {
+  /** Sees committed state only. */
+  readonly read: StoreReader
+  /**
+   * Runs `work` alone and resolves once its effect is on disk; when it rejects, nothing of it happened.
+   * `work` may await nothing but `tx`: the write lock is held meanwhile.
+   */
+  transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>
+  /** A consistent copy while serving. */
+  backup(file: string): Promise<void>
+  /** Full integrity check; resolves with what is wrong. */
+  check(): Promise<string[]>
+  close(): Promise<void>
+}
+
+/** The database cannot serve now (locked, disk full, read-only); retrying later may work. */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError'
+}

@@ -1,0 +1,31 @@
+/** Lockout after consecutive rejections (NIST SP 800-63B-4, section 3.2.3): growing delays, then the reference is disabled. */
+import { HOUR_MS, SECOND_MS } from '../clock.js'
+import type { SubjectRecord } from '../storage/records.js'
+
+export type LockoutState = Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>
+
+export const CLEAR: LockoutState = { failures: 0, lockedUntil: null, disabledAt: null }
+
+const FIRST_DELAY_MS = 30 * SECOND_MS
+const LONGEST_DELAY_MS = HOUR_MS
+/** At this many times the allowed attempts the reference is disabled until re-enrolment. */
+const DISABLE_FACTOR = 10
+
+/** The state after one more rejection; `attempts` of 0 turns lockout off. */
+export function afterRejection(state: LockoutState, attempts: number, now: number): LockoutState {
+  if (attempts === 0) return CLEAR
+  const failures = state.failures + 1
+  if (failures < attempts) return { failures, lockedUntil: null, disabledAt: null }
+  const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - attempts))
+  return {
+    failures,
+    lockedUntil: now + delayMs,
+    disabledAt: failures >= attempts * DISABLE_FACTOR ? now : null,
+  }
+}
+
+/** Why a verify is not evaluated now, if so. */
+export function lockoutReason(state: LockoutState, now: number): 'reference_disabled' | 'locked_out' | null {
+  if (state.disabledAt !== null) return 'reference_disabled'
+  return state.lockedUntil !== null && state.lockedUntil > now ? 'locked_out' : null
+}

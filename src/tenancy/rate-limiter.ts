@@ -1,0 +1,55 @@
+/** Token buckets, one an API key: `ratePerSecond` sustained, `burst` at once. State is in memory and refills by the clock. */
+import { type Clock, SECOND_MS } from '../clock.js'
+
+export interface RateContract {
+  ratePerSecond: number
+  burst: number
+}
+
+export interface RateDecision {
+  allowed: boolean
+  /** Whole requests left now. */
+  remaining: number
+  /** Seconds until one more request is allowed; 0 when one is. */
+  retryAfterSeconds: number
+  /** Seconds until the bucket is full again. */
+  resetSeconds: number
+}
+
+interface Bucket {
+  tokens: number
+  updatedAt: number
+}
+
+export class RateLimiter {
+  private readonly buckets = new Map<string, Bucket>()
+
+  constructor(private readonly clock: Clock) {}
+
+  take(keyId: string, { ratePerSecond, burst }: RateContract): RateDecision {
+    const now = this.clock.now()
+    const bucket = this.buckets.get(keyId) ?? { tokens: burst, updatedAt: now }
+    this.buckets.set(keyId, bucket)
+    // A clock set back must not drain the bucket.
+    const elapsedSeconds = Math.max(0, now - bucket.updatedAt) / SECOND_MS
+    bucket.tokens = Math.min(burst, bucket.tokens + elapsedSeconds * ratePerSecond)
+    bucket.updatedAt = now
+    const allowed = bucket.tokens >= 1
+    if (allowed) bucket.tokens -= 1
+    return {
+      allowed,
+      remaining: Math.floor(bucket.tokens),
+      retryAfterSeconds: allowed ? 0 : (1 - bucket.tokens) / ratePerSecond,
+      resetSeconds: (burst - bucket.tokens) / ratePerSecond,
+    }
+  }
+}
+
+/** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): quota, window, what is left and when it is whole. */
+export function rateLimitHeaders(contract: RateContract, decision: RateDecision): Record<string, string> {
+  const windowSeconds = Math.max(1, Math.ceil(contract.burst / contract.ratePerSecond))
+  return {
+    'RateLimit-Policy': `"requests";q=${contract.burst};w=${windowSeconds}`,
+    RateLimit: `"requests";r=${decision.remaining};t=${Math.ceil(decision.resetSeconds)}`,
+  }
+}

@@ -1,0 +1,86 @@
+/** The tenant's signing secret: made, sealed, rotated with an overlap in which old and new both validate. */
+import { type Clock, isoTime, MINUTE_MS, SECOND_MS } from '../clock.js'
+import { prefixedId, randomBase62 } from '../crypto/identifiers.js'
+import type { SigningSecret } from '../crypto/response-signature.js'
+import { open, seal } from '../crypto/sealed-box.js'
+import { ApiError, retryAfter } from '../errors.js'
+import type { SigningSecretRecord } from '../storage/records.js'
+import type { StoreReader, StoreTransaction } from '../storage/store.js'
+
+export const OVERLAP_MS = 30 * MINUTE_MS
+
+/** A signing secret as it is told to the customer, once. */
+export interface RevealedSecret {
+  id: string
+  secret: string
+  createdAt: number
+}
+
+export interface Rotation {
+  current: RevealedSecret
+  previous: { id: string; validUntil: number }
+}
+
+/**
+ * The secrets valid now. Outside an overlap `outgoing` is the only one; in it, `outgoing` is the old one, which backends
+ * that were not redeployed still hold, and `incoming` the new one.
+ */
+export interface ActiveSecrets {
+  outgoing: SigningSecret
+  incoming: SigningSecret | null
+}
+
+export class SigningSecrets {
+  constructor(
+    private readonly sealingKey: Buffer,
+    private readonly clock: Clock,
+  ) {}
+
+  async active(store: StoreReader, tenantId: string): Promise<ActiveSecrets> {
+    const [current, previous] = await store.signingSecrets(tenantId, this.clock.now())
+    if (!current || current.validUntil !== null) throw new Error(`tenant ${tenantId} has no signing secret`)
+    return previous
+      ? { outgoing: this.unseal(previous), incoming: this.unseal(current) }
+      : { outgoing: this.unseal(current), incoming: null }
+  }
+
+  async create(tx: StoreTransaction, tenantId: string): Promise<RevealedSecret> {
+    const createdAt = this.clock.now()
+    const revealed = { id: prefixedId('sec', createdAt), secret: `svc-sec-${randomBase62()}`, createdAt }
+    await tx.insertSigningSecret({
+      id: revealed.id,
+      tenantId,
+      sealed: seal(this.sealingKey, Buffer.from(revealed.secret), revealed.id),
+      createdAt,
+      validUntil: null,
+    })
+    return revealed
+  }
+
+  /**
+   * Makes a new current secret; the one before stays valid for the overlap. In an overlap only `force` rotates again: it
+   * ends the older secret at once.
+   * @throws ApiError rotation_in_progress
+   */
+  async rotate(tx: StoreTransaction, tenantId: string, force: boolean): Promise<Rotation> {
+    const now = this.clock.now()
+    const [current, outgoing] = await tx.signingSecrets(tenantId, now)
+    if (!current) throw new Error(`tenant ${tenantId} has no signing secret`)
+    if (outgoing) {
+      const remainingMs = outgoing.validUntil! - now
+      if (!force)
+        throw new ApiError('rotation_in_progress', {
+          message: `A rotation is in progress: the older secret is valid until ${isoTime(outgoing.validUntil!)}.`,
+          headers: retryAfter(remainingMs / SECOND_MS),
+        })
+      await tx.setSigningSecretEnd(outgoing.id, now)
+    }
+    const validUntil = now + OVERLAP_MS
+    await tx.setSigningSecretEnd(current.id, validUntil)
+    return { current: await this.create(tx, tenantId), previous: { id: current.id, validUntil } }
+  }
+
+  private unseal({ id, sealed }: SigningSecretRecord): SigningSecret {
+    return { id, secret: open(this.sealingKey, sealed, id) }
+  }
+}

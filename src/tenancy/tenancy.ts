@@ -1,0 +1,188 @@
+/** Tenants and their API keys: created, authenticated, issued, revealed once, revoked, reissued. */
+import type { Clock } from '../clock.js'
+import type { Config, Environment } from '../config.js'
+import { prefixedId } from '../crypto/identifiers.js'
+import { ApiError } from '../errors.js'
+import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
+import { generateApiKey, hashApiKey, parseApiKey } from './api-key.js'
+import type { RateContract } from './rate-limiter.js'
+import type { RevealedSecret, SigningSecrets } from './signing-secrets.js'
+
+/** How many seconds' worth of requests may come at once. */
+const BURST_SECONDS = 2
+const SANDBOX_BURST_SECONDS = 5
+const TENANT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/** Refusals to an operator, at the command line or the dashboard. */
+export class TenancyError extends Error {
+  override readonly name = 'TenancyError'
+  constructor(
+    readonly code:
+      | 'invalid_tenant_name'
+      | 'tenant_exists'
+      | 'tenant_not_found'
+      | 'production_key_not_issued'
+      | 'production_key_already_revealed'
+      | 'no_active_key',
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+export interface Caller {
+  tenant: TenantRecord
+  key: ApiKeyRecord
+}
+
+export interface CreatedTenant {
+  tenant: TenantRecord
+  sandboxKey: string
+  signingSecret: RevealedSecret
+}
+
+export class Tenancy {
+  constructor(
+    private readonly store: Store,
+    private readonly secrets: SigningSecrets,
+    private readonly clock: Clock,
+    private readonly defaults: Pick<Config, 'rateLimit' | 'sandboxRateLimit'>,
+  ) {}
+
+  /** @throws TenancyError invalid_tenant_name, tenant_exists */
+  async create(name: string, contract: { ratePerSecond?: number; fmr?: number } = {}): Promise<CreatedTenant> {
+    if (!TENANT_NAME.test(name))
+      throw new TenancyError(
+        'invalid_tenant_name',
+        `"${name}" is not a tenant name: use 1 to 64 letters, digits, dots, dashes or underscores.`,
+      )
+    const now = this.clock.now()
+    const ratePerSecond = contract.ratePerSecond ?? this.defaults.rateLimit
+    const tenant: TenantRecord = {
+      id: prefixedId('ten', now),
+      name,
+      createdAt: now,
+      ratePerSecond,
+      burst: Math.max(1, Math.ceil(ratePerSecond * BURST_SECONDS)),
+      fmr: contract.fmr ?? null,
+      productionIssuedAt: null,
+      productionRevealedAt: null,
+    }
+    return this.store.transaction(async (tx) => {
+      if (await tx.tenantByName(name))
+        throw new TenancyError('tenant_exists', `There is a tenant named ${name} already.`)
+      await tx.insertTenant(tenant)
+      const sandboxKey = await this.addKey(tx, tenant.id, 'sandbox')
+      const signingSecret = await this.secrets.create(tx, tenant.id)
+      return { tenant, sandboxKey, signingSecret }
+    })
+  }
+
+  /** By name or id. @throws TenancyError tenant_not_found */
+  async find(nameOrId: string): Promise<TenantRecord> {
+    const tenant = (await this.store.read.tenantByName(nameOrId)) ?? (await this.store.read.tenantById(nameOrId))
+    if (!tenant) throw new TenancyError('tenant_not_found', `There is no tenant named ${nameOrId}.`)
+    return tenant
+  }
+
+  /**
+   * Who calls, from the Authorization header.
+   * @throws ApiError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment
+   */
+  async authenticate(authorization: string | undefined, environment: Environment): Promise<Caller> {
+    if (!authorization) throw unauthenticated('missing_api_key')
+    const token = /^Bearer +([^\s]+)$/i.exec(authorization)?.[1]
+    const type = token ? parseApiKey(token) : null
+    if (!type) throw unauthenticated('malformed_api_key')
+    const found = await this.store.read.apiKeyByHash(hashApiKey(token!))
+    if (!found) throw unauthenticated('invalid_api_key')
+    const { key, tenant } = found
+    if (key.revokedAt !== null || (key.validUntil !== null && key.validUntil <= this.clock.now()))
+      throw unauthenticated('revoked_api_key')
+    if (key.type !== environment) throw new ApiError('wrong_environment')
+    return { tenant, key }
+  }
+
+  /** What the key may do: the contract of the tenant in production, a small default in the sandbox. */
+  rateContract({ tenant, key }: Caller): RateContract {
+    if (key.type === 'production') return { ratePerSecond: tenant.ratePerSecond, burst: tenant.burst }
+    const ratePerSecond = this.defaults.sandboxRateLimit
+    return { ratePerSecond, burst: Math.max(1, Math.ceil(ratePerSecond * SANDBOX_BURST_SECONDS)) }
+  }
+
+  /**
+   * The production key, once. It comes into being here, so that between issue and reveal there is nothing to steal.
+   * @throws TenancyError production_key_not_issued, production_key_already_revealed
+   */
+  async revealProductionKey(tenant: TenantRecord): Promise<string> {
+    const now = this.clock.now()
+    return this.store.transaction(async (tx) => {
+      const fresh = await tx.tenantById(tenant.id)
+      if (fresh?.productionIssuedAt == null)
+        throw new TenancyError(
+          'production_key_not_issued',
+          'The production key is not issued yet: it is, as soon as a verify in the sandbox is approved.',
+        )
+      if (fresh.productionRevealedAt !== null)
+        throw new TenancyError(
+          'production_key_already_revealed',
+          'The production key was revealed before and is stored only as a hash. ' +
+            `Make a new one with: countersign tenant reissue-key ${tenant.name} --type production`,
+        )
+      await tx.setProductionRevealed(tenant.id, now)
+      return this.addKey(tx, tenant.id, 'production')
+    })
+  }
+
+  /** Ends every valid key of the type at once. @throws TenancyError no_active_key */
+  async revokeKeys(tenant: TenantRecord, type: Environment): Promise<number> {
+    const now = this.clock.now()
+    return this.store.transaction(async (tx) => {
+      const count = await tx.endApiKeys(tenant.id, type, { revokedAt: now })
+      if (count === 0)
+        throw new TenancyError('no_active_key', `Tenant ${tenant.name} has no active ${type} key.`)
+      return count
+    })
+  }
+
+  /** A new key; the ones before stay valid for `graceMs`. @throws TenancyError production_key_not_issued */
+  async reissueKey(tenant: TenantRecord, type: Environment, graceMs: number): Promise<string> {
+    const now = this.clock.now()
+    return this.store.transaction(async (tx) => {
+      if (type === 'production') {
+        const fresh = await tx.tenantById(tenant.id)
+        if (fresh?.productionIssuedAt == null)
+          throw new TenancyError(
+            'production_key_not_issued',
+            'There is no production key to reissue: it is issued by the first approved verify in the sandbox.',
+          )
+        if (fresh.productionRevealedAt === null) await tx.setProductionRevealed(tenant.id, now)
+      }
+      await tx.endApiKeys(tenant.id, type, graceMs > 0 ? { validUntil: now + graceMs } : { revokedAt: now })
+      return this.addKey(tx, tenant.id, type)
+    })
+  }
+
+  private async addKey(tx: StoreTransaction, tenantId: string, type: Environment): Promise<string> {
+    const createdAt = this.clock.now()
+    const key = generateApiKey(type)
+    await tx.insertApiKey({
+      id: prefixedId('key', createdAt),
+      tenantId,
+      type,
+      hash: hashApiKey(key),
+      hint: key.slice(-4),
+      createdAt,
+      validUntil: null,
+      revokedAt: null,
+    })
+    return key
+  }
+}
+
+function unauthenticated(
+  code: 'missing_api_key' | 'malformed_api_key' | 'invalid_api_key' | 'revoked_api_key',
+): ApiError {
+  return new ApiError(code, { headers: { 'WWW-Authenticate': 'Bearer realm="countersign"' } })
+}

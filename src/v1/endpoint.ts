@@ -1,0 +1,79 @@
+/** What an endpoint is: its description, from which validation and the OpenAPI document are made, and its handler. */
+import type { TSchema } from 'typebox'
+import type { Environment } from '../config.js'
+import type { ErrorCode } from '../errors.js'
+import type { ResponseOwner } from '../idempotency/idempotency.js'
+import type { TenantRecord } from '../storage/records.js'
+import type { StoreTransaction } from '../storage/store.js'
+import type { ActiveSecrets } from '../tenancy/signing-secrets.js'
+
+/** Milliseconds by stage, for `Server-Timing` and the log. */
+export type Timings = Record<string, number>
+
+/** An authenticated, validated request on its way through an endpoint. */
+export interface Call<Input> {
+  input: Input
+  environment: Environment
+  tenant: TenantRecord
+  /** Id of the API key. */
+  keyId: string
+  secrets: ActiveSecrets
+  /** `X-Svc-Signing-Key-Id`. */
+  signingKeyId: string | undefined
+  requestId: string
+  /** On `performance.now()`'s axis. */
+  deadlineMs: number
+  /** Aborted when the caller hangs up. */
+  signal: AbortSignal
+  /** A signing secret may travel back: TLS, loopback, or TLS that ends in front. */
+  confidential: boolean
+  timings: Timings
+  /** Registers what must happen when the request has been committed or has failed. */
+  defer(cleanUp: () => void): void
+}
+
+/** The answer of an executed request, successful or not. */
+export interface Outcome {
+  status: number
+  body: Record<string, unknown>
+  headers?: Record<string, string>
+  /** What the audit log records beside request id, actor and status. */
+  audit?: Record<string, unknown> & { subject?: string }
+  /** The user the kept response belongs to: sealed under the user's data key, erased with the user. */
+  owner?: ResponseOwner
+}
+
+/**
+ * The handler did its work; `commit` makes it true. It runs inside the transaction that also keeps the response and
+ * writes the audit entry, and may await nothing but `tx`.
+ */
+export type Commit = (tx: StoreTransaction) => Promise<Outcome>
+
+export interface EndpointDescription {
+  /** operationId in the OpenAPI document, name in logs and metrics. */
+  id: 'enroll' | 'verify' | 'delete' | 'health' | 'rotate_signing'
+  method: 'GET' | 'POST' | 'DELETE'
+  path: string
+  summary: string
+  description: string
+  /** Schema of the JSON body; absent for none. */
+  body?: TSchema
+  /** The body may be left out. */
+  bodyOptional?: boolean
+  /** Query parameters, all strings. */
+  query?: Record<string, { schema: TSchema; description: string }>
+  success: { status: number; description: string; schema: TSchema }
+  /** A second documented answer of the same shape, such as a degraded health report. */
+  alternative?: { status: number; description: string; schema: TSchema }
+  /** Error codes of its own, beside those that every endpoint shares. */
+  errors: ErrorCode[]
+  /** Honours X-Svc-Idempotency-Key. */
+  idempotent: boolean
+  /** Writes an audit entry in production. */
+  audited: boolean
+}
+
+export interface Endpoint<Input = never> extends EndpointDescription {
+  /** Resolves with the commit, or with the outcome itself where nothing is written. @throws ApiError */
+  handle(call: Call<Input>): Promise<Commit | Outcome>
+}

@@ -1,0 +1,70 @@
+/** Production's recogniser: the biometric engine, its errors translated where they enter. */
+import type { Engine } from '../biometrics/engine.js'
+import { scoreOf } from '../biometrics/match.js'
+import { thresholdForFmr } from '../biometrics/model-pack.js'
+import { BiometricError } from '../biometrics/types.js'
+import { ApiError, type ErrorCode, retryAfter } from '../errors.js'
+import type { Comparison, Enrolled, Recogniser, RecogniserCall } from './recogniser.js'
+
+export class EngineRecogniser implements Recogniser {
+  readonly model: string
+  readonly checksLiveness: boolean
+  readonly synthetic = false
+
+  constructor(private readonly engine: Engine) {
+    this.model = engine.pack.modelId
+    this.checksLiveness = engine.pack.manifest.liveness !== undefined
+  }
+
+  threshold(fmr: number): number {
+    return thresholdForFmr(this.engine.pack, fmr).threshold
+  }
+
+  similarity(a: Float32Array, b: Float32Array): number {
+    return scoreOf(this.engine.pack, a, b)
+  }
+
+  isScripted(): boolean {
+    return false
+  }
+
+  async enrol(_userId: string, images: Buffer[], call: RecogniserCall): Promise<Enrolled> {
+    const result = await this.engine.enrol(images, call).catch(translate)
+    return {
+      embedding: result.reference,
+      samples: result.samples.map(({ embedding }) => embedding),
+      quality: result.quality,
+      liveness: result.liveness,
+      timings: result.timingsMs,
+    }
+  }
+
+  async verify(
+    _userId: string,
+    images: Buffer[],
+    reference: Float32Array,
+    _fmr: number,
+    call: RecogniserCall,
+  ): Promise<Comparison> {
+    const { score, sample, timingsMs } = await this.engine.verify(images, reference, call).catch(translate)
+    const { embedding, quality, liveness } = sample
+    return { score, embedding, quality, liveness, timings: timingsMs }
+  }
+}
+
+/** Seconds after which a caller that met a full queue may try again. */
+const OVERLOAD_RETRY_SECONDS = 1
+
+/** @throws ApiError always */
+export function translate(error: unknown): never {
+  if (!(error instanceof BiometricError)) throw error
+  const { code, message, imageIndex } = error
+  if (code === 'cancelled') throw error
+  const busy = code === 'overloaded' || code === 'engine_unavailable'
+  throw new ApiError(code satisfies ErrorCode, {
+    message,
+    ...(imageIndex === undefined ? {} : { details: [{ path: `images.${imageIndex}`, issue: message }] }),
+    ...(busy ? { headers: retryAfter(OVERLOAD_RETRY_SECONDS) } : {}),
+    cause: error,
+  })
+}

@@ -1,0 +1,74 @@
+/** GET /v1/health: can this environment serve? */
+import Type from 'typebox'
+import { SECOND_MS } from '../clock.js'
+import { retryAfter } from '../errors.js'
+import type { Endpoint, EndpointDescription } from './endpoint.js'
+import type { Services } from './services.js'
+
+const check = Type.Union([Type.Literal('ok'), Type.Literal('degraded')])
+
+const report = Type.Object({
+  status: check,
+  environment: Type.Union([Type.Literal('production'), Type.Literal('sandbox')]),
+  version: Type.String(),
+  checks: Type.Object({
+    engine: Type.Object({
+      status: check,
+      model: Type.String({ description: 'The model pack that serves.' }),
+      workers: Type.Object({ ready: Type.Integer(), configured: Type.Integer() }),
+      queue: Type.Object({ waiting: Type.Integer(), running: Type.Integer(), limit: Type.Integer() }),
+      execution_provider: Type.String({ description: 'The ONNX Runtime provider that runs the models.' }),
+      fallbacks: Type.Array(Type.Object({ provider: Type.String(), reason: Type.String() }), {
+        description: 'Providers that were asked for first and could not serve, and why.',
+      }),
+    }),
+    store: Type.Object({ status: check }),
+  }),
+})
+
+export const healthDescription: EndpointDescription = {
+  id: 'health',
+  method: 'GET',
+  path: '/v1/health',
+  summary: 'Report the status of the endpoint',
+  description: 'Says whether the engine and the database can serve.',
+  success: { status: 200, description: 'Everything works.', schema: report },
+  alternative: { status: 503, description: 'Something does not work, or not at full strength.', schema: report },
+  errors: [],
+  idempotent: false,
+  audited: false,
+}
+
+export function health(services: Services): Endpoint<undefined> {
+  return {
+    ...healthDescription,
+    async handle({ environment }) {
+      const engine = services.engineHealth()
+      const store = await services.store.read.tenantById('').then(
+        () => 'ok',
+        () => 'degraded',
+      )
+      const ok = engine.status === 'ok' && store === 'ok'
+      const body = {
+        status: ok ? 'ok' : 'degraded',
+        environment,
+        version: services.version,
+        checks: {
+          engine: {
+            status: engine.status,
+            model: engine.model,
+            workers: engine.workers,
+            queue: engine.queue,
+            execution_provider: engine.provider.active,
+            fallbacks: engine.provider.fallbacks,
+          },
+          store: { status: store },
+        },
+      }
+      return ok ? { status: 200, body } : { status: 503, body, headers: retryAfter(RETRY_MS / SECOND_MS) }
+    },
+  }
+}
+
+/** A worker is replaced and warmed up in about this time. */
+const RETRY_MS = SECOND_MS

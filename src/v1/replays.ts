@@ -1,0 +1,54 @@
+/** Replayed captures: the same image, or a nearly identical embedding, seen before for the user within 24 hours. */
+import { DAY_MS } from '../clock.js'
+import type { StoreReader, StoreTransaction } from '../storage/store.js'
+import type { Subject } from '../subjects/subject-vault.js'
+import type { Services } from './services.js'
+
+export const REPLAY_WINDOW_MS = DAY_MS
+/** Bounds the work of one verify; the newest captures count. */
+const MOST_CAPTURES = 64
+/** Two captures of a living face never agree this well; a re-encoded copy of one capture does. */
+const NEARLY_IDENTICAL = 0.98
+
+type ReplayServices = Pick<Services, 'vault' | 'clock' | 'recogniser'>
+
+export async function isReplay(
+  { vault, clock, recogniser }: ReplayServices,
+  store: StoreReader,
+  subject: Subject,
+  images: Buffer[],
+  embedding: Float32Array,
+): Promise<boolean> {
+  const captures = await store.captures(subject.record.id, clock.now() - REPLAY_WINDOW_MS, MOST_CAPTURES)
+  const digests = images.map((image) => vault.captureDigest(subject, image))
+  return captures.some(
+    ({ digest, sealed }) =>
+      digests.some((mine) => mine.equals(digest)) ||
+      isNearlyIdentical(recogniser, vault.openEmbedding(subject, sealed), embedding),
+  )
+}
+
+function isNearlyIdentical(
+  recogniser: ReplayServices['recogniser'],
+  seen: Float32Array,
+  embedding: Float32Array,
+): boolean {
+  return seen.length === embedding.length && recogniser.similarity(seen, embedding) >= NEARLY_IDENTICAL
+}
+
+/** Remembers each image; `embeddings` may be fewer than the images, where only one counted. */
+export async function rememberCaptures(
+  { vault, clock }: ReplayServices,
+  tx: StoreTransaction,
+  subject: Subject,
+  images: Buffer[],
+  embeddings: Float32Array[],
+): Promise<void> {
+  for (const [index, image] of images.entries())
+    await tx.insertCapture({
+      subjectId: subject.record.id,
+      digest: vault.captureDigest(subject, image),
+      sealed: vault.sealEmbedding(subject, embeddings[index] ?? embeddings[0]!),
+      seenAt: clock.now(),
+    })
+}

@@ -1,0 +1,65 @@
+/** POST /v1/keys/rotate-signing: a new JWT signing secret; the old one stays valid for 30 minutes. */
+import Type, { type Static } from 'typebox'
+import { isoTime, SECOND_MS } from '../clock.js'
+import { ApiError } from '../errors.js'
+import { OVERLAP_MS } from '../tenancy/signing-secrets.js'
+import type { Endpoint, EndpointDescription } from './endpoint.js'
+import { time } from './schemas.js'
+import type { Services } from './services.js'
+
+const body = Type.Object(
+  {
+    force: Type.Optional(
+      Type.Boolean({ default: false, description: 'Rotate even in an overlap: ends the older secret at once.' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const success = Type.Object({
+  signing_secret: Type.Object({
+    id: Type.String({ description: 'The `kid` of signatures and JWTs.' }),
+    secret: Type.String({ description: 'The new signing secret, shown only here.' }),
+    created_at: time('When the secret was made.'),
+  }),
+  previous: Type.Object({ id: Type.String(), valid_until: time('End of the overlap.') }),
+  overlap_seconds: Type.Integer({ examples: [OVERLAP_MS / SECOND_MS] }),
+})
+
+export const rotateSigningDescription: EndpointDescription = {
+  id: 'rotate_signing',
+  method: 'POST',
+  path: '/v1/keys/rotate-signing',
+  summary: "Rotate the tenant's signing secret",
+  description:
+    'Makes a new signing secret. For 30 minutes both secrets validate; redeploy the backend in that time. After it only the new secret signs and validates.',
+  body,
+  bodyOptional: true,
+  success: { status: 200, description: 'The new secret.', schema: success },
+  errors: ['rotation_in_progress', 'production_key_required', 'insecure_channel'],
+  idempotent: true,
+  audited: true,
+}
+
+export function rotateSigning({ secrets, store }: Services): Endpoint<Static<typeof body>> {
+  return {
+    ...rotateSigningDescription,
+    async handle({ input, tenant, environment, confidential }) {
+      if (!confidential) throw new ApiError('insecure_channel')
+      const fresh = await store.read.tenantById(tenant.id)
+      if (environment === 'sandbox' && fresh?.productionIssuedAt != null) throw new ApiError('production_key_required')
+      return async (tx) => {
+        const { current, previous } = await secrets.rotate(tx, tenant.id, input.force ?? false)
+        return {
+          status: 200,
+          body: {
+            signing_secret: { id: current.id, secret: current.secret, created_at: isoTime(current.createdAt) },
+            previous: { id: previous.id, valid_until: isoTime(previous.validUntil) },
+            overlap_seconds: OVERLAP_MS / SECOND_MS,
+          },
+          audit: { current: current.id, previous: previous.id },
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,60 @@
+/** The pieces that the endpoints' schemas share. JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
+import Type from 'typebox'
+
+export const userId = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  description: "The customer's own identifier of the user: 1 to 128 characters, no control characters.",
+  examples: ['user-4711'],
+})
+
+const image = (description: string) =>
+  Type.String({
+    minLength: 1,
+    contentEncoding: 'base64',
+    contentMediaType: 'image/*',
+    description,
+    examples: ['/9j/4AAQSkZJRgABAQAAAQABAAD…'],
+  })
+
+const MAX_IMAGES = 5
+
+/** `image` or `images`: exactly one of the two is required, which `validateImages` checks. */
+export const imageFields = {
+  image: Type.Optional(image('One photo: a JPEG, PNG or WebP file in base64, with padding, without a data: prefix.')),
+  images: Type.Optional(
+    Type.Array(image('A photo, as in `image`.'), {
+      minItems: 1,
+      maxItems: MAX_IMAGES,
+      description: `1 to ${MAX_IMAGES} photos of the same person, instead of \`image\`.`,
+    }),
+  ),
+}
+
+/** JSON Schema for "exactly one of image and images". */
+export const exactlyOneImageField = { oneOf: [{ required: ['image'] }, { required: ['images'] }] }
+
+export const time = (description: string) => Type.String({ format: 'date-time', description })
+
+export const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+const qualityFields = {
+  score: Type.Number({ description: 'Overall, 0 to 1, higher is better.' }),
+  face_width_px: Type.Number({ description: 'Width of the face between its outer edges, in pixels.' }),
+  detection: Type.Number({ description: 'Confidence of the face detector, 0 to 1.' }),
+  sharpness: Type.Number({ description: 'Variance of the Laplacian of the aligned face.' }),
+  brightness: Type.Number({ description: 'Mean grey level of the aligned face, 0 to 255.' }),
+  contrast: Type.Number({ description: 'Standard deviation of the grey level of the aligned face.' }),
+}
+
+export const quality = Type.Object(qualityFields, { description: 'Measured on the face that counted.' })
+
+export const liveness = Type.Object(
+  {
+    checked: Type.Boolean({ description: 'False when the model pack has no liveness model: nothing is claimed.' }),
+    score: nullable(Type.Number({ description: 'Probability of a live person, 0 to 1.' })),
+    passed: nullable(Type.Boolean()),
+  },
+  { description: 'Presentation attack detection.' },
+)

@@ -1,0 +1,295 @@
+/** POST /v1/verify: is this really that person, for this action? The verdict is a JWT. */
+import Type, { type Static } from 'typebox'
+import { isoTime, SECOND_MS } from '../clock.js'
+import { prefixedId } from '../crypto/identifiers.js'
+import { actionHash, canonicalJson, signVerification, type VerificationClaims } from '../crypto/verification-jwt.js'
+import { ApiError, retryAfter } from '../errors.js'
+import { afterRejection, CLEAR, lockoutReason } from '../subjects/lockout.js'
+import type { Subject } from '../subjects/subject-vault.js'
+import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
+import { decodeImages } from './images.js'
+import type { Comparison } from './recogniser.js'
+import { isReplay, rememberCaptures } from './replays.js'
+import { exactlyOneImageField, imageFields, liveness, nullable, quality, time, userId } from './schemas.js'
+import type { Services } from './services.js'
+import { livenessView, qualityView, scoreView } from './views.js'
+
+const MAX_ACTION_BYTES = 4096
+
+/** NIST SP 800-63B-4, section 3.2.3: attempts before a delay, without and with presentation attack detection. */
+const ATTEMPTS = { withoutLiveness: 5, withLiveness: 10 }
+
+/** Authentication contexts that a verdict claims (OpenID Connect's `acr`): "0" when it claims none. */
+const ACR = { face: 'urn:countersign:acr:face', faceWithLiveness: 'urn:countersign:acr:face-pad', none: '0' }
+
+const REASONS = ['no_match', 'liveness_failed', 'replayed_capture', 'locked_out', 'reference_disabled'] as const
+type Reason = (typeof REASONS)[number]
+
+const body = Type.Object(
+  {
+    user_id: userId,
+    ...imageFields,
+    action: Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
+      description: `What is to be countersigned, such as the transfer's amount and payee: an object or a string, at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form.`,
+      examples: [{ type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' }],
+    }),
+    nonce: Type.Optional(
+      Type.String({ maxLength: 256, description: 'Echoed in the JWT, so that the caller can tell its own verdict.' }),
+    ),
+  },
+  { additionalProperties: false, ...exactlyOneImageField },
+)
+
+const success = Type.Object({
+  verification_id: Type.String({ description: 'The `jti` of the JWT.' }),
+  user_id: userId,
+  verdict: Type.Union([Type.Literal('approved'), Type.Literal('rejected')]),
+  reason: nullable(Type.Union(REASONS.map((reason) => Type.Literal(reason)))),
+  score: nullable(
+    Type.Number({ description: 'Similarity, higher is more alike; null when the images were not compared.' }),
+  ),
+  threshold: Type.Number({ description: 'The score from which on the verdict is approved.' }),
+  fmr: Type.Number({ description: 'The false match rate that the threshold stands for.' }),
+  liveness,
+  quality: nullable(quality),
+  replay: Type.Object({ suspected: Type.Boolean() }, { description: 'The capture was seen before within 24 hours.' }),
+  model: Type.String(),
+  verified_at: time('When the verdict was reached.'),
+  jwt: Type.String({ description: 'The verdict, signed with the signing secret that the caller holds.' }),
+  jwt_next: Type.Optional(
+    Type.String({ description: 'During a rotation overlap: the same claims under the new secret.' }),
+  ),
+  jwt_expires_at: time('When the JWT expires.'),
+  production_key: Type.Optional(
+    Type.Literal('issued', { description: 'Sandbox only: this verify cleared and issued the production key.' }),
+  ),
+})
+
+export const verifyDescription: EndpointDescription = {
+  id: 'verify',
+  method: 'POST',
+  path: '/v1/verify',
+  summary: 'Verify a user for an action',
+  description:
+    'Runs a step-up check at a high-risk action. A rejection is a 200 with `verdict: "rejected"`; of several images the best usable one counts.',
+  body,
+  success: { status: 200, description: 'The verdict.', schema: success },
+  errors: [
+    'reference_not_found',
+    'reference_model_mismatch',
+    'image_unreadable',
+    'image_too_large',
+    'image_too_small',
+    'face_not_found',
+    'multiple_faces',
+    'face_too_small',
+    'low_quality',
+  ],
+  idempotent: true,
+  audited: true,
+}
+
+type Input = Static<typeof body>
+
+interface Verdict {
+  reason: Reason | null
+  comparison: Comparison | null
+  replaySuspected: boolean
+  /** While locked out. */
+  retryAfterMs?: number
+}
+
+export function verify(services: Services): Endpoint<Input> {
+  const { vault, store, recogniser, clock, config } = services
+  const attempts =
+    config.lockoutAttempts ?? (recogniser.checksLiveness ? ATTEMPTS.withLiveness : ATTEMPTS.withoutLiveness)
+
+  /** Null only for a sandbox user whose outcome is scripted. */
+  async function findSubject({ input, environment }: Call<Input>, lookup: Buffer): Promise<Subject | null> {
+    const subject = await vault.find(store.read, lookup, input.user_id)
+    if (subject?.reference && subject.reference.model !== recogniser.model)
+      throw new ApiError('reference_model_mismatch', {
+        message: `The reference was made with model ${subject.reference.model}; ${environment} runs ${recogniser.model}.`,
+      })
+    if (!subject?.reference && !recogniser.isScripted(input.user_id)) throw new ApiError('reference_not_found')
+    return subject
+  }
+
+  /** Takes one of the user's attempts for the length of this request. */
+  async function takeAttempt(call: Call<Input>, lookup: Buffer): Promise<void> {
+    if (attempts === 0 || recogniser.synthetic) return
+    const leave = await services.gate.enter(lookup.toString('latin1'), async () => {
+      const found = await store.read.subject(lookup)
+      return attempts - (found?.subject.failures ?? 0)
+    })
+    call.defer(leave)
+    if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
+  }
+
+  async function judge(
+    call: Call<Input>,
+    subject: Subject | null,
+    images: Buffer[],
+    fmr: number,
+    threshold: number,
+  ): Promise<Verdict> {
+    const now = clock.now()
+    const locked = subject && !recogniser.synthetic ? lockoutReason(subject.record, now) : null
+    if (locked)
+      return {
+        reason: locked,
+        comparison: null,
+        replaySuspected: false,
+        ...(locked === 'locked_out' ? { retryAfterMs: subject!.record.lockedUntil! - now } : {}),
+      }
+    const reference = subject?.reference
+      ? vault.openReference(subject, subject.reference).embedding
+      : new Float32Array(0)
+    const comparison = await recogniser.verify(call.input.user_id, images, reference, fmr, call)
+    Object.assign(call.timings, comparison.timings)
+    const replaySuspected =
+      subject !== null &&
+      !recogniser.synthetic &&
+      (await isReplay(services, store.read, subject, images, comparison.embedding))
+    let reason: Reason | null = null
+    if (comparison.liveness.passed === false) reason = 'liveness_failed'
+    else if (comparison.score < threshold) reason = 'no_match'
+    else if (replaySuspected && config.replayPolicy === 'reject') reason = 'replayed_capture'
+    return { reason, comparison, replaySuspected }
+  }
+
+  return {
+    ...verifyDescription,
+    async handle(call): Promise<Commit> {
+      const { input, tenant, environment } = call
+      const images = decodeImages(input)
+      const action = canonicalAction(input.action)
+      const lookup = vault.lookup(tenant.id, environment, input.user_id)
+      const fmr = tenant.fmr ?? config.fmr
+      const threshold = recogniser.threshold(fmr)
+      await takeAttempt(call, lookup)
+      const subject = await findSubject(call, lookup)
+      const verdict = await judge(call, subject, images, fmr, threshold)
+      const { reason, comparison, replaySuspected } = verdict
+      const approved = reason === null
+
+      const now = clock.now()
+      const issuedAt = Math.floor(now / SECOND_MS)
+      const expiresAt = issuedAt + config.jwtTtlSeconds
+      const verificationId = prefixedId('ver', now)
+      const score = comparison ? scoreView(comparison.score) : null
+      const claims: VerificationClaims = {
+        iss: services.issuer(),
+        aud: tenant.id,
+        sub: input.user_id,
+        iat: issuedAt,
+        nbf: issuedAt,
+        exp: expiresAt,
+        jti: verificationId,
+        txn: call.requestId,
+        env: environment,
+        verdict: approved ? 'approved' : 'rejected',
+        ...(reason ? { reason } : {}),
+        score,
+        fmr,
+        action: input.action,
+        action_hash: actionHash(action),
+        ...(input.nonce === undefined ? {} : { nonce: input.nonce }),
+        amr: ['face'],
+        acr: !approved ? ACR.none : comparison!.liveness.checked ? ACR.faceWithLiveness : ACR.face,
+        auth_time: issuedAt,
+        model: recogniser.model,
+        replay: { suspected: replaySuspected },
+      }
+      const signStarted = performance.now()
+      const tokens = await signTokens(call, claims)
+      call.timings.sign = performance.now() - signStarted
+
+      return async (tx) => {
+        if (subject && !recogniser.synthetic && comparison) {
+          const fresh = await tx.subject(lookup)
+          // Erased, or erased and enrolled anew, while this verify ran: its verdict is about nobody.
+          if (fresh?.subject.id !== subject.record.id) throw new ApiError('reference_not_found')
+          await tx.setLockout(subject.record.id, approved ? CLEAR : afterRejection(fresh.subject, attempts, now))
+          await rememberCaptures(services, tx, subject, images, [comparison.embedding])
+        }
+        let issued = false
+        if (environment === 'sandbox' && approved) {
+          const fresh = await tx.tenantById(tenant.id)
+          issued = fresh?.productionIssuedAt === null
+          if (issued) {
+            await tx.setProductionIssued(tenant.id, now)
+            await services.audit.append(tx, tenant.id, {
+              event: 'key_issued',
+              actor: call.keyId,
+              request_id: call.requestId,
+              type: 'production',
+            })
+          }
+        }
+        return {
+          status: 200,
+          body: {
+            verification_id: verificationId,
+            user_id: input.user_id,
+            verdict: claims.verdict,
+            reason,
+            score,
+            threshold: scoreView(threshold),
+            fmr,
+            liveness: comparison
+              ? livenessView(comparison.liveness)
+              : { checked: false, score: null, passed: null },
+            quality: comparison ? qualityView(comparison.quality) : null,
+            replay: { suspected: replaySuspected },
+            model: recogniser.model,
+            verified_at: isoTime(now),
+            ...tokens,
+            jwt_expires_at: isoTime(expiresAt * SECOND_MS),
+            ...(issued ? { production_key: 'issued' } : {}),
+          },
+          ...(verdict.retryAfterMs === undefined ? {} : { headers: retryAfter(verdict.retryAfterMs / SECOND_MS) }),
+          owner: { lookup, subject: subject && { id: subject.record.id, dataKey: subject.dataKey } },
+          audit: {
+            ...(subject ? { subject: subject.pseudonym } : {}),
+            verification_id: verificationId,
+            verdict: claims.verdict,
+            reason,
+            score,
+            threshold: scoreView(threshold),
+            fmr,
+            model: recogniser.model,
+            action_hash: claims.action_hash,
+            replay_suspected: replaySuspected,
+            liveness_score: comparison?.liveness.score ?? null,
+          },
+        }
+      }
+    },
+  }
+}
+
+/**
+ * One token outside an overlap. In it, `jwt` is for backends that were not redeployed and `jwt_next` the same under the
+ * new secret; a caller that names the new secret gets that one in `jwt`.
+ */
+async function signTokens(
+  { secrets, signingKeyId }: Pick<Call<Input>, 'secrets' | 'signingKeyId'>,
+  claims: VerificationClaims,
+): Promise<{ jwt: string; jwt_next?: string }> {
+  const { outgoing, incoming } = secrets
+  if (!incoming) return { jwt: await signVerification(claims, outgoing) }
+  if (signingKeyId === incoming.id) return { jwt: await signVerification(claims, incoming) }
+  const [jwt, next] = await Promise.all([signVerification(claims, outgoing), signVerification(claims, incoming)])
+  return { jwt, jwt_next: next }
+}
+
+/** @throws ApiError invalid_request when the action is too long or no I-JSON (a lone surrogate) */
+function canonicalAction(action: unknown): string {
+  const canonical = canonicalJson(action)
+  if (Buffer.byteLength(canonical) > MAX_ACTION_BYTES)
+    throw new ApiError('invalid_request', {
+      details: [{ path: 'action', issue: `must be at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form` }],
+    })
+  return canonical
+}
