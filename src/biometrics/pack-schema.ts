@@ -135,4 +135,4 @@ export type QualitySpec = NonNullable<PackManifest['quality']>
 export type PixelInput = DetectorSpec['input']
 export type FixedInput = EmbedderSpec['input']
 /** Any file of a pack, whatever its role. */
-export type NetworkFile = Pick<EmbedderSpec, 'file' | 'sha256'>
+export type NetworkFile = Pick<EmbedderSpec, 'file' | 'sha256' | 'licence' | 'origin'>

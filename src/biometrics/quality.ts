@@ -9,18 +9,18 @@ import type { Quality } from './types.js'
  */
 export const qualityDefaults: Readonly<Required<QualitySpec>> = Object.freeze({
   /** Grey levels squared. */
-  minSharpness: 8,
+  minSharpness: 3,
   /** Grey level, 0..255. */
   minBrightness: 25,
-  maxBrightness: 235,
+  maxBrightness: 230,
   /** Grey levels. */
-  minContrast: 10,
+  minContrast: 7,
   /** 0..1; the detector's own threshold applies before. */
   minDetection: 0,
 })
 
 /** Where each part of the overall score reaches 1. */
-const ideal = { sharpness: 150, faceWidthPx: 160, contrast: 35, darkest: 80, brightest: 180 } as const
+const ideal = { sharpness: 60, faceWidthPx: 160, contrast: 35, darkest: 80, brightest: 180 } as const
 
 /** What the pixels of a chip say; the rest of `Quality` comes from the detector. */
 export type ChipStatistics = Pick<Quality, 'sharpness' | 'brightness' | 'contrast'>

@@ -19,8 +19,13 @@ export interface WorkerSetup {
   gate: Int32Array<SharedArrayBuffer>
 }
 
-/** `exit-on-next-task` kills the worker when its next task arrives; `stall` keeps it busy outside native code. */
-export type Fault = { kind: 'exit-on-next-task' } | { kind: 'stall'; durationMs: number }
+/**
+ * Ways to break the worker that takes the task: at once; when its next task arrives; by an uncaught error after the
+ * task. `stall` keeps it busy outside native code.
+ */
+export type Fault =
+  | { kind: 'exit' | 'exit-on-next-task' | 'throw-afterwards' }
+  | { kind: 'stall'; durationMs: number }
 
 export type WorkerTask =
   | { type: 'enrol'; images: Uint8Array[] }

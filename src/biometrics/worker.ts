@@ -53,8 +53,20 @@ async function suffer(fault: Fault): Promise<WorkerReply<'fault'>> {
   if (!setup.faultInjection) {
     return { ok: false, code: 'engine_unavailable', message: 'Fault injection is off.' }
   }
-  if (fault.kind === 'exit-on-next-task') doomed = true
-  else await new Promise((resolve) => setTimeout(resolve, fault.durationMs))
+  switch (fault.kind) {
+    case 'exit':
+      return process.exit(1)
+    case 'exit-on-next-task':
+      doomed = true
+      break
+    case 'throw-afterwards':
+      setTimeout(() => {
+        throw new Error('an injected fault')
+      }, 20)
+      break
+    case 'stall':
+      await new Promise((resolve) => setTimeout(resolve, fault.durationMs))
+  }
   return { ok: true, value: {}, timingsMs: {} }
 }
 

@@ -115,53 +115,49 @@ export class Tenancy {
    * The production key, once. It comes into being here, so that between issue and reveal there is nothing to steal.
    * @throws TenancyError production_key_not_issued, production_key_already_revealed
    */
-  async revealProductionKey(tenant: TenantRecord): Promise<string> {
+  async revealProductionKey(tx: StoreTransaction, tenant: TenantRecord): Promise<string> {
+    const fresh = await tx.tenantById(tenant.id)
+    if (fresh?.productionIssuedAt == null)
+      throw new TenancyError(
+        'production_key_not_issued',
+        'The production key is not issued yet: it is, as soon as a verify in the sandbox is approved.',
+      )
+    if (fresh.productionRevealedAt !== null)
+      throw new TenancyError(
+        'production_key_already_revealed',
+        'The production key was revealed before and is stored only as a hash. ' +
+          `Make a new one with: countersign tenant reissue-key ${tenant.name} --type production`,
+      )
+    await tx.setProductionRevealed(tenant.id, this.clock.now())
+    return this.addKey(tx, tenant.id, 'production')
+  }
+
+  /** Ends every valid key of the type at once. @throws TenancyError no_active_key */
+  async revokeKeys(tx: StoreTransaction, tenant: TenantRecord, type: Environment): Promise<number> {
+    const count = await tx.endApiKeys(tenant.id, type, { revokedAt: this.clock.now() })
+    if (count === 0) throw new TenancyError('no_active_key', `Tenant ${tenant.name} has no active ${type} key.`)
+    return count
+  }
+
+  /** A new key; the ones before stay valid for `graceMs`. @throws TenancyError production_key_not_issued */
+  async reissueKey(
+    tx: StoreTransaction,
+    tenant: TenantRecord,
+    type: Environment,
+    graceMs: number,
+  ): Promise<string> {
     const now = this.clock.now()
-    return this.store.transaction(async (tx) => {
+    if (type === 'production') {
       const fresh = await tx.tenantById(tenant.id)
       if (fresh?.productionIssuedAt == null)
         throw new TenancyError(
           'production_key_not_issued',
-          'The production key is not issued yet: it is, as soon as a verify in the sandbox is approved.',
+          'There is no production key to reissue: it is issued by the first approved verify in the sandbox.',
         )
-      if (fresh.productionRevealedAt !== null)
-        throw new TenancyError(
-          'production_key_already_revealed',
-          'The production key was revealed before and is stored only as a hash. ' +
-            `Make a new one with: countersign tenant reissue-key ${tenant.name} --type production`,
-        )
-      await tx.setProductionRevealed(tenant.id, now)
-      return this.addKey(tx, tenant.id, 'production')
-    })
-  }
-
-  /** Ends every valid key of the type at once. @throws TenancyError no_active_key */
-  async revokeKeys(tenant: TenantRecord, type: Environment): Promise<number> {
-    const now = this.clock.now()
-    return this.store.transaction(async (tx) => {
-      const count = await tx.endApiKeys(tenant.id, type, { revokedAt: now })
-      if (count === 0)
-        throw new TenancyError('no_active_key', `Tenant ${tenant.name} has no active ${type} key.`)
-      return count
-    })
-  }
-
-  /** A new key; the ones before stay valid for `graceMs`. @throws TenancyError production_key_not_issued */
-  async reissueKey(tenant: TenantRecord, type: Environment, graceMs: number): Promise<string> {
-    const now = this.clock.now()
-    return this.store.transaction(async (tx) => {
-      if (type === 'production') {
-        const fresh = await tx.tenantById(tenant.id)
-        if (fresh?.productionIssuedAt == null)
-          throw new TenancyError(
-            'production_key_not_issued',
-            'There is no production key to reissue: it is issued by the first approved verify in the sandbox.',
-          )
-        if (fresh.productionRevealedAt === null) await tx.setProductionRevealed(tenant.id, now)
-      }
-      await tx.endApiKeys(tenant.id, type, graceMs > 0 ? { validUntil: now + graceMs } : { revokedAt: now })
-      return this.addKey(tx, tenant.id, type)
-    })
+      if (fresh.productionRevealedAt === null) await tx.setProductionRevealed(tenant.id, now)
+    }
+    await tx.endApiKeys(tenant.id, type, graceMs > 0 ? { validUntil: now + graceMs } : { revokedAt: now })
+    return this.addKey(tx, tenant.id, type)
   }
 
   private async addKey(tx: StoreTransaction, tenantId: string, type: Environment): Promise<string> {

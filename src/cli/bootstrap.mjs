@@ -1,0 +1,104 @@
+/**
+ * What npm scripts start with on a fresh clone: installs and builds when needed, then runs the command.
+ * Plain JavaScript without dependencies, because nothing is installed yet.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+const [command = 'serve', ...args] = process.argv.slice(2)
+const windows = process.platform === 'win32'
+
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major < 20 || (major === 20 && minor < 15) || major > 22) {
+  console.error(
+    `Countersign needs Node 20.15 to 22; this is ${process.version}. The HTTP addon ships binaries for these versions only.`,
+  )
+  process.exit(1)
+}
+
+function step(title, program, parameters) {
+  console.error(`> ${title}`)
+  const { status } = spawnSync(program, parameters, {
+    cwd: root,
+    // What the tools say goes to stderr: stdout belongs to the command that was asked for.
+    stdio: ['ignore', 2, 2],
+    shell: windows,
+    env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
+  })
+  if (status !== 0) {
+    console.error(`${title} failed.`)
+    process.exit(status ?? 1)
+  }
+}
+
+/** npm writes this file at the end of an install, so its age says what was installed. */
+function isInstalled() {
+  const marker = join(root, 'node_modules', '.package-lock.json')
+  return existsSync(marker) && statSync(marker).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs
+}
+
+const STAMP = join(root, 'dist', '.built')
+
+function newestSource(folder) {
+  let newest = 0
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.name === 'node_modules' || entry.name === 'results') continue
+    const path = join(folder, entry.name)
+    newest = Math.max(newest, entry.isDirectory() ? newestSource(path) : statSync(path).mtimeMs)
+  }
+  return newest
+}
+
+function isBuilt() {
+  if (!existsSync(STAMP)) return false
+  const built = Number(readFileSync(STAMP, 'utf8'))
+  const sources = ['src', 'models', 'bench'].map((name) => join(root, name)).filter(existsSync)
+  return sources.every((folder) => newestSource(folder) <= built) && statSync(join(root, 'tsconfig.json')).mtimeMs <= built
+}
+
+const bin = (name) => join(root, 'node_modules', '.bin', windows ? `${name}.cmd` : name)
+
+if (!isInstalled()) step('Installing packages (the first time takes a minute or two)', 'npm', ['ci', '--no-audit', '--no-fund'])
+if (!isBuilt()) {
+  const started = Date.now()
+  step('Building', bin('tsc'), ['-p', 'tsconfig.json'])
+  writeFileSync(STAMP, String(started))
+}
+
+const COMMANDS = {
+  serve: () => [process.execPath, [join(root, 'dist/src/cli/main.js'), 'serve', ...args]],
+  test: () => [bin('vitest'), ['run', ...args]],
+  bench: () => [process.execPath, [join(root, 'dist/bench/main.js'), ...args]],
+}
+
+if (command === 'dev') dev()
+else forward(...COMMANDS[command]())
+
+/** Runs the command with our terminal and leaves as it left; signals of a terminal reach it anyway, others are passed on. */
+function forward(program, parameters) {
+  const child = spawn(program, parameters, { stdio: 'inherit', shell: windows && program.endsWith('.cmd') })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => process.exit(signal ? 1 : code))
+  return child
+}
+
+/** Compiles on change and restarts the service when the build changed. */
+function dev() {
+  const compiler = spawn(bin('tsc'), ['-p', 'tsconfig.json', '--watch', '--preserveWatchOutput'], {
+    stdio: 'inherit',
+    shell: windows,
+  })
+  const service = forward(process.execPath, [
+    '--watch',
+    '--watch-path',
+    join(root, 'dist'),
+    join(root, 'dist/src/cli/main.js'),
+    'serve',
+    '--demo',
+    ...args,
+  ])
+  service.on('exit', () => compiler.kill())
+}

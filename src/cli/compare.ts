@@ -1,0 +1,77 @@
+/** `countersign compare`: the engine without the server, under the same configuration and policy. */
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { Engine } from '../biometrics/engine.js'
+import { thresholdForFmr } from '../biometrics/model-pack.js'
+import type { FaceSample } from '../biometrics/types.js'
+import { loadConfig } from '../config.js'
+import { engineOptions, prepareModels } from '../service.js'
+import { qualityView, scoreView } from '../v1/views.js'
+import { action, CommandError, type OutputOptions, print, progressBar, table } from './output.js'
+
+export function registerCompareCommand(program: Command): void {
+  program
+    .command('compare <a> <b>')
+    .description('compare the faces of two image files')
+    .option('--fmr <rate>', 'false match rate that the threshold stands for (default: COUNTERSIGN_FMR)')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (a: string, b: string, options: OutputOptions & { fmr?: string }) => {
+        const config = loadConfig()
+        const fmr = options.fmr ? Number(options.fmr) : config.fmr
+        if (!(fmr > 0 && fmr < 1)) throw new CommandError('invalid_option', `--fmr is "${options.fmr}"; expected a rate such as 1e-4.`)
+        const images = await Promise.all([a, b].map(readImage))
+        const progress = progressBar('Preparing the baseline model pack')
+        await prepareModels(config, progress.update)
+        progress.stop()
+        const engine = await Engine.start({ ...engineOptions(config), workers: 1 })
+        try {
+          const { score, samples, timingsMs } = await engine.compare(images[0]!, images[1]!)
+          const { threshold } = thresholdForFmr(engine.pack, fmr)
+          const view = {
+            same: score >= threshold,
+            score: scoreView(score),
+            threshold: scoreView(threshold),
+            fmr,
+            model: engine.pack.modelId,
+            faces: samples.map(faceView),
+            timings_ms: Object.fromEntries(
+              Object.entries(timingsMs).map(([stage, ms]) => [stage, Math.round(ms * 100) / 100]),
+            ),
+          }
+          print(options, view, () =>
+            table([
+              ['Verdict', view.same ? 'same person' : 'not the same person'],
+              ['Score', `${view.score} (threshold ${view.threshold} for a false match rate of ${fmr})`],
+              ['Model', view.model],
+              ...view.faces.map((face, index) => [
+                `Face in ${[a, b][index]}`,
+                `${face.box.width} x ${face.box.height} px at (${face.box.x}, ${face.box.y}), quality ${face.quality.score}`,
+              ]),
+              ['Timings', Object.entries(view.timings_ms).map(([stage, ms]) => `${stage} ${ms} ms`).join(', ')],
+            ]),
+          )
+        } finally {
+          await engine.close()
+        }
+      }),
+    )
+}
+
+async function readImage(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file)
+  } catch (error) {
+    throw new CommandError('file_unreadable', `Cannot read ${file}: ${(error as Error).message}`)
+  }
+}
+
+function faceView({ box, landmarks, quality, liveness }: FaceSample) {
+  const px = (value: number) => Math.round(value * 10) / 10
+  return {
+    box: { x: px(box.x), y: px(box.y), width: px(box.width), height: px(box.height) },
+    landmarks: landmarks?.map(([x, y]) => [px(x), px(y)]) ?? null,
+    quality: qualityView(quality),
+    liveness,
+  }
+}

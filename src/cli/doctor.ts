@@ -1,0 +1,186 @@
+/** `countersign doctor`: what is wrong with this installation and how to mend it. */
+import { mkdir, statfs } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { availableParallelism } from 'node:os'
+import type { Command } from 'commander'
+import { loadModelPack, thresholdForFmr, verifyModelPack } from '../biometrics/model-pack.js'
+import { type Config, loadConfig, modelPackDir, unknownVariables } from '../config.js'
+import { isWritable, openLedger } from '../service.js'
+import { action, EXIT, type OutputOptions, print, table } from './output.js'
+
+interface Finding {
+  check: string
+  status: 'ok' | 'warning' | 'problem'
+  detail: string
+  /** How to mend it. */
+  remedy?: string
+}
+
+const SUPPORTED_NODE = { from: 20, to: 22 }
+const LEAST_FREE_BYTES = 1 << 30
+/** Before this the clock cannot be right: JWTs and signatures would be refused. */
+const EARLIEST_PLAUSIBLE = Date.parse('2026-01-01T00:00:00Z')
+
+export function registerDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description('check Node, addons, execution providers, models, database, disk and clock')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (options: OutputOptions) => {
+        const config = loadConfig()
+        const findings = [
+          checkNode(),
+          ...(await checkAddons()),
+          ...(await checkProviders(config)),
+          await checkModels(config),
+          await checkDatabase(config),
+          await checkDisk(config),
+          checkClock(),
+          checkTopology(config),
+          ...unknownVariables().map((name): Finding => ({
+            check: 'configuration',
+            status: 'warning',
+            detail: `${name} is not a setting of Countersign`,
+            remedy: 'correct or remove it',
+          })),
+        ]
+        const problems = findings.filter(({ status }) => status === 'problem').length
+        if (problems > 0) process.exitCode = EXIT.failed
+        print(options, { ok: problems === 0, findings }, () =>
+          [
+            table(findings.map(({ check, status, detail, remedy }) => [mark(status), check, remedy ? `${detail}; ${remedy}` : detail])),
+            problems === 0 ? '\nEverything needed is in place.' : `\n${problems} problem${problems === 1 ? '' : 's'} found.`,
+          ].join('\n'),
+        )
+      }),
+    )
+}
+
+function mark(status: Finding['status']): string {
+  return { ok: 'ok', warning: 'WARN', problem: 'FAIL' }[status]
+}
+
+function checkNode(): Finding {
+  const major = Number(process.versions.node.split('.')[0])
+  const supported = major >= SUPPORTED_NODE.from && major <= SUPPORTED_NODE.to
+  return {
+    check: 'Node.js',
+    status: supported ? 'ok' : 'problem',
+    detail: process.version,
+    ...(supported ? {} : { remedy: `use Node ${SUPPORTED_NODE.from} to ${SUPPORTED_NODE.to}: the HTTP addon ships for these` }),
+  }
+}
+
+const ADDONS: Array<{ name: string; load: () => Promise<unknown> }> = [
+  { name: 'uWebSockets.js', load: () => import('uWebSockets.js') },
+  { name: 'onnxruntime-node', load: () => import('onnxruntime-node') },
+  { name: 'sharp', load: () => import('sharp') },
+  { name: 'better-sqlite3', load: async () => new (await import('better-sqlite3')).default(':memory:').close() },
+]
+
+async function checkAddons(): Promise<Finding[]> {
+  return Promise.all(
+    ADDONS.map(async ({ name, load }): Promise<Finding> => {
+      try {
+        await load()
+        return { check: name, status: 'ok', detail: 'loads' }
+      } catch (error) {
+        const detail = (error as Error).message.split('\n')[0]!
+        return { check: name, status: 'problem', detail, remedy: 'run npm ci with this Node; g++, make and python3 must be there' }
+      }
+    }),
+  )
+}
+
+async function checkProviders(config: Config): Promise<Finding[]> {
+  const { listSupportedBackends } = createRequire(import.meta.url)('onnxruntime-node') as {
+    listSupportedBackends(): Array<{ name: string; bundled: boolean }>
+  }
+  const backends = listSupportedBackends()
+  return config.executionProviders.map((provider): Finding => {
+    const backend = backends.find(({ name }) => name === provider)
+    const check = `provider ${provider}`
+    if (!backend)
+      return {
+        check,
+        status: 'warning',
+        detail: 'not part of this ONNX Runtime',
+        remedy: `the engine falls back to cpu; known here: ${backends.map(({ name }) => name).join(', ')}`,
+      }
+    if (!backend.bundled)
+      return {
+        check,
+        status: 'warning',
+        detail: 'its libraries are not bundled',
+        remedy: 'install them as onnxruntime-node documents; /v1/health tells whether it loaded',
+      }
+    return { check, status: 'ok', detail: 'bundled' }
+  })
+}
+
+async function checkModels(config: Config): Promise<Finding> {
+  const dir = modelPackDir(config)
+  const check = 'model pack'
+  try {
+    const pack = await loadModelPack(dir)
+    await verifyModelPack(pack)
+    const { threshold, clamped, extrapolated } = thresholdForFmr(pack, config.fmr)
+    const detail = `${pack.modelId} is whole; threshold ${threshold.toFixed(4)} for FMR ${config.fmr}`
+    if (clamped) return { check, status: 'warning', detail, remedy: 'the calibration does not reach that rate; the nearest one was taken' }
+    return { check, status: 'ok', detail: extrapolated ? `${detail} (extrapolated)` : detail }
+  } catch (error) {
+    return {
+      check,
+      status: 'problem',
+      detail: (error as Error).message,
+      remedy: config.modelPack === 'baseline' ? 'run countersign models build-baseline' : `install the pack into ${dir}`,
+    }
+  }
+}
+
+async function checkDatabase(config: Config): Promise<Finding> {
+  const check = 'database'
+  try {
+    const { store } = openLedger(config)
+    const issues = await store.check()
+    const { tenants, references } = await store.read.counts()
+    await store.close()
+    if (issues.length > 0) return { check, status: 'problem', detail: issues[0]!, remedy: 'restore a backup' }
+    return {
+      check,
+      status: 'ok',
+      detail: `whole; ${tenants} tenants, ${references.production} production references`,
+    }
+  } catch (error) {
+    return { check, status: 'problem', detail: (error as Error).message, remedy: 'see docs/operations.md' }
+  }
+}
+
+async function checkDisk(config: Config): Promise<Finding> {
+  const check = 'disk'
+  await mkdir(config.dataDir, { recursive: true }).catch(() => {})
+  if (!(await isWritable(config.dataDir)))
+    return { check, status: 'problem', detail: `${config.dataDir} is not writable`, remedy: 'set COUNTERSIGN_DATA_DIR or its owner' }
+  const { bavail, bsize } = await statfs(config.dataDir)
+  const free = bavail * bsize
+  const detail = `${(free / 2 ** 30).toFixed(1)} GiB free for ${config.dataDir}`
+  return free < LEAST_FREE_BYTES
+    ? { check, status: 'warning', detail, remedy: 'make room before the database cannot grow' }
+    : { check, status: 'ok', detail }
+}
+
+function checkClock(): Finding {
+  const now = Date.now()
+  return now < EARLIEST_PLAUSIBLE
+    ? { check: 'clock', status: 'problem', detail: new Date(now).toISOString(), remedy: 'set the clock; run an NTP client' }
+    : { check: 'clock', status: 'ok', detail: new Date(now).toISOString() }
+}
+
+function checkTopology(config: Config): Finding {
+  const cores = availableParallelism()
+  const detail = `${config.workers} workers on ${cores} cores, one inference thread each`
+  return config.workers > cores
+    ? { check: 'topology', status: 'warning', detail, remedy: 'more workers than cores only wait for each other' }
+    : { check: 'topology', status: 'ok', detail }
+}

@@ -1,0 +1,13 @@
+/** Opens the database for one command and closes it again, whatever happens. */
+import { type Config, loadConfig } from '../config.js'
+import { type Ledger, openLedger } from '../service.js'
+
+export async function withLedger<T>(work: (ledger: Ledger, config: Config) => Promise<T>): Promise<T> {
+  const config = loadConfig()
+  const ledger = openLedger(config)
+  try {
+    return await work(ledger, config)
+  } finally {
+    await ledger.store.close()
+  }
+}

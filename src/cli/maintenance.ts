@@ -1,0 +1,63 @@
+/** `countersign backup`, `countersign audit verify`, `countersign keys instance-secret`. */
+import type { Command } from 'commander'
+import { existsSync } from 'node:fs'
+import { withLedger } from './ledger.js'
+import { action, CommandError, EXIT, type OutputOptions, print, table } from './output.js'
+
+export function registerMaintenanceCommands(program: Command): void {
+  program
+    .command('backup <file>')
+    .description('write a consistent copy of the database; the service may be running')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (file: string, options: OutputOptions) => {
+        if (existsSync(file)) throw new CommandError('file_exists', `${file} exists already; a backup never overwrites.`)
+        await withLedger(({ store }) => store.backup(file))
+        print(options, { file }, () => `Wrote ${file}. Without the master key it opens no reference; keep that apart.`)
+      }),
+    )
+
+  program
+    .command('audit')
+    .description('the append-only audit log')
+    .command('verify')
+    .description('check the hash chain of every tenant')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (options: OutputOptions) => {
+        await withLedger(async ({ store, audit }) => {
+          const views: Array<{ tenant_id: string; name: string; entries: number; broken_at: number | null }> = []
+          for (const { id, name } of await store.read.tenants()) {
+            const { entries, brokenAt } = await audit.verify(store.read, id)
+            views.push({ tenant_id: id, name, entries, broken_at: brokenAt })
+          }
+          if (views.some((view) => view.broken_at !== null)) process.exitCode = EXIT.failed
+          print(options, views, () =>
+            table([
+              ['TENANT', 'ENTRIES', 'CHAIN'],
+              ...views.map((view) => [
+                view.name,
+                String(view.entries),
+                view.broken_at === null ? 'intact' : `broken at entry ${view.broken_at}`,
+              ]),
+            ]),
+          )
+        })
+      }),
+    )
+
+  program
+    .command('keys')
+    .description('keys of the installation')
+    .command('instance-secret')
+    .description('print the secret that signs responses for which no tenant is known (kid=instance)')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (options: OutputOptions) => {
+        await withLedger(async ({ keys }) => {
+          const secret = keys.instance.toString('hex')
+          print(options, { id: 'instance', secret }, () => secret)
+        })
+      }),
+    )
+}

@@ -1,0 +1,117 @@
+/** `countersign models …`: which packs are there, whether they are whole, and building the baseline pack. */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { buildBaseline } from '../../models/baseline/build-baseline.js'
+import { CATALOGUE } from '../../models/catalogue.js'
+import { loadModelPack, ModelPackError, networkFiles, verifyModelPack } from '../biometrics/model-pack.js'
+import { loadConfig, modelPackDir } from '../config.js'
+import { action, CommandError, EXIT, type OutputOptions, print, progressBar, table } from './output.js'
+
+export function registerModelsCommands(program: Command): void {
+  const models = program.command('models').description('list, verify and build model packs')
+
+  models
+    .command('list')
+    .description('list installed packs and the ones known by name')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (options: OutputOptions) => {
+        const config = loadConfig()
+        const active = modelPackDir(config)
+        const installed = await Promise.all((await packDirs()).map(describePack))
+        const names = new Set(installed.map(({ id }) => id))
+        const views = [
+          ...installed.map((pack) => ({ ...pack, installed: true, active: pack.dir === active })),
+          ...CATALOGUE.filter(({ id }) => !names.has(id)).map(({ id, title }) => ({
+            id,
+            model: null,
+            description: title,
+            dir: null,
+            problem: null,
+            installed: false,
+            active: false,
+          })),
+        ]
+        print(options, views, () =>
+          table([
+            ['PACK', 'STATE', 'MODEL', 'DESCRIPTION'],
+            ...views.map((view) => [
+              view.id,
+              view.problem ? 'broken' : view.active ? 'active' : view.installed ? 'installed' : 'not installed',
+              view.model ?? '-',
+              view.problem ?? view.description,
+            ]),
+          ]),
+        )
+      }),
+    )
+
+  models
+    .command('verify [pack]')
+    .description('check every file of a pack against its SHA-256 (default: the configured pack)')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string | undefined, options: OutputOptions) => {
+        const config = loadConfig(name ? { ...process.env, COUNTERSIGN_MODEL_PACK: name } : process.env)
+        const pack = await loadModelPack(modelPackDir(config)).catch(explainMissing)
+        let problem: string | null = null
+        try {
+          await verifyModelPack(pack)
+        } catch (error) {
+          if (!(error instanceof ModelPackError)) throw error
+          problem = error.message
+          process.exitCode = EXIT.failed
+        }
+        const files = networkFiles(pack.manifest).map(({ file, sha256, licence, origin }) => ({ file, sha256, licence, origin }))
+        print(options, { model: pack.modelId, ok: problem === null, problem, files }, () =>
+          [
+            table([['FILE', 'SHA-256', 'LICENCE'], ...files.map(({ file, sha256, licence }) => [file, sha256, licence])]),
+            problem ? `\n${pack.modelId} is broken: ${problem}` : `\n${pack.modelId} is whole.`,
+          ].join('\n'),
+        )
+      }),
+    )
+
+  models
+    .command('build-baseline')
+    .description("write the baseline pack from the weights inside @vladmandic/face-api's npm package")
+    .option('--out <folder>', 'where to (default: <models folder>/baseline)')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (options: OutputOptions & { out?: string }) => {
+        const outDir = options.out ?? join(loadConfig().modelsDir, 'baseline')
+        const progress = progressBar('Building the baseline model pack')
+        const { files } = await buildBaseline({ outDir, onProgress: progress.update }).finally(() => progress.stop())
+        print(options, { dir: outDir, files }, () =>
+          table([['FILE', 'BYTES', 'SHA-256'], ...files.map(({ file, bytes, sha256 }) => [file, String(bytes), sha256])]),
+        )
+      }),
+    )
+}
+
+/** Folders of the models folder, and the configured pack where it lies elsewhere. */
+async function packDirs(): Promise<string[]> {
+  const config = loadConfig()
+  const entries = await readdir(config.modelsDir, { withFileTypes: true }).catch(() => [])
+  const dirs = entries
+    .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isSymbolicLink()))
+    .map(({ name }) => join(config.modelsDir, name))
+  const active = modelPackDir(config)
+  return config.modelPack === 'baseline' || dirs.includes(active) ? dirs : [...dirs, active]
+}
+
+async function describePack(dir: string) {
+  try {
+    const { manifest, modelId } = await loadModelPack(dir)
+    return { id: manifest.id, model: modelId, description: manifest.description, dir, problem: null }
+  } catch (error) {
+    return { id: dir, model: null, description: '', dir, problem: (error as Error).message }
+  }
+}
+
+function explainMissing(error: unknown): never {
+  if (error instanceof ModelPackError && error.code === 'pack_not_found')
+    throw new CommandError(error.code, `${error.message}. Build the baseline pack with: countersign models build-baseline`)
+  throw error
+}

@@ -1,0 +1,113 @@
+/** How commands print: JSON for programs on stdout, text for people, notes and errors on stderr; one exit for every failure. */
+import cliProgress from 'cli-progress'
+import { ModelPackError } from '../biometrics/model-pack.js'
+import { BiometricError } from '../biometrics/types.js'
+import { ConfigError } from '../config.js'
+import { ApiError } from '../errors.js'
+import { TenancyError } from '../tenancy/tenancy.js'
+
+/** 0 done; 1 refused or failed; 2 the command line itself was wrong. */
+export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
+
+export interface OutputOptions {
+  json?: boolean
+}
+
+/** A failure whose message is meant for the operator. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+export function print(options: OutputOptions, data: unknown, text: () => string): void {
+  process.stdout.write(options.json ? `${JSON.stringify(data)}\n` : `${text()}\n`)
+}
+
+/** For people only: never mixes with what a program reads. */
+export function note(text: string): void {
+  process.stderr.write(`${text}\n`)
+}
+
+/** Prints the failure and sets the exit code; the process ends when its handles are closed. */
+export function fail(error: unknown, options: OutputOptions): void {
+  const code = codeOf(error)
+  const message = error instanceof Error ? error.message : String(error)
+  process.exitCode = EXIT.failed
+  if (options.json) note(JSON.stringify({ error: { code, message } }))
+  else note(`error: ${message}`)
+  if (code === 'internal_error' && error instanceof Error && !options.json) note(error.stack ?? '')
+}
+
+/** Wraps a command's action, so that every failure leaves by `fail`. Commander passes the options before the command. */
+export function action<A extends unknown[]>(work: (...args: A) => Promise<void>): (...args: A) => Promise<void> {
+  return async (...args) => {
+    try {
+      await work(...args)
+    } catch (error) {
+      fail(error, (args.at(-2) ?? {}) as OutputOptions)
+    }
+  }
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof ConfigError) return 'invalid_configuration'
+  if (
+    error instanceof ApiError ||
+    error instanceof TenancyError ||
+    error instanceof BiometricError ||
+    error instanceof CommandError ||
+    error instanceof ModelPackError
+  )
+    return error.code
+  return 'internal_error'
+}
+
+/** Left-aligned columns, two spaces apart. */
+export function table(rows: string[][]): string {
+  const widths = rows.reduce<number[]>(
+    (widest, row) => row.map((cell, column) => Math.max(widest[column] ?? 0, cell.length)),
+    [],
+  )
+  return rows
+    .map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd())
+    .join('\n')
+}
+
+export interface Progress {
+  update(done: number, total: number, label: string): void
+  stop(): void
+}
+
+/** A bar on a terminal, a line a step in a log; on stderr either way. */
+export function progressBar(title: string): Progress {
+  if (!process.stderr.isTTY) {
+    let last = ''
+    return {
+      update(done, total, label) {
+        if (label !== last) note(`${title}: ${label} (${done}/${total})`)
+        last = label
+      },
+      stop() {},
+    }
+  }
+  const bar = new cliProgress.SingleBar(
+    { format: `${title} [{bar}] {percentage}% {label}`, stream: process.stderr, hideCursor: true },
+    cliProgress.Presets.rect,
+  )
+  let started = false
+  return {
+    update(done, total, label) {
+      if (started) bar.update(done, { label })
+      else bar.start(total, done, { label })
+      started = true
+    },
+    stop() {
+      if (started) bar.stop()
+    },
+  }
+}

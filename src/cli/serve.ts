@@ -1,0 +1,54 @@
+/** `countersign serve`: runs the service until it is told to stop. */
+import type { Command } from 'commander'
+import { loadConfig, unknownVariables } from '../config.js'
+import { prepareModels, Service } from '../service.js'
+import { VERSION } from '../version.js'
+import { demoInstructions, prepareDemo } from './demo.js'
+import { action, note, progressBar } from './output.js'
+
+export function registerServeCommand(program: Command): void {
+  program
+    .command('serve')
+    .description('run the service: production, sandbox and admin listeners')
+    .option('--demo', 'on an empty database, create a tenant "demo" and say how to try it')
+    .action(
+      action(async (options: { demo?: boolean }) => {
+        const config = loadConfig()
+        for (const name of unknownVariables()) note(`warning: ${name} is not a setting of Countersign; is it misspelt?`)
+        const progress = progressBar('Preparing the baseline model pack')
+        await prepareModels(config, progress.update).finally(() => progress.stop())
+        const service = await Service.start(config)
+        stopOnSignals(service)
+        const where = { production: service.url('production'), sandbox: service.url('sandbox'), admin: service.adminUrl }
+        note(
+          `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n`,
+        )
+        if (options.demo) note(demoInstructions(await prepareDemo(service), where))
+      }),
+    )
+}
+
+/**
+ * SIGTERM and SIGINT drain and exit 0. A second signal is ignored on purpose: ending the process while a worker is inside
+ * ONNX Runtime would abort it; the drain is bounded by the request deadline anyway.
+ */
+function stopOnSignals(service: Service): void {
+  let stopping = false
+  const stop = (signal: string) => {
+    if (stopping) return
+    stopping = true
+    service.log.info({ signal }, 'stopping')
+    service.stop().then(
+      () => {
+        service.log.info('stopped')
+        process.exitCode = 0
+      },
+      (err) => {
+        service.log.fatal({ err }, 'could not stop cleanly')
+        process.exitCode = 1
+      },
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}

@@ -1,0 +1,242 @@
+/** The OpenAPI 3.1 document, made from the endpoints' own schemas and the error registry. */
+import { ERRORS, type ErrorCode } from '../errors.js'
+import type { EndpointDescription } from '../v1/endpoint.js'
+import { SANDBOX_OUTCOMES } from '../v1/sandbox-recogniser.js'
+
+type Json = Record<string, unknown>
+
+/** Codes that any authenticated endpoint may answer with. */
+const SHARED_ERRORS: ErrorCode[] = [
+  'missing_api_key',
+  'malformed_api_key',
+  'invalid_api_key',
+  'revoked_api_key',
+  'wrong_environment',
+  'rate_limited',
+  'internal_error',
+  'store_unavailable',
+  'shutting_down',
+]
+const BODY_ERRORS: ErrorCode[] = [
+  'malformed_json',
+  'invalid_request',
+  'body_too_large',
+  'unsupported_media_type',
+  'deadline_exceeded',
+]
+const IDEMPOTENCY_ERRORS: ErrorCode[] = [
+  'invalid_idempotency_key',
+  'idempotency_in_progress',
+  'idempotency_key_reused',
+]
+const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
+
+export function buildOpenApi(descriptions: EndpointDescription[], version: string): Json {
+  const paths: Record<string, Json> = {}
+  for (const description of descriptions)
+    paths[description.path] = { ...paths[description.path], [description.method.toLowerCase()]: operation(description) }
+  // A round trip through JSON leaves the schemas' internal symbols behind.
+  return JSON.parse(
+    JSON.stringify({
+      openapi: '3.1.0',
+      info: {
+        title: 'Countersign',
+        version,
+        summary: 'Biometric step-up verification.',
+        description: introduction(),
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [
+        { url: '{base_url}', description: 'Production.', variables: { base_url: { default: 'http://127.0.0.1:8080' } } },
+        {
+          url: '{sandbox_base_url}',
+          description: 'Sandbox.',
+          variables: { sandbox_base_url: { default: 'http://127.0.0.1:8081' } },
+        },
+      ],
+      security: [{ apiKey: [] }],
+      tags: [
+        { name: 'biometrics', description: 'Enrol, verify and erase users.' },
+        { name: 'service', description: 'Keys and status.' },
+      ],
+      paths,
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A sandbox key (`svc-sbx-…`) or a production key (`svc-prod-…`), each at its own base URL.',
+          },
+        },
+        schemas: { Error: errorSchema() },
+        headers: commonHeaders(),
+        parameters: commonParameters(),
+      },
+    }),
+  ) as Json
+}
+
+function introduction(): string {
+  return [
+    'Enrol a user’s face at sign-up; at a risky action, ask whether it is really that person.',
+    'The answer is a JWT bound to the action, and every response is signed.',
+    '',
+    'In the sandbox no model runs: the end of `user_id` chooses the outcome, any other enrolled user is approved.',
+    '',
+    ...Object.entries(SANDBOX_OUTCOMES).map(([suffix, outcome]) => `- \`${suffix}\`: ${outcome}`),
+  ].join('\n')
+}
+
+function operation(endpoint: EndpointDescription): Json {
+  const usesEngine = endpoint.id === 'enroll' || endpoint.id === 'verify'
+  const codes = [
+    ...SHARED_ERRORS,
+    ...(endpoint.body ? BODY_ERRORS : []),
+    ...(endpoint.idempotent ? IDEMPOTENCY_ERRORS : []),
+    ...(usesEngine ? ENGINE_ERRORS : []),
+    ...endpoint.errors,
+  ]
+  const responses: Record<string, Json> = {
+    [endpoint.success.status]: answer(endpoint.success),
+    ...errorResponses(codes),
+  }
+  if (endpoint.alternative) {
+    const { status, schema, description } = endpoint.alternative
+    const errors = responses[status]!
+    responses[status] = {
+      ...errors,
+      description: `${description} ${errors.description as string}`,
+      content: { 'application/json': { schema: { anyOf: [schema, { $ref: '#/components/schemas/Error' }] } } },
+    }
+  }
+  return {
+    operationId: endpoint.id,
+    tags: [usesEngine || endpoint.id === 'delete' ? 'biometrics' : 'service'],
+    summary: endpoint.summary,
+    description: endpoint.description,
+    parameters: [
+      ...Object.entries(endpoint.query ?? {}).map(([name, { schema, description }]) => ({
+        name,
+        in: 'query',
+        required: false,
+        description,
+        schema,
+      })),
+      ...(endpoint.idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+      ...(endpoint.id === 'verify' ? [{ $ref: '#/components/parameters/SigningKeyId' }] : []),
+      { $ref: '#/components/parameters/ClientRequestId' },
+    ],
+    ...(endpoint.body
+      ? {
+          requestBody: {
+            required: !endpoint.bodyOptional,
+            content: { 'application/json': { schema: endpoint.body } },
+          },
+        }
+      : {}),
+    responses,
+  }
+}
+
+function answer({ description, schema }: EndpointDescription['success']): Json {
+  return { description, headers: headerRefs(), content: { 'application/json': { schema } } }
+}
+
+function errorResponses(codes: ErrorCode[]): Record<string, Json> {
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const code of new Set(codes)) {
+    const { status } = ERRORS[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, group]) => [
+        String(status),
+        {
+          description: group.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join(' '),
+          headers: headerRefs(),
+          content: {
+            'application/json': {
+              schema: {
+                allOf: [
+                  { $ref: '#/components/schemas/Error' },
+                  { type: 'object', properties: { code: { enum: group } } },
+                ],
+              },
+            },
+          },
+        },
+      ]),
+  )
+}
+
+function errorSchema(): Json {
+  const categories = [...new Set(Object.values(ERRORS).map(({ category }) => category))]
+  return {
+    type: 'object',
+    required: ['error', 'code', 'message', 'request_id'],
+    properties: {
+      error: { type: 'string', enum: categories, description: 'Stable category.' },
+      code: { type: 'string', enum: Object.keys(ERRORS), description: 'Stable code.' },
+      message: { type: 'string', description: 'A sentence for a person; it may change.' },
+      request_id: { type: 'string', description: 'The request in which the error arose.' },
+      details: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['path', 'issue'],
+          properties: {
+            path: { type: 'string', description: 'The field.' },
+            issue: { type: 'string', description: 'What is wrong with it.' },
+          },
+        },
+      },
+    },
+  }
+}
+
+const HEADERS: Record<string, string> = {
+  'X-Request-Id': 'UUIDv7 that names this response.',
+  'X-Svc-Signature':
+    '`t=<unix seconds>,kid=<secret id>,v1=<hex>`: HMAC-SHA256 over `v1:<t>:<request id>:<status>:<METHOD>:<path with query>:` and the body. During a rotation overlap a second `kid=…,v1=…` pair follows.',
+  'X-Svc-Idempotent-Replay': '`true` when this is the kept response of an earlier request.',
+  'X-Client-Request-Id': "The caller's own X-Request-Id.",
+  'Server-Timing': 'Milliseconds by stage.',
+  RateLimit: 'What is left of the rate limit.',
+  'RateLimit-Policy': 'The rate limit of this key.',
+  'Retry-After': 'Seconds after which a retry makes sense.',
+}
+
+function commonHeaders(): Json {
+  return Object.fromEntries(
+    Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+  )
+}
+
+function headerRefs(): Json {
+  return Object.fromEntries(Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+function commonParameters(): Json {
+  const header = (name: string, description: string, maxLength: number) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string', minLength: 1, maxLength },
+  })
+  return {
+    IdempotencyKey: header(
+      'X-Svc-Idempotency-Key',
+      'Makes a retry safe for 24 hours: the request is executed once, and its response given again.',
+      255,
+    ),
+    SigningKeyId: header(
+      'X-Svc-Signing-Key-Id',
+      'Id of the signing secret that the caller holds. During a rotation overlap, `jwt` is signed with it.',
+      255,
+    ),
+    ClientRequestId: header('X-Request-Id', "The caller's own id of the request; echoed in X-Client-Request-Id.", 128),
+  }
+}

@@ -1,0 +1,256 @@
+/** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
+import { constants, existsSync } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Logger, pino } from 'pino'
+import { buildBaseline } from '../models/baseline/build-baseline.js'
+import { AuditLog } from './audit/audit-log.js'
+import { Engine } from './biometrics/engine.js'
+import type { EngineOptions } from './biometrics/types.js'
+import { type Clock, DAY_MS, isoTime, MINUTE_MS, SECOND_MS, systemClock } from './clock.js'
+import { adminUrl, type Config, type Environment, environmentUrl, modelPackDir, sqliteFile } from './config.js'
+import { type DerivedKeys, deriveKeys, loadMasterKey } from './crypto/master-key.js'
+import { adminHandler } from './dashboard/admin-server.js'
+import { Idempotency } from './idempotency/idempotency.js'
+import { ApiServer } from './server/api-server.js'
+import { Listener } from './server/listener.js'
+import { Metrics } from './server/metrics.js'
+import { buildOpenApi } from './server/openapi.js'
+import { DESCRIPTIONS, endpoints } from './server/routes.js'
+import { SqliteStore } from './storage/sqlite-store.js'
+import type { Store } from './storage/store.js'
+import { AttemptGate } from './subjects/attempt-gate.js'
+import { SubjectVault } from './subjects/subject-vault.js'
+import { RateLimiter } from './tenancy/rate-limiter.js'
+import { SigningSecrets } from './tenancy/signing-secrets.js'
+import { Tenancy } from './tenancy/tenancy.js'
+import { EngineRecogniser } from './v1/engine-recogniser.js'
+import type { Recogniser } from './v1/recogniser.js'
+import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
+import { VERSION } from './version.js'
+
+/** What works without the engine: enough for the command line. */
+export interface Ledger {
+  store: Store
+  keys: DerivedKeys
+  secrets: SigningSecrets
+  tenancy: Tenancy
+  audit: AuditLog
+}
+
+export function openLedger(config: Config, clock: Clock = systemClock): Ledger {
+  const keys = deriveKeys(loadMasterKey(config))
+  const store: Store = SqliteStore.open(sqliteFile(config))
+  const secrets = new SigningSecrets(keys.secrets, clock)
+  const tenancy = new Tenancy(store, secrets, clock, config)
+  return { store, keys, secrets, tenancy, audit: new AuditLog(keys.audit, clock) }
+}
+
+export function engineOptions(config: Config): EngineOptions {
+  return {
+    packDir: modelPackDir(config),
+    workers: config.workers,
+    executionProviders: config.executionProviders,
+    queueLimit: config.queueLimit,
+    limits: {
+      maxPixels: config.maxImagePixels,
+      minSidePx: MIN_SIDE_PX,
+      minFacePx: config.minFacePx,
+      secondFaceRatio: SECOND_FACE_RATIO,
+    },
+  }
+}
+
+/** An image thinner than this cannot hold a usable face. */
+const MIN_SIDE_PX = 64
+/** A second face at least half as wide as the largest is a second person in front of the camera, not a passer-by. */
+const SECOND_FACE_RATIO = 0.5
+
+/** The baseline pack is built where it is configured and missing; other packs are the operator's to bring. */
+export async function prepareModels(
+  config: Config,
+  onProgress?: (done: number, total: number, label: string) => void,
+): Promise<void> {
+  const dir = modelPackDir(config)
+  if (config.modelPack !== 'baseline' || existsSync(join(dir, 'pack.json'))) return
+  await buildBaseline({ outDir: dir, ...(onProgress ? { onProgress } : {}) })
+}
+
+export interface ServiceOptions {
+  clock?: Clock
+  log?: Logger
+}
+
+const HOUSEKEEPING_MS = MINUTE_MS
+/** How long replies under way may take at shutdown, beyond their own deadline. */
+const DRAIN_GRACE_MS = SECOND_MS
+
+export class Service {
+  private ready = false
+  private stopping: Promise<void> | null = null
+  private housekeeping: NodeJS.Timeout | null = null
+  private readonly servers: ApiServer[] = []
+  private readonly listeners: Listener[] = []
+  private readonly startedAt: number
+
+  private constructor(
+    readonly config: Config,
+    readonly clock: Clock,
+    readonly log: Logger,
+    readonly ledger: Ledger,
+    readonly engine: Engine,
+  ) {
+    this.startedAt = clock.now()
+  }
+
+  /** Resolves when the engine is warm and all three addresses listen; when it rejects, nothing is left running. */
+  static async start(config: Config, options: ServiceOptions = {}): Promise<Service> {
+    const clock = options.clock ?? systemClock
+    const log = options.log ?? pino({ level: config.logLevel, base: null })
+    const ledger = openLedger(config, clock)
+    try {
+      const engine = await Engine.start({
+        ...engineOptions(config),
+        onIncident: ({ kind, error }) => log.error({ kind, err: error }, 'engine incident'),
+      })
+      const service = new Service(config, clock, log, ledger, engine)
+      try {
+        await service.listen()
+      } catch (error) {
+        await service.stop()
+        throw error
+      }
+      return service
+    } catch (error) {
+      await ledger.store.close()
+      throw error
+    }
+  }
+
+  private async listen(): Promise<void> {
+    const { config, clock, log, ledger, engine } = this
+    const { store, keys, secrets, tenancy, audit } = ledger
+    const openApi = JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION))
+    const metrics = new Metrics(() => engine.health())
+    const vault = new SubjectVault(keys, clock)
+    const gate = new AttemptGate()
+    const rateLimiter = new RateLimiter(clock)
+    const idempotency = new Idempotency(store, vault, keys, clock)
+    const production = new EngineRecogniser(engine)
+    const recognisers: Record<Environment, Recogniser> = {
+      production,
+      sandbox: new SandboxRecogniser(engine, production),
+    }
+    const tls =
+      config.tlsCert && config.tlsKey ? { certFile: config.tlsCert, keyFile: config.tlsKey } : undefined
+
+    for (const environment of ['production', 'sandbox'] as const) {
+      const server = new ApiServer({
+        environment,
+        endpoints: endpoints({
+          clock,
+          config,
+          store,
+          vault,
+          gate,
+          secrets,
+          audit,
+          recogniser: recognisers[environment],
+          issuer: () => this.url(environment),
+          engineHealth: () => engine.health(),
+          version: VERSION,
+        }),
+        openApi,
+        clock,
+        config,
+        store,
+        tenancy,
+        secrets,
+        rateLimiter,
+        idempotency,
+        audit,
+        instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
+        log,
+        observe: metrics.observe,
+      })
+      this.servers.push(server)
+      const address = environment === 'production' ? config.productionListen : config.sandboxListen
+      const { maxBodyBytes } = config
+      this.listeners.push(await Listener.listen({ address, tls, maxBodyBytes, handler: server.handle }))
+    }
+    const admin = adminHandler({
+      metrics,
+      openApi,
+      isReady: () => this.ready,
+      status: async () => ({
+        version: VERSION,
+        startedAt: isoTime(this.startedAt),
+        productionUrl: this.url('production'),
+        sandboxUrl: this.url('sandbox'),
+        engine: engine.health(),
+        tenants: await store.read.tenants(),
+        counts: await store.read.counts(),
+      }),
+    })
+    this.listeners.push(
+      await Listener.listen({ address: config.adminListen, maxBodyBytes: 1024, handler: admin }),
+    )
+    await this.keepHouse()
+    this.housekeeping = setInterval(() => void this.keepHouse(), HOUSEKEEPING_MS).unref()
+    this.ready = true
+  }
+
+  /** Base URL of an environment with its real port, ending in /v1. */
+  url(environment: Environment): string {
+    const index = environment === 'production' ? 0 : 1
+    return environmentUrl(this.withRealPorts(index), environment)
+  }
+
+  get adminUrl(): string {
+    return adminUrl(this.withRealPorts(2))
+  }
+
+  private withRealPorts(index: number): Config {
+    const address = this.listeners[index]?.address
+    if (!address) return this.config
+    const key = (['productionListen', 'sandboxListen', 'adminListen'] as const)[index]!
+    return { ...this.config, [key]: address }
+  }
+
+  /** Deletes what its window has closed on. */
+  private async keepHouse(): Promise<void> {
+    const now = this.clock.now()
+    try {
+      await this.ledger.store.transaction((tx) => tx.deleteExpired(now, now - DAY_MS))
+    } catch (err) {
+      this.log.warn({ err }, 'housekeeping failed')
+    }
+  }
+
+  /**
+   * Turns /readyz, stops accepting, answers what is under way, then closes engine and store. A worker inside ONNX Runtime
+   * must not be ended (it would abort the process), so the engine drains before anything is torn down.
+   */
+  stop(): Promise<void> {
+    this.stopping ??= (async () => {
+      this.ready = false
+      for (const server of this.servers) server.draining = true
+      if (this.housekeeping) clearInterval(this.housekeeping)
+      const patienceMs = this.config.deadlineMs + DRAIN_GRACE_MS
+      const [production, sandbox, admin] = this.listeners
+      await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])
+      await this.engine.close()
+      await admin?.close(DRAIN_GRACE_MS)
+      await this.ledger.store.close()
+    })()
+    return this.stopping
+  }
+}
+
+/** Whether files can be written to the data folder. */
+export async function isWritable(dir: string): Promise<boolean> {
+  return access(dir, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,90 @@
+/** The baseline pack on the people of face-api's sample photographs: who is who, and what is refused. */
+import type { Sharp } from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Engine } from '../../src/biometrics/engine.js'
+import { scoreOf } from '../../src/biometrics/match.js'
+import { thresholdForFmr } from '../../src/biometrics/model-pack.js'
+import {
+  buildBaselinePack,
+  faceCrop,
+  people,
+  removeTemporaryDirs,
+  samplePhoto,
+  startEngine,
+} from './fixtures.js'
+
+let engine: Engine
+const references: Float32Array[] = []
+
+beforeAll(async () => {
+  engine = await startEngine(await buildBaselinePack(), { workers: 2 })
+  for (const person of people) {
+    const { reference } = await engine.enrol([await (await faceCrop(person)).jpeg().toBuffer()])
+    references.push(reference)
+  }
+}, 30_000)
+
+afterAll(async () => {
+  await engine.close()
+  removeTemporaryDirs()
+})
+
+/** What a second photograph does to a face. */
+const retakes: Array<[string, (crop: Sharp) => Sharp]> = [
+  ['encoded again at low quality', (crop) => crop.jpeg({ quality: 40 })],
+  ['darkened', (crop) => crop.linear(0.6, 0).jpeg()],
+  ['brightened', (crop) => crop.linear(1.25, 10).jpeg()],
+  ['made smaller', (crop) => crop.resize(260).jpeg()],
+  ['made larger', (crop) => crop.resize(900).png()],
+  ['turned by 6 degrees', (crop) => crop.rotate(6, { background: '#808080' }).jpeg()],
+  ['softened, as WebP', (crop) => crop.blur(1.2).webp()],
+]
+
+describe('a person', () => {
+  it.each(retakes)(
+    'matches when %s, and nobody else does',
+    async (_, retake) => {
+      const { threshold } = thresholdForFmr(engine.pack, 1e-3)
+      for (const [i, person] of people.entries()) {
+        const bytes = await retake(await faceCrop(person)).toBuffer()
+        const { sample } = await engine.verify([bytes], references[i]!)
+        for (const [j, reference] of references.entries()) {
+          const score = scoreOf(engine.pack, sample.embedding, reference)
+          if (i === j) expect(score).toBeGreaterThan(threshold)
+          else expect(score).toBeLessThan(threshold)
+        }
+      }
+    },
+    60_000,
+  )
+})
+
+describe('a picture', () => {
+  const refused = async (bytes: Uint8Array) =>
+    engine.enrol([bytes]).then(
+      ({ quality }) => `accepted at ${quality.score}`,
+      (error: { code: string }) => error.code,
+    )
+
+  it('of a group is refused', async () => {
+    expect(await refused(samplePhoto(6))).toBe('multiple_faces')
+  })
+
+  it('of a face that is too small is refused', async () => {
+    const small = await (await faceCrop(people[0])).resize(100).jpeg().toBuffer()
+    expect(await refused(small)).toBe('face_too_small')
+  })
+
+  it.each<[string, (crop: Sharp) => Sharp]>([
+    ['nearly black', (crop) => crop.linear(0.06, 0)],
+    ['blown out', (crop) => crop.linear(2, 190)],
+    ['heavily blurred', (crop) => crop.blur(14)],
+  ])('that is %s is refused', async (_, spoil) => {
+    for (const person of people) {
+      const bytes = await spoil(await faceCrop(person))
+        .jpeg()
+        .toBuffer()
+      expect(await refused(bytes)).toMatch(/^(low_quality|face_not_found)$/)
+    }
+  })
+})

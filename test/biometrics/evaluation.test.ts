@@ -1,0 +1,89 @@
+/** The YuNet + MobileFaceNet + MiniFASNet pack, against the figures that its data's own page reports. */
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Engine } from '../../src/biometrics/engine.js'
+import { scoreOf } from '../../src/biometrics/match.js'
+import {
+  anyFace,
+  evaluationDataMissing,
+  readEvaluationFile,
+  removeTemporaryDirs,
+  startEngine,
+  writeEvaluationPack,
+} from './fixtures.js'
+
+describe.skipIf(evaluationDataMissing())('the evaluation pack', () => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await startEngine(writeEvaluationPack(), { workers: 2, limits: anyFace, queueLimit: 200 })
+  }, 30_000)
+  afterAll(async () => {
+    await engine.close()
+    removeTemporaryDirs()
+  })
+
+  it('separates the people of lfw5: 0 of 225 genuine pairs missed at one false match in 1000', async () => {
+    const pairs = readLfwPairs()
+    const photos = [...new Set(pairs.flatMap(({ a, b }) => [a, b]))]
+    const anyone = new Float32Array(128).fill(1)
+    const embeddings = new Map<string, Float32Array>()
+    await Promise.all(
+      photos.map(async (photo) => {
+        const { sample } = await engine.verify([readEvaluationFile(`faces/lfw5/${photo}`)], anyone)
+        expect(sample.quality.faceWidthPx).toBeGreaterThanOrEqual(80)
+        embeddings.set(photo, sample.embedding)
+      }),
+    )
+    const scores = pairs.map(({ a, b, genuine }) => ({
+      genuine,
+      score: scoreOf(engine.pack, embeddings.get(a)!, embeddings.get(b)!),
+    }))
+    const genuine = scores.filter((pair) => pair.genuine).map(({ score }) => score)
+    const impostor = scores.filter((pair) => !pair.genuine).map(({ score }) => score)
+    impostor.sort((x, y) => y - x)
+    expect([genuine.length, impostor.length]).toEqual([225, 1000])
+    expect(impostor[1]).toBeCloseTo(0.3164, 2)
+    expect(Math.min(...genuine)).toBeGreaterThan(impostor[0]!)
+  }, 60_000)
+
+  it.each([
+    ['image_F1', false, 0.329],
+    ['image_F2', false, 0.002],
+    ['image_T1', true, 1],
+  ] as const)('judges the liveness of %s', async (name, live, expected) => {
+    const bytes = readEvaluationFile(`faces/spoof/${name}.jpg`)
+    const { sample } = await engine.verify([bytes], new Float32Array(128).fill(1))
+    expect(sample.liveness).toMatchObject({ checked: true, passed: live })
+    expect(sample.liveness.score).toBeCloseTo(expected, 1)
+    const enrolled = engine.enrol([bytes])
+    if (live) await expect(enrolled).resolves.toBeDefined()
+    else await expect(enrolled).rejects.toMatchObject({ code: 'liveness_failed', imageIndex: 0 })
+  })
+
+  it('prefers a live sample to a better-scoring one that is not', async () => {
+    const [fake, live] = ['image_F2', 'image_T1'].map((name) => readEvaluationFile(`faces/spoof/${name}.jpg`))
+    const { sample } = await engine.verify([fake!], new Float32Array(128).fill(1))
+    const verified = await engine.verify([fake!, live!], sample.embedding)
+    expect(verified.sample.imageIndex).toBe(1)
+  })
+
+  it('reports boxes in the source’s own pixels, also for large photos', async () => {
+    const bytes = readEvaluationFile('faces/spoof/image_T1.jpg')
+    const anyone = new Float32Array(128).fill(1)
+    const small = await engine.verify([bytes], anyone)
+    const enlarged = await sharp(bytes).autoOrient().resize(1920).jpeg({ quality: 95 }).toBuffer()
+    const large = await engine.verify([enlarged], small.sample.embedding)
+    for (const side of ['x', 'y', 'width', 'height'] as const) {
+      expect(Math.abs(large.sample.box[side] / 4 - small.sample.box[side])).toBeLessThan(5)
+    }
+    expect(large.score).toBeGreaterThan(0.9)
+  })
+})
+
+function readLfwPairs(): Array<{ a: string; b: string; genuine: boolean }> {
+  const [, ...rows] = readEvaluationFile('faces/lfw5/pairs.csv').toString('utf8').trim().split('\n')
+  return rows.map((row) => {
+    const [a, b] = row.split(',').filter((cell) => cell.endsWith('.jpg')) as [string, string]
+    return { a, b, genuine: a.split('/')[0] === b.split('/')[0] }
+  })
+}

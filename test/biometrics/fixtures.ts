@@ -1,0 +1,152 @@
+/** Packs, engines and faces for the engine's tests. Everything made here lives in temporary folders. */
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import sharp, { type Sharp } from 'sharp'
+import { buildBaseline } from '../../models/baseline/build-baseline.js'
+import { Engine } from '../../src/biometrics/engine.js'
+import type { PackManifest } from '../../src/biometrics/pack-schema.js'
+import type { EngineOptions, ImageLimits } from '../../src/biometrics/types.js'
+
+export const defaultLimits: ImageLimits = {
+  maxPixels: 24_000_000,
+  minSidePx: 64,
+  minFacePx: 80,
+  secondFaceRatio: 0.5,
+}
+
+/** The largest face is taken, whatever its size and company. */
+export const anyFace: ImageLimits = { ...defaultLimits, minFacePx: 1, secondFaceRatio: 1.01 }
+
+/** Networks and photographs for measuring, which are not part of the project: see `evaluationDataMissing`. */
+const evaluationData = fileURLToPath(new URL('../../../shared/data/', import.meta.url))
+
+/** True (and said so) where the evaluation data is not at hand; such tests are then skipped. */
+export function evaluationDataMissing(): boolean {
+  const missing = !existsSync(join(evaluationData, 'models'))
+  if (missing) console.warn('skipped: the evaluation networks and photographs are not on this machine')
+  return missing
+}
+
+export function readEvaluationFile(path: string): Buffer {
+  return readFileSync(join(evaluationData, path))
+}
+
+const temporaryDirs: string[] = []
+
+export function temporaryDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'countersign-test-'))
+  temporaryDirs.push(dir)
+  return dir
+}
+
+export function removeTemporaryDirs(): void {
+  for (const dir of temporaryDirs.splice(0)) rmSync(dir, { recursive: true, force: true })
+}
+
+export async function buildBaselinePack(): Promise<string> {
+  const dir = temporaryDir()
+  await buildBaseline({ outDir: dir })
+  return dir
+}
+
+/** YuNet, MobileFaceNet and two MiniFASNets, fed as their model cards say. */
+export function writeEvaluationPack(): string {
+  const dir = temporaryDir()
+  const take = (file: string) => {
+    copyFileSync(join(evaluationData, 'models', file), join(dir, file))
+    const sha256 = createHash('sha256')
+      .update(readFileSync(join(dir, file)))
+      .digest('hex')
+    return { file, sha256, licence: 'for measurement', origin: 'evaluation data' }
+  }
+  const rawBgr = { color: 'bgr' as const, mean: triple(0), scale: triple(1) }
+  const patch = { width: 80, height: 80, ...rawBgr }
+  const manifest: PackManifest = {
+    format: 1,
+    id: 'evaluation',
+    version: '1',
+    description: 'For tests.',
+    detector: {
+      ...take('yunet_n_dynamic.onnx'),
+      decoder: 'yunet',
+      input: rawBgr,
+      sizes: [640],
+      scoreThreshold: 0.5,
+      nmsIou: 0.3,
+    },
+    embedder: {
+      ...take('mobilefacenet_dynamic.onnx'),
+      input: { width: 112, height: 112, color: 'rgb', mean: triple(127.5), scale: triple(1 / 128) },
+      alignment: { source: [0, 1, 2, 3, 4], target: arcFaceTemplate },
+      dimensions: 128,
+      normalize: true,
+      flipAverage: true,
+      metric: 'cosine',
+    },
+    liveness: {
+      decoder: 'minifasnet',
+      networks: [
+        { ...take('minifasnet_v2_2.7_80x80.onnx'), input: patch, cropScale: 2.7 },
+        { ...take('minifasnet_v1se_4.0_80x80.onnx'), input: patch, cropScale: 4 },
+      ],
+      liveClass: 1,
+      threshold: 0.5,
+    },
+    calibration: { source: 'one impostor pair in 1000', points: [{ fmr: 1e-3, threshold: 0.3164 }] },
+  }
+  writeFileSync(join(dir, 'pack.json'), JSON.stringify(manifest))
+  return dir
+}
+
+const arcFaceTemplate: Array<[number, number]> = [
+  [38.2946, 51.6963],
+  [73.5318, 51.5014],
+  [56.0252, 71.7366],
+  [41.5493, 92.3655],
+  [70.7299, 92.2041],
+]
+
+function triple(value: number): [number, number, number] {
+  return [value, value, value]
+}
+
+export function startEngine(packDir: string, options: Partial<EngineOptions> = {}): Promise<Engine> {
+  return Engine.start({
+    packDir,
+    workers: 1,
+    executionProviders: ['cpu'],
+    limits: defaultLimits,
+    queueLimit: 64,
+    ...options,
+  })
+}
+
+/** Six people of face-api's sample photographs: squares of 420 px that one face fills by more than half. */
+export const people = [
+  { photo: 3, left: 1020, top: 230 },
+  { photo: 5, left: 1290, top: 350 },
+  { photo: 5, left: 250, top: 830 },
+  { photo: 6, left: 180, top: 480 },
+  { photo: 6, left: 680, top: 310 },
+  { photo: 6, left: 1480, top: 250 },
+] as const
+
+export function samplePhoto(number: number): Buffer {
+  const path = `../../node_modules/@vladmandic/face-api/demo/sample${number}.jpg`
+  return readFileSync(new URL(path, import.meta.url))
+}
+
+/** One person's square, decoded; encode it or change it first. */
+export async function faceCrop(person: (typeof people)[number]): Promise<Sharp> {
+  const { left, top } = person
+  const crop = sharp(samplePhoto(person.photo)).extract({ left, top, width: 420, height: 420 })
+  return sharp(await crop.png().toBuffer())
+}
+
+/** A plain picture without a face. */
+export function plainPicture(width = 320, height = 240): Sharp {
+  return sharp({ create: { width, height, channels: 3, background: { r: 90, g: 130, b: 170 } } })
+}
