@@ -1,0 +1,56 @@
+/** Real faces: cut out of the sample photos inside @vladmandic/face-api (pinned), re-photographed in several ways. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import sharp from 'sharp'
+
+const SAMPLES = join(
+  dirname(createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')),
+  'demo',
+)
+
+/** Centres of faces in the samples, in pixels. Ada is in two photos, taken on different days. */
+const FACES = {
+  ada: ['sample3.jpg', 1137, 384],
+  adaToday: ['sample1.jpg', 1566, 320],
+  grace: ['sample6.jpg', 1591, 464],
+  mary: ['sample5.jpg', 1513, 560],
+  joan: ['sample6.jpg', 362, 662],
+} as const
+
+export type FaceName = keyof typeof FACES
+
+/** A JPEG with this one face, `size` pixels square. */
+export async function face(name: FaceName, size = 440): Promise<Buffer> {
+  const [sample, x, y] = FACES[name]
+  const left = Math.round(x - size / 2)
+  const top = Math.max(0, Math.round(y - size / 2))
+  return sharp(readFileSync(join(SAMPLES, sample))).extract({ left, top, width: size, height: size }).jpeg({ quality: 90 }).toBuffer()
+}
+
+/** The whole group photo: several faces. */
+export function groupPhoto(): Buffer {
+  return readFileSync(join(SAMPLES, 'sample4.jpg'))
+}
+
+/** A picture without a face. */
+export function landscape(): Promise<Buffer> {
+  return sharp({ create: { width: 400, height: 300, channels: 3, noise: { type: 'gaussian', mean: 128, sigma: 20 } } })
+    .jpeg()
+    .toBuffer()
+}
+
+/** The same capture again, as another device would send it. */
+export const REPHOTOGRAPHED: Record<string, (image: Buffer) => Promise<Buffer>> = {
+  're-encoded at quality 60': (image) => sharp(image).jpeg({ quality: 60 }).toBuffer(),
+  'as WebP': (image) => sharp(image).webp({ quality: 80 }).toBuffer(),
+  'as PNG': (image) => sharp(image).png().toBuffer(),
+  'rotated by 6 degrees': (image) => sharp(image).rotate(6, { background: '#808080' }).jpeg().toBuffer(),
+  'darkened': (image) => sharp(image).modulate({ brightness: 0.7 }).jpeg().toBuffer(),
+  'scaled to 300 pixels': (image) => sharp(image).resize(300).jpeg().toBuffer(),
+  'scaled to 900 pixels': (image) => sharp(image).resize(900).jpeg().toBuffer(),
+}
+
+export function base64(image: Uint8Array): string {
+  return Buffer.from(image).toString('base64')
+}

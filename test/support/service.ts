@@ -1,0 +1,82 @@
+/** Boots the real service in this process: real listeners on free ports, real SQLite, real models, a clock that tests move. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { inject } from 'vitest'
+import { ManualClock } from '../../src/clock.js'
+import { loadConfig } from '../../src/config.js'
+import { Service } from '../../src/service.js'
+import { type ApiClient, apiClient } from './client.js'
+
+export interface TestTenant {
+  id: string
+  name: string
+  sandboxKey: string
+  secret: { id: string; secret: string }
+  sandbox: ApiClient
+}
+
+export interface TestService {
+  service: Service
+  clock: ManualClock
+  dataDir: string
+  /** Everything logged so far, one JSON document a line. */
+  logText(): string
+  /** A new tenant, with a client for its sandbox key. */
+  tenant(contract?: { ratePerSecond?: number; fmr?: number }): Promise<TestTenant>
+  /** A client with a production key of the tenant, issued and revealed if need be. */
+  production(tenant: TestTenant): Promise<ApiClient & { key: string }>
+  /** A client without any key. */
+  anonymous(environment: 'production' | 'sandbox'): ApiClient
+  stop(): Promise<void>
+}
+
+export async function startService(env: Record<string, string> = {}): Promise<TestService> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'countersign-test-'))
+  const config = loadConfig({
+    COUNTERSIGN_DATA_DIR: dataDir,
+    COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
+    COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_WORKERS: '1',
+    ...env,
+  })
+  const clock = new ManualClock()
+  const lines: string[] = []
+  const log = pino({ level: 'trace', base: null }, { write: (line: string) => void lines.push(line) })
+  const service = await Service.start(config, { clock, log })
+  let count = 0
+  return {
+    service,
+    clock,
+    dataDir,
+    logText: () => lines.join(''),
+    async tenant(contract = { ratePerSecond: 1000 }) {
+      const created = await service.ledger.tenancy.create(`tenant-${++count}`, contract)
+      const { id, secret } = created.signingSecret
+      return {
+        id: created.tenant.id,
+        name: created.tenant.name,
+        sandboxKey: created.sandboxKey,
+        secret: { id, secret },
+        sandbox: apiClient(service.url('sandbox'), created.sandboxKey),
+      }
+    },
+    async production(tenant) {
+      const { store, tenancy } = service.ledger
+      const record = await tenancy.find(tenant.id)
+      const key = await store.transaction(async (tx) => {
+        await tx.setProductionIssued(tenant.id, clock.now())
+        return tenancy.revealProductionKey(tx, record)
+      })
+      return { ...apiClient(service.url('production'), key), key }
+    },
+    anonymous: (environment) => apiClient(service.url(environment)),
+    async stop() {
+      await service.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,40 @@
+/** An independent reading of signatures and JWTs, with nothing of the product's own code: node:crypto and the contract alone. */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { ApiResponse } from './client.js'
+
+/** The ids of the secrets under which the response's signature holds. */
+export function validSignatures(response: ApiResponse, secrets: Record<string, string>): string[] {
+  const header = response.headers.get('x-svc-signature') ?? ''
+  const [stamp, ...pairs] = header.split(',kid=')
+  const timestamp = /^t=(\d+)$/.exec(stamp ?? '')?.[1]
+  const { method, target } = response.request
+  const input = `v1:${timestamp}:${response.headers.get('x-request-id')}:${response.status}:${method}:${target}:${response.text}`
+  return pairs
+    .map((pair) => /^([^,]+),v1=([0-9a-f]{64})$/.exec(pair))
+    .filter((match) => {
+      const secret = match && secrets[match[1]!]
+      if (!secret) return false
+      const expected = createHmac('sha256', secret).update(input).digest()
+      return timingSafeEqual(expected, Buffer.from(match[2]!, 'hex'))
+    })
+    .map((match) => match![1]!)
+}
+
+export interface DecodedJwt {
+  header: Record<string, unknown>
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into claims freely
+  claims: any
+  /** The HMAC holds under the secret. */
+  valid: boolean
+}
+
+export function decodeJwt(token: string, secret: string): DecodedJwt {
+  const [header, payload, signature] = token.split('.') as [string, string, string]
+  const expected = createHmac('sha256', secret).update(`${header}.${payload}`).digest()
+  const actual = Buffer.from(signature, 'base64url')
+  return {
+    header: JSON.parse(Buffer.from(header, 'base64url').toString()),
+    claims: JSON.parse(Buffer.from(payload, 'base64url').toString()),
+    valid: actual.length === expected.length && timingSafeEqual(actual, expected),
+  }
+}
