@@ -121,7 +121,12 @@ export const SETTINGS = {
     'URL at which an operator reaches the dashboard. Default: made from the listen address.',
     baseUrl,
   ),
-  tlsCert: setting('TLS_CERT', undefined, 'PEM file with the certificate chain; with TLS_KEY, both APIs serve TLS.', text),
+  tlsCert: setting(
+    'TLS_CERT',
+    undefined,
+    'PEM file with the certificate chain; with TLS_KEY, both APIs serve TLS.',
+    text,
+  ),
   tlsKey: setting('TLS_KEY', undefined, 'PEM file with the private key.', text),
   tlsTerminatedUpstream: setting(
     'TLS_TERMINATED_UPSTREAM',
@@ -130,7 +135,12 @@ export const SETTINGS = {
     boolean,
   ),
   dataDir: setting('DATA_DIR', 'data', 'Folder for everything that is written.', text),
-  database: setting('DATABASE', undefined, 'Where records live. Default: sqlite:<data dir>/countersign.db.', text),
+  database: setting(
+    'DATABASE',
+    undefined,
+    'Where records live. Default: sqlite:<data dir>/countersign.db.',
+    text,
+  ),
   masterKey: setting(
     'MASTER_KEY',
     undefined,
@@ -144,7 +154,12 @@ export const SETTINGS = {
     text,
   ),
   modelsDir: setting('MODELS_DIR', undefined, 'Folder with model packs. Default: <data dir>/models.', text),
-  modelPack: setting('MODEL_PACK', 'baseline', 'Name of a pack in the models folder, or a path to a pack.', text),
+  modelPack: setting(
+    'MODEL_PACK',
+    'baseline',
+    'Name of a pack in the models folder, or a path to a pack.',
+    text,
+  ),
   executionProviders: setting(
     'EXECUTION_PROVIDERS',
     'cpu',
@@ -173,7 +188,12 @@ export const SETTINGS = {
     'Time in which a request is answered, in milliseconds; after it, 504 deadline_exceeded.',
     integer(100, 600_000),
   ),
-  maxBodyBytes: setting('MAX_BODY_BYTES', '8388608', 'Largest request body, in bytes.', integer(1024, 268_435_456)),
+  maxBodyBytes: setting(
+    'MAX_BODY_BYTES',
+    '8388608',
+    'Largest request body, in bytes.',
+    integer(1024, 268_435_456),
+  ),
   maxImagePixels: setting(
     'MAX_IMAGE_PIXELS',
     '24000000',
@@ -204,14 +224,24 @@ export const SETTINGS = {
     'What a capture seen before within 24 hours does: report marks it, reject rejects it.',
     oneOf('report', 'reject'),
   ),
-  jwtTtlSeconds: setting('JWT_TTL_SECONDS', '300', 'Lifetime of a verification JWT, in seconds.', integer(10, 3600)),
+  jwtTtlSeconds: setting(
+    'JWT_TTL_SECONDS',
+    '300',
+    'Lifetime of a verification JWT, in seconds.',
+    integer(10, 3600),
+  ),
   rateLimit: setting(
     'RATE_LIMIT',
     '50/s',
     'Sustained requests per second of a production key whose contract names none.',
     parseRate,
   ),
-  sandboxRateLimit: setting('SANDBOX_RATE_LIMIT', '20/s', 'Sustained requests per second of a sandbox key.', parseRate),
+  sandboxRateLimit: setting(
+    'SANDBOX_RATE_LIMIT',
+    '20/s',
+    'Sustained requests per second of a sandbox key.',
+    parseRate,
+  ),
   logLevel: setting(
     'LOG_LEVEL',
     'info',
@@ -287,7 +317,9 @@ export function modelPackDir(config: Config): string {
 export function sqliteFile(config: Config): string {
   const match = /^sqlite:(.+)$/.exec(config.database)
   if (!match)
-    throw new ConfigError(`COUNTERSIGN_DATABASE is not supported: expected sqlite:<file>, such as sqlite:data/countersign.db.`)
+    throw new ConfigError(
+      `COUNTERSIGN_DATABASE is not supported: expected sqlite:<file>, such as sqlite:data/countersign.db.`,
+    )
   return resolve(match[1]!)
 }
 

@@ -8,7 +8,14 @@ import { AuditLog } from './audit/audit-log.js'
 import { Engine } from './biometrics/engine.js'
 import type { EngineOptions } from './biometrics/types.js'
 import { type Clock, DAY_MS, isoTime, MINUTE_MS, SECOND_MS, systemClock } from './clock.js'
-import { adminUrl, type Config, type Environment, environmentUrl, modelPackDir, sqliteFile } from './config.js'
+import {
+  adminUrl,
+  type Config,
+  type Environment,
+  environmentUrl,
+  modelPackDir,
+  sqliteFile,
+} from './config.js'
 import { type DerivedKeys, deriveKeys, loadMasterKey } from './crypto/master-key.js'
 import { adminHandler } from './dashboard/admin-server.js'
 import { Idempotency } from './idempotency/idempotency.js'

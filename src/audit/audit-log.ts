@@ -6,7 +6,15 @@ import type { StoreReader, StoreTransaction } from '../storage/store.js'
 
 /** What happened. Users appear only as `subject`, a pseudonym under the user's own data key: erasure makes it unlinkable. */
 export interface AuditEvent {
-  event: 'enroll' | 'verify' | 'delete' | 'rotate_signing' | 'key_issued' | 'key_revealed' | 'key_revoked' | 'key_reissued'
+  event:
+    | 'enroll'
+    | 'verify'
+    | 'delete'
+    | 'rotate_signing'
+    | 'key_issued'
+    | 'key_revealed'
+    | 'key_revoked'
+    | 'key_reissued'
   /** Who: an API key's id, or `operator` at command line and dashboard. */
   actor: string
   request_id: string | null
@@ -31,7 +39,12 @@ export class AuditLog {
     const head = await tx.auditHead(tenantId)
     const sequence = (head?.sequence ?? 0) + 1
     const entry = canonicalJson({ ...event, at: isoTime(this.clock.now()), sequence })
-    await tx.appendAudit({ tenantId, sequence, entry, hash: this.link(head?.hash ?? GENESIS, tenantId, entry) })
+    await tx.appendAudit({
+      tenantId,
+      sequence,
+      entry,
+      hash: this.link(head?.hash ?? GENESIS, tenantId, entry),
+    })
   }
 
   /** Walks a tenant's chain from its start. `brokenAt` is the first sequence that does not fit, or null. */

@@ -56,21 +56,34 @@ function isBuilt() {
   if (!existsSync(STAMP)) return false
   const built = Number(readFileSync(STAMP, 'utf8'))
   const sources = ['src', 'models', 'bench'].map((name) => join(root, name)).filter(existsSync)
-  return sources.every((folder) => newestSource(folder) <= built) && statSync(join(root, 'tsconfig.json')).mtimeMs <= built
+  return (
+    sources.every((folder) => newestSource(folder) <= built) &&
+    statSync(join(root, 'tsconfig.json')).mtimeMs <= built
+  )
 }
 
 const bin = (name) => join(root, 'node_modules', '.bin', windows ? `${name}.cmd` : name)
 
-if (!isInstalled()) step('Installing packages (the first time takes a minute or two)', 'npm', ['ci', '--no-audit', '--no-fund'])
+if (!isInstalled())
+  step('Installing packages (the first time takes a minute or two)', 'npm', ['ci', '--no-audit', '--no-fund'])
 if (!isBuilt()) {
   const started = Date.now()
   step('Building', bin('tsc'), ['-p', 'tsconfig.json'])
   writeFileSync(STAMP, String(started))
 }
 
+/** The whole gate when nothing particular is asked for; a named test runs alone. */
+function test() {
+  if (args.length === 0) {
+    step('Linting', bin('biome'), ['check', '.'])
+    step('Type-checking the tests', bin('tsc'), ['-p', join(root, 'test', 'tsconfig.json')])
+  }
+  return [bin('vitest'), ['run', ...args]]
+}
+
 const COMMANDS = {
   serve: () => [process.execPath, [join(root, 'dist/src/cli/main.js'), 'serve', ...args]],
-  test: () => [bin('vitest'), ['run', ...args]],
+  test,
   bench: () => [process.execPath, [join(root, 'dist/bench/main.js'), ...args]],
 }
 

@@ -19,7 +19,8 @@ export function registerCompareCommand(program: Command): void {
       action(async (a: string, b: string, options: OutputOptions & { fmr?: string }) => {
         const config = loadConfig()
         const fmr = options.fmr ? Number(options.fmr) : config.fmr
-        if (!(fmr > 0 && fmr < 1)) throw new CommandError('invalid_option', `--fmr is "${options.fmr}"; expected a rate such as 1e-4.`)
+        if (!(fmr > 0 && fmr < 1))
+          throw new CommandError('invalid_option', `--fmr is "${options.fmr}"; expected a rate such as 1e-4.`)
         const images = await Promise.all([a, b].map(readImage))
         const progress = progressBar('Preparing the baseline model pack')
         await prepareModels(config, progress.update)
@@ -48,7 +49,12 @@ export function registerCompareCommand(program: Command): void {
                 `Face in ${[a, b][index]}`,
                 `${face.box.width} x ${face.box.height} px at (${face.box.x}, ${face.box.y}), quality ${face.quality.score}`,
               ]),
-              ['Timings', Object.entries(view.timings_ms).map(([stage, ms]) => `${stage} ${ms} ms`).join(', ')],
+              [
+                'Timings',
+                Object.entries(view.timings_ms)
+                  .map(([stage, ms]) => `${stage} ${ms} ms`)
+                  .join(', '),
+              ],
             ]),
           )
         } finally {

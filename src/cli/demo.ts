@@ -37,7 +37,10 @@ export async function prepareDemo(service: Service): Promise<Demo> {
 
 async function writePhotos(dir: string): Promise<void> {
   await mkdir(dir, { recursive: true })
-  const samples = join(dirname(createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')), 'demo')
+  const samples = join(
+    dirname(createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')),
+    'demo',
+  )
   for (const { file, sample, centreX, centreY } of PHOTOS) {
     const path = join(dir, file)
     if (existsSync(path)) continue
@@ -51,7 +54,10 @@ async function writePhotos(dir: string): Promise<void> {
   }
 }
 
-export function demoInstructions({ created, photosDir }: Demo, where: { production: string; sandbox: string }): string {
+export function demoInstructions(
+  { created, photosDir }: Demo,
+  where: { production: string; sandbox: string },
+): string {
   if (!created)
     return `Keys were shown when they were made. For a new one:\n\n  npx countersign tenant reissue-key ${DEMO_TENANT} --type sandbox\n`
   const { tenant, sandboxKey, signingSecret } = created

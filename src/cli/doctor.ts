@@ -38,19 +38,29 @@ export function registerDoctorCommand(program: Command): void {
           await checkDisk(config),
           checkClock(),
           checkTopology(config),
-          ...unknownVariables().map((name): Finding => ({
-            check: 'configuration',
-            status: 'warning',
-            detail: `${name} is not a setting of Countersign`,
-            remedy: 'correct or remove it',
-          })),
+          ...unknownVariables().map(
+            (name): Finding => ({
+              check: 'configuration',
+              status: 'warning',
+              detail: `${name} is not a setting of Countersign`,
+              remedy: 'correct or remove it',
+            }),
+          ),
         ]
         const problems = findings.filter(({ status }) => status === 'problem').length
         if (problems > 0) process.exitCode = EXIT.failed
         print(options, { ok: problems === 0, findings }, () =>
           [
-            table(findings.map(({ check, status, detail, remedy }) => [mark(status), check, remedy ? `${detail}; ${remedy}` : detail])),
-            problems === 0 ? '\nEverything needed is in place.' : `\n${problems} problem${problems === 1 ? '' : 's'} found.`,
+            table(
+              findings.map(({ check, status, detail, remedy }) => [
+                mark(status),
+                check,
+                remedy ? `${detail}; ${remedy}` : detail,
+              ]),
+            ),
+            problems === 0
+              ? '\nEverything needed is in place.'
+              : `\n${problems} problem${problems === 1 ? '' : 's'} found.`,
           ].join('\n'),
         )
       }),
@@ -68,7 +78,11 @@ function checkNode(): Finding {
     check: 'Node.js',
     status: supported ? 'ok' : 'problem',
     detail: process.version,
-    ...(supported ? {} : { remedy: `use Node ${SUPPORTED_NODE.from} to ${SUPPORTED_NODE.to}: the HTTP addon ships for these` }),
+    ...(supported
+      ? {}
+      : {
+          remedy: `use Node ${SUPPORTED_NODE.from} to ${SUPPORTED_NODE.to}: the HTTP addon ships for these`,
+        }),
   }
 }
 
@@ -76,7 +90,10 @@ const ADDONS: Array<{ name: string; load: () => Promise<unknown> }> = [
   { name: 'uWebSockets.js', load: () => import('uWebSockets.js') },
   { name: 'onnxruntime-node', load: () => import('onnxruntime-node') },
   { name: 'sharp', load: () => import('sharp') },
-  { name: 'better-sqlite3', load: async () => new (await import('better-sqlite3')).default(':memory:').close() },
+  {
+    name: 'better-sqlite3',
+    load: async () => new (await import('better-sqlite3')).default(':memory:').close(),
+  },
 ]
 
 async function checkAddons(): Promise<Finding[]> {
@@ -87,7 +104,12 @@ async function checkAddons(): Promise<Finding[]> {
         return { check: name, status: 'ok', detail: 'loads' }
       } catch (error) {
         const detail = (error as Error).message.split('\n')[0]!
-        return { check: name, status: 'problem', detail, remedy: 'run npm ci with this Node; g++, make and python3 must be there' }
+        return {
+          check: name,
+          status: 'problem',
+          detail,
+          remedy: 'run npm ci with this Node; g++, make and python3 must be there',
+        }
       }
     }),
   )
@@ -127,14 +149,23 @@ async function checkModels(config: Config): Promise<Finding> {
     await verifyModelPack(pack)
     const { threshold, clamped, extrapolated } = thresholdForFmr(pack, config.fmr)
     const detail = `${pack.modelId} is whole; threshold ${threshold.toFixed(4)} for FMR ${config.fmr}`
-    if (clamped) return { check, status: 'warning', detail, remedy: 'the calibration does not reach that rate; the nearest one was taken' }
+    if (clamped)
+      return {
+        check,
+        status: 'warning',
+        detail,
+        remedy: 'the calibration does not reach that rate; the nearest one was taken',
+      }
     return { check, status: 'ok', detail: extrapolated ? `${detail} (extrapolated)` : detail }
   } catch (error) {
     return {
       check,
       status: 'problem',
       detail: (error as Error).message,
-      remedy: config.modelPack === 'baseline' ? 'run countersign models build-baseline' : `install the pack into ${dir}`,
+      remedy:
+        config.modelPack === 'baseline'
+          ? 'run countersign models build-baseline'
+          : `install the pack into ${dir}`,
     }
   }
 }
@@ -161,7 +192,12 @@ async function checkDisk(config: Config): Promise<Finding> {
   const check = 'disk'
   await mkdir(config.dataDir, { recursive: true }).catch(() => {})
   if (!(await isWritable(config.dataDir)))
-    return { check, status: 'problem', detail: `${config.dataDir} is not writable`, remedy: 'set COUNTERSIGN_DATA_DIR or its owner' }
+    return {
+      check,
+      status: 'problem',
+      detail: `${config.dataDir} is not writable`,
+      remedy: 'set COUNTERSIGN_DATA_DIR or its owner',
+    }
   const { bavail, bsize } = await statfs(config.dataDir)
   const free = bavail * bsize
   const detail = `${(free / 2 ** 30).toFixed(1)} GiB free for ${config.dataDir}`
@@ -173,7 +209,12 @@ async function checkDisk(config: Config): Promise<Finding> {
 function checkClock(): Finding {
   const now = Date.now()
   return now < EARLIEST_PLAUSIBLE
-    ? { check: 'clock', status: 'problem', detail: new Date(now).toISOString(), remedy: 'set the clock; run an NTP client' }
+    ? {
+        check: 'clock',
+        status: 'problem',
+        detail: new Date(now).toISOString(),
+        remedy: 'set the clock; run an NTP client',
+      }
     : { check: 'clock', status: 'ok', detail: new Date(now).toISOString() }
 }
 
@@ -181,6 +222,11 @@ function checkTopology(config: Config): Finding {
   const cores = availableParallelism()
   const detail = `${config.workers} workers on ${cores} cores, one inference thread each`
   return config.workers > cores
-    ? { check: 'topology', status: 'warning', detail, remedy: 'more workers than cores only wait for each other' }
+    ? {
+        check: 'topology',
+        status: 'warning',
+        detail,
+        remedy: 'more workers than cores only wait for each other',
+      }
     : { check: 'topology', status: 'ok', detail }
 }

@@ -8,6 +8,7 @@ const UNITS: Record<string, number> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, 
 export function parseDuration(text: string): number {
   if (text === '0') return 0
   const match = /^(\d+)([smhd])$/.exec(text)
-  if (!match) throw new CommandError('invalid_duration', `"${text}" is not a duration: use 90s, 30m, 1h or 2d.`)
+  if (!match)
+    throw new CommandError('invalid_duration', `"${text}" is not a duration: use 90s, 30m, 1h or 2d.`)
   return Number(match[1]) * UNITS[match[2]!]!
 }

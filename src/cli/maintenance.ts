@@ -1,6 +1,7 @@
 /** `countersign backup`, `countersign audit verify`, `countersign keys instance-secret`. */
-import type { Command } from 'commander'
+
 import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
 import { withLedger } from './ledger.js'
 import { action, CommandError, EXIT, type OutputOptions, print, table } from './output.js'
 
@@ -11,9 +12,14 @@ export function registerMaintenanceCommands(program: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (file: string, options: OutputOptions) => {
-        if (existsSync(file)) throw new CommandError('file_exists', `${file} exists already; a backup never overwrites.`)
+        if (existsSync(file))
+          throw new CommandError('file_exists', `${file} exists already; a backup never overwrites.`)
         await withLedger(({ store }) => store.backup(file))
-        print(options, { file }, () => `Wrote ${file}. Without the master key it opens no reference; keep that apart.`)
+        print(
+          options,
+          { file },
+          () => `Wrote ${file}. Without the master key it opens no reference; keep that apart.`,
+        )
       }),
     )
 
@@ -26,7 +32,8 @@ export function registerMaintenanceCommands(program: Command): void {
     .action(
       action(async (options: OutputOptions) => {
         await withLedger(async ({ store, audit }) => {
-          const views: Array<{ tenant_id: string; name: string; entries: number; broken_at: number | null }> = []
+          const views: Array<{ tenant_id: string; name: string; entries: number; broken_at: number | null }> =
+            []
           for (const { id, name } of await store.read.tenants()) {
             const { entries, brokenAt } = await audit.verify(store.read, id)
             views.push({ tenant_id: id, name, entries, broken_at: brokenAt })

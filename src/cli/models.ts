@@ -38,7 +38,13 @@ export function registerModelsCommands(program: Command): void {
             ['PACK', 'STATE', 'MODEL', 'DESCRIPTION'],
             ...views.map((view) => [
               view.id,
-              view.problem ? 'broken' : view.active ? 'active' : view.installed ? 'installed' : 'not installed',
+              view.problem
+                ? 'broken'
+                : view.active
+                  ? 'active'
+                  : view.installed
+                    ? 'installed'
+                    : 'not installed',
               view.model ?? '-',
               view.problem ?? view.description,
             ]),
@@ -63,10 +69,18 @@ export function registerModelsCommands(program: Command): void {
           problem = error.message
           process.exitCode = EXIT.failed
         }
-        const files = networkFiles(pack.manifest).map(({ file, sha256, licence, origin }) => ({ file, sha256, licence, origin }))
+        const files = networkFiles(pack.manifest).map(({ file, sha256, licence, origin }) => ({
+          file,
+          sha256,
+          licence,
+          origin,
+        }))
         print(options, { model: pack.modelId, ok: problem === null, problem, files }, () =>
           [
-            table([['FILE', 'SHA-256', 'LICENCE'], ...files.map(({ file, sha256, licence }) => [file, sha256, licence])]),
+            table([
+              ['FILE', 'SHA-256', 'LICENCE'],
+              ...files.map(({ file, sha256, licence }) => [file, sha256, licence]),
+            ]),
             problem ? `\n${pack.modelId} is broken: ${problem}` : `\n${pack.modelId} is whole.`,
           ].join('\n'),
         )
@@ -82,9 +96,14 @@ export function registerModelsCommands(program: Command): void {
       action(async (options: OutputOptions & { out?: string }) => {
         const outDir = options.out ?? join(loadConfig().modelsDir, 'baseline')
         const progress = progressBar('Building the baseline model pack')
-        const { files } = await buildBaseline({ outDir, onProgress: progress.update }).finally(() => progress.stop())
+        const { files } = await buildBaseline({ outDir, onProgress: progress.update }).finally(() =>
+          progress.stop(),
+        )
         print(options, { dir: outDir, files }, () =>
-          table([['FILE', 'BYTES', 'SHA-256'], ...files.map(({ file, bytes, sha256 }) => [file, String(bytes), sha256])]),
+          table([
+            ['FILE', 'BYTES', 'SHA-256'],
+            ...files.map(({ file, bytes, sha256 }) => [file, String(bytes), sha256]),
+          ]),
         )
       }),
     )
@@ -112,6 +131,9 @@ async function describePack(dir: string) {
 
 function explainMissing(error: unknown): never {
   if (error instanceof ModelPackError && error.code === 'pack_not_found')
-    throw new CommandError(error.code, `${error.message}. Build the baseline pack with: countersign models build-baseline`)
+    throw new CommandError(
+      error.code,
+      `${error.message}. Build the baseline pack with: countersign models build-baseline`,
+    )
   throw error
 }

@@ -44,7 +44,9 @@ export function fail(error: unknown, options: OutputOptions): void {
 }
 
 /** Wraps a command's action, so that every failure leaves by `fail`. Commander passes the options before the command. */
-export function action<A extends unknown[]>(work: (...args: A) => Promise<void>): (...args: A) => Promise<void> {
+export function action<A extends unknown[]>(
+  work: (...args: A) => Promise<void>,
+): (...args: A) => Promise<void> {
   return async (...args) => {
     try {
       await work(...args)
@@ -74,7 +76,12 @@ export function table(rows: string[][]): string {
     [],
   )
   return rows
-    .map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd())
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
     .join('\n')
 }
 

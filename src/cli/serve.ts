@@ -14,12 +14,17 @@ export function registerServeCommand(program: Command): void {
     .action(
       action(async (options: { demo?: boolean }) => {
         const config = loadConfig()
-        for (const name of unknownVariables()) note(`warning: ${name} is not a setting of Countersign; is it misspelt?`)
+        for (const name of unknownVariables())
+          note(`warning: ${name} is not a setting of Countersign; is it misspelt?`)
         const progress = progressBar('Preparing the baseline model pack')
         await prepareModels(config, progress.update).finally(() => progress.stop())
         const service = await Service.start(config)
         stopOnSignals(service)
-        const where = { production: service.url('production'), sandbox: service.url('sandbox'), admin: service.adminUrl }
+        const where = {
+          production: service.url('production'),
+          sandbox: service.url('sandbox'),
+          admin: service.adminUrl,
+        }
         note(
           `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n`,
         )

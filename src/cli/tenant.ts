@@ -1,14 +1,14 @@
 /** `countersign tenant …`: tenants, their keys and their signing secret, straight on the database; a running service sees it at once. */
 import type { Command } from 'commander'
+import type { AuditEvent } from '../audit/audit-log.js'
 import { isoTime } from '../clock.js'
 import { adminUrl, type Environment, parseRate } from '../config.js'
 import { productionKeyState } from '../dashboard/status-page.js'
 import type { Ledger } from '../service.js'
-import { withLedger } from './ledger.js'
-import type { AuditEvent } from '../audit/audit-log.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { parseDuration } from './duration.js'
+import { withLedger } from './ledger.js'
 import { action, CommandError, note, type OutputOptions, print, table } from './output.js'
 
 interface KeyOptions extends OutputOptions {
@@ -147,7 +147,11 @@ export function registerTenantCommands(program: Command): void {
           result: await tenancy.revokeKeys(tx, tenant, type),
           facts: { type },
         }))
-        print(options, { revoked }, () => `Revoked ${revoked} ${type} key${revoked === 1 ? '' : 's'} of ${name}.`)
+        print(
+          options,
+          { revoked },
+          () => `Revoked ${revoked} ${type} key${revoked === 1 ? '' : 's'} of ${name}.`,
+        )
       }),
     )
 
@@ -181,10 +185,17 @@ export function registerTenantCommands(program: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions & { force?: boolean }) => {
-        const { current, previous } = await change(name, 'rotate_signing', async (tx, tenant, { secrets }) => {
-          const rotation = await secrets.rotate(tx, tenant.id, options.force ?? false)
-          return { result: rotation, facts: { current: rotation.current.id, previous: rotation.previous.id } }
-        })
+        const { current, previous } = await change(
+          name,
+          'rotate_signing',
+          async (tx, tenant, { secrets }) => {
+            const rotation = await secrets.rotate(tx, tenant.id, options.force ?? false)
+            return {
+              result: rotation,
+              facts: { current: rotation.current.id, previous: rotation.previous.id },
+            }
+          },
+        )
         const view = {
           signing_secret: { id: current.id, secret: current.secret, created_at: isoTime(current.createdAt) },
           previous: { id: previous.id, valid_until: isoTime(previous.validUntil) },
@@ -207,6 +218,7 @@ function parseType(text: string): Environment {
 
 function parseFmr(text: string): number {
   const fmr = Number(text)
-  if (!(fmr > 0 && fmr < 1)) throw new CommandError('invalid_option', `--fmr is "${text}"; expected a rate such as 1e-5.`)
+  if (!(fmr > 0 && fmr < 1))
+    throw new CommandError('invalid_option', `--fmr is "${text}"; expected a rate such as 1e-5.`)
   return fmr
 }

@@ -31,7 +31,8 @@ export function adminHandler({ status, metrics, openApi, isReady }: AdminServerP
   return async ({ method, path }: IncomingRequest): Promise<Reply> => {
     const page = pages[path]
     if (!page) return plain(404, 'There is no such page.\n')
-    if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Only GET is supported.\n', { Allow: 'GET, HEAD' })
+    if (method !== 'GET' && method !== 'HEAD')
+      return plain(405, 'Only GET is supported.\n', { Allow: 'GET, HEAD' })
     try {
       const { status: code = 200, type, body, headers } = await page()
       return reply(code, type, body, headers)

@@ -14,7 +14,8 @@ export interface StatusFacts {
 }
 
 /** Nothing but its own style may load. */
-export const STATUS_PAGE_CSP = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
+export const STATUS_PAGE_CSP =
+  "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
 
 export function statusPage(facts: StatusFacts): string {
   const { engine, counts } = facts
@@ -25,9 +26,15 @@ export function statusPage(facts: StatusFacts): string {
     ['Sandbox', facts.sandboxUrl],
     ['Model pack', engine.model],
     ['Execution provider', engine.provider.active],
-    ...engine.provider.fallbacks.map(({ provider, reason }): [string, string] => [`${provider} not used`, reason]),
+    ...engine.provider.fallbacks.map(({ provider, reason }): [string, string] => [
+      `${provider} not used`,
+      reason,
+    ]),
     ['Workers', `${engine.workers.ready} of ${engine.workers.configured} ready`],
-    ['Queue', `${engine.queue.waiting} waiting, ${engine.queue.running} running, limit ${engine.queue.limit}`],
+    [
+      'Queue',
+      `${engine.queue.waiting} waiting, ${engine.queue.running} running, limit ${engine.queue.limit}`,
+    ],
     ['References', `${counts.references.production} production, ${counts.references.sandbox} sandbox`],
     ['Audit entries', String(counts.auditEntries)],
   ]
@@ -51,7 +58,7 @@ export function statusPage(facts: StatusFacts): string {
 <body>
 <h1>Countersign <span class="${engine.status}">${engine.status}</span></h1>
 <table>
-${rows.map(([name, value]) => `<tr><th scope="row">${escape(name)}</th><td>${escape(value)}</td></tr>`).join('\n')}
+${rows.map(([name, value]) => `<tr><th scope="row">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`).join('\n')}
 </table>
 <h2>Tenants</h2>
 <div class="wide"><table>
@@ -68,7 +75,7 @@ ${facts.tenants.map(tenantRow).join('\n')}
 
 function tenantRow(tenant: TenantRecord): string {
   const cells = [tenant.name, tenant.id, `${tenant.ratePerSecond}/s`, productionKeyState(tenant)]
-  return `<tr>${cells.map((cell) => `<td>${escape(cell)}</td>`).join('')}</tr>`
+  return `<tr>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`
 }
 
 export function productionKeyState({ productionIssuedAt, productionRevealedAt }: TenantRecord): string {
@@ -76,8 +83,14 @@ export function productionKeyState({ productionIssuedAt, productionRevealedAt }:
   return productionRevealedAt === null ? 'issued, not revealed yet' : 'revealed'
 }
 
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
 
-function escape(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!)
 }

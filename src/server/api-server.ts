@@ -119,7 +119,8 @@ export class ApiServer {
 
   private async answer(request: IncomingRequest, passage: Passage): Promise<Answer> {
     if (this.draining) throw new ApiError('shutting_down', { headers: retryAfter(1) })
-    if (request.path === OPENAPI_PATH && request.method === 'GET') return { status: 200, body: this.parts.openApi }
+    if (request.path === OPENAPI_PATH && request.method === 'GET')
+      return { status: 200, body: this.parts.openApi }
     const refusal = await this.authenticate(request, passage)
     // An unknown address is told as such whoever asks; the caller, where known, only decides who signs.
     const route = passage.route ?? this.refuseAddress(request)
@@ -184,10 +185,16 @@ export class ApiServer {
     const contract = tenancy.rateContract(passage.caller!)
     const decision = rateLimiter.take(passage.caller!.key.id, contract)
     Object.assign(passage.headers, rateLimitHeaders(contract, decision))
-    if (!decision.allowed) throw new ApiError('rate_limited', { headers: retryAfter(decision.retryAfterSeconds) })
+    if (!decision.allowed)
+      throw new ApiError('rate_limited', { headers: retryAfter(decision.retryAfterSeconds) })
   }
 
-  private async beginExecution(request: IncomingRequest, passage: Passage, { endpoint }: Route, body: Buffer) {
+  private async beginExecution(
+    request: IncomingRequest,
+    passage: Passage,
+    { endpoint }: Route,
+    body: Buffer,
+  ) {
     const key = request.headers['x-svc-idempotency-key']
     if (key === undefined) return null
     this.parts.idempotency.assertKey(key)
@@ -213,7 +220,8 @@ export class ApiServer {
     } catch (error) {
       work = this.executedRefusal(error, passage)
     }
-    if (typeof work !== 'function' && !execution && !this.isAudited(endpoint)) return this.toAnswer(work, passage)
+    if (typeof work !== 'function' && !execution && !this.isAudited(endpoint))
+      return this.toAnswer(work, passage)
     try {
       return await this.commit(endpoint, call, execution, passage, work)
     } catch (error) {
@@ -329,7 +337,15 @@ export class ApiServer {
     const { environment, log, observe } = this.parts
     const durationMs = performance.now() - startedMs
     const endpoint = route?.endpoint.id ?? 'unknown'
-    observe({ environment, endpoint, status: answer.status, code: answer.code, durationMs, timings, verdict: answer.verdict })
+    observe({
+      environment,
+      endpoint,
+      status: answer.status,
+      code: answer.code,
+      durationMs,
+      timings,
+      verdict: answer.verdict,
+    })
     log.info(
       {
         request_id: requestId,

@@ -7,7 +7,9 @@ import type { EndpointDescription } from '../v1/endpoint.js'
 export type InputParser = (body: Buffer, contentType: string | undefined, query: string) => unknown
 
 /** Compiles the endpoint's schemas once. The parser throws ApiError unsupported_media_type, malformed_json, invalid_request. */
-export function inputParser(endpoint: Pick<EndpointDescription, 'body' | 'bodyOptional' | 'query'>): InputParser {
+export function inputParser(
+  endpoint: Pick<EndpointDescription, 'body' | 'bodyOptional' | 'query'>,
+): InputParser {
   const schema = endpoint.body
   if (!schema) return () => undefined
   const validator = Compile(schema)
@@ -28,7 +30,9 @@ export function inputParser(endpoint: Pick<EndpointDescription, 'body' | 'bodyOp
 
 function assertJsonType(contentType: string | undefined): void {
   const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase())
-  const foreign = parameters.some((parameter) => parameter.startsWith('charset=') && !/^charset="?utf-8"?$/.test(parameter))
+  const foreign = parameters.some(
+    (parameter) => parameter.startsWith('charset=') && !/^charset="?utf-8"?$/.test(parameter),
+  )
   if (type !== 'application/json' || foreign) throw new ApiError('unsupported_media_type')
 }
 
@@ -93,8 +97,8 @@ function describeErrors(validator: Validator, input: unknown): ErrorDetail[] {
     const path = error.instancePath.split('/').slice(1).join('.')
     switch (error.keyword) {
       case 'required':
+        // The oneOf of image and images reports each branch; one clear sentence says more.
         for (const name of error.params.requiredProperties)
-          // The oneOf of image and images reports each branch; one clear sentence says more.
           if (error.schemaPath.includes('oneOf')) add('image', 'give either `image` or `images`')
           else add(path ? `${path}.${name}` : name, 'is required')
         break
@@ -102,7 +106,8 @@ function describeErrors(validator: Validator, input: unknown): ErrorDetail[] {
         add('image', 'give either `image` or `images`')
         break
       case 'additionalProperties':
-        for (const name of error.params.additionalProperties) add(path ? `${path}.${name}` : name, 'is not a known field')
+        for (const name of error.params.additionalProperties)
+          add(path ? `${path}.${name}` : name, 'is not a known field')
         break
       // The schema `false` of an unknown field; additionalProperties names it better.
       case 'boolean':

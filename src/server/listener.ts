@@ -1,7 +1,8 @@
 /** One uWebSockets.js listener: requests come in bounded and checked, replies go out whole. Knows neither tenants nor biometrics. */
+
+import * as uws from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
 import { createServer } from 'node:net'
-import * as uws from 'uWebSockets.js'
 import type { ListenAddress } from '../config.js'
 import { ApiError } from '../errors.js'
 
@@ -42,12 +43,16 @@ export interface ListenerOptions {
 const NO_BODY = Buffer.alloc(0)
 const DRAIN_POLL_MS = 5
 
-export class Listener {
-  private inFlight = 0
+/** How many requests are between their head and their reply. */
+interface Traffic {
+  inFlight: number
+}
 
+export class Listener {
   private constructor(
     private readonly app: uws.TemplatedApp,
     private readonly socket: uws.us_listen_socket,
+    private readonly traffic: Traffic,
     /** Where it listens; the port is the real one when 0 was asked for. */
     readonly address: ListenAddress,
     readonly encrypted: boolean,
@@ -58,26 +63,23 @@ export class Listener {
     const { address, tls } = options
     // uWebSockets.js binds with SO_REUSEPORT: a second process would silently share the port.
     if (address.port !== 0) await assertFree(address)
-    const app = tls
-      ? uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile })
-      : uws.App()
-    let listener: Listener | undefined
-    app.any('/*', (res, req) => receive(res, req, options, (change) => void (listener!.inFlight += change)))
+    const app = tls ? uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile }) : uws.App()
+    const traffic: Traffic = { inFlight: 0 }
+    app.any('/*', (res, req) => receive(res, req, options, traffic))
     const socket = await new Promise<uws.us_listen_socket>((resolve, reject) => {
       app.listen(address.host, address.port, (opened) =>
         opened ? resolve(opened) : reject(new Error(`Cannot listen on ${address.host}:${address.port}.`)),
       )
     })
     const port = uws.us_socket_local_port(socket as unknown as uws.us_socket)
-    listener = new Listener(app, socket, { host: address.host, port }, tls !== undefined)
-    return listener
+    return new Listener(app, socket, traffic, { host: address.host, port }, tls !== undefined)
   }
 
   /** Stops accepting, waits for replies under way (at most `patienceMs`), then closes what is left. */
   async close(patienceMs: number): Promise<void> {
     uws.us_listen_socket_close(this.socket)
     const giveUpAt = performance.now() + patienceMs
-    while (this.inFlight > 0 && performance.now() < giveUpAt)
+    while (this.traffic.inFlight > 0 && performance.now() < giveUpAt)
       await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))
     this.app.close()
   }
@@ -91,13 +93,15 @@ function receive(
   res: uws.HttpResponse,
   req: uws.HttpRequest,
   options: ListenerOptions,
-  count: (change: 1 | -1) => void,
+  traffic: Traffic,
 ): void {
   const exchange = new Exchange(res)
   res.onAborted(() => exchange.abort())
   try {
-    count(1)
-    exchange.onDone = () => count(-1)
+    traffic.inFlight++
+    exchange.onDone = () => {
+      traffic.inFlight--
+    }
     const headers = readHeaders(req)
     if (headers === null) {
       res.close()
@@ -194,7 +198,10 @@ function readHeaders(req: uws.HttpRequest): Record<string, string | undefined> |
     else headers[name] = `${before}, ${value}`
   })
   const encoding = headers['transfer-encoding']
-  if (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || headers['content-length'] !== undefined))
+  if (
+    encoding !== undefined &&
+    (encoding.toLowerCase() !== 'chunked' || headers['content-length'] !== undefined)
+  )
     ambiguous = true
   return ambiguous ? null : headers
 }

@@ -34,7 +34,10 @@ const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 export function buildOpenApi(descriptions: EndpointDescription[], version: string): Json {
   const paths: Record<string, Json> = {}
   for (const description of descriptions)
-    paths[description.path] = { ...paths[description.path], [description.method.toLowerCase()]: operation(description) }
+    paths[description.path] = {
+      ...paths[description.path],
+      [description.method.toLowerCase()]: operation(description),
+    }
   // A round trip through JSON leaves the schemas' internal symbols behind.
   return JSON.parse(
     JSON.stringify({
@@ -47,7 +50,11 @@ export function buildOpenApi(descriptions: EndpointDescription[], version: strin
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [
-        { url: '{base_url}', description: 'Production.', variables: { base_url: { default: 'http://127.0.0.1:8080' } } },
+        {
+          url: '{base_url}',
+          description: 'Production.',
+          variables: { base_url: { default: 'http://127.0.0.1:8080' } },
+        },
         {
           url: '{sandbox_base_url}',
           description: 'Sandbox.',
@@ -65,7 +72,8 @@ export function buildOpenApi(descriptions: EndpointDescription[], version: strin
           apiKey: {
             type: 'http',
             scheme: 'bearer',
-            description: 'A sandbox key (`svc-sbx-…`) or a production key (`svc-prod-…`), each at its own base URL.',
+            description:
+              'A sandbox key (`svc-sbx-…`) or a production key (`svc-prod-…`), each at its own base URL.',
           },
         },
         schemas: { Error: errorSchema() },
@@ -106,7 +114,9 @@ function operation(endpoint: EndpointDescription): Json {
     responses[status] = {
       ...errors,
       description: `${description} ${errors.description as string}`,
-      content: { 'application/json': { schema: { anyOf: [schema, { $ref: '#/components/schemas/Error' }] } } },
+      content: {
+        'application/json': { schema: { anyOf: [schema, { $ref: '#/components/schemas/Error' }] } },
+      },
     }
   }
   return {
@@ -215,7 +225,9 @@ function commonHeaders(): Json {
 }
 
 function headerRefs(): Json {
-  return Object.fromEntries(Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+  return Object.fromEntries(
+    Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  )
 }
 
 function commonParameters(): Json {
@@ -237,6 +249,10 @@ function commonParameters(): Json {
       'Id of the signing secret that the caller holds. During a rotation overlap, `jwt` is signed with it.',
       255,
     ),
-    ClientRequestId: header('X-Request-Id', "The caller's own id of the request; echoed in X-Client-Request-Id.", 128),
+    ClientRequestId: header(
+      'X-Request-Id',
+      "The caller's own id of the request; echoed in X-Client-Request-Id.",
+      128,
+    ),
   }
 }

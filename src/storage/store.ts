@@ -38,7 +38,11 @@ export interface StoreTransaction extends StoreReader {
   setProductionRevealed(tenantId: string, at: number): Promise<void>
   insertApiKey(key: ApiKeyRecord): Promise<void>
   /** Ends the valid keys of a type: at once (`revokedAt`), or at the end of a grace period (`validUntil`). Returns how many. */
-  endApiKeys(tenantId: string, type: Environment, end: { revokedAt: number } | { validUntil: number }): Promise<number>
+  endApiKeys(
+    tenantId: string,
+    type: Environment,
+    end: { revokedAt: number } | { validUntil: number },
+  ): Promise<number>
   insertSigningSecret(secret: SigningSecretRecord): Promise<void>
   setSigningSecretEnd(id: string, validUntil: number): Promise<void>
   insertSubject(subject: SubjectRecord): Promise<void>
@@ -51,9 +55,7 @@ export interface StoreTransaction extends StoreReader {
   insertCapture(capture: CaptureRecord): Promise<void>
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /** Deletes the subject with its key, reference, captures and kept responses; says how many of each. */
-  eraseSubject(
-    lookup: Buffer,
-  ): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
+  eraseSubject(lookup: Buffer): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
   putErasure(erasure: ErasureRecord): Promise<void>
   appendAudit(record: AuditRecord): Promise<void>
   /** Deletes what its window has closed on: kept responses, captures, erasure receipts, ended signing secrets. */

@@ -51,7 +51,10 @@ export class Tenancy {
   ) {}
 
   /** @throws TenancyError invalid_tenant_name, tenant_exists */
-  async create(name: string, contract: { ratePerSecond?: number; fmr?: number } = {}): Promise<CreatedTenant> {
+  async create(
+    name: string,
+    contract: { ratePerSecond?: number; fmr?: number } = {},
+  ): Promise<CreatedTenant> {
     if (!TENANT_NAME.test(name))
       throw new TenancyError(
         'invalid_tenant_name',
@@ -81,7 +84,8 @@ export class Tenancy {
 
   /** By name or id. @throws TenancyError tenant_not_found */
   async find(nameOrId: string): Promise<TenantRecord> {
-    const tenant = (await this.store.read.tenantByName(nameOrId)) ?? (await this.store.read.tenantById(nameOrId))
+    const tenant =
+      (await this.store.read.tenantByName(nameOrId)) ?? (await this.store.read.tenantById(nameOrId))
     if (!tenant) throw new TenancyError('tenant_not_found', `There is no tenant named ${nameOrId}.`)
     return tenant
   }
@@ -135,7 +139,8 @@ export class Tenancy {
   /** Ends every valid key of the type at once. @throws TenancyError no_active_key */
   async revokeKeys(tx: StoreTransaction, tenant: TenantRecord, type: Environment): Promise<number> {
     const count = await tx.endApiKeys(tenant.id, type, { revokedAt: this.clock.now() })
-    if (count === 0) throw new TenancyError('no_active_key', `Tenant ${tenant.name} has no active ${type} key.`)
+    if (count === 0)
+      throw new TenancyError('no_active_key', `Tenant ${tenant.name} has no active ${type} key.`)
     return count
   }
 

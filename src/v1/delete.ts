@@ -55,7 +55,11 @@ export function erase({ vault, clock, recogniser }: Services): Endpoint<Static<t
         if (!subject) {
           const receipt = await tx.erasure(lookup, clock.now())
           if (!receipt) throw new ApiError('reference_not_found')
-          return { status: 200, body: view(receipt, input.user_id), audit: { erasure_id: receipt.erasureId, repeated: true } }
+          return {
+            status: 200,
+            body: view(receipt, input.user_id),
+            audit: { erasure_id: receipt.erasureId, repeated: true },
+          }
         }
         const now = clock.now()
         const erasure: ErasureRecord = {

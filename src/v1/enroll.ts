@@ -15,12 +15,19 @@ const body = Type.Object(
     user_id: userId,
     ...imageFields,
     replace: Type.Optional(
-      Type.Boolean({ default: false, description: 'Replace the reference of a user who is enrolled already.' }),
+      Type.Boolean({
+        default: false,
+        description: 'Replace the reference of a user who is enrolled already.',
+      }),
     ),
     consent: Type.Optional(
       Type.Object(
         {
-          id: Type.String({ minLength: 1, maxLength: 256, description: 'Where the customer keeps the consent.' }),
+          id: Type.String({
+            minLength: 1,
+            maxLength: 256,
+            description: 'Where the customer keeps the consent.',
+          }),
           at: time('When the consent was given.'),
         },
         { additionalProperties: false, description: 'Recorded with the reference.' },

@@ -33,7 +33,11 @@ export const healthDescription: EndpointDescription = {
   summary: 'Report the status of the endpoint',
   description: 'Says whether the engine and the database can serve.',
   success: { status: 200, description: 'Everything works.', schema: report },
-  alternative: { status: 503, description: 'Something does not work, or not at full strength.', schema: report },
+  alternative: {
+    status: 503,
+    description: 'Something does not work, or not at full strength.',
+    schema: report,
+  },
   errors: [],
   idempotent: false,
   audited: false,

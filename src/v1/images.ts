@@ -24,7 +24,9 @@ function decodeImage(text: string, path: string): Buffer {
   // Node skips what is not base64, so anything foreign shows as a missing byte.
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
   if (text.length % 4 !== 0 || bytes.length !== (text.length / 4) * 3 - padding || bytes.length === 0)
-    throw invalid([{ path, issue: 'must be base64 with padding and without line breaks (RFC 4648, section 4)' }])
+    throw invalid([
+      { path, issue: 'must be base64 with padding and without line breaks (RFC 4648, section 4)' },
+    ])
   return bytes
 }
 

@@ -42,5 +42,11 @@ export interface Recogniser {
   /** @throws ApiError of category biometric_rejected, or unavailable */
   enrol(userId: string, images: Buffer[], call: RecogniserCall): Promise<Enrolled>
   /** @throws ApiError of category biometric_rejected, or unavailable */
-  verify(userId: string, images: Buffer[], reference: Float32Array, fmr: number, call: RecogniserCall): Promise<Comparison>
+  verify(
+    userId: string,
+    images: Buffer[],
+    reference: Float32Array,
+    fmr: number,
+    call: RecogniserCall,
+  ): Promise<Comparison>
 }

@@ -10,7 +10,10 @@ import type { Services } from './services.js'
 const body = Type.Object(
   {
     force: Type.Optional(
-      Type.Boolean({ default: false, description: 'Rotate even in an overlap: ends the older secret at once.' }),
+      Type.Boolean({
+        default: false,
+        description: 'Rotate even in an overlap: ends the older secret at once.',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -47,13 +50,18 @@ export function rotateSigning({ secrets, store }: Services): Endpoint<Static<typ
     async handle({ input, tenant, environment, confidential }) {
       if (!confidential) throw new ApiError('insecure_channel')
       const fresh = await store.read.tenantById(tenant.id)
-      if (environment === 'sandbox' && fresh?.productionIssuedAt != null) throw new ApiError('production_key_required')
+      if (environment === 'sandbox' && fresh?.productionIssuedAt != null)
+        throw new ApiError('production_key_required')
       return async (tx) => {
         const { current, previous } = await secrets.rotate(tx, tenant.id, input.force ?? false)
         return {
           status: 200,
           body: {
-            signing_secret: { id: current.id, secret: current.secret, created_at: isoTime(current.createdAt) },
+            signing_secret: {
+              id: current.id,
+              secret: current.secret,
+              created_at: isoTime(current.createdAt),
+            },
             previous: { id: previous.id, valid_until: isoTime(previous.validUntil) },
             overlap_seconds: OVERLAP_MS / SECOND_MS,
           },

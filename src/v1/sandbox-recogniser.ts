@@ -94,7 +94,8 @@ export class SandboxRecogniser implements Recogniser {
     refuseScripted(userId)
     const { timingsMs } = await this.engine.inspect(images, call).catch(translate)
     const suffix = sandboxSuffix(userId)
-    if (suffix !== null && suffix in IMAGE_ERRORS) throw new ApiError(IMAGE_ERRORS[suffix as keyof typeof IMAGE_ERRORS])
+    if (suffix !== null && suffix in IMAGE_ERRORS)
+      throw new ApiError(IMAGE_ERRORS[suffix as keyof typeof IMAGE_ERRORS])
     return timingsMs
   }
 }

@@ -22,7 +22,9 @@ const MAX_IMAGES = 5
 
 /** `image` or `images`: exactly one of the two is required, which `validateImages` checks. */
 export const imageFields = {
-  image: Type.Optional(image('One photo: a JPEG, PNG or WebP file in base64, with padding, without a data: prefix.')),
+  image: Type.Optional(
+    image('One photo: a JPEG, PNG or WebP file in base64, with padding, without a data: prefix.'),
+  ),
   images: Type.Optional(
     Type.Array(image('A photo, as in `image`.'), {
       minItems: 1,
@@ -52,7 +54,9 @@ export const quality = Type.Object(qualityFields, { description: 'Measured on th
 
 export const liveness = Type.Object(
   {
-    checked: Type.Boolean({ description: 'False when the model pack has no liveness model: nothing is claimed.' }),
+    checked: Type.Boolean({
+      description: 'False when the model pack has no liveness model: nothing is claimed.',
+    }),
     score: nullable(Type.Number({ description: 'Probability of a live person, 0 to 1.' })),
     passed: nullable(Type.Boolean()),
   },

@@ -2,7 +2,12 @@
 import Type, { type Static } from 'typebox'
 import { isoTime, SECOND_MS } from '../clock.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import { actionHash, canonicalJson, signVerification, type VerificationClaims } from '../crypto/verification-jwt.js'
+import {
+  actionHash,
+  canonicalJson,
+  signVerification,
+  type VerificationClaims,
+} from '../crypto/verification-jwt.js'
 import { ApiError, retryAfter } from '../errors.js'
 import { afterRejection, CLEAR, lockoutReason } from '../subjects/lockout.js'
 import type { Subject } from '../subjects/subject-vault.js'
@@ -22,7 +27,13 @@ const ATTEMPTS = { withoutLiveness: 5, withLiveness: 10 }
 /** Authentication contexts that a verdict claims (OpenID Connect's `acr`): "0" when it claims none. */
 const ACR = { face: 'urn:countersign:acr:face', faceWithLiveness: 'urn:countersign:acr:face-pad', none: '0' }
 
-const REASONS = ['no_match', 'liveness_failed', 'replayed_capture', 'locked_out', 'reference_disabled'] as const
+const REASONS = [
+  'no_match',
+  'liveness_failed',
+  'replayed_capture',
+  'locked_out',
+  'reference_disabled',
+] as const
 type Reason = (typeof REASONS)[number]
 
 const body = Type.Object(
@@ -34,7 +45,10 @@ const body = Type.Object(
       examples: [{ type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' }],
     }),
     nonce: Type.Optional(
-      Type.String({ maxLength: 256, description: 'Echoed in the JWT, so that the caller can tell its own verdict.' }),
+      Type.String({
+        maxLength: 256,
+        description: 'Echoed in the JWT, so that the caller can tell its own verdict.',
+      }),
     ),
   },
   { additionalProperties: false, ...exactlyOneImageField },
@@ -52,7 +66,10 @@ const success = Type.Object({
   fmr: Type.Number({ description: 'The false match rate that the threshold stands for.' }),
   liveness,
   quality: nullable(quality),
-  replay: Type.Object({ suspected: Type.Boolean() }, { description: 'The capture was seen before within 24 hours.' }),
+  replay: Type.Object(
+    { suspected: Type.Boolean() },
+    { description: 'The capture was seen before within 24 hours.' },
+  ),
   model: Type.String(),
   verified_at: time('When the verdict was reached.'),
   jwt: Type.String({ description: 'The verdict, signed with the signing secret that the caller holds.' }),
@@ -61,7 +78,9 @@ const success = Type.Object({
   ),
   jwt_expires_at: time('When the JWT expires.'),
   production_key: Type.Optional(
-    Type.Literal('issued', { description: 'Sandbox only: this verify cleared and issued the production key.' }),
+    Type.Literal('issued', {
+      description: 'Sandbox only: this verify cleared and issued the production key.',
+    }),
   ),
 })
 
@@ -111,7 +130,8 @@ export function verify(services: Services): Endpoint<Input> {
       throw new ApiError('reference_model_mismatch', {
         message: `The reference was made with model ${subject.reference.model}; ${environment} runs ${recogniser.model}.`,
       })
-    if (!subject?.reference && !recogniser.isScripted(input.user_id)) throw new ApiError('reference_not_found')
+    if (!subject?.reference && !recogniser.isScripted(input.user_id))
+      throw new ApiError('reference_not_found')
     return subject
   }
 
@@ -210,7 +230,10 @@ export function verify(services: Services): Endpoint<Input> {
           const fresh = await tx.subject(lookup)
           // Erased, or erased and enrolled anew, while this verify ran: its verdict is about nobody.
           if (fresh?.subject.id !== subject.record.id) throw new ApiError('reference_not_found')
-          await tx.setLockout(subject.record.id, approved ? CLEAR : afterRejection(fresh.subject, attempts, now))
+          await tx.setLockout(
+            subject.record.id,
+            approved ? CLEAR : afterRejection(fresh.subject, attempts, now),
+          )
           await rememberCaptures(services, tx, subject, images, [comparison.embedding])
         }
         let issued = false
@@ -248,7 +271,9 @@ export function verify(services: Services): Endpoint<Input> {
             jwt_expires_at: isoTime(expiresAt * SECOND_MS),
             ...(issued ? { production_key: 'issued' } : {}),
           },
-          ...(verdict.retryAfterMs === undefined ? {} : { headers: retryAfter(verdict.retryAfterMs / SECOND_MS) }),
+          ...(verdict.retryAfterMs === undefined
+            ? {}
+            : { headers: retryAfter(verdict.retryAfterMs / SECOND_MS) }),
           owner: { lookup, subject: subject && { id: subject.record.id, dataKey: subject.dataKey } },
           audit: {
             ...(subject ? { subject: subject.pseudonym } : {}),
@@ -280,7 +305,10 @@ async function signTokens(
   const { outgoing, incoming } = secrets
   if (!incoming) return { jwt: await signVerification(claims, outgoing) }
   if (signingKeyId === incoming.id) return { jwt: await signVerification(claims, incoming) }
-  const [jwt, next] = await Promise.all([signVerification(claims, outgoing), signVerification(claims, incoming)])
+  const [jwt, next] = await Promise.all([
+    signVerification(claims, outgoing),
+    signVerification(claims, incoming),
+  ])
   return { jwt, jwt_next: next }
 }
 
@@ -289,7 +317,9 @@ function canonicalAction(action: unknown): string {
   const canonical = canonicalJson(action)
   if (Buffer.byteLength(canonical) > MAX_ACTION_BYTES)
     throw new ApiError('invalid_request', {
-      details: [{ path: 'action', issue: `must be at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form` }],
+      details: [
+        { path: 'action', issue: `must be at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form` },
+      ],
     })
   return canonical
 }

@@ -58,6 +58,15 @@ describe('decoding', () => {
     expect(image.sourceScale).toBeCloseTo(3000 / 1280, 9)
   })
 
+  it('accepts the wrong scan parameters that some phones write', async () => {
+    const bytes = await sharp(photo).jpeg({ progressive: false }).toBuffer()
+    const scan = bytes.indexOf(Buffer.from([0xff, 0xda]))
+    const lastCoefficient = scan + 2 + bytes.readUInt16BE(scan + 2) - 2
+    expect(bytes[lastCoefficient]).toBe(63)
+    bytes[lastCoefficient] = 0
+    await expect(decode(bytes)).resolves.toBeDefined()
+  })
+
   it('accepts harmless bytes behind the end of a picture', async () => {
     await expect(decode(Buffer.concat([encoded.jpeg, Buffer.alloc(1000, 7)]))).resolves.toBeDefined()
   })

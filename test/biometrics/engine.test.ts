@@ -1,5 +1,5 @@
 /** Life and death of calls and workers, on the baseline pack. Closing is always awaited: a busy worker must not be ended. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
@@ -216,6 +216,23 @@ describe('a worker that dies', () => {
     expect(await codeOf(engine.enrol([face]))).toBe('resolved')
     expect(engine.health()).toMatchObject({ status: 'ok', workers: { ready: 1 } })
   })
+
+  it('is not replaced by one with other networks: calls are refused until the files are right again', async () => {
+    const dir = await buildBaselinePack()
+    const file = join(dir, 'detector.onnx')
+    const original = readFileSync(file)
+    const engine = await startEngine(dir, { faultInjection: true, onIncident: (i) => incidents.push(i) })
+    engines.push(engine)
+    await engine.injectFault({ kind: 'exit-on-next-task' })
+    writeFileSync(file, 'not a network')
+    expect(await codeOf(engine.enrol([face]))).toBe('engine_unavailable')
+    expect(engine.health()).toMatchObject({ status: 'degraded', workers: { ready: 0 } })
+    expect(await codeOf(engine.enrol([face]))).toBe('engine_unavailable')
+    expect(incidents.map(({ kind }) => kind)).toContain('worker_load_failed')
+    writeFileSync(file, original)
+    await expect.poll(() => engine.health().status, { timeout: 10_000, interval: 100 }).toBe('ok')
+    expect(await codeOf(engine.enrol([face]))).toBe('resolved')
+  }, 20_000)
 
   it('is not for callers: faults are refused unless switched on', async () => {
     const engine = await start({ faultInjection: false })

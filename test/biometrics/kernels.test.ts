@@ -44,12 +44,13 @@ describe('resizing to planes', () => {
     return sum
   }
 
-  it.each([
+  type Rectangle = [left: number, top: number, width: number, height: number]
+  it.each<[string, Rectangle, [number, number], Rectangle, boolean]>([
     ['a letterbox', [0, 0, width, height], [32, 32], [0, 0, 32, 24], false],
     ['an enlarged crop', [5, 3, 11, 9], [40, 20], [0, 0, 40, 20], true],
     ['a padded crop', [2, 1, 20, 15], [16, 16], [1, 3, 14, 9], true],
     ['a single pixel', [4, 4, 1, 1], [4, 4], [0, 0, 4, 4], false],
-  ] as const)('gives %s by the definition', (_, crop, [outWidth, outHeight], target, swap) => {
+  ])('gives %s by the definition', (_, crop, [outWidth, outHeight], target, swap) => {
     const out = new Float32Array(3 * outWidth * outHeight).fill(Number.NaN)
     resizeToPlanar(source, width, ...crop, out, outWidth, outHeight, ...target, swap, mean, scale)
     const [toLeft, toTop, toWidth, toHeight] = target

@@ -25,7 +25,10 @@ export async function face(name: FaceName, size = 440): Promise<Buffer> {
   const [sample, x, y] = FACES[name]
   const left = Math.round(x - size / 2)
   const top = Math.max(0, Math.round(y - size / 2))
-  return sharp(readFileSync(join(SAMPLES, sample))).extract({ left, top, width: size, height: size }).jpeg({ quality: 90 }).toBuffer()
+  return sharp(readFileSync(join(SAMPLES, sample)))
+    .extract({ left, top, width: size, height: size })
+    .jpeg({ quality: 90 })
+    .toBuffer()
 }
 
 /** The whole group photo: several faces. */
@@ -35,7 +38,9 @@ export function groupPhoto(): Buffer {
 
 /** A picture without a face. */
 export function landscape(): Promise<Buffer> {
-  return sharp({ create: { width: 400, height: 300, channels: 3, noise: { type: 'gaussian', mean: 128, sigma: 20 } } })
+  return sharp({
+    create: { width: 400, height: 300, channels: 3, background: '#808080', noise: { type: 'gaussian', mean: 128, sigma: 20 } },
+  })
     .jpeg()
     .toBuffer()
 }
@@ -46,7 +51,7 @@ export const REPHOTOGRAPHED: Record<string, (image: Buffer) => Promise<Buffer>> 
   'as WebP': (image) => sharp(image).webp({ quality: 80 }).toBuffer(),
   'as PNG': (image) => sharp(image).png().toBuffer(),
   'rotated by 6 degrees': (image) => sharp(image).rotate(6, { background: '#808080' }).jpeg().toBuffer(),
-  'darkened': (image) => sharp(image).modulate({ brightness: 0.7 }).jpeg().toBuffer(),
+  darkened: (image) => sharp(image).modulate({ brightness: 0.7 }).jpeg().toBuffer(),
   'scaled to 300 pixels': (image) => sharp(image).resize(300).jpeg().toBuffer(),
   'scaled to 900 pixels': (image) => sharp(image).resize(900).jpeg().toBuffer(),
 }

@@ -14,7 +14,9 @@ export default class TotalsReporter implements Reporter {
       }
     }
     process.on('exit', () => {
-      process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
+      process.stdout.write(
+        `\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`,
+      )
     })
   }
 }
