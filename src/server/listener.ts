@@ -99,8 +99,11 @@ function receive(
   res.onAborted(() => exchange.abort())
   try {
     traffic.inFlight++
+    let body: BodyReader | undefined
     exchange.onDone = () => {
       traffic.inFlight--
+      // A reply before the end of the body was a refusal: the rest is not kept.
+      body?.abort()
     }
     const headers = readHeaders(req)
     if (headers === null) {
@@ -108,7 +111,8 @@ function receive(
       return
     }
     const method = req.getCaseSensitiveMethod()
-    const body = new BodyReader(res, headers, options.maxBodyBytes)
+    body = new BodyReader(res, headers, options.maxBodyBytes)
+    const reader = body
     const request: IncomingRequest = {
       method,
       path: req.getUrl(),
@@ -119,9 +123,8 @@ function receive(
       get signal() {
         return exchange.signal
       },
-      body: (deadlineMs) => body.read(deadlineMs),
+      body: (deadlineMs) => reader.read(deadlineMs),
     }
-    exchange.onAbort = () => body.abort()
     options.handler(request).then(
       (reply) => exchange.reply(reply, method === 'HEAD'),
       () => exchange.reply(BARE_FAILURE, method === 'HEAD'),
@@ -136,7 +139,6 @@ const BARE_FAILURE: Reply = { status: 500, headers: {}, body: '', close: true }
 /** The life of one response: written once, or aborted by the caller. */
 class Exchange {
   onDone: () => void = () => {}
-  onAbort: () => void = () => {}
   private state: 'open' | 'replied' | 'aborted' = 'open'
   private controller: AbortController | null = null
 
@@ -153,7 +155,6 @@ class Exchange {
     if (this.state !== 'open') return
     this.state = 'aborted'
     this.controller?.abort()
-    this.onAbort()
     this.onDone()
   }
 
@@ -249,8 +250,9 @@ class BodyReader {
     })
   }
 
+  /** Wants no more of the body; whoever still reads it learns that the exchange is over. */
   abort(): void {
-    this.fail(new Error('the caller hung up'))
+    if (!this.whole) this.fail(new Error('the exchange ended before the body was complete'))
   }
 
   read(deadlineMs: number): Promise<Buffer> {
