@@ -62,6 +62,8 @@ function isBuilt() {
   )
 }
 
+const PARENT_POLL_MS = 500
+
 const bin = (name) => join(root, 'node_modules', '.bin', windows ? `${name}.cmd` : name)
 
 if (!isInstalled())
@@ -95,6 +97,9 @@ function forward(program, parameters) {
   const child = spawn(program, parameters, { stdio: 'inherit', shell: windows && program.endsWith('.cmd') })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(signal ? 1 : code))
+  // `kill` of an npm process ends npm and its shell without telling us; then the shell is no longer our parent.
+  const parent = process.ppid
+  setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), PARENT_POLL_MS).unref()
   return child
 }
 
