@@ -53,7 +53,10 @@ export async function buildBaselinePack(): Promise<string> {
 }
 
 /** YuNet, MobileFaceNet and two MiniFASNets, fed as their model cards say. */
-export function writeEvaluationPack(): string {
+export function writeEvaluationPack(
+  detector = 'yunet_n_dynamic.onnx',
+  embedder = 'mobilefacenet_dynamic.onnx',
+): string {
   const dir = temporaryDir()
   const take = (file: string) => {
     copyFileSync(join(evaluationData, 'models', file), join(dir, file))
@@ -70,7 +73,7 @@ export function writeEvaluationPack(): string {
     version: '1',
     description: 'For tests.',
     detector: {
-      ...take('yunet_n_dynamic.onnx'),
+      ...take(detector),
       decoder: 'yunet',
       input: rawBgr,
       sizes: [640],
@@ -78,7 +81,7 @@ export function writeEvaluationPack(): string {
       nmsIou: 0.3,
     },
     embedder: {
-      ...take('mobilefacenet_dynamic.onnx'),
+      ...take(embedder),
       input: { width: 112, height: 112, color: 'rgb', mean: triple(127.5), scale: triple(1 / 128) },
       alignment: { source: [0, 1, 2, 3, 4], target: arcFaceTemplate },
       dimensions: 128,
