@@ -1,6 +1,6 @@
 /** The alignment stage: a face's points are moved onto the embedder's template and the chip is cut out there. */
 import type { ImagePyramid } from './image-pyramid.js'
-import { warpToPlanar } from './kernels/planar-warp.js'
+import { kernels } from './kernels/kernels.js'
 import { estimateSimilarity, invertSimilarity } from './kernels/similarity-transform.js'
 import type { EmbedderSpec } from './pack-schema.js'
 import { type PixelFormat, toPixelFormat } from './pixel-input.js'
@@ -39,7 +39,7 @@ export class FaceAligner {
     transform[1]! *= factor
     transform[2] = (transform[2]! + 0.5) * factor - 0.5
     transform[3] = (transform[3]! + 0.5) * factor - 0.5
-    warpToPlanar(
+    kernels.warpToPlanar(
       pixels.data,
       pixels.width,
       pixels.height,

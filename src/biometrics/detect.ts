@@ -3,7 +3,7 @@ import { type Detection, suppressOverlaps } from './detection.js'
 import { decodeTinyYoloV2 } from './detector-tiny-yolov2.js'
 import { decodeYunetHead, yunetStrides } from './detector-yunet.js'
 import type { ImagePyramid } from './image-pyramid.js'
-import { resizeToPlanar } from './kernels/planar-resize.js'
+import { kernels } from './kernels/kernels.js'
 import type { Network, NetworkOutput } from './network.js'
 import type { DetectorSpec } from './pack-schema.js'
 import { type PixelFormat, toPixelFormat } from './pixel-input.js'
@@ -67,7 +67,7 @@ export class FaceDetector {
     const tensor = this.#scratch.take(3 * width * height)
     const { pixels } = pyramid.levelFor(1 / ratio)
     const { swap, mean, scale } = this.#format
-    resizeToPlanar(
+    kernels.resizeToPlanar(
       pixels.data,
       pixels.width,
       0,

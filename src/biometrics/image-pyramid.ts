@@ -1,5 +1,5 @@
 /** An image at full, half, quarter … size, made on demand: reading the level nearest above the wanted size avoids aliasing. */
-import { halveSize } from './kernels/half-size.js'
+import { kernels } from './kernels/kernels.js'
 
 /** [height × width × 3] interleaved RGB bytes. */
 export interface Pixels {
@@ -30,7 +30,7 @@ export class ImagePyramid {
       if (last.width < 2 || last.height < 2) break
       const [width, height] = [last.width >> 1, last.height >> 1]
       const data = new Uint8Array(width * height * 3)
-      halveSize(last.data, last.width, last.height, data)
+      kernels.halveSize(last.data, last.width, last.height, data)
       this.#levels.push({ data, width, height })
     }
     const reached = Math.min(exponent, this.#levels.length - 1)

@@ -1,7 +1,6 @@
 /** The landmark stage: 68 facial points for detectors that find none. */
 import type { ImagePyramid } from './image-pyramid.js'
-import { mirrorPlanar } from './kernels/planar-mirror.js'
-import { resizeToPlanar } from './kernels/planar-resize.js'
+import { kernels } from './kernels/kernels.js'
 import type { Network } from './network.js'
 import type { LandmarksSpec } from './pack-schema.js'
 import { type PixelFormat, toPixelFormat } from './pixel-input.js'
@@ -46,7 +45,7 @@ export class LandmarkFinder {
     const length = 3 * width * height
     const both = this.#scratch.take(2 * length)
     const straight = both.subarray(0, length)
-    resizeToPlanar(
+    kernels.resizeToPlanar(
       pixels.data,
       pixels.width,
       crop.x,
@@ -67,7 +66,7 @@ export class LandmarkFinder {
     const relative = Float64Array.from(await this.#run(straight))
     if (this.#spec.flipAverage) {
       const flipped = both.subarray(length)
-      mirrorPlanar(straight, flipped, width)
+      kernels.mirrorPlanar(straight, flipped, width)
       const other = await this.#run(flipped)
       for (let i = 0; i < 68; i++) {
         const j = mirrored68[i]!

@@ -1,6 +1,6 @@
 /** The liveness stage: presentation attack detection on crops around the face. */
 import type { ImagePyramid } from './image-pyramid.js'
-import { resizeToPlanar } from './kernels/planar-resize.js'
+import { kernels } from './kernels/kernels.js'
 import type { Network } from './network.js'
 import type { LivenessSpec } from './pack-schema.js'
 import { toPixelFormat } from './pixel-input.js'
@@ -30,7 +30,7 @@ export class LivenessChecker {
       const tensor = this.#scratch.take(3 * input.width * input.height)
       const { swap, mean, scale } = toPixelFormat(input)
       // Straight from full size, aliasing and all: the networks were trained on crops made this way.
-      resizeToPlanar(
+      kernels.resizeToPlanar(
         data,
         width,
         crop.x,

@@ -24,6 +24,8 @@ const PHOTOS = [
 export interface Demo {
   /** Null when the database had tenants already: keys are shown only when they are made. */
   created: CreatedTenant | null
+  /** A tenant that is there. */
+  tenantName: string
   photosDir: string
 }
 
@@ -32,7 +34,7 @@ export async function prepareDemo(service: Service): Promise<Demo> {
   await writePhotos(photosDir)
   const tenants = await service.ledger.store.read.tenants()
   const created = tenants.length === 0 ? await service.ledger.tenancy.create(DEMO_TENANT) : null
-  return { created, photosDir }
+  return { created, tenantName: tenants[0]?.name ?? DEMO_TENANT, photosDir }
 }
 
 async function writePhotos(dir: string): Promise<void> {
@@ -55,11 +57,11 @@ async function writePhotos(dir: string): Promise<void> {
 }
 
 export function demoInstructions(
-  { created, photosDir }: Demo,
+  { created, tenantName, photosDir }: Demo,
   where: { production: string; sandbox: string },
 ): string {
   if (!created)
-    return `Keys were shown when they were made. For a new one:\n\n  npx countersign tenant reissue-key ${DEMO_TENANT} --type sandbox\n`
+    return `Keys were shown when they were made. For a new one:\n\n  npx countersign tenant reissue-key ${tenantName} --type sandbox\n`
   const { tenant, sandboxKey, signingSecret } = created
   const photos = relative('.', photosDir) || '.'
   const call = (url: string, key: string, body: string) =>
