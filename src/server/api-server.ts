@@ -4,19 +4,20 @@
  */
 import { createHash } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { AuditEvent, AuditLog } from '../audit/audit-log.js'
+import type { AuditLog } from '../audit/audit-log.js'
 import { BiometricError } from '../biometrics/types.js'
 import { type Clock, SECOND_MS } from '../clock.js'
 import type { Config, Environment } from '../config.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
 import { ApiError, retryAfter } from '../errors.js'
-import type { Execution, Idempotency } from '../idempotency/idempotency.js'
+import type { Idempotency } from '../idempotency/idempotency.js'
 import type { Store } from '../storage/store.js'
 import { type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
 import type { ActiveSecrets, SigningSecrets } from '../tenancy/signing-secrets.js'
 import type { Caller, Tenancy } from '../tenancy/tenancy.js'
-import type { Call, Commit, Endpoint, Outcome, Timings } from '../v1/endpoint.js'
+import type { Call, Endpoint, Timings } from '../v1/endpoint.js'
+import { EndpointRunner } from './endpoint-runner.js'
 import { type InputParser, inputParser } from './json-body.js'
 import type { IncomingRequest, Reply } from './listener.js'
 import { OPENAPI_PATH } from './routes.js'
@@ -85,15 +86,15 @@ const COMMON_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 }
 const CLIENT_REQUEST_ID = /^[\x20-\x7e]{1,128}$/
-/** Statuses that say nothing of an execution: never kept for a replay, never audited. */
-const NOT_EXECUTED = new Set([400, 401, 403, 405, 413, 415, 429])
 
 export class ApiServer {
   /** Set when the process is on its way out. */
   draining = false
   private readonly routes = new Map<string, Map<string, Route>>()
+  private readonly runner: EndpointRunner
 
   constructor(private readonly parts: ApiServerParts) {
+    this.runner = new EndpointRunner(parts)
     for (const endpoint of parts.endpoints) {
       const methods = this.routes.get(endpoint.path) ?? new Map<string, Route>()
       methods.set(endpoint.method, { endpoint, parse: inputParser(endpoint) })
@@ -150,7 +151,9 @@ export class ApiServer {
         timings: passage.timings,
         defer: (cleanUp) => void cleanUps.push(cleanUp),
       }
-      return await this.execute(route.endpoint, call, execution?.execution, passage)
+      const executed = await this.runner.run(route.endpoint, call, execution?.execution)
+      Object.assign(passage.headers, executed.headers)
+      return executed
     } finally {
       for (const cleanUp of cleanUps) cleanUp()
     }
@@ -205,79 +208,6 @@ export class ApiServer {
       { tenantId, environment, method: endpoint.method, path: endpoint.path, key },
       body,
     )
-  }
-
-  /** Runs the endpoint; effect, kept response and audit entry commit together. */
-  private async execute(
-    endpoint: Endpoint<unknown>,
-    call: Call<unknown>,
-    execution: Execution | undefined,
-    passage: Passage,
-  ): Promise<Answer> {
-    let work: Commit | Outcome
-    try {
-      work = await endpoint.handle(call)
-    } catch (error) {
-      work = this.executedRefusal(error, passage)
-    }
-    if (typeof work !== 'function' && !execution && !this.isAudited(endpoint))
-      return this.toAnswer(work, passage)
-    try {
-      return await this.commit(endpoint, call, execution, passage, work)
-    } catch (error) {
-      // The effect was refused inside its transaction, which is rolled back; the refusal itself is what remains.
-      return this.commit(endpoint, call, execution, passage, this.executedRefusal(error, passage))
-    }
-  }
-
-  private async commit(
-    endpoint: Endpoint<unknown>,
-    call: Call<unknown>,
-    execution: Execution | undefined,
-    passage: Passage,
-    work: Commit | Outcome,
-  ): Promise<Answer> {
-    if (call.signal.aborted) throw new BiometricError('cancelled', 'The caller hung up.')
-    const started = performance.now()
-    try {
-      return await this.parts.store.transaction(async (tx) => {
-        const outcome = typeof work === 'function' ? await work(tx) : work
-        const answer = this.toAnswer(outcome, passage)
-        await execution?.keep(tx, answer, outcome.owner)
-        if (this.isAudited(endpoint))
-          await this.parts.audit.append(tx, call.tenant.id, {
-            ...outcome.audit,
-            event: endpoint.id as AuditEvent['event'],
-            actor: call.keyId,
-            request_id: call.requestId,
-            status: outcome.status,
-            ...(answer.code ? { code: answer.code } : {}),
-          })
-        return answer
-      })
-    } finally {
-      passage.timings.store = (passage.timings.store ?? 0) + performance.now() - started
-    }
-  }
-
-  private isAudited(endpoint: Endpoint<unknown>): boolean {
-    return endpoint.audited && this.parts.environment === 'production'
-  }
-
-  /** The outcome that an error amounts to when the request was executed; other errors go on. */
-  private executedRefusal(error: unknown, passage: Passage): Outcome {
-    if (!(error instanceof ApiError) || error.status >= 500 || NOT_EXECUTED.has(error.status)) throw error
-    return { status: error.status, body: error.toBody(passage.requestId), headers: error.headers }
-  }
-
-  private toAnswer({ status, body, headers }: Outcome, passage: Passage): Answer {
-    if (headers) Object.assign(passage.headers, headers)
-    return {
-      status,
-      body: JSON.stringify(body),
-      code: typeof body.code === 'string' ? body.code : undefined,
-      verdict: typeof body.verdict === 'string' ? body.verdict : undefined,
-    }
   }
 
   private refuse(error: unknown, passage: Passage): Answer {

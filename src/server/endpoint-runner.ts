@@ -1,0 +1,90 @@
+/** Runs one endpoint for one request: its work, then one transaction for effect, kept response and audit entry. */
+import type { AuditEvent, AuditLog } from '../audit/audit-log.js'
+import { BiometricError } from '../biometrics/types.js'
+import type { Environment } from '../config.js'
+import { ApiError } from '../errors.js'
+import type { Execution } from '../idempotency/idempotency.js'
+import type { Store } from '../storage/store.js'
+import type { Call, Commit, Endpoint, Outcome } from '../v1/endpoint.js'
+
+/** What is sent: the body is already text, because that text is what is kept, signed and replayed. */
+export interface Executed {
+  status: number
+  body: string
+  headers: Record<string, string>
+  /** Error code, for log and metrics. */
+  code: string | undefined
+  verdict: string | undefined
+}
+
+/** Statuses that say nothing of an execution: never kept for a replay, never audited. */
+const NOT_EXECUTED = new Set([400, 401, 403, 405, 413, 415, 429])
+
+export class EndpointRunner {
+  constructor(private readonly parts: { environment: Environment; store: Store; audit: AuditLog }) {}
+
+  /** @throws ApiError that is no outcome of an execution; BiometricError cancelled when the caller hung up */
+  async run(
+    endpoint: Endpoint<unknown>,
+    call: Call<unknown>,
+    execution: Execution | undefined,
+  ): Promise<Executed> {
+    let work: Commit | Outcome
+    try {
+      work = await endpoint.handle(call)
+    } catch (error) {
+      work = refusal(error, call)
+    }
+    if (typeof work !== 'function' && !execution && !this.isAudited(endpoint)) return toExecuted(work)
+    try {
+      return await this.commit(endpoint, call, execution, work)
+    } catch (error) {
+      // The effect was refused inside its transaction, which is rolled back; the refusal itself is what remains.
+      return this.commit(endpoint, call, execution, refusal(error, call))
+    }
+  }
+
+  private async commit(
+    endpoint: Endpoint<unknown>,
+    call: Call<unknown>,
+    execution: Execution | undefined,
+    work: Commit | Outcome,
+  ): Promise<Executed> {
+    if (call.signal.aborted) throw new BiometricError('cancelled', 'The caller hung up.')
+    const started = performance.now()
+    try {
+      return await this.parts.store.transaction(async (tx) => {
+        const outcome = typeof work === 'function' ? await work(tx) : work
+        const executed = toExecuted(outcome)
+        await execution?.keep(tx, executed, outcome.owner)
+        if (this.isAudited(endpoint))
+          await this.parts.audit.append(tx, call.tenant.id, {
+            ...outcome.audit,
+            event: endpoint.id as AuditEvent['event'],
+            actor: call.keyId,
+            request_id: call.requestId,
+            status: outcome.status,
+            ...(executed.code ? { code: executed.code } : {}),
+          })
+        return executed
+      })
+    } finally {
+      call.timings.store = (call.timings.store ?? 0) + performance.now() - started
+    }
+  }
+
+  private isAudited(endpoint: Endpoint<unknown>): boolean {
+    return endpoint.audited && this.parts.environment === 'production'
+  }
+}
+
+/** The outcome that an error amounts to when the request was executed; other errors go on. */
+function refusal(error: unknown, call: Call<unknown>): Outcome {
+  if (!(error instanceof ApiError) || error.status >= 500 || NOT_EXECUTED.has(error.status)) throw error
+  return { status: error.status, body: error.toBody(call.requestId), headers: error.headers }
+}
+
+function toExecuted({ status, body, headers = {} }: Outcome): Executed {
+  const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
+  return { status, body: JSON.stringify(body), headers, code: text(body.code), verdict: text(body.verdict) }
+}
