@@ -1,7 +1,6 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
-import { constants, existsSync } from 'node:fs'
+import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
-import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { buildBaseline } from '../models/baseline/build-baseline.js'
 import { AuditLog } from './audit/audit-log.js'
@@ -73,14 +72,13 @@ const MIN_SIDE_PX = 64
 /** A second face at least half as wide as the largest is a second person in front of the camera, not a passer-by. */
 const SECOND_FACE_RATIO = 0.5
 
-/** The baseline pack is built where it is configured and missing; other packs are the operator's to bring. */
+/** The baseline pack is built where it is configured and missing or outdated; other packs are the operator's to bring. */
 export async function prepareModels(
   config: Config,
   onProgress?: (done: number, total: number, label: string) => void,
 ): Promise<void> {
-  const dir = modelPackDir(config)
-  if (config.modelPack !== 'baseline' || existsSync(join(dir, 'pack.json'))) return
-  await buildBaseline({ outDir: dir, ...(onProgress ? { onProgress } : {}) })
+  if (config.modelPack !== 'baseline') return
+  await buildBaseline({ outDir: modelPackDir(config), ...(onProgress ? { onProgress } : {}) })
 }
 
 export interface ServiceOptions {

@@ -34,6 +34,7 @@ export class FaceDetector {
   async detect(pyramid: ImagePyramid): Promise<Detection[]> {
     const found: Detection[] = []
     const { width, height } = pyramid.base
+    const { sufficientFacePx } = this.#spec
     for (const size of this.#spec.sizes) {
       const letterbox = this.#letterbox(width, height, size)
       const outputs = await this.#network.run(this.#fill(pyramid, letterbox), [
@@ -45,6 +46,7 @@ export class FaceDetector {
       for (const detection of this.#decode(outputs, letterbox)) {
         found.push(rescale(detection, 1 / letterbox.ratio))
       }
+      if (found.some(({ box }) => box.width * letterbox.ratio >= (sufficientFacePx ?? Infinity))) break
     }
     return suppressOverlaps(found, this.#spec.nmsIou)
   }

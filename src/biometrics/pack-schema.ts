@@ -38,6 +38,8 @@ export const PackSchema = Type.Object(
         input: Type.Object(pixelInput, strict),
         /** tiny-yolov2: sides of square letterboxes; yunet: longest sides, never enlarged. Detections are merged. */
         sizes: Type.Array(Type.Integer({ minimum: 32, maximum: 2048 }), { minItems: 1, maxItems: 4 }),
+        /** A face at least this wide in network pixels makes the remaining sizes unnecessary. */
+        sufficientFacePx: Type.Optional(Type.Integer({ minimum: 1 })),
         /** tiny-yolov2 alone: [width, height] in grid cells. */
         anchors: Type.Optional(Type.Array(Point, { minItems: 1 })),
         scoreThreshold: Ratio,

@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { VERSION } from '../version.js'
 import { registerCompareCommand } from './compare.js'
 import { registerDoctorCommand } from './doctor.js'
+import { registerEvaluateCommand } from './evaluate.js'
 import { registerMaintenanceCommands } from './maintenance.js'
 import { registerModelsCommands } from './models.js'
 import { EXIT } from './output.js'
@@ -33,6 +34,7 @@ Examples:
 registerServeCommand(program)
 registerTenantCommands(program)
 registerCompareCommand(program)
+registerEvaluateCommand(program)
 registerModelsCommands(program)
 registerMaintenanceCommands(program)
 registerDoctorCommand(program)
