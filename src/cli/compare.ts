@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { Engine } from '../biometrics/engine.js'
 import { thresholdForFmr } from '../biometrics/model-pack.js'
-import type { FaceSample } from '../biometrics/types.js'
+import { BiometricError, type FaceSample } from '../biometrics/types.js'
 import { loadConfig } from '../config.js'
 import { engineOptions, prepareModels } from '../service.js'
 import { qualityView, scoreView } from '../v1/views.js'
-import { action, CommandError, type OutputOptions, print, progressBar, table } from './output.js'
+import { action, CommandError, type OutputOptions, print, progressBar, table, UsageError } from './output.js'
 
 export function registerCompareCommand(program: Command): void {
   program
@@ -20,14 +20,18 @@ export function registerCompareCommand(program: Command): void {
         const config = loadConfig()
         const fmr = options.fmr ? Number(options.fmr) : config.fmr
         if (!(fmr > 0 && fmr < 1))
-          throw new CommandError('invalid_option', `--fmr is "${options.fmr}"; expected a rate such as 1e-4.`)
+          throw new UsageError('invalid_option', `--fmr is "${options.fmr}"; expected a rate such as 1e-4.`)
         const images = await Promise.all([a, b].map(readImage))
         const progress = progressBar('Preparing the baseline model pack')
         await prepareModels(config, progress.update)
         progress.stop()
         const engine = await Engine.start({ ...engineOptions(config), workers: 1 })
         try {
-          const { score, samples, timingsMs } = await engine.compare(images[0]!, images[1]!)
+          const { score, samples, timingsMs } = await engine
+            .compare(images[0]!, images[1]!)
+            .catch((error) => {
+              throw naming(error, [a, b])
+            })
           const { threshold } = thresholdForFmr(engine.pack, fmr)
           const view = {
             same: score >= threshold,
@@ -70,6 +74,12 @@ async function readImage(file: string): Promise<Buffer> {
   } catch (error) {
     throw new CommandError('file_unreadable', `Cannot read ${file}: ${(error as Error).message}`)
   }
+}
+
+/** Says which of the two files the engine refused. */
+function naming(error: unknown, files: string[]): unknown {
+  if (!(error instanceof BiometricError) || error.imageIndex === undefined) return error
+  return new CommandError(error.code, `${files[error.imageIndex]}: ${error.message}`)
 }
 
 function faceView({ box, landmarks, quality, liveness }: FaceSample) {

@@ -1,6 +1,7 @@
 /** `countersign backup`, `countersign audit verify`, `countersign keys instance-secret`. */
 
 import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { withLedger } from './ledger.js'
 import { action, CommandError, EXIT, type OutputOptions, print, table } from './output.js'
@@ -14,6 +15,9 @@ export function registerMaintenanceCommands(program: Command): void {
       action(async (file: string, options: OutputOptions) => {
         if (existsSync(file))
           throw new CommandError('file_exists', `${file} exists already; a backup never overwrites.`)
+        const folder = dirname(resolve(file))
+        if (!existsSync(folder))
+          throw new CommandError('folder_not_found', `There is no folder ${folder}; a backup makes none.`)
         await withLedger(({ store }) => store.backup(file))
         print(
           options,

@@ -4,6 +4,8 @@ import { ModelPackError } from '../biometrics/model-pack.js'
 import { BiometricError } from '../biometrics/types.js'
 import { ConfigError } from '../config.js'
 import { ApiError } from '../errors.js'
+import { ListenError } from '../server/listener.js'
+import { StoreOpenError, StoreUnavailableError } from '../storage/store.js'
 import { TenancyError } from '../tenancy/tenancy.js'
 
 /** 0 done; 1 refused or failed; 2 the command line itself was wrong. */
@@ -24,6 +26,9 @@ export class CommandError extends Error {
   }
 }
 
+/** What was typed cannot be meant: the exit code of wrong usage. */
+export class UsageError extends CommandError {}
+
 export function print(options: OutputOptions, data: unknown, text: () => string): void {
   process.stdout.write(options.json ? `${JSON.stringify(data)}\n` : `${text()}\n`)
 }
@@ -37,7 +42,7 @@ export function note(text: string): void {
 export function fail(error: unknown, options: OutputOptions): void {
   const code = codeOf(error)
   const message = error instanceof Error ? error.message : String(error)
-  process.exitCode = EXIT.failed
+  process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed
   if (options.json) note(JSON.stringify({ error: { code, message } }))
   else note(`error: ${message}`)
   if (code === 'internal_error' && error instanceof Error && !options.json) note(error.stack ?? '')
@@ -66,6 +71,11 @@ function codeOf(error: unknown): string {
     error instanceof ModelPackError
   )
     return error.code
+  if (error instanceof StoreOpenError) return 'database_unusable'
+  if (error instanceof StoreUnavailableError) return 'store_unavailable'
+  if (error instanceof ListenError) return 'cannot_listen'
+  // What the operating system refuses (a path, a permission, a full disk) is for the operator to mend.
+  if (error instanceof Error && 'syscall' in error) return 'system_error'
   return 'internal_error'
 }
 
@@ -92,10 +102,13 @@ export interface Progress {
 
 /** A bar on a terminal, a line a step in a log; on stderr either way. */
 export function progressBar(title: string): Progress {
+  // Work that is found done is not worth a bar.
+  const isFirstAndLast = (done: number, total: number, started: boolean) => done === total && !started
   if (!process.stderr.isTTY) {
     let last = ''
     return {
       update(done, total, label) {
+        if (isFirstAndLast(done, total, last !== '')) return
         if (label !== last) note(`${title}: ${label} (${done}/${total})`)
         last = label
       },
@@ -109,6 +122,7 @@ export function progressBar(title: string): Progress {
   let started = false
   return {
     update(done, total, label) {
+      if (isFirstAndLast(done, total, started)) return
       if (started) bar.update(done, { label })
       else bar.start(total, done, { label })
       started = true

@@ -9,7 +9,7 @@ import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { parseDuration } from './duration.js'
 import { withLedger } from './ledger.js'
-import { action, CommandError, note, type OutputOptions, print, table } from './output.js'
+import { action, note, type OutputOptions, print, table, UsageError } from './output.js'
 
 interface KeyOptions extends OutputOptions {
   type: string
@@ -48,7 +48,7 @@ export function registerTenantCommands(program: Command): void {
     .action(
       action(async (name: string, options: OutputOptions & { rateLimit?: string; fmr?: string }) => {
         const contract = {
-          ...(options.rateLimit ? { ratePerSecond: parseRate(options.rateLimit, '--rate-limit') } : {}),
+          ...(options.rateLimit ? { ratePerSecond: parseRateLimit(options.rateLimit) } : {}),
           ...(options.fmr ? { fmr: parseFmr(options.fmr) } : {}),
         }
         await withLedger(async ({ tenancy }, config) => {
@@ -213,12 +213,20 @@ export function registerTenantCommands(program: Command): void {
 
 function parseType(text: string): Environment {
   if (text === 'sandbox' || text === 'production') return text
-  throw new CommandError('invalid_option', `--type is "${text}"; expected sandbox or production.`)
+  throw new UsageError('invalid_option', `--type is "${text}"; expected sandbox or production.`)
+}
+
+function parseRateLimit(text: string): number {
+  try {
+    return parseRate(text, '--rate-limit')
+  } catch (error) {
+    throw new UsageError('invalid_option', (error as Error).message)
+  }
 }
 
 function parseFmr(text: string): number {
   const fmr = Number(text)
   if (!(fmr > 0 && fmr < 1))
-    throw new CommandError('invalid_option', `--fmr is "${text}"; expected a rate such as 1e-5.`)
+    throw new UsageError('invalid_option', `--fmr is "${text}"; expected a rate such as 1e-5.`)
   return fmr
 }

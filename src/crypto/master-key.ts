@@ -47,7 +47,7 @@ export function deriveKeys(masterKey: Buffer): DerivedKeys {
 
 /**
  * The configured key, else the one in the key file, which is made when it is absent.
- * @throws ConfigError when the key has a wrong length or the file is open to others.
+ * @throws ConfigError when the key has a wrong length, the file is open to others, or it can be neither read nor made.
  */
 export function loadMasterKey(config: Pick<Config, 'masterKey' | 'masterKeyFile'>): Buffer {
   if (config.masterKey) return parseMasterKey(config.masterKey, 'COUNTERSIGN_MASTER_KEY')
@@ -55,10 +55,19 @@ export function loadMasterKey(config: Pick<Config, 'masterKey' | 'masterKeyFile'
   try {
     return readKeyFile(file)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw explain(error, file)
   }
-  createKeyFile(file)
-  return readKeyFile(file)
+  try {
+    createKeyFile(file)
+    return readKeyFile(file)
+  } catch (error) {
+    throw explain(error, file)
+  }
+}
+
+function explain(error: unknown, file: string): unknown {
+  if (error instanceof ConfigError) return error
+  return new ConfigError(`The master key file ${file} cannot be used: ${(error as Error).message}`)
 }
 
 function readKeyFile(file: string): Buffer {
@@ -74,7 +83,8 @@ function readKeyFile(file: string): Buffer {
 /** Written aside, synced, then linked: two first starts at once agree on one key, and a crash leaves none or a whole one. */
 function createKeyFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const temporary = `${file}.${process.pid}.tmp`
+  // Not named by the process id: in a container that is 1 again after a crash which left the file behind.
+  const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`
   const descriptor = openSync(temporary, 'wx', 0o600)
   try {
     writeSync(descriptor, `${randomBytes(MASTER_KEY_BYTES).toString('base64')}\n`)

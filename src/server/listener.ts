@@ -39,6 +39,11 @@ export interface ListenerOptions {
   handler: (request: IncomingRequest) => Promise<Reply>
 }
 
+/** The address cannot be had; the message names it. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError'
+}
+
 /** A body shorter than this is worth no allocation ahead of its arrival. */
 const NO_BODY = Buffer.alloc(0)
 const DRAIN_POLL_MS = 5
@@ -58,17 +63,19 @@ export class Listener {
     readonly encrypted: boolean,
   ) {}
 
-  /** @throws Error when the address is in use or the certificate does not load. */
+  /** @throws ListenError when the address is in use or the certificate does not load. */
   static async listen(options: ListenerOptions): Promise<Listener> {
     const { address, tls } = options
     // uWebSockets.js binds with SO_REUSEPORT: a second process would silently share the port.
     if (address.port !== 0) await assertFree(address)
-    const app = tls ? uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile }) : uws.App()
+    const app = tls ? secureApp(tls) : uws.App()
     const traffic: Traffic = { inFlight: 0 }
     app.any('/*', (res, req) => receive(res, req, options, traffic))
     const socket = await new Promise<uws.us_listen_socket>((resolve, reject) => {
       app.listen(address.host, address.port, (opened) =>
-        opened ? resolve(opened) : reject(new Error(`Cannot listen on ${address.host}:${address.port}.`)),
+        opened
+          ? resolve(opened)
+          : reject(new ListenError(`Cannot listen on ${address.host}:${address.port}.`)),
       )
     })
     const port = uws.us_socket_local_port(socket as unknown as uws.us_socket)
@@ -282,13 +289,24 @@ function tooLarge(limitBytes: number): ApiError {
   return new ApiError('body_too_large', { message: `The body is larger than ${limitBytes} bytes.` })
 }
 
+function secureApp({ certFile, keyFile }: NonNullable<ListenerOptions['tls']>): uws.TemplatedApp {
+  try {
+    return uws.SSLApp({ cert_file_name: certFile, key_file_name: keyFile })
+  } catch (cause) {
+    throw new ListenError(
+      `The TLS certificate ${certFile} and the key ${keyFile} cannot be used together; both must be PEM.`,
+      { cause },
+    )
+  }
+}
+
 /** A plain bind without SO_REUSEPORT fails when anybody else listens there. */
 function assertFree({ host, port }: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', (cause: NodeJS.ErrnoException) =>
       reject(
-        new Error(
+        new ListenError(
           cause.code === 'EADDRINUSE'
             ? `${host}:${port} is in use by another process.`
             : `Cannot listen on ${host}:${port}: ${cause.message}`,

@@ -7,6 +7,7 @@ type Json = Record<string, unknown>
 
 /** Codes that any authenticated endpoint may answer with. */
 const SHARED_ERRORS: ErrorCode[] = [
+  'invalid_idempotency_key',
   'missing_api_key',
   'malformed_api_key',
   'invalid_api_key',
@@ -24,11 +25,7 @@ const BODY_ERRORS: ErrorCode[] = [
   'unsupported_media_type',
   'deadline_exceeded',
 ]
-const IDEMPOTENCY_ERRORS: ErrorCode[] = [
-  'invalid_idempotency_key',
-  'idempotency_in_progress',
-  'idempotency_key_reused',
-]
+const IDEMPOTENCY_ERRORS: ErrorCode[] = ['idempotency_in_progress', 'idempotency_key_reused']
 const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 
 export function buildOpenApi(descriptions: EndpointDescription[], version: string): Json {

@@ -106,21 +106,31 @@ const MIGRATIONS: string[] = [
 const APPLICATION_ID = 0x4353474e
 
 /**
- * Brings the schema up to date in one transaction.
+ * Only reads.
  * @throws Error when the file belongs to another application or to a newer version.
  */
+export function assertOurs(database: Database): void {
+  const application = database.pragma('application_id', { simple: true }) as number
+  const tables = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() as number
+  if (application !== APPLICATION_ID && tables > 0) throw new Error('it belongs to another application.')
+  const version = schemaVersion(database)
+  if (version > MIGRATIONS.length)
+    throw new Error(
+      `it has schema ${version}, made by a newer Countersign; this one knows schema ${MIGRATIONS.length}.`,
+    )
+}
+
+function schemaVersion(database: Database): number {
+  return database.pragma('user_version', { simple: true }) as number
+}
+
+/** Brings the schema up to date in one transaction. @throws as `assertOurs` */
 export function migrate(database: Database): void {
   database
     .transaction(() => {
-      const version = database.pragma('user_version', { simple: true }) as number
-      const application = database.pragma('application_id', { simple: true }) as number
-      const tables = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() as number
-      if (application !== APPLICATION_ID && tables > 0)
-        throw new Error('The database file belongs to another application.')
-      if (version > MIGRATIONS.length)
-        throw new Error(
-          `The database has schema ${version}, made by a newer Countersign; this one knows schema ${MIGRATIONS.length}.`,
-        )
+      // Asked again under the lock: another process may have been here meanwhile.
+      assertOurs(database)
+      const version = schemaVersion(database)
       if (version === MIGRATIONS.length) return
       for (const step of MIGRATIONS.slice(version)) database.exec(step)
       database.pragma(`application_id = ${APPLICATION_ID}`)

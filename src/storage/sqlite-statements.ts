@@ -113,12 +113,14 @@ export function sqliteTransaction(database: Database): StoreTransaction {
     insertApiKey: database.prepare(
       'INSERT INTO api_key VALUES (@id, @tenantId, @type, @hash, @hint, @createdAt, @validUntil, @revokedAt)',
     ),
+    // Not those whose grace is over before: they have ended already.
     revokeApiKeys: database.prepare(
-      'UPDATE api_key SET revoked_at = ? WHERE tenant_id = ? AND type = ? AND revoked_at IS NULL',
+      `UPDATE api_key SET revoked_at = @revokedAt WHERE tenant_id = @tenantId AND type = @type AND revoked_at IS NULL
+       AND (valid_until IS NULL OR valid_until > @revokedAt)`,
     ),
     limitApiKeys: database.prepare(
-      `UPDATE api_key SET valid_until = ?1 WHERE tenant_id = ?2 AND type = ?3 AND revoked_at IS NULL
-       AND (valid_until IS NULL OR valid_until > ?1)`,
+      `UPDATE api_key SET valid_until = @validUntil WHERE tenant_id = @tenantId AND type = @type AND revoked_at IS NULL
+       AND (valid_until IS NULL OR valid_until > @validUntil)`,
     ),
     insertSigningSecret: database.prepare(
       'INSERT INTO signing_secret VALUES (@id, @tenantId, @sealed, @createdAt, @validUntil)',
@@ -165,10 +167,7 @@ export function sqliteTransaction(database: Database): StoreTransaction {
     setProductionRevealed: async (tenantId, at) => void sql.setProductionRevealed.run(at, tenantId),
     insertApiKey: async (key) => void sql.insertApiKey.run(key),
     endApiKeys: async (tenantId, type, end) =>
-      ('revokedAt' in end
-        ? sql.revokeApiKeys.run(end.revokedAt, tenantId, type)
-        : sql.limitApiKeys.run(end.validUntil, tenantId, type)
-      ).changes,
+      ('revokedAt' in end ? sql.revokeApiKeys : sql.limitApiKeys).run({ tenantId, type, ...end }).changes,
     insertSigningSecret: async (secret) => void sql.insertSigningSecret.run(secret),
     setSigningSecretEnd: async (id, validUntil) => void sql.setSigningSecretEnd.run(validUntil, id),
     insertSubject: async (subject) => void sql.insertSubject.run(subject),

@@ -3,9 +3,15 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { migrate } from './sqlite-migrations.js'
+import { assertOurs, migrate } from './sqlite-migrations.js'
 import { sqliteReader, sqliteTransaction } from './sqlite-statements.js'
-import { type Store, type StoreReader, type StoreTransaction, StoreUnavailableError } from './store.js'
+import {
+  type Store,
+  StoreOpenError,
+  type StoreReader,
+  type StoreTransaction,
+  StoreUnavailableError,
+} from './store.js'
 
 /** Another process (the CLI, a backup tool) may hold the write lock: waiting inside SQLite would block this thread. */
 const BUSY_TIMEOUT_MS = 20
@@ -34,20 +40,28 @@ export class SqliteStore implements Store {
     this.tx = sqliteTransaction(writer)
   }
 
-  /** @throws Error when the file is not a database of ours, or of a newer version. */
+  /** @throws StoreOpenError when the file is not a database of ours, of a newer version, damaged, or out of reach. */
   static open(file: string): SqliteStore {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    const writer = new Database(file, { timeout: LOCK_PATIENCE_MS })
-    writer.pragma('journal_mode = WAL')
-    // better-sqlite3 builds WAL with synchronous=NORMAL, which may lose the last commits in a power cut.
-    writer.pragma('synchronous = FULL')
-    writer.pragma('foreign_keys = ON')
-    // What is erased is overwritten with zeros, not only unlinked.
-    writer.pragma('secure_delete = ON')
-    migrate(writer)
-    writer.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
-    const reader = new Database(file, { readonly: true, timeout: BUSY_TIMEOUT_MS })
-    return new SqliteStore(writer, reader)
+    let writer: Database.Database | undefined
+    try {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      writer = new Database(file, { timeout: LOCK_PATIENCE_MS })
+      // Before the first change: a file that is refused stays as it was.
+      assertOurs(writer)
+      writer.pragma('journal_mode = WAL')
+      // better-sqlite3 builds WAL with synchronous=NORMAL, which may lose the last commits in a power cut.
+      writer.pragma('synchronous = FULL')
+      writer.pragma('foreign_keys = ON')
+      // What is erased is overwritten with zeros, not only unlinked.
+      writer.pragma('secure_delete = ON')
+      migrate(writer)
+      writer.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+      const reader = new Database(file, { readonly: true, timeout: BUSY_TIMEOUT_MS })
+      return new SqliteStore(writer, reader)
+    } catch (cause) {
+      writer?.close()
+      throw new StoreOpenError(`Cannot use the database ${file}: ${(cause as Error).message}`, { cause })
+    }
   }
 
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
@@ -80,7 +94,8 @@ export class SqliteStore implements Store {
           this.writer.exec('RELEASE job')
           settle.push(() => resolve(value))
         } catch (error) {
-          // A full disk rolls the whole transaction back by itself; then the group fails below.
+          // A full disk rolls the whole transaction back by itself: the group fails, and with the reason.
+          if (!this.writer.inTransaction) throw error
           this.writer.exec('ROLLBACK TO job; RELEASE job')
           settle.push(() => reject(translate(error)))
         }

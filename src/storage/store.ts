@@ -77,6 +77,11 @@ export interface Store {
   close(): Promise<void>
 }
 
+/** The database file cannot be used as it is: another application's, a newer version's, damaged, or out of reach. */
+export class StoreOpenError extends Error {
+  override readonly name = 'StoreOpenError'
+}
+
 /** The database cannot serve now (locked, disk full, read-only); retrying later may work. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError'

@@ -39,7 +39,8 @@ export const deleteDescription: EndpointDescription = {
   bodyOptional: true,
   query: { user_id: { schema: userId, description: 'Instead of a body.' } },
   success: { status: 200, description: 'The receipt of the erasure.', schema: success },
-  errors: ['reference_not_found'],
+  // The sandbox has it on demand, for `+unavailable`.
+  errors: ['reference_not_found', 'overloaded'],
   idempotent: false,
   audited: true,
 }

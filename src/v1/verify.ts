@@ -2,12 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { isoTime, SECOND_MS } from '../clock.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import {
-  actionHash,
-  canonicalJson,
-  signVerification,
-  type VerificationClaims,
-} from '../crypto/verification-jwt.js'
+import { canonicalJson } from '../crypto/verification-jwt.js'
 import { ApiError, retryAfter } from '../errors.js'
 import { afterRejection, CLEAR, lockoutReason } from '../subjects/lockout.js'
 import type { Subject } from '../subjects/subject-vault.js'
@@ -17,24 +12,13 @@ import type { Comparison } from './recogniser.js'
 import { isReplay, rememberCaptures } from './replays.js'
 import { exactlyOneImageField, imageFields, liveness, nullable, quality, time, userId } from './schemas.js'
 import type { Services } from './services.js'
+import { REASONS, type Reason, signVerdict, verdictClaims } from './verdict-token.js'
 import { livenessView, qualityView, scoreView } from './views.js'
 
 const MAX_ACTION_BYTES = 4096
 
 /** NIST SP 800-63B-4, section 3.2.3: attempts before a delay, without and with presentation attack detection. */
 const ATTEMPTS = { withoutLiveness: 5, withLiveness: 10 }
-
-/** Authentication contexts that a verdict claims (OpenID Connect's `acr`): "0" when it claims none. */
-const ACR = { face: 'urn:countersign:acr:face', faceWithLiveness: 'urn:countersign:acr:face-pad', none: '0' }
-
-const REASONS = [
-  'no_match',
-  'liveness_failed',
-  'replayed_capture',
-  'locked_out',
-  'reference_disabled',
-] as const
-type Reason = (typeof REASONS)[number]
 
 const body = Type.Object(
   {
@@ -198,31 +182,22 @@ export function verify(services: Services): Endpoint<Input> {
       const expiresAt = issuedAt + config.jwtTtlSeconds
       const verificationId = prefixedId('ver', now)
       const score = comparison ? scoreView(comparison.score) : null
-      const claims: VerificationClaims = {
-        iss: services.issuer(),
-        aud: tenant.id,
-        sub: input.user_id,
-        iat: issuedAt,
-        nbf: issuedAt,
-        exp: expiresAt,
-        jti: verificationId,
-        txn: call.requestId,
-        env: environment,
-        verdict: approved ? 'approved' : 'rejected',
-        ...(reason ? { reason } : {}),
+      const claims = verdictClaims({
+        call,
+        issuer: services.issuer(),
+        verificationId,
+        issuedAt,
+        expiresAt,
+        reason,
         score,
         fmr,
-        action: input.action,
-        action_hash: actionHash(action),
-        ...(input.nonce === undefined ? {} : { nonce: input.nonce }),
-        amr: ['face'],
-        acr: !approved ? ACR.none : comparison!.liveness.checked ? ACR.faceWithLiveness : ACR.face,
-        auth_time: issuedAt,
+        action,
+        livenessChecked: comparison?.liveness.checked ?? false,
         model: recogniser.model,
-        replay: { suspected: replaySuspected },
-      }
+        replaySuspected,
+      })
       const signStarted = performance.now()
-      const tokens = await signTokens(call, claims)
+      const tokens = await signVerdict(call, claims)
       call.timings.sign = performance.now() - signStarted
 
       return async (tx) => {
@@ -292,24 +267,6 @@ export function verify(services: Services): Endpoint<Input> {
       }
     },
   }
-}
-
-/**
- * One token outside an overlap. In it, `jwt` is for backends that were not redeployed and `jwt_next` the same under the
- * new secret; a caller that names the new secret gets that one in `jwt`.
- */
-async function signTokens(
-  { secrets, signingKeyId }: Pick<Call<Input>, 'secrets' | 'signingKeyId'>,
-  claims: VerificationClaims,
-): Promise<{ jwt: string; jwt_next?: string }> {
-  const { outgoing, incoming } = secrets
-  if (!incoming) return { jwt: await signVerification(claims, outgoing) }
-  if (signingKeyId === incoming.id) return { jwt: await signVerification(claims, incoming) }
-  const [jwt, next] = await Promise.all([
-    signVerification(claims, outgoing),
-    signVerification(claims, incoming),
-  ])
-  return { jwt, jwt_next: next }
 }
 
 /** @throws ApiError invalid_request when the action is too long or no I-JSON (a lone surrogate) */

@@ -39,7 +39,13 @@ export function groupPhoto(): Buffer {
 /** A picture without a face. */
 export function landscape(): Promise<Buffer> {
   return sharp({
-    create: { width: 400, height: 300, channels: 3, background: '#808080', noise: { type: 'gaussian', mean: 128, sigma: 20 } },
+    create: {
+      width: 400,
+      height: 300,
+      channels: 3,
+      background: '#808080',
+      noise: { type: 'gaussian', mean: 128, sigma: 20 },
+    },
   })
     .jpeg()
     .toBuffer()

@@ -20,19 +20,38 @@ afterAll(() => running?.stop())
 
 describe('verify in production', () => {
   it('approves another photo of the same person, with a JWT bound to the action', async () => {
-    const response = await production.verify({ user_id: 'ada', image: base64(await face('adaToday')), action, nonce: 'n-1' })
+    const response = await production.verify({
+      user_id: 'ada',
+      image: base64(await face('adaToday')),
+      action,
+      nonce: 'n-1',
+    })
     expect(response.status).toBe(200)
     expect(response.body).toMatchObject({ verdict: 'approved', reason: null, user_id: 'ada' })
-    expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([tenant.secret.id])
+    expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
+      tenant.secret.id,
+    ])
     const { header, claims, valid } = decodeJwt(response.body.jwt, tenant.secret.secret)
     expect(valid).toBe(true)
     expect(header).toMatchObject({ alg: 'HS256', kid: tenant.secret.id })
-    expect(claims).toMatchObject({ aud: tenant.id, sub: 'ada', env: 'production', verdict: 'approved', action, nonce: 'n-1', amr: ['face'] })
+    expect(claims).toMatchObject({
+      aud: tenant.id,
+      sub: 'ada',
+      env: 'production',
+      verdict: 'approved',
+      action,
+      nonce: 'n-1',
+      amr: ['face'],
+    })
   })
 
   for (const [how, change] of Object.entries(REPHOTOGRAPHED))
     it(`approves the enrolled photo ${how}`, async () => {
-      const response = await production.verify({ user_id: 'ada', image: base64(await change(await face('ada'))), action })
+      const response = await production.verify({
+        user_id: 'ada',
+        image: base64(await change(await face('ada'))),
+        action,
+      })
       expect(response.body).toMatchObject({ verdict: 'approved' })
     })
 

@@ -1,0 +1,154 @@
+/** Runs the built `countersign` command as real processes, in a data folder of its own. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inject } from 'vitest'
+import { packageFile } from '../../src/package-root.js'
+
+const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
+
+export class CommandResult {
+  constructor(
+    readonly code: number | null,
+    readonly stdout: string,
+    readonly stderr: string,
+  ) {}
+
+  /** Stdout, parsed. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into output freely
+  get json(): any {
+    return JSON.parse(this.stdout)
+  }
+
+  /** The failure that `--json` prints on stderr. */
+  get error(): { code: string; message: string } {
+    return JSON.parse(this.stderr).error
+  }
+}
+
+export interface ServerProcess {
+  pid: number
+  /** Base URLs without /v1, as printed. */
+  production: string
+  sandbox: string
+  admin: string
+  /** Everything printed so far. */
+  stdout(): string
+  stderr(): string
+  /** Resolves when stderr holds the text. */
+  told(text: string | RegExp): Promise<void>
+  /** Sends the signal. */
+  signal(name: NodeJS.Signals): void
+  /** Resolves when the process has ended. */
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+export interface Workplace {
+  dataDir: string
+  /** A path inside the data folder. */
+  path(...segments: string[]): string
+  run(args: string[], env?: Record<string, string>): Promise<CommandResult>
+  /** A running `serve` on free ports; rejects with what it printed when it ends before it is ready. */
+  serve(args?: string[], env?: Record<string, string>): Promise<ServerProcess>
+  /** Ends every process that is left and removes the folder. */
+  dispose(): Promise<void>
+}
+
+export async function workplace(env: Record<string, string> = {}): Promise<Workplace> {
+  if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing; build first: npm run build`)
+  const dataDir = await mkdtemp(join(tmpdir(), 'countersign-cli-'))
+  const children = new Set<ChildProcessWithoutNullStreams>()
+  const base = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_')),
+  )
+
+  function start(args: string[], extra: Record<string, string>) {
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      env: {
+        ...base,
+        COUNTERSIGN_DATA_DIR: dataDir,
+        COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
+        COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
+        COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
+        COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
+        COUNTERSIGN_WORKERS: '1',
+        ...env,
+        ...extra,
+      },
+    })
+    children.add(child)
+    child.stdin.end()
+    const output = { stdout: '', stderr: '' }
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output.stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      output.stderr += text
+    })
+    const exited = once(child, 'close').then(([code, signal]) => {
+      children.delete(child)
+      return { code: code as number | null, signal: signal as NodeJS.Signals | null }
+    })
+    return { child, output, exited }
+  }
+
+  return {
+    dataDir,
+    path: (...segments) => join(dataDir, ...segments),
+    async run(args, extra = {}) {
+      const { output, exited } = start(args, extra)
+      const { code } = await exited
+      return new CommandResult(code, output.stdout, output.stderr)
+    },
+    async serve(args = [], extra = {}) {
+      const { child, output, exited } = start(['serve', ...args], extra)
+      let ended = false
+      void exited.then(() => {
+        ended = true
+      })
+      const told = async (text: string | RegExp) => {
+        const isThere = () =>
+          typeof text === 'string' ? output.stderr.includes(text) : text.test(output.stderr)
+        while (!isThere()) {
+          if (ended) throw new Error(`serve ended without saying ${text}:\n${output.stdout}${output.stderr}`)
+          await Promise.race([once(child.stderr, 'data'), exited])
+        }
+      }
+      await told(/Dashboard +http\S+\n/)
+      const address = (name: string) =>
+        new RegExp(`${name} +(https?://\\S+?)(?:/v1)?/?\\n`).exec(output.stderr)![1]!
+      return {
+        pid: child.pid!,
+        production: address('Production'),
+        sandbox: address('Sandbox'),
+        admin: address('Dashboard'),
+        stdout: () => output.stdout,
+        stderr: () => output.stderr,
+        told,
+        signal: (name) => void child.kill(name),
+        exited,
+      }
+    },
+    async dispose() {
+      await Promise.all(
+        [...children].map(async (child) => {
+          child.kill('SIGKILL')
+          if (child.exitCode === null && child.signalCode === null) await once(child, 'close')
+        }),
+      )
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Asks again until `isSo`; the test's own time limit ends it. */
+export async function poll<T>(ask: () => Promise<T>, isSo: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await ask()
+    if (isSo(answer)) return answer
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

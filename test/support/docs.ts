@@ -1,0 +1,139 @@
+/** Pages of docs/ that are made from the code; `UPDATE_DOCS=1 npx vitest run test/docs.test.ts test/openapi.test.ts` writes them. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { SETTINGS } from '../../src/config.js'
+import { ERRORS, type ErrorCategory } from '../../src/errors.js'
+import { packageFile } from '../../src/package-root.js'
+
+const UPDATE = process.env.UPDATE_DOCS === '1'
+
+/** The page as it stands in docs/; with UPDATE_DOCS=1, `made` is written there first. */
+export function documentInDocs(name: string, made: string): string {
+  const file = packageFile('docs', name)
+  if (UPDATE) writeFileSync(file, made)
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+}
+
+/** A row of a Markdown table: a bar would end a cell, and `<` outside code would begin a tag. */
+function row(cells: string[]): string {
+  const escaped = cells.map((cell) =>
+    cell
+      .split('`')
+      .map((part, index) => (index % 2 === 0 ? part.replaceAll('<', '\\<') : part))
+      .join('`')
+      .replaceAll('|', '\\|'),
+  )
+  return `| ${escaped.join(' | ')} |`
+}
+
+function tableOf(head: string[], rows: string[][]): string {
+  return [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n')
+}
+
+/** What each category means to a caller, in the order of the page. */
+const CATEGORIES: Record<ErrorCategory, string> = {
+  invalid_request: 'The request is wrong. The same request will fail again.',
+  authentication_failed: 'The API key is missing, wrong or no longer valid.',
+  permission_denied: 'The API key is valid and may not do this.',
+  not_found: 'What the request names is not there.',
+  conflict: 'The request contradicts the present state.',
+  biometric_rejected:
+    'The images cannot be used. Ask the person for a new capture. (A failed check at verify is no error: it is a 200 with `verdict: "rejected"`.)',
+  rate_limited: 'Too many requests for the contract of the key.',
+  unavailable: 'The service cannot answer at the moment. Retry with the same idempotency key.',
+  internal: 'A fault of the service.',
+}
+
+/** docs/errors.md */
+export function errorsPage(): string {
+  const sections = (Object.keys(CATEGORIES) as ErrorCategory[]).map((category) => {
+    const entries = Object.entries(ERRORS).filter(([, entry]) => entry.category === category)
+    return [
+      `## ${category}`,
+      '',
+      CATEGORIES[category],
+      '',
+      tableOf(
+        ['Code', 'Status', 'Message', 'What to do'],
+        entries.map(([code, { status, message, remedy }]) => [
+          `\`${code}\``,
+          String(status),
+          message,
+          remedy,
+        ]),
+      ),
+      '',
+    ].join('\n')
+  })
+  return `# Errors
+
+Every error is a JSON object:
+
+\`\`\`json
+{
+  "error": "invalid_request",
+  "code": "malformed_json",
+  "message": "The body is not valid JSON in UTF-8.",
+  "request_id": "0190a0b0-1c2d-7e3f-8a4b-5c6d7e8f9a0b"
+}
+\`\`\`
+
+\`error\` is the category and \`code\` the exact reason; both are stable. \`message\` is for a person and may change.
+\`details\`, where it is there, names fields: \`[{ "path": "image", "issue": "…" }]\`. \`request_id\` is also in the header
+\`X-Request-Id\`, and in the service's log. Where a retry makes sense after some time, \`Retry-After\` says how many seconds.
+
+${sections.join('\n')}`
+}
+
+type SettingName = keyof typeof SETTINGS
+
+/** Every setting, under the heading where an operator looks for it. */
+const GROUPS: Array<{ title: string; settings: SettingName[] }> = [
+  {
+    title: 'Addresses and TLS',
+    settings: [
+      'productionListen',
+      'sandboxListen',
+      'adminListen',
+      'productionUrl',
+      'sandboxUrl',
+      'adminUrl',
+      'tlsCert',
+      'tlsKey',
+      'tlsTerminatedUpstream',
+    ],
+  },
+  { title: 'Storage and keys', settings: ['dataDir', 'database', 'masterKey', 'masterKeyFile'] },
+  {
+    title: 'Models and workers',
+    settings: ['modelsDir', 'modelPack', 'executionProviders', 'workers', 'queueLimit'],
+  },
+  {
+    title: 'Limits',
+    settings: ['deadlineMs', 'maxBodyBytes', 'maxImagePixels', 'minFacePx', 'rateLimit', 'sandboxRateLimit'],
+  },
+  { title: 'Verdicts', settings: ['fmr', 'lockoutAttempts', 'replayPolicy', 'jwtTtlSeconds'] },
+  { title: 'Log', settings: ['logLevel'] },
+]
+
+/** docs/configuration.md. Settings that no group names stand under a heading of their own, so that none is lost. */
+export function configurationPage(): string {
+  const grouped = new Set(GROUPS.flatMap(({ settings }) => settings))
+  const others = (Object.keys(SETTINGS) as SettingName[]).filter((name) => !grouped.has(name))
+  const groups = others.length > 0 ? [...GROUPS, { title: 'Others', settings: others }] : GROUPS
+  const sections = groups.map(({ title, settings }) => {
+    const rows = settings.map((name) => {
+      const { variable, fallback, description } = SETTINGS[name]
+      return [`\`${variable}\``, fallback === undefined ? '–' : `\`${fallback}\``, description]
+    })
+    return [`## ${title}`, '', tableOf(['Variable', 'Default', 'Meaning'], rows), ''].join('\n')
+  })
+  return `# Configuration
+
+Countersign is configured by environment variables alone; each is read once, at the start. A value that cannot be read
+stops the start with a message that names the variable, and a variable that begins with \`COUNTERSIGN_\` and is not listed
+here is warned of. An empty variable counts as absent. \`countersign doctor\` checks the result.
+
+A dash means that there is no fixed default; the description tells what happens then.
+
+${sections.join('\n')}`
+}

@@ -1,0 +1,70 @@
+/** Files that are, or only claim to be, images: each refused for a reason of its own. */
+import { crc32, deflateSync } from 'node:zlib'
+import sharp from 'sharp'
+import { face } from './faces.js'
+
+/** A picture of one colour, usable wherever nobody looks for a face. */
+export function plain(width = 96, height = 96): Promise<Buffer> {
+  return sharp({ create: { width, height, channels: 3, background: '#5a82aa' } })
+    .png()
+    .toBuffer()
+}
+
+/** A small, well-formed PNG file whose header announces far more pixels than it holds. */
+export function pngBomb(width: number, height: number): Buffer {
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  // 8 bits a sample, RGB.
+  header.set([8, 2, 0, 0, 0], 8)
+  return Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(Buffer.alloc(1024))),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const typed = Buffer.concat([Buffer.from(type), data])
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(data.length)
+  const checksum = Buffer.alloc(4)
+  checksum.writeUInt32BE(crc32(typed))
+  return Buffer.concat([length, typed, checksum])
+}
+
+/** A face of well under 80 pixels in a picture that is otherwise plain. */
+export async function distantFace(): Promise<Buffer> {
+  const small = await sharp(await face('ada', 300))
+    .resize(60)
+    .toBuffer()
+  return sharp({ create: { width: 480, height: 480, channels: 3, background: '#808080' } })
+    .composite([{ input: small, left: 150, top: 150 }])
+    .jpeg()
+    .toBuffer()
+}
+
+/** A face that is there, and too blurred to compare. */
+export async function blurredFace(): Promise<Buffer> {
+  const coarse = await sharp(await face('ada'))
+    .resize(40)
+    .toBuffer()
+  return sharp(coarse).resize(440, 440, { kernel: 'cubic' }).png().toBuffer()
+}
+
+/** What no decoder of this service may ever touch, or what breaks while it is read: all `image_unreadable`. */
+export async function unreadableFiles(): Promise<Record<string, Buffer>> {
+  const jpeg = await face('ada')
+  return {
+    text: Buffer.from('This is not an image.'),
+    'an SVG': Buffer.from(
+      '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="200"><rect width="9" height="9"/></svg>',
+    ),
+    'a GIF': await sharp(jpeg).gif().toBuffer(),
+    'a TIFF': await sharp(jpeg).tiff().toBuffer(),
+    'a truncated JPEG': jpeg.subarray(0, jpeg.length / 2),
+    'a truncated PNG': (await sharp(jpeg).png().toBuffer()).subarray(0, 20_000),
+    'a JPEG of its first bytes alone': jpeg.subarray(0, 20),
+  }
+}
