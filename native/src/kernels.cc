@@ -47,17 +47,25 @@ void GatherRow(const uint8_t* row, const ResizeScratch& s, int32_t n, bool swap,
 }
 
 DISPATCHED
-void BlendRow(const float* __restrict a, const float* __restrict b, const float* __restrict c,
-              const float* __restrict d, const double* __restrict weight_x, double weight_y, double mean, double scale,
-              int32_t n, float* __restrict out) {
+void BlendRow(const float* __restrict upper_left, const float* __restrict upper_right,
+              const float* __restrict lower_left, const float* __restrict lower_right,
+              const double* __restrict weight_x, double weight_y, const PixelFormat& format, int32_t n,
+              float* __restrict out, size_t plane) {
+  const double mean0 = format.mean[0], mean1 = format.mean[1], mean2 = format.mean[2];
+  const double scale0 = format.scale[0], scale1 = format.scale[1], scale2 = format.scale[2];
   for (int32_t x = 0; x < n; x++) {
     const double wx = weight_x[x];
     const double wa = (1 - wx) * (1 - weight_y);
     const double wb = wx * (1 - weight_y);
     const double wc = (1 - wx) * weight_y;
     const double wd = wx * weight_y;
-    const double value = a[x] * wa + b[x] * wb + c[x] * wc + d[x] * wd;
-    out[x] = static_cast<float>((value - mean) * scale);
+    const double v0 = upper_left[x] * wa + upper_right[x] * wb + lower_left[x] * wc + lower_right[x] * wd;
+    const double v1 = upper_left[n + x] * wa + upper_right[n + x] * wb + lower_left[n + x] * wc + lower_right[n + x] * wd;
+    const double v2 = upper_left[2 * n + x] * wa + upper_right[2 * n + x] * wb + lower_left[2 * n + x] * wc +
+                      lower_right[2 * n + x] * wd;
+    out[x] = static_cast<float>((v0 - mean0) * scale0);
+    out[plane + x] = static_cast<float>((v1 - mean1) * scale1);
+    out[2 * plane + x] = static_cast<float>((v2 - mean2) * scale2);
   }
 }
 
@@ -118,6 +126,76 @@ float DotSingle(const float* __restrict a, const float* __restrict b, size_t len
   return total;
 }
 
+// The chip lies inside the image: coordinates are positive, so truncating is rounding down.
+void WarpInside(const uint8_t* source, int32_t width, const double* chip_to_source, float* __restrict out,
+                int32_t out_width, int32_t out_height, const PixelFormat& format) {
+  const double a = chip_to_source[0], b = chip_to_source[1], tx = chip_to_source[2], ty = chip_to_source[3];
+  const double mean0 = format.mean[0], mean1 = format.mean[1], mean2 = format.mean[2];
+  const double scale0 = format.scale[0], scale1 = format.scale[1], scale2 = format.scale[2];
+  const size_t plane = static_cast<size_t>(out_width) * out_height;
+  const ptrdiff_t stride = static_cast<ptrdiff_t>(width) * 3;
+  const int first = format.swap ? 2 : 0, last = 2 - first;
+  for (int32_t y = 0; y < out_height; y++) {
+    float* row = out + static_cast<size_t>(y) * out_width;
+    for (int32_t x = 0; x < out_width; x++) {
+      const double source_x = a * x - b * y + tx;
+      const double source_y = b * x + a * y + ty;
+      const int32_t left = static_cast<int32_t>(source_x), top = static_cast<int32_t>(source_y);
+      const double wx = source_x - left, wy = source_y - top;
+      const double wa = (1 - wx) * (1 - wy), wb = wx * (1 - wy), wc = (1 - wx) * wy, wd = wx * wy;
+      const uint8_t* p = source + top * stride + static_cast<ptrdiff_t>(left) * 3;
+      const uint8_t* q = p + stride;
+      const double v0 = p[first] * wa + p[first + 3] * wb + q[first] * wc + q[first + 3] * wd;
+      const double v1 = p[1] * wa + p[4] * wb + q[1] * wc + q[4] * wd;
+      const double v2 = p[last] * wa + p[last + 3] * wb + q[last] * wc + q[last + 3] * wd;
+      row[x] = static_cast<float>((v0 - mean0) * scale0);
+      row[x + plane] = static_cast<float>((v1 - mean1) * scale1);
+      row[x + 2 * plane] = static_cast<float>((v2 - mean2) * scale2);
+    }
+  }
+}
+
+void WarpAcrossEdges(const uint8_t* source, int32_t width, int32_t height, const double* chip_to_source, float* out,
+                     int32_t out_width, int32_t out_height, const PixelFormat& format) {
+  const double a = chip_to_source[0], b = chip_to_source[1], tx = chip_to_source[2], ty = chip_to_source[3];
+  const size_t plane = static_cast<size_t>(out_width) * out_height;
+  const ptrdiff_t stride = static_cast<ptrdiff_t>(width) * 3;
+  const int channel[3] = {format.swap ? 2 : 0, 1, format.swap ? 0 : 2};
+  size_t to = 0;
+  for (int32_t y = 0; y < out_height; y++) {
+    for (int32_t x = 0; x < out_width; x++, to++) {
+      const double source_x = a * x - b * y + tx;
+      const double source_y = b * x + a * y + ty;
+      const double floor_x = std::floor(source_x), floor_y = std::floor(source_y);
+      const double wx = source_x - floor_x, wy = source_y - floor_y;
+      double wa = (1 - wx) * (1 - wy), wb = wx * (1 - wy), wc = (1 - wx) * wy, wd = wx * wy;
+      // Far outside, the number need not fit an integer.
+      const double near_x = std::min(std::max(floor_x, -2.0), width + 1.0);
+      const double near_y = std::min(std::max(floor_y, -2.0), height + 1.0);
+      const int32_t left = static_cast<int32_t>(near_x), top = static_cast<int32_t>(near_y);
+      ptrdiff_t right = 3, below = stride;
+      int32_t column = left, row = top;
+      if (left < 0 || top < 0 || left + 1 >= width || top + 1 >= height) {
+        // A corner outside the image weighs nothing; all four then read a valid pixel, whichever it is.
+        if (left < 0 || left >= width) wa = wc = 0;
+        if (left + 1 < 0 || left + 1 >= width) wb = wd = 0;
+        if (top < 0 || top >= height) wa = wb = 0;
+        if (top + 1 < 0 || top + 1 >= height) wc = wd = 0;
+        column = std::min(std::max(left, 0), width - 1);
+        row = std::min(std::max(top, 0), height - 1);
+        right = left >= 0 && left + 1 < width ? 3 : 0;
+        below = top >= 0 && top + 1 < height ? stride : 0;
+      }
+      const uint8_t* at = source + row * stride + static_cast<ptrdiff_t>(column) * 3;
+      for (int p = 0; p < 3; p++) {
+        const uint8_t* from = at + channel[p];
+        const double value = from[0] * wa + from[right] * wb + from[below] * wc + from[below + right] * wd;
+        out[to + p * plane] = static_cast<float>((value - format.mean[p]) * format.scale[p]);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void ResizeToPlanar(const uint8_t* source, int32_t source_width, const Rect& from, float* out, int32_t out_width,
@@ -169,54 +247,26 @@ void ResizeToPlanar(const uint8_t* source, int32_t source_width, const Rect& fro
     const Taps* upper = gathered(upper_row, known);
     const Taps* lower = gathered(lower_row, upper);
     float* row = out + static_cast<size_t>(to.top + y) * out_width + to.left;
-    for (int p = 0; p < 3; p++) {
-      const size_t tap = static_cast<size_t>(p) * n;
-      BlendRow(upper->left.data() + tap, upper->right.data() + tap, lower->left.data() + tap,
-               lower->right.data() + tap, s.weight.data(), at - first, format.mean[p], format.scale[p], n,
-               row + p * plane);
-    }
+    BlendRow(upper->left.data(), upper->right.data(), lower->left.data(), lower->right.data(), s.weight.data(),
+             at - first, format, n, row, plane);
   }
 }
 
 void WarpToPlanar(const uint8_t* source, int32_t width, int32_t height, const double* chip_to_source, float* out,
                   int32_t out_width, int32_t out_height, const PixelFormat& format) {
-  const double a = chip_to_source[0], b = chip_to_source[1], tx = chip_to_source[2], ty = chip_to_source[3];
-  const size_t plane = static_cast<size_t>(out_width) * out_height;
-  const ptrdiff_t stride = static_cast<ptrdiff_t>(width) * 3;
-  const int channel[3] = {format.swap ? 2 : 0, 1, format.swap ? 0 : 2};
-  size_t to = 0;
-  for (int32_t y = 0; y < out_height; y++) {
-    for (int32_t x = 0; x < out_width; x++, to++) {
-      const double source_x = a * x - b * y + tx;
-      const double source_y = b * x + a * y + ty;
-      const double floor_x = std::floor(source_x), floor_y = std::floor(source_y);
-      const double wx = source_x - floor_x, wy = source_y - floor_y;
-      double wa = (1 - wx) * (1 - wy), wb = wx * (1 - wy), wc = (1 - wx) * wy, wd = wx * wy;
-      // Far outside, the number need not fit an integer.
-      const double near_x = std::min(std::max(floor_x, -2.0), width + 1.0);
-      const double near_y = std::min(std::max(floor_y, -2.0), height + 1.0);
-      const int32_t left = static_cast<int32_t>(near_x), top = static_cast<int32_t>(near_y);
-      ptrdiff_t right = 3, below = stride;
-      int32_t column = left, row = top;
-      if (left < 0 || top < 0 || left + 1 >= width || top + 1 >= height) {
-        // A corner outside the image weighs nothing; all four then read a valid pixel, whichever it is.
-        if (left < 0 || left >= width) wa = wc = 0;
-        if (left + 1 < 0 || left + 1 >= width) wb = wd = 0;
-        if (top < 0 || top >= height) wa = wb = 0;
-        if (top + 1 < 0 || top + 1 >= height) wc = wd = 0;
-        column = std::min(std::max(left, 0), width - 1);
-        row = std::min(std::max(top, 0), height - 1);
-        right = left >= 0 && left + 1 < width ? 3 : 0;
-        below = top >= 0 && top + 1 < height ? stride : 0;
-      }
-      const uint8_t* at = source + row * stride + static_cast<ptrdiff_t>(column) * 3;
-      for (int p = 0; p < 3; p++) {
-        const uint8_t* from = at + channel[p];
-        const double value = from[0] * wa + from[right] * wb + from[below] * wc + from[below + right] * wd;
-        out[to + p * plane] = static_cast<float>((value - format.mean[p]) * format.scale[p]);
-      }
-    }
+  // The transform is affine: when the chip's corners read inside the image, every pixel does.
+  bool inside = true;
+  for (int corner = 0; corner < 4; corner++) {
+    const double x = corner & 1 ? out_width - 1 : 0, y = corner & 2 ? out_height - 1 : 0;
+    const double source_x = chip_to_source[0] * x - chip_to_source[1] * y + chip_to_source[2];
+    const double source_y = chip_to_source[1] * x + chip_to_source[0] * y + chip_to_source[3];
+    // A pixel of margin, for the rounding of what lies between the corners.
+    inside = inside && source_x >= 1 && source_y >= 1 && source_x < width - 2 && source_y < height - 2;
   }
+  if (inside)
+    WarpInside(source, width, chip_to_source, out, out_width, out_height, format);
+  else
+    WarpAcrossEdges(source, width, height, chip_to_source, out, out_width, out_height, format);
 }
 
 void HalveSize(const uint8_t* source, int32_t width, int32_t height, uint8_t* out) {
