@@ -159,7 +159,6 @@ export class Service {
           vault,
           gate,
           secrets,
-          audit,
           recogniser: recognisers[environment],
           issuer: () => this.url(environment),
           engineHealth: () => engine.health(),

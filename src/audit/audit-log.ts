@@ -11,7 +11,6 @@ export interface AuditEvent {
     | 'verify'
     | 'delete'
     | 'rotate_signing'
-    | 'key_issued'
     | 'key_revealed'
     | 'key_revoked'
     | 'key_reissued'

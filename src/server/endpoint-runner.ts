@@ -81,7 +81,13 @@ export class EndpointRunner {
 /** The outcome that an error amounts to when the request was executed; other errors go on. */
 function refusal(error: unknown, call: Call<unknown>): Outcome {
   if (!(error instanceof ApiError) || error.status >= 500 || NOT_EXECUTED.has(error.status)) throw error
-  return { status: error.status, body: error.toBody(call.requestId), headers: error.headers }
+  return {
+    status: error.status,
+    body: error.toBody(call.requestId),
+    headers: error.headers,
+    // Sealed under the service's key: the user may be gone, and a refusal says nothing of them.
+    ...(call.lookup ? { owner: { lookup: call.lookup, subject: null } } : {}),
+  }
 }
 
 function toExecuted({ status, body, headers = {} }: Outcome): Executed {

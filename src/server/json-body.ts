@@ -78,11 +78,23 @@ function assertValid(validator: Validator, input: unknown): void {
 function surrogateIssues(input: unknown): ErrorDetail[] {
   const details: ErrorDetail[] = []
   for (const [name, value] of Object.entries((input ?? {}) as Record<string, unknown>)) {
-    const text = typeof value === 'string' ? value : name === 'action' ? JSON.stringify(value) : ''
-    const escaped = name === 'action' && /\\ud[89a-f]/i.test(text)
-    if (escaped || !text.isWellFormed()) details.push({ path: name, issue: 'holds a lone surrogate' })
+    // `images`: base64 is ASCII, which its decoder checks, and far too long to write out again.
+    if (Array.isArray(value)) continue
+    const isWellFormed = typeof value === 'string' ? value.isWellFormed() : holdsNoLoneSurrogate(value)
+    if (isWellFormed === null) details.push({ path: name, issue: 'is nested too deeply' })
+    else if (!isWellFormed) details.push({ path: name, issue: 'holds a lone surrogate' })
   }
   return details
+}
+
+/** `JSON.stringify` writes lone surrogates, and only them, as `\udXXX`. Null when it meets the end of the stack. */
+function holdsNoLoneSurrogate(value: unknown): boolean | null {
+  try {
+    // A backslash that is data stands doubled; what follows it is no escape.
+    return !/\\ud[89a-f]/.test(JSON.stringify(value).replaceAll('\\\\', ''))
+  } catch {
+    return null
+  }
 }
 
 const MOST_DETAILS = 20

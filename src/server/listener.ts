@@ -179,8 +179,8 @@ class Exchange {
       this.res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
       for (const name in headers) this.res.writeHeader(name, oneLine(headers[name]!))
       if (headOnly) {
-        this.res.writeHeader('Content-Length', String(Buffer.byteLength(body)))
-        this.res.endWithoutBody(undefined, close)
+        // It writes Content-Length itself, and a second one beside a header of ours.
+        this.res.endWithoutBody(Buffer.byteLength(body), close)
       } else this.res.end(body, close)
     })
     this.onDone()

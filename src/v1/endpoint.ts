@@ -28,6 +28,8 @@ export interface Call<Input> {
   /** A signing secret may travel back: TLS, loopback, or TLS that ends in front. */
   confidential: boolean
   timings: Timings
+  /** Whom the request is about, set as soon as it is known: a kept refusal is erased with the user as well. */
+  lookup?: Buffer
   /** Registers what must happen when the request has been committed or has failed. */
   defer(cleanUp: () => void): void
 }

@@ -4,6 +4,7 @@ import { scoreOf } from '../biometrics/match.js'
 import { thresholdForFmr } from '../biometrics/model-pack.js'
 import { BiometricError } from '../biometrics/types.js'
 import { ApiError, type ErrorCode, retryAfter } from '../errors.js'
+import { type ImageInput, imagePath } from './images.js'
 import type { Comparison, Enrolled, Recogniser, RecogniserCall } from './recogniser.js'
 
 export class EngineRecogniser implements Recogniser {
@@ -29,7 +30,7 @@ export class EngineRecogniser implements Recogniser {
   }
 
   async enrol(_userId: string, images: Buffer[], call: RecogniserCall): Promise<Enrolled> {
-    const result = await this.engine.enrol(images, call).catch(translate)
+    const result = await this.engine.enrol(images, call).catch((error) => translate(error, call.input))
     return {
       embedding: result.reference,
       samples: result.samples.map(({ embedding }) => embedding),
@@ -46,7 +47,9 @@ export class EngineRecogniser implements Recogniser {
     _fmr: number,
     call: RecogniserCall,
   ): Promise<Comparison> {
-    const { score, sample, timingsMs } = await this.engine.verify(images, reference, call).catch(translate)
+    const { score, sample, timingsMs } = await this.engine
+      .verify(images, reference, call)
+      .catch((error) => translate(error, call.input))
     const { embedding, quality, liveness } = sample
     return { score, embedding, quality, liveness, timings: timingsMs }
   }
@@ -56,14 +59,16 @@ export class EngineRecogniser implements Recogniser {
 const OVERLOAD_RETRY_SECONDS = 1
 
 /** @throws ApiError always */
-export function translate(error: unknown): never {
+export function translate(error: unknown, input: ImageInput): never {
   if (!(error instanceof BiometricError)) throw error
   const { code, message, imageIndex } = error
   if (code === 'cancelled') throw error
   const busy = code === 'overloaded' || code === 'engine_unavailable'
   throw new ApiError(code satisfies ErrorCode, {
     message,
-    ...(imageIndex === undefined ? {} : { details: [{ path: `images.${imageIndex}`, issue: message }] }),
+    ...(imageIndex === undefined
+      ? {}
+      : { details: [{ path: imagePath(input, imageIndex), issue: message }] }),
     ...(busy ? { headers: retryAfter(OVERLOAD_RETRY_SECONDS) } : {}),
     cause: error,
   })

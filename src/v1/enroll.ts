@@ -79,6 +79,7 @@ export function enroll(services: Services): Endpoint<Static<typeof body>> {
       const { input, tenant, environment } = call
       const images = decodeImages(input)
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
+      call.lookup = lookup
       // Asked before the engine works for nothing, and again in the transaction, which decides.
       const existing = await vault.find(store.read, lookup, input.user_id)
       if (existing?.reference && !input.replace) throw new ApiError('already_enrolled')

@@ -6,6 +6,11 @@ export interface ImageInput {
   images?: string[]
 }
 
+/** The field that holds the image of this index. */
+export function imagePath({ image }: ImageInput, index: number): string {
+  return image === undefined ? `images.${index}` : 'image'
+}
+
 /**
  * The image files, in the order given.
  * @throws ApiError invalid_request when neither or both fields are there, or the base64 is wrong

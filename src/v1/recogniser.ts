@@ -1,8 +1,11 @@
 /** Where verdicts come from: the engine in production, the caller's own choice in the sandbox. One shape for both. */
 import type { Liveness, Quality } from '../biometrics/types.js'
 import type { Timings } from './endpoint.js'
+import type { ImageInput } from './images.js'
 
 export interface RecogniserCall {
+  /** Where the images came from, for naming the one to blame. */
+  input: ImageInput
   deadlineMs: number
   signal: AbortSignal
 }

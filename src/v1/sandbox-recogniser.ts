@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto'
 import type { Engine } from '../biometrics/engine.js'
 import type { Liveness, Quality } from '../biometrics/types.js'
-import { ApiError, retryAfter } from '../errors.js'
+import { ApiError, ERRORS, type ErrorCode, retryAfter } from '../errors.js'
 import type { Timings } from './endpoint.js'
 import { translate } from './engine-recogniser.js'
+import { type ImageInput, imagePath } from './images.js'
 import type { Comparison, Enrolled, Recogniser, RecogniserCall } from './recogniser.js'
 
 /** What a `user_id` may end in, and what it brings about. */
@@ -57,7 +58,7 @@ export class SandboxRecogniser implements Recogniser {
 
   async enrol(userId: string, images: Buffer[], call: RecogniserCall): Promise<Enrolled> {
     const timings = await this.screen(userId, images, call)
-    if (sandboxSuffix(userId) === '+spoof') throw new ApiError('liveness_failed')
+    if (sandboxSuffix(userId) === '+spoof') refuseImage('liveness_failed', call.input)
     return {
       embedding: new Float32Array(0),
       samples: [],
@@ -92,12 +93,19 @@ export class SandboxRecogniser implements Recogniser {
   /** Refuses what the caller asked to have refused, then what production would refuse without looking for a face. */
   private async screen(userId: string, images: Buffer[], call: RecogniserCall): Promise<Timings> {
     refuseScripted(userId)
-    const { timingsMs } = await this.engine.inspect(images, call).catch(translate)
+    const { timingsMs } = await this.engine
+      .inspect(images, call)
+      .catch((error) => translate(error, call.input))
     const suffix = sandboxSuffix(userId)
     if (suffix !== null && suffix in IMAGE_ERRORS)
-      throw new ApiError(IMAGE_ERRORS[suffix as keyof typeof IMAGE_ERRORS])
+      refuseImage(IMAGE_ERRORS[suffix as keyof typeof IMAGE_ERRORS], call.input)
     return timingsMs
   }
+}
+
+/** As production does: the first image is to blame. @throws ApiError always */
+function refuseImage(code: ErrorCode, input: ImageInput): never {
+  throw new ApiError(code, { details: [{ path: imagePath(input, 0), issue: ERRORS[code].message }] })
 }
 
 /** The outcomes that do not depend on an image. @throws ApiError rate_limited, overloaded */

@@ -1,5 +1,4 @@
 /** What the endpoints work with; one set an environment, built by the composition root. */
-import type { AuditLog } from '../audit/audit-log.js'
 import type { EngineHealth } from '../biometrics/types.js'
 import type { Clock } from '../clock.js'
 import type { Config } from '../config.js'
@@ -16,7 +15,6 @@ export interface Services {
   vault: SubjectVault
   gate: AttemptGate
   secrets: SigningSecrets
-  audit: AuditLog
   recogniser: Recogniser
   /** Base URL, the `iss` of JWTs. */
   issuer(): string

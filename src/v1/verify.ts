@@ -169,6 +169,7 @@ export function verify(services: Services): Endpoint<Input> {
       const images = decodeImages(input)
       const action = canonicalAction(input.action)
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
+      call.lookup = lookup
       const fmr = tenant.fmr ?? config.fmr
       const threshold = recogniser.threshold(fmr)
       await takeAttempt(call, lookup)
@@ -201,29 +202,24 @@ export function verify(services: Services): Endpoint<Input> {
       call.timings.sign = performance.now() - signStarted
 
       return async (tx) => {
-        if (subject && !recogniser.synthetic && comparison) {
+        if (subject) {
           const fresh = await tx.subject(lookup)
           // Erased, or erased and enrolled anew, while this verify ran: its verdict is about nobody.
           if (fresh?.subject.id !== subject.record.id) throw new ApiError('reference_not_found')
-          await tx.setLockout(
-            subject.record.id,
-            approved ? CLEAR : afterRejection(fresh.subject, attempts, now),
-          )
-          await rememberCaptures(services, tx, subject, images, [comparison.embedding])
+          if (comparison && !recogniser.synthetic) {
+            await tx.setLockout(
+              subject.record.id,
+              approved ? CLEAR : afterRejection(fresh.subject, attempts, now),
+            )
+            await rememberCaptures(services, tx, subject, images, [comparison.embedding])
+          }
         }
         let issued = false
         if (environment === 'sandbox' && approved) {
           const fresh = await tx.tenantById(tenant.id)
           issued = fresh?.productionIssuedAt === null
-          if (issued) {
-            await tx.setProductionIssued(tenant.id, now)
-            await services.audit.append(tx, tenant.id, {
-              event: 'key_issued',
-              actor: call.keyId,
-              request_id: call.requestId,
-              type: 'production',
-            })
-          }
+          // No audit entry: sandbox calls write none; the log begins when the operator reveals the key.
+          if (issued) await tx.setProductionIssued(tenant.id, now)
         }
         return {
           status: 200,
@@ -269,14 +265,16 @@ export function verify(services: Services): Endpoint<Input> {
   }
 }
 
-/** @throws ApiError invalid_request when the action is too long or no I-JSON (a lone surrogate) */
+/** @throws ApiError invalid_request when the action is too long or no I-JSON (RFC 7493: a number out of range) */
 function canonicalAction(action: unknown): string {
-  const canonical = canonicalJson(action)
+  const refuse = (issue: string) => new ApiError('invalid_request', { details: [{ path: 'action', issue }] })
+  let canonical: string
+  try {
+    canonical = canonicalJson(action)
+  } catch {
+    throw refuse('has no RFC 8785 canonical form: it holds a number out of range or is nested too deeply')
+  }
   if (Buffer.byteLength(canonical) > MAX_ACTION_BYTES)
-    throw new ApiError('invalid_request', {
-      details: [
-        { path: 'action', issue: `must be at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form` },
-      ],
-    })
+    throw refuse(`must be at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form`)
   return canonical
 }

@@ -40,6 +40,8 @@ export interface ServerProcess {
   stderr(): string
   /** Resolves when stderr holds the text. */
   told(text: string | RegExp): Promise<void>
+  /** Resolves when the log on stdout has a line with this message. */
+  logged(message: string): Promise<void>
   /** Sends the signal. */
   signal(name: NodeJS.Signals): void
   /** Resolves when the process has ended. */
@@ -109,14 +111,15 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
       void exited.then(() => {
         ended = true
       })
-      const told = async (text: string | RegExp) => {
-        const isThere = () =>
-          typeof text === 'string' ? output.stderr.includes(text) : text.test(output.stderr)
-        while (!isThere()) {
-          if (ended) throw new Error(`serve ended without saying ${text}:\n${output.stdout}${output.stderr}`)
-          await Promise.race([once(child.stderr, 'data'), exited])
+      const waitFor = async (stream: 'stdout' | 'stderr', isThere: (text: string) => boolean) => {
+        while (!isThere(output[stream])) {
+          if (ended)
+            throw new Error(`serve ended before it said what was expected:\n${output.stdout}${output.stderr}`)
+          await Promise.race([once(child[stream], 'data'), exited])
         }
       }
+      const told = (text: string | RegExp) =>
+        waitFor('stderr', (said) => (typeof text === 'string' ? said.includes(text) : text.test(said)))
       await told(/Dashboard +http\S+\n/)
       const address = (name: string) =>
         new RegExp(`${name} +(https?://\\S+?)(?:/v1)?/?\\n`).exec(output.stderr)![1]!
@@ -128,6 +131,7 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
         stdout: () => output.stdout,
         stderr: () => output.stderr,
         told,
+        logged: (message) => waitFor('stdout', (log) => log.includes(`"msg":"${message}"`)),
         signal: (name) => void child.kill(name),
         exited,
       }

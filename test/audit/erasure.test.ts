@@ -1,0 +1,107 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ApiClient } from '../support/client.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient
+let photo: string
+
+beforeAll(async () => {
+  running = await startService()
+  tenant = await running.tenant()
+  production = await running.production(tenant)
+  photo = base64(await face('ada'))
+})
+afterAll(() => running?.stop())
+
+async function entries(): Promise<Array<Record<string, unknown>>> {
+  const all = await running.service.ledger.store.read.auditEntries(tenant.id, 0, 1000)
+  return all.map(({ entry }) => JSON.parse(entry))
+}
+
+const verifyChain = () => running.service.ledger.audit.verify(running.service.ledger.store.read, tenant.id)
+
+async function enrolAndVerify(user_id: string): Promise<void> {
+  expect((await production.enroll({ user_id, image: photo })).status).toBe(201)
+  expect((await production.verify({ user_id, image: photo, action: 'login' })).status).toBe(200)
+}
+
+describe('the audit log in production', () => {
+  it('records each call with actor, request and status, and the user as one pseudonym', async () => {
+    const before = (await entries()).length
+    await enrolAndVerify('ada')
+    const refused = await production.enroll({ user_id: 'ada', image: photo })
+    expect(refused.status).toBe(409)
+    const added = (await entries()).slice(before)
+    expect(added).toMatchObject([
+      { event: 'enroll', status: 201 },
+      { event: 'verify', status: 200, verdict: 'approved' },
+      { event: 'enroll', status: 409, code: 'already_enrolled', request_id: refused.body.request_id },
+    ])
+    for (const { actor } of added) expect(actor).toMatch(/^key_[0-9a-f]{32}$/)
+    expect(added[0]!.subject).toMatch(/^[0-9a-f]{32}$/)
+    expect(added[1]!.subject).toBe(added[0]!.subject)
+    expect(JSON.stringify(added)).not.toContain('"ada"')
+  })
+
+  it('gets no entry from a call of the sandbox', async () => {
+    const before = await entries()
+    await tenant.sandbox.enroll({ user_id: 'ada', image: photo })
+    await tenant.sandbox.verify({ user_id: 'ada', image: photo, action: 'login' })
+    await tenant.sandbox.erase('ada')
+    await tenant.sandbox.rotate({})
+    expect(await entries()).toEqual(before)
+  })
+
+  it('gets no entry from the verify in the sandbox that issues the production key', async () => {
+    const other = await running.tenant()
+    const cleared = await other.sandbox.verify({ user_id: 'u+match', image: photo, action: 'login' })
+    expect(cleared.body).toMatchObject({ verdict: 'approved', production_key: 'issued' })
+    expect(await running.service.ledger.store.read.auditHead(other.id)).toBeUndefined()
+  })
+
+  it('stays verifiable through an erasure, which makes the pseudonym unlinkable', async () => {
+    await enrolAndVerify('grace')
+    const { subject } = (await entries()).at(-1)! as { subject: string }
+    expect((await production.erase('grace')).status).toBe(200)
+    const after = await entries()
+    expect(after.filter((entry) => entry.subject === subject).map(({ event }) => event)).toEqual([
+      'enroll',
+      'verify',
+      'delete',
+    ])
+    expect(await verifyChain()).toEqual({ entries: after.length, brokenAt: null })
+
+    // With user id and every key that is left, the pseudonym cannot be made again.
+    const { keys } = running.service.ledger
+    const made = Object.values(keys).flatMap((key: Buffer) =>
+      ['grace', `${tenant.id}\0production\0grace`].map((text) =>
+        createHmac('sha256', key).update(text).digest('hex').slice(0, 32),
+      ),
+    )
+    expect(made).not.toContain(subject)
+  })
+
+  it('names a user who comes back by another pseudonym', async () => {
+    await enrolAndVerify('mary')
+    const first = (await entries()).at(-1)!.subject
+    await production.erase('mary')
+    await enrolAndVerify('mary')
+    const second = (await entries()).at(-1)!.subject
+    expect(second).toMatch(/^[0-9a-f]{32}$/)
+    expect(second).not.toBe(first)
+    expect((await verifyChain()).brokenAt).toBeNull()
+  })
+
+  it('names the same user of two tenants by two pseudonyms', async () => {
+    const other = await running.tenant()
+    const client = await running.production(other)
+    await client.enroll({ user_id: 'ada', image: photo })
+    const [entry] = await running.service.ledger.store.read.auditEntries(other.id, 0, 1)
+    const subjects = (await entries()).map(({ subject }) => subject)
+    expect(subjects).not.toContain(JSON.parse(entry!.entry).subject)
+  })
+})

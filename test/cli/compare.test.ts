@@ -1,0 +1,125 @@
+import { writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ApiClient } from '../support/client.js'
+import { type Workplace, workplace } from '../support/command.js'
+import { base64, face, groupPhoto, landscape } from '../support/faces.js'
+import { startService, type TestService } from '../support/service.js'
+
+let place: Workplace
+let running: TestService
+let production: ApiClient
+const photos = {} as Record<'ada' | 'adaToday' | 'grace', Buffer>
+const file = (name: string) => place.path(name)
+
+beforeAll(async () => {
+  place = await workplace()
+  for (const name of ['ada', 'adaToday', 'grace'] as const) {
+    photos[name] = await face(name)
+    await writeFile(file(`${name}.jpg`), photos[name])
+  }
+  await writeFile(file('group.jpg'), groupPhoto())
+  await writeFile(file('landscape.jpg'), await landscape())
+  await writeFile(file('text.jpg'), 'not an image')
+  await writeFile(file('cut.jpg'), photos.ada.subarray(0, photos.ada.length / 2))
+  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
+  production = await running.production(await running.tenant())
+  const enrolled = await production.enroll({ user_id: 'ada', image: base64(photos.ada) })
+  expect(enrolled.status).toBe(201)
+})
+afterAll(async () => {
+  await place?.dispose()
+  await running?.stop()
+})
+
+const PAIRS = [
+  { other: 'adaToday', same: true, verdict: 'approved' },
+  { other: 'grace', same: false, verdict: 'rejected' },
+] as const
+
+describe('compare', () => {
+  for (const { other, same, verdict } of PAIRS)
+    it(`of ada and ${other} says what the API says, to the last digit`, async () => {
+      const compared = await place.run(['compare', file('ada.jpg'), file(`${other}.jpg`), '--json'])
+      expect(compared).toMatchObject({ code: 0, stderr: '' })
+      const verified = await production.verify({
+        user_id: 'ada',
+        image: base64(photos[other]),
+        action: 'login',
+      })
+      expect(verified.body.verdict).toBe(verdict)
+      const { score, threshold, fmr, model } = verified.body
+      expect(compared.json).toMatchObject({ same, score, threshold, fmr, model })
+    })
+
+  it('shows both faces with box, landmarks and quality, and how long each stage took', async () => {
+    const { json } = await place.run(['compare', file('ada.jpg'), file('adaToday.jpg'), '--json'])
+    expect(Object.keys(json).sort()).toEqual(
+      ['same', 'score', 'threshold', 'fmr', 'model', 'faces', 'timings_ms'].sort(),
+    )
+    expect(json.faces).toHaveLength(2)
+    for (const { box, quality, liveness } of json.faces) {
+      expect(box).toEqual({
+        x: expect.any(Number),
+        y: expect.any(Number),
+        width: expect.any(Number),
+        height: expect.any(Number),
+      })
+      expect(box.width).toBeGreaterThan(80)
+      expect(quality.score).toBeGreaterThan(0)
+      expect(liveness).toMatchObject({ checked: false, passed: null })
+    }
+    expect(json.timings_ms).toMatchObject({ decode: expect.any(Number), embed: expect.any(Number) })
+  })
+
+  it('tells people the same', async () => {
+    const same = await place.run(['compare', file('ada.jpg'), file('adaToday.jpg')])
+    expect(same.code).toBe(0)
+    expect(same.stdout).toMatch(/^Verdict +same person$/m)
+    const other = await place.run(['compare', file('ada.jpg'), file('grace.jpg')])
+    expect(other.code).toBe(0)
+    expect(other.stdout).toMatch(/^Verdict +not the same person$/m)
+  })
+
+  it('is stricter for a smaller false match rate', async () => {
+    const threshold = async (fmr: string) =>
+      (await place.run(['compare', file('ada.jpg'), file('adaToday.jpg'), '--fmr', fmr, '--json'])).json
+    const loose = await threshold('1e-2')
+    const strict = await threshold('1e-3')
+    expect(loose.score).toBe(strict.score)
+    expect(strict.threshold).toBeGreaterThan(loose.threshold)
+    expect(strict.fmr).toBe(1e-3)
+  })
+
+  it('takes its policy from the same variables as the service', async () => {
+    const { error } = await place.run(['compare', file('ada.jpg'), file('adaToday.jpg'), '--json'], {
+      COUNTERSIGN_MIN_FACE_PX: '2000',
+    })
+    expect(error.code).toBe('face_too_small')
+  })
+
+  const UNUSABLE = {
+    'text.jpg': 'image_unreadable',
+    'cut.jpg': 'image_unreadable',
+    'landscape.jpg': 'face_not_found',
+    'group.jpg': 'multiple_faces',
+    'missing.jpg': 'file_unreadable',
+  }
+  for (const [name, code] of Object.entries(UNUSABLE)) {
+    it(`of ${name} fails with ${code}`, async () => {
+      const result = await place.run(['compare', file('ada.jpg'), file(name), '--json'])
+      expect(result).toMatchObject({ code: 1, stdout: '', error: { code } })
+    })
+  }
+
+  it('names the file that cannot be used', async () => {
+    const result = await place.run(['compare', file('ada.jpg'), file('landscape.jpg')])
+    expect(result).toMatchObject({ code: 1, stdout: '' })
+    expect(result.stderr).toMatch(/^error: [^\n]*landscape\.jpg[^\n]*\n$/)
+  })
+
+  for (const fmr of ['0', '1', 'often'])
+    it(`answers --fmr ${fmr} as wrong usage`, async () => {
+      const result = await place.run(['compare', file('ada.jpg'), file('grace.jpg'), '--fmr', fmr, '--json'])
+      expect(result).toMatchObject({ code: 2, stdout: '', error: { code: 'invalid_option' } })
+    })
+})

@@ -1,0 +1,161 @@
+import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { type Workplace, workplace } from '../support/command.js'
+
+let place: Workplace
+beforeEach(async () => {
+  place = await workplace()
+})
+afterEach(() => place?.dispose())
+
+interface Finding {
+  check: string
+  status: string
+  detail: string
+  remedy?: string
+}
+
+async function examine(env: Record<string, string> = {}) {
+  const { code, json, stderr } = await place.run(['doctor', '--json'], env)
+  expect(stderr).toBe('')
+  const { ok, findings } = json as { ok: boolean; findings: Finding[] }
+  expect(code).toBe(ok ? 0 : 1)
+  return { ok, findings, of: (check: string) => findings.find((finding) => finding.check === check)! }
+}
+
+describe('doctor', () => {
+  it('finds a sound installation sound', async () => {
+    const { ok, findings } = await examine()
+    expect(ok).toBe(true)
+    expect(findings.filter(({ status }) => status === 'problem')).toEqual([])
+    expect(findings.map(({ check }) => check)).toEqual(
+      expect.arrayContaining([
+        'Node.js',
+        'uWebSockets.js',
+        'onnxruntime-node',
+        'sharp',
+        'better-sqlite3',
+        'provider cpu',
+        'model pack',
+        'database',
+        'disk',
+        'clock',
+        'topology',
+      ]),
+    )
+  })
+
+  it('tells people in a table, and ends with 0', async () => {
+    const { code, stdout } = await place.run(['doctor'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^ok +Node\.js +v\d+/m)
+    expect(stdout).toContain('Everything needed is in place.')
+  })
+
+  it('may run while the service does', async () => {
+    await place.serve()
+    await place.run(['tenant', 'create', 'acme'])
+    const { ok, of } = await examine()
+    expect(ok).toBe(true)
+    expect(of('database').detail).toContain('1 tenant')
+  })
+
+  it('reports a missing pack with its remedy, and ends with 1', async () => {
+    const { ok, of } = await examine({ COUNTERSIGN_MODELS_DIR: place.path('none') })
+    expect(ok).toBe(false)
+    expect(of('model pack')).toMatchObject({
+      status: 'problem',
+      remedy: 'run countersign models build-baseline',
+    })
+  })
+
+  it('reports a corrupted pack', async () => {
+    const dir = place.path('models')
+    await cp(inject('modelsDir'), dir, { recursive: true })
+    const pack = JSON.parse(await readFile(`${dir}/baseline/pack.json`, 'utf8'))
+    const file = `${dir}/baseline/${pack.embedder.file}`
+    const bytes = await readFile(file)
+    bytes[bytes.length - 1]! ^= 1
+    await writeFile(file, bytes)
+    const { ok, of } = await examine({ COUNTERSIGN_MODELS_DIR: dir })
+    expect(ok).toBe(false)
+    expect(of('model pack')).toMatchObject({
+      status: 'problem',
+      detail: expect.stringContaining(pack.embedder.file),
+    })
+  })
+
+  it("reports another application's database, and leaves it as it was", async () => {
+    const file = place.path('other.db')
+    const other = new Database(file)
+    other.exec('CREATE TABLE theirs (x)')
+    other.close()
+    const before = await readFile(file)
+    const { ok, of } = await examine({ COUNTERSIGN_DATABASE: `sqlite:${file}` })
+    expect(ok).toBe(false)
+    expect(of('database')).toMatchObject({
+      status: 'problem',
+      detail: expect.stringContaining('another application'),
+    })
+    expect(await readFile(file)).toEqual(before)
+  })
+
+  it('reports a master key file that others may read', async () => {
+    await place.run(['tenant', 'list'])
+    await chmod(place.path('master.key'), 0o644)
+    const { ok, of } = await examine()
+    expect(ok).toBe(false)
+    expect(of('database')).toMatchObject({ status: 'problem', detail: expect.stringContaining('chmod 600') })
+  })
+
+  it('reports a database that is damaged', async () => {
+    await place.run(['tenant', 'create', 'acme'])
+    const file = place.path('countersign.db')
+    const bytes = await readFile(file)
+    bytes.fill(0xff, 4096, 3 * 4096)
+    await writeFile(file, bytes)
+    const { ok, of } = await examine()
+    expect(ok).toBe(false)
+    expect(of('database').status).toBe('problem')
+  })
+
+  it.skipIf(process.getuid?.() === 0)('reports a data folder that cannot be written to', async () => {
+    await mkdir(place.path('locked'), { mode: 0o500 })
+    const { ok, of } = await examine({ COUNTERSIGN_DATA_DIR: place.path('locked') })
+    expect(ok).toBe(false)
+    expect(of('disk').status).toBe('problem')
+  })
+
+  it('warns, and does not fail, of what is merely odd', async () => {
+    const { ok, of, findings } = await examine({
+      COUNTERSIGN_WORKERS: '256',
+      COUNTERSIGN_EXECUTION_PROVIDERS: 'nonsense,cpu',
+      COUNTERSIGN_WRKERS: '1',
+    })
+    expect(ok).toBe(true)
+    expect(of('topology').status).toBe('warning')
+    expect(of('provider nonsense').status).toBe('warning')
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        check: 'configuration',
+        status: 'warning',
+        detail: expect.stringContaining('COUNTERSIGN_WRKERS'),
+      }),
+    )
+  })
+
+  it('tells people what failed and how to mend it', async () => {
+    const { code, stdout, stderr } = await place.run(['doctor'], {
+      COUNTERSIGN_MODELS_DIR: place.path('none'),
+    })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+    expect(stdout).toMatch(/^FAIL +model pack .*build-baseline$/m)
+    expect(stdout).toContain('1 problem found.')
+  })
+
+  it('itself fails on a configuration that cannot be read', async () => {
+    const result = await place.run(['doctor', '--json'], { COUNTERSIGN_FMR: '2' })
+    expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'invalid_configuration' } })
+  })
+})

@@ -1,0 +1,145 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { apiClient } from '../support/client.js'
+import { type Workplace, workplace } from '../support/command.js'
+import { base64, face } from '../support/faces.js'
+import { validSignatures } from '../support/trust.js'
+
+let place: Workplace
+beforeEach(async () => {
+  place = await workplace()
+})
+afterEach(() => place?.dispose())
+
+async function createTenant(name: string): Promise<{ tenant_id: string; sandbox_key: string }> {
+  return (await place.run(['tenant', 'create', name, '--json'])).json
+}
+
+/** A tenant with some audit entries. */
+async function createAudited(name: string): Promise<string> {
+  const { tenant_id } = await createTenant(name)
+  for (const args of [
+    ['reissue-key', name, '--type', 'sandbox'],
+    ['rotate-signing', name],
+    ['rotate-signing', name, '--force'],
+    ['revoke-key', name, '--type', 'sandbox'],
+  ])
+    expect((await place.run(['tenant', ...args])).code).toBe(0)
+  return tenant_id
+}
+
+/** What somebody with the file and without the master key can do: the triggers are no obstacle to them. */
+function tamper(sql: string, ...values: unknown[]): void {
+  const database = new Database(place.path('countersign.db'))
+  database.exec('DROP TRIGGER audit_no_update; DROP TRIGGER audit_no_delete')
+  expect(database.prepare(sql).run(...values).changes).toBeGreaterThan(0)
+  database.close()
+}
+
+describe('backup', () => {
+  it('copies a database that is being written to, and the copy opens', async () => {
+    const server = await place.serve([], { COUNTERSIGN_SANDBOX_RATE_LIMIT: '10000/s' })
+    const { sandbox_key } = await createTenant('acme')
+    const client = apiClient(`${server.sandbox}/v1`, sandbox_key)
+    const image = base64(await face('ada', 120))
+    let acknowledged = 0
+    let writing = true
+    const writer = (async () => {
+      while (writing) {
+        const { status } = await client.enroll({ user_id: `u${acknowledged}`, image })
+        expect(status).toBe(201)
+        acknowledged++
+      }
+    })()
+    await expect.poll(() => acknowledged, { timeout: 20_000 }).toBeGreaterThan(5)
+    const before = acknowledged
+    const copy = place.path('copy.db')
+    const result = await place.run(['backup', copy, '--json'])
+    writing = false
+    await writer
+    expect(result).toMatchObject({ code: 0, stderr: '' })
+    expect(result.json).toEqual({ file: copy })
+
+    const database = new Database(copy, { readonly: true })
+    expect(database.pragma('integrity_check', { simple: true })).toBe('ok')
+    expect(database.prepare('SELECT count(*) FROM reference').pluck().get()).toBeGreaterThanOrEqual(before)
+    database.close()
+
+    const env = { COUNTERSIGN_DATABASE: `sqlite:${copy}` }
+    expect((await place.run(['tenant', 'list', '--json'], env)).json).toMatchObject([{ name: 'acme' }])
+    const restored = await place.serve([], env)
+    const verified = await apiClient(`${restored.sandbox}/v1`, sandbox_key).verify({
+      user_id: 'u0',
+      image,
+      action: 'login',
+    })
+    expect(verified.body).toMatchObject({ verdict: 'approved' })
+  })
+
+  it('never overwrites a file', async () => {
+    await writeFile(place.path('precious'), 'precious')
+    const result = await place.run(['backup', place.path('precious'), '--json'])
+    expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'file_exists' } })
+    expect(await readFile(place.path('precious'), 'utf8')).toBe('precious')
+  })
+
+  it('into a folder that is not there fails in one clear line', async () => {
+    const { code, stdout, stderr } = await place.run(['backup', place.path('no', 'such', 'file.db')])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^error: [^\n]+\n$/)
+  })
+})
+
+describe('audit verify', () => {
+  it('finds every chain intact, also while the service runs', async () => {
+    await place.serve()
+    const tenant_id = await createAudited('acme')
+    await createTenant('idle')
+    const { code, json } = await place.run(['audit', 'verify', '--json'])
+    expect(code).toBe(0)
+    expect(json).toEqual([
+      { tenant_id, name: 'acme', entries: 4, broken_at: null },
+      { tenant_id: expect.any(String), name: 'idle', entries: 0, broken_at: null },
+    ])
+    expect((await place.run(['audit', 'verify'])).stdout).toMatch(/^acme +4 +intact$/m)
+  })
+
+  it('names the first entry that was changed, and ends with 1', async () => {
+    await createAudited('acme')
+    await createAudited('other')
+    tamper(
+      `UPDATE audit SET entry = replace(entry, '"operator"', '"nobody"') WHERE sequence = 3
+       AND tenant_id = (SELECT id FROM tenant WHERE name = 'acme')`,
+    )
+    const { code, json } = await place.run(['audit', 'verify', '--json'])
+    expect(code).toBe(1)
+    expect(json).toMatchObject([
+      { name: 'acme', entries: 2, broken_at: 3 },
+      { name: 'other', entries: 4, broken_at: null },
+    ])
+    const people = await place.run(['audit', 'verify'])
+    expect(people.code).toBe(1)
+    expect(people.stdout).toMatch(/^acme +2 +broken at entry 3$/m)
+  })
+
+  it('sees an entry that was cut out', async () => {
+    await createAudited('acme')
+    tamper('DELETE FROM audit WHERE sequence = 2')
+    const { code, json } = await place.run(['audit', 'verify', '--json'])
+    expect(code).toBe(1)
+    expect(json).toMatchObject([{ broken_at: 2 }])
+  })
+})
+
+describe('keys instance-secret', () => {
+  it('prints the secret that signs what no tenant is known for', async () => {
+    const server = await place.serve()
+    const { code, json } = await place.run(['keys', 'instance-secret', '--json'])
+    expect(code).toBe(0)
+    const response = await apiClient(`${server.production}/v1`).health()
+    expect(response.status).toBe(401)
+    expect(validSignatures(response, { [json.id]: json.secret })).toEqual(['instance'])
+    expect((await place.run(['keys', 'instance-secret'])).stdout).toBe(`${json.secret}\n`)
+  })
+})

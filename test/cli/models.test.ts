@@ -1,0 +1,161 @@
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { type Workplace, workplace } from '../support/command.js'
+
+let place: Workplace
+beforeAll(async () => {
+  place = await workplace()
+})
+afterAll(() => place?.dispose())
+
+/** A models folder with a copy of the baseline pack, to be spoilt. */
+async function copyOfModels(name: string): Promise<string> {
+  const dir = place.path(name)
+  await cp(inject('modelsDir'), dir, { recursive: true })
+  return dir
+}
+
+async function networkIn(dir: string): Promise<string> {
+  const files = await readdir(`${dir}/baseline`)
+  return files.filter((file) => file.endsWith('.onnx')).sort()[0]!
+}
+
+/** One bit in the middle, as a bad disk would do it. */
+async function flipBit(file: string): Promise<void> {
+  const bytes = await readFile(file)
+  bytes[bytes.length >> 1]! ^= 1
+  await writeFile(file, bytes)
+}
+
+describe('models list', () => {
+  it('marks the configured pack as active, and names those that are not installed', async () => {
+    const { code, json } = await place.run(['models', 'list', '--json'])
+    expect(code).toBe(0)
+    const baseline = json.find(({ id }: { id: string }) => id === 'baseline')
+    expect(baseline).toMatchObject({ installed: true, active: true, problem: null })
+    expect(baseline.model).toMatch(/^baseline@/)
+    expect(json.filter(({ active }: { active: boolean }) => active)).toHaveLength(1)
+    for (const pack of json.filter(({ installed }: { installed: boolean }) => !installed))
+      expect(pack).toMatchObject({ id: expect.any(String), active: false, model: null, dir: null })
+  })
+
+  it('shows people a table', async () => {
+    const { code, stdout } = await place.run(['models', 'list'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^PACK +STATE +MODEL +DESCRIPTION$/m)
+    expect(stdout).toMatch(/^baseline +active +baseline@/m)
+  })
+
+  it('works where no pack is installed', async () => {
+    const { code, json } = await place.run(['models', 'list', '--json'], {
+      COUNTERSIGN_MODELS_DIR: place.path('none'),
+    })
+    expect(code).toBe(0)
+    expect(json.find(({ id }: { id: string }) => id === 'baseline')).toMatchObject({ installed: false })
+  })
+
+  it('shows a pack that is broken as such', async () => {
+    const dir = await copyOfModels('list-broken')
+    await writeFile(`${dir}/baseline/pack.json`, '{')
+    const { code, json } = await place.run(['models', 'list', '--json'], { COUNTERSIGN_MODELS_DIR: dir })
+    expect(code).toBe(0)
+    expect(json.find(({ problem }: { problem: string | null }) => problem)).toMatchObject({ installed: true })
+  })
+})
+
+describe('models verify', () => {
+  it('finds the configured pack whole, and says where each file comes from', async () => {
+    const { code, json } = await place.run(['models', 'verify', '--json'])
+    expect(code).toBe(0)
+    expect(json).toMatchObject({ ok: true, problem: null, model: expect.stringMatching(/^baseline@/) })
+    for (const file of json.files)
+      expect(file).toEqual({
+        file: expect.stringMatching(/\.onnx$/),
+        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+        licence: expect.any(String),
+        origin: expect.any(String),
+      })
+    expect((await place.run(['models', 'verify', 'baseline'])).stdout).toContain('is whole')
+  })
+
+  it('fails on one flipped bit, and names the file', async () => {
+    const dir = await copyOfModels('flipped')
+    const network = await networkIn(dir)
+    await flipBit(`${dir}/baseline/${network}`)
+    const env = { COUNTERSIGN_MODELS_DIR: dir }
+    const { code, json } = await place.run(['models', 'verify', '--json'], env)
+    expect(code).toBe(1)
+    expect(json).toMatchObject({ ok: false, problem: expect.stringContaining(network) })
+    const people = await place.run(['models', 'verify'], env)
+    expect(people.code).toBe(1)
+    expect(people.stdout).toContain('is broken')
+    expect(people.stderr).toBe('')
+  })
+
+  it('fails on a missing file, and names it', async () => {
+    const dir = await copyOfModels('missing-file')
+    const network = await networkIn(dir)
+    await rm(`${dir}/baseline/${network}`)
+    const { code, json } = await place.run(['models', 'verify', '--json'], { COUNTERSIGN_MODELS_DIR: dir })
+    expect(code).toBe(1)
+    expect(json).toMatchObject({ ok: false, problem: expect.stringContaining(network) })
+  })
+
+  for (const [what, text, code] of [
+    ['is no JSON', '{', 'pack_malformed'],
+    ['is no manifest', '{"id":"x"}', 'pack_invalid'],
+  ] as const)
+    it(`fails where pack.json ${what}`, async () => {
+      const dir = await copyOfModels(code)
+      await writeFile(`${dir}/baseline/pack.json`, text)
+      const result = await place.run(['models', 'verify', '--json'], { COUNTERSIGN_MODELS_DIR: dir })
+      expect(result).toMatchObject({ code: 1, stdout: '', error: { code } })
+    })
+
+  it('fails where the pack is not installed', async () => {
+    const result = await place.run(['models', 'verify', 'nowhere', '--json'])
+    expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'pack_not_found' } })
+  })
+})
+
+describe('models build-baseline', () => {
+  it('makes a broken pack whole again', async () => {
+    const dir = await copyOfModels('rebuilt')
+    const network = await networkIn(dir)
+    await flipBit(`${dir}/baseline/${network}`)
+    const env = { COUNTERSIGN_MODELS_DIR: dir }
+    const { code, json } = await place.run(['models', 'build-baseline', '--json'], env)
+    expect(code).toBe(0)
+    expect(json.dir).toBe(`${dir}/baseline`)
+    expect(json.files.map(({ file }: { file: string }) => file)).toContain(network)
+    expect((await place.run(['models', 'verify', '--json'], env)).json.ok).toBe(true)
+  })
+
+  it('writes where it is told to', async () => {
+    const out = place.path('elsewhere')
+    const { code } = await place.run(['models', 'build-baseline', '--out', out, '--json'])
+    expect(code).toBe(0)
+    expect((await place.run(['models', 'verify', out, '--json'])).json.ok).toBe(true)
+  })
+})
+
+describe('serve on a corrupted pack', () => {
+  it('refuses one that was brought, in one clear line', async () => {
+    const dir = await copyOfModels('brought')
+    const network = await networkIn(dir)
+    await flipBit(`${dir}/baseline/${network}`)
+    const { code, stderr } = await place.run(['serve'], { COUNTERSIGN_MODEL_PACK: `${dir}/baseline` })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^error: [^\n]+\n$/)
+    expect(stderr).toContain(network)
+  })
+
+  it('makes the baseline pack whole again before it serves', async () => {
+    const dir = await copyOfModels('served')
+    await flipBit(`${dir}/baseline/${await networkIn(dir)}`)
+    const env = { COUNTERSIGN_MODELS_DIR: dir }
+    const server = await place.serve([], env)
+    expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
+    expect((await place.run(['models', 'verify', '--json'], env)).json.ok).toBe(true)
+  })
+})

@@ -1,0 +1,240 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { apiClient } from '../support/client.js'
+import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
+import { base64, face } from '../support/faces.js'
+import { openSocket, rawRequest } from '../support/raw-socket.js'
+
+let place: Workplace
+
+beforeEach(async () => {
+  place = await workplace()
+})
+afterEach(() => place?.dispose())
+
+async function sandboxKey(name = 'acme'): Promise<string> {
+  return (await place.run(['tenant', 'create', name, '--json'])).json.sandbox_key
+}
+
+/** The same addresses again, as variables. */
+function addressesOf({ production, sandbox, admin }: ServerProcess): Record<string, string> {
+  return {
+    COUNTERSIGN_PRODUCTION_LISTEN: new URL(production).host,
+    COUNTERSIGN_SANDBOX_LISTEN: new URL(sandbox).host,
+    COUNTERSIGN_ADMIN_LISTEN: new URL(admin).host,
+  }
+}
+
+describe('serve', () => {
+  it('prints three addresses, and each of them answers', async () => {
+    const server = await place.serve()
+    expect(server.stderr()).toMatch(/Production +http:\/\/127\.0\.0\.1:\d+\/v1\n/)
+    expect(server.stderr()).toMatch(/Sandbox +http:\/\/127\.0\.0\.1:\d+\/v1\n/)
+    expect(server.stderr()).toMatch(/Dashboard +http:\/\/127\.0\.0\.1:\d+\/\n/)
+    const [production, sandbox, admin] = await Promise.all([
+      fetch(`${server.production}/v1/health`),
+      fetch(`${server.sandbox}/v1/health`),
+      fetch(`${server.admin}/readyz`),
+    ])
+    expect([production.status, sandbox.status, admin.status]).toEqual([401, 401, 200])
+  })
+
+  it('writes its log as JSON lines on stdout, and for people on stderr alone', async () => {
+    const server = await place.serve()
+    await fetch(`${server.production}/v1/health`)
+    server.signal('SIGTERM')
+    await server.exited
+    const lines = server.stdout().trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['request', 'stopping', 'stopped'])
+  })
+
+  it('makes master key and database for their owner alone', async () => {
+    await place.serve()
+    expect(statSync(place.path('master.key')).mode & 0o777).toBe(0o600)
+    expect(existsSync(place.path('countersign.db'))).toBe(true)
+  })
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    it(`ends with 0 on ${signal}`, async () => {
+      const server = await place.serve()
+      server.signal(signal)
+      expect(await server.exited).toEqual({ code: 0, signal: null })
+      await expect(fetch(`${server.production}/v1/health`)).rejects.toThrow()
+    })
+
+  it('answers what is under way when it is told to stop, takes nothing new, and ends with 0', async () => {
+    const server = await place.serve()
+    const key = await sandboxKey()
+    const body = JSON.stringify({ user_id: 'u+match', image: base64(await face('ada')), action: 'login' })
+    const request = (line: string, json = '') =>
+      rawRequest(
+        line,
+        [
+          `Authorization: Bearer ${key}`,
+          'Content-Type: application/json',
+          `Content-Length: ${Buffer.byteLength(json)}`,
+        ],
+        json,
+      )
+    const under = await openSocket(server.sandbox)
+    const idle = await openSocket(server.sandbox)
+    for (const connection of [under, idle]) {
+      connection.send(request('GET /v1/health'))
+      expect(await connection.response()).toMatchObject({ status: 200 })
+    }
+    const verify = request('POST /v1/verify', body)
+    const cut = verify.length - 1000
+    under.send(verify.slice(0, cut))
+    // One thread serves both connections in the order of arrival: this answer means that the head there has been read.
+    idle.send(request('GET /v1/health'))
+    expect(await idle.response()).toMatchObject({ status: 200 })
+
+    server.signal('SIGTERM')
+    await server.logged('stopping')
+    idle.send(request('GET /v1/health'))
+    const refused = await idle.response()
+    expect(refused).toMatchObject({ status: 503, body: { code: 'shutting_down' } })
+    expect(refused!.headers['retry-after']).toMatch(/^\d+$/)
+    await expect(fetch(`${server.sandbox}/v1/health`)).rejects.toThrow()
+    expect((await fetch(`${server.admin}/readyz`)).status).toBe(503)
+
+    under.send(verify.slice(cut))
+    expect(await under.response()).toMatchObject({ status: 200, body: { verdict: 'approved' } })
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+    await Promise.all([under.closed(), idle.closed()])
+  })
+
+  it('starts again on what it left, after a stop and after a kill', async () => {
+    const first = await place.serve()
+    const key = await sandboxKey()
+    const enrolled = await apiClient(`${first.sandbox}/v1`, key).enroll({
+      user_id: 'ada',
+      image: base64(await face('ada')),
+    })
+    expect(enrolled.status).toBe(201)
+    first.signal('SIGKILL')
+    await first.exited
+    const second = await place.serve()
+    const verified = await apiClient(`${second.sandbox}/v1`, key).verify({
+      user_id: 'ada',
+      image: base64(await face('ada')),
+      action: 'login',
+    })
+    expect(verified.body).toMatchObject({ verdict: 'approved' })
+  })
+
+  it('fails with the address when another process listens there, and leaves that one alone', async () => {
+    const first = await place.serve()
+    for (const taken of Object.keys(addressesOf(first))) {
+      const second = await place.run(['serve'], { [taken]: addressesOf(first)[taken]! })
+      expect(second.code).toBe(1)
+      expect(second.stderr).toBe(`error: ${addressesOf(first)[taken]} is in use by another process.\n`)
+    }
+    expect((await fetch(`${first.admin}/readyz`)).status).toBe(200)
+  })
+
+  it('warns of a variable that is none of its own', async () => {
+    const server = await place.serve([], { COUNTERSIGN_PRODUCTION_LISTN: '127.0.0.1:1' })
+    expect(server.stderr()).toContain('warning: COUNTERSIGN_PRODUCTION_LISTN is not a setting of Countersign')
+  })
+
+  const REFUSED: Array<[string, Record<string, string>, RegExp]> = [
+    [
+      'an address without a port',
+      { COUNTERSIGN_PRODUCTION_LISTEN: 'localhost' },
+      /COUNTERSIGN_PRODUCTION_LISTEN is "localhost"; expected host:port/,
+    ],
+    ['a database that it does not know', { COUNTERSIGN_DATABASE: 'mysql://x' }, /COUNTERSIGN_DATABASE/],
+    ['a model pack that is not there', { COUNTERSIGN_MODEL_PACK: 'missing' }, /no model pack at .*missing/],
+    ['a master key of a wrong length', { COUNTERSIGN_MASTER_KEY: 'c2hvcnQ=' }, /openssl rand -base64 32/],
+    [
+      'an address that is not of this machine',
+      { COUNTERSIGN_PRODUCTION_LISTEN: '192.0.2.1:8080' },
+      /Cannot listen on 192\.0\.2\.1:8080/,
+    ],
+  ]
+  for (const [what, env, message] of REFUSED)
+    it(`refuses ${what} in one clear line`, async () => {
+      const { code, stdout, stderr } = await place.run(['serve'], env)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toMatch(message)
+      expect(stderr).toMatch(/^error: [^\n]+\n$/)
+    })
+
+  it('refuses a certificate that is none, naming the file', async () => {
+    await writeFile(place.path('junk.pem'), 'junk')
+    const { code, stderr } = await place.run(['serve'], {
+      COUNTERSIGN_TLS_CERT: place.path('junk.pem'),
+      COUNTERSIGN_TLS_KEY: place.path('junk.pem'),
+    })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^error: [^\n]*junk\.pem[^\n]*\n$/)
+  })
+})
+
+describe('serve --demo', () => {
+  it('creates the tenant once and prints its keys once', async () => {
+    const first = await place.serve(['--demo'])
+    await first.told(/4\. Somebody else is rejected:[\s\S]*grace\.jpg/)
+    const key = /Sandbox key +(svc-sbx-\S+)/.exec(first.stderr())![1]!
+    expect(first.stderr()).toMatch(/Signing secret +svc-sec-\S+/)
+    expect((await apiClient(`${first.sandbox}/v1`, key).health()).status).toBe(200)
+    first.signal('SIGTERM')
+    await first.exited
+
+    const second = await place.serve(['--demo'])
+    await second.told('reissue-key')
+    expect(second.stderr()).not.toMatch(/svc-(sbx|prod|sec)-/)
+    expect((await place.run(['tenant', 'list', '--json'])).json).toHaveLength(1)
+    expect((await apiClient(`${second.sandbox}/v1`, key).health()).status).toBe(200)
+  })
+
+  it('creates nothing beside tenants that are there', async () => {
+    await sandboxKey('acme')
+    const server = await place.serve(['--demo'])
+    await server.told('Keys were shown when they were made')
+    expect(
+      (await place.run(['tenant', 'list', '--json'])).json.map(({ name }: { name: string }) => name),
+    ).toEqual(['acme'])
+  })
+
+  const shell = spawnSync('bash', ['-c', 'command -v curl base64']).status === 0
+  it.skipIf(!shell)('prints commands that do what it says', async () => {
+    const server = await place.serve(['--demo'])
+    await server.told(/4\. Somebody else is rejected:[\s\S]*grace\.jpg[\s\S]*\n/)
+    const calls = server
+      .stderr()
+      .split('\n\n')
+      .filter((block) => block.trimStart().startsWith('curl'))
+    expect(calls).toHaveLength(4)
+    const run = async (call: string, key = '') => {
+      const { stdout } = await promisify(execFile)('bash', ['-c', `KEY=${key}\n${call}`])
+      return JSON.parse(stdout)
+    }
+    expect(await run(calls[0]!)).toMatchObject({ verdict: 'approved', production_key: 'issued' })
+    const { stdout: key } = await place.run(['tenant', 'production-key', 'demo'])
+    expect(await run(calls[1]!, key.trim())).toMatchObject({ status: 'enrolled' })
+    expect(await run(calls[2]!, key.trim())).toMatchObject({ verdict: 'approved' })
+    expect(await run(calls[3]!, key.trim())).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
+  })
+
+  it('names in its advice a tenant that is there', async () => {
+    await sandboxKey('acme')
+    const server = await place.serve(['--demo'])
+    await server.told(/reissue-key \S+/)
+    const name = /reissue-key (\S+)/.exec(server.stderr())![1]!
+    expect((await place.run(['tenant', 'reissue-key', name, '--type', 'sandbox'])).code).toBe(0)
+  })
+})
+
+it('the log of a run holds no key of the demo tenant', async () => {
+  const server = await place.serve(['--demo'])
+  await server.told(/Signing secret +svc-sec-/)
+  server.signal('SIGTERM')
+  await server.exited
+  expect(server.stdout()).not.toMatch(/svc-(sbx|prod|sec)-/)
+  expect(readFileSync(place.path('countersign.db')).includes('svc-')).toBe(false)
+})

@@ -1,0 +1,411 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ApiClient, apiClient } from '../support/client.js'
+import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
+import { base64, face } from '../support/faces.js'
+import { validSignatures } from '../support/trust.js'
+
+let place: Workplace
+let server: ServerProcess
+let photo: string
+
+beforeAll(async () => {
+  place = await workplace()
+  server = await place.serve()
+  photo = base64(await face('ada'))
+})
+afterAll(() => place?.dispose())
+
+const sandbox = (key: string): ApiClient => apiClient(`${server.sandbox}/v1`, key)
+const production = (key: string): ApiClient => apiClient(`${server.production}/v1`, key)
+
+async function create(name: string) {
+  const { code, json } = await place.run(['tenant', 'create', name, '--json'])
+  expect(code).toBe(0)
+  return json as { tenant_id: string; sandbox_key: string; signing_secret: { id: string; secret: string } }
+}
+
+/** A tenant whose production key is issued, and not revealed. */
+async function createIssued(name: string) {
+  const tenant = await create(name)
+  const verified = await sandbox(tenant.sandbox_key).verify({
+    user_id: 'u+match',
+    image: photo,
+    action: 'login',
+  })
+  expect(verified.body).toMatchObject({ verdict: 'approved', production_key: 'issued' })
+  return tenant
+}
+
+async function reveal(name: string): Promise<string> {
+  const { code, json } = await place.run(['tenant', 'production-key', name, '--json'])
+  expect(code).toBe(0)
+  return json.production_key
+}
+
+async function expectRevoked(client: ApiClient) {
+  const response = await client.health()
+  expect(response.status).toBe(401)
+  expect(response.body).toMatchObject({ error: 'authentication_failed', code: 'revoked_api_key' })
+}
+
+describe('tenant create', () => {
+  it('prints exactly the key, the secret and where the dashboard is', async () => {
+    const { code, json, stderr } = await place.run(['tenant', 'create', 'shape', '--json'])
+    expect(code).toBe(0)
+    expect(stderr).toBe('')
+    expect(json).toEqual({
+      tenant_id: expect.stringMatching(/^ten_[0-9a-f]{32}$/),
+      name: 'shape',
+      sandbox_key: expect.stringMatching(/^svc-sbx-[0-9A-Za-z]{49}$/),
+      signing_secret: {
+        id: expect.stringMatching(/^sec_[0-9a-f]{32}$/),
+        secret: expect.stringMatching(/^svc-sec-[0-9A-Za-z]{43}$/),
+      },
+      dashboard_url: expect.stringMatching(/^http:\/\/.+\/$/),
+    })
+  })
+
+  it('prints the same for people, and says that it is shown only now', async () => {
+    const { code, stdout, stderr } = await place.run(['tenant', 'create', 'people'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^Sandbox key +svc-sbx-\S{49}$/m)
+    expect(stdout).toMatch(/^Signing secret +svc-sec-\S{43}$/m)
+    expect(stderr).toContain('shown only now')
+  })
+
+  it('is seen by a running service at once', async () => {
+    const tenant = await create('at-once')
+    const response = await sandbox(tenant.sandbox_key).health()
+    expect(response.status).toBe(200)
+    const { id, secret } = tenant.signing_secret
+    expect(validSignatures(response, { [id]: secret })).toEqual([id])
+  })
+
+  it('refuses a name that is taken, and leaves the first tenant alone', async () => {
+    const first = await create('taken')
+    const second = await place.run(['tenant', 'create', 'taken', '--json'])
+    expect(second).toMatchObject({ code: 1, stdout: '', error: { code: 'tenant_exists' } })
+    expect((await sandbox(first.sandbox_key).health()).status).toBe(200)
+  })
+
+  it('makes one tenant of two creations of a name at once', async () => {
+    const results = await Promise.all([1, 2].map(() => place.run(['tenant', 'create', 'race', '--json'])))
+    expect(results.map(({ code }) => code).sort()).toEqual([0, 1])
+    expect(results.find(({ code }) => code === 1)!.error.code).toBe('tenant_exists')
+  })
+
+  for (const name of ['', '../up', '<b>bold</b>', 'x'.repeat(65)])
+    it(`refuses the name ${JSON.stringify(name.length > 20 ? `${name.length} letters` : name)}`, async () => {
+      const { code, stdout, error } = await place.run(['tenant', 'create', name, '--json'])
+      expect(code).toBe(1)
+      expect(stdout).toBe('')
+      expect(error.code).toBe('invalid_tenant_name')
+    })
+
+  it('takes a contract, which the list shows', async () => {
+    const created = await place.run([
+      'tenant',
+      'create',
+      'contract',
+      '--rate-limit',
+      '7/s',
+      '--fmr',
+      '1e-5',
+      '--json',
+    ])
+    expect(created.code).toBe(0)
+    const { json } = await place.run(['tenant', 'list', '--json'])
+    expect(json.find(({ name }: { name: string }) => name === 'contract')).toMatchObject({
+      rate_limit_per_second: 7,
+      fmr: 1e-5,
+    })
+  })
+
+  for (const [option, value] of [
+    ['--rate-limit', 'fast'],
+    ['--fmr', '2'],
+  ] as const)
+    it(`answers ${option} ${value} as wrong usage, and makes no tenant`, async () => {
+      const refused = await place.run(['tenant', 'create', 'unmade', option, value, '--json'])
+      expect(refused.code).toBe(2)
+      expect(refused.error.message).toContain(option)
+      const { stdout } = await place.run(['tenant', 'list'])
+      expect(stdout).not.toContain('unmade')
+    })
+})
+
+describe('tenant list', () => {
+  it('shows the state of every key, and never a key or a secret', async () => {
+    const tenant = await createIssued('listed')
+    const key = await reveal('listed')
+    for (const args of [
+      ['tenant', 'list', '--json'],
+      ['tenant', 'list'],
+    ]) {
+      const { code, stdout } = await place.run(args)
+      expect(code).toBe(0)
+      expect(stdout).toContain('listed')
+      for (const secret of [tenant.sandbox_key, tenant.signing_secret.secret, key])
+        expect(stdout).not.toContain(secret.slice(8, 40))
+    }
+    const { json } = await place.run(['tenant', 'list', '--json'])
+    const listed = json.find(({ name }: { name: string }) => name === 'listed')
+    expect(listed).toMatchObject({ tenant_id: tenant.tenant_id, production_key: 'revealed' })
+    expect(listed.keys).toEqual([
+      expect.objectContaining({ type: 'production', hint: `…${key.slice(-4)}`, revoked_at: null }),
+      expect.objectContaining({
+        type: 'sandbox',
+        hint: `…${tenant.sandbox_key.slice(-4)}`,
+        revoked_at: null,
+      }),
+    ])
+  })
+
+  it('says how to begin when there are no tenants', async () => {
+    const empty = await workplace()
+    try {
+      const people = await empty.run(['tenant', 'list'])
+      expect(people).toMatchObject({ code: 0, stdout: expect.stringContaining('countersign tenant create') })
+      expect((await empty.run(['tenant', 'list', '--json'])).json).toEqual([])
+    } finally {
+      await empty.dispose()
+    }
+  })
+})
+
+describe('tenant production-key', () => {
+  it('is refused before a verify in the sandbox was approved', async () => {
+    const tenant = await create('early')
+    const rejected = await sandbox(tenant.sandbox_key).verify({
+      user_id: 'u+no_match',
+      image: photo,
+      action: 'login',
+    })
+    expect(rejected.body).toMatchObject({ verdict: 'rejected' })
+    const result = await place.run(['tenant', 'production-key', 'early', '--json'])
+    expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'production_key_not_issued' } })
+  })
+
+  it('prints the key alone, once, and the service takes it at once', async () => {
+    const tenant = await createIssued('once')
+    const { code, stdout } = await place.run(['tenant', 'production-key', 'once'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^svc-prod-[0-9A-Za-z]{49}\n$/)
+    const response = await production(stdout.trim()).health()
+    expect(response.status).toBe(200)
+    const { id, secret } = tenant.signing_secret
+    expect(validSignatures(response, { [id]: secret })).toEqual([id])
+
+    const again = await place.run(['tenant', 'production-key', 'once', '--json'])
+    expect(again).toMatchObject({ code: 1, stdout: '', error: { code: 'production_key_already_revealed' } })
+    expect(again.error.message).toContain('reissue-key once --type production')
+  })
+
+  it('is revealed to one of two who ask at once', async () => {
+    await createIssued('two-ask')
+    const results = await Promise.all(
+      [1, 2].map(() => place.run(['tenant', 'production-key', 'two-ask', '--json'])),
+    )
+    expect(results.map(({ code }) => code).sort()).toEqual([0, 1])
+  })
+})
+
+describe('tenant revoke-key', () => {
+  it('ends a key at once', async () => {
+    const tenant = await create('revoked')
+    const client = sandbox(tenant.sandbox_key)
+    expect((await client.health()).status).toBe(200)
+    const { code, json } = await place.run(['tenant', 'revoke-key', 'revoked', '--type', 'sandbox', '--json'])
+    expect({ code, json }).toEqual({ code: 0, json: { revoked: 1 } })
+    await expectRevoked(client)
+  })
+
+  it('leaves the key of the other type alone', async () => {
+    const tenant = await createIssued('half-revoked')
+    const key = await reveal('half-revoked')
+    await place.run(['tenant', 'revoke-key', 'half-revoked', '--type', 'production'])
+    await expectRevoked(production(key))
+    expect((await sandbox(tenant.sandbox_key).health()).status).toBe(200)
+  })
+
+  it('is refused when no key is active', async () => {
+    await create('nothing-active')
+    const production = await place.run([
+      'tenant',
+      'revoke-key',
+      'nothing-active',
+      '--type',
+      'production',
+      '--json',
+    ])
+    expect(production).toMatchObject({ code: 1, error: { code: 'no_active_key' } })
+    await place.run(['tenant', 'revoke-key', 'nothing-active', '--type', 'sandbox'])
+    const again = await place.run(['tenant', 'revoke-key', 'nothing-active', '--type', 'sandbox', '--json'])
+    expect(again).toMatchObject({ code: 1, error: { code: 'no_active_key' } })
+  })
+})
+
+describe('tenant reissue-key', () => {
+  it('without grace replaces the key at once', async () => {
+    const tenant = await create('reissued')
+    const { code, json } = await place.run([
+      'tenant',
+      'reissue-key',
+      'reissued',
+      '--type',
+      'sandbox',
+      '--json',
+    ])
+    expect(code).toBe(0)
+    expect(Object.keys(json)).toEqual(['sandbox_key'])
+    await expectRevoked(sandbox(tenant.sandbox_key))
+    expect((await sandbox(json.sandbox_key).health()).status).toBe(200)
+  })
+
+  it('with grace leaves the old key valid beside the new one', async () => {
+    await createIssued('graceful')
+    const old = await reveal('graceful')
+    const { code, stdout, stderr } = await place.run([
+      'tenant',
+      'reissue-key',
+      'graceful',
+      '--type',
+      'production',
+      '--grace',
+      '1h',
+    ])
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/old key stays valid until \d{4}-/)
+    expect((await production(old).health()).status).toBe(200)
+    expect((await production(stdout.trim()).health()).status).toBe(200)
+    const { json } = await place.run(['tenant', 'list', '--json'])
+    const listed = json.find(({ name }: { name: string }) => name === 'graceful')
+    expect(listed.keys.map((key: { valid_until: string | null }) => key.valid_until !== null)).toContain(true)
+  })
+
+  it('ends the old key when the grace period is over', async () => {
+    const tenant = await create('short-grace')
+    const { json } = await place.run([
+      'tenant',
+      'reissue-key',
+      'short-grace',
+      '--type',
+      'sandbox',
+      '--grace',
+      '1s',
+      '--json',
+    ])
+    const client = sandbox(tenant.sandbox_key)
+    await poll(
+      () => client.health(),
+      ({ status }) => status !== 200,
+    )
+    await expectRevoked(client)
+    expect((await sandbox(json.sandbox_key).health()).status).toBe(200)
+  })
+
+  it('counts a key as active no more when its grace is over', async () => {
+    const tenant = await create('grace-over')
+    await place.run(['tenant', 'reissue-key', 'grace-over', '--type', 'sandbox', '--grace', '1s'])
+    await poll(
+      () => sandbox(tenant.sandbox_key).health(),
+      ({ status }) => status !== 200,
+    )
+    const { json } = await place.run(['tenant', 'revoke-key', 'grace-over', '--type', 'sandbox', '--json'])
+    expect(json).toEqual({ revoked: 1 })
+  })
+
+  it('makes no production key before it is issued', async () => {
+    await create('impatient')
+    const result = await place.run(['tenant', 'reissue-key', 'impatient', '--type', 'production', '--json'])
+    expect(result).toMatchObject({ code: 1, error: { code: 'production_key_not_issued' } })
+  })
+
+  it('reveals nothing twice: after a reissue the first reveal is spent', async () => {
+    await createIssued('spent')
+    await place.run(['tenant', 'reissue-key', 'spent', '--type', 'production'])
+    const result = await place.run(['tenant', 'production-key', 'spent', '--json'])
+    expect(result).toMatchObject({ code: 1, error: { code: 'production_key_already_revealed' } })
+  })
+
+  for (const grace of ['1', '-1h', '999999999999999d'])
+    it(`answers --grace ${grace} as wrong usage, and the key stays`, async () => {
+      const name = `grace-${grace.replace(/[^0-9a-z]/g, '_')}`
+      const tenant = await create(name)
+      const { code, stderr } = await place.run([
+        'tenant',
+        'reissue-key',
+        name,
+        '--type',
+        'sandbox',
+        `--grace=${grace}`,
+        '--json',
+      ])
+      expect(code).toBe(2)
+      expect(stderr).not.toContain('    at ')
+      expect((await sandbox(tenant.sandbox_key).health()).status).toBe(200)
+    })
+})
+
+describe('tenant rotate-signing', () => {
+  it('makes a new secret, under which and the old one every response is signed', async () => {
+    const tenant = await create('rotated')
+    const { code, json } = await place.run(['tenant', 'rotate-signing', 'rotated', '--json'])
+    expect(code).toBe(0)
+    expect(json.previous).toMatchObject({ id: tenant.signing_secret.id })
+    const response = await sandbox(tenant.sandbox_key).health()
+    const secrets = {
+      [tenant.signing_secret.id]: tenant.signing_secret.secret,
+      [json.signing_secret.id]: json.signing_secret.secret,
+    }
+    expect(validSignatures(response, secrets).sort()).toEqual(Object.keys(secrets).sort())
+  })
+
+  it('is refused in an overlap, unless forced, which ends the older secret at once', async () => {
+    const tenant = await create('forced')
+    const first = await place.run(['tenant', 'rotate-signing', 'forced', '--json'])
+    const refused = await place.run(['tenant', 'rotate-signing', 'forced', '--json'])
+    expect(refused).toMatchObject({ code: 1, stdout: '', error: { code: 'rotation_in_progress' } })
+    const forced = await place.run(['tenant', 'rotate-signing', 'forced', '--force', '--json'])
+    expect(forced.code).toBe(0)
+    expect(forced.json.previous.id).toBe(first.json.signing_secret.id)
+    const response = await sandbox(tenant.sandbox_key).health()
+    expect(response.headers.get('x-svc-signature')).not.toContain(tenant.signing_secret.id)
+    const { id, secret } = forced.json.signing_secret
+    expect(validSignatures(response, { [id]: secret })).toEqual([id])
+  })
+})
+
+describe('every tenant command', () => {
+  const COMMANDS = [
+    ['production-key'],
+    ['revoke-key', '--type', 'sandbox'],
+    ['reissue-key', '--type', 'sandbox'],
+    ['rotate-signing'],
+  ]
+  for (const [command, ...options] of COMMANDS) {
+    it(`${command} names a tenant that is not there`, async () => {
+      const { code, stdout, stderr } = await place.run(['tenant', command!, 'nobody', ...options])
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toBe('error: There is no tenant named nobody.\n')
+    })
+  }
+
+  it('finds a tenant by its id too', async () => {
+    const tenant = await create('by-id')
+    const { code } = await place.run(['tenant', 'rotate-signing', tenant.tenant_id])
+    expect(code).toBe(0)
+  })
+
+  for (const command of ['revoke-key', 'reissue-key']) {
+    it(`${command} without --type is wrong usage`, async () => {
+      const { code, stderr } = await place.run(['tenant', command, 'shape'])
+      expect(code).toBe(2)
+      expect(stderr).toContain('--type')
+    })
+    it(`${command} of an unknown type is wrong usage`, async () => {
+      const result = await place.run(['tenant', command, 'shape', '--type', 'both', '--json'])
+      expect(result).toMatchObject({ code: 2, error: { code: 'invalid_option' } })
+    })
+  }
+})

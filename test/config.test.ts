@@ -1,0 +1,199 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  adminUrl,
+  ConfigError,
+  environmentUrl,
+  loadConfig,
+  modelPackDir,
+  parseRate,
+  SETTINGS,
+  sqliteFile,
+  unknownVariables,
+} from '../src/config.js'
+
+let dir: string
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'countersign-config-'))
+  writeFileSync(join(dir, 'tls.pem'), '')
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const load = (env: Record<string, string> = {}) =>
+  loadConfig(Object.fromEntries(Object.entries(env).map(([name, value]) => [`COUNTERSIGN_${name}`, value])))
+
+describe('without any variable', () => {
+  it('the defaults of the contract hold', () => {
+    expect(load()).toMatchObject({
+      productionListen: { host: '127.0.0.1', port: 8080 },
+      sandboxListen: { host: '127.0.0.1', port: 8081 },
+      adminListen: { host: '127.0.0.1', port: 8082 },
+      tlsTerminatedUpstream: false,
+      dataDir: resolve('data'),
+      database: `sqlite:${resolve('data/countersign.db')}`,
+      masterKeyFile: resolve('data/master.key'),
+      modelsDir: resolve('data/models'),
+      modelPack: 'baseline',
+      executionProviders: ['cpu'],
+      workers: availableParallelism(),
+      queueLimit: availableParallelism() * 32,
+      deadlineMs: 10_000,
+      maxBodyBytes: 8 * 1024 * 1024,
+      maxImagePixels: 24_000_000,
+      minFacePx: 80,
+      fmr: 1e-4,
+      lockoutAttempts: undefined,
+      replayPolicy: 'report',
+      jwtTtlSeconds: 300,
+      rateLimit: 50,
+      sandboxRateLimit: 20,
+      logLevel: 'info',
+    })
+  })
+
+  it('an empty variable counts as absent', () => {
+    const empty = Object.fromEntries(Object.values(SETTINGS).map(({ variable }) => [variable, ' ']))
+    expect(loadConfig(empty)).toEqual(loadConfig({}))
+  })
+
+  it('the result cannot be changed', () => {
+    expect(Object.isFrozen(load())).toBe(true)
+  })
+})
+
+describe('what is written lives under the data folder', () => {
+  it('unless a variable names another place', () => {
+    const config = load({ DATA_DIR: dir })
+    expect([config.database, config.masterKeyFile, config.modelsDir]).toEqual([
+      `sqlite:${join(dir, 'countersign.db')}`,
+      join(dir, 'master.key'),
+      join(dir, 'models'),
+    ])
+    const elsewhere = load({
+      DATA_DIR: dir,
+      DATABASE: 'sqlite:/x/y.db',
+      MASTER_KEY_FILE: '/k',
+      MODELS_DIR: '/m',
+    })
+    expect([sqliteFile(elsewhere), elsewhere.masterKeyFile, elsewhere.modelsDir]).toEqual([
+      '/x/y.db',
+      '/k',
+      '/m',
+    ])
+  })
+
+  it('a pack is a name in the models folder, or a path', () => {
+    expect(modelPackDir(load({ MODELS_DIR: '/m', MODEL_PACK: 'zoo' }))).toBe('/m/zoo')
+    expect(modelPackDir(load({ MODELS_DIR: '/m', MODEL_PACK: '/packs/zoo' }))).toBe('/packs/zoo')
+    expect(modelPackDir(load({ MODELS_DIR: '/m', MODEL_PACK: './zoo' }))).toBe(resolve('zoo'))
+  })
+})
+
+describe('a value that is read', () => {
+  for (const [name, text, key, value] of [
+    ['PRODUCTION_LISTEN', '0.0.0.0:443', 'productionListen', { host: '0.0.0.0', port: 443 }],
+    ['PRODUCTION_LISTEN', '[::1]:8080', 'productionListen', { host: '::1', port: 8080 }],
+    ['SANDBOX_LISTEN', 'localhost:0', 'sandboxListen', { host: 'localhost', port: 0 }],
+    ['PRODUCTION_URL', 'https://id.example.test/v1/', 'productionUrl', 'https://id.example.test/v1'],
+    ['EXECUTION_PROVIDERS', ' CUDA, cpu ,', 'executionProviders', ['cuda', 'cpu']],
+    ['RATE_LIMIT', '0.5/s', 'rateLimit', 0.5],
+    ['FMR', '1e-6', 'fmr', 1e-6],
+    ['LOCKOUT_ATTEMPTS', '0', 'lockoutAttempts', 0],
+    ['TLS_TERMINATED_UPSTREAM', 'true', 'tlsTerminatedUpstream', true],
+    ['WORKERS', ' 3 ', 'workers', 3],
+  ] as const)
+    it(`${name}=${text}`, () => {
+      expect(load({ [name]: text })[key]).toEqual(value)
+    })
+
+  it('the queue grows with the workers', () => {
+    expect(load({ WORKERS: '3' }).queueLimit).toBe(96)
+    expect(load({ WORKERS: '3', QUEUE_LIMIT: '7' }).queueLimit).toBe(7)
+  })
+})
+
+describe('a value that is refused', () => {
+  for (const [name, ...texts] of [
+    ['PRODUCTION_LISTEN', 'localhost', '8080', ':8080', '1.2.3.4:99999', 'a b:80', 'http://x:80', '[::1]'],
+    ['PRODUCTION_URL', 'example.test', 'ftp://x', '/v1'],
+    ['TLS_TERMINATED_UPSTREAM', 'yes', '1', 'TRUE'],
+    ['WORKERS', '0', '257', '-1', '1.5', 'many', '1e999', '0x'],
+    ['DEADLINE_MS', '99', '600001'],
+    ['MAX_BODY_BYTES', '1023', '8MiB'],
+    ['FMR', '0', '1', '-1e-4', 'low'],
+    ['LOCKOUT_ATTEMPTS', '-1', '1001'],
+    ['REPLAY_POLICY', 'ignore'],
+    ['RATE_LIMIT', '0', '0/s', '50/m', '-1/s', 'fast', '1e9'],
+    ['JWT_TTL_SECONDS', '9', '3601'],
+    ['LOG_LEVEL', 'loud'],
+  ] as const)
+    for (const text of texts)
+      it(`${name}=${text} names the variable, the value and what was expected`, () => {
+        expect(() => load({ [name]: text })).toThrow(ConfigError)
+        expect(() => load({ [name]: text })).toThrow(
+          `COUNTERSIGN_${name} is ${JSON.stringify(text)}; expected `,
+        )
+      })
+
+  it('a database of another kind, without showing its address', () => {
+    const config = load({ DATABASE: 'postgres://user:password@host/db' })
+    expect(() => sqliteFile(config)).toThrow(ConfigError)
+    expect(() => sqliteFile(config)).not.toThrow(/password/)
+  })
+
+  it('a certificate without its key, and a file that cannot be read', () => {
+    const file = join(dir, 'tls.pem')
+    expect(load({ TLS_CERT: file, TLS_KEY: file })).toMatchObject({ tlsCert: file, tlsKey: file })
+    expect(() => load({ TLS_CERT: file })).toThrow(/must be given together/)
+    expect(() => load({ TLS_KEY: file })).toThrow(/must be given together/)
+    expect(() => load({ TLS_CERT: file, TLS_KEY: join(dir, 'missing') })).toThrow(ConfigError)
+  })
+})
+
+describe('URLs', () => {
+  it('are made from the addresses, with a host that can be called', () => {
+    const config = load({
+      PRODUCTION_LISTEN: '0.0.0.0:80',
+      SANDBOX_LISTEN: '[::1]:81',
+      ADMIN_LISTEN: '[::]:82',
+    })
+    expect(environmentUrl(config, 'production')).toBe('http://localhost:80/v1')
+    expect(environmentUrl(config, 'sandbox')).toBe('http://[::1]:81/v1')
+    expect(adminUrl(config)).toBe('http://localhost:82')
+  })
+
+  it('are https where a certificate is given, and what the operator says where he says it', () => {
+    const file = join(dir, 'tls.pem')
+    const config = load({ TLS_CERT: file, TLS_KEY: file, SANDBOX_URL: 'https://sbx.example.test/v1' })
+    expect(environmentUrl(config, 'production')).toBe('https://127.0.0.1:8080/v1')
+    expect(environmentUrl(config, 'sandbox')).toBe('https://sbx.example.test/v1')
+  })
+})
+
+describe('rates', () => {
+  it('are numbers a second, with or without the unit', () => {
+    expect([parseRate('50', 'x'), parseRate('50/s', 'x'), parseRate(' 2.5/s ', 'x')]).toEqual([50, 50, 2.5])
+  })
+})
+
+describe('misspelt variables', () => {
+  it('are told, others are none of our business', () => {
+    expect(unknownVariables({ COUNTERSIGN_WORKER: '1', COUNTERSIGN_WORKERS: '1', PATH: 'x' })).toEqual([
+      'COUNTERSIGN_WORKER',
+    ])
+  })
+})
+
+describe('every setting', () => {
+  it('has a variable of its own, a description, and a default that it would take itself', () => {
+    const settings = Object.values(SETTINGS)
+    expect(new Set(settings.map(({ variable }) => variable)).size).toBe(settings.length)
+    for (const { variable, fallback, description, parse } of settings) {
+      expect(variable).toMatch(/^COUNTERSIGN_[A-Z][A-Z_]*[A-Z]$/)
+      expect(description).toMatch(/\.$/)
+      if (fallback !== undefined) expect(() => parse(fallback, variable)).not.toThrow()
+    }
+  })
+})

@@ -1,0 +1,144 @@
+import { execFile } from 'node:child_process'
+import { createHmac, randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ConfigError } from '../../src/config.js'
+import { type DerivedKeys, deriveKeys, loadMasterKey } from '../../src/crypto/master-key.js'
+import { packageFile } from '../../src/package-root.js'
+
+let dir: string
+let file: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'countersign-key-'))
+  file = join(dir, 'made', 'master.key')
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+const load = (masterKey?: string) => loadMasterKey({ masterKey, masterKeyFile: file })
+
+function write(text: string, mode = 0o600): void {
+  file = join(dir, 'master.key')
+  writeFileSync(file, text)
+  chmodSync(file, mode)
+}
+
+describe('the master key file', () => {
+  it('is made at first, for its owner alone, and nothing is left beside it', () => {
+    const key = load()
+    expect(key).toHaveLength(32)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(statSync(join(dir, 'made')).mode & 0o777).toBe(0o700)
+    expect(readFileSync(file, 'utf8')).toMatch(/^[A-Za-z0-9+/]{43}=\n$/)
+    expect(readdirSync(join(dir, 'made'))).toEqual(['master.key'])
+  })
+
+  it('is the same key ever after', () => {
+    expect(load()).toEqual(load())
+  })
+
+  it('is another one in another place', () => {
+    const first = load()
+    file = join(dir, 'other.key')
+    expect(load()).not.toEqual(first)
+  })
+
+  it('is not made where the variable gives the key', () => {
+    const key = randomBytes(32)
+    expect(load(key.toString('base64'))).toEqual(key)
+    expect(readdirSync(dir)).toEqual([])
+  })
+
+  for (const length of [0, 16, 31, 33, 64])
+    it(`of ${length} bytes is refused`, () => {
+      write(`${randomBytes(length).toString('base64')}\n`)
+      expect(() => load()).toThrow(ConfigError)
+      expect(() => load()).toThrow(/not 32 bytes of base64.*openssl rand -base64 32/)
+      if (length > 0) expect(() => load(randomBytes(length).toString('base64'))).toThrow(ConfigError)
+    })
+
+  it('of letters that are not base64 is refused', () => {
+    write(`${'!'.repeat(12)}${randomBytes(24).toString('base64')}\n`)
+    expect(() => load()).toThrow(ConfigError)
+  })
+
+  it.skipIf(process.platform === 'win32')('that others may open is refused, and says what to do', () => {
+    for (const mode of [0o644, 0o640, 0o604, 0o620, 0o601, 0o666]) {
+      write(`${randomBytes(32).toString('base64')}\n`, mode)
+      expect(() => load()).toThrow(`chmod 600 ${file}`)
+    }
+    chmodSync(file, 0o400)
+    expect(load()).toHaveLength(32)
+  })
+
+  it('that is a folder is refused by its name', () => {
+    file = dir
+    expect(() => load()).toThrow(ConfigError)
+    expect(() => load()).toThrow(dir)
+  })
+
+  it('a refusal never shows the key', () => {
+    const text = randomBytes(31).toString('base64')
+    write(text)
+    try {
+      load()
+      expect.unreachable()
+    } catch (error) {
+      expect((error as Error).message).not.toContain(text.slice(0, 10))
+    }
+  })
+
+  it('is one key for processes that start first at once', async () => {
+    const script = `
+      const { loadMasterKey } = await import(process.argv[1])
+      process.stdout.write(loadMasterKey({ masterKeyFile: process.argv[2] }).toString('hex'))
+    `
+    const built = pathToFileURL(packageFile('dist', 'src', 'crypto', 'master-key.js')).href
+    const results = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, built, file]),
+      ),
+    )
+    const keys = new Set(results.map(({ stdout }) => stdout))
+    expect([...keys]).toEqual([load().toString('hex')])
+    expect(readdirSync(join(dir, 'made'))).toEqual(['master.key'])
+  })
+
+  it('is made even where a crash left a half-made one behind', () => {
+    load()
+    rmSync(file)
+    writeFileSync(`${file}.${process.pid}.tmp`, 'half')
+    expect(load()).toHaveLength(32)
+  })
+})
+
+describe('derived keys', () => {
+  /** HKDF-SHA256 written out from RFC 5869, one block. */
+  function hkdf(secret: Buffer, info: string): Buffer {
+    const extracted = createHmac('sha256', Buffer.alloc(32)).update(secret).digest()
+    return createHmac('sha256', extracted).update(info).update(Buffer.of(1)).digest()
+  }
+
+  it('are HKDF-SHA256 of the master key, one a purpose', () => {
+    const master = randomBytes(32)
+    const keys = deriveKeys(master)
+    for (const purpose of Object.keys(keys) as Array<keyof DerivedKeys>)
+      expect(keys[purpose]).toEqual(hkdf(master, `countersign/v1/${purpose}`))
+    expect(new Set(Object.values(keys).map((key) => key.toString('hex'))).size).toBe(Object.keys(keys).length)
+  })
+
+  it('stay what they are: data sealed by one version opens in the next', () => {
+    const keys = deriveKeys(Buffer.alloc(32, 7))
+    expect(Object.keys(keys).sort()).toEqual([
+      'audit',
+      'idempotency',
+      'instance',
+      'lookup',
+      'secrets',
+      'wrapping',
+    ])
+  })
+})

@@ -1,0 +1,132 @@
+/** Signatures and JWTs against code that shares nothing with the product: node:crypto, and openssl where it is installed. */
+import { spawnSync } from 'node:child_process'
+import { createHmac, randomBytes } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { signResponse } from '../../src/crypto/response-signature.js'
+import { signVerification, type VerificationClaims } from '../../src/crypto/verification-jwt.js'
+import { decodeJwt } from '../support/trust.js'
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+
+function opensslHmac(secret: string | Buffer, data: string | Buffer): Buffer {
+  const { stdout, stderr, status } = spawnSync(
+    'openssl',
+    [
+      'dgst',
+      '-sha256',
+      '-mac',
+      'HMAC',
+      '-macopt',
+      `hexkey:${Buffer.from(secret).toString('hex')}`,
+      '-binary',
+    ],
+    { input: data },
+  )
+  if (status !== 0) throw new Error(stderr.toString())
+  return stdout
+}
+
+const parts = {
+  timestamp: 1_800_000_000,
+  requestId: '0190a0b0-0000-7000-8000-000000000000',
+  status: 200,
+  method: 'POST',
+  target: '/v1/verify?x=1',
+  body: '{"grüße":"€"}',
+}
+const SIGNED = `v1:${parts.timestamp}:${parts.requestId}:200:POST:/v1/verify?x=1:${parts.body}`
+const old = { id: 'sec_old', secret: 'svc-sec-old' }
+const next = { id: 'sec_new', secret: 'svc-sec-new' }
+
+describe('the response signature', () => {
+  it('is HMAC-SHA256 of the documented input, in hex', () => {
+    const v1 = createHmac('sha256', old.secret).update(SIGNED).digest('hex')
+    expect(signResponse(parts, [old])).toBe(`t=${parts.timestamp},kid=sec_old,v1=${v1}`)
+  })
+
+  it.skipIf(!hasOpenssl)('is what openssl makes of it', () => {
+    const v1 = opensslHmac(old.secret, SIGNED).toString('hex')
+    expect(signResponse(parts, [old])).toBe(`t=${parts.timestamp},kid=sec_old,v1=${v1}`)
+  })
+
+  it('carries one pair a secret, each right by itself', () => {
+    const [stamp, ...pairs] = signResponse(parts, [old, next]).split(',kid=')
+    expect(stamp).toBe(`t=${parts.timestamp}`)
+    expect(pairs).toEqual(
+      [old, next].map(
+        ({ id, secret }) => `${id},v1=${createHmac('sha256', secret).update(SIGNED).digest('hex')}`,
+      ),
+    )
+  })
+
+  it('is the same for a body as text and as bytes', () => {
+    const asBytes = signResponse({ ...parts, body: Buffer.from(parts.body) }, [old])
+    expect(asBytes).toBe(signResponse(parts, [old]))
+  })
+
+  for (const [field, value] of Object.entries({
+    timestamp: parts.timestamp + 1,
+    requestId: '0190a0b0-0000-7000-8000-000000000001',
+    status: 201,
+    method: 'GET',
+    target: '/v1/verify',
+    body: '{"grüße":"€" }',
+  }))
+    it(`covers the ${field}`, () => {
+      const hex = (header: string) => /v1=([0-9a-f]+)$/.exec(header)![1]
+      const changed = signResponse({ ...parts, [field]: value }, [old])
+      expect(hex(changed)).not.toBe(hex(signResponse(parts, [old])))
+    })
+})
+
+describe('the verification JWT', () => {
+  const claims: VerificationClaims = {
+    iss: 'https://example.test/v1',
+    aud: 'ten_1',
+    sub: 'Zoë "quoted"',
+    iat: 1_800_000_000,
+    nbf: 1_800_000_000,
+    exp: 1_800_000_300,
+    jti: 'ver_1',
+    txn: parts.requestId,
+    env: 'production',
+    verdict: 'approved',
+    score: 0.812345,
+    fmr: 1e-4,
+    action: { amount: '1250.00', note: 'grüße' },
+    action_hash: 'ab'.repeat(32),
+    amr: ['face'],
+    acr: 'urn:countersign:acr:face',
+    auth_time: 1_800_000_000,
+    model: 'baseline@1',
+    replay: { suspected: false },
+  }
+
+  it('is an HS256 JWS that names its key and its type, and holds exactly the claims', async () => {
+    const token = await signVerification(claims, old)
+    const { header, claims: read, valid } = decodeJwt(token, old.secret)
+    expect(header).toEqual({ alg: 'HS256', typ: 'stepup+jwt', kid: 'sec_old' })
+    expect(read).toEqual(claims)
+    expect(valid).toBe(true)
+    expect(decodeJwt(token, next.secret).valid).toBe(false)
+    expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]{43}$/)
+  })
+
+  it.skipIf(!hasOpenssl)('is what openssl makes of it', async () => {
+    const [header, payload, signature] = (await signVerification(claims, old)).split('.')
+    expect(opensslHmac(old.secret, `${header}.${payload}`).toString('base64url')).toBe(signature)
+  })
+
+  it('does not hold once a claim was changed', async () => {
+    const [header, , signature] = (await signVerification({ ...claims, verdict: 'rejected' }, old)).split('.')
+    const forged = Buffer.from(JSON.stringify(claims)).toString('base64url')
+    expect(decodeJwt(`${header}.${forged}.${signature}`, old.secret).valid).toBe(false)
+  })
+
+  it('signs with the UTF-8 bytes of the secret, as text and as bytes alike', async () => {
+    const secret = `svc-sec-${randomBytes(16).toString('hex')}`
+    const asText = await signVerification(claims, { id: 'k', secret })
+    const asBytes = await signVerification(claims, { id: 'k', secret: Buffer.from(secret) })
+    expect(asText).toBe(asBytes)
+  })
+})

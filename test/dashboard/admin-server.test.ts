@@ -1,0 +1,224 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packageFile } from '../../src/package-root.js'
+import { base64, face } from '../support/faces.js'
+import { openSocket, rawRequest } from '../support/raw-socket.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+const get = (path: string, options: RequestInit = {}) => fetch(running.service.adminUrl + path, options)
+
+beforeAll(async () => {
+  running = await startService()
+  tenant = await running.tenant()
+})
+afterAll(() => running?.stop())
+
+describe('the status page', () => {
+  it('shows what runs, and every tenant', async () => {
+    const response = await get('/')
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const page = await response.text()
+    const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8'))
+    for (const fact of [
+      version,
+      running.service.url('production'),
+      running.service.url('sandbox'),
+      running.service.engine.pack.modelId,
+      tenant.id,
+      tenant.name,
+      'not issued',
+    ])
+      expect(page).toContain(fact)
+  })
+
+  it('lets nothing load but its own style, and sits in no frame', async () => {
+    const response = await get('/')
+    const policy = response.headers.get('content-security-policy')!.split('; ')
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy.filter((directive) => /^(script|img|connect|object)/.test(directive))).toEqual([])
+    expect(await response.text()).not.toMatch(/<script|\son[a-z]+=|javascript:|https?:\/\/(?!127\.0\.0\.1)/i)
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(response.headers.get('cache-control')).toBe('no-store')
+  })
+
+  it('shows no key and no secret', async () => {
+    const page = await (await get('/')).text()
+    expect(page).not.toMatch(/svc-(sbx|prod|sec)-/)
+    expect(page).not.toContain(tenant.secret.secret)
+  })
+
+  it('shows a tenant named like markup as text', async () => {
+    const name = `<script>alert("1")</script>&'<img src=x onerror=y>`
+    // The command line takes no such name; a row that came another way must do no harm either.
+    await running.service.ledger.store.transaction((tx) =>
+      tx.insertTenant({
+        id: 'ten_<b>',
+        name,
+        createdAt: 1,
+        ratePerSecond: 1,
+        burst: 1,
+        fmr: null,
+        productionIssuedAt: null,
+        productionRevealedAt: null,
+      }),
+    )
+    const page = await (await get('/')).text()
+    expect(page).toContain(
+      '<td>&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;&lt;img src=x onerror=y&gt;</td>',
+    )
+    expect(page).toContain('<td>ten_&lt;b&gt;</td>')
+    expect(page).not.toContain('<script')
+    expect(page).not.toContain('<img')
+  })
+
+  it('follows a production key from not issued to revealed', async () => {
+    const other = await running.tenant()
+    const state = async () => {
+      const page = await (await get('/')).text()
+      return new RegExp(`<td>${other.id}</td><td>[^<]*</td><td>([^<]*)</td>`).exec(page)?.[1]
+    }
+    expect(await state()).toBe('not issued')
+    await other.sandbox.verify({ user_id: 'u+match', image: base64(await face('ada')), action: 'x' })
+    expect(await state()).toBe('issued, not revealed yet')
+    await running.production(other)
+    expect(await state()).toBe('revealed')
+  })
+})
+
+describe('probes', () => {
+  it('/livez says that the process lives', async () => {
+    const response = await get('/livez')
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({ status: 'ok' })
+  })
+
+  it('/readyz says that it serves', async () => {
+    const response = await get('/readyz')
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({ status: 'ready' })
+  })
+
+  it('/readyz says not ready as soon as the process drains, while the page still answers', async () => {
+    const draining = await startService()
+    try {
+      const { sandboxKey } = await draining.tenant()
+      const connection = await openSocket(draining.service.url('sandbox'))
+      const json = JSON.stringify({ user_id: 'u+match', image: base64(await face('ada')), action: 'x' })
+      const request = rawRequest(
+        'POST /v1/verify',
+        [
+          `Authorization: Bearer ${sandboxKey}`,
+          'Content-Type: application/json',
+          `Content-Length: ${json.length}`,
+        ],
+        json,
+      )
+      connection.send(request.slice(0, -100))
+      // One thread serves all listeners in the order of arrival: after this answer the request there is under way.
+      expect((await fetch(`${draining.service.adminUrl}/readyz`)).status).toBe(200)
+      const stopped = draining.service.stop()
+      const ready = await fetch(`${draining.service.adminUrl}/readyz`)
+      expect([ready.status, await ready.json()]).toEqual([503, { status: 'not_ready' }])
+      expect((await fetch(`${draining.service.adminUrl}/livez`)).status).toBe(200)
+      connection.send(request.slice(-100))
+      expect(await connection.response()).toMatchObject({ status: 200, body: { verdict: 'approved' } })
+      await stopped
+    } finally {
+      await draining.stop()
+    }
+  })
+})
+
+describe('/metrics', () => {
+  it('counts requests by endpoint, status and code, in the Prometheus format', async () => {
+    const count = async (labels: string) => {
+      const text = await (await get('/metrics')).text()
+      const line = text.split('\n').find((one) => one.startsWith(`countersign_requests_total{${labels}}`))
+      return Number(line?.split(' ').at(-1) ?? 0)
+    }
+    const ok = 'environment="sandbox",endpoint="health",status="200",code=""'
+    const refused = 'environment="sandbox",endpoint="health",status="401",code="missing_api_key"'
+    const before = [await count(ok), await count(refused)]
+    await tenant.sandbox.health()
+    await running.anonymous('sandbox').health()
+    expect([await count(ok), await count(refused)]).toEqual([before[0]! + 1, before[1]! + 1])
+    const response = await get('/metrics')
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+  })
+
+  it('shows engine, stages, verdicts and the process', async () => {
+    await tenant.sandbox.verify({ user_id: 'u+match', image: base64(await face('ada')), action: 'x' })
+    const text = await (await get('/metrics')).text()
+    for (const metric of [
+      'countersign_request_duration_seconds_bucket',
+      'countersign_stage_duration_seconds_count{stage="auth"}',
+      'countersign_verdicts_total{environment="sandbox",verdict="approved"}',
+      'countersign_engine_workers_ready 1',
+      'countersign_engine_workers 1',
+      'countersign_engine_queue_waiting',
+      'process_resident_memory_bytes',
+    ])
+      expect(text).toContain(metric)
+    // Every line is a comment or a sample.
+    for (const line of text.split('\n').filter(Boolean))
+      expect(line).toMatch(/^(# (HELP|TYPE) |[a-zA-Z_:][\w:]*(\{[^}]*\})? \S+$)/)
+  })
+
+  it('makes no label of what a caller sends', async () => {
+    const series = async () => (await (await get('/metrics')).text()).match(/^countersign_\w+/gm)!.length
+    await tenant.sandbox.call('GET', '/v1/unknown-0')
+    await tenant.sandbox.verify({ user_id: 'someone-0+match', image: 'AAAA', action: 'x' })
+    const before = await series()
+    for (let i = 1; i < 5; i++) {
+      await tenant.sandbox.call('GET', `/v1/unknown-${i}`)
+      await tenant.sandbox.verify({ user_id: `someone-${i}+match`, image: 'AAAA', action: 'x' })
+    }
+    expect(await series()).toBe(before)
+    expect(await (await get('/metrics')).text()).not.toMatch(/unknown-\d|someone-\d/)
+  })
+})
+
+describe('every address of the admin listener', () => {
+  const PAGES = ['/', '/livez', '/readyz', '/metrics', '/v1/openapi.json']
+
+  for (const path of PAGES) {
+    it(`${path} answers HEAD as GET, without the body`, async () => {
+      const [head, full] = [await get(path, { method: 'HEAD' }), await get(path)]
+      expect(head.status).toBe(full.status)
+      expect(head.headers.get('content-type')).toBe(full.headers.get('content-type'))
+      expect(await head.text()).toBe('')
+    })
+
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'])
+      it(`${path} refuses ${method}`, async () => {
+        const response = await get(path, { method })
+        expect(response.status).toBe(405)
+        expect(response.headers.get('allow')).toBe('GET, HEAD')
+      })
+  }
+
+  for (const path of [
+    '/nothing',
+    '/v1/health',
+    '/v1/verify',
+    '/livez/',
+    '/__proto__',
+    '/constructor',
+    '/../etc/passwd',
+  ])
+    it(`${path} is none`, async () => {
+      const response = await get(path)
+      expect(response.status).toBe(404)
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(await response.text()).toBe('There is no such page.\n')
+    })
+
+  it('takes a query without looking at it', async () => {
+    expect((await get('/livez?probe=1')).status).toBe(200)
+  })
+})

@@ -1,0 +1,459 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DAY_MS, MINUTE_MS } from '../../src/clock.js'
+import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
+import { poll } from '../support/command.js'
+import { countRows, withDatabase } from '../support/database.js'
+import { base64, face, landscape } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { exchange, openSocket, rawRequest } from '../support/raw-socket.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { validSignatures } from '../support/trust.js'
+
+let running: TestService
+let tenant: TestTenant
+let sandbox: ApiClient
+let production: ApiClient & { key: string }
+let image: string
+let photo: string
+const action = { type: 'payment' }
+
+beforeAll(async () => {
+  running = await startService({
+    COUNTERSIGN_SANDBOX_RATE_LIMIT: '10000/s',
+    COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
+    COUNTERSIGN_MAX_BODY_BYTES: '400000',
+  })
+  tenant = await running.tenant()
+  sandbox = tenant.sandbox
+  production = await running.production(tenant)
+  image = base64(await plain())
+  photo = base64(await face('ada'))
+})
+afterAll(() => running?.stop())
+
+const keyed = (key: string = randomUUID()) => ({ headers: { 'X-Svc-Idempotency-Key': key } })
+const isReplay = (response: ApiResponse) => response.headers.get('x-svc-idempotent-replay') === 'true'
+let users = 0
+const newUser = () => `user-${++users}`
+
+describe('a replay', () => {
+  it('gives the same status and body, says so, and has a request id and signature of its own', async () => {
+    const once = keyed()
+    const user_id = newUser()
+    const first = await production.enroll({ user_id, image: photo }, once)
+    running.clock.advance(MINUTE_MS)
+    const second = await production.enroll({ user_id, image: photo }, once)
+    expect(first.headers.get('x-svc-idempotent-replay')).toBeNull()
+    expect(second.headers.get('x-svc-idempotent-replay')).toBe('true')
+    expect([second.status, second.text]).toEqual([first.status, first.text])
+    expect(second.headers.get('content-type')).toBe(first.headers.get('content-type'))
+    expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
+    const secrets = { [tenant.secret.id]: tenant.secret.secret }
+    const stamp = (response: ApiResponse) =>
+      Number(/^t=(\d+)/.exec(response.headers.get('x-svc-signature')!)![1])
+    expect(stamp(second) - stamp(first)).toBe(60)
+    for (const response of [first, second])
+      expect(validSignatures(response, secrets)).toEqual([tenant.secret.id])
+  })
+
+  it('never enrols twice', async () => {
+    const once = keyed()
+    const user_id = newUser()
+    const [references, audits] = [countRows(running, 'reference'), countRows(running, 'audit')]
+    for (let i = 0; i < 3; i++)
+      expect((await production.enroll({ user_id, image: photo, replace: true }, once)).status).toBe(201)
+    expect(countRows(running, 'reference')).toBe(references + 1)
+    expect(countRows(running, 'audit')).toBe(audits + 1)
+  })
+
+  it('of a verify gives the same token', async () => {
+    const once = keyed()
+    const request = { user_id: 'a+match', image, action }
+    const first = await sandbox.verify(request, once)
+    const second = await sandbox.verify(request, once)
+    expect(second.body.jwt).toBe(first.body.jwt)
+    expect(isReplay(second)).toBe(true)
+  })
+
+  it('of a rotation gives the same secret and rotates once', async () => {
+    const other = await running.tenant()
+    const once = keyed()
+    const first = await other.sandbox.rotate(undefined, once)
+    const second = await other.sandbox.rotate(undefined, once)
+    expect(second.status).toBe(200)
+    expect(isReplay(second)).toBe(true)
+    expect(second.text).toBe(first.text)
+    expect((await other.sandbox.rotate()).status).toBe(409)
+    const secrets = withDatabase(running, (database) =>
+      database.prepare('SELECT count(*) FROM signing_secret WHERE tenant_id = ?').pluck().get(other.id),
+    )
+    expect(secrets).toBe(2)
+  })
+
+  it('of a forced rotation does not end another secret', async () => {
+    const other = await running.tenant()
+    await other.sandbox.rotate()
+    const once = keyed()
+    const first = await other.sandbox.rotate({ force: true }, once)
+    const second = await other.sandbox.rotate({ force: true }, once)
+    expect(second.text).toBe(first.text)
+    const ids = (await other.sandbox.health()).headers.get('x-svc-signature')!
+    expect(ids).toContain(first.body.previous.id)
+    expect(ids).toContain(first.body.signing_secret.id)
+  })
+
+  it('lasts for 24 hours from first use, not from the last', async () => {
+    const once = keyed()
+    const user_id = newUser()
+    const request = { user_id, image, replace: true }
+    const first = await sandbox.enroll(request, once)
+    running.clock.advance(DAY_MS - 1)
+    const late = await sandbox.enroll(request, once)
+    expect([isReplay(late), late.text]).toEqual([true, first.text])
+    running.clock.advance(1)
+    const tooLate = await sandbox.enroll(request, once)
+    expect([tooLate.status, isReplay(tooLate)]).toEqual([201, false])
+    expect(tooLate.body.reference_id).not.toBe(first.body.reference_id)
+    const again = await sandbox.enroll(request, once)
+    expect([isReplay(again), again.text]).toEqual([true, tooLate.text])
+  })
+
+  it('survives a restart', async () => {
+    const { mkdtemp, rm } = await import('node:fs/promises')
+    const { tmpdir } = await import('node:os')
+    const dir = await mkdtemp(`${tmpdir()}/countersign-restart-`)
+    const once = keyed()
+    const before = await startService({ COUNTERSIGN_DATA_DIR: dir })
+    const owner = await before.tenant()
+    const first = await owner.sandbox.enroll({ user_id: 'u', image }, once)
+    await before.service.stop()
+    const after = await startService({ COUNTERSIGN_DATA_DIR: dir })
+    const client = apiClient(after.service.url('sandbox'), owner.sandboxKey)
+    const second = await client.enroll({ user_id: 'u', image }, once)
+    expect([isReplay(second), second.text]).toEqual([true, first.text])
+    await Promise.all([before.stop(), after.stop()])
+    await rm(dir, { recursive: true, force: true })
+  })
+
+  it('is not readable in the database', async () => {
+    const { readdirSync, readFileSync } = await import('node:fs')
+    const first = await sandbox.verify({ user_id: 'sealed+match', image, action }, keyed())
+    for (const name of readdirSync(running.dataDir)) {
+      const bytes = readFileSync(`${running.dataDir}/${name}`)
+      expect(bytes.includes(first.body.jwt), name).toBe(false)
+      expect(bytes.includes(first.body.verification_id), name).toBe(false)
+    }
+  })
+})
+
+describe('another payload under the same key', () => {
+  it('is 422, and the first response stays', async () => {
+    const once = keyed()
+    const user_id = newUser()
+    const first = await sandbox.enroll({ user_id, image }, once)
+    const other = await sandbox.enroll({ user_id: newUser(), image }, once)
+    expect(other.status).toBe(422)
+    expect(other.body).toMatchObject({ error: 'conflict', code: 'idempotency_key_reused' })
+    const again = await sandbox.enroll({ user_id, image }, once)
+    expect([isReplay(again), again.text]).toEqual([true, first.text])
+  })
+
+  it('is told by the bytes: even other white space is another payload', async () => {
+    const once = keyed()
+    const json = JSON.stringify({ user_id: newUser(), image })
+    await sandbox.call('POST', '/v1/enroll', undefined, { raw: json, ...once })
+    const other = await sandbox.call('POST', '/v1/enroll', undefined, { raw: `${json} `, ...once })
+    expect(other.body.code).toBe('idempotency_key_reused')
+  })
+
+  it('is 422 while the first is still running, too', async () => {
+    const once = keyed()
+    const first = sandbox.enroll({ user_id: newUser(), images: Array(5).fill(photo) }, once)
+    const others = await Promise.all(
+      Array.from({ length: 3 }, () => sandbox.enroll({ user_id: newUser(), image }, once)),
+    )
+    // Which of the four was first is the network's choice; one executes and the rest are other payloads.
+    const statuses = [await first, ...others].map(({ status }) => status).sort()
+    expect(statuses.filter((status) => status === 201)).toHaveLength(1)
+    expect(statuses.filter((status) => status === 422)).toHaveLength(3)
+  })
+})
+
+describe('the same key in parallel', () => {
+  it('executes once; the others are told 409 with Retry-After, or get the replay', async () => {
+    const once = keyed()
+    const user_id = newUser()
+    const request = { user_id, images: [photo, photo, photo], replace: true }
+    const before = countRows(running, 'audit')
+    const responses = await Promise.all(Array.from({ length: 10 }, () => production.enroll(request, once)))
+    const executed = responses.filter((response) => response.status === 201 && !isReplay(response))
+    expect(executed).toHaveLength(1)
+    const waiting = responses.filter(({ status }) => status === 409)
+    expect(waiting.length).toBeGreaterThan(0)
+    for (const response of waiting) {
+      expect(response.body).toMatchObject({ error: 'conflict', code: 'idempotency_in_progress' })
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    for (const response of responses)
+      if (response.status !== 409) expect(response.text).toBe(executed[0]!.text)
+    expect(countRows(running, 'audit')).toBe(before + 1)
+    const after = await production.enroll(request, once)
+    expect([isReplay(after), after.text]).toEqual([true, executed[0]!.text])
+  })
+
+  it('rotates once', async () => {
+    const other = await running.tenant()
+    const once = keyed()
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => other.sandbox.rotate(undefined, once)),
+    )
+    const secrets = new Set(
+      responses.filter(({ status }) => status === 200).map(({ body }) => body.signing_secret.secret),
+    )
+    expect(secrets.size).toBe(1)
+    for (const { status, body } of responses)
+      if (status !== 200) expect([status, body.code]).toEqual([409, 'idempotency_in_progress'])
+  })
+})
+
+describe('a refusal of the execution is kept', () => {
+  it('404', async () => {
+    const once = keyed()
+    const user_id = newUser()
+    const first = await sandbox.verify({ user_id, image, action }, once)
+    expect(first.status).toBe(404)
+    await sandbox.enroll({ user_id, image })
+    const second = await sandbox.verify({ user_id, image, action }, once)
+    expect([isReplay(second), second.text]).toEqual([true, first.text])
+  })
+
+  it('409', async () => {
+    const once = keyed()
+    const user_id = newUser()
+    await sandbox.enroll({ user_id, image })
+    const first = await sandbox.enroll({ user_id, image }, once)
+    expect(first.status).toBe(409)
+    const second = await sandbox.enroll({ user_id, image }, once)
+    expect([second.status, isReplay(second), second.text]).toEqual([409, true, first.text])
+  })
+
+  it('422, once whatever the user does afterwards', async () => {
+    const once = keyed()
+    const user_id = newUser()
+    const faceless = base64(await landscape())
+    const first = await production.enroll({ user_id, image: faceless }, once)
+    expect(first.status).toBe(422)
+    const second = await production.enroll({ user_id, image: faceless }, once)
+    expect([second.status, isReplay(second), second.text]).toEqual([422, true, first.text])
+  })
+})
+
+describe('what was not executed is not kept', () => {
+  const executesAnew = async (key: string) => {
+    const response = await sandbox.enroll({ user_id: newUser(), image }, keyed(key))
+    expect([response.status, isReplay(response)]).toEqual([201, false])
+  }
+
+  it('400', async () => {
+    for (const body of [{ user_id: 'x' }, { user_id: 'x', image: 'not base64!' }, { user_id: 5, image }]) {
+      const key = randomUUID()
+      expect((await sandbox.enroll(body, keyed(key))).status).toBe(400)
+      await executesAnew(key)
+    }
+  })
+
+  it('401 and 403', async () => {
+    const key = randomUUID()
+    const anonymous = running.anonymous('sandbox')
+    expect((await anonymous.enroll({ user_id: 'x', image }, keyed(key))).status).toBe(401)
+    const foreign = apiClient(running.service.url('production'), tenant.sandboxKey)
+    expect((await foreign.enroll({ user_id: 'x', image }, keyed(key))).status).toBe(403)
+    await executesAnew(key)
+  })
+
+  it('403 of an executed rotation', async () => {
+    const key = randomUUID()
+    const other = await running.tenant()
+    await other.sandbox.verify({ user_id: 'a+match', image, action })
+    for (let i = 0; i < 2; i++) {
+      const response = await other.sandbox.rotate(undefined, keyed(key))
+      expect([response.status, isReplay(response)]).toEqual([403, false])
+    }
+  })
+
+  it('413', async () => {
+    const key = randomUUID()
+    const raw = rawRequest(
+      'POST /v1/enroll',
+      [
+        `Authorization: Bearer ${tenant.sandboxKey}`,
+        `X-Svc-Idempotency-Key: ${key}`,
+        'Content-Type: application/json',
+        'Content-Length: 500000',
+      ],
+      'x',
+    )
+    expect((await exchange(running.service.url('sandbox'), raw))?.status).toBe(413)
+    await executesAnew(key)
+  })
+
+  it('415', async () => {
+    const key = randomUUID()
+    const response = await sandbox.call('POST', '/v1/enroll', undefined, {
+      raw: '{}',
+      headers: { 'X-Svc-Idempotency-Key': key, 'Content-Type': 'text/plain' },
+    })
+    expect(response.status).toBe(415)
+    await executesAnew(key)
+  })
+
+  it('429', async () => {
+    const key = randomUUID()
+    const response = await sandbox.enroll({ user_id: 'a+rate_limited', image }, keyed(key))
+    expect(response.status).toBe(429)
+    await executesAnew(key)
+  })
+
+  it('503', async () => {
+    const key = randomUUID()
+    const response = await sandbox.enroll({ user_id: 'a+unavailable', image }, keyed(key))
+    expect(response.status).toBe(503)
+    await executesAnew(key)
+  })
+
+  it('500', async () => {
+    const user_id = newUser()
+    await sandbox.enroll({ user_id, image })
+    const spoil = (sealed: string) =>
+      withDatabase(running, (database) =>
+        database.exec(
+          `UPDATE subject SET wrapped_key = ${sealed} WHERE rowid = (SELECT max(rowid) FROM subject)`,
+        ),
+      )
+    const kept = withDatabase(
+      running,
+      (database) =>
+        database
+          .prepare('SELECT hex(wrapped_key) FROM subject ORDER BY rowid DESC LIMIT 1')
+          .pluck()
+          .get() as string,
+    )
+    const key = randomUUID()
+    spoil("x'00'")
+    const broken = await sandbox.verify({ user_id, image, action }, keyed(key))
+    expect([broken.status, broken.body.code]).toEqual([500, 'internal_error'])
+    spoil(`x'${kept}'`)
+    const mended = await sandbox.verify({ user_id, image, action }, keyed(key))
+    expect([mended.status, isReplay(mended)]).toEqual([200, false])
+  })
+})
+
+describe('the scope of a key', () => {
+  it('is the tenant', async () => {
+    const once = keyed()
+    const [one, two] = [await running.tenant(), await running.tenant()]
+    const request = { user_id: 'same', image }
+    const responses = [await one.sandbox.enroll(request, once), await two.sandbox.enroll(request, once)]
+    expect(responses.map(isReplay)).toEqual([false, false])
+    expect(responses.map(({ status }) => status)).toEqual([201, 201])
+  })
+
+  it('is the environment', async () => {
+    const once = keyed()
+    const request = { user_id: newUser(), image: photo }
+    expect((await sandbox.enroll(request, once)).status).toBe(201)
+    const other = await production.enroll(request, once)
+    expect([other.status, isReplay(other)]).toEqual([201, false])
+  })
+
+  it('is the path', async () => {
+    const once = keyed()
+    const user_id = newUser()
+    expect((await sandbox.enroll({ user_id, image }, once)).status).toBe(201)
+    const verified = await sandbox.verify({ user_id, image, action }, once)
+    expect([verified.status, isReplay(verified)]).toEqual([200, false])
+  })
+
+  it('is not the API key: a reissued key of the tenant replays', async () => {
+    const other = await running.tenant()
+    const once = keyed()
+    const first = await other.sandbox.enroll({ user_id: 'u', image }, once)
+    const { store, tenancy } = running.service.ledger
+    const record = await tenancy.find(other.id)
+    const key = await store.transaction((tx) => tenancy.reissueKey(tx, record, 'sandbox', 0))
+    const second = await apiClient(running.service.url('sandbox'), key).enroll({ user_id: 'u', image }, once)
+    expect([isReplay(second), second.text]).toEqual([true, first.text])
+  })
+
+  it('is POST alone: a DELETE ignores the key', async () => {
+    const once = keyed()
+    const user_id = newUser()
+    await sandbox.enroll({ user_id, image })
+    const erased = await sandbox.erase(user_id, once)
+    expect(erased.status).toBe(200)
+    expect(isReplay(await sandbox.erase(user_id, once))).toBe(false)
+    const other = await sandbox.erase(newUser(), once)
+    expect(other.status).toBe(404)
+  })
+})
+
+describe('an idempotency key', () => {
+  it('may be 1 to 255 printable ASCII characters', async () => {
+    for (const key of ['k', 'x'.repeat(255), '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', 'a b'])
+      expect((await sandbox.enroll({ user_id: newUser(), image }, keyed(key))).status).toBe(201)
+  })
+
+  it('is refused when it is empty, longer, or holds anything else', async () => {
+    for (const key of ['', 'x'.repeat(256), 'a\u00e9b', 'a\tb']) {
+      const raw = Buffer.from(
+        rawRequest(
+          'POST /v1/enroll',
+          [
+            `Authorization: Bearer ${tenant.sandboxKey}`,
+            `X-Svc-Idempotency-Key: ${key}`,
+            'Content-Type: application/json',
+            'Content-Length: 2',
+          ],
+          '{}',
+        ),
+        'latin1',
+      )
+      const response = await exchange(running.service.url('sandbox'), raw)
+      expect(response?.status, JSON.stringify(key)).toBe(400)
+      expect(response?.body).toMatchObject({ error: 'invalid_request', code: 'invalid_idempotency_key' })
+    }
+  })
+})
+
+describe('a caller that hangs up', () => {
+  it('frees the key, and nothing has happened', async () => {
+    const key = randomUUID()
+    const request = { user_id: newUser(), image: photo }
+    const body = JSON.stringify(request)
+    // The only worker is busy, so that the request is still waiting when its caller leaves.
+    const busy = Array.from({ length: 6 }, () => production.enroll({ user_id: newUser(), image: photo }))
+    const connection = await openSocket(running.service.url('production'))
+    connection.socket.end(
+      rawRequest(
+        'POST /v1/enroll',
+        [
+          `Authorization: Bearer ${production.key}`,
+          `X-Svc-Idempotency-Key: ${key}`,
+          'Content-Type: application/json',
+          `Content-Length: ${body.length}`,
+        ],
+        body,
+      ),
+    )
+    await connection.closed()
+    expect(connection.received()).toBe('')
+    await poll(
+      async () => running.logText(),
+      (log) => log.includes('"status":499'),
+    )
+    await Promise.all(busy)
+    const again = await production.enroll(request, keyed(key))
+    expect([again.status, isReplay(again)]).toEqual([201, false])
+  })
+})

@@ -1,0 +1,104 @@
+import sharp from 'sharp'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { DAY_MS } from '../../src/clock.js'
+import type { ApiClient } from '../support/client.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { decodeJwt } from '../support/trust.js'
+
+let ada: string
+let adaToday: string
+let adaTodayAsPng: string
+
+beforeAll(async () => {
+  const today = await face('adaToday')
+  ada = base64(await face('ada'))
+  adaToday = base64(today)
+  adaTodayAsPng = base64(await sharp(today).png().toBuffer())
+})
+
+for (const policy of ['report', 'reject'] as const)
+  describe(`a replayed capture under the policy ${policy}`, () => {
+    let running: TestService
+    let tenant: TestTenant
+    let production: ApiClient
+    let user: string
+    let users = 0
+
+    beforeAll(async () => {
+      running = await startService({
+        COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
+        // `report` is the default.
+        ...(policy === 'report' ? {} : { COUNTERSIGN_REPLAY_POLICY: policy }),
+      })
+      tenant = await running.tenant()
+      production = await running.production(tenant)
+    })
+    afterAll(() => running?.stop())
+    beforeEach(async () => {
+      user = `user-${++users}`
+      await production.enroll({ user_id: user, image: ada })
+    })
+
+    const verify = async (images: string | string[], user_id = user) => {
+      const field = typeof images === 'string' ? { image: images } : { images }
+      const { body } = await production.verify({ user_id, ...field, action: 'x' })
+      const { claims, valid } = decodeJwt(body.jwt, tenant.secret.secret)
+      expect(valid).toBe(true)
+      expect(claims.replay).toEqual(body.replay)
+      expect([claims.verdict, claims.reason ?? null]).toEqual([body.verdict, body.reason])
+      return body
+    }
+    const fresh = { verdict: 'approved', reason: null, replay: { suspected: false } }
+    const replayed =
+      policy === 'report'
+        ? { verdict: 'approved', reason: null, replay: { suspected: true } }
+        : { verdict: 'rejected', reason: 'replayed_capture', replay: { suspected: true } }
+
+    it('is told when it is the same file', async () => {
+      expect(await verify(adaToday)).toMatchObject(fresh)
+      expect(await verify(adaToday)).toMatchObject(replayed)
+    })
+
+    it('is told when it is the same picture in another format', async () => {
+      expect(await verify(adaToday)).toMatchObject(fresh)
+      expect(await verify(adaTodayAsPng)).toMatchObject(replayed)
+    })
+
+    it('is told when it is the photo of the enrolment', async () => {
+      expect(await verify(ada)).toMatchObject(replayed)
+    })
+
+    it('is told when it hides among other images', async () => {
+      expect(await verify(adaToday)).toMatchObject(fresh)
+      expect(await verify([base64(await face('joan')), adaToday])).toMatchObject(replayed)
+    })
+
+    it('is told when a rejected verify used it first', async () => {
+      const joan = base64(await face('joan'))
+      expect(await verify(joan)).toMatchObject({ reason: 'no_match', replay: { suspected: false } })
+      expect(await verify(joan)).toMatchObject({ reason: 'no_match', replay: { suspected: true } })
+    })
+
+    it('is told in parallel as well: one of two is fresh', async () => {
+      const both = await Promise.all([verify(adaToday), verify(adaToday)])
+      expect(both.filter(({ replay }) => replay.suspected)).toHaveLength(1)
+    })
+
+    it('is forgotten after 24 hours', async () => {
+      await verify(adaToday)
+      running.clock.advance(DAY_MS - 1)
+      expect(await verify(adaTodayAsPng)).toMatchObject(replayed)
+      running.clock.advance(1)
+      // The copy was itself a capture a moment ago.
+      expect(await verify(adaToday)).toMatchObject(replayed)
+      running.clock.advance(DAY_MS)
+      expect(await verify(adaToday)).toMatchObject(fresh)
+    })
+
+    it('is one user’s alone', async () => {
+      await production.enroll({ user_id: `${user}-twin`, image: ada })
+      expect(await verify(adaToday)).toMatchObject(fresh)
+      expect(await verify(adaToday, `${user}-twin`)).toMatchObject(fresh)
+    })
+  })

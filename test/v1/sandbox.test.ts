@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type ApiClient, apiClient } from '../support/client.js'
+import { countRows, withDatabase } from '../support/database.js'
+import { base64, face } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { decodeJwt, validSignatures } from '../support/trust.js'
+
+let running: TestService
+let tenant: TestTenant
+let sandbox: ApiClient
+let image: string
+const action = { type: 'payment' }
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
+  image = base64(await plain())
+})
+afterAll(() => running?.stop())
+beforeEach(async () => {
+  tenant = await running.tenant()
+  sandbox = tenant.sandbox
+})
+
+type Expected = [status: number, facts: Record<string, unknown>]
+const approved: Expected = [200, { verdict: 'approved', reason: null }]
+const limited: Expected = [429, { error: 'rate_limited', code: 'rate_limited' }]
+const unavailable: Expected = [503, { error: 'unavailable', code: 'overloaded' }]
+const rejected = (reason: string): Expected => [200, { verdict: 'rejected', reason }]
+const refused = (code: string): Expected => [422, { error: 'biometric_rejected', code }]
+const enrolled: Expected = [201, { status: 'enrolled' }]
+const erased: Expected = [200, { status: 'erased' }]
+const unknown: Expected = [404, { code: 'reference_not_found' }]
+
+/** What each endpoint answers, in this order: enroll, verify, delete. */
+const OUTCOMES: Record<string, [enroll: Expected, verify: Expected, erase: Expected]> = {
+  '+match': [enrolled, approved, erased],
+  '+no_match': [enrolled, rejected('no_match'), erased],
+  '+spoof': [refused('liveness_failed'), rejected('liveness_failed'), unknown],
+  '+low_quality': [refused('low_quality'), refused('low_quality'), unknown],
+  '+no_face': [refused('face_not_found'), refused('face_not_found'), unknown],
+  '+multiple_faces': [refused('multiple_faces'), refused('multiple_faces'), unknown],
+  '+rate_limited': [limited, limited, limited],
+  '+unavailable': [unavailable, unavailable, unavailable],
+  ' without a suffix': [enrolled, approved, erased],
+  '+match in the middle': [enrolled, approved, erased],
+}
+
+describe('the outcome that a user id ends in', () => {
+  for (const [suffix, expectations] of Object.entries(OUTCOMES))
+    it(`is the same every time at enroll, verify and delete: ${suffix.trim()}`, async () => {
+      const user_id = `user${suffix}`
+      const calls = [
+        () => sandbox.enroll({ user_id, image, replace: true }),
+        () => sandbox.verify({ user_id, image, action }),
+        () => sandbox.erase(user_id),
+      ]
+      for (const [index, call] of calls.entries()) {
+        const [status, facts] = expectations[index]!
+        for (const attempt of [await call(), await call()]) {
+          expect(attempt.status).toBe(status)
+          expect(attempt.body).toMatchObject(facts)
+          if (status === 429 || status === 503)
+            expect(Number(attempt.headers.get('retry-after'))).toBeGreaterThan(0)
+        }
+      }
+    })
+
+  it('needs no enrolment at verify', async () => {
+    for (const [suffix, [, [status, facts]]] of Object.entries(OUTCOMES).filter(([name]) =>
+      /^\+\S+$/.test(name),
+    )) {
+      const response = await sandbox.verify({ user_id: `never-enrolled${suffix}`, image, action })
+      expect(response.status, suffix).toBe(status)
+      expect(response.body, suffix).toMatchObject(facts)
+    }
+  })
+
+  it('is also 404 for any other user who is not enrolled', async () => {
+    const response = await sandbox.verify({ user_id: 'never-enrolled', image, action })
+    expect([response.status, response.body.code]).toEqual([404, 'reference_not_found'])
+  })
+
+  it('is deterministic down to score and quality', async () => {
+    await sandbox.enroll({ user_id: 'steady', image })
+    const [one, two] = [
+      await sandbox.verify({ user_id: 'steady', image, action }),
+      await sandbox.verify({ user_id: 'steady', image, action }),
+    ]
+    expect([one.body.score, one.body.quality]).toEqual([two.body.score, two.body.quality])
+    await sandbox.enroll({ user_id: 'other', image })
+    const other = await sandbox.verify({ user_id: 'other', image, action })
+    expect(other.body.score).not.toBe(one.body.score)
+  })
+
+  it('scores on the side of the threshold that the verdict says', async () => {
+    const yes = await sandbox.verify({ user_id: 'a+match', image, action })
+    const no = await sandbox.verify({ user_id: 'a+no_match', image, action })
+    expect(yes.body.score).toBeGreaterThanOrEqual(yes.body.threshold)
+    expect(no.body.score).toBeLessThan(no.body.threshold)
+  })
+})
+
+describe('the shape of a sandbox answer', () => {
+  it('is production’s, field by field', async () => {
+    const production = await running.production(tenant)
+    const photo = base64(await face('ada'))
+    const today = base64(await face('adaToday'))
+    const shape = (value: unknown): unknown =>
+      value !== null && typeof value === 'object'
+        ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shape(inner)]))
+        : name(value)
+    // What a pack without liveness leaves null, and production_key, is all that may differ.
+    const name = (value: unknown) => (value === null ? 'null' : typeof value)
+    const names = (value: unknown) =>
+      JSON.stringify(shape(value), (_, inner) => (typeof inner === 'string' ? '' : inner))
+    const pairs = [
+      [
+        await production.enroll({ user_id: 'u', image: photo }),
+        await sandbox.enroll({ user_id: 'u', image: photo }),
+      ],
+      [
+        await production.verify({ user_id: 'u', image: today, action, nonce: 'n' }),
+        await sandbox.verify({ user_id: 'u', image: today, action, nonce: 'n' }),
+      ],
+      [
+        await production.verify({ user_id: 'nobody', image: today, action }),
+        await sandbox.verify({ user_id: 'nobody', image: today, action }),
+      ],
+      [
+        await production.enroll({ user_id: 'v', image: base64(await plain()) }),
+        await sandbox.enroll({ user_id: 'v+no_face', image: base64(await plain()) }),
+      ],
+      [await production.erase('u'), await sandbox.erase('u')],
+    ] as const
+    for (const [real, synthetic] of pairs) {
+      expect(synthetic.status).toBe(real.status)
+      expect(names(synthetic.body)).toBe(names(real.body))
+      expect([...synthetic.headers.keys()]).toEqual([...real.headers.keys()])
+      if (!real.body.jwt) continue
+      const claims = [real, synthetic].map(({ body }) => decodeJwt(body.jwt, tenant.secret.secret))
+      expect(claims.map(({ valid }) => valid)).toEqual([true, true])
+      expect(Object.keys(claims[1]!.claims)).toEqual(Object.keys(claims[0]!.claims))
+    }
+  })
+
+  it('is signed with the tenant’s secret, with a JWT of the sandbox’s own issuer', async () => {
+    const response = await sandbox.verify({ user_id: 'a+match', image, action })
+    expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
+      tenant.secret.id,
+    ])
+    const { valid, claims } = decodeJwt(response.body.jwt, tenant.secret.secret)
+    expect(valid).toBe(true)
+    expect(claims).toMatchObject({ iss: running.service.url('sandbox'), env: 'sandbox', aud: tenant.id })
+    expect(claims.iss).not.toBe(running.service.url('production'))
+  })
+
+  it('refuses broken images as production does', async () => {
+    const broken = base64(Buffer.from('not an image'))
+    for (const user_id of ['anyone', 'a+match', 'a+no_face']) {
+      const response = await sandbox.enroll({ user_id, image: broken })
+      expect([response.status, response.body.code]).toEqual([422, 'image_unreadable'])
+      expect(response.body.details[0].path).toBe('image')
+    }
+  })
+
+  it('is never a lockout nor a replay', async () => {
+    for (let i = 0; i < 12; i++) {
+      const { body } = await sandbox.verify({ user_id: 'a+no_match', image, action })
+      expect(body).toMatchObject({ reason: 'no_match', replay: { suspected: false } })
+    }
+  })
+})
+
+describe('what the sandbox leaves behind', () => {
+  it('is no audit entry, whatever is called', async () => {
+    const before = countRows(running, 'audit')
+    await sandbox.enroll({ user_id: 'quiet', image })
+    await sandbox.verify({ user_id: 'quiet+no_match', image, action })
+    await sandbox.verify({ user_id: 'nobody', image, action })
+    await sandbox.enroll({ user_id: 'quiet', image })
+    await sandbox.erase('quiet')
+    await sandbox.rotate()
+    expect(countRows(running, 'audit')).toBe(before)
+  })
+
+  it('is no audit entry when a verify issues the production key either', async () => {
+    const before = countRows(running, 'audit')
+    const response = await sandbox.verify({ user_id: 'a+match', image, action })
+    expect(response.body.production_key).toBe('issued')
+    expect(countRows(running, 'audit')).toBe(before)
+  })
+
+  it('is kept apart from production, both ways', async () => {
+    const production = await running.production(tenant)
+    const photo = base64(await face('ada'))
+    await sandbox.enroll({ user_id: 'two-worlds', image: photo })
+    const verify = { user_id: 'two-worlds', image: photo, action }
+    expect((await production.verify(verify)).status).toBe(404)
+    expect((await production.erase('two-worlds')).status).toBe(404)
+    expect((await production.enroll({ user_id: 'two-worlds', image: photo })).status).toBe(201)
+    expect((await sandbox.erase('two-worlds')).status).toBe(200)
+    expect((await sandbox.verify(verify)).status).toBe(404)
+    expect((await production.verify(verify)).status).toBe(200)
+  })
+
+  it('is no embedding: no model ran', async () => {
+    await sandbox.enroll({ user_id: 'no-embedding', image: base64(await face('ada')) })
+    const response = await sandbox.verify({ user_id: 'no-embedding', image, action })
+    expect(response.headers.get('server-timing')).not.toMatch(/detect|embed|align/)
+    expect(response.headers.get('server-timing')).toMatch(/decode/)
+    expect(countRowsOf('sandbox')).toBe(0)
+  })
+
+  const countRowsOf = (environment: string) =>
+    withDatabase(running, (database) =>
+      database
+        .prepare('SELECT count(*) FROM capture JOIN subject ON subject.id = subject_id WHERE environment = ?')
+        .pluck()
+        .get(environment),
+    )
+})
+
+describe('the production key', () => {
+  const revealed = async () => {
+    const { store, tenancy } = running.service.ledger
+    const record = await tenancy.find(tenant.id)
+    return store.transaction((tx) => tenancy.revealProductionKey(tx, record))
+  }
+
+  it('does not exist before a sandbox verify clears', async () => {
+    await sandbox.enroll({ user_id: 'waiting', image })
+    await sandbox.verify({ user_id: 'a+no_match', image, action })
+    await sandbox.verify({ user_id: 'a+spoof', image, action })
+    await sandbox.verify({ user_id: 'a+no_face', image, action })
+    await expect(revealed()).rejects.toMatchObject({ code: 'production_key_not_issued' })
+  })
+
+  it('is issued by the first verify that clears, which says so and only that verify', async () => {
+    const first = await sandbox.verify({ user_id: 'a+match', image, action })
+    expect(first.body.production_key).toBe('issued')
+    const second = await sandbox.verify({ user_id: 'a+match', image, action })
+    expect(second.body).not.toHaveProperty('production_key')
+  })
+
+  it('is issued exactly once when verifies clear in parallel', async () => {
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => sandbox.verify({ user_id: `p${i}+match`, image, action })),
+    )
+    expect(responses.filter(({ body }) => body.production_key === 'issued')).toHaveLength(1)
+    expect(responses.every(({ status }) => status === 200)).toBe(true)
+  })
+
+  it('never travels over the API, is revealed once and then works', async () => {
+    const first = await sandbox.verify({ user_id: 'a+match', image, action })
+    expect(first.text).not.toContain('svc-prod-')
+    const key = await revealed()
+    expect(key).toMatch(/^svc-prod-[0-9A-Za-z]{49}$/)
+    await expect(revealed()).rejects.toMatchObject({ code: 'production_key_already_revealed' })
+    const health = await apiClient(running.service.url('production'), key).health()
+    expect(health.status).toBe(200)
+  })
+})

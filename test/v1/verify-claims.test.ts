@@ -1,0 +1,371 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ApiClient } from '../support/client.js'
+import { withDatabase } from '../support/database.js'
+import { base64, face, groupPhoto, landscape } from '../support/faces.js'
+import { blurredFace, distantFace, plain, pngBomb, unreadableFiles } from '../support/images.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { decodeJwt } from '../support/trust.js'
+
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient
+let ada: string
+let adaToday: string
+let joan: string
+let blank: string
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
+  tenant = await running.tenant()
+  production = await running.production(tenant)
+  ada = base64(await face('ada'))
+  adaToday = base64(await face('adaToday'))
+  joan = base64(await face('joan'))
+  blank = base64(await landscape())
+  await production.enroll({ user_id: 'ada', image: ada })
+})
+afterAll(() => running?.stop())
+
+const verify = (fields: Record<string, unknown>) =>
+  production.verify({ user_id: 'ada', image: adaToday, action: 'sign in', ...fields })
+const claimsOf = (jwt: string) => decodeJwt(jwt, tenant.secret.secret)
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+describe('the JWT of an approval', () => {
+  it('carries exactly the claims of the contract', async () => {
+    const action = { to: 'DE89', amount: '1250.00', nested: { z: 1, a: [true, null] } }
+    const response = await verify({ action, nonce: 'n-1' })
+    const now = Math.floor(running.clock.now() / 1000)
+    const { header, claims, valid } = claimsOf(response.body.jwt)
+    expect(valid).toBe(true)
+    expect(header).toEqual({ alg: 'HS256', typ: 'stepup+jwt', kid: tenant.secret.id })
+    expect(claims).toEqual({
+      iss: running.service.url('production'),
+      aud: tenant.id,
+      sub: 'ada',
+      iat: now,
+      nbf: now,
+      exp: now + 300,
+      jti: response.body.verification_id,
+      txn: response.headers.get('x-request-id'),
+      env: 'production',
+      verdict: 'approved',
+      score: response.body.score,
+      fmr: 1e-4,
+      action,
+      action_hash: sha256('{"amount":"1250.00","nested":{"a":[true,null],"z":1},"to":"DE89"}'),
+      nonce: 'n-1',
+      amr: ['face'],
+      acr: 'urn:countersign:acr:face',
+      auth_time: now,
+      model: response.body.model,
+      replay: { suspected: false },
+    })
+  })
+
+  it('agrees with the response around it', async () => {
+    const { body } = await verify({})
+    const { claims } = claimsOf(body.jwt)
+    expect(body).toEqual({
+      verification_id: expect.stringMatching(/^ver_[0-9a-f]{32}$/),
+      user_id: 'ada',
+      verdict: 'approved',
+      reason: null,
+      score: claims.score,
+      threshold: expect.any(Number),
+      fmr: claims.fmr,
+      liveness: { checked: false, score: null, passed: null },
+      quality: expect.objectContaining({ score: expect.any(Number), face_width_px: expect.any(Number) }),
+      replay: claims.replay,
+      model: claims.model,
+      verified_at: new Date(running.clock.now()).toISOString(),
+      jwt: expect.any(String),
+      jwt_expires_at: new Date(claims.exp * 1000).toISOString(),
+    })
+    expect(body.score).toBeGreaterThanOrEqual(body.threshold)
+  })
+
+  it('has no nonce when none was sent, and the empty one when that was', async () => {
+    expect(claimsOf((await verify({})).body.jwt).claims).not.toHaveProperty('nonce')
+    expect(claimsOf((await verify({ nonce: '' })).body.jwt).claims.nonce).toBe('')
+  })
+
+  it('has a jti and a txn of its own every time', async () => {
+    const [one, two] = [await verify({}), await verify({})].map(({ body }) => claimsOf(body.jwt).claims)
+    expect(one.jti).not.toBe(two.jti)
+    expect(one.txn).not.toBe(two.txn)
+  })
+
+  it('stands for the false match rate of the tenant', async () => {
+    const strict = await running.tenant({ ratePerSecond: 1000, fmr: 1e-6 })
+    const client = await running.production(strict)
+    await client.enroll({ user_id: 'ada', image: ada })
+    const ours = await verify({})
+    const theirs = await client.verify({ user_id: 'ada', image: adaToday, action: 'sign in' })
+    expect(theirs.body.fmr).toBe(1e-6)
+    expect(decodeJwt(theirs.body.jwt, strict.secret.secret).claims.fmr).toBe(1e-6)
+    expect(theirs.body.threshold).toBeGreaterThan(ours.body.threshold)
+  })
+})
+
+describe('the JWT of a rejection', () => {
+  it('says rejected and why, and claims no authentication context', async () => {
+    const response = await verify({ image: joan, nonce: 'n-2' })
+    expect(response.status).toBe(200)
+    expect(response.body).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
+    expect(response.body.score).toBeLessThan(response.body.threshold)
+    const { claims, valid } = claimsOf(response.body.jwt)
+    expect(valid).toBe(true)
+    expect(claims).toMatchObject({ verdict: 'rejected', reason: 'no_match', acr: '0', nonce: 'n-2' })
+  })
+})
+
+describe('the lifetime of a JWT', () => {
+  it('is configurable', async () => {
+    const short = await startService({ COUNTERSIGN_JWT_TTL_SECONDS: '10' })
+    try {
+      const other = await short.tenant()
+      const { body } = await other.sandbox.verify({ user_id: 'a+match', image: ada, action: 'x' })
+      const { claims } = decodeJwt(body.jwt, other.secret.secret)
+      expect(claims.exp - claims.iat).toBe(10)
+    } finally {
+      await short.stop()
+    }
+  })
+})
+
+describe('the action', () => {
+  it('is hashed in RFC 8785 canonical form, computed here independently', async () => {
+    const cases: Array<[unknown, string]> = [
+      ['sign in', '"sign in"'],
+      ['', '""'],
+      [{}, '{}'],
+      [{ b: 1, a: 2 }, '{"a":2,"b":1}'],
+      [
+        { '€': 'Euro', '\r': 'CR', '1': 'one', '\u0080': 'ctl' },
+        '{"\\r":"CR","1":"one","\u0080":"ctl","€":"Euro"}',
+      ],
+      [
+        { n: [333333333.3333333, 1e30, 4.5, 0.002, 1e-27] },
+        '{"n":[333333333.3333333,1e+30,4.5,0.002,1e-27]}',
+      ],
+      [{ s: '€$\u000f\nA\'B"\\"/' }, '{"s":"€$\\u000f\\nA\'B\\"\\\\\\"/"}'],
+      [{ path: 'C:\\udder' }, '{"path":"C:\\\\udder"}'],
+      [{ '😀': 1, '\ufb33': 2 }, '{"😀":1,"\ufb33":2}'],
+    ]
+    for (const [action, canonical] of cases) {
+      const response = await verify({ action })
+      const { claims } = claimsOf(response.body.jwt)
+      expect(claims.action_hash, canonical).toBe(sha256(canonical))
+      expect(claims.action).toEqual(action)
+    }
+  })
+
+  it('keeps a key named __proto__ as data', async () => {
+    const raw = `{"user_id":"ada","image":${JSON.stringify(adaToday)},"action":{"__proto__":{"polluted":true},"a":1}}`
+    const response = await production.call('POST', '/v1/verify', undefined, { raw })
+    expect(response.status).toBe(200)
+    const { claims } = claimsOf(response.body.jwt)
+    expect(claims.action_hash).toBe(sha256('{"__proto__":{"polluted":true},"a":1}'))
+    expect(JSON.stringify(claims.action)).toBe('{"__proto__":{"polluted":true},"a":1}')
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+  })
+
+  it('may have 4096 bytes in canonical form, and not one more', async () => {
+    expect((await verify({ action: 'x'.repeat(4094) })).status).toBe(200)
+    const long = await verify({ action: 'x'.repeat(4095) })
+    expect(long.status).toBe(400)
+    expect(long.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'action' }] })
+    // Two bytes each in UTF-8.
+    expect((await verify({ action: 'é'.repeat(2047) })).status).toBe(200)
+    expect((await verify({ action: 'é'.repeat(2048) })).status).toBe(400)
+    const object = await verify({ action: { text: 'x'.repeat(4090) } })
+    expect(object.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'action' }] })
+  })
+
+  for (const [what, action] of Object.entries({
+    missing: undefined,
+    null: null,
+    'a number': 5,
+    'a list': ['pay'],
+    'a boolean': true,
+  }))
+    it(`may not be ${what}`, async () => {
+      const response = await verify({ action })
+      expect(response.status).toBe(400)
+      expect(response.body.code).toBe('invalid_request')
+      expect(new Set(response.body.details.map(({ path }: { path: string }) => path))).toEqual(
+        new Set(['action']),
+      )
+    })
+
+  for (const [what, json] of Object.entries({
+    'a lone surrogate': '{"a":"\\udc00"}',
+    'a lone surrogate in a key': '{"a\\ud800":1}',
+    'a number beyond double precision': '{"amount":1e400}',
+    'a thousandfold nesting': `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`,
+    'a hundred-thousandfold nesting': `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+  }))
+    it(`may not hold ${what}`, async () => {
+      const raw = `{"user_id":"ada","image":${JSON.stringify(adaToday)},"action":${json}}`
+      const response = await production.call('POST', '/v1/verify', undefined, { raw })
+      expect(response.status).toBe(400)
+      expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'action' }] })
+    })
+})
+
+describe('the nonce', () => {
+  it('may have 256 characters, and not one more', async () => {
+    const nonce = 'é'.repeat(256)
+    expect(claimsOf((await verify({ nonce })).body.jwt).claims.nonce).toBe(nonce)
+    const response = await verify({ nonce: 'x'.repeat(257) })
+    expect(response.status).toBe(400)
+    expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'nonce' }] })
+  })
+
+  it('may not be hidden length: combining marks count', async () => {
+    const response = await verify({ nonce: `a${'\u0301'.repeat(300)}` })
+    expect(response.status).toBe(400)
+  })
+
+  it('is text', async () => {
+    expect((await verify({ nonce: 7 })).body).toMatchObject({ details: [{ path: 'nonce' }] })
+  })
+})
+
+describe('of several images', () => {
+  it('the best counts', async () => {
+    const alone = await verify({ image: adaToday })
+    const together = await verify({ image: undefined, images: [joan, adaToday] })
+    expect(together.body).toMatchObject({ verdict: 'approved', score: alone.body.score })
+  })
+
+  it('unusable ones are passed over', async () => {
+    const response = await verify({ image: undefined, images: [blank, adaToday] })
+    expect(response.body.verdict).toBe('approved')
+  })
+
+  it('none usable is the refusal of the first', async () => {
+    const response = await verify({ image: undefined, images: [blank, base64(await plain(20, 20))] })
+    expect(response.status).toBe(422)
+    expect(response.body).toMatchObject({ code: 'face_not_found', details: [{ path: 'images.0' }] })
+  })
+})
+
+describe('an unusable image', () => {
+  const CASES: Record<string, () => Buffer | Promise<Buffer>> = {
+    image_too_large: () => pngBomb(30_000, 30_000),
+    image_too_small: () => plain(63, 200),
+    face_not_found: landscape,
+    multiple_faces: groupPhoto,
+    face_too_small: distantFace,
+    low_quality: blurredFace,
+  }
+  for (const [code, make] of Object.entries(CASES))
+    it(`is 422 ${code}, and no verdict`, async () => {
+      const response = await verify({ image: base64(await make()) })
+      expect(response.status).toBe(422)
+      expect(response.body).toMatchObject({
+        error: 'biometric_rejected',
+        code,
+        details: [{ path: 'image', issue: expect.any(String) }],
+      })
+      expect(response.body).not.toHaveProperty('jwt')
+      expect(response.body).not.toHaveProperty('verdict')
+    })
+
+  it('is 422 image_unreadable when it is no complete JPEG, PNG or WebP', async () => {
+    for (const [what, file] of Object.entries(await unreadableFiles())) {
+      const response = await verify({ image: base64(file) })
+      expect([response.status, response.body.code], what).toEqual([422, 'image_unreadable'])
+    }
+  })
+})
+
+describe('a reference', () => {
+  it('that does not exist is 404', async () => {
+    const response = await verify({ user_id: 'nobody' })
+    expect(response.status).toBe(404)
+    expect(response.body).toMatchObject({ error: 'not_found', code: 'reference_not_found' })
+  })
+
+  it('of another model pack is 409 until the user is enrolled again', async () => {
+    await production.enroll({ user_id: 'foreign', image: ada })
+    withDatabase(running, (database) =>
+      database.exec(
+        "UPDATE reference SET model = 'other@7' WHERE id = (SELECT id FROM reference ORDER BY created_at DESC, rowid DESC LIMIT 1)",
+      ),
+    )
+    const response = await verify({ user_id: 'foreign' })
+    expect(response.status).toBe(409)
+    expect(response.body).toMatchObject({ error: 'conflict', code: 'reference_model_mismatch' })
+    const replaced = await production.enroll({ user_id: 'foreign', image: ada, replace: true })
+    expect(replaced.status).toBe(201)
+    expect((await verify({ user_id: 'foreign' })).body.verdict).toBe('approved')
+  })
+
+  it('that was tampered with is refused without a verdict', async () => {
+    await production.enroll({ user_id: 'tampered', image: ada })
+    withDatabase(running, (database) =>
+      database.exec(
+        'UPDATE reference SET sealed = (SELECT sealed FROM reference ORDER BY rowid LIMIT 1) WHERE rowid = (SELECT max(rowid) FROM reference)',
+      ),
+    )
+    const response = await verify({ user_id: 'tampered' })
+    expect(response.status).toBe(500)
+    expect(response.body).toMatchObject({ error: 'internal', code: 'internal_error' })
+    await production.erase('tampered')
+  })
+})
+
+describe('the audit log', () => {
+  it('records verdict and action hash of a verify, never the action or the user', async () => {
+    const response = await verify({ user_id: 'ada', action: 'a very secret action' })
+    const head = await running.service.ledger.store.read.auditHead(tenant.id)
+    const entry = JSON.parse(head!.entry)
+    expect(entry).toMatchObject({
+      event: 'verify',
+      verdict: 'approved',
+      verification_id: response.body.verification_id,
+      action_hash: sha256('"a very secret action"'),
+      request_id: response.headers.get('x-request-id'),
+    })
+    expect(head!.entry).not.toContain('a very secret action')
+    expect(head!.entry).not.toContain('"ada"')
+  })
+
+  it('records refusals that were executed', async () => {
+    await verify({ user_id: 'nobody' })
+    const head = await running.service.ledger.store.read.auditHead(tenant.id)
+    expect(JSON.parse(head!.entry)).toMatchObject({
+      event: 'verify',
+      status: 404,
+      code: 'reference_not_found',
+    })
+  })
+
+  it('is a chain without a break', async () => {
+    const { audit, store } = running.service.ledger
+    const { entries, brokenAt } = await audit.verify(store.read, tenant.id)
+    expect(brokenAt).toBeNull()
+    expect(entries).toBeGreaterThan(20)
+  })
+})
+
+describe('the log of the process', () => {
+  it('holds no image, token, secret or user', async () => {
+    const response = await verify({ user_id: 'ada', nonce: 'a-nonce-for-the-log' })
+    const log = running.logText()
+    expect(log).toContain(response.headers.get('x-request-id'))
+    for (const secret of [
+      response.body.jwt,
+      tenant.secret.secret,
+      tenant.sandboxKey,
+      'a-nonce-for-the-log',
+      adaToday.slice(0, 60),
+      '"ada"',
+    ])
+      expect(log).not.toContain(secret)
+  })
+})
