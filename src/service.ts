@@ -1,56 +1,25 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
-import { constants } from 'node:fs'
-import { access } from 'node:fs/promises'
 import { type Logger, pino } from 'pino'
 import { buildBaseline } from '../models/baseline/build-baseline.js'
-import { AuditLog } from './audit/audit-log.js'
 import { Engine } from './biometrics/engine.js'
 import type { EngineOptions } from './biometrics/types.js'
 import { type Clock, DAY_MS, isoTime, MINUTE_MS, SECOND_MS, systemClock } from './clock.js'
-import {
-  adminUrl,
-  type Config,
-  type Environment,
-  environmentUrl,
-  modelPackDir,
-  sqliteFile,
-} from './config.js'
-import { type DerivedKeys, deriveKeys, loadMasterKey } from './crypto/master-key.js'
+import { adminUrl, type Config, type Environment, environmentUrl, modelPackDir } from './config.js'
 import { adminHandler } from './dashboard/admin-server.js'
 import { Idempotency } from './idempotency/idempotency.js'
+import { type Ledger, openLedger } from './ledger.js'
 import { ApiServer } from './server/api-server.js'
 import { Listener } from './server/listener.js'
 import { Metrics } from './server/metrics.js'
 import { buildOpenApi } from './server/openapi.js'
 import { DESCRIPTIONS, endpoints } from './server/routes.js'
-import { SqliteStore } from './storage/sqlite-store.js'
-import type { Store } from './storage/store.js'
 import { AttemptGate } from './subjects/attempt-gate.js'
 import { SubjectVault } from './subjects/subject-vault.js'
 import { RateLimiter } from './tenancy/rate-limiter.js'
-import { SigningSecrets } from './tenancy/signing-secrets.js'
-import { Tenancy } from './tenancy/tenancy.js'
 import { EngineRecogniser } from './v1/engine-recogniser.js'
 import type { Recogniser } from './v1/recogniser.js'
 import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
 import { VERSION } from './version.js'
-
-/** What works without the engine: enough for the command line. */
-export interface Ledger {
-  store: Store
-  keys: DerivedKeys
-  secrets: SigningSecrets
-  tenancy: Tenancy
-  audit: AuditLog
-}
-
-export function openLedger(config: Config, clock: Clock = systemClock): Ledger {
-  const keys = deriveKeys(loadMasterKey(config))
-  const store: Store = SqliteStore.open(sqliteFile(config))
-  const secrets = new SigningSecrets(keys.secrets, clock)
-  const tenancy = new Tenancy(store, secrets, clock, config)
-  return { store, keys, secrets, tenancy, audit: new AuditLog(keys.audit, clock) }
-}
 
 export function engineOptions(config: Config): EngineOptions {
   return {
@@ -249,12 +218,4 @@ export class Service {
     })()
     return this.stopping
   }
-}
-
-/** Whether files can be written to the data folder. */
-export async function isWritable(dir: string): Promise<boolean> {
-  return access(dir, constants.W_OK).then(
-    () => true,
-    () => false,
-  )
 }

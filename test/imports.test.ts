@@ -8,6 +8,7 @@ import { packageFile } from '../src/package-root.js'
 const RANKS = [
   ['cli'],
   ['service'],
+  ['ledger'],
   ['dashboard', 'server'],
   ['v1'],
   ['tenancy', 'idempotency', 'subjects', 'audit', 'biometrics'],

@@ -1,12 +1,12 @@
 /** `countersign doctor`: what is wrong with this installation and how to mend it. */
-import { mkdir, statfs } from 'node:fs/promises'
+import { access, constants, mkdir, statfs } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import type { Command } from 'commander'
 import { nativeKernels } from '../biometrics/kernels/kernels.js'
 import { loadModelPack, thresholdForFmr, verifyModelPack } from '../biometrics/model-pack.js'
 import { type Config, loadConfig, modelPackDir, unknownVariables } from '../config.js'
-import { isWritable, openLedger } from '../service.js'
+import { openLedger } from '../ledger.js'
 import { action, EXIT, type OutputOptions, print, table } from './output.js'
 
 interface Finding {
@@ -243,4 +243,11 @@ function checkTopology(config: Config): Finding {
         remedy: 'more workers than cores only wait for each other',
       }
     : { check: 'topology', status: 'ok', detail }
+}
+
+async function isWritable(dir: string): Promise<boolean> {
+  return access(dir, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
 }

@@ -2,14 +2,7 @@
 /** The `countersign` command: dispatches to one file a command. */
 import { Command } from 'commander'
 import { VERSION } from '../version.js'
-import { registerCompareCommand } from './compare.js'
-import { registerDoctorCommand } from './doctor.js'
-import { registerEvaluateCommand } from './evaluate.js'
-import { registerMaintenanceCommands } from './maintenance.js'
-import { registerModelsCommands } from './models.js'
 import { EXIT } from './output.js'
-import { registerServeCommand } from './serve.js'
-import { registerTenantCommands } from './tenant.js'
 
 const program = new Command('countersign')
   .description('Self-hosted biometric step-up verification.')
@@ -31,12 +24,20 @@ Examples:
     process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage)
   })
 
-registerServeCommand(program)
-registerTenantCommands(program)
-registerCompareCommand(program)
-registerEvaluateCommand(program)
-registerModelsCommands(program)
-registerMaintenanceCommands(program)
-registerDoctorCommand(program)
+/** Loaded only when needed: the native addons behind some of them cost most of a short command's time. */
+const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
+  serve: async () => (await import('./serve.js')).registerServeCommand,
+  tenant: async () => (await import('./tenant.js')).registerTenantCommands,
+  compare: async () => (await import('./compare.js')).registerCompareCommand,
+  evaluate: async () => (await import('./evaluate.js')).registerEvaluateCommand,
+  models: async () => (await import('./models.js')).registerModelsCommands,
+  backup: async () => (await import('./maintenance.js')).registerBackupCommand,
+  audit: async () => (await import('./maintenance.js')).registerAuditCommands,
+  keys: async () => (await import('./maintenance.js')).registerKeysCommands,
+  doctor: async () => (await import('./doctor.js')).registerDoctorCommand,
+}
+
+const wanted = COMMANDS[process.argv[2] ?? '']
+for (const load of wanted ? [wanted] : Object.values(COMMANDS)) (await load())(program)
 
 await program.parseAsync()

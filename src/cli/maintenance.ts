@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { withLedger } from './ledger.js'
 import { action, CommandError, EXIT, type OutputOptions, print, table } from './output.js'
 
-export function registerMaintenanceCommands(program: Command): void {
+export function registerBackupCommand(program: Command): void {
   program
     .command('backup <file>')
     .description('write a consistent copy of the database; the service may be running')
@@ -26,7 +26,9 @@ export function registerMaintenanceCommands(program: Command): void {
         )
       }),
     )
+}
 
+export function registerAuditCommands(program: Command): void {
   program
     .command('audit')
     .description('the append-only audit log')
@@ -56,7 +58,9 @@ export function registerMaintenanceCommands(program: Command): void {
         })
       }),
     )
+}
 
+export function registerKeysCommands(program: Command): void {
   program
     .command('keys')
     .description('keys of the installation')

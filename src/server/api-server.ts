@@ -10,7 +10,7 @@ import { type Clock, SECOND_MS } from '../clock.js'
 import type { Config, Environment } from '../config.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
-import { ApiError, retryAfter } from '../errors.js'
+import { ApiError, type ErrorCode, retryAfter } from '../errors.js'
 import type { Idempotency } from '../idempotency/idempotency.js'
 import type { Store } from '../storage/store.js'
 import { type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
@@ -85,6 +85,8 @@ const COMMON_HEADERS = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
 }
+/** Our own failures, logged with their cause. A full queue or a passed deadline is not one: its request line says enough. */
+const FAILURES = new Set<ErrorCode>(['internal_error', 'store_unavailable', 'engine_unavailable'])
 const CLIENT_REQUEST_ID = /^[\x20-\x7e]{1,128}$/
 
 export class ApiServer {
@@ -215,7 +217,7 @@ export class ApiServer {
       return { status: CLIENT_CLOSED_REQUEST, body: '' }
     const refusal = toApiError(error)
     Object.assign(passage.headers, refusal.headers)
-    if (refusal.status >= 500)
+    if (FAILURES.has(refusal.code))
       this.parts.log.error({ request_id: passage.requestId, err: refusal.cause ?? refusal }, refusal.message)
     return {
       status: refusal.status,

@@ -178,10 +178,14 @@ class Exchange {
     this.res.cork(() => {
       this.res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
       for (const name in headers) this.res.writeHeader(name, oneLine(headers[name]!))
-      if (headOnly) {
-        // It writes Content-Length itself, and a second one beside a header of ours.
-        this.res.endWithoutBody(Buffer.byteLength(body), close)
-      } else this.res.end(body, close)
+      const length = Buffer.byteLength(body)
+      if (!headOnly) this.res.end(body, close)
+      else if (close) this.res.endWithoutBody(length, true)
+      else {
+        // Given any argument, it waits for a body that never comes and cuts the connection at the next request.
+        this.res.writeHeader('Content-Length', String(length))
+        this.res.endWithoutBody()
+      }
     })
     this.onDone()
   }

@@ -100,7 +100,8 @@ export function sqliteReader(database: Database): StoreReader {
   }
 }
 
-export function sqliteTransaction(database: Database): StoreTransaction {
+/** @param onErase told when a user's key was deleted */
+export function sqliteTransaction(database: Database, onErase: () => void): StoreTransaction {
   const sql = {
     insertTenant: database.prepare(
       `INSERT INTO tenant VALUES (@id, @name, @createdAt, @ratePerSecond, @burst, @fmr, @productionIssuedAt,
@@ -187,6 +188,7 @@ export function sqliteTransaction(database: Database): StoreTransaction {
       const references = sql.deleteReference.run(id).changes
       const captures = sql.deleteCaptures.run(id).changes
       sql.deleteSubject.run(id)
+      onErase()
       return { references, captures, idempotencyRecords }
     },
     putErasure: async (erasure) => void sql.putErasure.run(erasure),

@@ -14,7 +14,7 @@ import {
 } from './store.js'
 
 /** Another process (the CLI, a backup tool) may hold the write lock: waiting inside SQLite would block this thread. */
-const BUSY_TIMEOUT_MS = 20
+const BUSY_TIMEOUT_MS = 5
 const LOCK_PATIENCE_MS = 5000
 const LOCK_RETRY_MS = 10
 
@@ -31,13 +31,17 @@ export class SqliteStore implements Store {
   /** Set while a group is scheduled or running; `close` waits for it. */
   private flushing: Promise<void> | null = null
   private closed = false
+  /** A transaction of the group under way erased a user. */
+  private erased = false
 
   private constructor(
     private readonly writer: Database.Database,
     private readonly reader: Database.Database,
   ) {
     this.read = sqliteReader(reader)
-    this.tx = sqliteTransaction(writer)
+    this.tx = sqliteTransaction(writer, () => {
+      this.erased = true
+    })
   }
 
   /** @throws StoreOpenError when the file is not a database of ours, of a newer version, damaged, or out of reach. */
@@ -101,12 +105,22 @@ export class SqliteStore implements Store {
         }
       }
       this.writer.exec('COMMIT')
+      if (this.erased) this.wipeLog()
     } catch (error) {
       if (this.writer.inTransaction) this.writer.exec('ROLLBACK')
       for (const { reject } of group) reject(translate(error))
       return
     }
     for (const tell of settle) tell()
+  }
+
+  /**
+   * What was erased still stands in the write-ahead log until that is copied back and cut. A reader of another process may
+   * hold it; the next erasure or the next automatic checkpoint then does it.
+   */
+  private wipeLog(): void {
+    this.erased = false
+    this.writer.pragma('wal_checkpoint(TRUNCATE)')
   }
 
   private async begin(): Promise<void> {

@@ -114,7 +114,7 @@ export function enroll(services: Services): Endpoint<Static<typeof body>> {
             reference_id: reference.id,
             model,
             replaced: Boolean(found?.reference),
-            consent: input.consent?.id ?? null,
+            consent_recorded: input.consent !== undefined,
           },
         }
       }

@@ -204,9 +204,10 @@ describe('headers', () => {
         new Promise<null>((resolve) => setTimeout(() => resolve(null), 200)),
       ])
       connection.end()
-      expect(response?.headers, JSON.stringify(value)).not.toHaveProperty('x-evil')
-      const echoed = response?.headers['x-client-request-id']
-      if (echoed !== undefined) expect(echoed).toBe('a')
+      const headers = response?.headers ?? {}
+      // Where the line break is a real one, the second line is a request header of its own.
+      expect(headers, JSON.stringify(value)).not.toHaveProperty('x-evil')
+      expect(headers['x-client-request-id'] ?? 'a', JSON.stringify(value)).toBe('a')
     }
   })
 
@@ -247,7 +248,7 @@ describe('what is not HTTP', () => {
 describe('HEAD', () => {
   it('sends no body and leaves the connection usable', async () => {
     const connection = await openSocket(url)
-    connection.send(rawRequest('HEAD /v1/health', [authorization]) + '')
+    connection.send(rawRequest('HEAD /v1/health', [authorization]))
     await poll(
       async () => connection.received(),
       (text) => text.includes('\r\n\r\n'),

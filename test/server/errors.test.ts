@@ -1,0 +1,348 @@
+/** Every code of the registry, provoked for real: a code that no request can bring about does not belong there. */
+import { networkInterfaces } from 'node:os'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ERRORS, type ErrorCode } from '../../src/errors.js'
+import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
+import { withDatabase } from '../support/database.js'
+import { base64, face, groupPhoto, landscape } from '../support/faces.js'
+import { blurredFace, distantFace, plain, pngBomb } from '../support/images.js'
+import { exchange, openSocket, type RawResponse, rawRequest } from '../support/raw-socket.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { validSignatures } from '../support/trust.js'
+
+interface World {
+  running: TestService
+  tenant: TestTenant
+  sandbox: ApiClient
+  production: ApiClient & { key: string }
+  /** A usable image without a face. */
+  image: string
+}
+
+type Answer = ApiResponse | (RawResponse & { request: { method: string; target: string } })
+type Provocation = (world: World) => Promise<Answer>
+
+let world: World
+const action = 'x'
+let users = 0
+const newUser = () => `user-${++users}`
+
+beforeAll(async () => {
+  // Reached from outside, so that the channel in the clear can be tried.
+  world = await createWorld({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0', COUNTERSIGN_SANDBOX_LISTEN: '0.0.0.0:0' })
+})
+afterAll(() => world?.running.stop())
+
+async function createWorld(env: Record<string, string>): Promise<World> {
+  const running = await startService(env)
+  const tenant = await running.tenant()
+  return {
+    running,
+    tenant,
+    sandbox: tenant.sandbox,
+    production: await running.production(tenant),
+    image: base64(await plain()),
+  }
+}
+
+/** A service of its own, for what harms it. */
+async function apart<T>(env: Record<string, string>, provoke: (world: World) => Promise<T>): Promise<T> {
+  const own = await createWorld(env)
+  try {
+    return await provoke(own)
+  } finally {
+    await own.running.stop()
+  }
+}
+
+async function raw(baseUrl: string, method: string, target: string, bytes: string): Promise<Answer> {
+  const response = await exchange(baseUrl, bytes)
+  if (!response) throw new Error('no response')
+  return { ...response, request: { method, target } }
+}
+
+const enrolWith =
+  (make: () => Buffer | Promise<Buffer>): Provocation =>
+  async ({ production }) =>
+    production.enroll({ user_id: newUser(), image: base64(await make()) })
+
+const PROVOCATIONS: Record<ErrorCode, Provocation> = {
+  malformed_json: ({ sandbox }) => sandbox.call('POST', '/v1/enroll', undefined, { raw: '{' }),
+  invalid_request: ({ sandbox }) => sandbox.enroll({ user_id: newUser() }),
+  invalid_idempotency_key: ({ sandbox, image }) =>
+    sandbox.enroll(
+      { user_id: newUser(), image },
+      { headers: { 'X-Svc-Idempotency-Key': 'x'.repeat(256) } },
+    ),
+  missing_api_key: ({ running }) => running.anonymous('sandbox').health(),
+  malformed_api_key: ({ running, tenant }) =>
+    apiClient(running.service.url('sandbox'), `${tenant.sandboxKey}x`).health(),
+  invalid_api_key: async ({ running }) => {
+    const elsewhere = await createWorld({})
+    await elsewhere.running.stop()
+    return apiClient(running.service.url('sandbox'), elsewhere.tenant.sandboxKey).health()
+  },
+  revoked_api_key: async ({ running }) => {
+    const tenant = await running.tenant()
+    const { store, tenancy } = running.service.ledger
+    const record = await tenancy.find(tenant.id)
+    await store.transaction((tx) => tenancy.revokeKeys(tx, record, 'sandbox'))
+    return tenant.sandbox.health()
+  },
+  wrong_environment: ({ running, production }) =>
+    apiClient(running.service.url('sandbox'), production.key).health(),
+  production_key_required: ({ sandbox }) => sandbox.rotate(),
+  insecure_channel: async ({ running }) => {
+    const customer = await running.tenant()
+    const outside = Object.values(networkInterfaces())
+      .flatMap((list) => list ?? [])
+      .find(({ internal, family }) => !internal && family === 'IPv4')
+    if (!outside) throw new Error('this machine has no address but loopback')
+    const { port } = new URL(running.service.url('sandbox'))
+    return apiClient(`http://${outside.address}:${port}/v1`, customer.sandboxKey).rotate()
+  },
+  unknown_endpoint: ({ sandbox }) => sandbox.call('GET', '/v2/health'),
+  reference_not_found: ({ sandbox, image }) => sandbox.verify({ user_id: newUser(), image, action }),
+  method_not_allowed: ({ sandbox }) => sandbox.call('GET', '/v1/enroll'),
+  already_enrolled: async ({ sandbox, image }) => {
+    const user_id = newUser()
+    await sandbox.enroll({ user_id, image })
+    return sandbox.enroll({ user_id, image })
+  },
+  rotation_in_progress: async ({ running }) => {
+    const tenant = await running.tenant()
+    await tenant.sandbox.rotate()
+    return tenant.sandbox.rotate()
+  },
+  idempotency_in_progress: async ({ production }) => {
+    const image = base64(await face('ada'))
+    const request = { user_id: newUser(), images: [image, image, image] }
+    const once = { headers: { 'X-Svc-Idempotency-Key': newUser() } }
+    const responses = await Promise.all(Array.from({ length: 4 }, () => production.enroll(request, once)))
+    return responses.find(({ status }) => status === 409)!
+  },
+  reference_model_mismatch: async ({ running, sandbox, image }) => {
+    const user_id = newUser()
+    await sandbox.enroll({ user_id, image })
+    withDatabase(running, (database) =>
+      database.exec(
+        "UPDATE reference SET model = 'other@7' WHERE rowid = (SELECT max(rowid) FROM reference)",
+      ),
+    )
+    return sandbox.verify({ user_id, image, action })
+  },
+  body_too_large: ({ running, tenant }) =>
+    raw(
+      running.service.url('sandbox'),
+      'POST',
+      '/v1/enroll',
+      rawRequest('POST /v1/enroll', [
+        `Authorization: Bearer ${tenant.sandboxKey}`,
+        'Content-Type: application/json',
+        'Content-Length: 9000000',
+      ]),
+    ),
+  unsupported_media_type: ({ sandbox }) =>
+    sandbox.call('POST', '/v1/enroll', undefined, { raw: '{}', headers: { 'Content-Type': 'text/xml' } }),
+  idempotency_key_reused: async ({ sandbox, image }) => {
+    const once = { headers: { 'X-Svc-Idempotency-Key': newUser() } }
+    await sandbox.enroll({ user_id: newUser(), image }, once)
+    return sandbox.enroll({ user_id: newUser(), image }, once)
+  },
+  image_unreadable: enrolWith(() => Buffer.from('not an image')),
+  image_too_large: enrolWith(() => pngBomb(30_000, 30_000)),
+  image_too_small: enrolWith(() => plain(63, 63)),
+  face_not_found: enrolWith(landscape),
+  multiple_faces: enrolWith(groupPhoto),
+  face_too_small: enrolWith(distantFace),
+  low_quality: enrolWith(blurredFace),
+  // The pack of the tests checks no liveness, so the sandbox stands in.
+  liveness_failed: ({ sandbox, image }) => sandbox.enroll({ user_id: `${newUser()}+spoof`, image }),
+  rate_limited: async ({ running }) => {
+    const client = await running.production(await running.tenant({ ratePerSecond: 1 }))
+    await client.health()
+    await client.health()
+    return client.health()
+  },
+  internal_error: async ({ running, sandbox, image }) => {
+    const user_id = newUser()
+    await sandbox.enroll({ user_id, image })
+    withDatabase(running, (database) =>
+      database.exec(
+        "UPDATE subject SET wrapped_key = x'00' WHERE rowid = (SELECT max(rowid) FROM subject)",
+      ),
+    )
+    return sandbox.verify({ user_id, image, action })
+  },
+  overloaded: () =>
+    apart({ COUNTERSIGN_QUEUE_LIMIT: '1' }, async ({ production }) => {
+      const image = base64(await face('ada'))
+      const responses = await Promise.all(
+        Array.from({ length: 12 }, () => production.enroll({ user_id: newUser(), image })),
+      )
+      expect(responses.filter(({ status }) => status === 201).length).toBeGreaterThan(0)
+      expect(responses.every(({ status }) => status === 201 || status === 503)).toBe(true)
+      return responses.find(({ status }) => status === 503)!
+    }),
+  engine_unavailable: () =>
+    apart({}, async ({ running, production }) => {
+      // What a process on its way out does first; here it stays, as when every worker is lost.
+      await running.service.engine.drain()
+      return production.enroll({ user_id: newUser(), image: base64(await face('ada')) })
+    }),
+  store_unavailable: ({ running, sandbox, image }) =>
+    withLock(running, () => sandbox.enroll({ user_id: newUser(), image })),
+  shutting_down: () =>
+    apart({}, async ({ running, tenant }) => {
+      const url = running.service.url('sandbox')
+      const head = [`Authorization: Bearer ${tenant.sandboxKey}`, 'Content-Type: application/json']
+      const [held, idle] = [await openSocket(url), await openSocket(url)]
+      held.send(rawRequest('POST /v1/enroll', [...head, 'Content-Length: 2'], '{'))
+      idle.send(rawRequest('GET /v1/health', head))
+      await idle.response()
+      const stopped = running.service.stop()
+      idle.send(rawRequest('GET /v1/health', head))
+      const response = (await idle.response())!
+      held.send('}')
+      await stopped
+      return { ...response, request: { method: 'GET', target: '/v1/health' } }
+    }),
+  deadline_exceeded: () =>
+    apart({ COUNTERSIGN_DEADLINE_MS: '100' }, async ({ running, tenant }) =>
+      raw(
+        running.service.url('sandbox'),
+        'POST',
+        '/v1/enroll',
+        rawRequest(
+          'POST /v1/enroll',
+          [
+            `Authorization: Bearer ${tenant.sandboxKey}`,
+            'Content-Type: application/json',
+            'Content-Length: 10',
+          ],
+          '{',
+        ),
+      ),
+    ),
+}
+
+/** Another process holds SQLite's write lock for as long as the store has patience, and longer. */
+async function withLock<T>({ dataDir }: TestService, work: () => Promise<T>): Promise<T> {
+  const { default: Database } = await import('better-sqlite3')
+  const other = new Database(`${dataDir}/countersign.db`)
+  other.exec('BEGIN IMMEDIATE')
+  try {
+    return await work()
+  } finally {
+    other.exec('ROLLBACK')
+    other.close()
+  }
+}
+
+const RETRIED = new Set<ErrorCode>([
+  'rotation_in_progress',
+  'idempotency_in_progress',
+  'rate_limited',
+  'overloaded',
+  'engine_unavailable',
+  'store_unavailable',
+  'shutting_down',
+])
+const header = ({ headers }: Answer, name: string): string | null =>
+  headers instanceof Headers ? headers.get(name) : (headers[name] ?? null)
+
+describe('the error registry', () => {
+  it('has no code that is not provoked here', () => {
+    expect(Object.keys(PROVOCATIONS).sort()).toEqual(Object.keys(ERRORS).sort())
+  })
+
+  it('uses the statuses and categories of the contract', () => {
+    const byCategory = Object.entries(ERRORS).map(([code, { category, status }]) => [code, category, status])
+    for (const [code, category, status] of byCategory) {
+      expect(code).toMatch(/^[a-z][a-z_]*$/)
+      if (category === 'biometric_rejected') expect(status).toBe(422)
+      if (category === 'unavailable') expect([503, 504]).toContain(status)
+      if (category === 'internal') expect(status).toBe(500)
+      if (category === 'rate_limited') expect(status).toBe(429)
+      if (category === 'authentication_failed') expect(status).toBe(401)
+      if (category === 'permission_denied') expect(status).toBe(403)
+      if (category === 'not_found') expect(status).toBe(404)
+    }
+  })
+
+  for (const [code, provoke] of Object.entries(PROVOCATIONS) as Array<[ErrorCode, Provocation]>)
+    it(`answers ${ERRORS[code].status} ${code} in the one error shape`, async () => {
+      const response = await provoke(world)
+      const { status, category } = ERRORS[code]
+      expect(response.status).toBe(status)
+      expect(response.body).toEqual({
+        error: category,
+        code,
+        message: expect.stringMatching(/^\S.+[.!?`]$/s),
+        request_id: header(response, 'x-request-id'),
+        ...(response.body.details
+          ? { details: response.body.details.map(() => ({ path: expect.any(String), issue: expect.any(String) })) }
+          : {}),
+      })
+      expect(header(response, 'content-type')).toBe('application/json; charset=utf-8')
+      expect(header(response, 'x-svc-signature')).toMatch(/^t=\d+(,kid=[^,]+,v1=[0-9a-f]{64})+$/)
+      const isRetried = RETRIED.has(code)
+      if (isRetried) expect(Number(header(response, 'retry-after'))).toBeGreaterThan(0)
+      if (status === 401) expect(header(response, 'www-authenticate')).toMatch(/^Bearer/)
+      // Nothing of the inside shows.
+      expect(response.text).not.toMatch(/node_modules|\.ts:|SQLITE|svc-(sbx|prod|sec)-|\/tmp\//)
+    })
+})
+
+describe('a failing store', () => {
+  it('leaves nothing half done, and serves again when it is back', async () => {
+    const { running, sandbox, image } = world
+    const user_id = newUser()
+    const once = { headers: { 'X-Svc-Idempotency-Key': user_id } }
+    const refused = await withLock(running, () => sandbox.enroll({ user_id, image }, once))
+    expect(refused.status).toBe(503)
+    const { tenant } = world
+    expect(validSignatures(refused, { [tenant.secret.id]: tenant.secret.secret })).toHaveLength(1)
+    const again = await sandbox.enroll({ user_id, image }, once)
+    expect([again.status, again.headers.get('x-svc-idempotent-replay')]).toEqual([201, null])
+  })
+
+  it('is waited for while the lock is short', async () => {
+    const { running, sandbox, image } = world
+    const { default: Database } = await import('better-sqlite3')
+    const other = new Database(`${running.dataDir}/countersign.db`)
+    other.exec('BEGIN IMMEDIATE')
+    const pending = sandbox.enroll({ user_id: newUser(), image })
+    expect((await sandbox.health()).status).toBe(200)
+    other.exec('ROLLBACK')
+    other.close()
+    expect((await pending).status).toBe(201)
+  })
+})
+
+describe('an overloaded service', () => {
+  it('refuses at once what cannot wait, and still answers health', () =>
+    apart({ COUNTERSIGN_QUEUE_LIMIT: '2' }, async ({ production }) => {
+      const image = base64(await face('ada'))
+      const flood = Array.from({ length: 20 }, () => production.enroll({ user_id: newUser(), image }))
+      const health = await production.health()
+      expect(health.status).toBe(200)
+      expect(health.body.checks.engine.queue.limit).toBe(2)
+      expect(health.body.checks.engine.queue.waiting).toBeLessThanOrEqual(2)
+      const statuses = (await Promise.all(flood)).map(({ status }) => status)
+      expect(statuses.filter((status) => status === 201).length).toBeGreaterThanOrEqual(3)
+      expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(0)
+      expect(statuses.every((status) => status === 201 || status === 503)).toBe(true)
+    }))
+
+  it('answers 504 to what waited longer than its deadline', () =>
+    apart({ COUNTERSIGN_DEADLINE_MS: '150', COUNTERSIGN_QUEUE_LIMIT: '1000' }, async ({ production }) => {
+      const image = base64(await face('ada'))
+      const request = () => production.enroll({ user_id: newUser(), images: Array(5).fill(image) })
+      const responses = await Promise.all(Array.from({ length: 25 }, request))
+      const late = responses.filter(({ status }) => status === 504)
+      expect(late.length).toBeGreaterThan(0)
+      for (const { body } of late) expect(body.code).toBe('deadline_exceeded')
+      expect(responses.every(({ status }) => status === 504 || status === 201)).toBe(true)
+    }))
+})
