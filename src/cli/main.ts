@@ -30,6 +30,7 @@ const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
   tenant: async () => (await import('./tenant.js')).registerTenantCommands,
   compare: async () => (await import('./compare.js')).registerCompareCommand,
   evaluate: async () => (await import('./evaluate.js')).registerEvaluateCommand,
+  jwt: async () => (await import('./jwt.js')).registerJwtCommand,
   models: async () => (await import('./models.js')).registerModelsCommands,
   backup: async () => (await import('./maintenance.js')).registerBackupCommand,
   audit: async () => (await import('./maintenance.js')).registerAuditCommands,

@@ -1,5 +1,5 @@
 /** Users and their references at rest: found by a keyed pseudonym, sealed under a data key of their own, lost for ever with that key. */
-import { createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import type { Environment } from '../config.js'
 import { prefixedId } from '../crypto/identifiers.js'
@@ -111,10 +111,8 @@ export class SubjectVault {
 
   /** Digest of a capture, keyed by the user's data key: without it, not even the question "was it this image?" can be asked. */
   captureDigest(subject: Subject, image: Uint8Array): Buffer {
-    return createHmac('sha256', subject.dataKey)
-      .update('capture')
-      .update(createHash('sha256').update(image).digest())
-      .digest()
+    const key = subkey(subject.dataKey, 'capture')
+    return createHmac('sha256', key).update(createHash('sha256').update(image).digest()).digest()
   }
 
   sealEmbedding(subject: Subject, embedding: Float32Array): Buffer {
@@ -127,8 +125,12 @@ export class SubjectVault {
 }
 
 function pseudonym(dataKey: Buffer, userId: string): string {
-  const key = Buffer.from(hkdfSync('sha256', dataKey, Buffer.alloc(0), 'countersign/v1/audit-pseudonym', 32))
-  return createHmac('sha256', key).update(userId).digest('hex').slice(0, 32)
+  return createHmac('sha256', subkey(dataKey, 'audit-pseudonym')).update(userId).digest('hex').slice(0, 32)
+}
+
+/** The expand step of HKDF (RFC 5869), which is all that a key of random bytes needs: no key serves two purposes. */
+function subkey(dataKey: Buffer, purpose: string): Buffer {
+  return createHmac('sha256', dataKey).update(`countersign/v1/${purpose}\x01`).digest()
 }
 
 function bytesOf(values: Float32Array): Buffer {

@@ -26,9 +26,15 @@ function decodeImage(text: string, path: string): Buffer {
   if (text.startsWith('data:'))
     throw invalid([{ path, issue: 'must be base64 alone, without a `data:` prefix' }])
   const bytes = Buffer.from(text, 'base64')
-  // Node skips what is not base64, so anything foreign shows as a missing byte.
+  // Node skips what is not base64, so anything foreign shows as a missing byte; the URL alphabet it takes as well.
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
-  if (text.length % 4 !== 0 || bytes.length !== (text.length / 4) * 3 - padding || bytes.length === 0)
+  const isUrlAlphabet = text.includes('-') || text.includes('_')
+  if (
+    isUrlAlphabet ||
+    text.length % 4 !== 0 ||
+    bytes.length !== (text.length / 4) * 3 - padding ||
+    bytes.length === 0
+  )
     throw invalid([
       { path, issue: 'must be base64 with padding and without line breaks (RFC 4648, section 4)' },
     ])

@@ -12,6 +12,7 @@ const NEARLY_IDENTICAL = 0.98
 
 type ReplayServices = Pick<Services, 'vault' | 'clock' | 'recogniser'>
 
+/** Whether the store knows a capture like this. */
 export async function isReplay(
   { vault, clock, recogniser }: ReplayServices,
   store: StoreReader,
@@ -34,6 +35,36 @@ function isNearlyIdentical(
   embedding: Float32Array,
 ): boolean {
   return seen.length === embedding.length && recogniser.similarity(seen, embedding) >= NEARLY_IDENTICAL
+}
+
+interface Capture {
+  images: Buffer[]
+  embedding: Float32Array
+}
+
+/** What the store does not know yet: without it, parallel requests with one capture would all pass for its first use. */
+export class CapturesUnderWay {
+  private readonly bySubject = new Map<string, Capture[]>()
+
+  constructor(private readonly recogniser: ReplayServices['recogniser']) {}
+
+  /** Enters a capture and says whether one like it is on its way; `leave` is called when it is remembered or dropped. */
+  enter({ record: { id } }: Subject, capture: Capture): { isReplay: boolean; leave: () => void } {
+    const others = this.bySubject.get(id) ?? []
+    this.bySubject.set(id, [...others, capture])
+    return {
+      isReplay: others.some(
+        ({ images, embedding }) =>
+          images.some((image) => capture.images.some((mine) => mine.equals(image))) ||
+          isNearlyIdentical(this.recogniser, embedding, capture.embedding),
+      ),
+      leave: () => {
+        const rest = this.bySubject.get(id)!.filter((other) => other !== capture)
+        if (rest.length > 0) this.bySubject.set(id, rest)
+        else this.bySubject.delete(id)
+      },
+    }
+  }
 }
 
 /** Remembers each image; `embeddings` may be fewer than the images, where only one counted. */

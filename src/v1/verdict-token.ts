@@ -66,16 +66,12 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
  * One token outside an overlap. In it, `jwt` is for backends that were not redeployed and `jwt_next` the same under the
  * new secret; a caller that names the new secret gets that one in `jwt`.
  */
-export async function signVerdict(
+export function signVerdict(
   { secrets, signingKeyId }: Pick<Call<unknown>, 'secrets' | 'signingKeyId'>,
   claims: VerificationClaims,
-): Promise<{ jwt: string; jwt_next?: string }> {
+): { jwt: string; jwt_next?: string } {
   const { outgoing, incoming } = secrets
-  if (!incoming) return { jwt: await signVerification(claims, outgoing) }
-  if (signingKeyId === incoming.id) return { jwt: await signVerification(claims, incoming) }
-  const [jwt, next] = await Promise.all([
-    signVerification(claims, outgoing),
-    signVerification(claims, incoming),
-  ])
-  return { jwt, jwt_next: next }
+  if (!incoming) return { jwt: signVerification(claims, outgoing) }
+  if (signingKeyId === incoming.id) return { jwt: signVerification(claims, incoming) }
+  return { jwt: signVerification(claims, outgoing), jwt_next: signVerification(claims, incoming) }
 }

@@ -9,7 +9,7 @@ import type { Subject } from '../subjects/subject-vault.js'
 import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
 import { decodeImages } from './images.js'
 import type { Comparison } from './recogniser.js'
-import { isReplay, rememberCaptures } from './replays.js'
+import { CapturesUnderWay, isReplay, rememberCaptures } from './replays.js'
 import { exactlyOneImageField, imageFields, liveness, nullable, quality, time, userId } from './schemas.js'
 import type { Services } from './services.js'
 import { REASONS, type Reason, signVerdict, verdictClaims } from './verdict-token.js'
@@ -104,6 +104,7 @@ interface Verdict {
 
 export function verify(services: Services): Endpoint<Input> {
   const { vault, store, recogniser, clock, config } = services
+  const underWay = new CapturesUnderWay(recogniser)
   const attempts =
     config.lockoutAttempts ?? (recogniser.checksLiveness ? ATTEMPTS.withLiveness : ATTEMPTS.withoutLiveness)
 
@@ -130,6 +131,18 @@ export function verify(services: Services): Endpoint<Input> {
     if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
   }
 
+  async function suspectReplay(
+    call: Call<Input>,
+    subject: Subject | null,
+    images: Buffer[],
+    { embedding }: Comparison,
+  ): Promise<boolean> {
+    if (!subject || recogniser.synthetic) return false
+    const entered = underWay.enter(subject, { images, embedding })
+    call.defer(entered.leave)
+    return entered.isReplay || (await isReplay(services, store.read, subject, images, embedding))
+  }
+
   async function judge(
     call: Call<Input>,
     subject: Subject | null,
@@ -151,10 +164,7 @@ export function verify(services: Services): Endpoint<Input> {
       : new Float32Array(0)
     const comparison = await recogniser.verify(call.input.user_id, images, reference, fmr, call)
     Object.assign(call.timings, comparison.timings)
-    const replaySuspected =
-      subject !== null &&
-      !recogniser.synthetic &&
-      (await isReplay(services, store.read, subject, images, comparison.embedding))
+    const replaySuspected = await suspectReplay(call, subject, images, comparison)
     let reason: Reason | null = null
     if (comparison.liveness.passed === false) reason = 'liveness_failed'
     else if (comparison.score < threshold) reason = 'no_match'
@@ -198,7 +208,7 @@ export function verify(services: Services): Endpoint<Input> {
         replaySuspected,
       })
       const signStarted = performance.now()
-      const tokens = await signVerdict(call, claims)
+      const tokens = signVerdict(call, claims)
       call.timings.sign = performance.now() - signStarted
 
       return async (tx) => {

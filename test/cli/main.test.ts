@@ -21,6 +21,7 @@ const COMMANDS = [
   'tenant rotate-signing',
   'compare',
   'evaluate',
+  'jwt',
   'models',
   'models list',
   'models verify',

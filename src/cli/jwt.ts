@@ -1,0 +1,44 @@
+/** `countersign jwt`: checks a verification JWT as a backend would, and shows its claims. */
+import type { Command } from 'commander'
+import { decodeProtectedHeader, errors, jwtVerify } from 'jose'
+import { TOKEN_TYPE } from '../crypto/verification-jwt.js'
+import { action, CommandError, type OutputOptions, print } from './output.js'
+
+export function registerJwtCommand(program: Command): void {
+  program
+    .command('jwt <token>')
+    .description("check a verification JWT with the tenant's signing secret and show its claims")
+    .requiredOption('--secret <secret>', 'the signing secret (svc-sec-…); "-" reads it from standard input')
+    .option('--audience <tenant id>', 'also require this `aud`')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (token: string, options: OutputOptions & { secret: string; audience?: string }) => {
+        const secret = options.secret === '-' ? await readStandardInput() : options.secret
+        try {
+          const { payload, protectedHeader } = await jwtVerify(token, Buffer.from(secret), {
+            algorithms: ['HS256'],
+            typ: TOKEN_TYPE,
+            ...(options.audience ? { audience: options.audience } : {}),
+          })
+          print(options, { valid: true, header: protectedHeader, claims: payload }, () =>
+            [`Valid, signed with ${protectedHeader.kid}.`, JSON.stringify(payload, null, 2)].join('\n'),
+          )
+        } catch (error) {
+          if (!(error instanceof errors.JOSEError)) throw error
+          throw new CommandError('invalid_jwt', `${error.message}${keyHint(token, error)}`)
+        }
+      }),
+    )
+}
+
+/** A failed signature most often means another secret: its id is in the header. */
+function keyHint(token: string, error: unknown): string {
+  if (!(error instanceof errors.JWSSignatureVerificationFailed)) return ''
+  return ` (the token names the secret ${decodeProtectedHeader(token).kid})`
+}
+
+async function readStandardInput(): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString().trim()
+}

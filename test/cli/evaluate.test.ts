@@ -1,0 +1,48 @@
+import { writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Workplace, workplace } from '../support/command.js'
+import { face, landscape } from '../support/faces.js'
+
+let place: Workplace
+beforeAll(async () => {
+  place = await workplace()
+  for (const name of ['ada', 'adaToday', 'grace', 'mary'] as const)
+    await writeFile(place.path(`${name}.jpg`), await face(name))
+  await writeFile(place.path('landscape.jpg'), await landscape())
+})
+afterAll(() => place?.dispose())
+
+async function evaluate(lines: string[]) {
+  await writeFile(place.path('pairs.csv'), ['a,b,same', ...lines].join('\n'))
+  return place.run(['evaluate', place.path('pairs.csv'), '--json'])
+}
+
+describe('evaluate', () => {
+  it('separates one person from others', async () => {
+    const result = await evaluate(['ada.jpg,adaToday.jpg,1', 'ada.jpg,grace.jpg,0', 'ada.jpg,mary.jpg,0'])
+    expect(result.code).toBe(0)
+    expect(JSON.parse(result.stdout)).toMatchObject({
+      photos: 4,
+      refused: {},
+      genuine_pairs: 1,
+      impostor_pairs: 2,
+      eer: 0,
+      balanced_accuracy: 1,
+      configured: { measured_fmr: 0, measured_fnmr: 0 },
+    })
+  })
+
+  it('counts a photo that cannot be used as a miss, and names it', async () => {
+    const result = await evaluate(['ada.jpg,landscape.jpg,1', 'ada.jpg,grace.jpg,0'])
+    const view = JSON.parse(result.stdout)
+    expect(view.refused).toEqual({ 'landscape.jpg': 'face_not_found' })
+    expect(view.configured.measured_fnmr).toBe(1)
+  })
+
+  it('refuses a file without the columns', async () => {
+    await writeFile(place.path('pairs.csv'), 'x,y\n1,2')
+    const result = await place.run(['evaluate', place.path('pairs.csv'), '--json'])
+    expect(result.code).toBe(1)
+    expect(JSON.parse(result.stderr)).toMatchObject({ error: { code: 'malformed_pairs' } })
+  })
+})
