@@ -54,6 +54,8 @@ export class EndpointRunner {
     const started = performance.now()
     try {
       return await this.parts.store.transaction(async (tx) => {
+        // The lock may have come late: a caller that is told 504 must find that nothing has happened.
+        if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
         const outcome = typeof work === 'function' ? await work(tx) : work
         const executed = toExecuted(outcome)
         await execution?.keep(tx, executed, outcome.owner)

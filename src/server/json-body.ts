@@ -70,7 +70,9 @@ function mergeQuery(body: unknown, query: Record<string, string>): unknown {
 }
 
 function assertValid(validator: Validator, input: unknown): void {
-  const details = validator.Check(input) ? surrogateIssues(input) : describeErrors(validator, input)
+  if (!validator.Check(input))
+    throw new ApiError('invalid_request', { details: describeErrors(validator, input) })
+  const details = surrogateIssues(input)
   if (details.length > 0) throw new ApiError('invalid_request', { details })
 }
 
@@ -121,8 +123,10 @@ function describeErrors(validator: Validator, input: unknown): ErrorDetail[] {
         for (const name of error.params.additionalProperties)
           add(path ? `${path}.${name}` : name, 'is not a known field')
         break
-      // The schema `false` of an unknown field; additionalProperties names it better.
+      // The schema `false` of an unknown field. The validator stops at eight errors, so that `additionalProperties`,
+      // which names them all, may not come.
       case 'boolean':
+        add(path, 'is not a known field')
         break
       case 'pattern':
         add(path, 'must not hold control characters')

@@ -49,6 +49,11 @@ export function sqliteReader(database: Database): StoreReader {
     captures: database.prepare<[string, number, number], CaptureRecord>(
       `SELECT ${CAPTURE} FROM capture WHERE subject_id = ? AND seen_at > ? ORDER BY seen_at DESC LIMIT ?`,
     ),
+    hasCapture: database
+      .prepare<[string, Buffer, number], number>(
+        'SELECT EXISTS (SELECT 1 FROM capture WHERE subject_id = ? AND digest = ? AND seen_at > ?)',
+      )
+      .pluck(),
     idempotency: database.prepare<[Buffer, number], IdempotencyRecord>(
       `SELECT ${IDEMPOTENCY} FROM idempotency WHERE scope = ? AND expires_at > ?`,
     ),
@@ -85,6 +90,7 @@ export function sqliteReader(database: Database): StoreReader {
       return subject && { subject, reference: sql.reference.get(subject.id) ?? null }
     },
     captures: async (subjectId, since, limit) => sql.captures.all(subjectId, since, limit),
+    hasCapture: async (subjectId, digest, since) => sql.hasCapture.get(subjectId, digest, since) === 1,
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
     erasure: async (lookup, now) => sql.erasure.get(lookup, now),
     auditHead: async (tenantId) => sql.auditHead.get(tenantId),

@@ -38,7 +38,7 @@ export class SqliteStore implements Store {
     private readonly writer: Database.Database,
     private readonly reader: Database.Database,
   ) {
-    this.read = sqliteReader(reader)
+    this.read = translating(sqliteReader(reader))
     this.tx = sqliteTransaction(writer, () => {
       this.erased = true
     })
@@ -169,4 +169,18 @@ function translate(error: unknown): unknown {
   if (error instanceof Database.SqliteError && UNAVAILABLE.test(error.code))
     return new StoreUnavailableError(`SQLite: ${error.code}`, { cause: error })
   return error
+}
+
+/** The same reader, whose failures are ours too. */
+function translating(reader: StoreReader): StoreReader {
+  const methods = Object.entries(reader) as Array<[string, (...args: unknown[]) => Promise<unknown>]>
+  return Object.fromEntries(
+    methods.map(([name, method]) => [
+      name,
+      (...args: unknown[]) =>
+        method(...args).catch((error) => {
+          throw translate(error)
+        }),
+    ]),
+  ) as unknown as StoreReader
 }

@@ -24,6 +24,8 @@ export interface StoreReader {
   subject(lookup: Buffer): Promise<{ subject: SubjectRecord; reference: ReferenceRecord | null } | undefined>
   /** Newest first. */
   captures(subjectId: string, since: number, limit: number): Promise<CaptureRecord[]>
+  /** Whether a capture of this digest was seen after `since`. */
+  hasCapture(subjectId: string, digest: Buffer, since: number): Promise<boolean>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>

@@ -5,7 +5,7 @@ import type { Subject } from '../subjects/subject-vault.js'
 import type { Services } from './services.js'
 
 export const REPLAY_WINDOW_MS = DAY_MS
-/** Bounds the work of one verify; the newest captures count. */
+/** Bounds the embeddings that one verify opens: the newest. An identical file is told among all. */
 const MOST_CAPTURES = 64
 /** Two captures of a living face never agree this well; a re-encoded copy of one capture does. */
 const NEARLY_IDENTICAL = 0.98
@@ -20,12 +20,13 @@ export async function isReplay(
   images: Buffer[],
   embedding: Float32Array,
 ): Promise<boolean> {
-  const captures = await store.captures(subject.record.id, clock.now() - REPLAY_WINDOW_MS, MOST_CAPTURES)
-  const digests = images.map((image) => vault.captureDigest(subject, image))
-  return captures.some(
-    ({ digest, sealed }) =>
-      digests.some((mine) => mine.equals(digest)) ||
-      isNearlyIdentical(recogniser, vault.openEmbedding(subject, sealed), embedding),
+  const { id } = subject.record
+  const since = clock.now() - REPLAY_WINDOW_MS
+  for (const image of images)
+    if (await store.hasCapture(id, vault.captureDigest(subject, image), since)) return true
+  const captures = await store.captures(id, since, MOST_CAPTURES)
+  return captures.some(({ sealed }) =>
+    isNearlyIdentical(recogniser, vault.openEmbedding(subject, sealed), embedding),
   )
 }
 

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DAY_MS, MINUTE_MS } from '../../src/clock.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
@@ -120,8 +123,6 @@ describe('a replay', () => {
   })
 
   it('survives a restart', async () => {
-    const { mkdtemp, rm } = await import('node:fs/promises')
-    const { tmpdir } = await import('node:os')
     const dir = await mkdtemp(`${tmpdir()}/countersign-restart-`)
     const once = keyed()
     const before = await startService({ COUNTERSIGN_DATA_DIR: dir })
@@ -137,7 +138,6 @@ describe('a replay', () => {
   })
 
   it('is not readable in the database', async () => {
-    const { readdirSync, readFileSync } = await import('node:fs')
     const first = await sandbox.verify({ user_id: 'sealed+match', image, action }, keyed())
     for (const name of readdirSync(running.dataDir)) {
       const bytes = readFileSync(`${running.dataDir}/${name}`)

@@ -1,5 +1,7 @@
 /** Every code of the registry, provoked for real: a code that no request can bring about does not belong there. */
+
 import { networkInterfaces } from 'node:os'
+import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/errors.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
@@ -70,10 +72,7 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
   malformed_json: ({ sandbox }) => sandbox.call('POST', '/v1/enroll', undefined, { raw: '{' }),
   invalid_request: ({ sandbox }) => sandbox.enroll({ user_id: newUser() }),
   invalid_idempotency_key: ({ sandbox, image }) =>
-    sandbox.enroll(
-      { user_id: newUser(), image },
-      { headers: { 'X-Svc-Idempotency-Key': 'x'.repeat(256) } },
-    ),
+    sandbox.enroll({ user_id: newUser(), image }, { headers: { 'X-Svc-Idempotency-Key': 'x'.repeat(256) } }),
   missing_api_key: ({ running }) => running.anonymous('sandbox').health(),
   malformed_api_key: ({ running, tenant }) =>
     apiClient(running.service.url('sandbox'), `${tenant.sandboxKey}x`).health(),
@@ -168,9 +167,7 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     const user_id = newUser()
     await sandbox.enroll({ user_id, image })
     withDatabase(running, (database) =>
-      database.exec(
-        "UPDATE subject SET wrapped_key = x'00' WHERE rowid = (SELECT max(rowid) FROM subject)",
-      ),
+      database.exec("UPDATE subject SET wrapped_key = x'00' WHERE rowid = (SELECT max(rowid) FROM subject)"),
     )
     return sandbox.verify({ user_id, image, action })
   },
@@ -228,7 +225,6 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
 
 /** Another process holds SQLite's write lock for as long as the store has patience, and longer. */
 async function withLock<T>({ dataDir }: TestService, work: () => Promise<T>): Promise<T> {
-  const { default: Database } = await import('better-sqlite3')
   const other = new Database(`${dataDir}/countersign.db`)
   other.exec('BEGIN IMMEDIATE')
   try {
@@ -281,7 +277,12 @@ describe('the error registry', () => {
         message: expect.stringMatching(/^\S.+[.!?`]$/s),
         request_id: header(response, 'x-request-id'),
         ...(response.body.details
-          ? { details: response.body.details.map(() => ({ path: expect.any(String), issue: expect.any(String) })) }
+          ? {
+              details: response.body.details.map(() => ({
+                path: expect.any(String),
+                issue: expect.any(String),
+              })),
+            }
           : {}),
       })
       expect(header(response, 'content-type')).toBe('application/json; charset=utf-8')
@@ -309,7 +310,6 @@ describe('a failing store', () => {
 
   it('is waited for while the lock is short', async () => {
     const { running, sandbox, image } = world
-    const { default: Database } = await import('better-sqlite3')
     const other = new Database(`${running.dataDir}/countersign.db`)
     other.exec('BEGIN IMMEDIATE')
     const pending = sandbox.enroll({ user_id: newUser(), image })
@@ -318,6 +318,22 @@ describe('a failing store', () => {
     other.close()
     expect((await pending).status).toBe(201)
   })
+})
+
+describe('a store that is back too late', () => {
+  it('is 504, and nothing has happened', () =>
+    apart({ COUNTERSIGN_DEADLINE_MS: '300' }, async ({ running, sandbox, image }) => {
+      const user_id = newUser()
+      const other = new Database(`${running.dataDir}/countersign.db`)
+      other.exec('BEGIN IMMEDIATE')
+      const pending = sandbox.enroll({ user_id, image })
+      await new Promise((resolve) => setTimeout(resolve, 600))
+      other.exec('ROLLBACK')
+      other.close()
+      const response = await pending
+      expect([response.status, response.body.code]).toEqual([504, 'deadline_exceeded'])
+      expect((await sandbox.erase(user_id)).status).toBe(404)
+    }))
 })
 
 describe('an overloaded service', () => {

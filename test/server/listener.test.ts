@@ -42,19 +42,58 @@ describe('ambiguous framing', () => {
   const erase = '{"user_id":"x"}'
   const CASES: Record<string, (body: string) => string> = {
     'two Content-Length headers': (body) =>
-      rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, `Content-Length: ${erase.length}`, `Content-Length: ${erase.length + body.length}`], erase + body),
+      rawRequest(
+        'DELETE /v1/delete',
+        [
+          authorization,
+          JSON_TYPE,
+          `Content-Length: ${erase.length}`,
+          `Content-Length: ${erase.length + body.length}`,
+        ],
+        erase + body,
+      ),
     'two Content-Length headers of which the first is zero': (body) =>
-      rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Content-Length: 0', `Content-Length: ${body.length}`], body),
+      rawRequest(
+        'DELETE /v1/delete',
+        [authorization, JSON_TYPE, 'Content-Length: 0', `Content-Length: ${body.length}`],
+        body,
+      ),
     'Content-Length beside Transfer-Encoding': (body) =>
-      rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Content-Length: 4', 'Transfer-Encoding: chunked'], `0\r\n\r\n${body}`),
+      rawRequest(
+        'DELETE /v1/delete',
+        [authorization, JSON_TYPE, 'Content-Length: 4', 'Transfer-Encoding: chunked'],
+        `0\r\n\r\n${body}`,
+      ),
     'an empty Transfer-Encoding before another and Content-Length': (body) =>
-      rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Transfer-Encoding:', 'Transfer-Encoding: chunked', `Content-Length: ${erase.length}`], erase + body),
+      rawRequest(
+        'DELETE /v1/delete',
+        [
+          authorization,
+          JSON_TYPE,
+          'Transfer-Encoding:',
+          'Transfer-Encoding: chunked',
+          `Content-Length: ${erase.length}`,
+        ],
+        erase + body,
+      ),
     'an empty Transfer-Encoding': (body) =>
-      rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Transfer-Encoding:', `Content-Length: ${erase.length}`], erase + body),
+      rawRequest(
+        'DELETE /v1/delete',
+        [authorization, JSON_TYPE, 'Transfer-Encoding:', `Content-Length: ${erase.length}`],
+        erase + body,
+      ),
     'Transfer-Encoding twice': (body) =>
-      rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], `0\r\n\r\n${body}`),
+      rawRequest(
+        'DELETE /v1/delete',
+        [authorization, JSON_TYPE, 'Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'],
+        `0\r\n\r\n${body}`,
+      ),
     'Transfer-Encoding: gzip, chunked': (body) =>
-      rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Transfer-Encoding: gzip, chunked'], `0\r\n\r\n${body}`),
+      rawRequest(
+        'DELETE /v1/delete',
+        [authorization, JSON_TYPE, 'Transfer-Encoding: gzip, chunked'],
+        `0\r\n\r\n${body}`,
+      ),
     'a list as Content-Length': (body) =>
       rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Content-Length: 5, 5'], `12345${body}`),
     'a negative Content-Length': (body) =>
@@ -64,7 +103,11 @@ describe('ambiguous framing', () => {
     'a hexadecimal Content-Length': (body) =>
       rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Content-Length: 0x5'], `12345${body}`),
     'two Host headers': (body) =>
-      rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Host: elsewhere', 'Content-Length: 0'], body),
+      rawRequest(
+        'DELETE /v1/delete',
+        [authorization, JSON_TYPE, 'Host: elsewhere', 'Content-Length: 0'],
+        body,
+      ),
   }
   for (const [what, make] of Object.entries(CASES))
     it(`cuts the connection, and nothing after it runs: ${what}`, async () => {
@@ -80,9 +123,7 @@ describe('ambiguous framing', () => {
 describe('a chunked body', () => {
   it('is read whole, however it is cut', async () => {
     const connection = await openSocket(url)
-    connection.send(
-      rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Transfer-Encoding: chunked']),
-    )
+    connection.send(rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Transfer-Encoding: chunked']))
     const body = '{"user_id":"chunked"}'
     for (const piece of [body.slice(0, 3), body.slice(3, 4), body.slice(4)])
       connection.send(`${piece.length.toString(16)}\r\n${piece}\r\n`)
@@ -297,7 +338,9 @@ describe('a caller that hangs up', () => {
   it('in the middle of its body is forgotten', async () => {
     for (let i = 0; i < 20; i++) {
       const connection = await openSocket(url)
-      connection.send(rawRequest('POST /v1/enroll', [authorization, JSON_TYPE, 'Content-Length: 5000'], '{"a":'))
+      connection.send(
+        rawRequest('POST /v1/enroll', [authorization, JSON_TYPE, 'Content-Length: 5000'], '{"a":'),
+      )
       connection.socket.resetAndDestroy()
     }
     const metrics = await fetch(`${running.service.adminUrl}/metrics`)

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { DAY_MS } from '../../src/clock.js'
@@ -80,9 +82,16 @@ for (const policy of ['report', 'reject'] as const)
       expect(await verify(joan)).toMatchObject({ reason: 'no_match', replay: { suspected: true } })
     })
 
-    it('is told in parallel as well: one of two is fresh', async () => {
-      const both = await Promise.all([verify(adaToday), verify(adaToday)])
-      expect(both.filter(({ replay }) => replay.suspected)).toHaveLength(1)
+    it('is told in parallel as well: one of four is fresh', async () => {
+      const other = new Database(join(running.dataDir, 'countersign.db'))
+      // With the write lock held elsewhere, all four are judged before the first is on disk.
+      other.exec('BEGIN IMMEDIATE')
+      const pending = Array.from({ length: 4 }, () => verify(adaToday))
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      other.exec('ROLLBACK')
+      other.close()
+      const all = await Promise.all(pending)
+      expect(all.filter(({ replay }) => !replay.suspected)).toHaveLength(1)
     })
 
     it('is forgotten after 24 hours', async () => {
@@ -94,6 +103,20 @@ for (const policy of ['report', 'reject'] as const)
       expect(await verify(adaToday)).toMatchObject(replayed)
       running.clock.advance(DAY_MS)
       expect(await verify(adaToday)).toMatchObject(fresh)
+    })
+
+    it('is told however many captures came after it', async () => {
+      expect(await verify(adaToday)).toMatchObject(fresh)
+      const grace = await face('grace')
+      for (let i = 0; i < 14; i++) {
+        const others = await Promise.all(
+          Array.from({ length: 5 }, (_, j) =>
+            sharp(grace).extract({ left: i, top: j, width: 400, height: 400 }).jpeg().toBuffer(),
+          ),
+        )
+        await verify(others.map(base64))
+      }
+      expect(await verify(adaToday)).toMatchObject(replayed)
     })
 
     it('is one user’s alone', async () => {

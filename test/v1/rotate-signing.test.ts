@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/clock.js'
 import { type ApiClient, apiClient } from '../support/client.js'
@@ -89,7 +91,6 @@ describe('a rotation', () => {
   })
 
   it('stores no secret in the clear and logs none', async () => {
-    const { readdirSync, readFileSync } = await import('node:fs')
     const { secret } = (await tenant.sandbox.rotate()).body.signing_secret
     for (const name of readdirSync(running.dataDir))
       expect(readFileSync(`${running.dataDir}/${name}`).includes(secret), name).toBe(false)
@@ -225,14 +226,13 @@ describe('the right to rotate', () => {
 
 describe('a channel in the clear', () => {
   /** An address of this machine that is not loopback, as another host would use it. */
-  const outside = async () => {
-    const { networkInterfaces } = await import('node:os')
+  const outside = () => {
     const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
     return addresses.find(({ internal, family }) => !internal && family === 'IPv4')?.address
   }
 
   it('never carries a secret to another host, unless TLS ends in front', async ({ skip }) => {
-    const host = await outside()
+    const host = outside()
     if (!host) return skip('this machine has no address but loopback')
     for (const [upstream, status] of [
       ['false', 403],

@@ -1,0 +1,186 @@
+/** Who may do what: every endpoint for every kind of caller, with the answer expected and the effects counted. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ApiClient, apiClient } from '../support/client.js'
+import { countRows } from '../support/database.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+type Environment = 'production' | 'sandbox'
+type Expected = [status: number, code: string | null]
+
+let running: TestService
+let owner: TestTenant
+let foreign: TestTenant
+const clients = {} as Record<Environment, Record<string, ApiClient>>
+let image: string
+let another: string
+const USER = 'alice'
+
+beforeAll(async () => {
+  running = await startService({
+    COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
+    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+  })
+  image = base64(await face('ada'))
+  another = base64(await face('adaToday'))
+  owner = await running.tenant()
+  foreign = await running.tenant()
+  const revoked = await running.tenant()
+  const ownerKey = (await running.production(owner)).key
+  const foreignKey = (await running.production(foreign)).key
+  const revokedKey = (await running.production(revoked)).key
+  const { store, tenancy } = running.service.ledger
+  const record = await tenancy.find(revoked.id)
+  await store.transaction(async (tx) => {
+    await tenancy.revokeKeys(tx, record, 'production')
+    await tenancy.revokeKeys(tx, record, 'sandbox')
+  })
+  for (const environment of ['production', 'sandbox'] as const) {
+    const url = running.service.url(environment)
+    const isProduction = environment === 'production'
+    const key = isProduction ? ownerKey : owner.sandboxKey
+    // One character changed keeps the form and breaks the checksum.
+    const typo = key.slice(0, 12) + (key[12] === 'a' ? 'b' : 'a') + key.slice(13)
+    clients[environment] = {
+      anonymous: apiClient(url),
+      malformed: apiClient(url, typo),
+      unknown: apiClient(url, unknownKey(isProduction ? 'svc-prod-' : 'svc-sbx-')),
+      'sandbox key': apiClient(url, owner.sandboxKey),
+      'production key': apiClient(url, ownerKey),
+      revoked: apiClient(url, isProduction ? revokedKey : revoked.sandboxKey),
+      'foreign tenant': apiClient(url, isProduction ? foreignKey : foreign.sandboxKey),
+    }
+  }
+})
+afterAll(() => running?.stop())
+
+/** Well-formed, with a right checksum (CRC-32 in base62), and nobody's. */
+function unknownKey(prefix: string): string {
+  const stem = `${prefix}${'0'.repeat(43)}`
+  let crc = ~0
+  for (const byte of Buffer.from(stem)) {
+    crc ^= byte
+    for (let i = 0; i < 8; i++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+  }
+  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+  let value = ~crc >>> 0
+  let checksum = ''
+  for (let i = 0; i < 6; i++) {
+    checksum = digits[value % 62] + checksum
+    value = Math.floor(value / 62)
+  }
+  return stem + checksum
+}
+
+const ENDPOINTS: Record<string, (client: ApiClient) => ReturnType<ApiClient['health']>> = {
+  enroll: (client) => client.enroll({ user_id: USER, image }),
+  verify: (client) => client.verify({ user_id: USER, image: another, action: 'x' }),
+  delete: (client) => client.erase(USER),
+  health: (client) => client.health(),
+  'rotate-signing': (client) => client.rotate(),
+}
+
+const missing: Expected = [401, 'missing_api_key']
+const malformed: Expected = [401, 'malformed_api_key']
+const unknown: Expected = [401, 'invalid_api_key']
+const revoked: Expected = [401, 'revoked_api_key']
+const elsewhere: Expected = [403, 'wrong_environment']
+const REFUSED: Record<string, Record<Environment, Expected>> = {
+  anonymous: { production: missing, sandbox: missing },
+  malformed: { production: malformed, sandbox: malformed },
+  unknown: { production: unknown, sandbox: unknown },
+  revoked: { production: revoked, sandbox: revoked },
+  'sandbox key': { production: elsewhere, sandbox: [200, null] },
+  'production key': { production: [200, null], sandbox: elsewhere },
+}
+
+/** Of the key that belongs here, and of another tenant's, with the user enrolled by the owner alone. */
+const GRANTED: Record<string, Record<Environment, { own: Expected; foreign: Expected }>> = {
+  enroll: {
+    production: { own: [409, 'already_enrolled'], foreign: [201, null] },
+    sandbox: { own: [409, 'already_enrolled'], foreign: [201, null] },
+  },
+  verify: {
+    production: { own: [200, null], foreign: [404, 'reference_not_found'] },
+    sandbox: { own: [200, null], foreign: [404, 'reference_not_found'] },
+  },
+  delete: {
+    production: { own: [200, null], foreign: [404, 'reference_not_found'] },
+    sandbox: { own: [200, null], foreign: [404, 'reference_not_found'] },
+  },
+  health: {
+    production: { own: [200, null], foreign: [200, null] },
+    sandbox: { own: [200, null], foreign: [200, null] },
+  },
+  'rotate-signing': {
+    production: { own: [200, null], foreign: [200, null] },
+    // Both tenants hold a production key.
+    sandbox: { own: [403, 'production_key_required'], foreign: [403, 'production_key_required'] },
+  },
+}
+
+const TABLES = ['subject', 'reference', 'capture', 'audit', 'erasure', 'signing_secret', 'idempotency']
+const rows = () => TABLES.map((table) => countRows(running, table))
+
+for (const environment of ['production', 'sandbox'] as const)
+  describe(`at the ${environment} base URL`, () => {
+    for (const [endpoint, call] of Object.entries(ENDPOINTS)) {
+      for (const [who, expectations] of Object.entries(REFUSED)) {
+        const [status, code] = expectations[environment]
+        if (code === null) continue
+        it(`${endpoint} refuses ${who} with ${status} ${code}, and nothing changes`, async () => {
+          const before = rows()
+          const response = await call(clients[environment][who]!)
+          expect([response.status, response.body.code]).toEqual([status, code])
+          expect(response.text).not.toMatch(/reference_id|jwt|svc-sec|"checks"/)
+          expect(rows()).toEqual(before)
+          if (status === 401) expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/)
+        })
+      }
+
+      it(`${endpoint} is the owner’s, and shows a foreign tenant nothing of the owner’s users`, async () => {
+        const own = clients[environment][environment === 'production' ? 'production key' : 'sandbox key']!
+        const stranger = clients[environment]['foreign tenant']!
+        await stranger.erase(USER)
+        await own.enroll({ user_id: USER, image, replace: true })
+        // Past the receipt of what was erased above.
+        running.clock.advance(24 * 3600 * 1000)
+        const expected = GRANTED[endpoint]![environment]
+        const theirs = await call(stranger)
+        expect([theirs.status, theirs.body.code ?? null]).toEqual(expected.foreign)
+        // Whatever the stranger did, the owner's user is as before.
+        const verified = await own.verify({ user_id: USER, image: another, action: 'x' })
+        expect(verified.body.verdict).toBe('approved')
+        const ours = await call(own)
+        expect([ours.status, ours.body.code ?? null]).toEqual(expected.own)
+      })
+    }
+  })
+
+describe('a foreign tenant', () => {
+  it('with a user of the same id has another person', async () => {
+    const [own, stranger] = [clients.production['production key']!, clients.production['foreign tenant']!]
+    await own.enroll({ user_id: 'same-id', image, replace: true })
+    await stranger.enroll({ user_id: 'same-id', image: base64(await face('grace')), replace: true })
+    const request = { user_id: 'same-id', image: another, action: 'x' }
+    expect((await own.verify(request)).body.verdict).toBe('approved')
+    expect((await stranger.verify(request)).body).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
+    await stranger.erase('same-id')
+    expect((await own.verify(request)).body.verdict).toBe('approved')
+  })
+
+  it('does not get the receipt of another’s erasure', async () => {
+    const [own, stranger] = [clients.production['production key']!, clients.production['foreign tenant']!]
+    await own.enroll({ user_id: 'erased-here', image })
+    await own.erase('erased-here')
+    expect((await stranger.erase('erased-here')).status).toBe(404)
+  })
+
+  it('writes to its own audit log alone', async () => {
+    const { store } = running.service.ledger
+    const sequence = async (tenant: TestTenant) => (await store.read.auditHead(tenant.id))?.sequence ?? 0
+    const [ours, theirs] = [await sequence(owner), await sequence(foreign)]
+    await clients.production['foreign tenant']!.enroll({ user_id: 'audited', image })
+    expect([await sequence(owner), await sequence(foreign)]).toEqual([ours, theirs + 1])
+  })
+})

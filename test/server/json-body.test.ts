@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ApiClient } from '../support/client.js'
+import { base64 } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { exchange, rawRequest } from '../support/raw-socket.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+let sandbox: ApiClient
+let image: string
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '10000/s' })
+  tenant = await running.tenant()
+  sandbox = tenant.sandbox
+  image = base64(await plain())
+})
+afterAll(() => running?.stop())
+
+const send = (raw: string | Uint8Array, headers: Record<string, string> = {}, path = '/v1/enroll') =>
+  sandbox.call('POST', path, undefined, { raw, headers })
+const paths = (response: { body: { details: Array<{ path: string }> } }) =>
+  response.body.details.map(({ path }) => path)
+
+describe('a body that is no JSON in UTF-8', () => {
+  const CASES: Record<string, string | Uint8Array> = {
+    'a broken object': '{"user_id":',
+    'two objects': '{}{}',
+    'a trailing comma': '{"user_id":"a",}',
+    'single quotes': "{'user_id':'a'}",
+    'a comment': '{/* */}',
+    NaN: '{"user_id":NaN}',
+    'white space alone': '   ',
+    'a byte order mark': '\ufeff{}',
+    'invalid UTF-8': Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0xfe, 0x22, 0x7d]),
+    'an overlong encoding': Buffer.concat([
+      Buffer.from('{"user_id":"'),
+      Buffer.from([0xc0, 0xaf]),
+      Buffer.from('"}'),
+    ]),
+    'UTF-16': Buffer.from('{"user_id":"a"}', 'utf16le'),
+    'a NUL byte': '{"user_id":"a"}\0',
+  }
+  for (const [what, raw] of Object.entries(CASES))
+    it(`is 400 malformed_json: ${what}`, async () => {
+      const response = await send(raw)
+      expect(response.status).toBe(400)
+      expect(response.body).toMatchObject({ error: 'invalid_request', code: 'malformed_json' })
+    })
+
+  it('is not quoted back', async () => {
+    const response = await send('{"user_id": secret-value')
+    expect(response.text).not.toContain('secret-value')
+  })
+
+  it('is 400 malformed_json when it is empty and needed', async () => {
+    for (const path of ['/v1/enroll', '/v1/verify']) {
+      const response = await sandbox.call('POST', path)
+      expect([response.status, response.body.code]).toEqual([400, 'malformed_json'])
+    }
+  })
+})
+
+describe('a body that is no object', () => {
+  for (const raw of ['[]', '"text"', '5', 'true', 'null', '[{"user_id":"a"}]'])
+    it(`is 400 invalid_request: ${raw}`, async () => {
+      for (const path of ['/v1/enroll', '/v1/verify', '/v1/keys/rotate-signing']) {
+        const response = await send(raw, {}, path)
+        expect(response.status, path).toBe(400)
+        expect(response.body).toMatchObject({ error: 'invalid_request', code: 'invalid_request' })
+        expect(response.body.details.length).toBeGreaterThan(0)
+      }
+      const erased = await sandbox.call('DELETE', '/v1/delete', undefined, { raw })
+      expect([erased.status, erased.body.code]).toEqual([400, 'invalid_request'])
+    })
+})
+
+describe('Content-Type', () => {
+  for (const type of [
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    'APPLICATION/JSON',
+  ])
+    it(`may be ${type}`, async () => {
+      const response = await send(JSON.stringify({ user_id: 'u', image, replace: true }), {
+        'Content-Type': type,
+      })
+      expect(response.status).toBe(201)
+    })
+
+  for (const type of [
+    'text/plain',
+    'text/json',
+    'application/jsonp',
+    'application/problem+json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/json; charset=iso-8859-1',
+    'application/json; charset=utf-16',
+    'application/json, text/plain',
+  ])
+    it(`is 415 when it is ${type}`, async () => {
+      const response = await send(JSON.stringify({ user_id: 'u', image }), { 'Content-Type': type })
+      expect(response.status).toBe(415)
+      expect(response.body).toMatchObject({ error: 'invalid_request', code: 'unsupported_media_type' })
+    })
+
+  it('is 415 when it is missing beside a body', async () => {
+    for (const start of ['POST /v1/enroll', 'DELETE /v1/delete', 'POST /v1/keys/rotate-signing']) {
+      const response = await exchange(
+        running.service.url('sandbox'),
+        rawRequest(start, [`Authorization: Bearer ${tenant.sandboxKey}`, 'Content-Length: 2'], '{}'),
+      )
+      expect([response?.status, response?.body.code]).toEqual([415, 'unsupported_media_type'])
+    }
+  })
+
+  it('does not matter where there is no body', async () => {
+    const response = await sandbox.call('DELETE', '/v1/delete?user_id=nobody', undefined, {
+      headers: { 'Content-Type': 'text/plain' },
+    })
+    expect(response.status).toBe(404)
+  })
+})
+
+describe('a field', () => {
+  it('that is unknown is refused by its name, at every endpoint', async () => {
+    const responses = [
+      await sandbox.enroll({ user_id: 'u', image, foo: 1 }),
+      await sandbox.verify({ user_id: 'u', image, action: 'x', foo: 1 }),
+      await sandbox.call('DELETE', '/v1/delete', { user_id: 'u', foo: 1 }),
+      await sandbox.rotate({ foo: 1 }),
+    ]
+    for (const response of responses) {
+      expect(response.status).toBe(400)
+      expect(response.body).toMatchObject({ error: 'invalid_request', code: 'invalid_request' })
+      expect(paths(response)).toEqual(['foo'])
+    }
+  })
+
+  it('that belongs to another endpoint is unknown', async () => {
+    expect(paths(await sandbox.enroll({ user_id: 'u', image, action: 'x' }))).toEqual(['action'])
+    expect(paths(await sandbox.verify({ user_id: 'u', image, action: 'x', replace: true }))).toEqual([
+      'replace',
+    ])
+  })
+
+  it('that is missing is named', async () => {
+    expect(paths(await sandbox.enroll({ image }))).toContain('user_id')
+    expect(paths(await sandbox.verify({ user_id: 'u', image }))).toContain('action')
+    expect(paths(await sandbox.verify({ user_id: 'u', action: 'x' }))).toContain('image')
+  })
+
+  it('of the wrong type is named with its path', async () => {
+    const cases: Array<[Record<string, unknown>, string]> = [
+      [{ user_id: 5, image }, 'user_id'],
+      [{ user_id: 'u', image: 5 }, 'image'],
+      [{ user_id: 'u', image: null }, 'image'],
+      [{ user_id: 'u', image: [image] }, 'image'],
+      [{ user_id: 'u', images: image }, 'images'],
+      [{ user_id: 'u', images: [image, 5] }, 'images.1'],
+      [{ user_id: 'u', image, replace: 'true' }, 'replace'],
+      [{ user_id: 'u', image, replace: 1 }, 'replace'],
+      [{ user_id: 'u', image, consent: { id: 1, at: '2026-01-31T12:00:00Z' } }, 'consent.id'],
+    ]
+    for (const [body, path] of cases) {
+      const response = await sandbox.enroll(body)
+      expect(response.status, path).toBe(400)
+      expect(paths(response), path).toContain(path)
+      for (const { issue } of response.body.details) expect(issue).toMatch(/\S/)
+    }
+  })
+
+  it('named __proto__, constructor or prototype is unknown and harms nothing', async () => {
+    for (const name of ['__proto__', 'constructor', 'prototype', 'toString']) {
+      const response = await send(
+        `{"user_id":"u","image":${JSON.stringify(image)},"${name}":{"replace":true}}`,
+      )
+      expect(response.status, name).toBe(400)
+      expect(paths(response)).toEqual([name])
+    }
+    const query = await sandbox.call('DELETE', '/v1/delete?__proto__=x')
+    expect(query.status).toBe(400)
+    expect(({} as Record<string, unknown>).replace).toBeUndefined()
+  })
+
+  it('cannot come from a prototype: __proto__ gives no user', async () => {
+    const response = await send(`{"__proto__":{"user_id":"u"},"image":${JSON.stringify(image)}}`)
+    expect(response.status).toBe(400)
+    expect(paths(response)).toContain('user_id')
+  })
+
+  it('that is wrong many times over is told in a bounded list', async () => {
+    const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`field${i}`, i]))
+    const response = await sandbox.enroll({ user_id: 'u', image, ...many })
+    expect(response.status).toBe(400)
+    expect(response.body.details.length).toBeLessThanOrEqual(20)
+  })
+
+  it('of the wrong type is refused in whatever company', async () => {
+    for (let count = 1; count <= 12; count++) {
+      const many = Object.fromEntries(Array.from({ length: count }, (_, i) => [`field${i}`, i]))
+      const response = await sandbox.enroll({ user_id: 5, image, ...many })
+      expect([response.status, response.body.code], `${count}`).toEqual([400, 'invalid_request'])
+    }
+  })
+
+  it('nested a hundred thousand deep is refused like any other', async () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const response = await send(`{"user_id":"u","image":${JSON.stringify(image)},"foo":${deep}}`)
+    expect([response.status, paths(response)]).toEqual([400, ['foo']])
+  })
+})
+
+describe('an image in base64', () => {
+  const ISSUE: Record<string, (good: string) => string> = {
+    'a data: prefix': (good) => `data:image/png;base64,${good}`,
+    'line breaks': (good) => `${good.slice(0, 76)}\n${good.slice(76)}`,
+    spaces: (good) => ` ${good}`,
+    'the URL alphabet': (good) => `${good.slice(0, 8)}-_-_${good.slice(12)}`,
+    'a foreign character': (good) => `${good.slice(0, 8)}!${good.slice(9)}`,
+    'no padding': () => 'YQ',
+    'padding in the middle': () => 'YQ==YQ==',
+    'padding alone': () => '====',
+    'one character': () => 'Y',
+    'letters outside ASCII': (good) => `é${good.slice(1)}`,
+  }
+  for (const [what, make] of Object.entries(ISSUE))
+    it(`may not have ${what}`, async () => {
+      const response = await sandbox.enroll({ user_id: 'u', image: make(image) })
+      expect(response.status).toBe(400)
+      expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'image' }] })
+      const second = await sandbox.enroll({ user_id: 'u', images: [image, make(image)] })
+      expect(second.status).toBe(400)
+      expect(paths(second)).toEqual(['images.1'])
+    })
+
+  it('may not be empty', async () => {
+    const response = await sandbox.enroll({ user_id: 'u', image: '' })
+    expect([response.status, paths(response)]).toEqual([400, ['image']])
+  })
+})
+
+describe('the query of a delete', () => {
+  it('is refused when a parameter is unknown or comes twice', async () => {
+    for (const [query, path] of [
+      ['user_id=a&foo=1', 'foo'],
+      ['user_id=a&user_id=a', 'user_id'],
+      ['user_id=a&user_id=b', 'user_id'],
+      ['USER_ID=a', 'USER_ID'],
+    ]) {
+      const response = await sandbox.call('DELETE', `/v1/delete?${query}`)
+      expect(response.status, query).toBe(400)
+      expect(response.body.code).toBe('invalid_request')
+      expect(paths(response)).toContain(path)
+    }
+  })
+
+  it('is decoded as a form: plus is a space, percent escapes are UTF-8', async () => {
+    await sandbox.enroll({ user_id: 'é b+', image, replace: true })
+    const response = await sandbox.call('DELETE', '/v1/delete?user_id=%C3%A9+b%2B')
+    expect([response.status, response.body.user_id]).toEqual([200, 'é b+'])
+  })
+
+  it('is checked like the body', async () => {
+    for (const query of ['user_id=', `user_id=${'x'.repeat(129)}`, 'user_id=a%00b', 'user_id=a%0Ab']) {
+      const response = await sandbox.call('DELETE', `/v1/delete?${query}`)
+      expect(response.status, query).toBe(400)
+      expect(paths(response)).toEqual(['user_id'])
+    }
+  })
+})
