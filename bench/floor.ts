@@ -1,0 +1,223 @@
+/** The floor suite: the service at saturation against the bare kernel loop, in turns, on the same images. */
+
+import { progressBar } from '../src/cli/output.js'
+import { loadConfig } from '../src/config.js'
+import { engineOptions } from '../src/service.js'
+import { describeSizes, takeCaptures } from './lib/captures.js'
+import { HelperProcess } from './lib/helper-process.js'
+import type { KernelOrder, KernelResult } from './lib/kernel-orders.js'
+import { startLoadGenerator } from './lib/load-generator.js'
+import { type CpuTimes, type RunningService, startService } from './lib/service-process.js'
+import { median, ratePerSecond, round } from './lib/statistics.js'
+import type { Suite } from './suite.js'
+
+/** Rounds of each contender; who goes first changes every time. */
+const ROUNDS = 8
+/** The part of the measuring time that goes to one caller instead of saturation. */
+const SINGLE_SHARE = 0.2
+/** At the start of each round, until caches, clock rates and queues have settled. */
+const WARM_UP_SECONDS = 0.5
+/** Enough that a worker never waits for the network, far fewer than the queue holds. */
+const CALLERS_PER_WORKER = 4
+/** Nobody verifies twice at a time, and nobody's history of captures grows long. */
+const USERS = 64
+/** What the service should reach of the bare loop. */
+const TARGET_RATIO = 0.95
+
+interface Round {
+  perSecond: number
+  /** Per verification, in milliseconds; null where the system does not tell. */
+  cpuMs: number | null
+  mainThreadCpuMs: number | null
+  /** The load generator's CPU time, as a share of one core; 0 for the bare loop. */
+  loadShare: number
+  loadCpuMs: number | null
+}
+
+export const floor: Suite = {
+  name: 'floor',
+  description: 'verifications per second of the service against the bare kernel loop',
+  defaultSeconds: 60,
+  async run({ pack, seconds, cpuProfileDir }) {
+    const { enrolImages, verifyImages: images } = await takeCaptures()
+    const service = await startService({ pack, cpuProfileDir }, enrolImages[0]!)
+    const target = { origin: service.production, key: service.key }
+    const load = startLoadGenerator()
+    const kernel = HelperProcess.start<KernelOrder, KernelResult>(
+      new URL('./lib/kernel-process.js', import.meta.url),
+    )
+    const { limits, executionProviders } = engineOptions(loadConfig({}))
+    const { workers } = service
+    const provider = executionProviders[0] ?? 'cpu'
+    const setup = { pack, provider, limits, enrolImage: enrolImages[0]!, images }
+    await kernel.ask({ type: 'load', threads: workers, ...setup })
+    await load.ask({ type: 'enrol', target, users: USERS, images: enrolImages })
+
+    const askService = (callers: number, roundSeconds: number) =>
+      load.ask({
+        type: 'verify',
+        target,
+        users: USERS,
+        images,
+        callers,
+        warmUpSeconds: WARM_UP_SECONDS,
+        seconds: roundSeconds,
+      })
+    const askKernel = (threads: number, roundSeconds: number) =>
+      kernel.ask({ type: 'loop', threads, warmUpSeconds: WARM_UP_SECONDS, seconds: roundSeconds })
+
+    const progress = progressBar('floor')
+    const steps = 4 * ROUNDS
+    let step = 0
+    const inTurns = async (
+      label: string,
+      first: boolean,
+      contenders: [() => Promise<void>, () => Promise<void>],
+    ) => {
+      for (const contender of first ? contenders : contenders.toReversed()) {
+        progress.update(step++, steps, label)
+        await contender()
+      }
+    }
+    const rounds: { service: Round[]; floor: Round[] } = { service: [], floor: [] }
+    const singleMs: { service: number[]; floor: number[] } = { service: [], floor: [] }
+    try {
+      const saturated = (seconds * (1 - SINGLE_SHARE)) / (2 * ROUNDS)
+      for (let turn = 0; turn < ROUNDS; turn++) {
+        await inTurns('all workers busy', turn % 2 === 0, [
+          async () =>
+            void rounds.service.push(
+              await measureService(service, () => askService(CALLERS_PER_WORKER * workers, saturated)),
+            ),
+          async () => void rounds.floor.push(toRound(await askKernel(workers, saturated))),
+        ])
+      }
+      const single = (seconds * SINGLE_SHARE) / (2 * ROUNDS)
+      for (let turn = 0; turn < ROUNDS; turn++) {
+        await inTurns('one caller', turn % 2 === 0, [
+          async () => void singleMs.service.push(...(await askService(1, single)).latenciesMs.verify),
+          async () => void singleMs.floor.push(...(await askKernel(1, single)).latenciesMs),
+        ])
+      }
+      progress.update(steps, steps, 'done')
+    } finally {
+      progress.stop()
+    }
+    await load.stop()
+    await kernel.stop()
+    await service.stop()
+
+    const ratios = rounds.service.map(({ perSecond }, i) => perSecond / rounds.floor[i]!.perSecond)
+    const summary = {
+      service_per_s: round(median(rounds.service.map(({ perSecond }) => perSecond)), 2),
+      floor_per_s: round(median(rounds.floor.map(({ perSecond }) => perSecond)), 2),
+      ratio: round(median(ratios), 4),
+      service_p50_ms: round(median(singleMs.service), 3),
+      floor_p50_ms: round(median(singleMs.floor), 3),
+    }
+    const cpu = {
+      service: medianOf(rounds.service.map(({ cpuMs }) => cpuMs)),
+      floor: medianOf(rounds.floor.map(({ cpuMs }) => cpuMs)),
+      main: medianOf(rounds.service.map(({ mainThreadCpuMs }) => mainThreadCpuMs)),
+      load: medianOf(rounds.service.map(({ loadCpuMs }) => loadCpuMs)),
+    }
+    const loadShare = median(rounds.service.map((one) => one.loadShare))
+    return {
+      suite: 'floor',
+      model: pack.modelId,
+      seconds,
+      summary,
+      tables: [
+        {
+          title: `The service against the bare kernel loop, ${workers} threads each`,
+          rows: [
+            ['', 'service', 'bare loop', 'service / loop'],
+            [
+              'verifications per second, all workers busy',
+              summary.service_per_s.toFixed(1),
+              summary.floor_per_s.toFixed(1),
+              percent(summary.ratio),
+            ],
+            [
+              'one caller, p50, ms',
+              summary.service_p50_ms.toFixed(2),
+              summary.floor_p50_ms.toFixed(2),
+              percent(summary.service_p50_ms / summary.floor_p50_ms),
+            ],
+            [
+              'CPU per verification, all threads, ms',
+              milliseconds(cpu.service),
+              milliseconds(cpu.floor),
+              cpu.service && cpu.floor ? percent(cpu.service / cpu.floor) : '–',
+            ],
+            ['CPU per verification, main thread, ms', milliseconds(cpu.main), '–', '–'],
+            ['CPU per verification, load generator, ms', milliseconds(cpu.load), '–', '–'],
+          ],
+        },
+        {
+          title: 'Rounds, verifications per second',
+          rows: [
+            ['round', 'service', 'bare loop', 'service / loop'],
+            ...ratios.map((ratio, i) => [
+              String(i + 1),
+              rounds.service[i]!.perSecond.toFixed(1),
+              rounds.floor[i]!.perSecond.toFixed(1),
+              percent(ratio),
+            ]),
+          ],
+        },
+      ],
+      notes: [
+        `Images: ${describeSizes(images)}. ${CALLERS_PER_WORKER * workers} callers in a closed loop, ${USERS} users, idempotency keys. The bare loop decodes, detects, aligns, embeds and matches the same images.`,
+        `The load generator runs on the same cores and took ${percent(loadShare)} of one core while the service was measured.`,
+        `The ratio is the median of the rounds' ratios (our target: at least ${percent(TARGET_RATIO)}).`,
+      ],
+      details: {
+        workers,
+        rounds,
+        single_samples: { service: singleMs.service.length, floor: singleMs.floor.length },
+      },
+      failures: [],
+    }
+  },
+}
+
+async function measureService(
+  service: RunningService,
+  ask: () => ReturnType<ReturnType<typeof startLoadGenerator>['ask']>,
+): Promise<Round> {
+  const before = service.cpuTimes()
+  const { verifiedAtMs, latenciesMs, requests, cpuMs, wallMs } = await ask()
+  const after = service.cpuTimes()
+  const perRequest = (part: keyof CpuTimes) => before && after && (after[part] - before[part]) / requests
+  return {
+    perSecond: ratePerSecond(verifiedAtMs),
+    cpuMs: perRequest('process'),
+    mainThreadCpuMs: perRequest('mainThread'),
+    loadShare: cpuMs / wallMs,
+    loadCpuMs: cpuMs / latenciesMs.verify.length,
+  }
+}
+
+function toRound({ doneAtMs, latenciesMs, cpuMs }: KernelResult): Round {
+  return {
+    perSecond: ratePerSecond(doneAtMs),
+    cpuMs: cpuMs / latenciesMs.length,
+    mainThreadCpuMs: null,
+    loadShare: 0,
+    loadCpuMs: null,
+  }
+}
+
+function medianOf(values: ReadonlyArray<number | null>): number | null {
+  const known = values.filter((value) => value !== null)
+  return known.length > 0 ? median(known) : null
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`
+}
+
+function milliseconds(value: number | null): string {
+  return value === null ? '–' : value.toFixed(2)
+}

@@ -1,0 +1,57 @@
+/** Pictures to send: one person as a phone's camera would show her, 640×480 JPEG, no two files alike. */
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import sharp from 'sharp'
+
+const SIZE = { width: 640, height: 480 } as const
+
+/** Centre of a face, in pixels of a photo that the pinned package ships. It is cut out as it is, unscaled. */
+const FACE = { sample: 'sample3.jpg', x: 1137, y: 384 } as const
+
+/** JPEG quality of the first picture; each further one is encoded a step better, up to the span. */
+const QUALITY = { lowest: 84, span: 12 } as const
+/** The camera moves by so many pixels between pictures, to and fro over the span. */
+const DRIFT_PX = { step: 2, span: 7 } as const
+
+/**
+ * What goes to enrolment and what to verification: one face, each picture framed and encoded a little differently. One
+ * photo is enough: that it is the same person must not be a question of the pack under measurement.
+ */
+export interface Captures {
+  enrolImages: Buffer[]
+  verifyImages: Buffer[]
+}
+
+const COUNTS = { enrol: 4, verify: 12 } as const
+
+export async function takeCaptures(): Promise<Captures> {
+  const all = await photograph(COUNTS.enrol + COUNTS.verify)
+  return { enrolImages: all.slice(0, COUNTS.enrol), verifyImages: all.slice(COUNTS.enrol) }
+}
+
+/** @returns `count` JPEG files */
+async function photograph(count: number): Promise<Buffer[]> {
+  const { sample, x, y } = FACE
+  const folder = dirname(createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json'))
+  const source = await readFile(join(folder, 'demo', sample))
+  return Promise.all(
+    Array.from({ length: count }, (_, i) => {
+      const drift = ((i % DRIFT_PX.span) - (DRIFT_PX.span >> 1)) * DRIFT_PX.step
+      return sharp(source)
+        .extract({
+          left: x - SIZE.width / 2 + drift,
+          top: y - SIZE.height / 2 - drift,
+          ...SIZE,
+        })
+        .jpeg({ quality: QUALITY.lowest + (i % QUALITY.span) })
+        .toBuffer()
+    }),
+  )
+}
+
+/** Bytes of the smallest and the largest picture, for the report. */
+export function describeSizes(images: readonly Buffer[]): string {
+  const kilobytes = images.map(({ length }) => length / 1000)
+  return `${SIZE.width}×${SIZE.height} JPEG, ${Math.min(...kilobytes).toFixed(0)} to ${Math.max(...kilobytes).toFixed(0)} kB`
+}

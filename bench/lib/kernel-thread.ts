@@ -1,0 +1,42 @@
+/** One thread of the bare kernel loop: the engine's own pipeline, image after image, with nothing around it. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { FacePipeline } from '../../src/biometrics/face-pipeline.js'
+import { scoreOf } from '../../src/biometrics/match.js'
+import { StageClock } from '../../src/biometrics/stage-clock.js'
+import { type KernelRound, type KernelSetup, monotonicMs } from './kernel-orders.js'
+
+export interface LoopOrder {
+  countFromMs: number
+  endMs: number
+}
+
+const { pack, provider, limits, enrolImage, images, stopFlag, thread } = workerData as KernelSetup & {
+  /** [1] int32 shared with the process's main thread: 1 ends the loop before its time. */
+  stopFlag: Int32Array<SharedArrayBuffer>
+  thread: number
+}
+
+const pipeline = await FacePipeline.load(pack, provider)
+const { embedding: reference } = await pipeline.analyse(enrolImage, 0, limits, false, new StageClock())
+
+/** Threads start at different images, so that they do not march in step. */
+let turn = thread
+
+async function loop({ countFromMs, endMs }: LoopOrder): Promise<KernelRound> {
+  const round: KernelRound = { latenciesMs: [], doneAtMs: [] }
+  for (let beganMs = monotonicMs(); beganMs < endMs && Atomics.load(stopFlag, 0) === 0; ) {
+    const image = images[turn++ % images.length]!
+    const sample = await pipeline.analyse(image, 0, limits, false, new StageClock())
+    scoreOf(pack, sample.embedding, reference)
+    const doneMs = monotonicMs()
+    if (beganMs >= countFromMs) round.latenciesMs.push(doneMs - beganMs)
+    if (doneMs >= countFromMs && doneMs < endMs) round.doneAtMs.push(doneMs)
+    beganMs = doneMs
+  }
+  return round
+}
+
+parentPort!.on('message', (order: LoopOrder) => {
+  void loop(order).then((round) => parentPort!.postMessage(round))
+})
+parentPort!.postMessage('ready')

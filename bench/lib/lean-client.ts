@@ -1,0 +1,112 @@
+/**
+ * A lean HTTP/1.1 client: the load generator shares its cores with what it measures, and this takes about half of the CPU
+ * time of node:http's client. It knows what our service sends and no more: one
+ * request at a time on a connection, keep-alive, every answer with a Content-Length.
+ */
+import { connect, type Socket } from 'node:net'
+
+export interface LeanAnswer {
+  status: number
+  /** Status line and headers as they came. */
+  head: string
+  body: Buffer
+}
+
+interface Pending {
+  resolve: (answer: LeanAnswer) => void
+  reject: (error: Error) => void
+}
+
+const END_OF_HEAD = Buffer.from('\r\n\r\n')
+
+class Connection {
+  private pending: Pending | null = null
+  private received: Buffer | null = null
+
+  constructor(private readonly socket: Socket) {
+    // The head and the body leave as one write; nothing is gained by waiting for more.
+    socket.setNoDelay(true)
+    socket.on('data', (chunk: Buffer) => this.take(chunk))
+    socket.on('error', (error) => this.fail(error))
+    socket.on('close', () => this.fail(new Error('the service closed the connection')))
+  }
+
+  send(head: string, body: readonly Buffer[]): Promise<LeanAnswer> {
+    return new Promise((resolve, reject) => {
+      this.pending = { resolve, reject }
+      this.socket.cork()
+      this.socket.write(head, 'latin1')
+      for (const part of body) this.socket.write(part)
+      this.socket.uncork()
+    })
+  }
+
+  close(): void {
+    this.socket.destroy()
+  }
+
+  private take(chunk: Buffer): void {
+    const received = this.received ? Buffer.concat([this.received, chunk]) : chunk
+    this.received = received
+    const headEnd = received.indexOf(END_OF_HEAD)
+    if (headEnd < 0) return
+    const head = received.toString('latin1', 0, headEnd)
+    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
+    if (length === undefined) {
+      this.fail(new Error(`an answer without a length: ${head}`))
+      return
+    }
+    const bodyStart = headEnd + END_OF_HEAD.length
+    if (received.length < bodyStart + Number(length)) return
+    this.received = null
+    const { pending } = this
+    this.pending = null
+    // `HTTP/1.1 200 OK`
+    pending?.resolve({ status: Number(head.slice(9, 12)), head, body: received.subarray(bodyStart) })
+  }
+
+  private fail(error: Error): void {
+    const { pending } = this
+    this.pending = null
+    pending?.reject(error)
+  }
+}
+
+export class LeanClient {
+  private readonly host: string
+  private readonly port: number
+  private readonly idle: Connection[] = []
+  private readonly all: Connection[] = []
+
+  /** @param origin such as `http://127.0.0.1:8080` */
+  constructor(origin: string) {
+    const { hostname, port } = new URL(origin)
+    this.host = hostname
+    this.port = Number(port)
+  }
+
+  /**
+   * Opens a connection for as many requests as are under way at once, and keeps them.
+   * @param headers lines, each ending in CRLF, without Host and Content-Length
+   * @throws Error when the connection fails; any status is an answer
+   */
+  async send(method: string, path: string, headers: string, body: readonly Buffer[]): Promise<LeanAnswer> {
+    const length = body.reduce((sum, part) => sum + part.length, 0)
+    const framing = length > 0 ? `Content-Length: ${length}\r\n` : ''
+    const head = `${method} ${path} HTTP/1.1\r\nHost: ${this.host}:${this.port}\r\n${framing}${headers}\r\n`
+    const connection = this.idle.pop() ?? this.open()
+    const answer = await connection.send(head, body)
+    this.idle.push(connection)
+    return answer
+  }
+
+  close(): void {
+    for (const connection of this.all) connection.close()
+  }
+
+  private open(): Connection {
+    const connection = new Connection(connect(this.port, this.host))
+    this.all.push(connection)
+    return connection
+  }
+}

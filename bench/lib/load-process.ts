@@ -1,0 +1,239 @@
+/**
+ * The load generator, a process of its own and as lean as can be: bodies are put together from ready-made buffers, answers
+ * are not parsed. Every answer is checked all the same: a rejected verify would be measured as a fast one.
+ */
+import { serveOrders } from './helper-process.js'
+import { LeanClient } from './lean-client.js'
+import type { LoadOrder, LoadResult, Operation, Target } from './load-orders.js'
+
+interface Call {
+  operation: Operation
+  method: 'GET' | 'POST' | 'DELETE'
+  status: number
+  /** The answer must hold it. */
+  expected?: string
+  /** Written one after the other. */
+  body?: Buffer[]
+  idempotencyKey?: string
+}
+
+interface Answer {
+  /** From the first byte written to the last byte read. */
+  elapsedMs: number
+  /** Status line and headers. */
+  head: string
+}
+
+const END_OF_BODY = Buffer.from('"}')
+/** What a bank would countersign; its size is typical. */
+const ACTION = { type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' }
+/** How often progress is told. */
+const REPORT_MS = 200
+
+class Client {
+  private readonly http: LeanClient
+  private readonly jsonHeaders: string
+  private readonly plainHeaders: string
+
+  constructor({ origin, key }: Target) {
+    this.http = new LeanClient(origin)
+    this.plainHeaders = `Authorization: Bearer ${key}\r\n`
+    this.jsonHeaders = `${this.plainHeaders}Content-Type: application/json\r\n`
+  }
+
+  /** @throws Error on any unexpected answer */
+  async send({ operation, method, status, expected, body, idempotencyKey }: Call): Promise<Answer> {
+    const startedMs = performance.now()
+    const headers = body ? this.jsonHeaders : this.plainHeaders
+    const answer = await this.http.send(
+      method,
+      `/v1/${operation}`,
+      idempotencyKey ? `${headers}X-Svc-Idempotency-Key: ${idempotencyKey}\r\n` : headers,
+      body ?? [],
+    )
+    const elapsedMs = performance.now() - startedMs
+    if (answer.status !== status || (expected && !answer.body.includes(expected)))
+      throw new Error(`${operation} answered ${answer.status}: ${answer.body}`)
+    return { elapsedMs, head: answer.head }
+  }
+
+  close(): void {
+    this.http.close()
+  }
+}
+
+/** A JSON body whose image is the last field, so that the ready-made base64 only needs a head and a tail. */
+function imageBody(fields: object, image: Buffer): Buffer[] {
+  const head = JSON.stringify(fields)
+  return [Buffer.from(`${head.slice(0, -1)},"image":"`), image, END_OF_BODY]
+}
+
+function toBase64(images: readonly Buffer[]): Buffer[] {
+  return images.map((image) => Buffer.from(Buffer.from(image).toString('base64')))
+}
+
+let sequence = 0
+
+function enrollCall(user: string, image: Buffer): Call {
+  return {
+    operation: 'enroll',
+    method: 'POST',
+    status: 201,
+    body: imageBody({ user_id: user }, image),
+    idempotencyKey: `enroll-${process.pid}-${++sequence}`,
+  }
+}
+
+function verifyCall(user: string, image: Buffer): Call {
+  const nonce = `${process.pid}-${++sequence}`
+  return {
+    operation: 'verify',
+    method: 'POST',
+    status: 200,
+    expected: '"verdict":"approved"',
+    body: imageBody({ user_id: user, action: ACTION, nonce }, image),
+    idempotencyKey: `verify-${nonce}`,
+  }
+}
+
+function deleteCall(user: string): Call {
+  const body = [Buffer.from(JSON.stringify({ user_id: user }))]
+  return { operation: 'delete', method: 'DELETE', status: 200, body }
+}
+
+const HEALTH_CALL: Call = { operation: 'health', method: 'GET', status: 200 }
+
+/** Counts only what began after the warm-up. */
+class Recorder {
+  private readonly result: LoadResult = {
+    latenciesMs: { enroll: [], verify: [], delete: [], health: [] },
+    verifyStagesMs: [],
+    verifiedAtMs: [],
+    requests: 0,
+    wallMs: 0,
+    cpuMs: 0,
+  }
+  private readonly startedMs = performance.now()
+  private readonly countFromMs: number
+  private readonly endMs: number
+  private cpuAtStart: NodeJS.CpuUsage | undefined
+  private reportedMs = 0
+
+  constructor(
+    { warmUpSeconds, seconds }: { warmUpSeconds: number; seconds: number },
+    private readonly report: (share: number) => void,
+  ) {
+    this.countFromMs = this.startedMs + warmUpSeconds * 1000
+    this.endMs = this.countFromMs + seconds * 1000
+  }
+
+  get isOver(): boolean {
+    return performance.now() >= this.endMs
+  }
+
+  /** @returns the answer, or null during the warm-up */
+  async measure(client: Client, call: Call): Promise<Answer | null> {
+    const beganMs = performance.now()
+    if (beganMs >= this.countFromMs) this.cpuAtStart ??= process.cpuUsage()
+    const answer = await client.send(call)
+    const endedMs = performance.now()
+    this.result.requests++
+    if (beganMs >= this.countFromMs) this.result.latenciesMs[call.operation].push(answer.elapsedMs)
+    if (call.operation === 'verify' && endedMs >= this.countFromMs && endedMs < this.endMs)
+      this.result.verifiedAtMs.push(endedMs)
+    if (endedMs - this.reportedMs > REPORT_MS) {
+      this.reportedMs = endedMs
+      this.report(Math.min(1, (endedMs - this.startedMs) / (this.endMs - this.startedMs)))
+    }
+    return beganMs >= this.countFromMs ? answer : null
+  }
+
+  noteStages({ head }: Answer): void {
+    const stages = [...head.matchAll(/(\w+);dur=([\d.]+)/g)]
+    this.result.verifyStagesMs.push(Object.fromEntries(stages.map(([, stage, ms]) => [stage, Number(ms)])))
+  }
+
+  finish(): LoadResult {
+    const { user, system } = process.cpuUsage(this.cpuAtStart)
+    const wallMs = performance.now() - this.countFromMs
+    return { ...this.result, wallMs, cpuMs: (user + system) / 1000 }
+  }
+}
+
+/** Runs `work` `callers` times at once and waits for all of them, also when one fails: no request is left behind. */
+async function together(callers: number, work: (caller: number) => Promise<void>): Promise<void> {
+  const ends = await Promise.allSettled(Array.from({ length: callers }, (_, caller) => work(caller)))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+}
+
+const ENROL_CALLERS = 4
+
+async function perform(order: LoadOrder, report: (share: number) => void): Promise<LoadResult> {
+  const client = new Client(order.target)
+  try {
+    if (order.type === 'enrol') return await enrol(order, client, report)
+    const recorder = new Recorder(order, report)
+    if (order.type === 'verify') await verify(order, client, recorder)
+    else await live(order, client, recorder)
+    return recorder.finish()
+  } finally {
+    client.close()
+  }
+}
+
+async function enrol(
+  { users, images }: Extract<LoadOrder, { type: 'enrol' }>,
+  client: Client,
+  report: (share: number) => void,
+): Promise<LoadResult> {
+  const encoded = toBase64(images)
+  const recorder = new Recorder({ warmUpSeconds: 0, seconds: 0 }, () => {})
+  let next = 0
+  await together(ENROL_CALLERS, async () => {
+    for (let user = next++; user < users; user = next++) {
+      await recorder.measure(client, enrollCall(`user-${user}`, encoded[user % encoded.length]!))
+      report(user / users)
+    }
+  })
+  return recorder.finish()
+}
+
+async function verify(
+  { users, images, callers }: Extract<LoadOrder, { type: 'verify' }>,
+  client: Client,
+  recorder: Recorder,
+): Promise<void> {
+  const encoded = toBase64(images)
+  let next = 0
+  let failed = false
+  await together(callers, async () => {
+    try {
+      while (!recorder.isOver && !failed) {
+        const turn = next++
+        await recorder.measure(client, verifyCall(`user-${turn % users}`, encoded[turn % encoded.length]!))
+      }
+    } catch (error) {
+      failed = true
+      throw error
+    }
+  })
+}
+
+async function live(
+  { enrolImages, verifyImages }: Extract<LoadOrder, { type: 'lifecycle' }>,
+  client: Client,
+  recorder: Recorder,
+): Promise<void> {
+  const references = toBase64(enrolImages)
+  const probes = toBase64(verifyImages)
+  for (let turn = 0; !recorder.isOver; turn++) {
+    const user = `passer-by-${turn}`
+    await recorder.measure(client, enrollCall(user, references[turn % references.length]!))
+    const verified = await recorder.measure(client, verifyCall(user, probes[turn % probes.length]!))
+    if (verified) recorder.noteStages(verified)
+    await recorder.measure(client, HEALTH_CALL)
+    await recorder.measure(client, deleteCall(user))
+  }
+}
+
+serveOrders(perform)

@@ -1,0 +1,146 @@
+/** How a suite's result is kept and shown: JSON with everything that explains it, a Markdown table, one line for programs. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os'
+import { table } from '../../src/cli/output.js'
+import { packageFile } from '../../src/package-root.js'
+
+export interface ResultTable {
+  title: string
+  /** The first row is the heading. */
+  rows: string[][]
+}
+
+export interface SuiteResult {
+  suite: string
+  /** `id@version` of the model pack. */
+  model: string
+  /** Measuring time asked for, in seconds. */
+  seconds: number
+  /** The one line for programs, without `suite`. Keys carry their unit. */
+  summary: Record<string, unknown>
+  tables: ResultTable[]
+  /** What a reader must know to take the figures for what they are. */
+  notes: string[]
+  /** Goes into the JSON file alone: single rounds, sample counts. */
+  details: Record<string, unknown>
+  /** Limits of the specification that were missed; any makes the run fail. */
+  failures: string[]
+}
+
+/** Those whose version may move a figure. */
+const PACKAGES = [
+  'onnxruntime-node',
+  'sharp',
+  'piscina',
+  'uWebSockets.js',
+  'better-sqlite3',
+  'jose',
+  'typebox',
+  'pino',
+  '@vladmandic/face-api',
+  'tinybench',
+]
+
+/** Processes that wanted a core in the minute before the run: over a few tenths, the figures are not to be trusted. */
+const loadAverageAtStart = loadavg()[0]!
+
+function machine() {
+  return {
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: availableParallelism(),
+    memory_gib: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    load_average_at_start: loadAverageAtStart,
+    os: `${type()} ${release()} ${process.arch}`,
+  }
+}
+
+function packageVersions(): Record<string, string> {
+  const version = (name: string) =>
+    (
+      JSON.parse(readFileSync(packageFile('node_modules', name, 'package.json'), 'utf8')) as {
+        version: string
+      }
+    ).version
+  return Object.fromEntries(PACKAGES.map((name) => [name, version(name)]))
+}
+
+/** The commit, and whether files differ from it; null outside a checkout. */
+function gitState(): { commit: string; modified: boolean } | null {
+  const git = (...args: string[]) =>
+    execFileSync('git', args, {
+      cwd: packageFile('.'),
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
+  try {
+    // The results themselves change with every run and say nothing about what was measured.
+    const changes = git('status', '--porcelain', '--', '.', ':!bench/results')
+    return { commit: git('rev-parse', 'HEAD'), modified: changes !== '' }
+  } catch {
+    return null
+  }
+}
+
+/** Writes `bench/results/<suite>.json` and `.md`. */
+export function keepResult(result: SuiteResult): void {
+  const { suite, model, seconds, summary, tables, notes, details, failures } = result
+  const document = {
+    suite,
+    measured_at: new Date().toISOString(),
+    command: `npm run bench -- ${process.argv.slice(2).join(' ') || suite}`,
+    seconds,
+    model,
+    machine: machine(),
+    packages: packageVersions(),
+    git: gitState(),
+    summary,
+    notes,
+    details,
+    failures,
+  }
+  write(suite, 'json', `${JSON.stringify(document, null, 2)}\n`)
+  const { cpu, cores, node, os, load_average_at_start: load } = document.machine
+  const commit = document.git
+    ? `commit ${document.git.commit.slice(0, 12)}${document.git.modified ? ' with changes' : ''}`
+    : 'no commit'
+  write(
+    suite,
+    'md',
+    [
+      `# ${suite}`,
+      '',
+      `${document.measured_at}, \`${document.command}\`, ${seconds} s, ${model}, ${cpu}, ${cores} cores, ${node}, ${os}, load average ${load.toFixed(1)} at the start, ${commit}.`,
+      ...tables.flatMap(({ title, rows }) => ['', `## ${title}`, '', ...markdownRows(rows)]),
+      '',
+      ...notes.map((note) => `- ${note}`),
+      ...failures.map((failure) => `- **Missed:** ${failure}`),
+      '',
+    ].join('\n'),
+  )
+}
+
+function write(suite: string, extension: string, text: string): void {
+  const folder = packageFile('bench', 'results')
+  mkdirSync(folder, { recursive: true })
+  const file = `${folder}/${suite}.${extension}`
+  // Renamed into place: an interrupted run leaves the last whole result.
+  writeFileSync(`${file}.tmp`, text)
+  renameSync(`${file}.tmp`, file)
+}
+
+function markdownRows([heading, ...rows]: string[][]): string[] {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`
+  const rule = heading!.map((_, column) => (column === 0 ? '---' : '---:'))
+  return [line(heading!), line(rule), ...rows.map(line)]
+}
+
+/** Tables and notes to stdout, or to stderr where stdout is for programs; the summary is the last line on stdout. */
+export function showResult({ suite, summary, tables, notes, failures }: SuiteResult, json: boolean): void {
+  const people = json ? process.stderr : process.stdout
+  for (const { title, rows } of tables) people.write(`\n${title}\n\n${table(rows)}\n`)
+  people.write(`\n${notes.join('\n')}\n\n`)
+  for (const failure of failures) process.stderr.write(`MISSED: ${failure}\n`)
+  process.stdout.write(`${JSON.stringify({ suite, ...summary })}\n`)
+}

@@ -1,0 +1,151 @@
+/** The real service as its own process: booted by its own command line, on free ports, with a temporary data folder. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { ModelPack } from '../../src/biometrics/model-pack.js'
+import { packageFile } from '../../src/package-root.js'
+import { onCleanUp } from './clean-up.js'
+import { temporaryDir } from './temporary-dir.js'
+
+const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
+const TENANT = 'bench'
+/** Far beyond what a machine can do: the rate limiter runs, and never refuses. */
+const RATE_LIMIT = '100000/s'
+
+export interface ServiceOptions {
+  pack: ModelPack
+  /** Writes a V8 CPU profile of every thread into this folder when the service ends. */
+  cpuProfileDir?: string | undefined
+}
+
+/** CPU time since the start, in milliseconds. */
+export interface CpuTimes {
+  process: number
+  mainThread: number
+}
+
+export interface RunningService {
+  /** Origin of the production API, without /v1. */
+  production: string
+  /** A production key, issued the way every customer's is. */
+  key: string
+  /** Worker threads, as /v1/health reports them. */
+  workers: number
+  /** Null where the system does not tell (anything but Linux). */
+  cpuTimes(): CpuTimes | null
+  /** Sends SIGTERM and waits for the drain; rejects when the service ends otherwise than with exit code 0. */
+  stop(): Promise<void>
+}
+
+/** @param image any usable JPEG: the sandbox verify that issues the production key needs one */
+export async function startService(
+  { pack, cpuProfileDir }: ServiceOptions,
+  image: Buffer,
+): Promise<RunningService> {
+  const dataDir = await temporaryDir()
+  const env = {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))),
+    COUNTERSIGN_DATA_DIR: dataDir,
+    COUNTERSIGN_MODEL_PACK: pack.dir,
+    COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
+  }
+  if (cpuProfileDir) mkdirSync(cpuProfileDir, { recursive: true })
+  const nodeOptions = cpuProfileDir ? ['--cpu-prof', `--cpu-prof-dir=${cpuProfileDir}`] : []
+  // A file, not a pipe: the log costs what it costs in operation, and nobody has to read it meanwhile.
+  const log = openSync(join(dataDir, 'service.log'), 'a')
+  const child = spawn(process.execPath, [...nodeOptions, MAIN, 'serve'], {
+    env,
+    stdio: ['ignore', log, 'pipe'],
+  })
+  closeSync(log)
+  let ready = false
+  const stop = async () => {
+    const { code, signal } = await terminate(child)
+    // Before it is ready it has nothing to drain, and ends as any process does.
+    if (ready && code !== 0) throw new Error(`the service did not stop cleanly (${signal ?? code})`)
+  }
+  onCleanUp(stop)
+  const { production, sandbox } = await untilReady(child)
+  ready = true
+
+  const cli = async (...args: string[]) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'tenant', ...args, '--json'], {
+      env,
+    })
+    return JSON.parse(stdout) as Record<string, string>
+  }
+  const { sandbox_key: sandboxKey } = await cli('create', TENANT, '--rate-limit', RATE_LIMIT)
+  await getJson(`${sandbox}/v1/verify`, sandboxKey!, {
+    user_id: 'bench+match',
+    action: 'benchmark',
+    image: image.toString('base64'),
+  })
+  const { production_key: key } = await cli('production-key', TENANT)
+  const health = await getJson(`${production}/v1/health`, key!)
+  const { workers } = (health as { checks: { engine: { workers: { configured: number } } } }).checks.engine
+  return {
+    production,
+    key: key!,
+    workers: workers.configured,
+    cpuTimes: () => readCpuTimes(child.pid!),
+    stop,
+  }
+}
+
+async function untilReady(child: ChildProcess): Promise<{ production: string; sandbox: string }> {
+  let told = ''
+  child.stderr!.setEncoding('utf8')
+  for await (const text of child.stderr!.iterator({ destroyOnReturn: false })) {
+    told += text
+    const [, production] = /Production +(http\S+)\/v1\n/.exec(told) ?? []
+    const [, sandbox] = /Sandbox +(http\S+)\/v1\n/.exec(told) ?? []
+    if (production && sandbox) {
+      // Nobody reads on: a full pipe would stall the service.
+      child.stderr!.resume()
+      return { production, sandbox }
+    }
+  }
+  throw new Error(`the service did not start:\n${told}`)
+}
+
+async function terminate(
+  child: ChildProcess,
+): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    await ended
+  }
+  return { code: child.exitCode, signal: child.signalCode }
+}
+
+async function getJson(url: string, key: string, body?: object): Promise<unknown> {
+  const response = await fetch(url, {
+    method: body ? 'POST' : 'GET',
+    headers: { Authorization: `Bearer ${key}`, ...(body ? { 'Content-Type': 'application/json' } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`)
+  return response.json()
+}
+
+/** Of a tick, in which /proc counts; fixed at 100 Hz for user space on every architecture that Node runs on. */
+const TICK_MS = 10
+
+function readCpuTimes(pid: number): CpuTimes | null {
+  const read = (path: string) => {
+    const stat = readFileSync(path, 'utf8')
+    // proc(5): utime and stime are fields 14 and 15; the name in field 2 may hold blanks, so counting starts behind it.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+  }
+  try {
+    return { process: read(`/proc/${pid}/stat`), mainThread: read(`/proc/${pid}/task/${pid}/stat`) }
+  } catch {
+    return null
+  }
+}

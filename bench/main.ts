@@ -1,0 +1,75 @@
+/** `npm run bench`: picks the suites, runs them one after the other, keeps and prints what they found. */
+import { Command, InvalidArgumentError } from 'commander'
+import { floor } from './floor.js'
+import { latency } from './latency.js'
+import { cleanUp, cleanUpOnSignals, isInterrupted } from './lib/clean-up.js'
+import { preparePack } from './lib/model-pack.js'
+import { keepResult, showResult } from './lib/report.js'
+import { stages } from './stages.js'
+import type { Suite } from './suite.js'
+
+const SUITES: readonly Suite[] = [stages, latency, floor]
+
+interface Options {
+  seconds?: number
+  pack?: string
+  cpuProf?: string
+  json?: boolean
+}
+
+function parseSuite(text: string): Suite {
+  const suite = SUITES.find(({ name }) => name === text)
+  if (!suite) throw new InvalidArgumentError(`Expected one of ${SUITES.map(({ name }) => name).join(', ')}.`)
+  return suite
+}
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text)
+  if (!(seconds >= 1 && seconds <= 3600)) throw new InvalidArgumentError('Expected 1 to 3600.')
+  return seconds
+}
+
+const EXIT = { failed: 1, usage: 2 } as const
+
+new Command('npm run bench --')
+  .description('Measures Countersign on this machine.')
+  .argument('[suite]', 'the one to run; all of them by default', parseSuite)
+  .option('--seconds <n>', 'measuring time of each suite, without starting and warming up', parseSeconds)
+  .option('--pack <folder>', 'model pack to measure with; default: the baseline pack')
+  .option('--cpu-prof <folder>', "write V8 CPU profiles of the service's threads there (slows it down)")
+  .option('--json', 'only JSON on stdout, a line a suite; everything else goes to stderr')
+  .addHelpText(
+    'after',
+    [
+      '\nSuites:',
+      ...SUITES.map(
+        ({ name, description, defaultSeconds }) => `  ${name.padEnd(8)} ${description} (${defaultSeconds} s)`,
+      ),
+      '\nResults are kept in bench/results/. docs/benchmarks.md says how to read them.',
+      'Exit codes: 0 done, 1 a limit of the specification was missed or a run failed, 2 wrong usage.',
+    ].join('\n'),
+  )
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : EXIT.usage))
+  .action(async (suite: Suite | undefined, options: Options) => {
+    cleanUpOnSignals()
+    try {
+      const pack = await preparePack(options.pack)
+      for (const { run, defaultSeconds } of suite ? [suite] : SUITES) {
+        const result = await run({
+          pack,
+          seconds: options.seconds ?? defaultSeconds,
+          cpuProfileDir: options.cpuProf,
+        })
+        keepResult(result)
+        showResult(result, options.json ?? false)
+        if (result.failures.length > 0) process.exitCode = EXIT.failed
+      }
+    } catch (error) {
+      if (isInterrupted()) return
+      process.exitCode = EXIT.failed
+      process.stderr.write(`error: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`)
+    } finally {
+      if (!isInterrupted()) await cleanUp()
+    }
+  })
+  .parseAsync()

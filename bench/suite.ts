@@ -1,0 +1,19 @@
+/** What a suite is given and gives back. */
+import type { ModelPack } from '../src/biometrics/model-pack.js'
+import type { SuiteResult } from './lib/report.js'
+
+export interface SuiteOptions {
+  pack: ModelPack
+  /** Measuring time, without starting and warming up. */
+  seconds: number
+  /** Folder for V8 CPU profiles of the service; undefined for none. */
+  cpuProfileDir: string | undefined
+}
+
+export interface Suite {
+  name: string
+  description: string
+  /** Measuring time when none is asked for, in seconds. */
+  defaultSeconds: number
+  run(options: SuiteOptions): Promise<SuiteResult>
+}
