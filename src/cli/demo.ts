@@ -10,15 +10,16 @@ import { table } from './output.js'
 
 const DEMO_TENANT = 'demo'
 const CROP_PX = 440
+const TILT_DEGREES = 7
 
 /**
- * Faces cut out of the sample photos that @vladmandic/face-api ships; its version is pinned, so the places hold. Ada is
- * in two of them, taken on different days; Grace is somebody else.
+ * Faces cut out of the sample photos that @vladmandic/face-api ships; its version is pinned, so the places hold. Ada's
+ * second photo is the first one taken again: tilted, darker, from a little further away, compressed harder.
  */
 const PHOTOS = [
-  { file: 'ada.jpg', sample: 'sample3.jpg', centreX: 1137, centreY: 384 },
-  { file: 'ada-today.jpg', sample: 'sample1.jpg', centreX: 1566, centreY: 320 },
-  { file: 'grace.jpg', sample: 'sample6.jpg', centreX: 1591, centreY: 464 },
+  { file: 'ada.jpg', sample: 'sample3.jpg', centreX: 1137, centreY: 384, again: false },
+  { file: 'ada-today.jpg', sample: 'sample3.jpg', centreX: 1137, centreY: 384, again: true },
+  { file: 'grace.jpg', sample: 'sample6.jpg', centreX: 1591, centreY: 464, again: false },
 ]
 
 export interface Demo {
@@ -43,16 +44,21 @@ async function writePhotos(dir: string): Promise<void> {
     dirname(createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')),
     'demo',
   )
-  for (const { file, sample, centreX, centreY } of PHOTOS) {
+  for (const { file, sample, centreX, centreY, again } of PHOTOS) {
     const path = join(dir, file)
     if (existsSync(path)) continue
-    const crop = sharp(await readFile(join(samples, sample))).extract({
-      left: centreX - CROP_PX / 2,
-      top: centreY - CROP_PX / 2,
-      width: CROP_PX,
-      height: CROP_PX,
-    })
-    await writeFile(path, await crop.jpeg({ quality: 88 }).toBuffer())
+    const photo = await readFile(join(samples, sample))
+    const crop = await sharp(photo)
+      .extract({ left: centreX - CROP_PX / 2, top: centreY - CROP_PX / 2, width: CROP_PX, height: CROP_PX })
+      .png()
+      .toBuffer()
+    const image = again
+      ? sharp(crop)
+          .rotate(TILT_DEGREES, { background: '#404040' })
+          .resize(CROP_PX)
+          .modulate({ brightness: 0.8 })
+      : sharp(crop)
+    await writeFile(path, await image.jpeg({ quality: again ? 70 : 88 }).toBuffer())
   }
 }
 

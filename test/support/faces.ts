@@ -9,25 +9,29 @@ const SAMPLES = join(
   'demo',
 )
 
-/** Centres of faces in the samples, in pixels. Ada is in two photos, taken on different days. */
+/** Centres of faces in the samples, in pixels. */
 const FACES = {
   ada: ['sample3.jpg', 1137, 384],
-  adaToday: ['sample1.jpg', 1566, 320],
   grace: ['sample6.jpg', 1591, 464],
   mary: ['sample5.jpg', 1513, 560],
   joan: ['sample6.jpg', 362, 662],
 } as const
 
-export type FaceName = keyof typeof FACES
+/** `adaToday` is Ada's photo taken again: tilted, darker, from further away, compressed harder. */
+export type FaceName = keyof typeof FACES | 'adaToday'
 
 /** A JPEG with this one face, `size` pixels square. */
 export async function face(name: FaceName, size = 440): Promise<Buffer> {
-  const [sample, x, y] = FACES[name]
+  const [sample, x, y] = FACES[name === 'adaToday' ? 'ada' : name]
   const left = Math.round(x - size / 2)
   const top = Math.max(0, Math.round(y - size / 2))
-  return sharp(readFileSync(join(SAMPLES, sample)))
-    .extract({ left, top, width: size, height: size })
-    .jpeg({ quality: 90 })
+  const crop = sharp(readFileSync(join(SAMPLES, sample))).extract({ left, top, width: size, height: size })
+  if (name !== 'adaToday') return crop.jpeg({ quality: 90 }).toBuffer()
+  return sharp(await crop.png().toBuffer())
+    .rotate(7, { background: '#404040' })
+    .resize(size)
+    .modulate({ brightness: 0.8 })
+    .jpeg({ quality: 70 })
     .toBuffer()
 }
 
