@@ -255,7 +255,11 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     ['open the reference', () => vault.openReference(fresh, reference)],
     ['seal a capture', () => vault.sealEmbedding(fresh, embedding)],
     ['digest the image', () => vault.captureDigest(fresh, image)],
-    ['replay check', () => isReplay(services, store.read, fresh, [image], embedding)],
+    [
+      'replay check',
+      () =>
+        isReplay(services, store.read, fresh, { digests: [vault.captureDigest(fresh, image)], embedding }),
+    ],
     ['hash the action', () => actionHash(canonicalJson(claims.action))],
     ['sign the JWT', () => signVerification(claims, signingSecret)],
     [
@@ -263,7 +267,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
       () =>
         store.transaction(async (tx) => {
           await tx.setLockout(other.record.id, CLEAR)
-          await rememberCaptures(services, tx, other, [image], [embedding])
+          await rememberCaptures(services, tx, other, [vault.captureDigest(other, image)], [embedding])
           await audit.append(tx, tenant.id, {
             event: 'verify',
             actor: 'key',

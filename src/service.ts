@@ -50,6 +50,11 @@ export async function prepareModels(
   await buildBaseline({ outDir: modelPackDir(config), ...(onProgress ? { onProgress } : {}) })
 }
 
+/** One line a request on stdout, written by another thread: under load several go out together. */
+function createLog({ logLevel }: Config): Logger {
+  return pino({ level: logLevel, base: null }, pino.destination({ dest: 1, sync: false }))
+}
+
 export interface ServiceOptions {
   clock?: Clock
   log?: Logger
@@ -80,7 +85,7 @@ export class Service {
   /** Resolves when the engine is warm and all three addresses listen; when it rejects, nothing is left running. */
   static async start(config: Config, options: ServiceOptions = {}): Promise<Service> {
     const clock = options.clock ?? systemClock
-    const log = options.log ?? pino({ level: config.logLevel, base: null })
+    const log = options.log ?? createLog(config)
     const ledger = openLedger(config, clock)
     try {
       const engine = await Engine.start({

@@ -183,6 +183,21 @@ napi_value DotMany(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
+napi_value DecodeBase64(napi_env env, napi_callback_info info) {
+  Arguments in(env, info, 2);
+  size_t length = 0, out_length = 0;
+  const uint8_t* text = in.Bytes(&length);
+  uint8_t* out = in.Bytes(&out_length);
+  if (!in.ok()) return nullptr;
+  size_t needed = length / 4 * 3;
+  if (needed > 0) needed -= (text[length - 1] == '=') + (text[length - 1] == '=' && text[length - 2] == '=');
+  in.Require(out_length >= needed, "an output that is too short");
+  if (!in.ok()) return nullptr;
+  napi_value result;
+  napi_create_int64(env, countersign::DecodeBase64(text, length, out), &result);
+  return result;
+}
+
 void Export(napi_env env, napi_value exports, const char* name, napi_callback callback) {
   napi_value function;
   napi_create_function(env, name, NAPI_AUTO_LENGTH, callback, nullptr, &function);
@@ -199,5 +214,6 @@ NAPI_MODULE_INIT() {
   Export(env, exports, "dot", OfTwoVectors<countersign::Dot>);
   Export(env, exports, "euclideanDistance", OfTwoVectors<countersign::EuclideanDistance>);
   Export(env, exports, "dotMany", DotMany);
+  Export(env, exports, "decodeBase64", DecodeBase64);
   return exports;
 }

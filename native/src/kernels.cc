@@ -80,6 +80,16 @@ void HalveRow(const uint8_t* __restrict upper, const uint8_t* __restrict lower, 
   }
 }
 
+// Digit values of base64, 0xff for whatever is none.
+struct Base64Values {
+  uint8_t of[256];
+  constexpr Base64Values() : of{} {
+    const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (int i = 0; i < 256; i++) of[i] = 0xff;
+    for (int i = 0; i < 64; i++) of[static_cast<uint8_t>(digits[i])] = static_cast<uint8_t>(i);
+  }
+};
+
 // Eight independent sums: the compiler keeps them in registers, and the order is fixed on every machine.
 constexpr size_t kLanes = 8;
 
@@ -276,6 +286,32 @@ void HalveSize(const uint8_t* source, int32_t width, int32_t height, uint8_t* ou
     const uint8_t* upper = source + 2 * y * stride;
     HalveRow(upper, upper + stride, out_width, out + static_cast<size_t>(y) * out_width * 3);
   }
+}
+
+int64_t DecodeBase64(const uint8_t* text, size_t length, uint8_t* out) {
+  static constexpr Base64Values table;
+  if (length == 0) return 0;
+  if (length % 4 != 0) return -1;
+  const int padding = text[length - 1] != '=' ? 0 : text[length - 2] != '=' ? 1 : 2;
+  const size_t whole = padding == 0 ? length : length - 4;
+  uint8_t* to = out;
+  // An invalid digit sets the top bit, which no valid one has; it is looked at once, at the end.
+  uint8_t all = 0;
+  for (const uint8_t* from = text; from < text + whole; from += 4) {
+    const uint8_t a = table.of[from[0]], b = table.of[from[1]], c = table.of[from[2]], d = table.of[from[3]];
+    all |= a | b | c | d;
+    *to++ = static_cast<uint8_t>(a << 2 | b >> 4);
+    *to++ = static_cast<uint8_t>(b << 4 | c >> 2);
+    *to++ = static_cast<uint8_t>(c << 6 | d);
+  }
+  if (padding > 0) {
+    const uint8_t* from = text + whole;
+    const uint8_t a = table.of[from[0]], b = table.of[from[1]], c = padding == 1 ? table.of[from[2]] : 0;
+    all |= a | b | c;
+    *to++ = static_cast<uint8_t>(a << 2 | b >> 4);
+    if (padding == 1) *to++ = static_cast<uint8_t>(b << 4 | c >> 2);
+  }
+  return all & 0x80 ? -1 : to - out;
 }
 
 void MirrorPlanar(const float* source, float* out, int32_t width, size_t rows) {

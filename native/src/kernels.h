@@ -41,4 +41,8 @@ double EuclideanDistance(const float* a, const float* b, size_t length);
 // out[i] = dot(query, row i); rows: [count x length]
 void DotMany(const float* query, const float* rows, size_t count, size_t length, float* out);
 
+// Strict base64 (RFC 4648, section 4). Returns the bytes written, or -1 when the text is not base64.
+// out: length / 4 * 3 bytes, less one for each padding character
+int64_t DecodeBase64(const uint8_t* text, size_t length, uint8_t* out);
+
 }  // namespace countersign

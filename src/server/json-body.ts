@@ -1,8 +1,10 @@
 /** From body bytes and query to the endpoint's validated input, with every refusal coded and pointing at its field. */
 import { isUtf8 } from 'node:buffer'
+import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { ApiError, type ErrorDetail } from '../errors.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
+import { cutLongStrings, cutOf } from './long-strings.js'
 
 export type InputParser = (body: Buffer, contentType: string | undefined, query: string) => unknown
 
@@ -14,18 +16,29 @@ export function inputParser(
   if (!schema) return () => undefined
   const validator = Compile(schema)
   const parameters = new Set(Object.keys(endpoint.query ?? {}))
+  const binaryFields = base64Fields(schema)
   return (body, contentType, query) => {
     const fromQuery = endpoint.query ? parseQuery(query, parameters) : {}
-    let value: unknown
+    let value: unknown = {}
+    let cuts: Buffer[] = []
     if (body.length > 0) {
       assertJsonType(contentType)
-      value = parseJson(body)
+      ;({ value, cuts } = parseJson(body, binaryFields))
     } else if (!endpoint.bodyOptional) throw new ApiError('malformed_json', { message: 'The body is empty.' })
-    else value = {}
     const input = mergeQuery(value, fromQuery)
     assertValid(validator, input)
+    if (cuts.length > 0) putBack(input as Record<string, unknown>, binaryFields, cuts)
     return input
   }
+}
+
+/** Fields, or lists, of base64: the only ones whose long strings stay bytes. */
+function base64Fields(schema: TSchema): string[] {
+  const properties = (schema as { properties?: Record<string, unknown> }).properties ?? {}
+  const isBase64 = (field: unknown) => (field as { contentEncoding?: string }).contentEncoding === 'base64'
+  return Object.entries(properties)
+    .filter(([, field]) => isBase64(field) || isBase64((field as { items?: object }).items ?? {}))
+    .map(([name]) => name)
 }
 
 function assertJsonType(contentType: string | undefined): void {
@@ -36,13 +49,37 @@ function assertJsonType(contentType: string | undefined): void {
   if (type !== 'application/json' || foreign) throw new ApiError('unsupported_media_type')
 }
 
-function parseJson(body: Buffer): unknown {
+/** The document, with marks in the base64 fields where `cuts` holds their bytes. */
+function parseJson(body: Buffer, binaryFields: string[]): { value: unknown; cuts: Buffer[] } {
   if (!isUtf8(body)) throw new ApiError('malformed_json')
   try {
-    return JSON.parse(body.toString('utf8'))
+    const cut = binaryFields.length > 0 ? cutLongStrings(body) : null
+    if (cut) {
+      const value: unknown = JSON.parse(cut.text)
+      if (countCuts(value, binaryFields, cut.cuts) === cut.cuts.length) return { value, cuts: cut.cuts }
+    }
+    // A long string stands where none belongs: the schema shall see it as it is.
+    return { value: JSON.parse(body.toString('utf8')), cuts: [] }
   } catch {
     // The parser's message may quote the body, so it goes no further.
     throw new ApiError('malformed_json')
+  }
+}
+
+/** How many of the cuts stand in base64 fields. */
+function countCuts(value: unknown, binaryFields: string[], cuts: Buffer[]): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return binaryFields
+    .flatMap((name) => (value as Record<string, unknown>)[name])
+    .filter((item) => cutOf(item, cuts) !== undefined).length
+}
+
+function putBack(input: Record<string, unknown>, binaryFields: string[], cuts: Buffer[]): void {
+  for (const name of binaryFields) {
+    const value = input[name]
+    if (Array.isArray(value)) input[name] = value.map((item) => cutOf(item, cuts) ?? item)
+    else input[name] = cutOf(value, cuts) ?? value
+    if (input[name] === undefined) delete input[name]
   }
 }
 

@@ -34,10 +34,19 @@ export class SqliteStore implements Store {
   /** A transaction of the group under way erased a user. */
   private erased = false
 
+  /** Prepared once: `exec` would compile them anew for every commit. */
+  private readonly sql: Record<'begin' | 'savepoint' | 'release' | 'commit', Database.Statement>
+
   private constructor(
     private readonly writer: Database.Database,
     private readonly reader: Database.Database,
   ) {
+    this.sql = {
+      begin: writer.prepare('BEGIN IMMEDIATE'),
+      savepoint: writer.prepare('SAVEPOINT job'),
+      release: writer.prepare('RELEASE job'),
+      commit: writer.prepare('COMMIT'),
+    }
     this.read = translating(sqliteReader(reader))
     this.tx = sqliteTransaction(writer, () => {
       this.erased = true
@@ -92,10 +101,10 @@ export class SqliteStore implements Store {
     try {
       await this.begin()
       for (const { work, resolve, reject } of group) {
-        this.writer.exec('SAVEPOINT job')
+        this.sql.savepoint.run()
         try {
           const value = await work(this.tx)
-          this.writer.exec('RELEASE job')
+          this.sql.release.run()
           settle.push(() => resolve(value))
         } catch (error) {
           // A full disk rolls the whole transaction back by itself: the group fails, and with the reason.
@@ -104,7 +113,7 @@ export class SqliteStore implements Store {
           settle.push(() => reject(translate(error)))
         }
       }
-      this.writer.exec('COMMIT')
+      this.sql.commit.run()
       if (this.erased) this.wipeLog()
     } catch (error) {
       if (this.writer.inTransaction) this.writer.exec('ROLLBACK')
@@ -127,7 +136,7 @@ export class SqliteStore implements Store {
     const giveUpAt = performance.now() + LOCK_PATIENCE_MS
     for (;;) {
       try {
-        this.writer.exec('BEGIN IMMEDIATE')
+        this.sql.begin.run()
         return
       } catch (error) {
         if (!isBusy(error) || performance.now() > giveUpAt) throw error

@@ -29,3 +29,10 @@ export function lockoutReason(state: LockoutState, now: number): 'reference_disa
   if (state.disabledAt !== null) return 'reference_disabled'
   return state.lockedUntil !== null && state.lockedUntil > now ? 'locked_out' : null
 }
+
+/** Whether there is anything to write: the next state of an approved user mostly is the one it has. */
+export function isChanged(from: LockoutState, to: LockoutState): boolean {
+  return (
+    from.failures !== to.failures || from.lockedUntil !== to.lockedUntil || from.disabledAt !== to.disabledAt
+  )
+}

@@ -96,7 +96,10 @@ export function enroll(services: Services): Endpoint<Static<typeof body>> {
           embedding: enrolled.embedding,
           consent: input.consent ?? null,
         })
-        if (!recogniser.synthetic) await rememberCaptures(services, tx, subject, images, enrolled.samples)
+        if (!recogniser.synthetic) {
+          const digests = images.map((image) => vault.captureDigest(subject, image))
+          await rememberCaptures(services, tx, subject, digests, enrolled.samples)
+        }
         return {
           status: 201,
           body: {

@@ -10,6 +10,14 @@ const MOST_CAPTURES = 64
 /** Two captures of a living face never agree this well; a re-encoded copy of one capture does. */
 const NEARLY_IDENTICAL = 0.98
 
+/** What is compared and remembered of a request's images. */
+export interface Capture {
+  /** One an image, keyed by the user's data key. */
+  digests: Buffer[]
+  /** Of the image that counted. */
+  embedding: Float32Array
+}
+
 type ReplayServices = Pick<Services, 'vault' | 'clock' | 'recogniser'>
 
 /** Whether the store knows a capture like this. */
@@ -17,13 +25,11 @@ export async function isReplay(
   { vault, clock, recogniser }: ReplayServices,
   store: StoreReader,
   subject: Subject,
-  images: Buffer[],
-  embedding: Float32Array,
+  { digests, embedding }: Capture,
 ): Promise<boolean> {
   const { id } = subject.record
   const since = clock.now() - REPLAY_WINDOW_MS
-  for (const image of images)
-    if (await store.hasCapture(id, vault.captureDigest(subject, image), since)) return true
+  for (const digest of digests) if (await store.hasCapture(id, digest, since)) return true
   const captures = await store.captures(id, since, MOST_CAPTURES)
   return captures.some(({ sealed }) =>
     isNearlyIdentical(recogniser, vault.openEmbedding(subject, sealed), embedding),
@@ -38,11 +44,6 @@ function isNearlyIdentical(
   return seen.length === embedding.length && recogniser.similarity(seen, embedding) >= NEARLY_IDENTICAL
 }
 
-interface Capture {
-  images: Buffer[]
-  embedding: Float32Array
-}
-
 /** What the store does not know yet: without it, parallel requests with one capture would all pass for its first use. */
 export class CapturesUnderWay {
   private readonly bySubject = new Map<string, Capture[]>()
@@ -55,8 +56,8 @@ export class CapturesUnderWay {
     this.bySubject.set(id, [...others, capture])
     return {
       isReplay: others.some(
-        ({ images, embedding }) =>
-          images.some((image) => capture.images.some((mine) => mine.equals(image))) ||
+        ({ digests, embedding }) =>
+          digests.some((digest) => capture.digests.some((mine) => mine.equals(digest))) ||
           isNearlyIdentical(this.recogniser, embedding, capture.embedding),
       ),
       leave: () => {
@@ -68,18 +69,18 @@ export class CapturesUnderWay {
   }
 }
 
-/** Remembers each image; `embeddings` may be fewer than the images, where only one counted. */
+/** Remembers each image; `embeddings` may be fewer than the digests, where only one image counted. */
 export async function rememberCaptures(
   { vault, clock }: ReplayServices,
   tx: StoreTransaction,
   subject: Subject,
-  images: Buffer[],
+  digests: Buffer[],
   embeddings: Float32Array[],
 ): Promise<void> {
-  for (const [index, image] of images.entries())
+  for (const [index, digest] of digests.entries())
     await tx.insertCapture({
       subjectId: subject.record.id,
-      digest: vault.captureDigest(subject, image),
+      digest,
       sealed: vault.sealEmbedding(subject, embeddings[index] ?? embeddings[0]!),
       seenAt: clock.now(),
     })

@@ -4,12 +4,12 @@ import { isoTime, SECOND_MS } from '../clock.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { canonicalJson } from '../crypto/verification-jwt.js'
 import { ApiError, retryAfter } from '../errors.js'
-import { afterRejection, CLEAR, lockoutReason } from '../subjects/lockout.js'
+import { afterRejection, CLEAR, isChanged, lockoutReason } from '../subjects/lockout.js'
 import type { Subject } from '../subjects/subject-vault.js'
 import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
 import { decodeImages } from './images.js'
 import type { Comparison } from './recogniser.js'
-import { CapturesUnderWay, isReplay, rememberCaptures } from './replays.js'
+import { type Capture, CapturesUnderWay, isReplay, rememberCaptures } from './replays.js'
 import { exactlyOneImageField, imageFields, liveness, nullable, quality, time, userId } from './schemas.js'
 import type { Services } from './services.js'
 import { REASONS, type Reason, signVerdict, verdictClaims } from './verdict-token.js'
@@ -98,6 +98,8 @@ interface Verdict {
   reason: Reason | null
   comparison: Comparison | null
   replaySuspected: boolean
+  /** To be remembered. */
+  capture?: Capture
   /** While locked out. */
   retryAfterMs?: number
 }
@@ -131,16 +133,20 @@ export function verify(services: Services): Endpoint<Input> {
     if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
   }
 
+  /** The capture, entered as under way until the request ends, and whether one like it was seen before. */
   async function suspectReplay(
     call: Call<Input>,
-    subject: Subject | null,
+    subject: Subject,
     images: Buffer[],
     { embedding }: Comparison,
-  ): Promise<boolean> {
-    if (!subject || recogniser.synthetic) return false
-    const entered = underWay.enter(subject, { images, embedding })
+  ): Promise<{ capture: Capture; suspected: boolean }> {
+    const capture = { digests: images.map((image) => vault.captureDigest(subject, image)), embedding }
+    const entered = underWay.enter(subject, capture)
     call.defer(entered.leave)
-    return entered.isReplay || (await isReplay(services, store.read, subject, images, embedding))
+    return {
+      capture,
+      suspected: entered.isReplay || (await isReplay(services, store.read, subject, capture)),
+    }
   }
 
   async function judge(
@@ -164,12 +170,14 @@ export function verify(services: Services): Endpoint<Input> {
       : new Float32Array(0)
     const comparison = await recogniser.verify(call.input.user_id, images, reference, fmr, call)
     Object.assign(call.timings, comparison.timings)
-    const replaySuspected = await suspectReplay(call, subject, images, comparison)
+    const replay =
+      subject && !recogniser.synthetic ? await suspectReplay(call, subject, images, comparison) : null
+    const replaySuspected = replay?.suspected ?? false
     let reason: Reason | null = null
     if (comparison.liveness.passed === false) reason = 'liveness_failed'
     else if (comparison.score < threshold) reason = 'no_match'
     else if (replaySuspected && config.replayPolicy === 'reject') reason = 'replayed_capture'
-    return { reason, comparison, replaySuspected }
+    return { reason, comparison, replaySuspected, ...(replay ? { capture: replay.capture } : {}) }
   }
 
   return {
@@ -216,12 +224,11 @@ export function verify(services: Services): Endpoint<Input> {
           const fresh = await tx.subject(lookup)
           // Erased, or erased and enrolled anew, while this verify ran: its verdict is about nobody.
           if (fresh?.subject.id !== subject.record.id) throw new ApiError('reference_not_found')
-          if (comparison && !recogniser.synthetic) {
-            await tx.setLockout(
-              subject.record.id,
-              approved ? CLEAR : afterRejection(fresh.subject, attempts, now),
-            )
-            await rememberCaptures(services, tx, subject, images, [comparison.embedding])
+          if (verdict.capture) {
+            const state = approved ? CLEAR : afterRejection(fresh.subject, attempts, now)
+            if (isChanged(fresh.subject, state)) await tx.setLockout(subject.record.id, state)
+            const { digests, embedding } = verdict.capture
+            await rememberCaptures(services, tx, subject, digests, [embedding])
           }
         }
         let issued = false

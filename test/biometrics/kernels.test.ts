@@ -20,7 +20,16 @@ if (nativeKernels.kernels) twins.push(['native', nativeKernels.kernels])
 else console.warn(`native kernels skipped: ${nativeKernels.reason}`)
 
 describe.each(twins)('%s kernels', (_name, twin) => {
-  const { resizeToPlanar, warpToPlanar, halveSize, mirrorPlanar, dot, euclideanDistance, dotMany } = twin
+  const {
+    resizeToPlanar,
+    warpToPlanar,
+    halveSize,
+    mirrorPlanar,
+    dot,
+    euclideanDistance,
+    dotMany,
+    decodeBase64,
+  } = twin
 
   describe('resizing to planes', () => {
     const [width, height] = [23, 17]
@@ -141,6 +150,31 @@ describe.each(twins)('%s kernels', (_name, twin) => {
       expect(normalizeLength(zero)).toBe(0)
       expect([...zero]).toEqual([0, 0, 0])
     })
+  })
+
+  it('base64 decodes what Node encodes, of every length', () => {
+    for (let length = 1; length < 70; length++) {
+      const bytes = Buffer.from(noise(length))
+      const out = new Uint8Array(length)
+      expect(decodeBase64(Buffer.from(bytes.toString('base64')), out)).toBe(length)
+      expect(bytes.equals(out)).toBe(true)
+    }
+  })
+
+  it('base64 refuses every byte that is no digit, at every place', () => {
+    const text = Buffer.from('QUJDREVG')
+    const valid = /[A-Za-z0-9+/]/
+    for (let at = 0; at < text.length; at++) {
+      for (let byte = 0; byte < 256; byte++) {
+        if (valid.test(String.fromCharCode(byte))) continue
+        const wrong = Buffer.from(text)
+        wrong[at] = byte
+        // A final "=" is padding: then one byte less comes out, which is not what eight digits give.
+        expect(decodeBase64(wrong, new Uint8Array(6))).not.toBe(6)
+      }
+    }
+    for (const broken of ['A', 'AB', 'ABC', 'A===', '====', 'AB=C', '=ABC'])
+      expect(decodeBase64(Buffer.from(broken), new Uint8Array(6)), broken).toBe(-1)
   })
 
   it('a scan gives each row its dot product', () => {
@@ -274,6 +308,7 @@ describe.skipIf(!nativeKernels.kernels)('native and TypeScript', () => {
     expect(() => native.mirrorPlanar(floats, floats, 7)).toThrow(RangeError)
     expect(() => native.dot(floats, new Float32Array(3))).toThrow(RangeError)
     expect(() => native.dotMany(floats, floats, new Float32Array(2))).toThrow(RangeError)
+    expect(() => native.decodeBase64(Buffer.from('QUJD'), new Uint8Array(2))).toThrow(RangeError)
     expect(() => native.dot(bytes as never, bytes as never)).toThrow(RangeError)
   })
 })

@@ -1,5 +1,6 @@
 /** The kernels in use: the native ones where the addon was built, their TypeScript twins elsewhere. Both give the same numbers. */
 import { createRequire } from 'node:module'
+import { decodeBase64 } from './base64.js'
 import { dotMany } from './dot-many.js'
 import { halveSize } from './half-size.js'
 import { mirrorPlanar } from './planar-mirror.js'
@@ -15,6 +16,7 @@ export interface Kernels {
   dot: typeof dot
   euclideanDistance: typeof euclideanDistance
   dotMany: typeof dotMany
+  decodeBase64: typeof decodeBase64
 }
 
 export const typescriptKernels: Kernels = {
@@ -25,6 +27,7 @@ export const typescriptKernels: Kernels = {
   dot,
   euclideanDistance,
   dotMany,
+  decodeBase64,
 }
 
 /** Null, with the reason, where the addon was not built or does not load. Safe to load in several threads. */

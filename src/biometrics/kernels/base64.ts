@@ -1,0 +1,45 @@
+/** Base64 straight from bytes to bytes, strictly: no string in between, nothing skipped. */
+
+const INVALID = 0xff
+const values = new Uint8Array(256).fill(INVALID)
+for (const [value, character] of [
+  ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
+].entries())
+  values[character.charCodeAt(0)] = value
+const PADDING = '='.charCodeAt(0)
+
+/**
+ * RFC 4648, section 4: with padding, without line breaks.
+ * @param text ASCII
+ * @param out 3 / 4 of the text's length, less one for each padding character
+ * @returns how many bytes were written, or -1 when the text is not base64
+ */
+export function decodeBase64(text: Uint8Array, out: Uint8Array): number {
+  const length = text.length
+  if (length === 0) return 0
+  if (length % 4 !== 0) return -1
+  const padding = text[length - 1] !== PADDING ? 0 : text[length - 2] !== PADDING ? 1 : 2
+  let to = 0
+  // An invalid digit sets the top bit, which no valid one has; it is looked at once, at the end.
+  let all = 0
+  const whole = padding === 0 ? length : length - 4
+  for (let from = 0; from < whole; from += 4) {
+    const a = values[text[from]!]!
+    const b = values[text[from + 1]!]!
+    const c = values[text[from + 2]!]!
+    const d = values[text[from + 3]!]!
+    all |= a | b | c | d
+    out[to++] = (a << 2) | (b >> 4)
+    out[to++] = (b << 4) | (c >> 2)
+    out[to++] = (c << 6) | d
+  }
+  if (padding > 0) {
+    const a = values[text[whole]!]!
+    const b = values[text[whole + 1]!]!
+    const c = padding === 1 ? values[text[whole + 2]!]! : 0
+    all |= a | b | c
+    out[to++] = (a << 2) | (b >> 4)
+    if (padding === 1) out[to++] = (b << 4) | (c >> 2)
+  }
+  return all & 0x80 ? -1 : to
+}
