@@ -1,4 +1,5 @@
 /** From untrusted bytes to upright sRGB pixels. The only place that calls sharp. */
+import { isMainThread } from 'node:worker_threads'
 import sharp from 'sharp'
 import { sniffImageFormat } from './image-format.js'
 import { BiometricError, type ImageLimits, type InspectedImage } from './types.js'
@@ -18,8 +19,11 @@ const shrinkLongSide = { from: 1600, to: 1280 } as const
 
 let configured = false
 
-/** Process-wide, and therefore done once: the smallest set of parsers, no cache of anyone's pictures. */
-function configureSharp(): void {
+/**
+ * The smallest set of parsers, no cache of anyone's pictures. Holds for the whole process, so it is done once, on the main
+ * thread and before the first worker: between the two calls below no other thread could decode anything.
+ */
+export function configureDecoders(): void {
   if (configured) return
   configured = true
   sharp.block({ operation: ['VipsForeignLoad'] })
@@ -40,7 +44,7 @@ export async function decodeImage(
   limits: Pick<ImageLimits, 'maxPixels' | 'minSidePx'>,
   imageIndex?: number,
 ): Promise<DecodedImage> {
-  configureSharp()
+  if (isMainThread) configureDecoders()
   const format = sniffImageFormat(bytes)
   if (!format) {
     throw new BiometricError('image_unreadable', 'The image is not a JPEG, PNG or WebP file.', imageIndex)

@@ -2,6 +2,7 @@
  * The biometric engine as the main thread sees it: a bounded queue in front of a pool of inference threads.
  * Nothing here computes on pixels; calls return promises and never block.
  */
+import { configureDecoders } from './decode.js'
 import { EngineCall, type SuccessfulReply } from './engine-call.js'
 import { loadModelPack, type ModelPack, verifyModelPack } from './model-pack.js'
 import {
@@ -16,6 +17,12 @@ import {
 } from './types.js'
 import { WorkerPool } from './worker-pool.js'
 import type { Fault, WorkerReply, WorkerTask, WorkerValues } from './worker-protocol.js'
+
+/**
+ * One task is computed while the next one's picture is decoded, and a worker that has finished need not wait until the
+ * main thread has time for it.
+ */
+const defaultTasksPerWorker = 2
 
 export class Engine {
   /** The pack whose references and scores this engine understands. */
@@ -41,12 +48,14 @@ export class Engine {
     if (!(Number.isInteger(options.workers) && options.workers > 0)) {
       throw new TypeError('workers must be a positive integer')
     }
+    configureDecoders()
     const pack = await loadModelPack(options.packDir)
     await verifyModelPack(pack)
     const engine = new Engine(pack, options)
     const { executionProviders, limits, faultInjection = false } = options
     const setup = { pack, executionProviders, limits, faultInjection }
-    engine.#pool = await WorkerPool.start(setup, options.workers, {
+    const { workers, tasksPerWorker = defaultTasksPerWorker } = options
+    engine.#pool = await WorkerPool.start(setup, workers, tasksPerWorker, {
       onChange: () => engine.#pump(),
       onIncident: (incident) => options.onIncident?.(incident),
     })
@@ -109,6 +118,11 @@ export class Engine {
     }
   }
 
+  /** How many tasks the workers may hold now. */
+  get #capacity(): number {
+    return this.#pool.readyCount * (this.#options.tasksPerWorker ?? defaultTasksPerWorker)
+  }
+
   /** Accepts no further call and resolves when every accepted one has left its worker. */
   async drain(): Promise<void> {
     this.#draining = true
@@ -137,11 +151,14 @@ export class Engine {
     const call = new EngineCall(task, options, (expired) => this.#forget(expired))
     if (!call.settled) this.#admit(call)
     const reply = (await call.promise) as Extract<WorkerReply<T['type']>, { ok: true }>
-    return { value: reply.value, timingsMs: { queue: call.queueMs, ...reply.timingsMs } }
+    return {
+      value: reply.value,
+      timingsMs: { ...reply.timingsMs, queue: call.queueMs + (reply.timingsMs.queue ?? 0) },
+    }
   }
 
   #admit(call: EngineCall): void {
-    const isFree = this.#waiting.length === 0 && this.#running < this.#pool.readyCount
+    const isFree = this.#waiting.length === 0 && this.#running < this.#capacity
     if (!isFree && this.#waiting.length >= this.#options.queueLimit) {
       call.reject(new BiometricError('overloaded', 'Too many calls are waiting; try again shortly.'))
       return
@@ -156,10 +173,10 @@ export class Engine {
     this.#announceIdle()
   }
 
-  /** Hands waiting calls to free workers: never more than are ready, so that none waits inside Piscina. */
+  /** Hands waiting calls to workers, never more than they may hold, so that none waits inside Piscina. */
   #pump(): void {
     if (!this.#pool) return
-    while (this.#waiting.length > 0 && this.#running < this.#pool.readyCount) {
+    while (this.#waiting.length > 0 && this.#running < this.#capacity) {
       void this.#dispatch(this.#waiting.shift()!)
     }
     if (this.#pool.isHopeless) {

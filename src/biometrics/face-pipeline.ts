@@ -1,6 +1,6 @@
 /** The way of one image through the engine: decode, detect, choose, align, judge, check liveness, embed. */
 import { FaceAligner } from './align.js'
-import { decodeImage } from './decode.js'
+import { type DecodedImage, decodeImage } from './decode.js'
 import { FaceDetector } from './detect.js'
 import { FaceEmbedder } from './embed.js'
 import { createSession } from './execution-provider.js'
@@ -13,12 +13,17 @@ import { Network } from './network.js'
 import type { NetworkFile } from './pack-schema.js'
 import { findQualityFault, measureChip, rateQuality } from './quality.js'
 import type { StageClock } from './stage-clock.js'
+import { Turns } from './turns.js'
 import { BiometricError, type FaceSample, type ImageLimits, type Liveness } from './types.js'
 
-/** Owns the loaded networks and their buffers: one per worker, one image at a time. */
+/**
+ * Owns the loaded networks and their buffers: one per worker. Images are decoded side by side, on libuv's threads; from
+ * the pixels on it is one image at a time.
+ */
 export class FacePipeline {
   readonly pack: ModelPack
   readonly #networks: Network[] = []
+  readonly #turns = new Turns()
   #detector!: FaceDetector
   #landmarks: LandmarkFinder | null = null
   #aligner!: FaceAligner
@@ -89,8 +94,23 @@ export class FacePipeline {
     strictLiveness: boolean,
     clock: StageClock,
   ): Promise<FaceSample> {
-    const { manifest } = this.pack
     const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex))
+    const leave = await clock.measure('queue', () => this.#turns.enter())
+    try {
+      return await this.#analysePixels(image, imageIndex, limits, strictLiveness, clock)
+    } finally {
+      leave()
+    }
+  }
+
+  async #analysePixels(
+    image: DecodedImage,
+    imageIndex: number,
+    limits: ImageLimits,
+    strictLiveness: boolean,
+    clock: StageClock,
+  ): Promise<FaceSample> {
+    const { manifest } = this.pack
     const pyramid = new ImagePyramid(image.pixels)
     const faces = await clock.measure('detect', () => this.#detector.detect(pyramid))
     const face = chooseFace(faces, image.sourceScale, limits, imageIndex)

@@ -159,6 +159,8 @@ export interface EngineOptions {
   packDir: string
   /** Worker threads, each with one inference thread. */
   workers: number
+  /** Tasks that a worker may hold at once, default 2: one is computed while the next one's picture is decoded. */
+  tasksPerWorker?: number
   /** In order of preference; `cpu` is always the last resort. */
   executionProviders: string[]
   limits: ImageLimits

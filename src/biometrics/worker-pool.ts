@@ -26,7 +26,12 @@ export class WorkerPool {
   #provider: ProviderStatus = { active: 'cpu', fallbacks: [] }
   #closing = false
 
-  private constructor(setup: Omit<WorkerSetup, 'gate'>, workers: number, hooks: WorkerPoolHooks) {
+  private constructor(
+    setup: Omit<WorkerSetup, 'gate'>,
+    workers: number,
+    tasksPerWorker: number,
+    hooks: WorkerPoolHooks,
+  ) {
     this.#gate = createLoadGate()
     this.#hooks = hooks
     this.#pool = new Piscina({
@@ -34,6 +39,7 @@ export class WorkerPool {
       filename: createRequire(import.meta.url).resolve('#engine-worker'),
       minThreads: workers,
       maxThreads: workers,
+      concurrentTasksPerWorker: tasksPerWorker,
       idleTimeout: Number.POSITIVE_INFINITY,
       // Otherwise an idle worker sleeps in Atomics.wait and its late errors and retry timers wait with it.
       atomics: 'disabled',
@@ -51,13 +57,14 @@ export class WorkerPool {
   static async start(
     setup: Omit<WorkerSetup, 'gate'>,
     workers: number,
+    tasksPerWorker: number,
     hooks: WorkerPoolHooks,
   ): Promise<WorkerPool> {
     let settle: (failure?: Error) => void = () => {}
     const allReady = new Promise<void>((resolve, reject) => {
       settle = (failure) => (failure ? reject(failure) : resolve())
     })
-    const pool = new WorkerPool(setup, workers, {
+    const pool = new WorkerPool(setup, workers, tasksPerWorker, {
       onChange: () => {
         if (pool.readyCount === workers) settle()
         hooks.onChange()

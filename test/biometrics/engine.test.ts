@@ -163,6 +163,21 @@ describe('the queue', () => {
   })
 })
 
+describe('two tasks in one worker', () => {
+  it('never mix: in parallel, each face gets the embedding that it gets alone', async () => {
+    const engine = await start({ tasksPerWorker: 2 })
+    const crops = await Promise.all(
+      people.slice(0, 4).map(async (person) => (await faceCrop(person)).jpeg().toBuffer()),
+    )
+    const alone = []
+    for (const crop of crops) alone.push((await engine.enrol([crop])).reference)
+    const together = await Promise.all([...crops, ...crops].map((crop) => engine.enrol([crop])))
+    together.forEach(({ reference }, i) => {
+      expect(reference).toEqual(alone[i % crops.length])
+    })
+  })
+})
+
 describe('a worker that dies', () => {
   it('costs its call a retry, and is replaced', async () => {
     const engine = await start()
@@ -185,6 +200,18 @@ describe('a worker that dies', () => {
     await expect.poll(() => engine.health().status, { timeout: 5_000 }).toBe('ok')
     const calls = Array.from({ length: 6 }, () => codeOf(engine.enrol([face])))
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['resolved']))
+  })
+
+  it('keeps nobody else from decoding while its replacement starts', async () => {
+    const engine = await start({ workers: 2, tasksPerWorker: 2 })
+    await engine.injectFault({ kind: 'exit-on-next-task' })
+    const codes = new Set<string>()
+    const until = performance.now() + 1_500
+    const callers = Array.from({ length: 4 }, async () => {
+      while (performance.now() < until) codes.add(await codeOf(engine.inspect([nobody])))
+    })
+    await Promise.all(callers)
+    expect(codes).toEqual(new Set(['resolved']))
   })
 
   it('does not outlive the deadline of its call', async () => {

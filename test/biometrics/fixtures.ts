@@ -123,6 +123,8 @@ export function startEngine(packDir: string, options: Partial<EngineOptions> = {
     executionProviders: ['cpu'],
     limits: defaultLimits,
     queueLimit: 64,
+    // So that a call is either in the worker or waiting; what a second one brings has tests of its own.
+    tasksPerWorker: 1,
     ...options,
   })
 }
