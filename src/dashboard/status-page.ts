@@ -50,8 +50,9 @@ export function statusPage(facts: StatusFacts): string {
   h1 span { font-size: 1rem; font-weight: 600; padding: .15rem .6rem; border-radius: 1rem; color: #fff; vertical-align: middle; }
   .ok { background: #1a7f37; } .degraded { background: #b35900; }
   table { border-collapse: collapse; width: 100%; margin-bottom: 2rem; }
-  th, td { text-align: left; padding: .4rem .8rem .4rem 0; border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); vertical-align: top; overflow-wrap: anywhere; }
-  th[scope=row] { width: 12rem; font-weight: 500; }
+  th, td { text-align: left; padding: .4rem .8rem .4rem 0; border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); vertical-align: top; }
+  td { overflow-wrap: anywhere; }
+  th[scope=row] { width: 9rem; font-weight: 500; }
   .wide { overflow-x: auto; }
 </style>
 </head>
