@@ -167,6 +167,24 @@ export const floor: Suite = {
           ],
         },
       ],
+      charts: [
+        {
+          title: 'All workers busy',
+          unit: 'verifications per second',
+          bars: [
+            { label: 'service', value: summary.service_per_s },
+            { label: 'bare loop', value: summary.floor_per_s, pale: true },
+          ],
+        },
+        {
+          title: 'One caller, p50',
+          unit: 'ms',
+          bars: [
+            { label: 'service', value: summary.service_p50_ms },
+            { label: 'bare loop', value: summary.floor_p50_ms, pale: true },
+          ],
+        },
+      ],
       notes: [
         `Images: ${describeSizes(images)}. ${CALLERS_PER_WORKER * workers} callers in a closed loop, ${USERS} users, idempotency keys. The bare loop decodes, detects, aligns, embeds and matches the same images.`,
         `The load generator runs on the same cores and took ${percent(loadShare)} of one core while the service was measured.`,

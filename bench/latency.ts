@@ -1,10 +1,21 @@
-/** The latency suite: what one caller waits for, endpoint by endpoint, at the real service over HTTP. */
+/**
+ * The latency suite: what one caller waits for, endpoint by endpoint, at the real service over HTTP; then what many callers
+ * wait for, whose verifies arrive when they like.
+ */
 import { progressBar } from '../src/cli/output.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
-import { startLoadGenerator } from './lib/load-generator.js'
-import type { Operation } from './lib/load-orders.js'
-import { startService } from './lib/service-process.js'
-import { type LatencySummary, mean, median, round, summariseLatency } from './lib/statistics.js'
+import { type LoadGenerator, startLoadGenerator } from './lib/load-generator.js'
+import type { LoadResult, Operation, Refusal } from './lib/load-orders.js'
+import { type RunningService, startService } from './lib/service-process.js'
+import {
+  type LatencySummary,
+  mean,
+  median,
+  percentile,
+  ratePerSecond,
+  round,
+  summariseLatency,
+} from './lib/statistics.js'
 import type { Suite } from './suite.js'
 
 /** Milliseconds. `specified` is the interface specification's median, which fails the run; `ours` is what we aim at. */
@@ -18,10 +29,23 @@ const LIMITS: Record<Operation, { specified: number; ours: number | null }> = {
 const TAIL_FACTOR = 3
 const WARM_UP_SECONDS = 2
 
+/** Parts of the measuring time: one caller, the capacity, and each of the arrival rates alike. */
+const SHARES = { oneCaller: 0.4, capacity: 0.1, arrivals: 0.5 } as const
+/** Arrival rates, as shares of the measured capacity. */
+const UTILISATIONS = [0.25, 0.5, 0.75, 0.9] as const
+/** At saturation: enough that a worker never waits for the network. */
+const CALLERS_PER_WORKER = 4
+/** Nobody's history of captures grows long. */
+const USERS = 64
+/** At the start of each rate. */
+const SETTLE_SECONDS = 0.5
+/** Fewer samples have no 99.9th percentile worth the name. */
+const LEAST_FOR_P999 = 1000
+
 export const latency: Suite = {
   name: 'latency',
-  description: 'one caller at the real service: enroll, verify, delete, health',
-  defaultSeconds: 30,
+  description: 'one caller at the real service, then verifies that arrive at random',
+  defaultSeconds: 60,
   async run({ pack, seconds, cpuProfileDir }) {
     const { enrolImages, verifyImages } = await takeCaptures()
     const service = await startService({ pack, cpuProfileDir }, enrolImages[0]!)
@@ -29,11 +53,28 @@ export const latency: Suite = {
     const progress = progressBar('latency')
     const target = { origin: service.production, key: service.key }
     const warmUpSeconds = Math.min(WARM_UP_SECONDS, seconds)
-    const { latenciesMs, verifyStagesMs } = await load
-      .ask({ type: 'lifecycle', target, enrolImages, verifyImages, warmUpSeconds, seconds }, (share) =>
-        progress.update(Math.round(share * 100), 100, 'enroll, verify, health, delete'),
+    let oneCaller: LoadResult
+    let openLoop: OpenLoop
+    try {
+      oneCaller = await load.ask(
+        {
+          type: 'lifecycle',
+          target,
+          enrolImages,
+          verifyImages,
+          warmUpSeconds,
+          seconds: seconds * SHARES.oneCaller,
+        },
+        (share) => progress.update(Math.round(share * 100), 100, 'one caller'),
       )
-      .finally(progress.stop)
+      await load.ask({ type: 'enrol', target, users: USERS, images: enrolImages })
+      openLoop = await measureArrivals({ service, load, images: verifyImages, seconds }, (done) =>
+        progress.update(Math.round(done * 100), 100, 'arrivals'),
+      )
+    } finally {
+      progress.stop()
+    }
+    const { latenciesMs, verifyStagesMs } = oneCaller
     await load.stop()
     await service.stop()
 
@@ -74,14 +115,57 @@ export const latency: Suite = {
             ...stages.map(({ stage, mean_ms, p50_ms }) => [stage, mean_ms.toFixed(2), p50_ms.toFixed(2)]),
           ],
         },
+        {
+          title: `Verify by arrival rate, milliseconds since the intended time; capacity ${openLoop.capacity.toFixed(1)} per second`,
+          rows: [
+            [
+              'of capacity',
+              'arrivals per s',
+              'p50',
+              'p95',
+              'p99',
+              'p99.9',
+              'answered',
+              'refused (503, 429)',
+              'late (504)',
+            ],
+            ...openLoop.rates.map((rate) => [
+              percent(rate.utilisation),
+              rate.perSecond.toFixed(1),
+              ...[rate.p50_ms, rate.p95_ms, rate.p99_ms, rate.p999_ms].map((ms) =>
+                ms === null ? '–' : ms.toFixed(1),
+              ),
+              String(rate.answered),
+              String(rate.refused),
+              String(rate.late),
+            ]),
+          ],
+        },
+      ],
+      charts: [
+        {
+          title: 'One caller, p50',
+          unit: 'ms',
+          bars: operations.map((operation) => ({ label: operation, value: summary[operation].p50_ms })),
+        },
+        {
+          title: 'Verify by arrival rate, p50 and p99 (pale) from the intended time',
+          unit: 'ms',
+          bars: openLoop.rates.flatMap(({ utilisation, p50_ms, p99_ms }) => [
+            { label: `${percent(utilisation)} of capacity, p50`, value: p50_ms ?? 0 },
+            { label: 'p99', value: p99_ms ?? 0, pale: true },
+          ]),
+        },
       ],
       notes: [
         'In the second table, “outside” is what the service does not time: HTTP on both sides, JSON, waiting for the event loop.',
         `Images: ${describeSizes([...enrolImages, ...verifyImages])}. Each user is new: enrolled, verified with another picture, deleted.`,
         'Enroll and verify carry an idempotency key. Client and service share the machine; the client’s own share is in the figures.',
         `The 99th percentile of verify is ${tail.toFixed(1)} medians (our target: at most ${TAIL_FACTOR}).`,
+        `Capacity is a closed loop of ${CALLERS_PER_WORKER * service.workers} callers. Arrivals are a Poisson process that does not wait for answers; latency counts from when a verify should have been sent, so neither a stalled client nor a queue hides any. The client’s timer adds up to 1 ms.`,
+        `p99.9 is given from ${LEAST_FOR_P999} samples on: ask for more --seconds.`,
       ],
-      details: { samples, workers: service.workers, verify_stages: stages },
+      details: { samples, workers: service.workers, verify_stages: stages, open_loop: openLoop },
       failures: operations
         .filter((operation) => summary[operation].p50_ms > LIMITS[operation].specified)
         .map(
@@ -90,6 +174,86 @@ export const latency: Suite = {
         ),
     }
   },
+}
+
+interface ArrivalRate {
+  /** Share of the capacity. */
+  utilisation: number
+  perSecond: number
+  /** All null when nothing was answered; `p999_ms` also when too little was. */
+  p50_ms: number | null
+  p95_ms: number | null
+  p99_ms: number | null
+  p999_ms: number | null
+  answered: number
+  refused: number
+  late: number
+}
+
+interface OpenLoop {
+  /** Verifies per second at saturation. */
+  capacity: number
+  rates: ArrivalRate[]
+}
+
+async function measureArrivals(
+  {
+    service,
+    load,
+    images,
+    seconds,
+  }: { service: RunningService; load: LoadGenerator; images: Buffer[]; seconds: number },
+  report: (done: number) => void,
+): Promise<OpenLoop> {
+  const verifies = {
+    target: { origin: service.production, key: service.key },
+    users: USERS,
+    images,
+    warmUpSeconds: SETTLE_SECONDS,
+  }
+  report(0)
+  const saturated = await load.ask({
+    type: 'verify',
+    ...verifies,
+    callers: CALLERS_PER_WORKER * service.workers,
+    seconds: seconds * SHARES.capacity,
+  })
+  const capacity = ratePerSecond(saturated.verifiedAtMs)
+  const rates: ArrivalRate[] = []
+  for (const utilisation of UTILISATIONS) {
+    const perSecond = utilisation * capacity
+    const { latenciesMs, refusals } = await load.ask({
+      type: 'arrivals',
+      ...verifies,
+      ratePerSecond: perSecond,
+      seconds: (seconds * SHARES.arrivals) / UTILISATIONS.length,
+    })
+    rates.push({ utilisation, perSecond, ...summariseArrivals(latenciesMs.verify, refusals) })
+    report(rates.length / UTILISATIONS.length)
+  }
+  return { capacity, rates }
+}
+
+function summariseArrivals(
+  answeredMs: readonly number[],
+  refusals: readonly Refusal[],
+): Omit<ArrivalRate, 'utilisation' | 'perSecond'> {
+  const late = refusals.filter(({ status }) => status === 504).length
+  const at = (share: number, least: number) =>
+    answeredMs.length < least ? null : round(percentile(answeredMs, share), 4)
+  return {
+    p50_ms: at(0.5, 1),
+    p95_ms: at(0.95, 1),
+    p99_ms: at(0.99, 1),
+    p999_ms: at(0.999, LEAST_FOR_P999),
+    answered: answeredMs.length,
+    refused: refusals.length - late,
+    late,
+  }
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`
 }
 
 interface StageTime {

@@ -1,19 +1,24 @@
 /** `npm run bench`: picks the suites, runs them one after the other, keeps and prints what they found. */
 import { Command, InvalidArgumentError } from 'commander'
 import { floor } from './floor.js'
+import { http } from './http.js'
 import { latency } from './latency.js'
 import { cleanUp, cleanUpOnSignals, isInterrupted } from './lib/clean-up.js'
 import { preparePack } from './lib/model-pack.js'
 import { keepResult, showResult } from './lib/report.js'
+import { peers } from './peers.js'
+import { scaling } from './scaling.js'
 import { stages } from './stages.js'
 import type { Suite } from './suite.js'
 
-const SUITES: readonly Suite[] = [stages, latency, floor]
+const SUITES: readonly Suite[] = [stages, latency, floor, http, scaling, peers]
 
 interface Options {
   seconds?: number
   pack?: string
   cpuProf?: string
+  references: number
+  soak?: number
   json?: boolean
 }
 
@@ -21,6 +26,19 @@ function parseSuite(text: string): Suite {
   const suite = SUITES.find(({ name }) => name === text)
   if (!suite) throw new InvalidArgumentError(`Expected one of ${SUITES.map(({ name }) => name).join(', ')}.`)
   return suite
+}
+
+function parseReferences(text: string): number {
+  const references = Number(text)
+  if (!(Number.isInteger(references) && references >= 1000 && references <= 10_000_000))
+    throw new InvalidArgumentError('Expected 1000 to 10000000.')
+  return references
+}
+
+function parseMinutes(text: string): number {
+  const minutes = Number(text)
+  if (!(minutes > 0 && minutes <= 1440)) throw new InvalidArgumentError('Expected more than 0, at most 1440.')
+  return minutes
 }
 
 function parseSeconds(text: string): number {
@@ -36,6 +54,8 @@ new Command('npm run bench --')
   .argument('[suite]', 'the one to run; all of them by default', parseSuite)
   .option('--seconds <n>', 'measuring time of each suite, without starting and warming up', parseSeconds)
   .option('--pack <folder>', 'model pack to measure with; default: the baseline pack')
+  .option('--references <n>', 'scaling: the most references to try', parseReferences, 100_000)
+  .option('--soak <minutes>', 'scaling: load at the end, to watch memory over time', parseMinutes)
   .option('--cpu-prof <folder>', "write V8 CPU profiles of the service's threads there (slows it down)")
   .option('--json', 'only JSON on stdout, a line a suite; everything else goes to stderr')
   .addHelpText(
@@ -59,6 +79,8 @@ new Command('npm run bench --')
           pack,
           seconds: options.seconds ?? defaultSeconds,
           cpuProfileDir: options.cpuProf,
+          references: options.references,
+          soakMinutes: options.soak ?? 0,
         })
         keepResult(result)
         showResult(result, options.json ?? false)

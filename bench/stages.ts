@@ -85,6 +85,8 @@ export const stages: Suite = {
         String(samples),
       ]),
     ]
+    const toBars = (timings: Timing[]) =>
+      timings.map(({ stage, p50_ms }) => ({ label: stage, value: p50_ms }))
     const medians = (timings: Timing[]) =>
       Object.fromEntries(timings.map(({ stage, p50_ms }) => [stage, p50_ms]))
     return {
@@ -95,6 +97,10 @@ export const stages: Suite = {
       tables: [
         { title: 'Engine, milliseconds on one thread', rows: toRows(engine) },
         { title: 'Main thread, milliseconds', rows: toRows(main) },
+      ],
+      charts: [
+        { title: 'Engine, p50 on one thread', unit: 'ms', bars: toBars(engine) },
+        { title: 'Main thread, p50', unit: 'ms', bars: toBars(main) },
       ],
       notes: [
         `Images, in turn: ${describeSizes(images)}. One stage after the other on one thread, each with its input ready.`,

@@ -8,6 +8,10 @@ export interface SuiteOptions {
   seconds: number
   /** Folder for V8 CPU profiles of the service; undefined for none. */
   cpuProfileDir: string | undefined
+  /** The largest number of references that `scaling` tries. */
+  references: number
+  /** Minutes of load at the end of `scaling`, for watching memory; 0 for none. */
+  soakMinutes: number
 }
 
 export interface Suite {

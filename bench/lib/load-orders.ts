@@ -22,18 +22,43 @@ export type LoadOrder =
       warmUpSeconds: number
       seconds: number
     }
-  /** A closed loop: each of `callers` sends its next verify when the last one is answered, going round the users. */
+  /**
+   * A closed loop: each of `callers` sends its next verify when the last one is answered, going round the users. A refusal
+   * ends the order, unless the callers are `patient`: then they come back after `Retry-After`.
+   */
   | {
       type: 'verify'
       target: Target
       users: number
       images: Buffer[]
       callers: number
+      patient?: boolean
       warmUpSeconds: number
       seconds: number
     }
+  /**
+   * An open loop: verifies arrive at random (a Poisson process, the same one every time), whether or not earlier ones are
+   * answered. Their latency counts from the time at which they should have been sent.
+   */
+  | {
+      type: 'arrivals'
+      target: Target
+      users: number
+      images: Buffer[]
+      ratePerSecond: number
+      warmUpSeconds: number
+      seconds: number
+    }
+  /** A closed loop of health requests, one at a time on each connection. */
+  | { type: 'health'; target: Target; connections: number; warmUpSeconds: number; seconds: number }
 
 export type Operation = 'enroll' | 'verify' | 'delete' | 'health'
+
+/** What `patient` callers and arrivals are told when the service is at capacity (503, 429) or too late (504). */
+export interface Refusal {
+  status: number
+  elapsedMs: number
+}
 
 export interface LoadResult {
   /** From the first byte written to the last byte read, in milliseconds, a list an operation. */
@@ -42,6 +67,8 @@ export interface LoadResult {
   verifyStagesMs: Array<Record<string, number>>
   /** When each verify was answered, in milliseconds on this process's own axis. */
   verifiedAtMs: number[]
+  /** Verifies that were refused; they are in no other list. */
+  refusals: Refusal[]
   /** Every request of the order, the warm-up's included. */
   requests: number
   /** Length of the measured part, in milliseconds. */

@@ -2,6 +2,7 @@
  * The load generator, a process of its own and as lean as can be: bodies are put together from ready-made buffers, answers
  * are not parsed. Every answer is checked all the same: a rejected verify would be measured as a fast one.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { serveOrders } from './helper-process.js'
 import { LeanClient } from './lean-client.js'
 import type { LoadOrder, LoadResult, Operation, Target } from './load-orders.js'
@@ -15,14 +16,17 @@ interface Call {
   /** Written one after the other. */
   body?: Buffer[]
   idempotencyKey?: string
+  /** A refusal is an answer, too. */
+  refusable?: boolean
 }
 
 interface Answer {
-  /** From the first byte written to the last byte read. */
-  elapsedMs: number
+  status: number
   /** Status line and headers. */
   head: string
 }
+
+const REFUSALS = new Set([429, 503, 504])
 
 const END_OF_BODY = Buffer.from('"}')
 /** What a bank would countersign; its size is typical. */
@@ -42,8 +46,15 @@ class Client {
   }
 
   /** @throws Error on any unexpected answer */
-  async send({ operation, method, status, expected, body, idempotencyKey }: Call): Promise<Answer> {
-    const startedMs = performance.now()
+  async send({
+    operation,
+    method,
+    status,
+    expected,
+    body,
+    idempotencyKey,
+    refusable,
+  }: Call): Promise<Answer> {
     const headers = body ? this.jsonHeaders : this.plainHeaders
     const answer = await this.http.send(
       method,
@@ -51,10 +62,10 @@ class Client {
       idempotencyKey ? `${headers}X-Svc-Idempotency-Key: ${idempotencyKey}\r\n` : headers,
       body ?? [],
     )
-    const elapsedMs = performance.now() - startedMs
-    if (answer.status !== status || (expected && !answer.body.includes(expected)))
+    const isRefusal = refusable && REFUSALS.has(answer.status)
+    if (!isRefusal && (answer.status !== status || (expected && !answer.body.includes(expected))))
       throw new Error(`${operation} answered ${answer.status}: ${answer.body}`)
-    return { elapsedMs, head: answer.head }
+    return answer
   }
 
   close(): void {
@@ -109,13 +120,14 @@ class Recorder {
     latenciesMs: { enroll: [], verify: [], delete: [], health: [] },
     verifyStagesMs: [],
     verifiedAtMs: [],
+    refusals: [],
     requests: 0,
     wallMs: 0,
     cpuMs: 0,
   }
   private readonly startedMs = performance.now()
   private readonly countFromMs: number
-  private readonly endMs: number
+  readonly endMs: number
   private cpuAtStart: NodeJS.CpuUsage | undefined
   private reportedMs = 0
 
@@ -131,21 +143,33 @@ class Recorder {
     return performance.now() >= this.endMs
   }
 
-  /** @returns the answer, or null during the warm-up */
-  async measure(client: Client, call: Call): Promise<Answer | null> {
-    const beganMs = performance.now()
-    if (beganMs >= this.countFromMs) this.cpuAtStart ??= process.cpuUsage()
+  /**
+   * @param beganMs when the request is sent, or should have been
+   * @returns the answer, and whether it counts: not during the warm-up
+   */
+  async measure(
+    client: Client,
+    call: Call,
+    beganMs = performance.now(),
+  ): Promise<Answer & { counted: boolean }> {
+    const counted = beganMs >= this.countFromMs
+    if (counted) this.cpuAtStart ??= process.cpuUsage()
     const answer = await client.send(call)
     const endedMs = performance.now()
     this.result.requests++
-    if (beganMs >= this.countFromMs) this.result.latenciesMs[call.operation].push(answer.elapsedMs)
-    if (call.operation === 'verify' && endedMs >= this.countFromMs && endedMs < this.endMs)
+    const isRefusal = answer.status !== call.status
+    const elapsedMs = endedMs - beganMs
+    if (counted) {
+      if (isRefusal) this.result.refusals.push({ status: answer.status, elapsedMs })
+      else this.result.latenciesMs[call.operation].push(elapsedMs)
+    }
+    if (call.operation === 'verify' && !isRefusal && endedMs >= this.countFromMs && endedMs < this.endMs)
       this.result.verifiedAtMs.push(endedMs)
     if (endedMs - this.reportedMs > REPORT_MS) {
       this.reportedMs = endedMs
       this.report(Math.min(1, (endedMs - this.startedMs) / (this.endMs - this.startedMs)))
     }
-    return beganMs >= this.countFromMs ? answer : null
+    return { ...answer, counted }
   }
 
   noteStages({ head }: Answer): void {
@@ -174,6 +198,8 @@ async function perform(order: LoadOrder, report: (share: number) => void): Promi
     if (order.type === 'enrol') return await enrol(order, client, report)
     const recorder = new Recorder(order, report)
     if (order.type === 'verify') await verify(order, client, recorder)
+    else if (order.type === 'arrivals') await arrive(order, client, recorder)
+    else if (order.type === 'health') await askHealth(order, client, recorder)
     else await live(order, client, recorder)
     return recorder.finish()
   } finally {
@@ -198,24 +224,97 @@ async function enrol(
   return recorder.finish()
 }
 
+/** A prime: going round the users in such steps meets each once a round, and soon all over the database. */
+const STRIDE = 7919
+
+/** The verifies of a loop, one after the other, and each of another user. */
+function verifyCalls({ users, images }: { users: number; images: Buffer[] }, refusable: boolean): () => Call {
+  const encoded = toBase64(images)
+  let next = 0
+  return () => {
+    const turn = next++
+    return {
+      ...verifyCall(`user-${(turn * STRIDE) % users}`, encoded[turn % encoded.length]!),
+      refusable,
+    }
+  }
+}
+
 async function verify(
-  { users, images, callers }: Extract<LoadOrder, { type: 'verify' }>,
+  { callers, patient = false, ...order }: Extract<LoadOrder, { type: 'verify' }>,
   client: Client,
   recorder: Recorder,
 ): Promise<void> {
-  const encoded = toBase64(images)
-  let next = 0
+  const nextCall = verifyCalls(order, patient)
   let failed = false
   await together(callers, async () => {
     try {
       while (!recorder.isOver && !failed) {
-        const turn = next++
-        await recorder.measure(client, verifyCall(`user-${turn % users}`, encoded[turn % encoded.length]!))
+        const { status, head } = await recorder.measure(client, nextCall())
+        if (REFUSALS.has(status)) await sleep(Math.min(patienceMs(head), timeLeftMs(recorder)))
       }
     } catch (error) {
       failed = true
       throw error
     }
+  })
+}
+
+/** `Retry-After` is the least; up to as much again keeps the callers from coming back all at once. */
+function patienceMs(head: string): number {
+  const seconds = Number(/\r\nretry-after: *(\d+)/i.exec(head)?.[1] ?? 1)
+  return seconds * 1000 * (1 + Math.random())
+}
+
+function timeLeftMs({ endMs }: Recorder): number {
+  return Math.max(0, endMs - performance.now())
+}
+
+async function arrive(
+  { ratePerSecond, ...order }: Extract<LoadOrder, { type: 'arrivals' }>,
+  client: Client,
+  recorder: Recorder,
+): Promise<void> {
+  const nextCall = verifyCalls(order, true)
+  const random = randomNumbers(1)
+  const underWay: Array<Promise<void>> = []
+  let failure: unknown
+  // The gaps of a Poisson process are exponentially distributed.
+  const gapMs = () => (-Math.log(1 - random()) * 1000) / ratePerSecond
+  for (let dueMs = performance.now() + gapMs(); dueMs < recorder.endMs && !failure; dueMs += gapMs()) {
+    const waitMs = dueMs - performance.now()
+    if (waitMs > 0) await sleep(Math.ceil(waitMs))
+    underWay.push(
+      recorder.measure(client, nextCall(), dueMs).then(
+        () => {},
+        (error: unknown) => {
+          failure ??= error
+        },
+      ),
+    )
+  }
+  await Promise.all(underWay)
+  if (failure) throw failure
+}
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+async function askHealth(
+  { connections }: Extract<LoadOrder, { type: 'health' }>,
+  client: Client,
+  recorder: Recorder,
+): Promise<void> {
+  await together(connections, async () => {
+    while (!recorder.isOver) await recorder.measure(client, HEALTH_CALL)
   })
 }
 
@@ -230,7 +329,7 @@ async function live(
     const user = `passer-by-${turn}`
     await recorder.measure(client, enrollCall(user, references[turn % references.length]!))
     const verified = await recorder.measure(client, verifyCall(user, probes[turn % probes.length]!))
-    if (verified) recorder.noteStages(verified)
+    if (verified.counted) recorder.noteStages(verified)
     await recorder.measure(client, HEALTH_CALL)
     await recorder.measure(client, deleteCall(user))
   }

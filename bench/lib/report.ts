@@ -1,9 +1,10 @@
-/** How a suite's result is kept and shown: JSON with everything that explains it, a Markdown table, one line for programs. */
+/** How a suite's result is kept and shown: JSON with everything that explains it, Markdown, a picture, one line for programs. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os'
 import { table } from '../../src/cli/output.js'
 import { packageFile } from '../../src/package-root.js'
+import { type BarChart, drawCharts } from './svg.js'
 
 export interface ResultTable {
   title: string
@@ -20,6 +21,8 @@ export interface SuiteResult {
   /** The one line for programs, without `suite`. Keys carry their unit. */
   summary: Record<string, unknown>
   tables: ResultTable[]
+  /** The picture, from top to bottom. */
+  charts?: BarChart[]
   /** What a reader must know to take the figures for what they are. */
   notes: string[]
   /** Goes into the JSON file alone: single rounds, sample counts. */
@@ -83,9 +86,9 @@ function gitState(): { commit: string; modified: boolean } | null {
   }
 }
 
-/** Writes `bench/results/<suite>.json` and `.md`. */
+/** Writes `bench/results/<suite>.json`, `.md` and, where there are charts, `.svg`. */
 export function keepResult(result: SuiteResult): void {
-  const { suite, model, seconds, summary, tables, notes, details, failures } = result
+  const { suite, model, seconds, summary, tables, charts, notes, details, failures } = result
   const document = {
     suite,
     measured_at: new Date().toISOString(),
@@ -105,6 +108,7 @@ export function keepResult(result: SuiteResult): void {
   const commit = document.git
     ? `commit ${document.git.commit.slice(0, 12)}${document.git.modified ? ' with changes' : ''}`
     : 'no commit'
+  if (charts) write(suite, 'svg', drawCharts(suite, charts))
   write(
     suite,
     'md',
@@ -112,6 +116,7 @@ export function keepResult(result: SuiteResult): void {
       `# ${suite}`,
       '',
       `${document.measured_at}, \`${document.command}\`, ${seconds} s, ${model}, ${cpu}, ${cores} cores, ${node}, ${os}, load average ${load.toFixed(1)} at the start, ${commit}.`,
+      ...(charts ? ['', `![${suite}](${suite}.svg)`] : []),
       ...tables.flatMap(({ title, rows }) => ['', `## ${title}`, '', ...markdownRows(rows)]),
       '',
       ...notes.map((note) => `- ${note}`),

@@ -10,7 +10,7 @@ import { onCleanUp } from './clean-up.js'
 import { temporaryDir } from './temporary-dir.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
-const TENANT = 'bench'
+export const BENCH_TENANT = 'bench'
 /** Far beyond what a machine can do: the rate limiter runs, and never refuses. */
 const RATE_LIMIT = '100000/s'
 
@@ -18,6 +18,15 @@ export interface ServiceOptions {
   pack: ModelPack
   /** Writes a V8 CPU profile of every thread into this folder when the service ends. */
   cpuProfileDir?: string | undefined
+  /** An earlier service, stopped by now: its data folder and its key are used again. */
+  successorOf?: Pick<RunningService, 'dataDir' | 'key'>
+}
+
+/** What the service says of itself at /metrics. */
+export interface Vitals {
+  residentMib: number
+  /** 99th percentile since it was asked last: how much later than due the event loop got to a timer. */
+  eventLoopDelayP99Ms: number
 }
 
 /** CPU time since the start, in milliseconds. */
@@ -33,6 +42,10 @@ export interface RunningService {
   key: string
   /** Worker threads, as /v1/health reports them. */
   workers: number
+  /** Verifies that may wait for a worker. */
+  queueLimit: number
+  dataDir: string
+  vitals(): Promise<Vitals>
   /** Null where the system does not tell (anything but Linux). */
   cpuTimes(): CpuTimes | null
   /** Sends SIGTERM and waits for the drain; rejects when the service ends otherwise than with exit code 0. */
@@ -41,10 +54,10 @@ export interface RunningService {
 
 /** @param image any usable JPEG: the sandbox verify that issues the production key needs one */
 export async function startService(
-  { pack, cpuProfileDir }: ServiceOptions,
+  { pack, cpuProfileDir, successorOf }: ServiceOptions,
   image: Buffer,
 ): Promise<RunningService> {
-  const dataDir = await temporaryDir()
+  const dataDir = successorOf?.dataDir ?? (await temporaryDir())
   const env = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))),
     COUNTERSIGN_DATA_DIR: dataDir,
@@ -69,44 +82,62 @@ export async function startService(
     if (ready && code !== 0) throw new Error(`the service did not stop cleanly (${signal ?? code})`)
   }
   onCleanUp(stop)
-  const { production, sandbox } = await untilReady(child)
+  const { production, sandbox, admin } = await untilReady(child)
   ready = true
 
+  const key = successorOf?.key ?? (await obtainKey(env, sandbox, image))
+  const health = (await getJson(`${production}/v1/health`, key)) as {
+    checks: { engine: { workers: { configured: number }; queue: { limit: number } } }
+  }
+  const { workers, queue } = health.checks.engine
+  return {
+    production,
+    key,
+    workers: workers.configured,
+    queueLimit: queue.limit,
+    dataDir,
+    vitals: () => readVitals(`${admin}/metrics`),
+    cpuTimes: () => readCpuTimes(child.pid!),
+    stop,
+  }
+}
+
+/** A tenant's production key, got the way a customer gets it. */
+async function obtainKey(env: NodeJS.ProcessEnv, sandbox: string, image: Buffer): Promise<string> {
   const cli = async (...args: string[]) => {
     const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'tenant', ...args, '--json'], {
       env,
     })
     return JSON.parse(stdout) as Record<string, string>
   }
-  const { sandbox_key: sandboxKey } = await cli('create', TENANT, '--rate-limit', RATE_LIMIT)
+  const { sandbox_key: sandboxKey } = await cli('create', BENCH_TENANT, '--rate-limit', RATE_LIMIT)
   await getJson(`${sandbox}/v1/verify`, sandboxKey!, {
     user_id: 'bench+match',
     action: 'benchmark',
     image: image.toString('base64'),
   })
-  const { production_key: key } = await cli('production-key', TENANT)
-  const health = await getJson(`${production}/v1/health`, key!)
-  const { workers } = (health as { checks: { engine: { workers: { configured: number } } } }).checks.engine
-  return {
-    production,
-    key: key!,
-    workers: workers.configured,
-    cpuTimes: () => readCpuTimes(child.pid!),
-    stop,
-  }
+  const { production_key: key } = await cli('production-key', BENCH_TENANT)
+  return key!
 }
 
-async function untilReady(child: ChildProcess): Promise<{ production: string; sandbox: string }> {
+interface Addresses {
+  production: string
+  sandbox: string
+  admin: string
+}
+
+async function untilReady(child: ChildProcess): Promise<Addresses> {
   let told = ''
   child.stderr!.setEncoding('utf8')
   for await (const text of child.stderr!.iterator({ destroyOnReturn: false })) {
     told += text
     const [, production] = /Production +(http\S+)\/v1\n/.exec(told) ?? []
     const [, sandbox] = /Sandbox +(http\S+)\/v1\n/.exec(told) ?? []
-    if (production && sandbox) {
+    const [, admin] = /Dashboard +(http\S+)\/\n/.exec(told) ?? []
+    if (production && sandbox && admin) {
       // Nobody reads on: a full pipe would stall the service.
       child.stderr!.resume()
-      return { production, sandbox }
+      return { production, sandbox, admin }
     }
   }
   throw new Error(`the service did not start:\n${told}`)
@@ -131,6 +162,22 @@ async function getJson(url: string, key: string, body?: object): Promise<unknown
   })
   if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`)
   return response.json()
+}
+
+/** prom-client watches the event loop with a timer of this period, and reports the period with the delay. */
+const EVENT_LOOP_BEAT_MS = 10
+
+async function readVitals(url: string): Promise<Vitals> {
+  const text = await (await fetch(url)).text()
+  const read = (name: string) => {
+    const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]
+    if (value === undefined) throw new Error(`${url} does not tell ${name}`)
+    return Number(value)
+  }
+  return {
+    residentMib: read('process_resident_memory_bytes') / 2 ** 20,
+    eventLoopDelayP99Ms: Math.max(0, read('nodejs_eventloop_lag_p99_seconds') * 1000 - EVENT_LOOP_BEAT_MS),
+  }
 }
 
 /** Of a tick, in which /proc counts; fixed at 100 Hz for user space on every architecture that Node runs on. */
