@@ -1,0 +1,16 @@
+/** What a process that serves health alone can be asked for, and what it answers. */
+
+export type Transport = 'uWebSockets.js' | 'node:http'
+
+export type HttpOrder =
+  /** Once: opens the books in an empty folder and listens on a free port of 127.0.0.1. */
+  | { type: 'listen'; transport: Transport; dataDir: string }
+  /** How much CPU time it has taken so far. */
+  | { type: 'cpu' }
+
+export interface HttpResult {
+  origin: string
+  key: string
+  /** Of all threads since the start of the process, in milliseconds. */
+  cpuMs: number
+}

@@ -1,0 +1,111 @@
+/**
+ * /v1/health with everything that belongs to it (authentication, rate limit, signature, log, metrics, database) in a process
+ * of its own, behind one of two HTTP servers. There is no engine: its state is made up, the same behind both.
+ */
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { EngineHealth } from '../../src/biometrics/types.js'
+import { systemClock } from '../../src/clock.js'
+import { type Config, loadConfig } from '../../src/config.js'
+import { Idempotency } from '../../src/idempotency/idempotency.js'
+import { type Ledger, openLedger } from '../../src/ledger.js'
+import { ApiServer } from '../../src/server/api-server.js'
+import { Listener } from '../../src/server/listener.js'
+import { Metrics } from '../../src/server/metrics.js'
+import { SubjectVault } from '../../src/subjects/subject-vault.js'
+import { RateLimiter } from '../../src/tenancy/rate-limiter.js'
+import type { Endpoint } from '../../src/v1/endpoint.js'
+import { health } from '../../src/v1/health.js'
+import type { Services } from '../../src/v1/services.js'
+import { VERSION } from '../../src/version.js'
+import { serveOrders } from './helper-process.js'
+import type { HttpOrder, HttpResult, Transport } from './http-orders.js'
+import { nodeHttpServer } from './node-http-server.js'
+
+const ENGINE: EngineHealth = {
+  status: 'ok',
+  workers: { ready: 2, configured: 2 },
+  queue: { waiting: 0, running: 0, limit: 64 },
+  provider: { active: 'cpu', fallbacks: [] },
+  model: 'none@0.0.0',
+}
+/** The rate limiter runs, and never refuses. */
+const RATE_LIMIT = '1000000/s'
+const PATIENCE_MS = 1000
+
+let serving: { origin: string; key: string; close: () => Promise<void> } | undefined
+
+async function perform(order: HttpOrder): Promise<HttpResult> {
+  if (order.type === 'listen') serving = await serve(order)
+  const { origin, key } = serving!
+  const { user, system } = process.cpuUsage()
+  return { origin, key, cpuMs: (user + system) / 1000 }
+}
+
+async function serve({ transport, dataDir }: Extract<HttpOrder, { type: 'listen' }>) {
+  const config = loadConfig({ COUNTERSIGN_DATA_DIR: dataDir, COUNTERSIGN_SANDBOX_RATE_LIMIT: RATE_LIMIT })
+  const ledger = openLedger(config)
+  const { sandboxKey: key } = await ledger.tenancy.create('bench')
+  const { port, close } = await listen(transport, config, apiServer(config, ledger))
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    key,
+    close: async () => {
+      await close()
+      await ledger.store.close()
+    },
+  }
+}
+
+/** Put together as the service does it, with health as the only endpoint. */
+function apiServer(config: Config, { store, keys, secrets, tenancy, audit }: Ledger): ApiServer {
+  const clock = systemClock
+  const services = { clock, config, store, secrets, engineHealth: () => ENGINE, version: VERSION }
+  return new ApiServer({
+    environment: 'sandbox',
+    endpoints: [health(services as unknown as Services) as Endpoint<unknown>],
+    openApi: '{}',
+    clock,
+    config,
+    store,
+    tenancy,
+    secrets,
+    rateLimiter: new RateLimiter(clock),
+    idempotency: new Idempotency(store, new SubjectVault(keys, clock), keys, clock),
+    audit,
+    instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
+    log: pino(
+      { level: config.logLevel, base: null },
+      pino.destination({ dest: join(config.dataDir, 'service.log'), sync: false }),
+    ),
+    observe: new Metrics(() => ENGINE).observe,
+  })
+}
+
+async function listen(
+  transport: Transport,
+  { maxBodyBytes }: Config,
+  { handle }: ApiServer,
+): Promise<{ port: number; close: () => Promise<unknown> }> {
+  if (transport === 'uWebSockets.js') {
+    const address = { host: '127.0.0.1', port: 0 }
+    const listener = await Listener.listen({ address, maxBodyBytes, handler: handle })
+    return { port: listener.address.port, close: () => listener.close(PATIENCE_MS) }
+  }
+  const server = nodeHttpServer(handle, maxBodyBytes).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    close: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+serveOrders(perform, async () => serving?.close())

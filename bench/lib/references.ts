@@ -1,0 +1,39 @@
+/** Many enrolled users at once: rows written into the database of a stopped service, through the product's own storage. */
+import { systemClock } from '../../src/clock.js'
+import { loadConfig } from '../../src/config.js'
+import { openLedger } from '../../src/ledger.js'
+import { SubjectVault } from '../../src/subjects/subject-vault.js'
+import { BENCH_TENANT } from './service-process.js'
+
+/** Rows of so many users share a commit. */
+const GROUP = 2000
+
+/** Enrols `user-<from>` … `user-<to - 1>` with the reference of `user-0`, which must be there already. */
+export async function copyReference(
+  dataDir: string,
+  { from, to }: { from: number; to: number },
+): Promise<void> {
+  const { store, keys, tenancy } = openLedger(loadConfig({ COUNTERSIGN_DATA_DIR: dataDir }))
+  try {
+    const vault = new SubjectVault(keys, systemClock)
+    const { id: tenantId } = await tenancy.find(BENCH_TENANT)
+    const lookup = (user: string) => vault.lookup(tenantId, 'production', user)
+    const model = await vault.find(store.read, lookup('user-0'), 'user-0')
+    if (!model?.reference) throw new Error(`user-0 is not enrolled in ${dataDir}`)
+    const content = vault.openReference(model, model.reference)
+    const { model: modelId } = model.reference
+    for (let begin = from; begin < to; begin += GROUP) {
+      const end = Math.min(to, begin + GROUP)
+      await store.transaction(async (tx) => {
+        for (let i = begin; i < end; i++) {
+          const user = `user-${i}`
+          const subject = vault.create(tenantId, 'production', lookup(user), user)
+          await tx.insertSubject(subject.record)
+          await vault.putReference(tx, subject, modelId, content)
+        }
+      })
+    }
+  } finally {
+    await store.close()
+  }
+}

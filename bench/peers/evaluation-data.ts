@@ -1,0 +1,94 @@
+/** Networks and photographs for measuring, beside the checkout and no part of it; everything works without them. */
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { loadModelPack, type ModelPack, verifyModelPack } from '../../src/biometrics/model-pack.js'
+import type { PackManifest } from '../../src/biometrics/pack-schema.js'
+import { packageFile } from '../../src/package-root.js'
+import { temporaryDir } from '../lib/temporary-dir.js'
+
+const FOLDER = packageFile('..', 'shared', 'data')
+export const DETECTOR = join(FOLDER, 'models', 'yunet_n_dynamic.onnx')
+export const EMBEDDER = join(FOLDER, 'models', 'mobilefacenet.onnx')
+export const hasNetworks = existsSync(DETECTOR) && existsSync(EMBEDDER)
+
+export interface LabelledPhotos {
+  csv: string
+  photos: string[]
+  /** Indices into `photos`. */
+  pairs: Array<[number, number]>
+  genuine: boolean[]
+}
+
+/** Photos of lfw5 and which of them show one person; null where they are not at hand. */
+export async function readLabelledPhotos(): Promise<LabelledPhotos | null> {
+  const folder = join(FOLDER, 'faces', 'lfw5')
+  const csv = join(folder, 'pairs.csv')
+  if (!existsSync(csv)) return null
+  const [, ...lines] = (await readFile(csv, 'utf8')).trim().split(/\r?\n/)
+  const rows = lines.map((line) => line.split(',') as [string, string, string])
+  const names = [...new Set([...rows.map(([a]) => a), ...rows.map(([, b]) => b)])]
+  const indexOf = new Map(names.map((name, i) => [name, i]))
+  return {
+    csv,
+    photos: names.map((name) => join(folder, name)),
+    pairs: rows.map(([a, b]) => [indexOf.get(a)!, indexOf.get(b)!]),
+    genuine: rows.map(([, , same]) => same === '1'),
+  }
+}
+
+/** A pack of the two networks that OpenCV is given, doing what OpenCV does: no liveness, no mirrored second look. */
+export async function writeSameNetworksPack(): Promise<ModelPack> {
+  const dir = await temporaryDir()
+  const take = async (source: string, file: string) => {
+    await copyFile(source, join(dir, file))
+    const sha256 = createHash('sha256')
+      .update(await readFile(source))
+      .digest('hex')
+    return { file, sha256, licence: 'for measurement', origin: 'evaluation data' }
+  }
+  const manifest: PackManifest = {
+    format: 1,
+    id: 'yunet-mobilefacenet',
+    version: '1',
+    description: 'For measuring against OpenCV on the same networks.',
+    detector: {
+      ...(await take(DETECTOR, 'detector.onnx')),
+      decoder: 'yunet',
+      input: { color: 'bgr', mean: [0, 0, 0], scale: [1, 1, 1] },
+      sizes: [640],
+      scoreThreshold: 0.5,
+      nmsIou: 0.3,
+    },
+    embedder: {
+      ...(await take(EMBEDDER, 'embedder.onnx')),
+      input: {
+        width: 112,
+        height: 112,
+        color: 'rgb',
+        mean: [127.5, 127.5, 127.5],
+        scale: [1 / 128, 1 / 128, 1 / 128],
+      },
+      alignment: {
+        source: [0, 1, 2, 3, 4],
+        target: [
+          [38.2946, 51.6963],
+          [73.5318, 51.5014],
+          [56.0252, 71.7366],
+          [41.5493, 92.3655],
+          [70.7299, 92.2041],
+        ],
+      },
+      dimensions: 128,
+      normalize: true,
+      flipAverage: false,
+      metric: 'cosine',
+    },
+    calibration: { source: 'one impostor pair in 1000', points: [{ fmr: 1e-3, threshold: 0.3191 }] },
+  }
+  await writeFile(join(dir, 'pack.json'), JSON.stringify(manifest))
+  const pack = await loadModelPack(dir)
+  await verifyModelPack(pack)
+  return pack
+}

@@ -1,0 +1,78 @@
+/** Installs the peers into bench/peers on first use: they are no part of the product, and need not be there for it. */
+import { execFile } from 'node:child_process'
+import { existsSync, statSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { packageFile } from '../../src/package-root.js'
+
+export const PEERS = packageFile('bench', 'peers')
+/** Inside node_modules, so that whatever leaves that folder out leaves this out too. */
+const PYTHON_ENVIRONMENT = `${PEERS}/node_modules/.python`
+const DEBIAN_PYTHON = '/usr/bin/python3'
+
+const run = promisify(execFile)
+
+/** @throws Error with npm's last words */
+export async function installNodePeers(): Promise<void> {
+  const marker = `${PEERS}/node_modules/.package-lock.json`
+  if (existsSync(marker) && statSync(marker).mtimeMs >= statSync(`${PEERS}/package-lock.json`).mtimeMs) return
+  process.stderr.write('Installing the peers (once, a minute or two) …\n')
+  await attempt('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'])
+}
+
+export interface Python {
+  program: string
+  origin: string
+}
+
+/**
+ * Interpreters with OpenCV, best first: the pinned release from PyPI in an environment of its own, then the system's.
+ * @returns also why one is missing
+ */
+export async function findPythons(): Promise<{ pythons: Python[]; reasons: string[] }> {
+  const reasons: string[] = []
+  const candidates = [
+    { program: `${PYTHON_ENVIRONMENT}/bin/python`, origin: 'PyPI', prepare: installOpenCv },
+    { program: DEBIAN_PYTHON, origin: "the system's package", prepare: async () => {} },
+  ]
+  const pythons: Python[] = []
+  for (const { program, origin, prepare } of candidates) {
+    try {
+      await prepare()
+      await attempt(program, ['-c', 'import cv2, numpy'])
+      pythons.push({ program, origin })
+    } catch (error) {
+      reasons.push(`${origin}: ${(error as Error).message}`)
+    }
+  }
+  return { pythons, reasons }
+}
+
+async function installOpenCv(): Promise<void> {
+  if (existsSync(`${PYTHON_ENVIRONMENT}/installed`)) return
+  process.stderr.write('Installing OpenCV (once) …\n')
+  const program = existsSync(DEBIAN_PYTHON) ? DEBIAN_PYTHON : 'python3'
+  await attempt(program, ['-m', 'venv', PYTHON_ENVIRONMENT])
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--only-binary', ':all:']
+  await attempt(`${PYTHON_ENVIRONMENT}/bin/python`, [...pip, '-r', 'requirements.txt'])
+  await attempt('touch', [`${PYTHON_ENVIRONMENT}/installed`])
+}
+
+async function attempt(program: string, args: string[]): Promise<void> {
+  const env = { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' }
+  await run(program, args, { cwd: PEERS, env }).catch((error: Error & { stderr?: string }) => {
+    throw new Error(lastLine(error.stderr) ?? lastLine(error.message) ?? `${program} failed`)
+  })
+}
+
+export function lastLine(text: string | undefined): string | undefined {
+  return text
+    ?.split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .at(-1)
+}
+
+/** A reason as it may be published: where files lie on this machine is nobody's business. */
+export function withoutPaths(text: string): string {
+  return text.replace(/(?:file:\/\/)?(?:\/[\w.@+-]+)+\/(?=[\w.@+-])/g, '')
+}

@@ -1,0 +1,402 @@
+/** The scaling suite: what happens to a verify as pictures, callers, references and time grow. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { progressBar } from '../src/cli/output.js'
+import { describeSizes, enlarge, takeCaptures } from './lib/captures.js'
+import { startLoadGenerator } from './lib/load-generator.js'
+import type { LoadResult } from './lib/load-orders.js'
+import { copyReference } from './lib/references.js'
+import { type CpuTimes, type RunningService, startService } from './lib/service-process.js'
+import { median, percentile, ratePerSecond, round } from './lib/statistics.js'
+import type { Suite } from './suite.js'
+
+/** Pictures as cameras give them; the first as all suites use it, the others enlarged from it. */
+const SIZES: ReadonlyArray<{ label: string; enlarged?: readonly [width: number, height: number] }> = [
+  { label: 'VGA' },
+  { label: '2 MP', enlarged: [1632, 1224] },
+  { label: '5 MP', enlarged: [2592, 1944] },
+  { label: '12 MP', enlarged: [4000, 3000] },
+]
+const PICTURES_PER_SIZE = 2
+/** Callers, as a multiple of the verifies that the service admits at once. */
+const CROWDS = [1, 4, 20] as const
+/** What the service computes and prefetches at once, beside its queue. */
+const TASKS_PER_WORKER = 2
+/** Each of the largest crowd is a user of its own: verifies of one user wait for each other. */
+const FEWEST_REFERENCES = 1000
+/** Parts of the measuring time, each divided evenly. */
+const SHARES = { sizes: 0.3, crowds: 0.4, references: 0.3 } as const
+const WARM_UP_SECONDS = 0.5
+/** A crowd comes in all at once; by then the refused have come back once. */
+const CROWD_WARM_UP_SECONDS = 2
+const SOAK_CALLERS_PER_WORKER = 1
+/** Of a soak, at most one a second. */
+const SAMPLES = 60
+
+interface SizeResult {
+  label: string
+  megabytes: number
+  p50Ms: number
+  residentMib: number
+}
+
+interface CrowdResult {
+  times: number
+  callers: number
+  perSecond: number
+  p50Ms: number
+  refused: number
+  refusalP50Ms: number | null
+  refusalP99Ms: number | null
+  late: number
+  eventLoopDelayP99Ms: number
+  residentMib: number
+  /** CPU time of the service and of its main thread, as shares of one core; null where the system does not tell. */
+  serviceShare: number | null
+  mainThreadShare: number | null
+  /** The load generator's CPU time, as a share of one core. */
+  loadShare: number
+}
+
+interface ReferencesResult {
+  references: number
+  p50Ms: number
+  p99Ms: number
+  residentMib: number
+}
+
+interface Soak {
+  perSecond: number
+  /** Resident memory in MiB over time in minutes. */
+  samples: Array<{ minute: number; residentMib: number }>
+  /** Of a line through the second half, when caches are full. */
+  mibPerHour: number
+}
+
+export const scaling: Suite = {
+  name: 'scaling',
+  description: 'verify by image size, callers beyond capacity, references; memory',
+  defaultSeconds: 40,
+  async run({ pack, seconds, cpuProfileDir, references, soakMinutes }) {
+    const { enrolImages, verifyImages } = await takeCaptures()
+    const few = verifyImages.slice(0, PICTURES_PER_SIZE)
+    const bySize: Buffer[][] = []
+    for (const { enlarged } of SIZES) bySize.push(enlarged ? await enlarge(few, ...enlarged) : few)
+    const progress = progressBar('scaling')
+    const counts = powersOfTen(FEWEST_REFERENCES, references)
+    const steps = SIZES.length + CROWDS.length + counts.length
+    let step = 0
+    const announce = (label: string) => progress.update(step++, steps, label)
+    const load = startLoadGenerator()
+    const start = (successorOf?: RunningService) =>
+      startService({ pack, cpuProfileDir, ...(successorOf ? { successorOf } : {}) }, enrolImages[0]!)
+    const targetOf = ({ production, key }: RunningService) => ({ origin: production, key })
+
+    const sizes: SizeResult[] = []
+    const crowds: CrowdResult[] = []
+    const counted: ReferencesResult[] = []
+    let soak: Soak | null = null
+    try {
+      let service = await start()
+      await load.ask({ type: 'enrol', target: targetOf(service), users: 1, images: enrolImages })
+      for (const [i, { label }] of SIZES.entries()) {
+        announce(label)
+        const images = bySize[i]!
+        const { latenciesMs } = await load.ask({
+          type: 'verify',
+          target: targetOf(service),
+          users: 1,
+          images,
+          callers: 1,
+          warmUpSeconds: WARM_UP_SECONDS,
+          seconds: (seconds * SHARES.sizes) / SIZES.length,
+        })
+        sizes.push({
+          label,
+          megabytes: images.reduce((sum, { length }) => sum + length, 0) / images.length / 1e6,
+          p50Ms: median(latenciesMs.verify),
+          residentMib: (await service.vitals()).residentMib,
+        })
+      }
+
+      // Rows can only be written while the service is stopped; each count gets a fresh one.
+      let enrolled = 1
+      for (const count of counts) {
+        announce(`${count} references`)
+        await service.stop()
+        await copyReference(service.dataDir, { from: enrolled, to: count })
+        enrolled = count
+        service = await start(service)
+        const { latenciesMs } = await load.ask({
+          type: 'verify',
+          target: targetOf(service),
+          users: count,
+          images: verifyImages,
+          callers: 1,
+          warmUpSeconds: WARM_UP_SECONDS,
+          seconds: (seconds * SHARES.references) / counts.length,
+        })
+        counted.push({
+          references: count,
+          p50Ms: median(latenciesMs.verify),
+          p99Ms: percentile(latenciesMs.verify, 0.99),
+          residentMib: (await service.vitals()).residentMib,
+        })
+      }
+
+      const admitted = service.queueLimit + TASKS_PER_WORKER * service.workers
+      for (const times of CROWDS) {
+        const callers = times * admitted
+        announce(`${callers} callers`)
+        crowds.push({
+          times,
+          callers,
+          ...(await crowd(service, () =>
+            load.ask({
+              type: 'verify',
+              target: targetOf(service),
+              users: enrolled,
+              images: verifyImages,
+              callers,
+              patient: true,
+              warmUpSeconds: CROWD_WARM_UP_SECONDS,
+              seconds: (seconds * SHARES.crowds) / CROWDS.length,
+            }),
+          )),
+        })
+      }
+      progress.update(steps, steps, 'done')
+      if (soakMinutes > 0) {
+        soak = await watch(service, soakMinutes, () =>
+          load.ask({
+            type: 'verify',
+            target: targetOf(service),
+            users: enrolled,
+            images: verifyImages,
+            callers: SOAK_CALLERS_PER_WORKER * service.workers,
+            warmUpSeconds: 0,
+            seconds: soakMinutes * 60,
+          }),
+        )
+      }
+      await load.stop()
+      await service.stop()
+    } finally {
+      progress.stop()
+    }
+
+    const fewest = counted[0]!
+    const most = counted.at(-1)!
+    const alone = crowds[0]!
+    return {
+      suite: 'scaling',
+      model: pack.modelId,
+      seconds,
+      summary: {
+        size_p50_ms: Object.fromEntries(
+          sizes.map(({ label, p50Ms }) => [label.toLowerCase().replace(' ', '_'), round(p50Ms, 3)]),
+        ),
+        crowd_per_s: Object.fromEntries(
+          crowds.map(({ times, perSecond }) => [`x${times}`, round(perSecond, 2)]),
+        ),
+        references_p50_ms: Object.fromEntries(
+          counted.map((one) => [String(one.references), round(one.p50Ms, 3)]),
+        ),
+        resident_mib: round(crowds.at(-1)!.residentMib, 1),
+        ...(soak
+          ? { soak_mib_per_hour: round(soak.mibPerHour, 1), soak_per_s: round(soak.perSecond, 2) }
+          : {}),
+      },
+      tables: [
+        {
+          title: 'Image size, one caller',
+          rows: [
+            ['JPEG', 'MB', 'verify p50, ms', 'RSS at the end, MiB'],
+            ...sizes.map(({ label, megabytes, p50Ms, residentMib }) => [
+              label,
+              megabytes.toFixed(2),
+              p50Ms.toFixed(2),
+              residentMib.toFixed(0),
+            ]),
+          ],
+        },
+        {
+          title: 'References in the database, one caller, a fresh service each',
+          rows: [
+            ['references', 'verify p50, ms', 'p99, ms', 'RSS at the end, MiB'],
+            ...counted.map((one) => [
+              String(one.references),
+              one.p50Ms.toFixed(2),
+              one.p99Ms.toFixed(2),
+              one.residentMib.toFixed(0),
+            ]),
+          ],
+        },
+        {
+          title: 'Callers beyond capacity',
+          rows: [
+            [
+              'callers',
+              'of what is admitted',
+              'verifies per s',
+              'of 1×',
+              'p50, ms',
+              'refused (503, 429)',
+              'refusal p50, ms',
+              'p99, ms',
+              'late (504)',
+              'event loop delay p99, ms',
+              'service, cores',
+              'main thread, cores',
+              'client, cores',
+              'RSS at the end, MiB',
+            ],
+            ...crowds.map((one) => [
+              String(one.callers),
+              `${one.times}×`,
+              one.perSecond.toFixed(1),
+              `${((one.perSecond / alone.perSecond) * 100).toFixed(1)} %`,
+              one.p50Ms.toFixed(0),
+              String(one.refused),
+              one.refusalP50Ms?.toFixed(2) ?? '–',
+              one.refusalP99Ms?.toFixed(2) ?? '–',
+              String(one.late),
+              one.eventLoopDelayP99Ms.toFixed(1),
+              one.serviceShare?.toFixed(2) ?? '–',
+              one.mainThreadShare?.toFixed(2) ?? '–',
+              one.loadShare.toFixed(2),
+              one.residentMib.toFixed(0),
+            ]),
+          ],
+        },
+        ...(soak
+          ? [
+              {
+                title: `Memory over ${soakMinutes} minutes of load`,
+                rows: [
+                  ['minute', 'RSS, MiB'],
+                  ...soak.samples.map((one) => [one.minute.toFixed(1), one.residentMib.toFixed(0)]),
+                ],
+              },
+            ]
+          : []),
+      ],
+      charts: [
+        {
+          title: 'Image size: verify p50',
+          unit: 'ms',
+          bars: sizes.map(({ label, p50Ms }) => ({ label, value: p50Ms })),
+        },
+        {
+          title: 'References: verify p50',
+          unit: 'ms',
+          bars: counted.map((one) => ({ label: String(one.references), value: one.p50Ms })),
+        },
+        {
+          title: 'Callers beyond capacity',
+          unit: 'verifies per second',
+          bars: crowds.map(({ callers, times, perSecond }) => ({
+            label: `${callers} callers (${times}×)`,
+            value: perSecond,
+          })),
+        },
+        ...(soak
+          ? [
+              {
+                title: 'Memory under load',
+                unit: 'MiB',
+                bars: soak.samples.map(({ minute, residentMib }) => ({
+                  label: `minute ${minute.toFixed(1)}`,
+                  value: residentMib,
+                })),
+              },
+            ]
+          : []),
+      ],
+      notes: [
+        `Images: ${describeSizes(verifyImages)}; the larger ones are the same pictures enlarged, with grain added.`,
+        `From ${fewest.references} to ${most.references} references the median went to ${((most.p50Ms / fewest.p50Ms) * 100).toFixed(1)} %. Rows are written by the storage layer into the stopped service’s database; users are taken from all over it.`,
+        'The service admits what its workers hold and what its queue takes. A refused caller waits for Retry-After and up to as long again. Client and service share the cores: what the client takes, and what reading the refused requests takes, verifies do not get.',
+        'The event loop’s delay is what a 10 ms timer was late.',
+        ...(soak
+          ? [
+              `Soak: ${soak.perSecond.toFixed(1)} verifies per second; the second half’s memory grows by ${soak.mibPerHour.toFixed(1)} MiB an hour.`,
+            ]
+          : []),
+      ],
+      details: { sizes, crowds, references: counted, soak },
+      failures: [],
+    }
+  },
+}
+
+async function crowd(
+  service: RunningService,
+  ask: () => Promise<LoadResult>,
+): Promise<Omit<CrowdResult, 'times' | 'callers'>> {
+  // Asking starts the next window of the event loop's figures.
+  await service.vitals()
+  const before = service.cpuTimes()
+  const startedMs = performance.now()
+  const { verifiedAtMs, latenciesMs, refusals, cpuMs, wallMs } = await ask()
+  const elapsedMs = performance.now() - startedMs
+  const after = service.cpuTimes()
+  const share = (part: keyof CpuTimes) => before && after && (after[part] - before[part]) / elapsedMs
+  const { eventLoopDelayP99Ms, residentMib } = await service.vitals()
+  const refusedMs = refusals.filter(({ status }) => status !== 504).map(({ elapsedMs }) => elapsedMs)
+  return {
+    perSecond: ratePerSecond(verifiedAtMs),
+    p50Ms: median(latenciesMs.verify),
+    refused: refusedMs.length,
+    refusalP50Ms: refusedMs.length > 0 ? median(refusedMs) : null,
+    refusalP99Ms: refusedMs.length > 0 ? percentile(refusedMs, 0.99) : null,
+    late: refusals.length - refusedMs.length,
+    eventLoopDelayP99Ms,
+    residentMib,
+    serviceShare: share('process'),
+    mainThreadShare: share('mainThread'),
+    loadShare: cpuMs / wallMs,
+  }
+}
+
+/** Samples memory while the load runs. */
+async function watch(
+  service: RunningService,
+  minutes: number,
+  ask: () => Promise<LoadResult>,
+): Promise<Soak> {
+  const startedMs = performance.now()
+  const samples: Soak['samples'] = []
+  let over = false
+  const work = ask().finally(() => {
+    over = true
+  })
+  // Its failure is told by the `await` below.
+  work.catch(() => {})
+  while (!over) {
+    const { residentMib } = await service.vitals()
+    samples.push({ minute: (performance.now() - startedMs) / 60_000, residentMib })
+    const pauseMs = Math.max(1000, (minutes * 60_000) / SAMPLES)
+    await Promise.race([work.catch(() => {}), sleep(pauseMs, undefined, { ref: false })])
+  }
+  const { verifiedAtMs } = await work
+  return {
+    perSecond: ratePerSecond(verifiedAtMs),
+    samples,
+    mibPerHour: slope(samples.slice(samples.length >> 1)) * 60,
+  }
+}
+
+/** Of the least-squares line, in MiB a minute. */
+function slope(samples: Soak['samples']): number {
+  const meanMinute = samples.reduce((sum, { minute }) => sum + minute, 0) / samples.length
+  const covariance = samples.reduce((sum, one) => sum + (one.minute - meanMinute) * one.residentMib, 0)
+  const variance = samples.reduce((sum, { minute }) => sum + (minute - meanMinute) ** 2, 0)
+  return variance > 0 ? covariance / variance : 0
+}
+
+/** `first`, ten times that, …, and `last` itself. */
+function powersOfTen(first: number, last: number): number[] {
+  const counts: number[] = []
+  for (let count = first; count < last; count *= 10) counts.push(count)
+  return [...counts, last]
+}
