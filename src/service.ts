@@ -150,6 +150,7 @@ export class Service {
         instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
         log,
         observe: metrics.observe,
+        isSaturated: () => engine.isSaturated,
       })
       this.servers.push(server)
       const address = environment === 'production' ? config.productionListen : config.sandboxListen

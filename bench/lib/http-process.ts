@@ -81,6 +81,7 @@ function apiServer(config: Config, { store, keys, secrets, tenancy, audit }: Led
       pino.destination({ dest: join(config.dataDir, 'service.log'), sync: false }),
     ),
     observe: new Metrics(() => ENGINE).observe,
+    isSaturated: () => false,
   })
 }
 

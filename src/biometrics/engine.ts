@@ -106,6 +106,11 @@ export class Engine {
     return { ...value, timingsMs }
   }
 
+  /** The queue is full: one more call would be `overloaded`. */
+  get isSaturated(): boolean {
+    return this.#waiting.length >= this.#options.queueLimit
+  }
+
   health(): EngineHealth {
     const configured = this.#options.workers
     const ready = this.#closed ? 0 : this.#pool.readyCount

@@ -40,6 +40,8 @@ export interface ApiServerParts {
   instanceSecret: SigningSecret
   log: Logger
   observe: (request: ObservedRequest) => void
+  /** The engine's queue is full: one more request would be refused. */
+  isSaturated: () => boolean
 }
 
 /** What metrics see of a request. */
@@ -80,6 +82,7 @@ interface Answer {
 
 /** The caller hung up; nobody reads the answer. The status is nginx's. */
 const CLIENT_CLOSED_REQUEST = 499
+const OVERLOAD_RETRY_SECONDS = 1
 const COMMON_HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
   'Cache-Control': 'no-store',
@@ -129,6 +132,9 @@ export class ApiServer {
     const route = passage.route ?? this.refuseAddress(request)
     if (refusal) throw refusal
     this.limitRate(passage)
+    // Before the body is read: what is refused must cost as little as can be, or refusals would starve the admitted.
+    if (route.endpoint.usesEngine && this.parts.isSaturated())
+      throw new ApiError('overloaded', { headers: retryAfter(OVERLOAD_RETRY_SECONDS) })
 
     const deadlineMs = passage.startedMs + this.parts.config.deadlineMs
     const body = await request.body(deadlineMs)

@@ -93,12 +93,11 @@ function introduction(): string {
 }
 
 function operation(endpoint: EndpointDescription): Json {
-  const usesEngine = endpoint.id === 'enroll' || endpoint.id === 'verify'
   const codes = [
     ...SHARED_ERRORS,
     ...(endpoint.body ? BODY_ERRORS : []),
     ...(endpoint.idempotent ? IDEMPOTENCY_ERRORS : []),
-    ...(usesEngine ? ENGINE_ERRORS : []),
+    ...(endpoint.usesEngine ? ENGINE_ERRORS : []),
     ...endpoint.errors,
   ]
   const responses: Record<string, Json> = {
@@ -118,7 +117,7 @@ function operation(endpoint: EndpointDescription): Json {
   }
   return {
     operationId: endpoint.id,
-    tags: [usesEngine || endpoint.id === 'delete' ? 'biometrics' : 'service'],
+    tags: [endpoint.usesEngine || endpoint.id === 'delete' ? 'biometrics' : 'service'],
     summary: endpoint.summary,
     description: endpoint.description,
     parameters: [

@@ -41,6 +41,7 @@ export const deleteDescription: EndpointDescription = {
   success: { status: 200, description: 'The receipt of the erasure.', schema: success },
   // The sandbox has it on demand, for `+unavailable`.
   errors: ['reference_not_found', 'overloaded'],
+  usesEngine: false,
   idempotent: false,
   audited: true,
 }

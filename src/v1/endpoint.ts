@@ -69,6 +69,8 @@ export interface EndpointDescription {
   alternative?: { status: number; description: string; schema: TSchema }
   /** Error codes of its own, beside those that every endpoint shares. */
   errors: ErrorCode[]
+  /** Needs the engine: refused at its head while the engine's queue is full. */
+  usesEngine: boolean
   /** Honours X-Svc-Idempotency-Key. */
   idempotent: boolean
   /** Writes an audit entry in production. */

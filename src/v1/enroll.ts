@@ -67,6 +67,7 @@ export const enrollDescription: EndpointDescription = {
     'low_quality',
     'liveness_failed',
   ],
+  usesEngine: true,
   idempotent: true,
   audited: true,
 }

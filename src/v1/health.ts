@@ -39,6 +39,7 @@ export const healthDescription: EndpointDescription = {
     schema: report,
   },
   errors: [],
+  usesEngine: false,
   idempotent: false,
   audited: false,
 }

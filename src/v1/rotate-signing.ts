@@ -40,6 +40,7 @@ export const rotateSigningDescription: EndpointDescription = {
   bodyOptional: true,
   success: { status: 200, description: 'The new secret.', schema: success },
   errors: ['rotation_in_progress', 'production_key_required', 'insecure_channel'],
+  usesEngine: false,
   idempotent: true,
   audited: true,
 }

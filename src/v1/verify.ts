@@ -88,6 +88,7 @@ export const verifyDescription: EndpointDescription = {
     'face_too_small',
     'low_quality',
   ],
+  usesEngine: true,
   idempotent: true,
   audited: true,
 }
