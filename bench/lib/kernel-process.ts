@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { configureDecoders } from '../../src/biometrics/decode.js'
 import { serveOrders } from './helper-process.js'
 import { type KernelOrder, type KernelResult, type KernelRound, monotonicMs } from './kernel-orders.js'
 import type { LoopOrder } from './kernel-thread.js'
@@ -23,6 +24,8 @@ async function load({
   threads: count,
   ...setup
 }: Extract<KernelOrder, { type: 'load' }>): Promise<KernelResult> {
+  // As the engine does before its first worker: otherwise libvips would take more threads than the service grants it.
+  configureDecoders()
   // One after the other: sessions that load at once only take each other's cores.
   for (let thread = 0; thread < count; thread++) {
     const worker = new Worker(new URL('./kernel-thread.js', import.meta.url), {

@@ -25,24 +25,28 @@ const [line] = await Promise.race([
 ])
 service.on('exit', (code) => process.exit(code ?? 1))
 
-const client = new LeanClient(`http://127.0.0.1:${JSON.parse(line).port}`)
+const origin = `http://127.0.0.1:${JSON.parse(line).port}`
 const JSON_HEADERS = 'Content-Type: application/json\r\n'
 const bodyOf = (bytes) => Buffer.from(JSON.stringify({ user: 'someone', image: bytes.toString('base64') }))
 
-async function post(path, body, expected) {
+async function post(client, path, body, expected) {
   const answer = await client.send('POST', path, JSON_HEADERS, [body])
   if (answer.status !== expected) throw new Error(`${path} answered ${answer.status}: ${answer.body}`)
 }
 
-await post('/enroll', bodyOf(await readFile(enrolImage)), 201)
+const enroller = new LeanClient(origin)
+await post(enroller, '/enroll', bodyOf(await readFile(enrolImage)), 201)
+enroller.close()
 const bodies = await Promise.all(images.map(async (file) => bodyOf(await readFile(file))))
 
 async function loop({ callers, ...order }) {
+  // The server hangs up on connections that idle between rounds.
+  const client = new LeanClient(origin)
   const rounds = await Promise.all(
     Array.from({ length: callers }, (_, caller) =>
-      closedLoop((turn) => post('/verify', bodies[turn % bodies.length], 200), order, caller),
+      closedLoop((turn) => post(client, '/verify', bodies[turn % bodies.length], 200), order, caller),
     ),
-  )
+  ).finally(() => client.close())
   return {
     latenciesMs: rounds.flatMap(({ latenciesMs }) => latenciesMs),
     doneAtMs: rounds.flatMap(({ doneAtMs }) => doneAtMs),

@@ -6,7 +6,6 @@ import { packageFile } from '../../src/package-root.js'
 
 export const PEERS = packageFile('bench', 'peers')
 /** Inside node_modules, so that whatever leaves that folder out leaves this out too. */
-const PYTHON_ENVIRONMENT = `${PEERS}/node_modules/.python`
 const DEBIAN_PYTHON = '/usr/bin/python3'
 
 const run = promisify(execFile)
@@ -25,19 +24,15 @@ export interface Python {
 }
 
 /**
- * Interpreters with OpenCV, best first: the pinned release from PyPI in an environment of its own, then the system's.
- * @returns also why one is missing
+ * Interpreters with OpenCV: the system's, as `apt install python3-opencv` brings it.
+ * @returns also why there is none
  */
 export async function findPythons(): Promise<{ pythons: Python[]; reasons: string[] }> {
   const reasons: string[] = []
-  const candidates = [
-    { program: `${PYTHON_ENVIRONMENT}/bin/python`, origin: 'PyPI', prepare: installOpenCv },
-    { program: DEBIAN_PYTHON, origin: "the system's package", prepare: async () => {} },
-  ]
+  const candidates = [{ program: DEBIAN_PYTHON, origin: "the system's package" }]
   const pythons: Python[] = []
-  for (const { program, origin, prepare } of candidates) {
+  for (const { program, origin } of candidates) {
     try {
-      await prepare()
       await attempt(program, ['-c', 'import cv2, numpy'])
       pythons.push({ program, origin })
     } catch (error) {
@@ -45,16 +40,6 @@ export async function findPythons(): Promise<{ pythons: Python[]; reasons: strin
     }
   }
   return { pythons, reasons }
-}
-
-async function installOpenCv(): Promise<void> {
-  if (existsSync(`${PYTHON_ENVIRONMENT}/installed`)) return
-  process.stderr.write('Installing OpenCV (once) …\n')
-  const program = existsSync(DEBIAN_PYTHON) ? DEBIAN_PYTHON : 'python3'
-  await attempt(program, ['-m', 'venv', PYTHON_ENVIRONMENT])
-  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--only-binary', ':all:']
-  await attempt(`${PYTHON_ENVIRONMENT}/bin/python`, [...pip, '-r', 'requirements.txt'])
-  await attempt('touch', [`${PYTHON_ENVIRONMENT}/installed`])
 }
 
 async function attempt(program: string, args: string[]): Promise<void> {
