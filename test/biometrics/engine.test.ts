@@ -169,7 +169,7 @@ describe('two tasks in one worker', () => {
     const crops = await Promise.all(
       people.slice(0, 4).map(async (person) => (await faceCrop(person)).jpeg().toBuffer()),
     )
-    const alone = []
+    const alone: Float32Array[] = []
     for (const crop of crops) alone.push((await engine.enrol([crop])).reference)
     const together = await Promise.all([...crops, ...crops].map((crop) => engine.enrol([crop])))
     together.forEach(({ reference }, i) => {
