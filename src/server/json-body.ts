@@ -78,8 +78,7 @@ function putBack(input: Record<string, unknown>, binaryFields: string[], cuts: B
   for (const name of binaryFields) {
     const value = input[name]
     if (Array.isArray(value)) input[name] = value.map((item) => cutOf(item, cuts) ?? item)
-    else input[name] = cutOf(value, cuts) ?? value
-    if (input[name] === undefined) delete input[name]
+    else if (value !== undefined) input[name] = cutOf(value, cuts) ?? value
   }
 }
 

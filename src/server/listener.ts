@@ -44,7 +44,7 @@ export class ListenError extends Error {
   override readonly name = 'ListenError'
 }
 
-/** A body shorter than this is worth no allocation ahead of its arrival. */
+/** What a request without a body has. */
 const NO_BODY = Buffer.alloc(0)
 const DRAIN_POLL_MS = 5
 
