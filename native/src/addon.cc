@@ -198,6 +198,19 @@ napi_value DecodeBase64(napi_env env, napi_callback_info info) {
   return result;
 }
 
+napi_value ReleaseMemory(napi_env env, napi_callback_info info) {
+  size_t count = 1, length = 0, whole = 0;
+  napi_value view, buffer;
+  napi_typedarray_type type;
+  // Memory that others have views of as well, such as Node's pool of small buffers, is not the caller's to release.
+  if (napi_get_cb_info(env, info, &count, &view, nullptr, nullptr) != napi_ok || count < 1 ||
+      napi_get_typedarray_info(env, view, &type, &length, nullptr, &buffer, nullptr) != napi_ok ||
+      type != napi_uint8_array || napi_get_arraybuffer_info(env, buffer, nullptr, &whole) != napi_ok ||
+      length != whole || napi_detach_arraybuffer(env, buffer) != napi_ok)
+    napi_throw_range_error(env, nullptr, "not bytes with a memory of their own");
+  return nullptr;
+}
+
 void Export(napi_env env, napi_value exports, const char* name, napi_callback callback) {
   napi_value function;
   napi_create_function(env, name, NAPI_AUTO_LENGTH, callback, nullptr, &function);
@@ -215,5 +228,6 @@ NAPI_MODULE_INIT() {
   Export(env, exports, "euclideanDistance", OfTwoVectors<countersign::EuclideanDistance>);
   Export(env, exports, "dotMany", DotMany);
   Export(env, exports, "decodeBase64", DecodeBase64);
+  Export(env, exports, "releaseMemory", ReleaseMemory);
   return exports;
 }

@@ -96,22 +96,24 @@ export class FacePipeline {
   ): Promise<FaceSample> {
     const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex))
     const leave = await clock.measure('queue', () => this.#turns.enter())
+    const pyramid = new ImagePyramid(image.pixels)
     try {
-      return await this.#analysePixels(image, imageIndex, limits, strictLiveness, clock)
+      return await this.#analysePixels(image, pyramid, imageIndex, limits, strictLiveness, clock)
     } finally {
+      pyramid.release()
       leave()
     }
   }
 
   async #analysePixels(
     image: DecodedImage,
+    pyramid: ImagePyramid,
     imageIndex: number,
     limits: ImageLimits,
     strictLiveness: boolean,
     clock: StageClock,
   ): Promise<FaceSample> {
     const { manifest } = this.pack
-    const pyramid = new ImagePyramid(image.pixels)
     const faces = await clock.measure('detect', () => this.#detector.detect(pyramid))
     const face = chooseFace(faces, image.sourceScale, limits, imageIndex)
 

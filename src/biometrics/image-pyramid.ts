@@ -36,4 +36,9 @@ export class ImagePyramid {
     const reached = Math.min(exponent, this.#levels.length - 1)
     return { pixels: this.#levels[reached]!, exponent: reached }
   }
+
+  /** Frees the pixels, the base's included. The pyramid cannot be used afterwards. */
+  release(): void {
+    for (const { data } of this.#levels.splice(0)) kernels.releaseMemory(data)
+  }
 }

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { AuditLog } from '../audit/audit-log.js'
+import { kernels } from '../biometrics/kernels/kernels.js'
 import { BiometricError } from '../biometrics/types.js'
 import { type Clock, SECOND_MS } from '../clock.js'
 import type { Config, Environment } from '../config.js'
@@ -164,6 +165,7 @@ export class ApiServer {
       return executed
     } finally {
       for (const cleanUp of cleanUps) cleanUp()
+      if (body.length > 0) kernels.releaseMemory(body)
     }
   }
 

@@ -19,7 +19,7 @@ export interface IncomingRequest {
   encrypted: boolean
   /** Aborted when the caller hangs up before the reply. */
   signal: AbortSignal
-  /** The whole body; empty for none. @throws ApiError body_too_large, deadline_exceeded */
+  /** The whole body, in memory of its own that the caller may release; empty for none. @throws ApiError body_too_large, deadline_exceeded */
   body(deadlineMs: number): Promise<Buffer>
 }
 
@@ -248,13 +248,13 @@ class BodyReader {
       if (this.failure) return
       this.received += chunk.byteLength
       if (this.received > limitBytes) return this.fail(tooLarge(limitBytes))
-      if (expected === null) this.chunks.push(Buffer.from(Buffer.from(chunk)))
+      if (expected === null) this.chunks.push(copyOf(chunk))
       else {
         buffer ??= Buffer.allocUnsafeSlow(expected)
         buffer.set(new Uint8Array(chunk), this.received - chunk.byteLength)
       }
       if (isLast) {
-        this.whole = buffer ?? Buffer.concat(this.chunks)
+        this.whole = buffer ?? concat(this.chunks, this.received)
         this.chunks = []
         this.settle?.()
       }
@@ -287,6 +287,18 @@ class BodyReader {
     this.chunks = []
     this.settle?.()
   }
+}
+
+function copyOf(chunk: ArrayBuffer): Buffer {
+  return Buffer.from(Buffer.from(chunk))
+}
+
+/** As `Buffer.concat`, but never in Node's shared pool: the body's memory is the reader's to release. */
+function concat(chunks: readonly Buffer[], length: number): Buffer {
+  const whole = Buffer.allocUnsafeSlow(length)
+  let offset = 0
+  for (const chunk of chunks) offset += chunk.copy(whole, offset)
+  return whole
 }
 
 function tooLarge(limitBytes: number): ApiError {

@@ -311,4 +311,16 @@ describe.skipIf(!nativeKernels.kernels)('native and TypeScript', () => {
     expect(() => native.decodeBase64(Buffer.from('QUJD'), new Uint8Array(2))).toThrow(RangeError)
     expect(() => native.dot(bytes as never, bytes as never)).toThrow(RangeError)
   })
+
+  it('releases memory at once, and only memory that has no other owner', () => {
+    const pixels = new Uint8Array(1000)
+    native.releaseMemory(pixels)
+    expect(pixels.length).toBe(0)
+    expect(pixels.buffer.byteLength).toBe(0)
+    const pooled = Buffer.from('in the pool')
+    expect(() => native.releaseMemory(pooled)).toThrow(RangeError)
+    expect(pooled.toString()).toBe('in the pool')
+    expect(() => native.releaseMemory(new Uint8Array(new SharedArrayBuffer(8)))).toThrow(RangeError)
+    expect(() => native.releaseMemory(new Float32Array(8) as never)).toThrow(RangeError)
+  })
 })

@@ -6,6 +6,7 @@ import { halveSize } from './half-size.js'
 import { mirrorPlanar } from './planar-mirror.js'
 import { resizeToPlanar } from './planar-resize.js'
 import { warpToPlanar } from './planar-warp.js'
+import { releaseMemory } from './release-memory.js'
 import { dot, euclideanDistance } from './vector-math.js'
 
 export interface Kernels {
@@ -17,6 +18,7 @@ export interface Kernels {
   euclideanDistance: typeof euclideanDistance
   dotMany: typeof dotMany
   decodeBase64: typeof decodeBase64
+  releaseMemory: typeof releaseMemory
 }
 
 export const typescriptKernels: Kernels = {
@@ -28,6 +30,7 @@ export const typescriptKernels: Kernels = {
   euclideanDistance,
   dotMany,
   decodeBase64,
+  releaseMemory,
 }
 
 /** Null, with the reason, where the addon was not built or does not load. Safe to load in several threads. */
