@@ -1,6 +1,7 @@
 /** One caller's request from the moment it is accepted until it has an answer. Main thread. */
+
+import type { WorkerReply, WorkerTask } from './engine-protocol.js'
 import { BiometricError, type CallOptions } from './types.js'
-import type { WorkerReply, WorkerTask } from './worker-protocol.js'
 
 export type SuccessfulReply = Extract<WorkerReply<WorkerTask['type']>, { ok: true }>
 

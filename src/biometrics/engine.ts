@@ -1,9 +1,10 @@
 /**
- * The biometric engine as the main thread sees it: a bounded queue in front of a pool of inference threads.
+ * The biometric engine as the service sees it: a bounded queue in front of a process with a pool of inference threads.
  * Nothing here computes on pixels; calls return promises and never block.
  */
-import { configureDecoders } from './decode.js'
 import { EngineCall, type SuccessfulReply } from './engine-call.js'
+import { EngineProcess } from './engine-process.js'
+import type { Fault, WorkerReply, WorkerTask, WorkerValues } from './engine-protocol.js'
 import { loadModelPack, type ModelPack, verifyModelPack } from './model-pack.js'
 import {
   BiometricError,
@@ -15,8 +16,6 @@ import {
   type InspectResult,
   type VerifyResult,
 } from './types.js'
-import { WorkerPool } from './worker-pool.js'
-import type { Fault, WorkerReply, WorkerTask, WorkerValues } from './worker-protocol.js'
 
 /**
  * One task is computed while the next one's picture is decoded, and a worker that has finished need not wait until the
@@ -29,8 +28,10 @@ export class Engine {
   readonly pack: ModelPack
   readonly #options: EngineOptions
   readonly #waiting: EngineCall[] = []
-  #pool!: WorkerPool
+  #pool!: EngineProcess
   #running = 0
+  /** The one call that runs is one that was lost before. */
+  #isolating = false
   #draining = false
   #onIdle: Array<() => void> = []
   #closed: Promise<void> | null = null
@@ -48,14 +49,16 @@ export class Engine {
     if (!(Number.isInteger(options.workers) && options.workers > 0)) {
       throw new TypeError('workers must be a positive integer')
     }
-    configureDecoders()
     const pack = await loadModelPack(options.packDir)
     await verifyModelPack(pack)
     const engine = new Engine(pack, options)
-    const { executionProviders, limits, faultInjection = false } = options
-    const setup = { pack, executionProviders, limits, faultInjection }
-    const { workers, tasksPerWorker = defaultTasksPerWorker } = options
-    engine.#pool = await WorkerPool.start(setup, workers, tasksPerWorker, {
+    const { executionProviders, limits, workers, faultInjection = false } = options
+    engine.#pool = await EngineProcess.start({
+      pack,
+      executionProviders,
+      limits,
+      faultInjection,
+      workers,
       onChange: () => engine.#pump(),
       onIncident: (incident) => options.onIncident?.(incident),
     })
@@ -67,7 +70,8 @@ export class Engine {
    * @throws {BiometricError} any code; `imageIndex` names the image to blame
    */
   async enrol(images: readonly Uint8Array[], call: CallOptions = {}): Promise<EnrolResult> {
-    const { value, timingsMs } = await this.#submit({ type: 'enrol', images: compact(images) }, call)
+    assertAny(images)
+    const { value, timingsMs } = await this.#submit({ type: 'enrol', images }, call)
     const best = value.samples.reduce((a, b) => (b.quality.score > a.quality.score ? b : a))
     return { ...value, quality: best.quality, liveness: best.liveness, timingsMs }
   }
@@ -85,15 +89,15 @@ export class Engine {
     if (reference.length !== this.pack.manifest.embedder.dimensions) {
       throw new TypeError('the reference was not made with this pack')
     }
-    const task = { type: 'verify', images: compact(images), reference } as const
+    assertAny(images)
+    const task = { type: 'verify', images, reference } as const
     const { value, timingsMs } = await this.#submit(task, call)
     return { ...value, timingsMs }
   }
 
   /** Finds and compares the faces of two images, keeping nothing. @throws {BiometricError} as `verify` does */
   async compare(a: Uint8Array, b: Uint8Array, call: CallOptions = {}): Promise<CompareResult> {
-    const [first, second] = compact([a, b]) as [Uint8Array, Uint8Array]
-    const { value, timingsMs } = await this.#submit({ type: 'compare', images: [first, second] }, call)
+    const { value, timingsMs } = await this.#submit({ type: 'compare', images: [a, b] }, call)
     return { ...value, timingsMs }
   }
 
@@ -102,7 +106,8 @@ export class Engine {
    * @throws {BiometricError} `image_unreadable`, `image_too_large`, `image_too_small`, or a code of the moment
    */
   async inspect(images: readonly Uint8Array[], call: CallOptions = {}): Promise<InspectResult> {
-    const { value, timingsMs } = await this.#submit({ type: 'inspect', images: compact(images) }, call)
+    assertAny(images)
+    const { value, timingsMs } = await this.#submit({ type: 'inspect', images }, call)
     return { ...value, timingsMs }
   }
 
@@ -181,7 +186,7 @@ export class Engine {
   /** Hands waiting calls to workers, never more than they may hold, so that none waits inside Piscina. */
   #pump(): void {
     if (!this.#pool) return
-    while (this.#waiting.length > 0 && this.#running < this.#capacity) {
+    while (this.#waiting.length > 0 && this.#mayStart(this.#waiting[0]!)) {
       void this.#dispatch(this.#waiting.shift()!)
     }
     if (this.#pool.isHopeless) {
@@ -191,8 +196,18 @@ export class Engine {
     this.#announceIdle()
   }
 
+  /**
+   * A call whose first worker or process died under it is tried again alone: should its picture be what kills them, then
+   * nobody else's call is lost a second time.
+   */
+  #mayStart(call: EngineCall): boolean {
+    if (this.#isolating) return false
+    return call.retried ? this.#running === 0 && this.#capacity > 0 : this.#running < this.#capacity
+  }
+
   async #dispatch(call: EngineCall): Promise<void> {
     this.#running++
+    this.#isolating = call.retried
     call.stopWaiting()
     try {
       const reply = await this.#pool.run(call.task)
@@ -202,6 +217,7 @@ export class Engine {
       this.#onWorkerLost(call, error)
     } finally {
       this.#running--
+      if (call.retried) this.#isolating = false
       this.#pump()
     }
   }
@@ -230,11 +246,6 @@ export class Engine {
   }
 }
 
-/**
- * Cloning a view clones the whole buffer under it; a picture that is part of a larger one (a request body, Node's
- * shared pool) is therefore copied out first.
- */
-function compact(images: readonly Uint8Array[]): Uint8Array[] {
+function assertAny(images: readonly Uint8Array[]): void {
   if (images.length === 0) throw new TypeError('at least one image is needed')
-  return images.map((image) => (image.byteLength === image.buffer.byteLength ? image : new Uint8Array(image)))
 }

@@ -1,19 +1,18 @@
 /** What a worker does for each type of task. Runs in a worker thread. */
-import { threadId } from 'node:worker_threads'
 import { decodeImage } from './decode.js'
+import type { WorkerFailure, WorkerReply, WorkerTask, WorkerValues } from './engine-protocol.js'
 import type { FacePipeline } from './face-pipeline.js'
 import { kernels } from './kernels/kernels.js'
 import { fuseEmbeddings, scoreOf } from './match.js'
 import { StageClock } from './stage-clock.js'
 import { BiometricError, type FaceSample, type ImageLimits, type InspectedImage } from './types.js'
-import type { WorkerFailure, WorkerReply, WorkerTask, WorkerValues } from './worker-protocol.js'
 
 /** Never rejects: a refusal or failure is part of the reply. */
 export async function runTask(
   task: Exclude<WorkerTask, { type: 'fault' }>,
   pipeline: FacePipeline,
   limits: ImageLimits,
-): Promise<WorkerReply<WorkerTask['type']>> {
+): Promise<WorkerReply> {
   const clock = new StageClock()
   try {
     return { ok: true, value: await execute(task, pipeline, limits, clock), timingsMs: clock.timingsMs }
@@ -39,8 +38,6 @@ function execute(
       return compare(task.images, pipeline, limits, clock)
     case 'inspect':
       return inspect(task.images, limits, clock)
-    case 'warm-up':
-      return pipeline.warmUp().then(() => ({ threadId }))
   }
 }
 

@@ -1,63 +1,112 @@
-/** The worker thread's entry: loads the pack, says so, then serves tasks. */
-import { parentPort, threadId, workerData } from 'node:worker_threads'
-import { enterLoadGate, leaveLoadGate } from './load-gate.js'
-import type { Fault, WorkerNotice, WorkerReply, WorkerSetup, WorkerTask } from './worker-protocol.js'
+/** The worker thread's entry: loads the pack, connects to the service, says so, then serves its tasks until it hangs up. */
+import { connect, type NetConnectOpts, type OnReadOpts, type Socket } from 'node:net'
+import type {
+  Fault,
+  TaskMessage,
+  WorkerEnd,
+  WorkerMessage,
+  WorkerReply,
+  WorkerSetup,
+  WorkerTask,
+} from './engine-protocol.js'
+import { withFirstWorkingProvider } from './execution-provider.js'
+import { FacePipeline } from './face-pipeline.js'
+import { encodeFrame, type Frame, FrameReader } from './frames.js'
+import type { ProviderStatus } from './types.js'
+import { runTask } from './worker-tasks.js'
 
-type TaskHandler = (task: WorkerTask) => Promise<WorkerReply<WorkerTask['type']>>
+/** Larger than most pictures, so that one read brings a whole one. */
+const READ_BYTES = 256 * 1024
 
-const setup = workerData as WorkerSetup
+let loaded: { pipeline: FacePipeline; provider: ProviderStatus } | undefined
 
-const retryDelayMs = { first: 1_000, longest: 30_000 } as const
-
-/**
- * Piscina awaits this promise and sends no task before it resolves, so that a worker whose networks cannot be loaded
- * never counts as ready: it tries again, ever more slowly, until they can or the pool closes.
- */
-export default serve()
-
-async function serve(): Promise<TaskHandler> {
-  for (let delayMs: number = retryDelayMs.first; ; delayMs = Math.min(2 * delayMs, retryDelayMs.longest)) {
-    if (enterLoadGate(setup.gate)) {
-      try {
-        return await load()
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error)
-        notify({ kind: 'worker-load-failed', threadId, reason })
-      } finally {
-        leaveLoadGate(setup.gate)
-      }
-    }
-    await new Promise((resolve) => setTimeout(resolve, delayMs))
+/** Piscina's task: lasts until the service hangs up. */
+export default async function serve(setup: WorkerSetup): Promise<WorkerEnd> {
+  try {
+    loaded ??= await load(setup)
+  } catch (error) {
+    return { loaded: false, reason: error instanceof Error ? error.message : String(error) }
   }
+  await serveTasks(loaded.pipeline, loaded.provider, setup)
+  return { loaded: true }
 }
 
-async function load(): Promise<TaskHandler> {
-  // Not at the top: the native libraries may only be touched inside the gate.
-  const { withFirstWorkingProvider } = await import('./execution-provider.js')
-  const { FacePipeline } = await import('./face-pipeline.js')
-  const { runTask } = await import('./worker-tasks.js')
-  const { value: pipeline, status } = await withFirstWorkingProvider(setup.executionProviders, (provider) =>
-    FacePipeline.load(setup.pack, provider),
+async function load({ executionProviders, pack }: WorkerSetup): Promise<NonNullable<typeof loaded>> {
+  const { value: pipeline, status: provider } = await withFirstWorkingProvider(executionProviders, (name) =>
+    FacePipeline.load(pack, name),
   )
-  notify({ kind: 'worker-ready', threadId, provider: status })
-  return async (task) => {
-    if (doomed) process.exit(1)
-    if (task.type === 'fault') return suffer(task.fault)
-    return runTask(task, pipeline, setup.limits)
-  }
+  return { pipeline, provider }
 }
 
-let doomed = false
-
-async function suffer(fault: Fault): Promise<WorkerReply<'fault'>> {
-  if (!setup.faultInjection) {
-    return { ok: false, code: 'engine_unavailable', message: 'Fault injection is off.' }
+/** Resolves when the service has hung up and no task runs any more. */
+async function serveTasks(
+  pipeline: FacePipeline,
+  provider: ProviderStatus,
+  setup: WorkerSetup,
+): Promise<void> {
+  const underWay = new Set<Promise<void>>()
+  const perform = async ({ message: { id, task }, parts }: Frame<TaskMessage>) => {
+    const whole = (parts.length > 0 ? { ...task, images: parts } : task) as WorkerTask
+    send(socket, { kind: 'reply', id, reply: await answer(whole, pipeline, setup) })
   }
+  const reader = new FrameReader<TaskMessage>((frame) => {
+    const done = perform(frame).finally(() => underWay.delete(done))
+    underWay.add(done)
+  })
+  // One buffer for ever, instead of a new one for every chunk of a picture.
+  const onread: OnReadOpts = {
+    buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+    callback: (length, buffer) => {
+      reader.push(buffer.subarray(0, length))
+      return true
+    },
+  }
+  const socket = connect({ path: setup.socketPath, onread } as NetConnectOpts)
+  await new Promise<void>((resolve) => {
+    socket.on('connect', () => send(socket, { kind: 'ready', provider }))
+    // Where the service is gone, `close` follows.
+    socket.on('error', () => {})
+    socket.on('close', () => resolve())
+  })
+  await Promise.all(underWay)
+}
+
+function send(socket: Socket, message: WorkerMessage): void {
+  if (socket.destroyed) return
+  socket.cork()
+  for (const piece of encodeFrame(message)) socket.write(piece)
+  socket.uncork()
+}
+
+async function answer(task: WorkerTask, pipeline: FacePipeline, setup: WorkerSetup): Promise<WorkerReply> {
+  if (doomed) doomed()
+  if (task.type === 'fault') return suffer(task.fault, setup)
+  return runTask(task, pipeline, setup.limits)
+}
+
+/** What the next task meets instead of being served. */
+let doomed: (() => never) | undefined
+
+const exit = (): never => process.exit(1)
+
+/** No JavaScript can be made to fail like this; the signal comes as it would from the processor. */
+function crash(): never {
+  process.kill(process.pid, 'SIGSEGV')
+  for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+}
+
+async function suffer(fault: Fault, { faultInjection }: WorkerSetup): Promise<WorkerReply<'fault'>> {
+  if (!faultInjection) return { ok: false, code: 'engine_unavailable', message: 'Fault injection is off.' }
   switch (fault.kind) {
     case 'exit':
-      return process.exit(1)
+      return exit()
+    case 'crash':
+      return crash()
     case 'exit-on-next-task':
-      doomed = true
+      doomed = exit
+      break
+    case 'crash-on-next-task':
+      doomed = crash
       break
     case 'throw-afterwards':
       setTimeout(() => {
@@ -68,8 +117,4 @@ async function suffer(fault: Fault): Promise<WorkerReply<'fault'>> {
       await new Promise((resolve) => setTimeout(resolve, fault.durationMs))
   }
   return { ok: true, value: {}, timingsMs: {} }
-}
-
-function notify(notice: WorkerNotice): void {
-  parentPort?.postMessage(notice)
 }

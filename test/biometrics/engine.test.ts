@@ -184,7 +184,7 @@ describe('a worker that dies', () => {
     await engine.injectFault({ kind: 'exit-on-next-task' })
     expect(await codeOf(engine.enrol([face]))).toBe('resolved')
     expect(engine.health()).toMatchObject({ status: 'ok', workers: { ready: 1 } })
-    expect(incidents.map(({ kind }) => kind)).toEqual(['worker_exited'])
+    expect(incidents.map(({ kind }) => kind)).toEqual(['worker_lost'])
   })
 
   it('leaves the service degraded until its replacement has warmed up, and other calls untouched', async () => {
@@ -265,6 +265,44 @@ describe('a worker that dies', () => {
     const engine = await start({ faultInjection: false })
     const fault = engine.injectFault({ kind: 'exit-on-next-task' })
     expect(await codeOf(fault)).toBe('engine_unavailable')
+  })
+})
+
+describe('a native crash', () => {
+  it('costs the calls under way a retry and nothing else: the process is replaced', async () => {
+    const engine = await start({ workers: 2, tasksPerWorker: 2 })
+    await engine.injectFault({ kind: 'crash-on-next-task' })
+    const calls = Array.from({ length: 8 }, () => codeOf(engine.enrol([face])))
+    expect(await Promise.all(calls)).toEqual(Array(8).fill('resolved'))
+    expect(incidents.map(({ kind }) => kind)).toContain('engine_process_lost')
+    await expect.poll(() => engine.health().workers.ready, { timeout: 10_000 }).toBe(2)
+  })
+
+  it('that follows one call makes the engine unavailable for it alone', async () => {
+    const engine = await start({ workers: 2, tasksPerWorker: 2 })
+    const crash = codeOf(engine.injectFault({ kind: 'crash' }))
+    const innocent = Array.from({ length: 6 }, () => codeOf(engine.enrol([face])))
+    expect(await crash).toBe('engine_unavailable')
+    expect(await Promise.all(innocent)).toEqual(Array(6).fill('resolved'))
+    expect(incidents.filter(({ kind }) => kind === 'engine_process_lost')).toHaveLength(2)
+  })
+
+  it('leaves the service degraded until the new process is ready', async () => {
+    const engine = await start()
+    await engine.injectFault({ kind: 'crash-on-next-task' })
+    const lost = codeOf(engine.inspect([nobody]))
+    await expect.poll(() => engine.health().workers.ready).toBe(0)
+    expect(engine.health().status).toBe('degraded')
+    expect(await lost).toBe('resolved')
+    expect(engine.health().status).toBe('ok')
+  })
+
+  it('can be closed over while the new process starts', async () => {
+    const engine = await start()
+    await engine.injectFault({ kind: 'crash-on-next-task' })
+    const deadlineMs = performance.now() + 50
+    expect(await codeOf(engine.inspect([nobody], { deadlineMs }))).toBe('deadline_exceeded')
+    await engine.close()
   })
 })
 

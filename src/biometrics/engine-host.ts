@@ -1,0 +1,77 @@
+/**
+ * The engine process's entry: a Piscina pool of fixed size, in which every thread serves the service over a socket of its
+ * own. Whatever a native library does to this process, the service lives on.
+ */
+import { writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Piscina } from 'piscina'
+import { configureDecoders } from './decode.js'
+import type { HostSetup, WorkerEnd, WorkerIncident, WorkerSetup } from './engine-protocol.js'
+
+/** Before networks that could not be loaded are tried again. */
+const RETRY_MS = { first: 1_000, longest: 30_000 } as const
+
+/** Aborted when the service hangs up, or is gone. */
+const closing = new AbortController()
+
+// A terminal sends its signals to both processes; when this one ends is the service's to say, by hanging up.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => {})
+process.once('message', (setup: HostSetup) => void run(setup))
+process.once('disconnect', () => closing.abort())
+preferAsVictim()
+
+async function run({ workers, worker }: HostSetup): Promise<void> {
+  // Process-wide, so before the first thread: between blocking all parsers and allowing three, no thread could decode.
+  configureDecoders()
+  const pool = new Piscina<WorkerSetup, WorkerEnd>({
+    filename: createRequire(import.meta.url).resolve('#engine-worker'),
+    minThreads: workers,
+    maxThreads: workers,
+    concurrentTasksPerWorker: 1,
+    idleTimeout: Number.POSITIVE_INFINITY,
+    // Otherwise an idle worker sleeps in Atomics.wait and its socket sleeps with it.
+    atomics: 'disabled',
+  })
+  // Without a listener, an error in a worker between two tasks would end the process.
+  pool.on('error', (error) => report({ kind: 'worker_lost', reason: describe(error) }))
+  await Promise.all(Array.from({ length: workers }, () => keepServing(pool, worker)))
+  // Only now: ending a thread that may be inside ONNX Runtime aborts the process.
+  await pool.destroy()
+}
+
+/** One seat of the pool: a task that lasts until the service hangs up, given to the next thread whenever one dies under it. */
+async function keepServing(pool: Piscina<WorkerSetup, WorkerEnd>, setup: WorkerSetup): Promise<void> {
+  let delayMs: number = RETRY_MS.first
+  while (!closing.signal.aborted) {
+    try {
+      const end = await pool.run(setup)
+      if (end.loaded) delayMs = RETRY_MS.first
+      else {
+        report({ kind: 'worker_load_failed', reason: end.reason })
+        await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => {})
+        delayMs = Math.min(2 * delayMs, RETRY_MS.longest)
+      }
+    } catch (error) {
+      report({ kind: 'worker_lost', reason: describe(error) })
+    }
+  }
+}
+
+function report(incident: WorkerIncident): void {
+  if (process.connected) process.send!(incident)
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+/** When memory runs out, Linux shall end this process, which is replaced, and not the service. */
+function preferAsVictim(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '500')
+  } catch {
+    // Not Linux, or not allowed: nothing is lost but the preference.
+  }
+}

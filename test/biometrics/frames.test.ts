@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { encodeFrame, type Frame, FrameReader } from '../../src/biometrics/frames.js'
+
+const frames: Array<Frame<unknown>> = [
+  { message: { id: 1, reference: Float32Array.of(1, -2.5) }, parts: [Uint8Array.of(1, 2, 3), Uint8Array.of(4)] },
+  { message: 'no parts', parts: [] },
+  { message: null, parts: [new Uint8Array(0), new Uint8Array(1000).fill(7)] },
+]
+const stream = Buffer.concat(frames.flatMap(({ message, parts }) => encodeFrame(message, parts)))
+
+function readInChunks(size: number): Array<Frame<unknown>> {
+  const read: Array<Frame<unknown>> = []
+  const reader = new FrameReader((frame) => read.push(frame))
+  const buffer = new Uint8Array(size)
+  for (let offset = 0; offset < stream.length; offset += size) {
+    // The same buffer for every chunk, as the socket has it.
+    const length = stream.copy(buffer, 0, offset, offset + size)
+    reader.push(buffer.subarray(0, length))
+  }
+  return read
+}
+
+describe('frames', () => {
+  it.each([1, 2, 7, 64, 1024, stream.length])('survive a stream cut every %i bytes', (size) => {
+    expect(readInChunks(size)).toEqual(frames)
+  })
+
+  it('hand out parts in memory of their own, to be transferred or released', () => {
+    for (const { parts } of readInChunks(50))
+      for (const part of parts) expect(part.buffer.byteLength).toBe(part.length)
+  })
+})
