@@ -1,36 +1,48 @@
 /**
- * Messages with pictures between two processes over one stream. A frame is [u32 length of the message, u32 number of
- * parts, u32 length of each part] in little-endian, the message as V8 serialises it, and the parts as they are: a picture
- * crosses without being encoded.
+ * Messages with pictures between two processes over one stream. A frame is a head of little-endian u32 [length of the
+ * message, number of parts, length of each part], the message as JSON, and the parts as they are: neither a picture nor a
+ * vector is ever written out as text. (V8's own serialiser, which could hold them, takes several times as long as JSON.)
  */
-import { deserialize, serialize } from 'node:v8'
-
 const WORD = 4
 const FIXED_HEAD = 2 * WORD
 
 export interface Frame<Message> {
   message: Message
   /** Each in memory of its own. */
-  parts: Uint8Array[]
+  images: Uint8Array[]
 }
 
-/** The pieces of a frame, to be written one after the other. `parts` must stay as they are until then. */
-export function encodeFrame(message: unknown, parts: readonly Uint8Array[] = []): Uint8Array[] {
-  const body = serialize(message)
-  const head = Buffer.allocUnsafe(FIXED_HEAD + parts.length * WORD)
-  for (const [index, length] of [body.length, parts.length, ...parts.map((part) => part.length)].entries())
-    head.writeUInt32LE(length, index * WORD)
-  return [head, body, ...parts]
+/** Stands in the JSON for the vector that is this part of the frame; vectors come before the images. */
+interface VectorMark {
+  $vector: number
+}
+
+/**
+ * The pieces of a frame, to be written one after the other. The images must stay as they are until then.
+ * @param message plain data; a Float32Array in it travels as it is
+ */
+export function encodeFrame(message: unknown, images: readonly Uint8Array[] = []): Uint8Array[] {
+  const vectors: Float32Array[] = []
+  const json = JSON.stringify(message, (_key, value: unknown) =>
+    value instanceof Float32Array ? ({ $vector: vectors.push(value) - 1 } satisfies VectorMark) : value,
+  )
+  const parts = [...vectors.map(bytesOf), ...images]
+  const headLength = FIXED_HEAD + parts.length * WORD
+  const jsonLength = Buffer.byteLength(json)
+  const start = Buffer.allocUnsafe(headLength + jsonLength)
+  for (const [index, length] of [jsonLength, parts.length, ...parts.map((part) => part.length)].entries())
+    start.writeUInt32LE(length, index * WORD)
+  start.write(json, headLength)
+  return [start, ...parts]
 }
 
 /** Puts frames together from the stream's chunks, however it was cut. Each byte is copied once. */
 export class FrameReader<Message> {
   readonly #onFrame: (frame: Frame<Message>) => void
   /** What is being filled, and how far: the fixed head, the lengths of the parts, the message, then part after part. */
-  #target: Uint8Array = Buffer.alloc(FIXED_HEAD)
+  #target = new Uint8Array(FIXED_HEAD)
   #filled = 0
   #next: (whole: Uint8Array) => void = (whole) => this.#takeHead(whole)
-  #parts: Uint8Array[] = []
 
   constructor(onFrame: (frame: Frame<Message>) => void) {
     this.#onFrame = onFrame
@@ -54,29 +66,34 @@ export class FrameReader<Message> {
   }
 
   #takeHead(head: Uint8Array): void {
-    const [messageLength, partCount] = words(head) as [number, number]
+    const [jsonLength, partCount] = words(head) as [number, number]
     this.#expect(partCount * WORD, (lengths) => {
       const partLengths = words(lengths)
-      this.#expect(messageLength, (body) => {
-        const message = deserialize(body) as Message
-        this.#takeParts(message, partLengths)
-      })
+      this.#expect(jsonLength, (json) => this.#takeParts(json, partLengths, []))
     })
   }
 
-  #takeParts(message: Message, [length, ...rest]: number[]): void {
+  #takeParts(json: Uint8Array, [length, ...rest]: number[], parts: Uint8Array[]): void {
     if (length === undefined) {
-      const parts = this.#parts
-      this.#parts = []
       this.#expect(FIXED_HEAD, (head) => this.#takeHead(head))
-      this.#onFrame({ message, parts })
-      return
-    }
-    this.#expect(length, (part) => {
-      this.#parts.push(part)
-      this.#takeParts(message, rest)
-    })
+      this.#onFrame(decode<Message>(json, parts))
+    } else this.#expect(length, (part) => this.#takeParts(json, rest, [...parts, part]))
   }
+}
+
+function decode<Message>(json: Uint8Array, parts: Uint8Array[]): Frame<Message> {
+  let vectors = 0
+  const message = JSON.parse(Buffer.from(json.buffer).toString(), (_key, value: unknown) => {
+    const part = (value as VectorMark | null)?.$vector
+    if (part === undefined) return value
+    vectors++
+    return new Float32Array(parts[part]!.buffer)
+  }) as Message
+  return { message, images: parts.slice(vectors) }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength)
 }
 
 function words(bytes: Uint8Array): number[] {

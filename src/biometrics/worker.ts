@@ -45,8 +45,8 @@ async function serveTasks(
   setup: WorkerSetup,
 ): Promise<void> {
   const underWay = new Set<Promise<void>>()
-  const perform = async ({ message: { id, task }, parts }: Frame<TaskMessage>) => {
-    const whole = (parts.length > 0 ? { ...task, images: parts } : task) as WorkerTask
+  const perform = async ({ message: { id, task }, images }: Frame<TaskMessage>) => {
+    const whole = (images.length > 0 ? { ...task, images } : task) as WorkerTask
     send(socket, { kind: 'reply', id, reply: await answer(whole, pipeline, setup) })
   }
   const reader = new FrameReader<TaskMessage>((frame) => {

@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { encodeFrame, type Frame, FrameReader } from '../../src/biometrics/frames.js'
 
 const frames: Array<Frame<unknown>> = [
-  { message: { id: 1, reference: Float32Array.of(1, -2.5) }, parts: [Uint8Array.of(1, 2, 3), Uint8Array.of(4)] },
-  { message: 'no parts', parts: [] },
-  { message: null, parts: [new Uint8Array(0), new Uint8Array(1000).fill(7)] },
+  {
+    message: { id: 1, both: [{ reference: Float32Array.of(1, -2.5) }, Float32Array.of(3)] },
+    images: [Uint8Array.of(1, 2, 3), Uint8Array.of(4)],
+  },
+  { message: 'no pictures: ä', images: [] },
+  { message: null, images: [new Uint8Array(0), new Uint8Array(1000).fill(7)] },
 ]
-const stream = Buffer.concat(frames.flatMap(({ message, parts }) => encodeFrame(message, parts)))
+const stream = Buffer.concat(frames.flatMap(({ message, images }) => encodeFrame(message, images)))
 
 function readInChunks(size: number): Array<Frame<unknown>> {
   const read: Array<Frame<unknown>> = []
@@ -25,8 +28,8 @@ describe('frames', () => {
     expect(readInChunks(size)).toEqual(frames)
   })
 
-  it('hand out parts in memory of their own, to be transferred or released', () => {
-    for (const { parts } of readInChunks(50))
-      for (const part of parts) expect(part.buffer.byteLength).toBe(part.length)
+  it('hand out pictures in memory of their own, to be transferred or released', () => {
+    for (const { images } of readInChunks(50))
+      for (const image of images) expect(image.buffer.byteLength).toBe(image.length)
   })
 })
