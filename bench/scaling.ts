@@ -352,7 +352,7 @@ async function crowd(
     late: refusals.length - refusedMs.length,
     eventLoopDelayP99Ms,
     residentMib,
-    serviceShare: share('process'),
+    serviceShare: share('all'),
     mainThreadShare: share('mainThread'),
     loadShare: cpuMs / wallMs,
   }

@@ -30,6 +30,7 @@ const ENGINE: EngineHealth = {
   queue: { waiting: 0, running: 0, limit: 64 },
   provider: { active: 'cpu', fallbacks: [] },
   model: 'none@0.0.0',
+  processId: undefined,
 }
 /** The rate limiter runs, and never refuses. */
 const RATE_LIMIT = '1000000/s'

@@ -2,6 +2,9 @@
 import type { ModelPack } from '../../src/biometrics/model-pack.js'
 import type { ImageLimits } from '../../src/biometrics/types.js'
 
+/** As many pictures as the engine gives each of its workers at once. */
+export const ENGINE_BATCH = 4
+
 /** What a kernel thread is started with. */
 export interface KernelSetup {
   pack: ModelPack
@@ -14,7 +17,8 @@ export interface KernelSetup {
 
 export type KernelOrder =
   | ({ type: 'load'; threads: number } & KernelSetup)
-  | { type: 'loop'; threads: number; warmUpSeconds: number; seconds: number }
+  /** Each thread has `picturesAtOnce` under way: from 2 on, it decodes some meanwhile and embeds in batches. */
+  | { type: 'loop'; threads: number; picturesAtOnce: number; warmUpSeconds: number; seconds: number }
 
 /** One thread's part of a loop. */
 export interface KernelRound {

@@ -43,7 +43,8 @@ async function loop(order: Extract<KernelOrder, { type: 'loop' }>): Promise<Kern
   const rounds = Promise.all(
     threads.slice(0, order.threads).map(async (thread) => {
       const answer = once(thread, 'message')
-      thread.postMessage({ countFromMs, endMs } satisfies LoopOrder)
+      const { picturesAtOnce } = order
+      thread.postMessage({ picturesAtOnce, countFromMs, endMs } satisfies LoopOrder)
       const [round] = (await answer) as [KernelRound]
       return round
     }),

@@ -6,6 +6,7 @@ import { StageClock } from '../../src/biometrics/stage-clock.js'
 import { type KernelRound, type KernelSetup, monotonicMs } from './kernel-orders.js'
 
 export interface LoopOrder {
+  picturesAtOnce: number
   countFromMs: number
   endMs: number
 }
@@ -22,8 +23,7 @@ const { embedding: reference } = await pipeline.analyse(enrolImage, 0, limits, f
 /** Threads start at different images, so that they do not march in step. */
 let turn = thread
 
-async function loop({ countFromMs, endMs }: LoopOrder): Promise<KernelRound> {
-  const round: KernelRound = { latenciesMs: [], doneAtMs: [] }
+async function loop({ countFromMs, endMs }: LoopOrder, round: KernelRound): Promise<void> {
   for (let beganMs = monotonicMs(); beganMs < endMs && Atomics.load(stopFlag, 0) === 0; ) {
     const image = images[turn++ % images.length]!
     const sample = await pipeline.analyse(image, 0, limits, false, new StageClock())
@@ -33,10 +33,11 @@ async function loop({ countFromMs, endMs }: LoopOrder): Promise<KernelRound> {
     if (doneMs >= countFromMs && doneMs < endMs) round.doneAtMs.push(doneMs)
     beganMs = doneMs
   }
-  return round
 }
 
 parentPort!.on('message', (order: LoopOrder) => {
-  void loop(order).then((round) => parentPort!.postMessage(round))
+  const round: KernelRound = { latenciesMs: [], doneAtMs: [] }
+  const loops = Array.from({ length: order.picturesAtOnce }, () => loop(order, round))
+  void Promise.all(loops).then(() => parentPort!.postMessage(round))
 })
 parentPort!.postMessage('ready')

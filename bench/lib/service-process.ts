@@ -24,6 +24,7 @@ export interface ServiceOptions {
 
 /** What the service says of itself at /metrics. */
 export interface Vitals {
+  /** Of the service and its engine process. */
   residentMib: number
   /** 99th percentile since it was asked last: how much later than due the event loop got to a timer. */
   eventLoopDelayP99Ms: number
@@ -31,7 +32,8 @@ export interface Vitals {
 
 /** CPU time since the start, in milliseconds. */
 export interface CpuTimes {
-  process: number
+  /** Of every thread, the engine process's included. */
+  all: number
   mainThread: number
 }
 
@@ -175,9 +177,15 @@ async function readVitals(url: string): Promise<Vitals> {
     return Number(value)
   }
   return {
-    residentMib: read('process_resident_memory_bytes') / 2 ** 20,
+    residentMib:
+      (read('process_resident_memory_bytes') + read('countersign_engine_resident_memory_bytes')) / 2 ** 20,
     eventLoopDelayP99Ms: Math.max(0, read('nodejs_eventloop_lag_p99_seconds') * 1000 - EVENT_LOOP_BEAT_MS),
   }
+}
+
+/** The engine process; Linux lists it with the thread that started it. */
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 }
 
 /** Of a tick, in which /proc counts; fixed at 100 Hz for user space on every architecture that Node runs on. */
@@ -191,7 +199,11 @@ function readCpuTimes(pid: number): CpuTimes | null {
     return (Number(fields[11]) + Number(fields[12])) * TICK_MS
   }
   try {
-    return { process: read(`/proc/${pid}/stat`), mainThread: read(`/proc/${pid}/task/${pid}/stat`) }
+    const processes = [pid, ...childrenOf(pid)]
+    return {
+      all: processes.reduce((sum, one) => sum + read(`/proc/${one}/stat`), 0),
+      mainThread: read(`/proc/${pid}/task/${pid}/stat`),
+    }
   } catch {
     return null
   }

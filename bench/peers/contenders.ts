@@ -7,7 +7,7 @@ import type { ImageLimits } from '../../src/biometrics/types.js'
 import { packageFile } from '../../src/package-root.js'
 import type { Captures } from '../lib/captures.js'
 import { HelperProcess } from '../lib/helper-process.js'
-import type { KernelOrder, KernelResult } from '../lib/kernel-orders.js'
+import { ENGINE_BATCH, type KernelOrder, type KernelResult } from '../lib/kernel-orders.js'
 import { type LoadGenerator, startLoadGenerator } from '../lib/load-generator.js'
 import type { Target } from '../lib/load-orders.js'
 import { startService } from '../lib/service-process.js'
@@ -53,8 +53,8 @@ export function engineContender(
   { enrolImages, verifyImages }: Captures,
 ): Contender {
   let kernel: HelperProcess<KernelOrder, KernelResult>
-  const loop = (threads: number, seconds: number) =>
-    kernel.ask({ type: 'loop', threads, warmUpSeconds: WARM_UP_SECONDS, seconds })
+  const loop = (threads: number, picturesAtOnce: number, seconds: number) =>
+    kernel.ask({ type: 'loop', threads, picturesAtOnce, warmUpSeconds: WARM_UP_SECONDS, seconds })
   return {
     ...about,
     setup: `one process, ${workers} worker threads, one inference thread each; ${pack.modelId}`,
@@ -71,8 +71,8 @@ export function engineContender(
         images: verifyImages,
       })
     },
-    saturate: async (seconds) => rateOfLoops([(await loop(workers, seconds)).latenciesMs], workers),
-    single: async (seconds) => (await loop(1, seconds)).latenciesMs,
+    saturate: async (seconds) => ratePerSecond((await loop(workers, ENGINE_BATCH, seconds)).doneAtMs),
+    single: async (seconds) => (await loop(1, 1, seconds)).latenciesMs,
     evaluate: ({ csv }) => evaluateCountersign(pack, csv),
   }
 }

@@ -107,6 +107,10 @@ export class EngineProcess {
     return this.#workers.size
   }
 
+  get processId(): number | undefined {
+    return this.#child?.pid
+  }
+
   /** No worker is ready and none is about to be. */
   get isHopeless(): boolean {
     return this.#failed && this.readyCount === 0

@@ -16,9 +16,15 @@ import type { StageClock } from './stage-clock.js'
 import { Turns } from './turns.js'
 import { BiometricError, type FaceSample, type ImageLimits, type Liveness } from './types.js'
 
+/** A face on its way to the embedder. */
+interface PreparedFace {
+  face: Omit<FaceSample, 'embedding'>
+  embedding: Promise<Float32Array>
+}
+
 /**
  * Owns the loaded networks and their buffers: one per worker. Images are decoded side by side, on libuv's threads; from
- * the pixels on it is one image at a time.
+ * the pixels on it is one image at a time, but for the embeddings, which those that wait together get together.
  */
 export class FacePipeline {
   readonly pack: ModelPack
@@ -97,22 +103,27 @@ export class FacePipeline {
     const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex))
     const leave = await clock.measure('queue', () => this.#turns.enter())
     const pyramid = new ImagePyramid(image.pixels)
+    let prepared: PreparedFace
     try {
-      return await this.#analysePixels(image, pyramid, imageIndex, limits, strictLiveness, clock)
+      prepared = await this.#prepare(image, pyramid, imageIndex, limits, strictLiveness, clock)
     } finally {
       pyramid.release()
       leave()
+      // While another picture is decoded already, its face comes along; nobody waits for one that is not.
+      if (!this.#turns.isTaken || this.#embedder.isFull) void this.#embedder.run()
     }
+    return { ...prepared.face, embedding: await prepared.embedding }
   }
 
-  async #analysePixels(
+  /** Everything up to the embedding, which it asks for. */
+  async #prepare(
     image: DecodedImage,
     pyramid: ImagePyramid,
     imageIndex: number,
     limits: ImageLimits,
     strictLiveness: boolean,
     clock: StageClock,
-  ): Promise<FaceSample> {
+  ): Promise<PreparedFace> {
     const { manifest } = this.pack
     const faces = await clock.measure('detect', () => this.#detector.detect(pyramid))
     const face = chooseFace(faces, image.sourceScale, limits, imageIndex)
@@ -128,21 +139,22 @@ export class FacePipeline {
     if (strictLiveness && liveness.passed === false) {
       throw new BiometricError('liveness_failed', 'The image does not look like a live capture.', imageIndex)
     }
-    const embedding = await clock.measure('embed', () => this.#embedder.embed(chip))
     const toSource = (value: number) => value * image.sourceScale
     const fivePoints = this.#landmarks ? fivePointsOf68(points) : points
     return {
-      imageIndex,
-      box: {
-        x: toSource(face.box.x),
-        y: toSource(face.box.y),
-        width: toSource(face.box.width),
-        height: toSource(face.box.height),
+      face: {
+        imageIndex,
+        box: {
+          x: toSource(face.box.x),
+          y: toSource(face.box.y),
+          width: toSource(face.box.width),
+          height: toSource(face.box.height),
+        },
+        landmarks: pairs(fivePoints.map(toSource)),
+        quality,
+        liveness,
       },
-      landmarks: pairs(fivePoints.map(toSource)),
-      quality,
-      liveness,
-      embedding,
+      embedding: this.#embedder.add(chip, clock),
     }
   }
 

@@ -12,7 +12,11 @@ export class StageClock {
     try {
       return await work()
     } finally {
-      this.timingsMs[stage] = (this.timingsMs[stage] ?? 0) + performance.now() - startedAt
+      this.add(stage, performance.now() - startedAt)
     }
+  }
+
+  add(stage: Stage, durationMs: number): void {
+    this.timingsMs[stage] = (this.timingsMs[stage] ?? 0) + durationMs
   }
 }

@@ -141,6 +141,8 @@ export interface EngineHealth {
   queue: { waiting: number; running: number; limit: number }
   provider: ProviderStatus
   model: string
+  /** Of the engine process; undefined while there is none. */
+  processId: number | undefined
 }
 
 export interface ImageLimits {
@@ -159,7 +161,7 @@ export interface EngineOptions {
   packDir: string
   /** Worker threads, each with one inference thread. */
   workers: number
-  /** Tasks that a worker may hold at once, default 2: one is computed while the next one's picture is decoded. */
+  /** Tasks that a worker may hold at once, default 4: pictures are decoded meanwhile, and faces embedded in batches. */
   tasksPerWorker?: number
   /** In order of preference; `cpu` is always the last resort. */
   executionProviders: string[]

@@ -1,4 +1,5 @@
 /** Prometheus metrics, by prom-client: requests, verdicts, stages, queue, workers, and the process itself. */
+import { readFileSync } from 'node:fs'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { EngineHealth } from '../biometrics/types.js'
 import { SECOND_MS } from '../clock.js'
@@ -51,6 +52,11 @@ export class Metrics {
     gauge('countersign_engine_workers', 'Workers configured.', ({ workers }) => workers.configured)
     gauge('countersign_engine_queue_waiting', 'Calls waiting for a worker.', ({ queue }) => queue.waiting)
     gauge('countersign_engine_queue_running', 'Calls in a worker.', ({ queue }) => queue.running)
+    gauge(
+      'countersign_engine_resident_memory_bytes',
+      'Resident memory of the engine process; 0 where the system does not tell.',
+      ({ processId }) => residentBytes(processId),
+    )
   }
 
   readonly observe = (request: ObservedRequest): void => {
@@ -67,5 +73,15 @@ export class Metrics {
 
   get contentType(): string {
     return this.registry.contentType
+  }
+}
+
+/** As Linux says it, in kibibytes. */
+function residentBytes(processId: number | undefined): number {
+  try {
+    const status = readFileSync(`/proc/${processId}/status`, 'utf8')
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024
+  } catch {
+    return 0
   }
 }
