@@ -51,11 +51,19 @@ describe('decoding', () => {
     expect((await decode(bytes)).pixels.data.every((value) => value === 255)).toBe(true)
   })
 
-  it('decodes a large photo at a smaller size and remembers the scale', async () => {
-    const image = await decode(await plainPicture(3000, 2000).jpeg().toBuffer())
-    expect(image).toMatchObject({ width: 3000, height: 2000 })
-    expect(image.pixels.width).toBe(1280)
-    expect(image.sourceScale).toBeCloseTo(3000 / 1280, 9)
+  it.each([
+    [3000, 2000, 3000],
+    [3264, 2448, 816],
+    [2250, 3999, 563],
+    [5760, 3840, 720],
+  ])('decodes a photo of %i × %i at a width of %i and remembers the scale', async (width, height, decoded) => {
+    const image = await decode(await plainPicture(width, height).jpeg().toBuffer())
+    expect(image).toMatchObject({ width, height })
+    expect(image.pixels.width).toBe(decoded)
+    expect(image.sourceScale).toBeCloseTo(
+      Math.max(width, height) / Math.max(image.pixels.width, image.pixels.height),
+      9,
+    )
   })
 
   it('accepts the wrong scan parameters that some phones write', async () => {
