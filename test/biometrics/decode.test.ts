@@ -56,15 +56,18 @@ describe('decoding', () => {
     [3264, 2448, 816],
     [2250, 3999, 563],
     [5760, 3840, 720],
-  ])('decodes a photo of %i × %i at a width of %i and remembers the scale', async (width, height, decoded) => {
-    const image = await decode(await plainPicture(width, height).jpeg().toBuffer())
-    expect(image).toMatchObject({ width, height })
-    expect(image.pixels.width).toBe(decoded)
-    expect(image.sourceScale).toBeCloseTo(
-      Math.max(width, height) / Math.max(image.pixels.width, image.pixels.height),
-      9,
-    )
-  })
+  ])(
+    'decodes a photo of %i × %i at a width of %i and remembers the scale',
+    async (width, height, decoded) => {
+      const image = await decode(await plainPicture(width, height).jpeg().toBuffer())
+      expect(image).toMatchObject({ width, height })
+      expect(image.pixels.width).toBe(decoded)
+      expect(image.sourceScale).toBeCloseTo(
+        Math.max(width, height) / Math.max(image.pixels.width, image.pixels.height),
+        9,
+      )
+    },
+  )
 
   it('accepts the wrong scan parameters that some phones write', async () => {
     const bytes = await sharp(photo).jpeg({ progressive: false }).toBuffer()
