@@ -44,6 +44,11 @@ interface Worker {
 const RETRY_MS = { first: 1_000, longest: 30_000 } as const
 /** No picture that passes the limits takes nearly as long: a task that does is stuck in native code for good. */
 const STUCK_MS = 60_000
+/**
+ * When the process dies, its sockets close one after the other. Told at once, a lost call would be tried again on one of
+ * the others, which is dead as well.
+ */
+const LOSS_SETTLES_MS = 50
 
 export class EngineProcess {
   readonly #options: EngineProcessOptions
@@ -208,9 +213,11 @@ export class EngineProcess {
     socket.on('error', () => {})
     socket.on('close', () => {
       this.#workers.delete(worker)
-      const error = new Error('the worker was lost')
-      for (const id of [...worker.running.keys()]) this.#take(worker, id)!.reject(error)
       this.#options.onChange()
+      setTimeout(() => {
+        const error = new Error('the worker was lost')
+        for (const id of [...worker.running.keys()]) this.#take(worker, id)!.reject(error)
+      }, LOSS_SETTLES_MS)
     })
   }
 
