@@ -1,0 +1,47 @@
+/** RFC 8785: the one form of a JSON value that everybody hashes alike. */
+import type { Action } from './types.js'
+
+/**
+ * Canonical form of what `JSON.stringify` would send. Unlike it, a number that JSON does not have is refused, since the
+ * service would be sent `null`.
+ * @throws TypeError for NaN, infinities, lone surrogates, and what is not JSON
+ */
+export function canonicalJson(value: unknown): string {
+  const json = toJson(value)
+  if (json === null || typeof json === 'boolean') return String(json)
+  if (typeof json === 'number') return canonicalNumber(json)
+  if (typeof json === 'string') return canonicalString(json)
+  // An array's hole or undefined is sent as null.
+  if (Array.isArray(json)) return `[${Array.from(json, (item) => canonicalJson(item ?? null)).join(',')}]`
+  if (typeof json === 'object') {
+    // Section 3.2.3 sorts by UTF-16 code units, as sort() does.
+    const members = Object.entries(json as Record<string, unknown>)
+      .filter(([, member]) => member !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, member]) => `${canonicalString(name)}:${canonicalJson(member)}`)
+    return `{${members.join(',')}}`
+  }
+  throw new TypeError(`${typeof json} is not a JSON value`)
+}
+
+/** SHA-256 of the canonical form, lower-case hex: the `action_hash` of a verdict. */
+export async function actionHash(action: Action): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(action)))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function toJson(value: unknown): unknown {
+  const convertible = value as { toJSON?: unknown } | null | undefined
+  return typeof convertible?.toJSON === 'function' ? convertible.toJSON() : value
+}
+
+/** ECMAScript's own form of a number is the canonical one (section 3.2.2.3). */
+function canonicalNumber(value: number): string {
+  if (!Number.isFinite(value)) throw new TypeError(`${value} is not a JSON number`)
+  return JSON.stringify(value)
+}
+
+function canonicalString(value: string): string {
+  if (!value.isWellFormed()) throw new TypeError('a string with a lone surrogate has no canonical form')
+  return JSON.stringify(value)
+}

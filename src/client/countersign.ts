@@ -1,0 +1,219 @@
+/** The client of a Countersign service. */
+import { decodeJwt } from 'jose'
+import { actionHash } from './canonical-json.js'
+import { SignatureError } from './errors.js'
+import { toBase64 } from './image.js'
+import { MemoryReplayStore, type ReplayStore } from './replay-store.js'
+import { DEFAULT_TOLERANCE_SECONDS } from './response-signature.js'
+import type { SigningSecretSource } from './signing-secret.js'
+import { type Outgoing, type ResponseInfo, send, type TransportOptions } from './transport.js'
+import type {
+  DeleteRequest,
+  DeleteResult,
+  EnrollRequest,
+  EnrollResult,
+  Environment,
+  HealthResult,
+  Photos,
+  RotateSigningRequest,
+  RotateSigningResult,
+  VerdictClaims,
+  VerifyRequest,
+  VerifyResult,
+} from './types.js'
+import {
+  type VerdictExpectations,
+  type VerdictTrust,
+  type VerdictVerifier,
+  verifyVerdict,
+} from './verdict.js'
+
+export interface CountersignOptions {
+  /** `svc-prod-…` or `svc-sbx-…`. */
+  apiKey: string
+  /** Of the key's environment, such as `https://countersign.example.com/v1`. */
+  baseUrl: string
+  /** `svc-sec-…`; during a rotation both; or a function that reads them. */
+  signingSecret: SigningSecretSource
+  /** `ten_…`; `verifyVerdict` needs it. */
+  tenantId?: string
+  /** Check `X-Svc-Signature`; default true. */
+  verifyResponses?: boolean
+  /** Greatest difference of the clocks for a response's signature; default 300. */
+  toleranceSeconds?: number
+  /** Of one try; default 15,000. The service gives up after 10,000. */
+  timeoutMs?: number
+  /** Default 2. */
+  maxRetries?: number
+  /** A `Retry-After` beyond it is left to you; default 30. */
+  maxRetryAfterSeconds?: number
+  /** Where used verdicts are remembered; default: this object's memory. */
+  replayStore?: ReplayStore
+  /** Allow `http:` to other hosts than this one; default false. Key and photos then travel in clear. */
+  allowInsecureHttp?: boolean
+  fetch?: typeof fetch
+  /** Milliseconds since 1970; default: the system's clock. */
+  now?: () => number
+}
+
+export interface CallOptions {
+  /** Default: a new one for every call, the same for its retries. */
+  idempotencyKey?: string
+  signal?: AbortSignal
+  timeoutMs?: number
+  maxRetries?: number
+  /** Your own id of the request, for the service's log. */
+  requestId?: string
+}
+
+/** The answer, with what came beside it in the non-enumerable `response`. */
+export type Answer<T> = T & { readonly response: ResponseInfo }
+
+const DEFAULTS = { timeoutMs: 15_000, maxRetries: 2, maxRetryAfterSeconds: 30 }
+const ENVIRONMENTS: Record<string, Environment> = { 'svc-prod-': 'production', 'svc-sbx-': 'sandbox' }
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/** Every method throws `ApiError`, `ConnectionError`, `TimeoutError`, `SignatureError` or `UnexpectedResponseError`. */
+export class Countersign implements VerdictVerifier {
+  /** By the key's prefix. */
+  readonly environment: Environment
+  readonly #transport: TransportOptions
+  readonly #trust: VerdictTrust
+
+  /** @throws TypeError for options that cannot work */
+  constructor(options: CountersignOptions) {
+    const { apiKey, signingSecret, verifyResponses = true, now = Date.now } = options
+    this.environment = environmentOf(apiKey)
+    if (!signingSecret) throw new TypeError('signingSecret is required (svc-sec-…)')
+    this.#transport = {
+      apiKey,
+      baseUrl: parseBaseUrl(options.baseUrl, options.allowInsecureHttp ?? false),
+      signingSecret: verifyResponses ? signingSecret : null,
+      toleranceSeconds: options.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
+      timeoutMs: options.timeoutMs ?? DEFAULTS.timeoutMs,
+      maxRetries: options.maxRetries ?? DEFAULTS.maxRetries,
+      maxRetryAfterSeconds: options.maxRetryAfterSeconds ?? DEFAULTS.maxRetryAfterSeconds,
+      // Some runtimes want it called on the global object.
+      fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+      now,
+    }
+    const nowSeconds = () => now() / 1000
+    this.#trust = {
+      signingSecret,
+      audience: options.tenantId ?? '',
+      environment: this.environment,
+      replayStore: options.replayStore ?? new MemoryReplayStore(nowSeconds),
+      now: nowSeconds,
+    }
+  }
+
+  /** Captures a user's biometric reference. Every image must be usable; several become one reference. */
+  async enroll(request: EnrollRequest, options: CallOptions = {}): Promise<Answer<EnrollResult>> {
+    const body = { ...request, ...(await encodePhotos(request)) }
+    const answer = await this.#post<EnrollResult>('/enroll', body, options)
+    assertAnswers(answer.user_id === request.user_id)
+    return answer
+  }
+
+  /** Is this really that person, for this action? A rejection is an answer, not an error. */
+  async verify(request: VerifyRequest, options: CallOptions = {}): Promise<Answer<VerifyResult>> {
+    // Before anything is sent: what has no canonical form would be countersigned as something else.
+    const hash = await actionHash(request.action)
+    const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID()
+    // A retry must be the same request to the byte, so the nonce follows the key.
+    const nonce = request.nonce ?? idempotencyKey
+    const body = { ...request, ...(await encodePhotos(request)), nonce }
+    const answer = await this.#post<VerifyResult>('/verify', body, { ...options, idempotencyKey })
+    // The signature does not name the request, so a well-signed approval of another one could be put in its place.
+    const claims = decodeJwt<VerdictClaims>(answer.jwt)
+    assertAnswers(
+      answer.user_id === request.user_id &&
+        claims.sub === request.user_id &&
+        claims.action_hash === hash &&
+        claims.nonce === nonce &&
+        claims.env === this.environment &&
+        claims.verdict === answer.verdict,
+    )
+    return answer
+  }
+
+  /** Erases everything that is kept of a user. A repeat within 24 hours gets the same receipt. */
+  async delete(request: DeleteRequest | string, options: CallOptions = {}): Promise<Answer<DeleteResult>> {
+    const userId = typeof request === 'string' ? request : request.user_id
+    const answer = await this.#call<DeleteResult>('DELETE', '/delete', { user_id: userId }, options)
+    assertAnswers(answer.user_id === userId)
+    return answer
+  }
+
+  /** A degraded service is an answer too. */
+  health(options: CallOptions = {}): Promise<Answer<HealthResult>> {
+    return this.#call('GET', '/health', undefined, options)
+  }
+
+  /**
+   * A new signing secret; the old one validates for 30 minutes more. Store it before anything else: it is shown only
+   * here.
+   */
+  rotateSigning(
+    request: RotateSigningRequest = {},
+    options: CallOptions = {},
+  ): Promise<Answer<RotateSigningResult>> {
+    return this.#post('/keys/rotate-signing', { ...request }, options)
+  }
+
+  /** Checks a verdict JWT of this tenant and environment, once. @throws VerdictError */
+  verifyVerdict(
+    jwt: string,
+    expected: VerdictExpectations & { issuer?: string | undefined },
+  ): Promise<VerdictClaims> {
+    return verifyVerdict(jwt, { ...this.#trust, ...expected })
+  }
+
+  #post<T>(path: string, body: Record<string, unknown>, options: CallOptions): Promise<Answer<T>> {
+    const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID()
+    return this.#call('POST', path, body, { ...options, idempotencyKey })
+  }
+
+  async #call<T>(
+    method: Outgoing['method'],
+    path: string,
+    body: Record<string, unknown> | undefined,
+    { idempotencyKey, requestId, signal, timeoutMs, maxRetries }: CallOptions,
+  ): Promise<Answer<T>> {
+    const headers = {
+      ...(idempotencyKey === undefined ? {} : { 'X-Svc-Idempotency-Key': idempotencyKey }),
+      ...(requestId === undefined ? {} : { 'X-Request-Id': requestId }),
+    }
+    const outgoing = { method, path, body, headers, signal, timeoutMs, maxRetries }
+    const { body: answer, info } = await send(outgoing, this.#transport)
+    return Object.defineProperty(answer as object, 'response', { value: info }) as Answer<T>
+  }
+}
+
+function environmentOf(apiKey: string): Environment {
+  const [prefix = ''] = /^svc-(?:prod|sbx)-/.exec(apiKey) ?? []
+  const environment = ENVIRONMENTS[prefix]
+  if (!environment) throw new TypeError('apiKey must begin with svc-prod- or svc-sbx-')
+  return environment
+}
+
+function parseBaseUrl(text: string, allowInsecureHttp: boolean): string {
+  const url = new URL(text)
+  if (!/\/v1\/?$/.test(url.pathname) || url.search || url.hash)
+    throw new TypeError('baseUrl must end in /v1, as in https://countersign.example.com/v1')
+  if (
+    url.protocol !== 'https:' &&
+    !(url.protocol === 'http:' && (allowInsecureHttp || LOOPBACK.test(url.hostname)))
+  )
+    throw new TypeError('baseUrl must be https: (allowInsecureHttp: true sends key and photos in clear)')
+  return url.href.replace(/\/$/, '')
+}
+
+async function encodePhotos(photos: Photos): Promise<Photos<string>> {
+  if (photos.images !== undefined) return { images: await Promise.all(photos.images.map(toBase64)) }
+  return { image: await toBase64(photos.image) }
+}
+
+function assertAnswers(holds: boolean): void {
+  if (!holds) throw new SignatureError('response_mismatch', 'The response answers another request.')
+}

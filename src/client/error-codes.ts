@@ -1,0 +1,72 @@
+/** The codes and categories of the service's errors; a test holds them to the service's own registry. */
+
+export const ERROR_CODES = [
+  'malformed_json',
+  'invalid_request',
+  'invalid_idempotency_key',
+  'missing_api_key',
+  'malformed_api_key',
+  'invalid_api_key',
+  'revoked_api_key',
+  'wrong_environment',
+  'production_key_required',
+  'insecure_channel',
+  'unknown_endpoint',
+  'reference_not_found',
+  'method_not_allowed',
+  'already_enrolled',
+  'rotation_in_progress',
+  'idempotency_in_progress',
+  'reference_model_mismatch',
+  'body_too_large',
+  'unsupported_media_type',
+  'idempotency_key_reused',
+  'image_unreadable',
+  'image_too_large',
+  'image_too_small',
+  'face_not_found',
+  'multiple_faces',
+  'face_too_small',
+  'low_quality',
+  'liveness_failed',
+  'rate_limited',
+  'internal_error',
+  'overloaded',
+  'engine_unavailable',
+  'store_unavailable',
+  'shutting_down',
+  'deadline_exceeded',
+] as const
+
+export type ErrorCode = (typeof ERROR_CODES)[number]
+
+export const ERROR_CATEGORIES = [
+  'invalid_request',
+  'authentication_failed',
+  'permission_denied',
+  'not_found',
+  'conflict',
+  'biometric_rejected',
+  'rate_limited',
+  'unavailable',
+  'internal',
+] as const
+
+export type ErrorCategory = (typeof ERROR_CATEGORIES)[number]
+
+/**
+ * Given before the service knows whose request it is, so signed with the instance's secret, which tenants do not hold.
+ * None of them says anything about a user.
+ */
+export const UNVERIFIABLE_CODES: ReadonlySet<string> = new Set<ErrorCode>([
+  'missing_api_key',
+  'malformed_api_key',
+  'invalid_api_key',
+  'revoked_api_key',
+  'wrong_environment',
+  'unknown_endpoint',
+  'method_not_allowed',
+  'shutting_down',
+  'store_unavailable',
+  'internal_error',
+])

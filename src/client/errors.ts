@@ -1,0 +1,121 @@
+/** What calls of the SDK throw; every error has a stable `code`. */
+import type { ErrorCategory, ErrorCode } from './error-codes.js'
+
+/** Completes to the known codes, and still takes one that a newer service sends. */
+export type AnyErrorCode = ErrorCode | (string & {})
+
+export interface ErrorDetail {
+  /** Dotted path of the field: `image`, `images.0`, `consent.at`. */
+  path: string
+  issue: string
+}
+
+export abstract class CountersignError extends Error {
+  abstract readonly code: string
+}
+
+/** The service refused the request. */
+export class ApiError extends CountersignError {
+  override readonly name = 'ApiError'
+  readonly code: AnyErrorCode
+  readonly category: ErrorCategory | (string & {})
+  readonly details: readonly ErrorDetail[]
+  readonly requestId: string
+  readonly status: number
+  /** Seconds, from `Retry-After`. */
+  readonly retryAfterSeconds: number | undefined
+  /** False when no tenant was known to sign the response, as for a wrong API key. */
+  readonly verified: boolean
+
+  constructor(body: ErrorBody, response: { status: number; retryAfterSeconds?: number; verified: boolean }) {
+    super(`${body.message} (${body.code}, request ${body.request_id})`)
+    this.code = body.code
+    this.category = body.error
+    this.details = body.details ?? []
+    this.requestId = body.request_id
+    this.status = response.status
+    this.retryAfterSeconds = response.retryAfterSeconds
+    this.verified = response.verified
+  }
+}
+
+/** The error body of the API. */
+export interface ErrorBody {
+  error: ErrorCategory
+  code: ErrorCode
+  message: string
+  request_id: string
+  details?: ErrorDetail[]
+}
+
+/** No answer came: the address, the network, or TLS. */
+export class ConnectionError extends CountersignError {
+  override readonly name = 'ConnectionError'
+  readonly code = 'connection_failed'
+}
+
+/** No complete answer came in time. */
+export class TimeoutError extends CountersignError {
+  override readonly name = 'TimeoutError'
+  readonly code = 'timeout'
+}
+
+/** The answer is not one of the service: a proxy's error page, a redirect. */
+export class UnexpectedResponseError extends CountersignError {
+  override readonly name = 'UnexpectedResponseError'
+  readonly code = 'unexpected_response'
+
+  constructor(readonly status: number) {
+    super(`The answer (status ${status}) is not one of Countersign; is the base URL right?`)
+  }
+}
+
+/** - `response_mismatch`: well signed, but the answer to another request. */
+export type SignatureErrorCode =
+  | 'signature_missing'
+  | 'signature_malformed'
+  | 'signature_invalid'
+  | 'signature_expired'
+  | 'response_mismatch'
+
+/** The answer cannot be trusted: forged, changed, kept from earlier, or signed with a secret that is not configured. */
+export class SignatureError extends CountersignError {
+  override readonly name = 'SignatureError'
+
+  constructor(
+    readonly code: SignatureErrorCode,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+export type VerdictErrorCode =
+  | 'malformed'
+  | 'signature_invalid'
+  | 'expired'
+  | 'not_yet_valid'
+  | 'wrong_audience'
+  | 'wrong_issuer'
+  | 'wrong_environment'
+  | 'wrong_user'
+  | 'wrong_action'
+  | 'wrong_nonce'
+  | 'wrong_context'
+  | 'too_old'
+  | 'not_approved'
+  | 'already_used'
+
+/** A verdict JWT does not allow the action. */
+export class VerdictError extends CountersignError {
+  override readonly name = 'VerdictError'
+
+  constructor(
+    readonly code: VerdictErrorCode,
+    message: string,
+    /** Of a verdict that is `not_approved`: why. */
+    readonly reason?: string,
+  ) {
+    super(message)
+  }
+}

@@ -1,0 +1,16 @@
+/** `countersign/client/express`: step-up on an Express route. */
+import type { Request, RequestHandler } from 'express'
+import { createStepUp, type StepUpOptions } from './step-up.js'
+
+/** Puts the verdict's claims into `response.locals.verdict`, or answers 401 or 403 with a challenge. */
+export function stepUp(options: StepUpOptions<Request>): RequestHandler {
+  const check = createStepUp(options)
+  return (request, response, next) => {
+    check(request, (name) => request.get(name)).then((outcome) => {
+      if (!outcome.allowed) return response.status(outcome.status).set(outcome.headers).json(outcome.body)
+      response.locals.verdict = outcome.verdict
+      next()
+      // Express 4 does not look at promises itself.
+    }, next)
+  }
+}

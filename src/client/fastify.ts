@@ -1,0 +1,26 @@
+/** `countersign/client/fastify`: step-up on a Fastify route. */
+import type { FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
+import { createStepUp, type StepUpOptions } from './step-up.js'
+import type { VerdictClaims } from './types.js'
+
+const verdicts = new WeakMap<FastifyRequest, VerdictClaims>()
+
+/** A `preHandler`; it answers 401 or 403 with a challenge, or lets the request through. */
+export function stepUp(options: StepUpOptions<FastifyRequest>): preHandlerAsyncHookHandler {
+  const check = createStepUp(options)
+  return async (request, reply) => {
+    const outcome = await check(request, (name) => {
+      const value = request.headers[name.toLowerCase()]
+      return Array.isArray(value) ? value[0] : value
+    })
+    if (!outcome.allowed) return reply.code(outcome.status).headers(outcome.headers).send(outcome.body)
+    verdicts.set(request, outcome.verdict)
+  }
+}
+
+/** The claims that let this request through. @throws TypeError on a route without step-up */
+export function verdictOf(request: FastifyRequest): VerdictClaims {
+  const verdict = verdicts.get(request)
+  if (!verdict) throw new TypeError('this route has no stepUp preHandler')
+  return verdict
+}

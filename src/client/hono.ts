@@ -1,0 +1,17 @@
+/** `countersign/client/hono`: step-up on a Hono route. */
+import type { Context, MiddlewareHandler } from 'hono'
+import { createStepUp, type StepUpOptions } from './step-up.js'
+import type { VerdictClaims } from './types.js'
+
+/** Puts the verdict's claims into `c.var.verdict`, or answers 401 or 403 with a challenge. */
+export function stepUp(
+  options: StepUpOptions<Context>,
+): MiddlewareHandler<{ Variables: { verdict: VerdictClaims } }> {
+  const check = createStepUp<Context>(options)
+  return async (context, next) => {
+    const outcome = await check(context, (name) => context.req.header(name))
+    if (!outcome.allowed) return context.json(outcome.body, outcome.status, outcome.headers)
+    context.set('verdict', outcome.verdict)
+    await next()
+  }
+}

@@ -1,0 +1,29 @@
+/** `countersign/client`: Web APIs and jose alone, for Node, Bun, Deno and edge runtimes. */
+export { actionHash, canonicalJson } from './canonical-json.js'
+export { type Answer, type CallOptions, Countersign, type CountersignOptions } from './countersign.js'
+export { ERROR_CATEGORIES, ERROR_CODES, type ErrorCategory, type ErrorCode } from './error-codes.js'
+export {
+  type AnyErrorCode,
+  ApiError,
+  ConnectionError,
+  CountersignError,
+  type ErrorDetail,
+  SignatureError,
+  type SignatureErrorCode,
+  TimeoutError,
+  UnexpectedResponseError,
+  VerdictError,
+  type VerdictErrorCode,
+} from './errors.js'
+export { MemoryReplayStore, type ReplayStore } from './replay-store.js'
+export { assertResponseSignature, type SignatureOptions, type SignedResponse } from './response-signature.js'
+export type { SigningSecret, SigningSecretSource, SigningSecrets } from './signing-secret.js'
+export { createStepUp, type StepUpBody, type StepUpOptions, type StepUpOutcome } from './step-up.js'
+export type { ResponseInfo } from './transport.js'
+export type * from './types.js'
+export {
+  type VerdictExpectations,
+  type VerdictTrust,
+  type VerdictVerifier,
+  verifyVerdict,
+} from './verdict.js'

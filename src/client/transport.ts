@@ -1,0 +1,176 @@
+/** One call over HTTP: sent, timed out, tried again, its answer's signature checked before anybody reads it. */
+import { UNVERIFIABLE_CODES } from './error-codes.js'
+import {
+  ApiError,
+  ConnectionError,
+  type ErrorBody,
+  SignatureError,
+  TimeoutError,
+  UnexpectedResponseError,
+} from './errors.js'
+import { assertResponseSignature } from './response-signature.js'
+import { parseRetryAfter, type RetryPolicy, retryDelayMs, sleep } from './retry.js'
+import { readSecrets, type SigningSecret, type SigningSecretSource } from './signing-secret.js'
+
+export interface TransportOptions extends RetryPolicy {
+  apiKey: string
+  /** Ends in /v1. */
+  baseUrl: string
+  /** Null: signatures are not checked. */
+  signingSecret: SigningSecretSource | null
+  toleranceSeconds: number
+  /** Of one try, body included. */
+  timeoutMs: number
+  fetch: typeof fetch
+  /** Milliseconds since 1970. */
+  now: () => number
+}
+
+export interface Outgoing {
+  method: 'GET' | 'POST' | 'DELETE'
+  /** After /v1. */
+  path: string
+  headers: Record<string, string>
+  body: Record<string, unknown> | undefined
+  timeoutMs: number | undefined
+  maxRetries: number | undefined
+  signal: AbortSignal | undefined
+}
+
+/** What came beside the body. */
+export interface ResponseInfo {
+  status: number
+  /** `X-Request-Id`, which the service's log and audit log name. */
+  requestId: string
+  /** The kept response of an earlier request with this idempotency key. */
+  replayed: boolean
+  /** Of a user who is locked out: when to try again. */
+  retryAfterSeconds?: number
+}
+
+export interface Incoming {
+  body: unknown
+  info: ResponseInfo
+}
+
+/** Statuses below 400, and a degraded health report, which has no `code`. */
+export async function send(outgoing: Outgoing, options: TransportOptions): Promise<Incoming> {
+  const policy = { ...options, maxRetries: outgoing.maxRetries ?? options.maxRetries }
+  const body = outgoing.body && JSON.stringify(outgoing.body)
+  for (let retry = 0; ; retry++)
+    try {
+      return await attempt(outgoing, body, options)
+    } catch (error) {
+      const delayMs = outgoing.signal?.aborted ? null : retryDelayMs(error, retry, policy)
+      if (delayMs === null) throw error
+      await sleep(delayMs, outgoing.signal)
+    }
+}
+
+async function attempt(
+  outgoing: Outgoing,
+  body: string | undefined,
+  options: TransportOptions,
+): Promise<Incoming> {
+  // Read anew for every try: a rotation may have come between.
+  const secrets = options.signingSecret === null ? null : await readSecrets(options.signingSecret)
+  const { response, bytes } = await exchange(outgoing, body, options, secrets)
+  const parsed = parse(bytes)
+  const fault = secrets && (await signatureFault(outgoing, response, bytes, secrets, options))
+  if (isErrorBody(parsed)) {
+    if (fault && !UNVERIFIABLE_CODES.has(parsed.code)) throw fault
+    throw new ApiError(parsed, {
+      ...retryAfter(response, options),
+      status: response.status,
+      verified: !fault,
+    })
+  }
+  // A page of something else on the way has no signature: its status says more than that.
+  if (typeof parsed !== 'object' || parsed === null || (fault && !response.ok))
+    throw new UnexpectedResponseError(response.status)
+  if (fault) throw fault
+  return {
+    body: parsed,
+    info: {
+      status: response.status,
+      requestId: response.headers.get('x-request-id') ?? '',
+      replayed: response.headers.get('x-svc-idempotent-replay') === 'true',
+      ...retryAfter(response, options),
+    },
+  }
+}
+
+async function exchange(
+  { method, path, headers, signal, timeoutMs }: Outgoing,
+  body: string | undefined,
+  options: TransportOptions,
+  secrets: SigningSecret[] | null,
+): Promise<{ response: Response; bytes: Uint8Array }> {
+  const timeout = AbortSignal.timeout(timeoutMs ?? options.timeoutMs)
+  const keyId = secrets?.[0]?.id
+  try {
+    const response = await options.fetch(options.baseUrl + path, {
+      method,
+      headers: {
+        Authorization: `Bearer ${options.apiKey}`,
+        'Content-Type': 'application/json',
+        ...(keyId ? { 'X-Svc-Signing-Key-Id': keyId } : {}),
+        ...headers,
+      },
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      // The service never redirects, and a key must not follow whoever does.
+      redirect: 'manual',
+      ...(body === undefined ? {} : { body }),
+    })
+    return { response, bytes: new Uint8Array(await response.arrayBuffer()) }
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason
+    if (timeout.aborted)
+      throw new TimeoutError(`No complete answer within ${timeoutMs ?? options.timeoutMs} ms.`, { cause })
+    throw new ConnectionError(`${method} ${options.baseUrl}${path} failed.`, { cause })
+  }
+}
+
+async function signatureFault(
+  { method, path }: Outgoing,
+  response: Response,
+  body: Uint8Array,
+  secrets: SigningSecret[],
+  options: TransportOptions,
+): Promise<SignatureError | null> {
+  const signed = {
+    signature: response.headers.get('x-svc-signature'),
+    requestId: response.headers.get('x-request-id'),
+    status: response.status,
+    method,
+    // Whatever a proxy puts in front of it, the service sees /v1.
+    target: `/v1${path}`,
+    body,
+  }
+  const { toleranceSeconds, now } = options
+  try {
+    await assertResponseSignature(signed, secrets, { now: now() / 1000, toleranceSeconds })
+    return null
+  } catch (error) {
+    if (error instanceof SignatureError) return error
+    throw error
+  }
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    return undefined
+  }
+}
+
+function isErrorBody(body: unknown): body is ErrorBody {
+  const { error, code, message } = (body ?? {}) as Partial<ErrorBody>
+  return [error, code, message].every((field) => typeof field === 'string')
+}
+
+function retryAfter(response: Response, { now }: TransportOptions): { retryAfterSeconds?: number } {
+  const retryAfterSeconds = parseRetryAfter(response.headers.get('retry-after'), now())
+  return retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
+}

@@ -1,0 +1,164 @@
+/** Requests and responses of the API, by their wire names; a test holds them to the OpenAPI document. */
+
+/** A JPEG, PNG or WebP file: its bytes, or base64 with or without a `data:` prefix. */
+export type ImageInput = Blob | ArrayBuffer | Uint8Array | string
+
+/** What is to be countersigned: at most 4096 bytes in RFC 8785 canonical form. */
+export type Action = string | { [name: string]: unknown }
+
+/** One photo or 1 to 5 of the same person. `Image` is what stands for a photo: base64 on the wire. */
+export type Photos<Image = ImageInput> =
+  | { image: Image; images?: undefined }
+  | { images: Image[]; image?: undefined }
+
+export interface EnrollFields {
+  /** 1 to 128 characters, no control characters. */
+  user_id: string
+  /** Replace the reference of a user who is enrolled already. */
+  replace?: boolean
+  /** Recorded with the reference; `at` in RFC 3339. */
+  consent?: { id: string; at: string }
+}
+
+export type EnrollRequest<Image = ImageInput> = EnrollFields & Photos<Image>
+
+export interface VerifyFields {
+  user_id: string
+  action: Action
+  /** At most 256 characters; echoed in the JWT. The SDK sends the idempotency key when none is given. */
+  nonce?: string
+}
+
+export type VerifyRequest<Image = ImageInput> = VerifyFields & Photos<Image>
+
+export interface DeleteRequest {
+  user_id: string
+}
+
+export interface RotateSigningRequest {
+  /** Rotate even in an overlap: ends the older secret at once. */
+  force?: boolean
+}
+
+/** Measured on the face that counted. */
+export interface Quality {
+  /** Overall, 0 to 1. */
+  score: number
+  face_width_px: number
+  /** Confidence of the face detector, 0 to 1. */
+  detection: number
+  /** Variance of the Laplacian of the aligned face. */
+  sharpness: number
+  /** Mean grey level, 0 to 255. */
+  brightness: number
+  /** Standard deviation of the grey level. */
+  contrast: number
+}
+
+/** Presentation attack detection; `checked: false` claims nothing. */
+export interface Liveness {
+  checked: boolean
+  score: number | null
+  passed: boolean | null
+}
+
+export interface EnrollResult {
+  reference_id: string
+  user_id: string
+  status: 'enrolled'
+  quality: Quality
+  liveness: Liveness
+  model: string
+  created_at: string
+}
+
+export type RejectionReason =
+  | 'no_match'
+  | 'liveness_failed'
+  | 'replayed_capture'
+  | 'locked_out'
+  | 'reference_disabled'
+
+export interface VerifyResult {
+  /** The `jti` of the JWT. */
+  verification_id: string
+  user_id: string
+  verdict: 'approved' | 'rejected'
+  reason: RejectionReason | null
+  /** Similarity; null when the images were not compared. */
+  score: number | null
+  threshold: number
+  /** The false match rate that the threshold stands for. */
+  fmr: number
+  liveness: Liveness
+  quality: Quality | null
+  replay: { suspected: boolean }
+  model: string
+  verified_at: string
+  jwt: string
+  /** During a rotation overlap: the same claims under the new secret. */
+  jwt_next?: string
+  jwt_expires_at: string
+  /** Sandbox only: this verify issued the production key. */
+  production_key?: 'issued'
+}
+
+export interface DeleteResult {
+  user_id: string
+  status: 'erased'
+  erasure_id: string
+  erased_at: string
+  erased: { references: number; captures: number; idempotency_records: number }
+}
+
+export type HealthStatus = 'ok' | 'degraded'
+
+export interface HealthResult {
+  status: HealthStatus
+  environment: Environment
+  version: string
+  checks: {
+    engine: {
+      status: HealthStatus
+      model: string
+      workers: { ready: number; configured: number }
+      queue: { waiting: number; running: number; limit: number }
+      execution_provider: string
+      fallbacks: Array<{ provider: string; reason: string }>
+    }
+    store: { status: HealthStatus }
+  }
+}
+
+export interface RotateSigningResult {
+  signing_secret: { id: string; secret: string; created_at: string }
+  previous: { id: string; valid_until: string }
+  overlap_seconds: number
+}
+
+export type Environment = 'production' | 'sandbox'
+
+/** The claims of a verdict JWT. Times are unix seconds. */
+export interface VerdictClaims {
+  iss: string
+  aud: string
+  sub: string
+  iat: number
+  nbf: number
+  exp: number
+  jti: string
+  txn: string
+  env: Environment
+  verdict: 'approved' | 'rejected'
+  reason?: RejectionReason
+  score: number | null
+  fmr: number
+  action: Action
+  action_hash: string
+  nonce?: string
+  amr: string[]
+  acr: string
+  auth_time: number
+  model: string
+  replay: { suspected: boolean }
+}

@@ -1,0 +1,434 @@
+import { createHmac } from 'node:crypto'
+import { inspect } from 'node:util'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import {
+  ApiError,
+  ConnectionError,
+  Countersign,
+  type CountersignOptions,
+  SignatureError,
+  TimeoutError,
+  UnexpectedResponseError,
+} from '../../src/client/index.js'
+import { face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { decodeJwt } from '../support/trust.js'
+import { type FaultyProxy, type Returning, startProxy } from './proxy.js'
+
+let running: TestService
+let proxy: FaultyProxy
+let tenant: TestTenant
+let ada: Buffer
+let adaToday: Buffer
+
+beforeAll(async () => {
+  running = await startService()
+  tenant = await running.tenant()
+  proxy = await startProxy(running.service.url('sandbox'))
+  ada = await face('ada')
+  adaToday = await face('adaToday')
+})
+afterAll(async () => {
+  await proxy?.stop()
+  await running?.stop()
+})
+afterEach(() => {
+  proxy.mischief = (_request, forward) => forward()
+  proxy.requests = []
+})
+
+function sandbox(options: Partial<CountersignOptions> = {}): Countersign {
+  return new Countersign({
+    apiKey: tenant.sandboxKey,
+    baseUrl: proxy.url,
+    signingSecret: tenant.secret.secret,
+    tenantId: tenant.id,
+    now: () => running.clock.now(),
+    ...options,
+  })
+}
+
+const key = (index: number) => proxy.requests[index]!.headers['x-svc-idempotency-key']
+const caught = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'resolved',
+    (error: unknown) => error,
+  )
+
+/** Signs an answer with a secret of the tester's choice, as somebody in the middle who knows the format would. */
+function signed(answer: Returning, target: string, method: string, secret: string, kid = 'sec_x'): Returning {
+  const timestamp = Math.floor(running.clock.now() / 1000)
+  const input = `v1:${timestamp}:${answer.headers['x-request-id']}:${answer.status}:${method}:${target}:${answer.body}`
+  const mac = createHmac('sha256', secret).update(input).digest('hex')
+  return {
+    ...answer,
+    headers: { ...answer.headers, 'x-svc-signature': `t=${timestamp},kid=${kid},v1=${mac}` },
+  }
+}
+
+describe('the five calls', () => {
+  it('enrol, verify, reject and erase a face in production', async () => {
+    const own = await running.tenant()
+    const { key: apiKey } = await running.production(own)
+    const countersign = new Countersign({
+      apiKey,
+      baseUrl: running.service.url('production'),
+      signingSecret: own.secret.secret,
+      tenantId: own.id,
+      now: () => running.clock.now(),
+    })
+    expect(countersign.environment).toBe('production')
+    const enrolled = await countersign.enroll({ user_id: 'ada', image: ada })
+    expect(enrolled).toMatchObject({ user_id: 'ada', status: 'enrolled' })
+    const action = { type: 'wire_transfer', amount: '1250.00' }
+    const approved = await countersign.verify({ user_id: 'ada', image: adaToday, action })
+    expect(approved).toMatchObject({ verdict: 'approved', reason: null })
+    const claims = await countersign.verifyVerdict(approved.jwt, { userId: 'ada', action })
+    expect(claims).toMatchObject({ sub: 'ada', env: 'production', action, jti: approved.verification_id })
+    const grace = await face('grace')
+    const rejected = await countersign.verify({ user_id: 'ada', image: grace, action })
+    expect(rejected).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
+    const erased = await countersign.delete('ada')
+    expect(erased).toMatchObject({ status: 'erased', erased: { references: 1 } })
+    expect(await countersign.delete({ user_id: 'ada' })).toEqual(erased)
+    const { response } = await countersign.health()
+    expect(response).toMatchObject({ status: 200, replayed: false })
+  })
+
+  it('take photos as bytes, buffers, blobs, base64 and data URLs alike', async () => {
+    const bytes = new Uint8Array(ada)
+    const base64 = ada.toString('base64')
+    const forms = {
+      bytes,
+      part: new Uint8Array([0, ...bytes, 0]).subarray(1, bytes.length + 1),
+      buffer: bytes.buffer,
+      blob: new Blob([bytes], { type: 'image/jpeg' }),
+      base64,
+      url: `data:image/jpeg;base64,${base64}`,
+    }
+    for (const [form, image] of Object.entries(forms)) {
+      await sandbox().enroll({ user_id: `photo-${form}`, image })
+      expect(JSON.parse(proxy.requests.at(-1)!.body.toString()).image, form).toBe(base64)
+    }
+    await sandbox().enroll({ user_id: 'photos', images: Object.values(forms).slice(0, 5) })
+    expect(JSON.parse(proxy.requests.at(-1)!.body.toString()).images).toEqual(Array(5).fill(base64))
+  })
+
+  it('pass on idempotency key, request id and nonce', async () => {
+    await sandbox().verify(
+      { user_id: 'u+match', image: ada, action: 'x', nonce: 'mine' },
+      { idempotencyKey: 'key-1', requestId: 'request-1' },
+    )
+    expect(proxy.requests[0]!.headers).toMatchObject({
+      'x-svc-idempotency-key': 'key-1',
+      'x-request-id': 'request-1',
+    })
+    const again = await sandbox().verify(
+      { user_id: 'u+match', image: ada, action: 'x', nonce: 'mine' },
+      { idempotencyKey: 'key-1' },
+    )
+    expect(again.response.replayed).toBe(true)
+    expect(decodeJwt(again.jwt, tenant.secret.secret).claims.nonce).toBe('mine')
+  })
+
+  it('repeat with a key of the caller, and no nonce, is the same request', async () => {
+    const call = () =>
+      sandbox().verify({ user_id: 'u+match', image: ada, action: 'x' }, { idempotencyKey: 'key-2' })
+    const [first, second] = [await call(), await call()]
+    expect(second).toEqual(first)
+    expect(second.response.replayed).toBe(true)
+  })
+
+  it('throw the service’s errors with their code', async () => {
+    const error = await caught(sandbox().verify({ user_id: 'stranger', image: ada, action: 'x' }))
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({
+      code: 'reference_not_found',
+      category: 'not_found',
+      status: 404,
+      verified: true,
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    })
+    const invalid = await caught(sandbox().enroll({ user_id: '', image: ada }))
+    expect(invalid).toMatchObject({ code: 'invalid_request', details: [{ path: 'user_id' }] })
+  })
+
+  it('refuse an action without canonical form before anything is sent', async () => {
+    for (const action of [{ amount: Number.NaN }, { note: '\ud800' }])
+      await expect(sandbox().verify({ user_id: 'u+match', image: ada, action })).rejects.toThrow(TypeError)
+    expect(proxy.requests).toEqual([])
+  })
+})
+
+describe('a rotation', () => {
+  it('is survived with the old secret, the new one, and both', async () => {
+    const own = await running.tenant()
+    const client = (signingSecret: CountersignOptions['signingSecret']) =>
+      sandbox({ apiKey: own.sandboxKey, signingSecret, tenantId: own.id })
+    const before = client(own.secret.secret)
+    const { signing_secret: next, overlap_seconds } = await before.rotateSigning()
+    expect(overlap_seconds).toBe(1800)
+    expect(await caught(before.rotateSigning())).toMatchObject({ code: 'rotation_in_progress' })
+    const action = 'x'
+    const expected = { userId: 'u+match', action }
+    const after = client(next)
+    const both = client([next, own.secret.secret])
+    for (const backend of [before, after, both]) {
+      const { jwt } = await backend.verify({ user_id: 'u+match', image: ada, action })
+      await expect(backend.verifyVerdict(jwt, expected)).resolves.toMatchObject({ aud: own.id })
+    }
+
+    running.clock.advance(31 * 60_000)
+    expect(await caught(before.health())).toMatchObject({ code: 'signature_invalid' })
+    for (const backend of [after, both]) await expect(backend.health()).resolves.toBeDefined()
+  })
+
+  it('needs no restart where the secrets are read anew', async () => {
+    const own = await running.tenant()
+    let stored: CountersignOptions['signingSecret'] = own.secret.secret
+    const backend = sandbox({
+      apiKey: own.sandboxKey,
+      tenantId: own.id,
+      signingSecret: async () => stored as string,
+    })
+    const { signing_secret } = await backend.rotateSigning()
+    running.clock.advance(31 * 60_000)
+    expect(await caught(backend.health())).toBeInstanceOf(SignatureError)
+    stored = signing_secret
+    await expect(backend.health()).resolves.toMatchObject({ environment: 'sandbox' })
+  })
+})
+
+describe('an answer is refused', () => {
+  const verifyOnce = (client = sandbox()) =>
+    caught(client.verify({ user_id: 'u+match', image: ada, action: { amount: 1 } }))
+
+  for (const [title, change, code] of [
+    [
+      'with a changed body',
+      (answer: Returning) => ({ ...answer, body: `${answer.body}`.replace('approved', 'rejected') }),
+      'signature_invalid',
+    ],
+    ['with another status', (answer: Returning) => ({ ...answer, status: 201 }), 'signature_invalid'],
+    [
+      'with another request id',
+      (answer: Returning) => ({ ...answer, headers: { ...answer.headers, 'x-request-id': 'r' } }),
+      'signature_invalid',
+    ],
+    [
+      'without a signature',
+      ({ headers: { 'x-svc-signature': _, ...headers }, ...answer }: Returning) => ({ ...answer, headers }),
+      'signature_missing',
+    ],
+    [
+      'with a signature of another form',
+      (answer: Returning) => ({ ...answer, headers: { ...answer.headers, 'x-svc-signature': 't=1,v1=00' } }),
+      'signature_malformed',
+    ],
+    [
+      'signed by somebody else',
+      (answer: Returning) => signed(answer, '/v1/verify', 'POST', 'svc-sec-other', tenant.secret.id),
+      'signature_invalid',
+    ],
+    [
+      'signed for another path',
+      (answer: Returning) => signed(answer, '/v1/enroll', 'POST', tenant.secret.secret),
+      'signature_invalid',
+    ],
+  ] as const)
+    it(title, async () => {
+      proxy.mischief = async (_request, forward) => change(await forward())
+      const error = await verifyOnce()
+      expect(error).toBeInstanceOf(SignatureError)
+      expect(error).toMatchObject({ code })
+      expect(proxy.requests).toHaveLength(1)
+    })
+
+  it('that was signed more than 300 s ago or ahead, and not one at 299', async () => {
+    const at = (shiftSeconds: number) => sandbox({ now: () => running.clock.now() + shiftSeconds * 1000 })
+    for (const shift of [-302, 302])
+      expect(await caught(at(shift).health())).toMatchObject({ code: 'signature_expired' })
+    for (const shift of [-299, 299]) await expect(at(shift).health()).resolves.toBeDefined()
+  })
+
+  it('that is well signed and answers another verify', async () => {
+    let kept: Returning | undefined
+    proxy.mischief = async (_request, forward) => {
+      kept ??= await forward()
+      return kept
+    }
+    expect(await verifyOnce()).toBe('resolved')
+    expect(await verifyOnce()).toMatchObject({ code: 'response_mismatch' })
+    const other = sandbox().verify({ user_id: 'v+match', image: ada, action: { amount: 1 } })
+    expect(await caught(other)).toMatchObject({ code: 'response_mismatch' })
+  })
+
+  it('that is well signed and is about another user', async () => {
+    let kept: Returning | undefined
+    proxy.mischief = async (_request, forward) => {
+      kept ??= await forward()
+      return kept
+    }
+    await sandbox().enroll({ user_id: 'first', image: ada })
+    expect(await caught(sandbox().enroll({ user_id: 'second', image: ada }))).toMatchObject({
+      code: 'response_mismatch',
+    })
+  })
+
+  it('when a refusal that says something about a user is not the tenant’s', async () => {
+    proxy.mischief = () => ({
+      status: 404,
+      headers: { 'content-type': 'application/json', 'x-request-id': 'r' },
+      body: JSON.stringify({
+        error: 'not_found',
+        code: 'reference_not_found',
+        message: 'm',
+        request_id: 'r',
+      }),
+    })
+    expect(await verifyOnce()).toMatchObject({ code: 'signature_missing' })
+  })
+
+  it('and with verifyResponses: false is not looked at', async () => {
+    proxy.mischief = async (_request, forward) => {
+      const { headers, ...answer } = await forward()
+      return { ...answer, headers: { 'content-type': headers['content-type']! } }
+    }
+    expect(await verifyOnce(sandbox({ verifyResponses: false }))).toBe('resolved')
+  })
+})
+
+describe('a refusal of the API key', () => {
+  it('is told though no tenant could sign it, and says that it is not verified', async () => {
+    const unknown = `svc-sbx-${'0'.repeat(49)}`
+    expect(await caught(sandbox({ apiKey: unknown }).health())).toMatchObject({
+      code: 'malformed_api_key',
+      verified: false,
+    })
+    const atProduction = sandbox({ baseUrl: running.service.url('production') })
+    expect(await caught(atProduction.health())).toMatchObject({ code: 'wrong_environment', status: 403 })
+  })
+})
+
+describe('retries', () => {
+  it('with one idempotency key, so that an answer lost on the way is got again', async () => {
+    let lost: Returning | undefined
+    proxy.mischief = async (_request, forward) => {
+      const answer = await forward()
+      if (lost) return answer
+      lost = answer
+      return null
+    }
+    const enrolled = await sandbox().enroll({ user_id: 'retried', image: ada })
+    expect(enrolled.response.replayed).toBe(true)
+    expect(enrolled).toEqual(JSON.parse(lost!.body.toString()))
+    expect(key(0)).toMatch(/^[0-9a-f-]{36}$/)
+    expect(key(1)).toBe(key(0))
+    await sandbox().verify({ user_id: 'retried', image: ada, action: 'x' })
+    expect(key(2)).not.toBe(key(0))
+  })
+
+  it('wait as long as Retry-After says, and give up after maxRetries', async () => {
+    const started = performance.now()
+    const error = await caught(
+      sandbox({ maxRetries: 1 }).verify({ user_id: 'u+unavailable', image: ada, action: 'x' }),
+    )
+    expect(error).toMatchObject({ code: 'overloaded', status: 503, retryAfterSeconds: 1 })
+    expect(proxy.requests).toHaveLength(2)
+    // A lower bound only: the service asked for a second.
+    expect(performance.now() - started).toBeGreaterThanOrEqual(999)
+  })
+
+  it('leave a Retry-After beyond the limit to the caller', async () => {
+    const error = await caught(
+      sandbox({ maxRetryAfterSeconds: 0.5 }).enroll({ user_id: 'u+rate_limited', image: ada }),
+    )
+    expect(error).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 1 })
+    expect(proxy.requests).toHaveLength(1)
+  })
+
+  it('follow a proxy’s 502 and not its 404', async () => {
+    const page = (status: number) => ({
+      status,
+      headers: { 'content-type': 'text/html' },
+      body: '<h1>Sorry</h1>',
+    })
+    proxy.mischief = (_request, forward) => (proxy.requests.length === 1 ? page(502) : forward())
+    await expect(sandbox().health()).resolves.toMatchObject({ status: 'ok' })
+    proxy.requests = []
+    proxy.mischief = () => page(404)
+    expect(await caught(sandbox().health())).toBeInstanceOf(UnexpectedResponseError)
+    expect(proxy.requests).toHaveLength(1)
+  })
+
+  it('do not follow a refusal, a forged answer or a redirect', async () => {
+    await caught(sandbox().verify({ user_id: 'stranger', image: ada, action: 'x' }))
+    expect(proxy.requests).toHaveLength(1)
+    proxy.mischief = () => ({ status: 307, headers: { location: running.service.url('sandbox') }, body: '' })
+    expect(await caught(sandbox().health())).toMatchObject({ code: 'unexpected_response', status: 307 })
+    expect(proxy.requests).toHaveLength(2)
+  })
+
+  it('end with what went wrong: no connection, no answer in time', async () => {
+    proxy.mischief = () => null
+    expect(await caught(sandbox({ maxRetries: 1 }).health())).toBeInstanceOf(ConnectionError)
+    proxy.mischief = () => new Promise(() => {})
+    expect(await caught(sandbox({ maxRetries: 0, timeoutMs: 50 }).health())).toBeInstanceOf(TimeoutError)
+  })
+
+  it('end at once when the caller hangs up, with the caller’s own reason', async () => {
+    const hangUp = new AbortController()
+    const reason = new Error('enough')
+    proxy.mischief = () => {
+      hangUp.abort(reason)
+      return new Promise(() => {})
+    }
+    expect(await caught(sandbox().health({ signal: hangUp.signal }))).toBe(reason)
+    expect(proxy.requests).toHaveLength(1)
+
+    const whileWaiting = new AbortController()
+    proxy.mischief = () => {
+      setTimeout(() => whileWaiting.abort(reason), 20)
+      return { status: 503, headers: { 'retry-after': '20' }, body: '' }
+    }
+    expect(await caught(sandbox().health({ signal: whileWaiting.signal }))).toBe(reason)
+    expect(proxy.requests).toHaveLength(2)
+  })
+})
+
+describe('options that cannot work', () => {
+  for (const [title, options] of Object.entries<Partial<CountersignOptions>>({
+    'a key of another kind': { apiKey: 'sk_live_1' },
+    'a base URL without version': { baseUrl: 'https://example.test' },
+    'clear text to another host': { baseUrl: 'http://example.test/v1' },
+    'no secret': { signingSecret: '' },
+  }))
+    it(`are refused: ${title}`, () => {
+      expect(() => sandbox(options)).toThrow(TypeError)
+    })
+
+  it('are refused when used: an empty list of secrets, a verdict without tenant id', async () => {
+    await expect(sandbox({ signingSecret: [] }).health()).rejects.toThrow(TypeError)
+    const { tenantId: _, ...withoutTenant } = {
+      apiKey: tenant.sandboxKey,
+      baseUrl: proxy.url,
+      signingSecret: tenant.secret.secret,
+      tenantId: '',
+    }
+    const verdict = new Countersign(withoutTenant).verifyVerdict('x', { userId: 'u', action: 'x' })
+    await expect(verdict).rejects.toThrow(TypeError)
+  })
+
+  it('allow clear text where asked, and to this host', () => {
+    expect(() => sandbox({ baseUrl: 'http://example.test/v1', allowInsecureHttp: true })).not.toThrow()
+    expect(() => sandbox({ baseUrl: 'http://[::1]:8081/v1/' })).not.toThrow()
+  })
+})
+
+it('neither key nor secret shows when a client or its error is printed', async () => {
+  const client = sandbox()
+  const error = await caught(client.verify({ user_id: 'stranger', image: ada, action: 'x' }))
+  const shown = inspect([client, error], { depth: 10, showHidden: true }) + JSON.stringify(client)
+  expect(shown).not.toContain(tenant.sandboxKey)
+  expect(shown).not.toContain(tenant.secret.secret)
+})

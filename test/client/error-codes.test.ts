@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest'
+import { ERROR_CATEGORIES, ERROR_CODES, UNVERIFIABLE_CODES } from '../../src/client/error-codes.js'
+import { ERRORS } from '../../src/errors.js'
+
+describe('the SDK’s error codes', () => {
+  it('are exactly those of the service’s registry', () => {
+    expect([...ERROR_CODES].sort()).toEqual(Object.keys(ERRORS).sort())
+    const categories = new Set(Object.values(ERRORS).map(({ category }) => category))
+    expect([...ERROR_CATEGORIES].sort()).toEqual([...categories].sort())
+  })
+
+  it('that are believed without a signature say nothing about a user', () => {
+    for (const code of UNVERIFIABLE_CODES) {
+      const { category } = ERRORS[code as keyof typeof ERRORS]
+      expect(category, code).not.toMatch(/biometric_rejected|conflict|rate_limited/)
+    }
+    expect(UNVERIFIABLE_CODES).not.toContain('reference_not_found')
+  })
+})

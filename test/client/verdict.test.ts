@@ -1,0 +1,196 @@
+import { createHash, createHmac } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  MemoryReplayStore,
+  VerdictError,
+  type VerdictExpectations,
+  type VerdictTrust,
+  verifyVerdict,
+} from '../../src/client/index.js'
+import { base64 } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+let photo: string
+
+beforeAll(async () => {
+  running = await startService()
+  tenant = await running.tenant()
+  photo = base64(await plain())
+})
+afterAll(() => running?.stop())
+
+const ACTION = { type: 'wire_transfer', amount: '1250.00' }
+
+/** A verdict of the real service. */
+async function verdictJwt(fields: Record<string, unknown> = {}): Promise<string> {
+  const { body } = await tenant.sandbox.verify({
+    user_id: 'ada+match',
+    image: photo,
+    action: ACTION,
+    nonce: 'n-1',
+    ...fields,
+  })
+  return body.jwt
+}
+
+function check(
+  jwt: string,
+  options: Partial<VerdictExpectations & VerdictTrust> = {},
+): ReturnType<typeof verifyVerdict> {
+  return verifyVerdict(jwt, {
+    signingSecret: tenant.secret.secret,
+    audience: tenant.id,
+    environment: 'sandbox',
+    userId: 'ada+match',
+    action: ACTION,
+    now: () => running.clock.now() / 1000,
+    ...options,
+  })
+}
+
+const code = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'approved',
+    (error: unknown) => (error instanceof VerdictError ? error.code : error),
+  )
+
+/** A JWT with a header and claims of the tester's choice. */
+function forge(
+  jwt: string,
+  header: Record<string, unknown>,
+  claims: Record<string, unknown>,
+  secret: string,
+): string {
+  const [oldHeader, oldClaims] = jwt.split('.').map((part) => Buffer.from(part, 'base64url').toString())
+  const part = (text: string, change: object) =>
+    Buffer.from(JSON.stringify({ ...JSON.parse(text), ...change })).toString('base64url')
+  const input = `${part(oldHeader!, header)}.${part(oldClaims!, claims)}`
+  const hash = header.alg === 'HS512' ? 'sha512' : 'sha256'
+  return `${input}.${createHmac(hash, secret).update(input).digest('base64url')}`
+}
+
+describe('a verdict', () => {
+  it('allows its action, once', async () => {
+    const jwt = await verdictJwt()
+    const claims = await check(jwt, { nonce: 'n-1', issuer: running.service.url('sandbox') })
+    expect(claims).toMatchObject({ sub: 'ada+match', verdict: 'approved', action: ACTION, nonce: 'n-1' })
+    expect(await code(check(jwt))).toBe('already_used')
+  })
+
+  it('is used by one of many that try it at the same time', async () => {
+    const jwt = await verdictJwt()
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => code(check(jwt))))
+    expect(outcomes.filter((outcome) => outcome === 'approved')).toHaveLength(1)
+  })
+
+  it('holds whatever the order of the action’s fields', async () => {
+    const action = { amount: '1250.00', type: 'wire_transfer' }
+    expect(await code(check(await verdictJwt(), { action }))).toBe('approved')
+  })
+
+  for (const [expected, options] of Object.entries<Partial<VerdictExpectations & VerdictTrust>>({
+    wrong_action: { action: { ...ACTION, amount: '1250.01' } },
+    wrong_user: { userId: 'eve+match' },
+    wrong_nonce: { nonce: 'n-2' },
+    wrong_audience: { audience: 'ten_other' },
+    wrong_issuer: { issuer: 'https://example.test/v1' },
+    wrong_environment: { environment: undefined },
+    wrong_context: { acr: ['urn:countersign:acr:other'] },
+    signature_invalid: { signingSecret: 'svc-sec-other' },
+  }))
+    it(`is refused with ${expected}, and stays unused`, async () => {
+      const jwt = await verdictJwt()
+      expect(await code(check(jwt, options))).toBe(expected)
+      expect(await code(check(jwt))).toBe('approved')
+    })
+
+  it('that is a rejection says why', async () => {
+    const jwt = await verdictJwt({ user_id: 'ada+no_match' })
+    await expect(check(jwt, { userId: 'ada+no_match' })).rejects.toMatchObject({
+      code: 'not_approved',
+      reason: 'no_match',
+    })
+  })
+
+  it('expires, is not valid early, and can be too old for the action', async () => {
+    const jwt = await verdictJwt()
+    const at = (seconds: number) => ({ now: () => Math.floor(running.clock.now() / 1000) + seconds })
+    expect(await code(check(jwt, at(306)))).toBe('expired')
+    expect(await code(check(jwt, at(-7)))).toBe('not_yet_valid')
+    expect(await code(check(jwt, { ...at(67), maxAgeSeconds: 60 }))).toBe('too_old')
+    expect(await code(check(jwt, { ...at(59), maxAgeSeconds: 60 }))).toBe('approved')
+  })
+
+  it('names a secret: only those of this id, or without one, are tried', async () => {
+    const { id, secret } = tenant.secret
+    const jwt = await verdictJwt()
+    expect(await code(check(jwt, { signingSecret: { id: 'sec_other', secret } }))).toBe('signature_invalid')
+    const both = [
+      { id: 'sec_other', secret: 'svc-sec-other' },
+      { id, secret },
+    ]
+    expect(await code(check(jwt, { signingSecret: both }))).toBe('approved')
+    expect(await code(check(await verdictJwt(), { signingSecret: ['svc-sec-other', secret] }))).toBe(
+      'approved',
+    )
+  })
+
+  it('is refused when anything about it was forged', async () => {
+    const jwt = await verdictJwt({ user_id: 'ada+no_match' })
+    const { secret } = tenant.secret
+    const approval = { verdict: 'approved', sub: 'ada+match' }
+    const [header, , signature] = jwt.split('.')
+    const claims = forge(jwt, {}, approval, secret).split('.')[1]
+    const unsigned = forge(jwt, { alg: 'none' }, approval, '').split('.')
+    const forgeries = {
+      'changed claims under the old signature': [`${header}.${claims}.${signature}`, 'signature_invalid'],
+      'another secret': [forge(jwt, {}, approval, 'svc-sec-other'), 'signature_invalid'],
+      'the empty secret': [forge(jwt, {}, approval, ''), 'signature_invalid'],
+      'no signature': [`${unsigned[0]}.${unsigned[1]}.`, 'malformed'],
+      'another algorithm': [forge(jwt, { alg: 'HS512' }, approval, secret), 'malformed'],
+      'another type of token': [forge(jwt, { typ: 'JWT' }, approval, secret), 'malformed'],
+      'a critical header': [forge(jwt, { crit: ['x'], x: 1 }, approval, secret), 'malformed'],
+      'no expiry': [forge(jwt, {}, { ...approval, exp: undefined }, secret), 'malformed'],
+      'no id': [forge(jwt, {}, { ...approval, jti: undefined }, secret), 'malformed'],
+      'no verdict': [forge(jwt, {}, { sub: 'ada+match', verdict: undefined }, secret), 'malformed'],
+      'another verdict': [forge(jwt, {}, { sub: 'ada+match', verdict: 'yes' }, secret), 'not_approved'],
+      nonsense: ['nonsense', 'malformed'],
+      nothing: ['', 'malformed'],
+    }
+    for (const [title, [token, expected]] of Object.entries(forgeries))
+      expect(await code(check(token!)), title).toBe(expected)
+  })
+
+  it('is refused when the action was changed in the claims and not in its hash', async () => {
+    const other = { ...ACTION, amount: '9999.00' }
+    const jwt = forge(await verdictJwt(), {}, { action: other }, tenant.secret.secret)
+    expect(await code(check(jwt, { action: other }))).toBe('wrong_action')
+    const hash = createHash('sha256').update('{"amount":"1250.00","type":"wire_transfer"}').digest('hex')
+    expect(await check(jwt)).toMatchObject({ action_hash: hash })
+  })
+
+  it('is not used up by a store that fails', async () => {
+    const jwt = await verdictJwt()
+    const broken = {
+      consume: () => Promise.reject(new Error('store down')),
+    }
+    await expect(check(jwt, { replayStore: broken })).rejects.toThrow('store down')
+    expect(await code(check(jwt))).toBe('approved')
+  })
+})
+
+describe('the memory of used verdicts', () => {
+  it('is bounded by expiry', () => {
+    let now = 0
+    const store = new MemoryReplayStore(() => now)
+    for (let i = 0; i < 10_000; i++) {
+      now = i
+      expect(store.consume(`jti-${i}`, now + 300)).toBe(true)
+      expect(store.size).toBeLessThanOrEqual(361)
+    }
+    expect(store.consume('jti-9999', now + 300)).toBe(false)
+  })
+})
