@@ -1,0 +1,3 @@
+module example.com/stepup
+
+go 1.19

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"log"
+	"os"
+	"strings"
+	"time"
+)
+
+// Enrols a face, has an action countersigned, checks the verdict, erases the user: go run . ada.jpg ada-today.jpg
+func main() {
+	if len(os.Args) != 3 {
+		log.Fatal("usage: go run . <reference photo> <photo of today>")
+	}
+	client := Client{
+		BaseURL: os.Getenv("CS_BASE_URL"),
+		APIKey:  os.Getenv("CS_API_KEY"),
+		Secrets: strings.Split(os.Getenv("CS_SIGNING_SECRETS"), ","),
+	}
+	call := func(method, path string, body map[string]any) map[string]any {
+		status, answer, err := client.Call(method, path, body)
+		if err != nil || status >= 300 {
+			log.Fatalln(method, path, status, answer, err)
+		}
+		return answer
+	}
+	enrolled := call("POST", "/enroll", map[string]any{"user_id": "ada-go", "image": photo(os.Args[1])})
+	fmt.Println("enroll", enrolled["status"])
+
+	action := map[string]any{"type": "wire_transfer", "amount": "1250.00", "to": "Zoë"}
+	verified := call("POST", "/verify", map[string]any{
+		"user_id": "ada-go", "image": photo(os.Args[2]), "action": action, "nonce": "session-1",
+	})
+	fmt.Println("verify", verified["verdict"])
+
+	expected := Expected{
+		Audience: os.Getenv("CS_TENANT_ID"), Environment: "production",
+		UserID: "ada-go", Action: action, Nonce: "session-1",
+	}
+	claims, err := VerifyVerdict(verified["jwt"].(string), client.Secrets, expected, &Seen{}, time.Now().Unix())
+	if err != nil {
+		log.Fatalln("verdict", err)
+	}
+	fmt.Println("verdict", claims.Verdict)
+
+	fmt.Println("delete", call("DELETE", "/delete", map[string]any{"user_id": "ada-go"})["status"])
+}
+
+func photo(path string) string {
+	bytes, err := os.ReadFile(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(bytes)
+}

@@ -1,0 +1,26 @@
+/** Enrols a face, has an action countersigned, checks the verdict, erases the user: node step-up.mjs ada.jpg ada-today.jpg */
+import { readFile } from 'node:fs/promises'
+import { Countersign } from 'countersign/client'
+
+const { CS_BASE_URL, CS_API_KEY, CS_SIGNING_SECRETS, CS_TENANT_ID } = process.env
+const [reference, today] = await Promise.all(process.argv.slice(2).map((path) => readFile(path)))
+
+const countersign = new Countersign({
+  baseUrl: CS_BASE_URL,
+  apiKey: CS_API_KEY,
+  signingSecret: CS_SIGNING_SECRETS.split(','),
+  tenantId: CS_TENANT_ID,
+})
+
+const { status } = await countersign.enroll({ user_id: 'ada-node', image: reference })
+console.log('enroll', status)
+
+const action = { type: 'wire_transfer', amount: '1250.00', to: 'Zoë' }
+const { verdict, jwt } = await countersign.verify({ user_id: 'ada-node', image: today, action })
+console.log('verify', verdict)
+
+// Throws a VerdictError unless it is an approval of this action by this user, used for the first time.
+const claims = await countersign.verifyVerdict(jwt, { userId: 'ada-node', action })
+console.log('verdict', claims.verdict, claims.action.amount)
+
+console.log('delete', (await countersign.delete('ada-node')).status)

@@ -1,0 +1,171 @@
+"""Countersign with Python's standard library alone: call the API, check its signature, check a verdict.
+
+    from countersign import Countersign, verify_verdict
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import re
+import time
+import urllib.error
+import urllib.request
+import uuid
+
+
+class Refused(Exception):
+    """Not to be trusted, or not allowed. `args[0]` says why."""
+
+
+class Countersign:
+    """`base_url` ends in /v1. `secrets` is a list of signing secrets: one, or both during a rotation."""
+
+    def __init__(self, base_url, api_key, secrets):
+        self.base_url, self.api_key, self.secrets = base_url, api_key, secrets
+
+    def enroll(self, user_id, photo):
+        return self.call("POST", "/enroll", {"user_id": user_id, "image": base64.b64encode(photo).decode()})
+
+    def verify(self, user_id, photo, action, nonce):
+        image = base64.b64encode(photo).decode()
+        return self.call(
+            "POST", "/verify", {"user_id": user_id, "image": image, "action": action, "nonce": nonce}
+        )
+
+    def delete(self, user_id):
+        return self.call("DELETE", "/delete", {"user_id": user_id})
+
+    def call(self, method, path, body):
+        """The answer's status and body; errors of the API are answers too."""
+        request = urllib.request.Request(
+            self.base_url + path,
+            method=method,
+            data=json.dumps(body).encode(),
+            headers={
+                "Authorization": f"Bearer {self.api_key}",
+                "Content-Type": "application/json",
+                # The same key again makes a retry safe for 24 hours.
+                "X-Svc-Idempotency-Key": str(uuid.uuid4()),
+            },
+        )
+        try:
+            response = urllib.request.urlopen(request, timeout=15)
+        except urllib.error.HTTPError as error:
+            response = error
+        with response:
+            raw, status, headers = response.read(), response.status, response.headers
+        assert_signature(
+            headers.get("X-Svc-Signature") or "",
+            self.secrets,
+            method=method,
+            target="/v1" + path,
+            status=status,
+            request_id=headers.get("X-Request-Id"),
+            body=raw,
+        )
+        return status, json.loads(raw)
+
+
+def assert_signature(header, secrets, *, method, target, status, request_id, body, now=None, tolerance=300):
+    """Raises Refused unless one of the secrets signed this answer to this request, just now."""
+    match = re.fullmatch(r"t=([0-9]{1,12})((?:,kid=[^,=]+,v1=[0-9a-f]{64})+)", header)
+    if not match:
+        raise Refused("malformed signature")
+    timestamp = match[1]
+    signed = f"v1:{timestamp}:{request_id}:{status}:{method}:{target}:".encode() + body
+    if not any(
+        hmac.compare_digest(hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest(), mac)
+        for mac in re.findall(r"v1=([0-9a-f]{64})", match[2])
+        for secret in secrets
+    ):
+        raise Refused("wrong signature")
+    if abs((time.time() if now is None else now) - int(timestamp)) > tolerance:
+        raise Refused("signature too old or ahead")
+
+
+def verify_verdict(
+    jwt, secrets, *, audience, environment, user_id, action, nonce=None, issuer=None, seen, now=None
+):
+    """The claims of an approval of this action, once; else raises Refused. `seen`: a set of used `jti`.
+
+    Several processes must share what they have seen: in a database, with a unique constraint.
+    """
+    now = time.time() if now is None else now
+    try:
+        head, payload, signature = jwt.split(".")
+        header, claims = json.loads(unbase64url(head)), json.loads(unbase64url(payload))
+        if header["alg"] != "HS256" or header["typ"] != "stepup+jwt" or "crit" in header:
+            raise Refused("another kind of token")
+        signed, mac = f"{head}.{payload}".encode(), unbase64url(signature)
+        if not any(
+            hmac.compare_digest(hmac.new(secret.encode(), signed, hashlib.sha256).digest(), mac)
+            for secret in secrets
+        ):
+            raise Refused("wrong signature")
+        checks = {
+            "expired": claims["nbf"] - 5 <= now < claims["exp"] + 5,
+            "wrong audience": claims["aud"] == audience,
+            "wrong issuer": issuer is None or claims["iss"] == issuer,
+            "wrong environment": claims["env"] == environment,
+            "wrong user": claims["sub"] == user_id,
+            "wrong action": claims["action_hash"] == action_hash(action),
+            "wrong nonce": nonce is None or claims.get("nonce") == nonce,
+            "not approved": claims["verdict"] == "approved",
+        }
+        jti = claims["jti"]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Refused("malformed token") from error
+    for reason, holds in checks.items():
+        if not holds:
+            raise Refused(reason)
+    if jti in seen:
+        raise Refused("already used")
+    seen.add(jti)
+    return claims
+
+
+def unbase64url(text):
+    return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+
+
+def action_hash(action):
+    return hashlib.sha256(canonical(action).encode()).hexdigest()
+
+
+def canonical(value):
+    """RFC 8785. Raises ValueError for what JSON does not have."""
+    if isinstance(value, dict):
+        # In the order of UTF-16 code units; Python itself would sort by code points.
+        names = sorted(value, key=lambda name: name.encode("utf-16-be"))
+        return "{" + ",".join(f"{canonical(name)}:{canonical(value[name])}" for name in names) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return canonical_number(float(value))
+    text = json.dumps(value, ensure_ascii=False)
+    text.encode()  # a lone surrogate raises UnicodeEncodeError, a ValueError
+    return text
+
+
+def canonical_number(number):
+    """ECMAScript's form: plain digits from 1e-6 to below 1e21, an exponent beyond."""
+    if number != number or number in (float("inf"), float("-inf")):
+        raise ValueError("not a JSON number")
+    if number == 0:
+        return "0"
+    sign = "-" if number < 0 else ""
+    mantissa, _, exponent = f"{repr(abs(number))}e0".partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    exponent = int(exponent.partition("e")[0])
+    digits = (whole + fraction).lstrip("0")
+    point = len(whole) + exponent - (len(whole + fraction) - len(digits))
+    digits = digits.rstrip("0")
+    if point > 21 or point <= -6:
+        power = point - 1
+        mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
+        return f"{sign}{mantissa}e{'+' if power > 0 else ''}{power}"
+    if point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    padded = digits.ljust(point, "0")
+    return sign + padded[:point] + ("." + padded[point:] if len(padded) > point else "")

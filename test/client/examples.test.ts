@@ -1,0 +1,131 @@
+/** The examples in other languages, run as a reader would: against the vectors, and against a real service. */
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packageFile } from '../../src/package-root.js'
+import { face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+const EXAMPLES = packageFile('docs', 'examples')
+const run = promisify(execFile)
+const has = (program: string, ...args: string[]) => spawnSync(program, args).status === 0
+
+const hasPython = has('python3', '--version')
+const hasGo = has('go', 'version')
+const hasShell = has('bash', '--version') && has('openssl', 'version') && has('curl', '--version')
+const GO_BUILD_MS = 120_000
+
+let running: TestService
+let tenant: TestTenant
+let folder: string
+let photos: [string, string]
+let env: NodeJS.ProcessEnv
+const { now } = Date
+
+beforeAll(async () => {
+  running = await startService()
+  // The examples look at the system's clock.
+  running.clock.now = now
+  tenant = await running.tenant()
+  const { key } = await running.production(tenant)
+  folder = await mkdtemp(join(tmpdir(), 'countersign-examples-'))
+  photos = [join(folder, 'ada.jpg'), join(folder, 'ada-today.jpg')]
+  await writeFile(photos[0], await face('ada'))
+  await writeFile(photos[1], await face('adaToday'))
+  env = {
+    ...process.env,
+    CS_BASE_URL: running.service.url('production'),
+    CS_API_KEY: key,
+    CS_SIGNING_SECRETS: tenant.secret.secret,
+    CS_TENANT_ID: tenant.id,
+    PYTHONDONTWRITEBYTECODE: '1',
+    GOCACHE: join(tmpdir(), 'countersign-go-cache'),
+    GOTOOLCHAIN: 'local',
+    GOFLAGS: '-mod=mod',
+    GOPROXY: 'off',
+  }
+})
+afterAll(async () => {
+  await running?.stop()
+  if (folder) await rm(folder, { recursive: true, force: true })
+})
+
+const lines = async (program: string, args: string[], language: string, change: NodeJS.ProcessEnv = {}) => {
+  const { stdout } = await run(program, args, { cwd: join(EXAMPLES, language), env: { ...env, ...change } })
+  return stdout.trim().split('\n')
+}
+const DONE = ['enroll', 'verify', 'verdict', 'delete']
+const words = (said: string[]) => said.map((line) => line.split(' ')[0])
+
+const PROGRAMS: Array<[string, boolean, string, string[]]> = [
+  ['node', true, process.execPath, ['step-up.mjs']],
+  ['python', hasPython, 'python3', ['step_up.py']],
+  ['go', hasGo, 'go', ['run', '.']],
+  ['shell', hasShell, './step-up.sh', []],
+]
+
+describe.each(PROGRAMS)('the example in %s', (language, isThere, program, args) => {
+  it.skipIf(!isThere)(
+    'enrols, verifies, checks the verdict and erases',
+    async () => {
+      const said = await lines(program, [...args, ...photos], language)
+      expect(words(said)).toEqual(DONE)
+      expect(said.join('\n')).toMatch(/verify (200 )?approved\nverdict approved.*\ndelete (200 )?erased$/)
+    },
+    GO_BUILD_MS,
+  )
+
+  it.skipIf(!isThere)(
+    'trusts nothing under another secret',
+    async () => {
+      const failed = lines(program, [...args, ...photos], language, { CS_SIGNING_SECRETS: 'svc-sec-other' })
+      await expect(failed).rejects.toThrow(/signature/)
+    },
+    GO_BUILD_MS,
+  )
+})
+
+describe('the test vectors hold', () => {
+  it.skipIf(!hasPython)('in Python', async () => {
+    const [last] = (await lines('python3', ['check_vectors.py', '../vectors.json'], 'python')).slice(-1)
+    expect(last).toMatch(/^(\d+) of \1 vectors hold$/)
+  })
+
+  it.skipIf(!hasGo)(
+    'in Go',
+    async () => {
+      expect((await lines('go', ['test', '-count=1', '.'], 'go')).join('\n')).toMatch(/^ok\b/)
+    },
+    GO_BUILD_MS,
+  )
+
+  it.skipIf(!hasShell)('in bash with openssl', async () => {
+    const vectors = JSON.parse(await readFile(join(EXAMPLES, 'vectors.json'), 'utf8'))
+    const judge = (call: string, args: string[], input = '') =>
+      spawnSync('bash', ['-c', `. ./countersign.sh; ${call} "$@"`, 'bash', ...args], {
+        cwd: join(EXAMPLES, 'shell'),
+        input,
+        encoding: 'utf8',
+      })
+    // biome-ignore lint/suspicious/noExplicitAny: a vector, looked into freely
+    const held = (vector: any): string[] => vector.secrets.map(({ secret }: { secret: string }) => secret)
+    for (const vector of vectors.responses) {
+      const { signature, method, target, status, request_id, now: at } = vector
+      const args = [signature, method, target, String(status), request_id, String(at), ...held(vector)]
+      const judged = judge('signature_holds', args, vector.body)
+      expect(judged.status === 0, `${vector.title} ${judged.stderr}`).toBe(vector.valid)
+    }
+    // What the shell checks of a verdict is its signature.
+    const ofSignature = [null, 'signature_invalid']
+    for (const vector of vectors.verdicts.filter(({ error }: { error: string | null }) =>
+      ofSignature.includes(error),
+    )) {
+      const judged = judge('jwt_claims', [vector.jwt, ...held(vector)])
+      expect(judged.status === 0, `${vector.title} ${judged.stderr}`).toBe(vector.valid)
+      if (vector.valid) expect(JSON.parse(judged.stdout).sub).toBe(vector.expected.user_id)
+    }
+  })
+})

@@ -1,0 +1,82 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import {
+  actionHash,
+  assertResponseSignature,
+  canonicalJson,
+  MemoryReplayStore,
+  VerdictError,
+  verifyVerdict,
+} from '../../src/client/index.js'
+import * as service from '../../src/crypto/verification-jwt.js'
+import { packageFile } from '../../src/package-root.js'
+import { parseApiKey } from '../../src/tenancy/api-key.js'
+import { documentInDocs } from '../support/docs.js'
+
+const made = execFileSync(process.execPath, [packageFile('docs', 'examples', 'make-vectors.mjs')], {
+  encoding: 'utf8',
+})
+const kept = documentInDocs('examples/vectors.json', made)
+const vectors = JSON.parse(kept)
+
+it('docs/examples/vectors.json is what its script makes (UPDATE_DOCS=1 writes it)', () => {
+  expect(kept).toBe(made)
+})
+
+describe('the SDK judges the responses', () => {
+  for (const { title, valid, now, tolerance_seconds, secrets, ...vector } of vectors.responses)
+    it(title, async () => {
+      const body = new TextEncoder().encode(vector.body)
+      const options = { now, toleranceSeconds: tolerance_seconds }
+      for (const held of [secrets, secrets.map(({ secret }: { secret: string }) => ({ secret }))]) {
+        const judged = assertResponseSignature(
+          { ...vector, requestId: vector.request_id, body },
+          held,
+          options,
+        )
+        expect(
+          await judged.then(
+            () => true,
+            () => false,
+          ),
+        ).toBe(valid)
+      }
+    })
+})
+
+describe('SDK and service hash the actions', () => {
+  for (const { title, json, canonical, action_hash } of vectors.actions)
+    it(title, async () => {
+      const action = JSON.parse(json)
+      expect(canonicalJson(action)).toBe(canonical)
+      expect(await actionHash(action)).toBe(action_hash)
+      expect(service.canonicalJson(action)).toBe(canonical)
+      expect(service.actionHash(canonical)).toBe(action_hash)
+    })
+})
+
+describe('the SDK judges the verdicts', () => {
+  for (const { title, error, now, secrets, expected, jwt } of vectors.verdicts)
+    it(title, async () => {
+      const judged = verifyVerdict(jwt, {
+        ...expected,
+        userId: expected.user_id,
+        signingSecret: secrets,
+        now: () => now,
+        replayStore: new MemoryReplayStore(),
+      })
+      expect(
+        await judged.then(
+          () => null,
+          (thrown) => (thrown instanceof VerdictError ? thrown.code : thrown),
+        ),
+      ).toBe(error)
+    })
+})
+
+describe('the service reads the API keys', () => {
+  for (const { title, key, environment } of vectors.api_keys)
+    it(title, () => {
+      expect(parseApiKey(key)).toBe(environment)
+    })
+})

@@ -1,0 +1,43 @@
+/** The SDK runs wherever fetch does: no Node types, no Node modules, nothing from npm but jose. */
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { packageFile } from '../../src/package-root.js'
+
+const CLIENT = packageFile('src', 'client')
+const files = readdirSync(CLIENT).map((name) => ({
+  name,
+  text: readFileSync(packageFile('src', 'client', name), 'utf8'),
+}))
+
+it('imports jose and itself; an adapter only the types of its framework', () => {
+  const foreign = files.flatMap(({ name, text }) =>
+    [...text.matchAll(/^(?:import|export)(?<type> type)?[^']* from '(?<from>[^']+)'/gm)]
+      .map(({ groups }) => groups!)
+      .filter(({ from }) => !from!.startsWith('./'))
+      .map(({ type, from }) => `${name}:${type ?? ''} ${from}`),
+  )
+  expect(foreign.sort()).toEqual([
+    'countersign.ts: jose',
+    'express.ts: type express',
+    'fastify.ts: type fastify',
+    'hono.ts: type hono',
+    'verdict.ts: jose',
+  ])
+})
+
+it('compiles against the Web’s own types alone', () => {
+  const compile = (entry: string) =>
+    spawnSync(
+      packageFile('node_modules', '.bin', 'tsc'),
+      [
+        ...['--noEmit', '--strict', '--skipLibCheck', '--ignoreConfig', '--types', ''],
+        ...['--target', 'ES2023', '--lib', 'ES2024,DOM,DOM.Iterable', '--module', 'NodeNext'],
+        packageFile(entry),
+      ],
+      { encoding: 'utf8' },
+    )
+  expect(compile('src/client/index.ts').stdout).toBe('')
+  // The same check sees Node's own names.
+  expect(compile('src/version.ts').stdout).toContain("'node:fs'")
+})

@@ -1,0 +1,120 @@
+/** The SDK's types against the OpenAPI document: the compiler holds one against the other. */
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { packageFile } from '../../src/package-root.js'
+import { buildOpenApi } from '../../src/server/openapi.js'
+import { DESCRIPTIONS } from '../../src/server/routes.js'
+import { VERSION } from '../../src/version.js'
+
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document, looked into freely
+type Json = any
+
+const { paths, components } = buildOpenApi(DESCRIPTIONS, VERSION) as Json
+const request = (operation: Json) => operation.requestBody.content['application/json'].schema
+const response = (operation: Json, status: number) =>
+  operation.responses[status].content['application/json'].schema
+
+/** By the names of the SDK's types. */
+const SCHEMAS: Record<string, Json> = {
+  'EnrollRequest<string>': request(paths['/v1/enroll'].post),
+  EnrollResult: response(paths['/v1/enroll'].post, 201),
+  'VerifyRequest<string>': request(paths['/v1/verify'].post),
+  VerifyResult: response(paths['/v1/verify'].post, 200),
+  DeleteRequest: request(paths['/v1/delete'].delete),
+  DeleteResult: response(paths['/v1/delete'].delete, 200),
+  HealthResult: response(paths['/v1/health'].get, 200),
+  RotateSigningRequest: request(paths['/v1/keys/rotate-signing'].post),
+  RotateSigningResult: response(paths['/v1/keys/rotate-signing'].post, 200),
+  ErrorBody: components.schemas.Error,
+}
+
+let folder: string
+beforeAll(async () => {
+  // Inside the package, so that its dependencies are found.
+  folder = await mkdtemp(packageFile('node_modules', '.wire-types-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** One of image and images: said by the union in the SDK, by `oneOf` in the document. */
+function asUnion({ oneOf, ...schema }: Json): Json {
+  if (!oneOf) return schema
+  const without = (name: string) => {
+    const { [name]: _, ...properties } = schema.properties
+    return properties
+  }
+  const [image, images] = [
+    { ...schema, properties: without('images'), required: [...schema.required, 'image'] },
+    { ...schema, properties: without('image'), required: [...schema.required, 'images'] },
+  ]
+  return { anyOf: [image, images] }
+}
+
+/** The compiler's complaints about types that differ from these schemas. */
+async function differences(schemas: Record<string, Json>): Promise<string[]> {
+  const checks = Object.entries(schemas).map(([type, schema], index) =>
+    [
+      `const schema${index} = ${JSON.stringify(asUnion(schema))} as const`,
+      `export const check${index}: Same<Plain<${type}>, Plain<Static<typeof schema${index}>>> = true`,
+    ].join('\n'),
+  )
+  const client = packageFile('src', 'client')
+  const source = [
+    `import type { XStatic as Static } from 'typebox/schema'`,
+    `import type { ErrorBody } from ${JSON.stringify(join(client, 'errors.js'))}`,
+    `import type * as Wire from ${JSON.stringify(join(client, 'types.js'))}`,
+    ...Object.keys(schemas)
+      .filter((type) => type !== 'ErrorBody')
+      .map((type) =>
+        type.endsWith('<string>')
+          ? `type ${type.replace('<string>', '<T>')} = Wire.${type.replace('<string>', '<T>')}`
+          : `type ${type} = Wire.${type}`,
+      ),
+    // Flattens intersections, drops `readonly` and "absent" members, so that only what can be sent is compared.
+    `type Absent<T, K extends keyof T> = [T[K]] extends [undefined] ? never : K`,
+    `type Plain<T> = T extends object ? { -readonly [K in keyof T as T extends readonly unknown[] ? K : Absent<T, K>]: Plain<T[K]> } : T`,
+    `type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? (OptionalOf<A> extends OptionalOf<B> ? (OptionalOf<B> extends OptionalOf<A> ? true : 'optional in the document only') : 'optional in the SDK only') : 'the document allows more') : 'the SDK allows more'`,
+    `type OptionalOf<T> = T extends object ? { [K in keyof T]-?: {} extends Pick<T, K> ? K : never }[keyof T] : never`,
+    `export type { ErrorBody }`,
+    ...checks,
+  ].join('\n')
+  const file = join(folder, 'check.ts')
+  await writeFile(file, source)
+  const { stdout } = spawnSync(
+    packageFile('node_modules', '.bin', 'tsc'),
+    [
+      ...['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', '--ignoreConfig'],
+      ...['--target', 'ES2023', '--lib', 'ES2024,DOM', '--module', 'NodeNext'],
+      file,
+    ],
+    { encoding: 'utf8' },
+  )
+  const complaints = stdout.split('\n').filter((line) => line.includes('error'))
+  // Anything but "not assignable" is a fault of the check itself.
+  const faults = complaints.filter((line) => !line.includes('TS2322'))
+  if (faults.length > 0) throw new Error(faults.join('\n'))
+  return complaints
+}
+
+it('every request and answer of the SDK is that of the OpenAPI document', async () => {
+  expect(await differences(SCHEMAS)).toEqual([])
+})
+
+it('and a difference would show', async () => {
+  const change = (name: string, edit: (schema: Json) => void) => {
+    const schema = structuredClone(SCHEMAS[name])
+    edit(schema)
+    return differences({ [name]: schema })
+  }
+  const changes: Array<[string, (schema: Json) => void]> = [
+    ['EnrollResult', (schema) => delete schema.properties.model],
+    ['EnrollResult', (schema) => Object.assign(schema.properties, { more: { type: 'string' } })],
+    ['VerifyResult', (schema) => Object.assign(schema.properties.score, { anyOf: [{ type: 'number' }] })],
+    ['VerifyResult', (schema) => schema.properties.reason.anyOf[0].anyOf?.pop()],
+    ['VerifyResult', (schema) => delete schema.properties.production_key],
+    ['EnrollRequest<string>', (schema) => schema.required.push('replace')],
+    ['ErrorBody', (schema) => schema.properties.code.enum.push('new_code')],
+  ]
+  for (const [name, edit] of changes) expect(await change(name, edit), `${name} ${edit}`).not.toEqual([])
+})
