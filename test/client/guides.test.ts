@@ -1,0 +1,150 @@
+/** The guides: their code is that of docs/examples, which is run here and in examples.test.ts; their links lead somewhere. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Countersign } from '../../src/client/index.js'
+import { packageFile } from '../../src/package-root.js'
+import { face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+const EXAMPLES = packageFile('docs', 'examples')
+const GUIDES = packageFile('docs', 'guides')
+const pages = [
+  packageFile('README.md'),
+  join(EXAMPLES, 'README.md'),
+  ...readdirSync(GUIDES).map((name) => join(GUIDES, name)),
+]
+
+/** A marker, and the code block that repeats the file it names, both indented alike. */
+const INCLUDED = /^( *)<!-- file: (\S+) -->\n *```(\w+)\n([\s\S]*?)^ *```$/gm
+const CODE = /^ *```(?:js|ts|mjs|python|go)$/gm
+
+function withFiles(page: string): string {
+  return readFileSync(page, 'utf8').replace(
+    INCLUDED,
+    (_match, indent: string, file: string, language: string) => {
+      const code = readFileSync(resolve(dirname(page), file), 'utf8').trimEnd()
+      const block = [`<!-- file: ${file} -->`, `\`\`\`${language}`, ...code.split('\n'), '```']
+      return block.map((line) => (line ? indent + line : line)).join('\n')
+    },
+  )
+}
+
+describe.each(pages.map((page) => [page.slice(packageFile().length + 1), page]))('%s', (_name, page) => {
+  it('shows the code of the examples as it is (UPDATE_DOCS=1 writes it)', () => {
+    const expected = withFiles(page)
+    if (process.env.UPDATE_DOCS === '1') writeFileSync(page, expected)
+    expect(readFileSync(page, 'utf8')).toBe(expected)
+  })
+
+  it('shows no code that is not run', () => {
+    const text = readFileSync(page, 'utf8')
+    expect(text.match(CODE)?.length ?? 0).toBe([...text.matchAll(INCLUDED)].length)
+  })
+
+  it('links to files that are there', () => {
+    const links = [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(
+      ([, link]) => link!,
+    )
+    expect(links.filter((link) => !existsSync(resolve(dirname(page), link)))).toEqual([])
+  })
+})
+
+describe('the code of the guides', () => {
+  let running: TestService
+  let tenant: TestTenant
+  let folder: string
+  let production: NodeJS.ProcessEnv
+  let app: ChildProcess | undefined
+  let aheadMs = 0
+
+  beforeAll(async () => {
+    running = await startService()
+    // The examples look at the system's clock.
+    running.clock.now = () => Date.now() + aheadMs
+    tenant = await running.tenant()
+    const { key } = await running.production(tenant)
+    folder = await mkdtemp(join(tmpdir(), 'countersign-guides-'))
+    production = {
+      ...process.env,
+      CS_BASE_URL: running.service.url('production'),
+      CS_API_KEY: key,
+      CS_SIGNING_SECRETS: tenant.secret.secret,
+      CS_TENANT_ID: tenant.id,
+      PORT: '0',
+    }
+  })
+  afterAll(async () => {
+    if (app && app.exitCode === null) {
+      app.kill()
+      await once(app, 'exit')
+    }
+    await running?.stop()
+    if (folder) await rm(folder, { recursive: true, force: true })
+  })
+
+  it('quick start: runs in the sandbox with a user of any name', async () => {
+    const photo = join(folder, 'ada.jpg')
+    writeFileSync(photo, await face('ada'))
+    const env = {
+      ...production,
+      CS_BASE_URL: running.service.url('sandbox'),
+      CS_API_KEY: tenant.sandboxKey,
+    }
+    const script = join(EXAMPLES, 'node', 'step-up.mjs')
+    const { stdout } = await promisify(execFile)(process.execPath, [script, photo, photo], { env })
+    expect(stdout).toBe('enroll enrolled\nverify approved\nverdict approved 1250.00\ndelete erased\n')
+  })
+
+  it('step-up: a transfer needs the face of who is signed in', async () => {
+    app = spawn(process.execPath, [join(EXAMPLES, 'express', 'server.mjs')], { env: production })
+    app.stderr!.setEncoding('utf8').on('data', (text) => process.stderr.write(text))
+    const bank = String((await once(app.stdout!, 'data'))[0]).trim()
+    const photo = async (name: Parameters<typeof face>[0]) =>
+      `data:image/jpeg;base64,${(await face(name)).toString('base64')}`
+    const enrolled = await fetch(`${bank}/enrolment`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-User': 'ada' },
+      body: JSON.stringify({ photo: await photo('ada') }),
+    })
+    expect(enrolled.status).toBe(201)
+    // @ts-expect-error plain JavaScript for the browser
+    const { transfer } = await import('../../docs/examples/express/page.mjs')
+    expect(await transfer(bank, 'ada', '1250.00', 'Grace', () => photo('adaToday'))).toEqual({
+      done: { type: 'transfer', amount: '1250.00', to: 'Grace' },
+      countersigned: expect.stringMatching(/^ver_/),
+    })
+    await expect(transfer(bank, 'ada', '1250.00', 'Grace', () => photo('grace'))).rejects.toThrow('no_match')
+  })
+
+  it('rotation: verdicts hold before, during and after the overlap, without a restart', async () => {
+    const file = join(folder, 'secrets.json')
+    // @ts-expect-error plain JavaScript
+    const { readSecrets, writeSecrets } = await import('../../docs/examples/rotation/secrets.mjs')
+    await writeSecrets(file, [{ secret: tenant.secret.secret }])
+    const backend = new Countersign({
+      baseUrl: running.service.url('sandbox'),
+      apiKey: tenant.sandboxKey,
+      tenantId: tenant.id,
+      signingSecret: () => readSecrets(file),
+      now: () => Date.now() + aheadMs,
+    })
+    const image = await face('ada')
+    const stepUp = async () => {
+      const { jwt } = await backend.verify({ user_id: 'ada+match', image, action: 'x' })
+      return backend.verifyVerdict(jwt, { userId: 'ada+match', action: 'x' })
+    }
+    await stepUp()
+    const script = join(EXAMPLES, 'rotation', 'rotate.mjs')
+    const { stdout } = await promisify(execFile)(process.execPath, [script, file], { env: production })
+    expect(stdout).toMatch(new RegExp(`^sec_\\w+ signs; ${tenant.secret.id} is valid until 20`))
+    await stepUp()
+    aheadMs = 31 * 60_000
+    await stepUp()
+  })
+})
