@@ -97,6 +97,7 @@ export function demoInstructions(
     call(`${where.production}/verify`, '$KEY', withPhoto('ada-today.jpg', action)),
     '\n4. Somebody else is rejected:\n',
     call(`${where.production}/verify`, '$KEY', withPhoto('grace.jpg', action)),
+    '\n5. From your own code: docs/guides/quick-start.md, step 2.',
     '',
   ].join('\n')
 }

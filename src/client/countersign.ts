@@ -191,9 +191,9 @@ export class Countersign implements VerdictVerifier {
 }
 
 function environmentOf(apiKey: string): Environment {
-  const [prefix = ''] = /^svc-(?:prod|sbx)-/.exec(apiKey) ?? []
+  const [, prefix = ''] = /^(svc-(?:prod|sbx)-)[0-9A-Za-z]+$/.exec(apiKey) ?? []
   const environment = ENVIRONMENTS[prefix]
-  if (!environment) throw new TypeError('apiKey must begin with svc-prod- or svc-sbx-')
+  if (!environment) throw new TypeError('apiKey must be svc-prod-… or svc-sbx-…, with nothing around it')
   return environment
 }
 

@@ -104,6 +104,7 @@ export type VerdictErrorCode =
   | 'wrong_context'
   | 'too_old'
   | 'not_approved'
+  | 'replay_suspected'
   | 'already_used'
 
 /** A verdict JWT does not allow the action. */

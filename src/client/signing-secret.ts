@@ -17,7 +17,10 @@ export type SigningSecretSource = SigningSecrets | (() => SigningSecrets | Promi
 export async function readSecrets(source: SigningSecretSource): Promise<SigningSecret[]> {
   const secrets = typeof source === 'function' ? await source() : source
   const list = [secrets].flat() as Array<string | SigningSecret>
-  const read = list.map((item) => (typeof item === 'string' ? { secret: item } : item))
+  // A secret read from a file mostly ends in a line feed.
+  const read = list.map((item) =>
+    typeof item === 'string' ? { secret: item.trim() } : { ...item, secret: item.secret.trim() },
+  )
   if (read.length === 0 || read.some(({ secret }) => !secret))
     throw new TypeError('signingSecret is empty: the key of every signature would be known')
   return read

@@ -22,6 +22,8 @@ export interface StepUpOptions<Request> {
   acr?: readonly string[]
   /** Greatest age of the check itself. */
   maxAgeSeconds?: number
+  /** Refuse an approval whose photo was seen before within 24 hours; default false. */
+  refuseReplays?: boolean
 }
 
 /** The body of a refusal: enough to have this very action countersigned. */
@@ -53,7 +55,7 @@ const QUOTABLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/
 export function createStepUp<Request>(
   options: StepUpOptions<Request>,
 ): (request: Request, header: (name: string) => string | null | undefined) => Promise<StepUpOutcome> {
-  const { verifier, acr, maxAgeSeconds, header: headerName = DEFAULT_HEADER } = options
+  const { verifier, acr, maxAgeSeconds, refuseReplays, header: headerName = DEFAULT_HEADER } = options
   const challengeHeader = wwwAuthenticate(acr ?? DEFAULT_ACR, maxAgeSeconds)
 
   return async (request, header) => {
@@ -86,7 +88,8 @@ export function createStepUp<Request>(
     const jwt = header(headerName)
     if (!jwt) return refuse(401, 'This action must be countersigned.')
     try {
-      const verdict = await verifier.verifyVerdict(jwt, { userId, action, nonce, acr, maxAgeSeconds })
+      const expected = { userId, action, nonce, acr, maxAgeSeconds, refuseReplays }
+      const verdict = await verifier.verifyVerdict(jwt, expected)
       return { allowed: true, verdict }
     } catch (error) {
       if (!(error instanceof VerdictError)) throw error

@@ -18,6 +18,8 @@ export interface VerdictExpectations {
   acr?: readonly string[] | undefined
   /** Greatest age of the check itself; default: as long as the JWT is valid. */
   maxAgeSeconds?: number | undefined
+  /** Refuse an approval whose photo was seen before within 24 hours; default false. */
+  refuseReplays?: boolean | undefined
 }
 
 /** Who must have made it. */
@@ -69,7 +71,7 @@ const sharedStore = new MemoryReplayStore()
  */
 export async function verifyVerdict(
   jwt: string,
-  { userId, action, nonce, acr, maxAgeSeconds, ...trust }: VerdictExpectations & VerdictTrust,
+  { userId, action, nonce, acr, maxAgeSeconds, refuseReplays, ...trust }: VerdictExpectations & VerdictTrust,
 ): Promise<VerdictClaims> {
   if (!trust.audience) throw new TypeError('audience (the tenant id) is required')
   const now = trust.now?.() ?? Date.now() / 1000
@@ -94,6 +96,7 @@ export async function verifyVerdict(
     'too_old',
     `The check was made more than ${maxAgeSeconds} s ago.`,
   )
+  must(!refuseReplays || claims.replay?.suspected === false, 'replay_suspected', 'The photo was seen before.')
   const store = trust.replayStore ?? sharedStore
   must(
     await store.consume(claims.jti, claims.exp + tolerance),

@@ -399,6 +399,7 @@ describe('retries', () => {
 describe('options that cannot work', () => {
   for (const [title, options] of Object.entries<Partial<CountersignOptions>>({
     'a key of another kind': { apiKey: 'sk_live_1' },
+    'a key with a line feed': { apiKey: 'svc-sbx-1\n' },
     'a base URL without version': { baseUrl: 'https://example.test' },
     'clear text to another host': { baseUrl: 'http://example.test/v1' },
     'no secret': { signingSecret: '' },

@@ -115,6 +115,13 @@ describe('a verdict', () => {
     })
   })
 
+  it('whose photo was seen before is refused where replays are', async () => {
+    const jwt = forge(await verdictJwt(), {}, { replay: { suspected: true } }, tenant.secret.secret)
+    expect(await code(check(jwt, { refuseReplays: true }))).toBe('replay_suspected')
+    expect(await code(check(jwt))).toBe('approved')
+    expect(await code(check(await verdictJwt(), { refuseReplays: true }))).toBe('approved')
+  })
+
   it('expires, is not valid early, and can be too old for the action', async () => {
     const jwt = await verdictJwt()
     const at = (seconds: number) => ({ now: () => Math.floor(running.clock.now() / 1000) + seconds })
@@ -133,7 +140,7 @@ describe('a verdict', () => {
       { id, secret },
     ]
     expect(await code(check(jwt, { signingSecret: both }))).toBe('approved')
-    expect(await code(check(await verdictJwt(), { signingSecret: ['svc-sec-other', secret] }))).toBe(
+    expect(await code(check(await verdictJwt(), { signingSecret: ['svc-sec-other', `${secret}\n`] }))).toBe(
       'approved',
     )
   })

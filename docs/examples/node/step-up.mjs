@@ -12,7 +12,8 @@ const countersign = new Countersign({
   tenantId: CS_TENANT_ID,
 })
 
-const { status } = await countersign.enroll({ user_id: 'ada-node', image: reference })
+// `replace` lets this example run twice; an application would not let whoever is signed in replace a face.
+const { status } = await countersign.enroll({ user_id: 'ada-node', image: reference, replace: true })
 console.log('enroll', status)
 
 const action = { type: 'wire_transfer', amount: '1250.00', to: 'Zoë' }
