@@ -62,7 +62,7 @@ describe('docs/configuration.md', () => {
 describe('the documentation', () => {
   const pages = [
     packageFile('README.md'),
-    ...readdirSync(packageFile('docs'))
+    ...readdirSync(packageFile('docs'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.md'))
       .map((name) => packageFile('docs', name)),
   ]
