@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { constants, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Piscina } from 'piscina'
 import { configureDecoders } from './decode.js'
@@ -20,6 +21,7 @@ process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 process.once('message', (setup: HostSetup) => void run(setup))
 process.once('disconnect', () => closing.abort())
+giveWay()
 preferAsVictim()
 
 async function run({ workers, worker }: HostSetup): Promise<void> {
@@ -65,6 +67,18 @@ function report(incident: WorkerIncident): void {
 
 function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+/**
+ * The service's main thread needs little time, but at once: while it waits for a core, workers run out of tasks. Threads
+ * inherit the priority of the one that starts them, so this comes before the first.
+ */
+function giveWay(): void {
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // Not allowed: slower by a few percent under full load.
+  }
 }
 
 /** When memory runs out, Linux shall end this process, which is replaced, and not the service. */
