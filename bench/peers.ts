@@ -10,8 +10,8 @@ import { median, round } from './lib/statistics.js'
 import { temporaryDir } from './lib/temporary-dir.js'
 import { type Contender, engineContender, peerContender, serviceContender } from './peers/contenders.js'
 import {
-  DETECTOR,
   EMBEDDER,
+  FIXED_DETECTOR,
   hasNetworks,
   readLabelledPhotos,
   writeSameNetworksPack,
@@ -79,7 +79,7 @@ async function gather({ pack }: SuiteOptions) {
       images: await Promise.all(images.map((image, i) => save(`verify-${i}.jpg`, image))),
       enrolImage: await save('enrol.jpg', captures.enrolImages[0]!),
       packDir: pack.dir,
-      networks: { detector: DETECTOR, embedder: EMBEDDER },
+      networks: { fixedDetector: FIXED_DETECTOR, embedder: EMBEDDER },
     }),
   )
 

@@ -10,8 +10,10 @@ import { temporaryDir } from '../lib/temporary-dir.js'
 
 const FOLDER = packageFile('..', 'shared', 'data')
 export const DETECTOR = join(FOLDER, 'models', 'yunet_n_dynamic.onnx')
+/** The same weights for an input of fixed size, which OpenCV needs and then takes any size. */
+export const FIXED_DETECTOR = join(FOLDER, 'models', 'yunet_n_320_320.onnx')
 export const EMBEDDER = join(FOLDER, 'models', 'mobilefacenet.onnx')
-export const hasNetworks = existsSync(DETECTOR) && existsSync(EMBEDDER)
+export const hasNetworks = [DETECTOR, FIXED_DETECTOR, EMBEDDER].every((file) => existsSync(file))
 
 export interface LabelledPhotos {
   csv: string
