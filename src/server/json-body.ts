@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { ApiError, type ErrorDetail } from '../errors.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
+import { memberIssue } from './json-members.js'
 import { cutLongStrings, cutOf } from './long-strings.js'
 
 export type InputParser = (body: Buffer, contentType: string | undefined, query: string) => unknown
@@ -13,12 +14,12 @@ export function inputParser(
   endpoint: Pick<EndpointDescription, 'body' | 'bodyOptional' | 'query'>,
 ): InputParser {
   const schema = endpoint.body
-  if (!schema) return () => undefined
-  const validator = Compile(schema)
   const parameters = new Set(Object.keys(endpoint.query ?? {}))
+  if (!schema) return (_body, _contentType, query) => void parseQuery(query, parameters)
+  const validator = Compile(schema)
   const binaryFields = base64Fields(schema)
   return (body, contentType, query) => {
-    const fromQuery = endpoint.query ? parseQuery(query, parameters) : {}
+    const fromQuery = parseQuery(query, parameters)
     let value: unknown = {}
     let cuts: Buffer[] = []
     if (body.length > 0) {
@@ -52,14 +53,25 @@ function assertJsonType(contentType: string | undefined): void {
 /** The document, with marks in the base64 fields where `cuts` holds their bytes. */
 function parseJson(body: Buffer, binaryFields: string[]): { value: unknown; cuts: Buffer[] } {
   if (!isUtf8(body)) throw new ApiError('malformed_json')
+  const cut = binaryFields.length > 0 ? cutLongStrings(body) : null
+  if (cut) {
+    const value = parseText(cut.text)
+    if (countCuts(value, binaryFields, cut.cuts) === cut.cuts.length) return { value, cuts: cut.cuts }
+  }
+  // A long string stands where none belongs: the schema shall see it as it is.
+  return { value: parseText(body.toString('utf8')), cuts: [] }
+}
+
+function parseText(text: string): unknown {
+  const value = parseJsonText(text)
+  const issue = memberIssue(text)
+  if (issue) throw new ApiError('invalid_request', { details: [issue] })
+  return value
+}
+
+function parseJsonText(text: string): unknown {
   try {
-    const cut = binaryFields.length > 0 ? cutLongStrings(body) : null
-    if (cut) {
-      const value: unknown = JSON.parse(cut.text)
-      if (countCuts(value, binaryFields, cut.cuts) === cut.cuts.length) return { value, cuts: cut.cuts }
-    }
-    // A long string stands where none belongs: the schema shall see it as it is.
-    return { value: JSON.parse(body.toString('utf8')), cuts: [] }
+    return JSON.parse(text)
   } catch {
     // The parser's message may quote the body, so it goes no further.
     throw new ApiError('malformed_json')
@@ -84,6 +96,11 @@ function putBack(input: Record<string, unknown>, binaryFields: string[], cuts: B
 
 function parseQuery(query: string, known: Set<string>): Record<string, string> {
   const values: Record<string, string> = {}
+  if (query === '') return values
+  if (!isPercentEncodedUtf8(query))
+    throw new ApiError('invalid_request', {
+      details: [{ path: 'query', issue: 'is not UTF-8 in percent-encoding' }],
+    })
   const details: ErrorDetail[] = []
   for (const [name, value] of new URLSearchParams(query)) {
     if (!known.has(name)) details.push({ path: name, issue: 'is not a known query parameter' })
@@ -92,6 +109,15 @@ function parseQuery(query: string, known: Set<string>): Record<string, string> {
   }
   if (details.length > 0) throw new ApiError('invalid_request', { details })
   return values
+}
+
+/** `URLSearchParams` would put U+FFFD for whatever it cannot decode: two different user ids would become one. */
+function isPercentEncodedUtf8(query: string): boolean {
+  try {
+    return /^[\x21-\x7e]*$/.test(query) && decodeURIComponent(query) !== ''
+  } catch {
+    return false
+  }
 }
 
 /** A parameter may stand in body or query; in both, it must say the same. */

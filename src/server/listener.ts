@@ -132,8 +132,10 @@ function receive(
       },
       body: (deadlineMs) => reader.read(deadlineMs),
     }
+    // Chunk sizes are parsed laxly: what follows such a body may not be where a proxy in front believes it to be.
+    const isLast = headers['transfer-encoding'] !== undefined
     options.handler(request).then(
-      (reply) => exchange.reply(reply, method === 'HEAD'),
+      (reply) => exchange.reply(isLast ? { ...reply, close: true } : reply, method === 'HEAD'),
       () => exchange.reply(BARE_FAILURE, method === 'HEAD'),
     )
   } catch {
@@ -210,11 +212,11 @@ function readHeaders(req: uws.HttpRequest): Record<string, string | undefined> |
     else headers[name] = `${before}, ${value}`
   })
   const encoding = headers['transfer-encoding']
-  if (
-    encoding !== undefined &&
-    (encoding.toLowerCase() !== 'chunked' || headers['content-length'] !== undefined)
-  )
+  const length = headers['content-length']
+  if (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || length !== undefined))
     ambiguous = true
+  // An empty one counts as none for the parser, and need not for a proxy in front.
+  if (length === '') ambiguous = true
   return ambiguous ? null : headers
 }
 

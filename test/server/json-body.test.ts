@@ -207,6 +207,39 @@ describe('a field', () => {
     }
   })
 
+  it('that is given twice is refused, however it is spelt', async () => {
+    const large = JSON.stringify(image.repeat(20).slice(0, 4096))
+    for (const raw of [
+      '{"user_id":"a","user_id":"b","image":"YQ=="}',
+      '{"user_id":"a","user\\u005fid":"b","image":"YQ=="}',
+      `{"user_id":"a","image":${large},"user_id":"b"}`,
+    ]) {
+      const response = await send(raw)
+      expect([response.status, response.body.code, response.body.details]).toEqual([
+        400,
+        'invalid_request',
+        [{ path: 'user_id', issue: 'is given more than once' }],
+      ])
+    }
+    const photos = await send(`{"user_id":"a","image":${large},"image":${large}}`)
+    expect([photos.status, paths(photos)]).toEqual([400, ['image']])
+    const action = '{"user_id":"a","image":"YQ==","action":{"pay":[{"to":"x","amount":1,"to":"y"}]}}'
+    const inside = await send(action, {}, '/v1/verify')
+    expect([inside.status, inside.body.details]).toEqual([
+      400,
+      [{ path: 'action', issue: 'holds a field more than once' }],
+    ])
+  })
+
+  it('may have the same name in different objects', async () => {
+    const response = await send(
+      '{"user_id":"a","image":"YQ==","action":{"a":{"a":1},"b":[{"a":1},{"a":2}]}}',
+      {},
+      '/v1/verify',
+    )
+    expect(response.body.code).not.toBe('invalid_request')
+  })
+
   it('nested a hundred thousand deep is refused like any other', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     const response = await send(`{"user_id":"u","image":${JSON.stringify(image)},"foo":${deep}}`)
@@ -271,4 +304,56 @@ describe('the query of a delete', () => {
       expect(paths(response)).toEqual(['user_id'])
     }
   })
+})
+
+describe('a query', () => {
+  it('that no endpoint knows is refused by its name, at every endpoint', async () => {
+    const body = { user_id: 'u', image }
+    for (const [method, path, json] of [
+      ['POST', '/v1/enroll', body],
+      ['POST', '/v1/verify', { ...body, action: 'x' }],
+      ['DELETE', '/v1/delete', { user_id: 'u' }],
+      ['POST', '/v1/keys/rotate-signing', undefined],
+      ['GET', '/v1/health', undefined],
+    ] as const) {
+      const response = await sandbox.call(method, `${path}?force=true`, json)
+      expect([response.status, response.body.code, paths(response)], path).toEqual([
+        400,
+        'invalid_request',
+        ['force'],
+      ])
+    }
+  })
+
+  for (const query of ['user_id=%ff', 'user_id=%zz', 'user_id=%', 'user_id=%ed%a0%80', 'user_id=%c0%af'])
+    it(`that is no UTF-8 in percent-encoding is refused: ${query}`, async () => {
+      const response = await exchange(
+        running.service.url('sandbox'),
+        rawRequest(`DELETE /v1/delete?${query}`, [`Authorization: Bearer ${tenant.sandboxKey}`]),
+      )
+      expect([response?.status, response?.body.details?.[0]?.path]).toEqual([400, 'query'])
+    })
+})
+
+describe('a path', () => {
+  for (const path of [
+    '/v1/../v1/health',
+    '/v1/./health',
+    '//v1/health',
+    '/v1//health',
+    '/v1/health/',
+    '/v1/%68ealth',
+    '/v1%2fhealth',
+    '/V1/health',
+    '/v1/health;x=1',
+    '/v1/health%00',
+    '/v1/h\u00e9alth',
+  ])
+    it(`is compared as it is sent: ${JSON.stringify(path)} is unknown`, async () => {
+      const response = await exchange(
+        running.service.url('sandbox'),
+        Buffer.from(rawRequest(`GET ${path}`, [`Authorization: Bearer ${tenant.sandboxKey}`]), 'latin1'),
+      )
+      expect([response?.status, response?.body.code]).toEqual([404, 'unknown_endpoint'])
+    })
 })

@@ -102,6 +102,8 @@ describe('ambiguous framing', () => {
       rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Content-Length: +5'], `12345${body}`),
     'a hexadecimal Content-Length': (body) =>
       rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Content-Length: 0x5'], `12345${body}`),
+    'an empty Content-Length': (body) =>
+      rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Content-Length:'], body),
     'two Host headers': (body) =>
       rawRequest(
         'DELETE /v1/delete',
@@ -130,10 +132,25 @@ describe('a chunked body', () => {
     connection.send('0\r\n\r\n')
     const response = await connection.response()
     expect([response?.status, response?.body.code]).toEqual([404, 'reference_not_found'])
-    connection.send(health())
-    expect((await connection.response())?.status).toBe(200)
-    connection.end()
   })
+
+  for (const [what, body] of Object.entries({
+    'a well-formed body': `5\r\nhello\r\n0\r\n\r\n`,
+    'a chunk size that is no hexadecimal number': `g\r\n0123456789abcdef\r\n0\r\n\r\n`,
+    'line feeds alone': '5\nhello\n0\n\n',
+    'foreign bytes after a chunk': '5\r\nhelloXX0\r\n\r\n',
+    'a trailer': '5\r\nhello\r\n0\r\nX: y\r\n\r\n',
+  }))
+    it(`is the last of its connection, and nothing after it runs: ${what}`, async () => {
+      const connection = await openSocket(url)
+      connection.send(
+        rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Transfer-Encoding: chunked'], body) +
+          smuggled(),
+      )
+      await connection.closed()
+      expect(connection.received()).not.toMatch(/^HTTP\/1\.1 [23]/m)
+      expect(await rotations()).toBe(0)
+    })
 
   it('over the limit is 413 while it is still arriving', async () => {
     const small = await startService({ COUNTERSIGN_MAX_BODY_BYTES: '2048' })

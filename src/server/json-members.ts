@@ -1,0 +1,72 @@
+/** What a JSON parser settles in silence and a request that authorises an action must not hold: names given twice. */
+import type { ErrorDetail } from '../errors.js'
+
+/** No request of ours needs more than a few; an action may be any object. */
+const MOST_LEVELS = 64
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BACKSLASH = 0x5c
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/**
+ * The first member that different readers would read differently (RFC 8259, section 4), or null.
+ * Its path is the outermost field: what stands deeper is the caller's own, and may be long.
+ * @param text valid JSON
+ */
+export function memberIssue(text: string): ErrorDetail | null {
+  /** The names seen in each open object; null for a list. */
+  const levels: Array<Set<string> | null> = []
+  let field = 'body'
+  let isNameNext = false
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case OPEN_OBJECT:
+      case OPEN_LIST:
+        if (levels.length === MOST_LEVELS) return { path: field, issue: 'is nested too deeply' }
+        isNameNext = text.charCodeAt(at) === OPEN_OBJECT
+        levels.push(isNameNext ? new Set() : null)
+        break
+      case CLOSE_OBJECT:
+      case CLOSE_LIST:
+        levels.pop()
+        isNameNext = false
+        break
+      case COMMA:
+        isNameNext = levels.at(-1) != null
+        break
+      case QUOTE: {
+        const close = closingQuote(text, at)
+        if (isNameNext) {
+          isNameNext = false
+          // Parsed, because `"user\u005fid"` is the same name as `"user_id"`.
+          const name: string = JSON.parse(text.slice(at, close + 1))
+          if (levels.length === 1) field = name
+          const names = levels.at(-1)!
+          if (names.has(name))
+            return {
+              path: field,
+              issue: levels.length === 1 ? 'is given more than once' : 'holds a field more than once',
+            }
+          names.add(name)
+        }
+        at = close
+      }
+    }
+  }
+  return null
+}
+
+function closingQuote(text: string, open: number): number {
+  let close = text.indexOf('"', open + 1)
+  while (isEscaped(text, close)) close = text.indexOf('"', close + 1)
+  return close
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0
+  while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++
+  return backslashes % 2 === 1
+}
