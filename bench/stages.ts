@@ -215,7 +215,7 @@ function optional(name: string, work: Work | undefined): Workbench {
 /** On the real ledger in a temporary folder: what is timed is the service's own code with its own pragmas and keys. */
 async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workbench> {
   const config = loadConfig({ COUNTERSIGN_DATA_DIR: await temporaryDir() })
-  const { store, keys, tenancy, secrets, audit } = openLedger(config)
+  const { store, keys, tenancy, secrets, audit } = await openLedger(config)
   onCleanUp(() => store.close())
   const { tenant, sandboxKey, signingSecret } = await tenancy.create('bench')
   const authorization = `Bearer ${sandboxKey}`

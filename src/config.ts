@@ -144,7 +144,13 @@ export const SETTINGS = {
   masterKey: setting(
     'MASTER_KEY',
     undefined,
-    '32 bytes in base64 that wrap every other key. Default: MASTER_KEY_FILE.',
+    '32 bytes in base64 that wrap every other key. Default: MASTER_KEY_COMMAND, else MASTER_KEY_FILE.',
+    text,
+  ),
+  masterKeyCommand: setting(
+    'MASTER_KEY_COMMAND',
+    undefined,
+    'Command that prints the master key in base64, such as a call of a key management service; run by the shell at start.',
     text,
   ),
   masterKeyFile: setting(
@@ -258,6 +264,7 @@ type Optional =
   | 'tlsCert'
   | 'tlsKey'
   | 'masterKey'
+  | 'masterKeyCommand'
   | 'lockoutAttempts'
 
 export type Config = Readonly<Omit<Parsed, Optional> & { [K in Optional]: Parsed[K] | undefined }>

@@ -86,7 +86,7 @@ export class Service {
   static async start(config: Config, options: ServiceOptions = {}): Promise<Service> {
     const clock = options.clock ?? systemClock
     const log = options.log ?? createLog(config)
-    const ledger = openLedger(config, clock)
+    const ledger = await openLedger(config, clock)
     try {
       const engine = await Engine.start({
         ...engineOptions(config),

@@ -47,7 +47,7 @@ async function perform(order: HttpOrder): Promise<HttpResult> {
 
 async function serve({ transport, dataDir }: Extract<HttpOrder, { type: 'listen' }>) {
   const config = loadConfig({ COUNTERSIGN_DATA_DIR: dataDir, COUNTERSIGN_SANDBOX_RATE_LIMIT: RATE_LIMIT })
-  const ledger = openLedger(config)
+  const ledger = await openLedger(config)
   const { sandboxKey: key } = await ledger.tenancy.create('bench')
   const { port, close } = await listen(transport, config, apiServer(config, ledger))
   return {

@@ -13,7 +13,7 @@ export async function copyReference(
   dataDir: string,
   { from, to }: { from: number; to: number },
 ): Promise<void> {
-  const { store, keys, tenancy } = openLedger(loadConfig({ COUNTERSIGN_DATA_DIR: dataDir }))
+  const { store, keys, tenancy } = await openLedger(loadConfig({ COUNTERSIGN_DATA_DIR: dataDir }))
   try {
     const vault = new SubjectVault(keys, systemClock)
     const { id: tenantId } = await tenancy.find(BENCH_TENANT)

@@ -187,7 +187,7 @@ async function checkModels(config: Config): Promise<Finding> {
 async function checkDatabase(config: Config): Promise<Finding> {
   const check = 'database'
   try {
-    const { store } = openLedger(config)
+    const { store } = await openLedger(config)
     const issues = await store.check()
     const { tenants, references } = await store.read.counts()
     await store.close()

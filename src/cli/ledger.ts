@@ -4,7 +4,7 @@ import { type Ledger, openLedger } from '../ledger.js'
 
 export async function withLedger<T>(work: (ledger: Ledger, config: Config) => Promise<T>): Promise<T> {
   const config = loadConfig()
-  const ledger = openLedger(config)
+  const ledger = await openLedger(config)
   try {
     return await work(ledger, config)
   } finally {

@@ -34,7 +34,7 @@ const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
   models: async () => (await import('./models.js')).registerModelsCommands,
   backup: async () => (await import('./maintenance.js')).registerBackupCommand,
   audit: async () => (await import('./maintenance.js')).registerAuditCommands,
-  keys: async () => (await import('./maintenance.js')).registerKeysCommands,
+  keys: async () => (await import('./keys.js')).registerKeysCommands,
   doctor: async () => (await import('./doctor.js')).registerDoctorCommand,
 }
 

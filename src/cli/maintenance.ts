@@ -1,4 +1,4 @@
-/** `countersign backup`, `countersign audit verify`, `countersign keys instance-secret`. */
+/** `countersign backup`, `countersign audit verify`. */
 
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -55,23 +55,6 @@ export function registerAuditCommands(program: Command): void {
               ]),
             ]),
           )
-        })
-      }),
-    )
-}
-
-export function registerKeysCommands(program: Command): void {
-  program
-    .command('keys')
-    .description('keys of the installation')
-    .command('instance-secret')
-    .description('print the secret that signs responses for which no tenant is known (kid=instance)')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (options: OutputOptions) => {
-        await withLedger(async ({ keys }) => {
-          const secret = keys.instance.toString('hex')
-          print(options, { id: 'instance', secret }, () => secret)
         })
       }),
     )

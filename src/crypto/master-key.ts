@@ -1,4 +1,5 @@
-/** The master key: where it comes from, and the keys for single purposes that are derived from it. */
+/** The master key: where it comes from, and what it is known by. */
+import { execFileSync } from 'node:child_process'
 import { hkdfSync, randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -7,6 +8,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
   statSync,
   unlinkSync,
   writeSync,
@@ -16,41 +18,26 @@ import { type Config, ConfigError } from '../config.js'
 
 const MASTER_KEY_BYTES = 32
 
-/** One key a purpose (HKDF-SHA256, RFC 5869), so that no key ever serves two algorithms. Each is 32 bytes. */
-export interface DerivedKeys {
-  /** Wraps the data keys of users. */
-  wrapping: Buffer
-  /** Seals signing secrets. */
-  secrets: Buffer
-  /** HMAC key that turns a user id into its look-up pseudonym. */
-  lookup: Buffer
-  /** Seals kept responses that belong to no enrolled user. */
-  idempotency: Buffer
-  /** HMAC key of the audit chain. */
-  audit: Buffer
-  /** Signs responses for which no tenant is known; the operator may print it. */
-  instance: Buffer
+/** A key management service that has not answered by then will not. */
+const COMMAND_TIMEOUT_MS = 30_000
+
+/** What a master key is known by in the database and in messages; says nothing about the key. */
+export function masterKeyId(masterKey: Buffer): string {
+  return Buffer.from(
+    hkdfSync('sha256', masterKey, Buffer.alloc(0), 'countersign/v1/master-key-id', 8),
+  ).toString('hex')
 }
 
-export function deriveKeys(masterKey: Buffer): DerivedKeys {
-  const derive = (purpose: string) =>
-    Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), `countersign/v1/${purpose}`, 32))
-  return {
-    wrapping: derive('wrapping'),
-    secrets: derive('secrets'),
-    lookup: derive('lookup'),
-    idempotency: derive('idempotency'),
-    audit: derive('audit'),
-    instance: derive('instance'),
-  }
-}
+type MasterKeyConfig = Pick<Config, 'masterKey' | 'masterKeyCommand' | 'masterKeyFile'>
 
 /**
- * The configured key, else the one in the key file, which is made when it is absent.
- * @throws ConfigError when the key has a wrong length, the file is open to others, or it can be neither read nor made.
+ * The configured key, else what the configured command prints, else the one in the key file, which is made when it is absent.
+ * @throws ConfigError when the key has a wrong length, the command fails, the file is open to others, or it can be neither
+ * read nor made.
  */
-export function loadMasterKey(config: Pick<Config, 'masterKey' | 'masterKeyFile'>): Buffer {
+export function loadMasterKey(config: MasterKeyConfig): Buffer {
   if (config.masterKey) return parseMasterKey(config.masterKey, 'COUNTERSIGN_MASTER_KEY')
+  if (config.masterKeyCommand) return runKeyCommand(config.masterKeyCommand)
   const file = config.masterKeyFile
   try {
     return readKeyFile(file)
@@ -63,6 +50,46 @@ export function loadMasterKey(config: Pick<Config, 'masterKey' | 'masterKeyFile'
   } catch (error) {
     throw explain(error, file)
   }
+}
+
+/** Whether the master key lives in the key file, where this program can replace it. */
+export function isKeyFileUsed({ masterKey, masterKeyCommand }: MasterKeyConfig): boolean {
+  return !masterKey && !masterKeyCommand
+}
+
+export function newMasterKey(): Buffer {
+  return randomBytes(MASTER_KEY_BYTES)
+}
+
+/** Puts another master key in the place of the one in the file: after a crash there is the one or the other, whole. */
+export function replaceKeyFile(file: string, masterKey: Buffer): void {
+  renameSync(writeKeyAside(file, masterKey), file)
+}
+
+/** @throws ConfigError */
+export function readMasterKeyFile(file: string): Buffer {
+  try {
+    return readKeyFile(file)
+  } catch (error) {
+    throw explain(error, file)
+  }
+}
+
+/** Its standard error is the operator's to read; what it prints goes nowhere but here. */
+function runKeyCommand(command: string): Buffer {
+  let printed: string
+  try {
+    printed = execFileSync(command, {
+      shell: true,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+      timeout: COMMAND_TIMEOUT_MS,
+    })
+  } catch (error) {
+    const { status, signal } = error as { status: number | null; signal: string | null }
+    throw new ConfigError(`COUNTERSIGN_MASTER_KEY_COMMAND failed (${signal ?? `exit code ${status}`}).`)
+  }
+  return parseMasterKey(printed, 'the output of COUNTERSIGN_MASTER_KEY_COMMAND')
 }
 
 function explain(error: unknown, file: string): unknown {
@@ -80,18 +107,10 @@ function readKeyFile(file: string): Buffer {
   return parseMasterKey(text, file)
 }
 
-/** Written aside, synced, then linked: two first starts at once agree on one key, and a crash leaves none or a whole one. */
+/** Linked, not renamed: two first starts at once agree on one key. */
 function createKeyFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  // Not named by the process id: in a container that is 1 again after a crash which left the file behind.
-  const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`
-  const descriptor = openSync(temporary, 'wx', 0o600)
-  try {
-    writeSync(descriptor, `${randomBytes(MASTER_KEY_BYTES).toString('base64')}\n`)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
+  const temporary = writeKeyAside(file, newMasterKey())
   try {
     linkSync(temporary, file)
   } catch (error) {
@@ -99,6 +118,20 @@ function createKeyFile(file: string): void {
   } finally {
     unlinkSync(temporary)
   }
+}
+
+/** Written and synced beside its place: a crash leaves no half of a key there. */
+function writeKeyAside(file: string, masterKey: Buffer): string {
+  // Not named by the process id: in a container that is 1 again after a crash which left the file behind.
+  const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`
+  const descriptor = openSync(temporary, 'wx', 0o600)
+  try {
+    writeSync(descriptor, `${masterKey.toString('base64')}\n`)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+  return temporary
 }
 
 function parseMasterKey(text: string, origin: string): Buffer {

@@ -40,6 +40,14 @@ export interface SigningSecretRecord {
   validUntil: number | null
 }
 
+/** The service's keys, sealed under one master key. */
+export interface KeyringRecord {
+  /** Of the master key. */
+  masterKeyId: string
+  sealed: Buffer
+  createdAt: number
+}
+
 /** A user of a tenant in one environment, known only by a keyed pseudonym. */
 export interface SubjectRecord {
   id: string

@@ -100,6 +100,13 @@ const MIGRATIONS: string[] = [
   CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit BEGIN SELECT RAISE (ABORT, 'the audit log is append-only'); END;
   CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit BEGIN SELECT RAISE (ABORT, 'the audit log is append-only'); END;
   `,
+  `
+  CREATE TABLE keyring (
+    master_key_id TEXT PRIMARY KEY,
+    sealed BLOB NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

@@ -7,6 +7,7 @@ import type {
   CaptureRecord,
   ErasureRecord,
   IdempotencyRecord,
+  KeyringRecord,
   ReferenceRecord,
   SigningSecretRecord,
   SubjectRecord,
@@ -66,6 +67,9 @@ export function sqliteReader(database: Database): StoreReader {
     auditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT} FROM audit WHERE tenant_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
     ),
+    keyrings: database.prepare<[], KeyringRecord>(
+      'SELECT master_key_id AS masterKeyId, sealed, created_at AS createdAt FROM keyring ORDER BY created_at',
+    ),
     tenantCount: database.prepare<[], number>('SELECT count(*) FROM tenant').pluck(),
     referenceCount: database
       .prepare<[Environment], number>(
@@ -95,6 +99,7 @@ export function sqliteReader(database: Database): StoreReader {
     erasure: async (lookup, now) => sql.erasure.get(lookup, now),
     auditHead: async (tenantId) => sql.auditHead.get(tenantId),
     auditEntries: async (tenantId, after, limit) => sql.auditEntries.all(tenantId, after, limit),
+    keyrings: async () => sql.keyrings.all(),
     counts: async () => ({
       tenants: sql.tenantCount.get()!,
       references: {
@@ -162,6 +167,8 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
        @idempotencyRecords, @expiresAt)`,
     ),
     appendAudit: database.prepare('INSERT INTO audit VALUES (@tenantId, @sequence, @entry, @hash)'),
+    putKeyring: database.prepare('INSERT OR REPLACE INTO keyring VALUES (@masterKeyId, @sealed, @createdAt)'),
+    deleteKeyring: database.prepare('DELETE FROM keyring WHERE master_key_id = ?'),
     expireIdempotency: database.prepare('DELETE FROM idempotency WHERE expires_at <= ?'),
     expireErasures: database.prepare('DELETE FROM erasure WHERE expires_at <= ?'),
     expireCaptures: database.prepare('DELETE FROM capture WHERE seen_at <= ?'),
@@ -199,6 +206,8 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     },
     putErasure: async (erasure) => void sql.putErasure.run(erasure),
     appendAudit: async (record) => void sql.appendAudit.run(record),
+    putKeyring: async (keyring) => void sql.putKeyring.run(keyring),
+    deleteKeyring: async (masterKeyId) => void sql.deleteKeyring.run(masterKeyId),
     deleteExpired: async (now, capturesBefore) => {
       sql.expireIdempotency.run(now)
       sql.expireErasures.run(now)

@@ -6,6 +6,7 @@ import type {
   CaptureRecord,
   ErasureRecord,
   IdempotencyRecord,
+  KeyringRecord,
   ReferenceRecord,
   SigningSecretRecord,
   SubjectRecord,
@@ -31,6 +32,8 @@ export interface StoreReader {
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
   /** In order, from `after` (exclusive). */
   auditEntries(tenantId: string, after: number, limit: number): Promise<AuditRecord[]>
+  /** One a master key that opens the database, oldest first. */
+  keyrings(): Promise<KeyringRecord[]>
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 
@@ -60,6 +63,8 @@ export interface StoreTransaction extends StoreReader {
   eraseSubject(lookup: Buffer): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
   putErasure(erasure: ErasureRecord): Promise<void>
   appendAudit(record: AuditRecord): Promise<void>
+  putKeyring(keyring: KeyringRecord): Promise<void>
+  deleteKeyring(masterKeyId: string): Promise<void>
   /** Deletes what its window has closed on: kept responses, captures, erasure receipts, ended signing secrets. */
   deleteExpired(now: number, capturesBefore: number): Promise<void>
 }

@@ -3,8 +3,8 @@ import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import type { Environment } from '../config.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import type { DerivedKeys } from '../crypto/master-key.js'
 import { open, seal } from '../crypto/sealed-box.js'
+import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { ReferenceRecord, SubjectRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 
@@ -30,7 +30,7 @@ export interface ReferenceContent {
 
 export class SubjectVault {
   constructor(
-    private readonly keys: Pick<DerivedKeys, 'wrapping' | 'lookup'>,
+    private readonly keys: Pick<ServiceKeys, 'wrapping' | 'lookup'>,
     private readonly clock: Clock,
   ) {}
 

@@ -7,7 +7,8 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config.js'
-import { type DerivedKeys, deriveKeys, loadMasterKey } from '../../src/crypto/master-key.js'
+import { loadMasterKey } from '../../src/crypto/master-key.js'
+import { deriveKeys, openKeys, type ServiceKeys, sealKeys } from '../../src/crypto/service-keys.js'
 import { packageFile } from '../../src/package-root.js'
 
 let dir: string
@@ -18,7 +19,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-const load = (masterKey?: string) => loadMasterKey({ masterKey, masterKeyFile: file })
+const load = (masterKey?: string) =>
+  loadMasterKey({ masterKey, masterKeyCommand: undefined, masterKeyFile: file })
 
 function write(text: string, mode = 0o600): void {
   file = join(dir, 'master.key')
@@ -125,7 +127,7 @@ describe('derived keys', () => {
   it('are HKDF-SHA256 of the master key, one a purpose', () => {
     const master = randomBytes(32)
     const keys = deriveKeys(master)
-    for (const purpose of Object.keys(keys) as Array<keyof DerivedKeys>)
+    for (const purpose of Object.keys(keys) as Array<keyof ServiceKeys>)
       expect(keys[purpose]).toEqual(hkdf(master, `countersign/v1/${purpose}`))
     expect(new Set(Object.values(keys).map((key) => key.toString('hex'))).size).toBe(Object.keys(keys).length)
   })
@@ -140,5 +142,17 @@ describe('derived keys', () => {
       'secrets',
       'wrapping',
     ])
+  })
+})
+
+describe('the keyring', () => {
+  it('opens under the master key that it was sealed under, and under no other', () => {
+    const [master, other] = [randomBytes(32), randomBytes(32)]
+    const keys = deriveKeys(master)
+    const sealed = sealKeys(keys, other, 'id')
+    expect(openKeys(sealed, other, 'id')).toEqual(keys)
+    expect(() => openKeys(sealed, master, 'id')).toThrow()
+    expect(() => openKeys(sealed, other, 'another id')).toThrow()
+    for (const key of Object.values(keys)) expect(sealed.includes(key)).toBe(false)
   })
 })

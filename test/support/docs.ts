@@ -102,7 +102,7 @@ const GROUPS: Array<{ title: string; settings: SettingName[] }> = [
       'tlsTerminatedUpstream',
     ],
   },
-  { title: 'Storage and keys', settings: ['dataDir', 'database', 'masterKey', 'masterKeyFile'] },
+  { title: 'Storage and keys', settings: ['dataDir', 'database', 'masterKey', 'masterKeyCommand', 'masterKeyFile'] },
   {
     title: 'Models and workers',
     settings: ['modelsDir', 'modelPack', 'executionProviders', 'workers', 'queueLimit'],

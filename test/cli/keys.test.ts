@@ -1,0 +1,92 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { apiClient } from '../support/client.js'
+import { type Workplace, workplace } from '../support/command.js'
+import { base64, face } from '../support/faces.js'
+
+let place: Workplace
+beforeEach(async () => {
+  place = await workplace()
+})
+afterEach(() => place?.dispose())
+
+const masterKey = (fill: number) => Buffer.alloc(32, fill).toString('base64')
+
+async function createTenant(env?: Record<string, string>): Promise<{ sandbox_key: string }> {
+  return (await place.run(['tenant', 'create', 'acme', '--json'], env)).json
+}
+
+describe('rotating the master key', () => {
+  it('replaces the key file while the service runs, and what was enrolled stays readable', async () => {
+    const server = await place.serve()
+    const { sandbox_key } = await createTenant()
+    const before = await readFile(place.path('master.key'), 'utf8')
+    const enrolled = await apiClient(`${server.sandbox}/v1`, sandbox_key).enroll({
+      user_id: 'ada',
+      image: base64(await face('ada', 120)),
+    })
+    expect(enrolled.status).toBe(201)
+
+    const rotated = await place.run(['keys', 'rotate-master', '--json'])
+    expect(rotated.code).toBe(0)
+    expect(rotated.json).toMatchObject({
+      master_key_id: expect.stringMatching(/^[0-9a-f]{16}$/),
+      previous: null,
+    })
+    const after = await readFile(place.path('master.key'), 'utf8')
+    expect(after).not.toBe(before)
+    expect((await stat(place.path('master.key'))).mode & 0o777).toBe(0o600)
+
+    const again = { user_id: 'ada', image: base64(await face('ada', 120)), replace: true }
+    expect((await apiClient(`${server.sandbox}/v1`, sandbox_key).enroll(again)).status).toBe(201)
+    server.signal('SIGTERM')
+    await server.exited
+    const restarted = await place.serve()
+    const erased = await apiClient(`${restarted.sandbox}/v1`, sandbox_key).erase('ada')
+    expect(erased.body).toMatchObject({ status: 'erased', erased: { references: 1 } })
+
+    await writeFile(place.path('old.key'), before, { mode: 0o600 })
+    const old = await place.run(['tenant', 'list', '--json'], {
+      COUNTERSIGN_MASTER_KEY_FILE: place.path('old.key'),
+    })
+    expect(old.code).not.toBe(0)
+    expect(old.stderr).toContain('does not open this database')
+  })
+
+  it('takes a new key from a file where the present one comes from outside, and lets both work until it is finished', async () => {
+    const [old, next] = [{ COUNTERSIGN_MASTER_KEY: masterKey(1) }, { COUNTERSIGN_MASTER_KEY: masterKey(2) }]
+    await createTenant(old)
+    expect((await place.run(['keys', 'rotate-master', '--json'], old)).error.code).toBe('new_key_needed')
+    const file = place.path('next.key')
+    await writeFile(file, masterKey(2), { mode: 0o600 })
+    expect((await place.run(['keys', 'rotate-master', '--new-key-file', file], old)).code).toBe(0)
+    for (const env of [old, next])
+      expect((await place.run(['audit', 'verify', '--json'], env)).json).toMatchObject([{ broken_at: null }])
+
+    const finished = await place.run(['keys', 'rotate-master', '--finish', '--json'], next)
+    expect(finished.json.forgotten).toHaveLength(1)
+    expect((await place.run(['tenant', 'list'], next)).code).toBe(0)
+    expect((await place.run(['tenant', 'list'], old)).code).not.toBe(0)
+  })
+
+  it('refuses the present key as the new one', async () => {
+    await createTenant()
+    const file = place.path('master.key')
+    const result = await place.run(['keys', 'rotate-master', '--new-key-file', file, '--json'])
+    expect(result.error.code).toBe('same_key')
+  })
+})
+
+describe('a master key from a command', () => {
+  it('opens the database, and its failure is told without what it printed', async () => {
+    await createTenant({ COUNTERSIGN_MASTER_KEY: masterKey(3) })
+    const good = { COUNTERSIGN_MASTER_KEY_COMMAND: `echo ${masterKey(3)}` }
+    expect((await place.run(['tenant', 'list', '--json'], good)).json).toHaveLength(1)
+    const bad = await place.run(['tenant', 'list'], {
+      COUNTERSIGN_MASTER_KEY_COMMAND: 'echo half-a-secret; exit 3',
+    })
+    expect(bad.code).not.toBe(0)
+    expect(bad.stderr).toContain('COUNTERSIGN_MASTER_KEY_COMMAND failed (exit code 3)')
+    expect(bad.stderr + bad.stdout).not.toContain('half-a-secret')
+  })
+})
