@@ -1,0 +1,98 @@
+/** An installation of the built service in a folder of its own: commands, and a server that can be killed and started again. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { packageFile } from '../../src/package-root.js'
+
+const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
+
+export interface RunningServer {
+  /** Base URLs without /v1. */
+  production: string
+  sandbox: string
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>
+}
+
+export class Installation {
+  private readonly children = new Set<ChildProcess>()
+
+  private constructor(
+    readonly dataDir: string,
+    private readonly env: NodeJS.ProcessEnv,
+  ) {}
+
+  /** @param modelsDir where the pack `baseline` is, or is to be built */
+  static async create(modelsDir: string): Promise<Installation> {
+    const dataDir = await mkdtemp(join(tmpdir(), 'countersign-faults-'))
+    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))
+    return new Installation(dataDir, {
+      ...Object.fromEntries(inherited),
+      COUNTERSIGN_DATA_DIR: dataDir,
+      COUNTERSIGN_MODELS_DIR: modelsDir,
+      COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_WORKERS: '1',
+      COUNTERSIGN_LOG_LEVEL: 'error',
+      // The load is bounded by its lanes; a contract would only slow the campaign down.
+      COUNTERSIGN_RATE_LIMIT: '100000',
+    })
+  }
+
+  get databaseFile(): string {
+    return join(this.dataDir, 'countersign.db')
+  }
+
+  /** Standard output of a command. @throws when it exits with another code than 0 */
+  async run(...args: string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], { env: this.env })
+    return stdout
+  }
+
+  async serve(): Promise<RunningServer> {
+    const child = spawn(process.execPath, [MAIN, 'serve'], {
+      env: this.env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    this.children.add(child)
+    const closed = once(child, 'close').finally(() => this.children.delete(child))
+    let said = ''
+    await new Promise<void>((resolve, reject) => {
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        said += text
+        if (/Dashboard +http\S+\n/.test(said)) resolve()
+      })
+      closed.then(() => reject(new Error(`serve ended before it was ready:\n${said}`)), reject)
+    })
+    const address = (name: string) => new RegExp(`${name} +(http\\S+?)(?:/v1)?\\n`).exec(said)![1]!
+    const end = async (signal: NodeJS.Signals) => {
+      child.kill(signal)
+      await closed
+      return child.exitCode
+    }
+    return {
+      production: address('Production'),
+      sandbox: address('Sandbox'),
+      kill: async () => void (await end('SIGKILL')),
+      stop: () => end('SIGTERM'),
+    }
+  }
+
+  /** Ends every process that is left and removes the folder. */
+  async dispose(): Promise<void> {
+    await Promise.all(
+      [...this.children].map(async (child) => {
+        const closed = once(child, 'close')
+        child.kill('SIGKILL')
+        await closed
+      }),
+    )
+    await rm(this.dataDir, { recursive: true, force: true })
+  }
+}
