@@ -91,7 +91,8 @@ async function createTenant(installation: Installation, sandbox: string, name: s
   const created = JSON.parse(await installation.run('tenant', 'create', name, '--json'))
   const client = apiClient(`${sandbox}/v1`, created.sandbox_key)
   const image = base64(await face('ada'))
-  await client.verify({ user_id: 'first+match', image, action: 'login' })
+  const cleared = await client.verify({ user_id: 'first+match', image, action: 'login' })
+  if (cleared.body?.production_key !== 'issued') throw new Error(`no production key: ${cleared.text}`)
   const { production_key } = JSON.parse(await installation.run('tenant', 'production-key', name, '--json'))
   return { id: created.tenant_id as string, key: production_key as string }
 }
