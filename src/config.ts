@@ -159,6 +159,18 @@ export const SETTINGS = {
     'File with the master key, made with mode 0600 at first start. Default: <data dir>/master.key.',
     text,
   ),
+  operatorPassword: setting(
+    'OPERATOR_PASSWORD',
+    undefined,
+    'Password of the operator at the dashboard. Default: OPERATOR_PASSWORD_FILE.',
+    text,
+  ),
+  operatorPasswordFile: setting(
+    'OPERATOR_PASSWORD_FILE',
+    undefined,
+    'File with the scrypt hash of the operator password; made with mode 0600 at first start, when the password is printed once. Default: <data dir>/operator.password.',
+    text,
+  ),
   modelsDir: setting('MODELS_DIR', undefined, 'Folder with model packs. Default: <data dir>/models.', text),
   modelPack: setting(
     'MODEL_PACK',
@@ -265,6 +277,7 @@ type Optional =
   | 'tlsKey'
   | 'masterKey'
   | 'masterKeyCommand'
+  | 'operatorPassword'
   | 'lockoutAttempts'
 
 export type Config = Readonly<Omit<Parsed, Optional> & { [K in Optional]: Parsed[K] | undefined }>
@@ -294,6 +307,7 @@ export function loadConfig(env: Env = process.env): Config {
     workers,
     database: values.database ?? `sqlite:${join(dataDir, 'countersign.db')}`,
     masterKeyFile: inDataDir(values.masterKeyFile, 'master.key'),
+    operatorPasswordFile: inDataDir(values.operatorPasswordFile, 'operator.password'),
     modelsDir: inDataDir(values.modelsDir, 'models'),
     queueLimit: values.queueLimit ?? workers * 32,
     executionProviders: values.executionProviders!,

@@ -3,9 +3,13 @@ import { type Logger, pino } from 'pino'
 import { buildBaseline } from '../models/baseline/build-baseline.js'
 import { Engine } from './biometrics/engine.js'
 import type { EngineOptions } from './biometrics/types.js'
-import { type Clock, DAY_MS, isoTime, MINUTE_MS, SECOND_MS, systemClock } from './clock.js'
+import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS, systemClock } from './clock.js'
 import { adminUrl, type Config, type Environment, environmentUrl, modelPackDir } from './config.js'
+import { AdminApi } from './dashboard/admin-api.js'
 import { adminHandler } from './dashboard/admin-server.js'
+import { loadOperatorPassword } from './dashboard/operator-password.js'
+import { Sessions } from './dashboard/sessions.js'
+import { Traffic } from './dashboard/traffic.js'
 import { Idempotency } from './idempotency/idempotency.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { ApiServer } from './server/api-server.js'
@@ -16,6 +20,7 @@ import { DESCRIPTIONS, endpoints } from './server/routes.js'
 import { AttemptGate } from './subjects/attempt-gate.js'
 import { SubjectVault } from './subjects/subject-vault.js'
 import { RateLimiter } from './tenancy/rate-limiter.js'
+import type { Endpoint } from './v1/endpoint.js'
 import { EngineRecogniser } from './v1/engine-recogniser.js'
 import type { Recogniser } from './v1/recogniser.js'
 import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
@@ -71,6 +76,8 @@ export class Service {
   private readonly servers: ApiServer[] = []
   private readonly listeners: Listener[] = []
   private readonly startedAt: number
+  /** Set when this start made it: to be shown once. */
+  generatedOperatorPassword: string | null = null
 
   private constructor(
     readonly config: Config,
@@ -111,6 +118,9 @@ export class Service {
     const { store, keys, secrets, tenancy, audit } = ledger
     const openApi = JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION))
     const metrics = new Metrics(() => engine.health())
+    const traffic = new Traffic(clock)
+    const operatorPassword = await loadOperatorPassword(config)
+    this.generatedOperatorPassword = operatorPassword.generated
     const vault = new SubjectVault(keys, clock)
     const gate = new AttemptGate()
     const rateLimiter = new RateLimiter(clock)
@@ -123,21 +133,23 @@ export class Service {
     const tls =
       config.tlsCert && config.tlsKey ? { certFile: config.tlsCert, keyFile: config.tlsKey } : undefined
 
+    const served = {} as Record<Environment, { server: ApiServer; endpoints: Array<Endpoint<unknown>> }>
     for (const environment of ['production', 'sandbox'] as const) {
+      const environmentEndpoints = endpoints({
+        clock,
+        config,
+        store,
+        vault,
+        gate,
+        secrets,
+        recogniser: recognisers[environment],
+        issuer: () => this.url(environment),
+        engineHealth: () => engine.health(),
+        version: VERSION,
+      })
       const server = new ApiServer({
         environment,
-        endpoints: endpoints({
-          clock,
-          config,
-          store,
-          vault,
-          gate,
-          secrets,
-          recogniser: recognisers[environment],
-          issuer: () => this.url(environment),
-          engineHealth: () => engine.health(),
-          version: VERSION,
-        }),
+        endpoints: environmentEndpoints,
         openApi,
         clock,
         config,
@@ -149,31 +161,40 @@ export class Service {
         audit,
         instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
         log,
-        observe: metrics.observe,
+        observe: (request) => {
+          metrics.observe(request)
+          traffic.observe(request)
+        },
         isSaturated: () => engine.isSaturated,
       })
+      served[environment] = { server, endpoints: environmentEndpoints }
       this.servers.push(server)
       const address = environment === 'production' ? config.productionListen : config.sandboxListen
       const { maxBodyBytes } = config
       this.listeners.push(await Listener.listen({ address, tls, maxBodyBytes, handler: server.handle }))
     }
-    const admin = adminHandler({
-      metrics,
-      openApi,
-      isReady: () => this.ready,
-      status: async () => ({
-        version: VERSION,
-        startedAt: isoTime(this.startedAt),
-        productionUrl: this.url('production'),
-        sandboxUrl: this.url('sandbox'),
-        engine: engine.health(),
-        tenants: await store.read.tenants(),
-        counts: await store.read.counts(),
+    const api = new AdminApi({
+      ledger,
+      clock,
+      config,
+      engine,
+      sessions: new Sessions(store, clock, operatorPassword, this.adminUrl.startsWith('https:')),
+      traffic,
+      rateLimiter,
+      endpoints: { production: served.production.endpoints, sandbox: served.sandbox.endpoints },
+      apis: { production: served.production.server.handle, sandbox: served.sandbox.server.handle },
+      urls: () => ({
+        production: this.url('production'),
+        sandbox: this.url('sandbox'),
+        admin: this.adminUrl,
       }),
+      threshold: (fmr) => production.threshold(fmr),
+      version: VERSION,
+      startedAt: this.startedAt,
     })
-    this.listeners.push(
-      await Listener.listen({ address: config.adminListen, maxBodyBytes: 1024, handler: admin }),
-    )
+    const admin = adminHandler({ api: api.handle, metrics, openApi, isReady: () => this.ready })
+    const { adminListen, maxBodyBytes } = config
+    this.listeners.push(await Listener.listen({ address: adminListen, maxBodyBytes, handler: admin }))
     await this.keepHouse()
     this.housekeeping = setInterval(() => void this.keepHouse(), HOUSEKEEPING_MS).unref()
     this.ready = true

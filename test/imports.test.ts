@@ -8,8 +8,9 @@ import { packageFile } from '../src/package-root.js'
 const RANKS = [
   ['cli'],
   ['service'],
+  ['dashboard'],
   ['ledger'],
-  ['dashboard', 'server'],
+  ['server'],
   ['v1'],
   ['tenancy', 'idempotency', 'subjects', 'audit', 'biometrics'],
   ['storage', 'crypto'],

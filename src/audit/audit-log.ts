@@ -6,8 +6,16 @@ import type { StoreReader, StoreTransaction } from '../storage/store.js'
 
 /** What happened. Users appear only as `subject`, a pseudonym under the user's own data key: erasure makes it unlinkable. */
 export interface AuditEvent {
-  event: 'enroll' | 'verify' | 'delete' | 'rotate_signing' | 'key_revealed' | 'key_revoked' | 'key_reissued'
-  /** Who: an API key's id, or `operator` at command line and dashboard. */
+  event:
+    | 'enroll'
+    | 'verify'
+    | 'delete'
+    | 'rotate_signing'
+    | 'key_revealed'
+    | 'key_revoked'
+    | 'key_reissued'
+    | 'contract_changed'
+  /** Who: an API key's id, `operator` at the command line, `dashboard:operator` or `dashboard:tenant`. */
   actor: string
   request_id: string | null
   /** HTTP status, for calls of the API. */

@@ -71,6 +71,13 @@ if (!isInstalled())
 if (!isBuilt()) {
   const started = Date.now()
   step('Building', bin('tsc'), ['-p', 'tsconfig.json'])
+  step('Building the dashboard', bin('vite'), [
+    'build',
+    '--config',
+    'src/dashboard/web/vite.config.ts',
+    '--logLevel',
+    'warn',
+  ])
   writeFileSync(STAMP, String(started))
 }
 
@@ -79,6 +86,7 @@ function test() {
   if (args.length === 0) {
     step('Linting', bin('biome'), ['check', '.'])
     step('Type-checking the tests', bin('tsc'), ['-p', join(root, 'test', 'tsconfig.json')])
+    step('Type-checking the dashboard', bin('tsc'), ['-p', join(root, 'src', 'dashboard', 'web')])
   }
   return [bin('vitest'), ['run', ...args]]
 }

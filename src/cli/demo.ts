@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import sharp from 'sharp'
 import type { Service } from '../service.js'
+import { createLoginLink } from '../tenancy/login-link.js'
 import type { CreatedTenant } from '../tenancy/tenancy.js'
 import { table } from './output.js'
 
@@ -28,6 +29,8 @@ export interface Demo {
   /** A tenant that is there. */
   tenantName: string
   photosDir: string
+  /** Signs in to the dashboard, once. */
+  loginLink: string | null
 }
 
 export async function prepareDemo(service: Service): Promise<Demo> {
@@ -35,7 +38,12 @@ export async function prepareDemo(service: Service): Promise<Demo> {
   await writePhotos(photosDir)
   const tenants = await service.ledger.store.read.tenants()
   const created = tenants.length === 0 ? await service.ledger.tenancy.create(DEMO_TENANT) : null
-  return { created, tenantName: tenants[0]?.name ?? DEMO_TENANT, photosDir }
+  const loginLink = created && (await linkFor(service, created.tenant.id))
+  return { created, tenantName: tenants[0]?.name ?? DEMO_TENANT, photosDir, loginLink }
+}
+
+function linkFor({ ledger, adminUrl, clock }: Service, tenantId: string): Promise<string> {
+  return ledger.store.transaction((tx) => createLoginLink(tx, { tenantId, adminUrl, now: clock.now() }))
 }
 
 async function writePhotos(dir: string): Promise<void> {
@@ -63,11 +71,11 @@ async function writePhotos(dir: string): Promise<void> {
 }
 
 export function demoInstructions(
-  { created, tenantName, photosDir }: Demo,
+  { created, tenantName, photosDir, loginLink }: Demo,
   where: { production: string; sandbox: string },
 ): string {
-  if (!created)
-    return `Keys were shown when they were made. For a new one:\n\n  npx countersign tenant reissue-key ${tenantName} --type sandbox\n`
+  if (!created || !loginLink)
+    return `Keys were shown when they were made. For a new one:\n\n  npx countersign tenant reissue-key ${tenantName} --type sandbox\n\nTo sign in to the dashboard:\n\n  npx countersign tenant login-link ${tenantName}\n`
   const { tenant, sandboxKey, signingSecret } = created
   const photos = relative('.', photosDir) || '.'
   const call = (url: string, key: string, body: string) =>
@@ -85,6 +93,7 @@ export function demoInstructions(
       ['  Tenant id', tenant.id],
       ['  Sandbox key', sandboxKey],
       ['  Signing secret', signingSecret.secret],
+      ['  Dashboard', loginLink],
     ]),
     '\nTry it from another terminal in this folder.\n',
     '1. Verify in the sandbox. No model runs there: the end of user_id chooses the outcome.\n',

@@ -28,6 +28,10 @@ export function registerServeCommand(program: Command): void {
         note(
           `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n`,
         )
+        if (service.generatedOperatorPassword)
+          note(
+            `The operator's password for the dashboard, shown only now:\n\n  ${service.generatedOperatorPassword}\n`,
+          )
         if (options.demo) note(demoInstructions(await prepareDemo(service), where))
       }),
     )

@@ -1,12 +1,13 @@
 /** `countersign tenant …`: tenants, their keys and their signing secret, straight on the database; a running service sees it at once. */
 import type { Command } from 'commander'
 import type { AuditEvent } from '../audit/audit-log.js'
-import { isoTime } from '../clock.js'
-import { adminUrl, type Environment, parseRate } from '../config.js'
-import { productionKeyState } from '../dashboard/status-page.js'
+import { isoTime, MINUTE_MS } from '../clock.js'
+import { adminUrl, type Config, type Environment, parseRate } from '../config.js'
+import { productionKeyState } from '../dashboard/tenant-routes.js'
 import type { Ledger } from '../ledger.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
+import { createLoginLink, LOGIN_LINK_MS } from '../tenancy/login-link.js'
 import { parseDuration } from './duration.js'
 import { withLedger } from './ledger.js'
 import { action, note, type OutputOptions, print, table, UsageError } from './output.js'
@@ -51,14 +52,14 @@ export function registerTenantCommands(program: Command): void {
           ...(options.rateLimit ? { ratePerSecond: parseRateLimit(options.rateLimit) } : {}),
           ...(options.fmr ? { fmr: parseFmr(options.fmr) } : {}),
         }
-        await withLedger(async ({ tenancy }, config) => {
-          const { tenant, sandboxKey, signingSecret } = await tenancy.create(name, contract)
+        await withLedger(async (ledger, config) => {
+          const { tenant, sandboxKey, signingSecret } = await ledger.tenancy.create(name, contract)
           const view = {
             tenant_id: tenant.id,
             name: tenant.name,
             sandbox_key: sandboxKey,
             signing_secret: { id: signingSecret.id, secret: signingSecret.secret },
-            dashboard_url: `${adminUrl(config)}/`,
+            dashboard_url: await loginLink(ledger, config, tenant.id),
           }
           print(options, view, () =>
             table([
@@ -71,7 +72,7 @@ export function registerTenantCommands(program: Command): void {
           )
           if (!options.json)
             note(
-              '\nKey and secret are shown only now. The production key is issued when a verify in the sandbox is approved.',
+              '\nKey, secret and link are shown only now; the link works once, within an hour. The production key is issued when a verify in the sandbox is approved.',
             )
         })
       }),
@@ -116,6 +117,21 @@ export function registerTenantCommands(program: Command): void {
                   ]),
                 ]),
           )
+        })
+      }),
+    )
+
+  tenant
+    .command('login-link <tenant>')
+    .description('make a link that signs the tenant in to the dashboard, once')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string, options: OutputOptions) => {
+        await withLedger(async (ledger, config) => {
+          const { id } = await ledger.tenancy.find(name)
+          const link = await loginLink(ledger, config, id)
+          print(options, { dashboard_url: link }, () => link)
+          note(`The link works once, within ${LOGIN_LINK_MS / MINUTE_MS} minutes.`)
         })
       }),
     )
@@ -209,6 +225,12 @@ export function registerTenantCommands(program: Command): void {
         )
       }),
     )
+}
+
+function loginLink({ store }: Ledger, config: Config, tenantId: string): Promise<string> {
+  return store.transaction((tx) =>
+    createLoginLink(tx, { tenantId, adminUrl: adminUrl(config), now: Date.now() }),
+  )
 }
 
 function parseType(text: string): Environment {

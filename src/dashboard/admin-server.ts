@@ -1,60 +1,44 @@
-/** The admin listener's pages: status, metrics, liveness, readiness, and the API description. */
+/** The admin listener: dashboard and its API, API reference, metrics, liveness, readiness. */
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import type { Metrics } from '../server/metrics.js'
-import { STATUS_PAGE_CSP, type StatusFacts, statusPage } from './status-page.js'
+import { plain, reply } from './replies.js'
+import { staticFiles } from './static-files.js'
 
 export interface AdminServerParts {
-  status: () => Promise<StatusFacts>
+  /** Answers what lies under /api/. */
+  api: (request: IncomingRequest) => Promise<Reply>
   metrics: Metrics
   openApi: string
   /** False before the engine is warm and while the process drains. */
   isReady: () => boolean
 }
 
-type Page = () => Promise<{ status?: number; type: string; body: string; headers?: Record<string, string> }>
+type Page = () => Promise<Reply>
 
-export function adminHandler({ status, metrics, openApi, isReady }: AdminServerParts) {
-  const pages: Record<string, Page> = {
-    '/': async () => ({
-      type: 'text/html; charset=utf-8',
-      body: statusPage(await status()),
-      headers: { 'Content-Security-Policy': STATUS_PAGE_CSP, 'Referrer-Policy': 'no-referrer' },
-    }),
-    '/metrics': async () => ({ type: metrics.contentType, body: await metrics.render() }),
-    '/livez': async () => ({ type: 'application/json', body: JSON.stringify({ status: 'ok' }) }),
-    '/readyz': async () =>
-      isReady()
-        ? { type: 'application/json', body: JSON.stringify({ status: 'ready' }) }
-        : { status: 503, type: 'application/json', body: JSON.stringify({ status: 'not_ready' }) },
-    '/v1/openapi.json': async () => ({ type: 'application/json; charset=utf-8', body: openApi }),
-  }
-  return async ({ method, path }: IncomingRequest): Promise<Reply> => {
-    const page = pages[path]
+export function adminHandler({ api, metrics, openApi, isReady }: AdminServerParts) {
+  const pages = new Map<string, Page>([
+    ['/metrics', async () => reply(200, metrics.contentType, await metrics.render())],
+    ['/livez', async () => reply(200, 'application/json', JSON.stringify({ status: 'ok' }))],
+    [
+      '/readyz',
+      async () =>
+        isReady()
+          ? reply(200, 'application/json', JSON.stringify({ status: 'ready' }))
+          : reply(503, 'application/json', JSON.stringify({ status: 'not_ready' })),
+    ],
+    ['/v1/openapi.json', async () => reply(200, 'application/json; charset=utf-8', openApi)],
+  ])
+  for (const [path, file] of staticFiles()) pages.set(path, async () => file)
+  return async (request: IncomingRequest): Promise<Reply> => {
+    if (request.path.startsWith('/api/')) return api(request)
+    const page = pages.get(request.path)
     if (!page) return plain(404, 'There is no such page.\n')
-    if (method !== 'GET' && method !== 'HEAD')
+    if (request.method !== 'GET' && request.method !== 'HEAD')
       return plain(405, 'Only GET is supported.\n', { Allow: 'GET, HEAD' })
     try {
-      const { status: code = 200, type, body, headers } = await page()
-      return reply(code, type, body, headers)
+      return await page()
     } catch {
       return plain(503, 'The service cannot tell its status now.\n')
     }
-  }
-}
-
-function plain(status: number, body: string, headers: Record<string, string> = {}): Reply {
-  return reply(status, 'text/plain; charset=utf-8', body, headers)
-}
-
-function reply(status: number, type: string, body: string, headers: Record<string, string> = {}): Reply {
-  return {
-    status,
-    body,
-    headers: {
-      'Content-Type': type,
-      'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
-      ...headers,
-    },
   }
 }

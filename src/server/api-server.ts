@@ -54,6 +54,12 @@ export interface ObservedRequest {
   durationMs: number
   timings: Timings
   verdict: string | undefined
+  /** The caller, where it is known. */
+  tenantId: string | undefined
+  /** Of a verdict. */
+  score: number | undefined
+  /** The signing secret that the caller says it holds (`X-Svc-Signing-Key-Id`). */
+  signingKeyId: string | undefined
 }
 
 /** What is known of a request while it is on its way. */
@@ -78,6 +84,7 @@ interface Answer {
   /** For log and metrics. */
   code?: string | undefined
   verdict?: string | undefined
+  score?: number | undefined
   close?: boolean
 }
 
@@ -285,6 +292,9 @@ export class ApiServer {
       durationMs,
       timings,
       verdict: answer.verdict,
+      tenantId: caller?.tenant.id,
+      score: answer.score,
+      signingKeyId: request.headers['x-svc-signing-key-id'],
     })
     log.info(
       {

@@ -15,6 +15,7 @@ export interface Executed {
   /** Error code, for log and metrics. */
   code: string | undefined
   verdict: string | undefined
+  score: number | undefined
 }
 
 /** Statuses that say nothing of an execution: never kept for a replay, never audited. */
@@ -94,5 +95,12 @@ function refusal(error: unknown, call: Call<unknown>): Outcome {
 
 function toExecuted({ status, body, headers = {} }: Outcome): Executed {
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
-  return { status, body: JSON.stringify(body), headers, code: text(body.code), verdict: text(body.verdict) }
+  return {
+    status,
+    body: JSON.stringify(body),
+    headers,
+    code: text(body.code),
+    verdict: text(body.verdict),
+    score: typeof body.score === 'number' ? body.score : undefined,
+  }
 }

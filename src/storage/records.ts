@@ -119,3 +119,20 @@ export interface AuditRecord {
   /** Chain value, 32 bytes. */
   hash: Buffer
 }
+
+/** A one-time link that signs a tenant in to the dashboard. */
+export interface LoginLinkRecord {
+  /** SHA-256 of the token. */
+  hash: Buffer
+  tenantId: string
+  expiresAt: number
+}
+
+/** Somebody signed in to the dashboard. */
+export interface SessionRecord {
+  /** SHA-256 of the cookie's token. */
+  hash: Buffer
+  /** Null for the operator. */
+  tenantId: string | null
+  expiresAt: number
+}

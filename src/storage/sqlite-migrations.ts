@@ -107,6 +107,20 @@ const MIGRATIONS: string[] = [
     created_at INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE login_link (
+    hash BLOB PRIMARY KEY,
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE dashboard_session (
+    hash BLOB PRIMARY KEY,
+    -- NULL for the operator.
+    tenant_id TEXT REFERENCES tenant (id),
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

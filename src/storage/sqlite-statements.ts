@@ -8,7 +8,9 @@ import type {
   ErasureRecord,
   IdempotencyRecord,
   KeyringRecord,
+  LoginLinkRecord,
   ReferenceRecord,
+  SessionRecord,
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
@@ -28,6 +30,7 @@ const IDEMPOTENCY = `scope, lookup, subject_id AS subjectId, payload_hash AS pay
   expires_at AS expiresAt`
 const ERASURE = `lookup, erasure_id AS erasureId, erased_at AS erasedAt, reference_count AS "references",
   capture_count AS captures, idempotency_count AS idempotencyRecords, expires_at AS expiresAt`
+const LOGIN_LINK = 'hash, tenant_id AS tenantId, expires_at AS expiresAt'
 const AUDIT = `tenant_id AS tenantId, sequence, entry, hash`
 
 export function sqliteReader(database: Database): StoreReader {
@@ -70,6 +73,13 @@ export function sqliteReader(database: Database): StoreReader {
     keyrings: database.prepare<[], KeyringRecord>(
       'SELECT master_key_id AS masterKeyId, sealed, created_at AS createdAt FROM keyring ORDER BY created_at',
     ),
+    recentAuditEntries: database.prepare<[string, number, string | null, string | null, number], AuditRecord>(
+      `SELECT ${AUDIT} FROM audit WHERE tenant_id = ? AND sequence < ? AND (? IS NULL OR json_extract(entry, '$.event') = ?)
+       ORDER BY sequence DESC LIMIT ?`,
+    ),
+    dashboardSession: database.prepare<[Buffer, number], SessionRecord>(
+      `SELECT ${LOGIN_LINK} FROM dashboard_session WHERE hash = ? AND expires_at > ?`,
+    ),
     tenantCount: database.prepare<[], number>('SELECT count(*) FROM tenant').pluck(),
     referenceCount: database
       .prepare<[Environment], number>(
@@ -100,6 +110,9 @@ export function sqliteReader(database: Database): StoreReader {
     auditHead: async (tenantId) => sql.auditHead.get(tenantId),
     auditEntries: async (tenantId, after, limit) => sql.auditEntries.all(tenantId, after, limit),
     keyrings: async () => sql.keyrings.all(),
+    recentAuditEntries: async (tenantId, before, event, limit) =>
+      sql.recentAuditEntries.all(tenantId, before, event, event, limit),
+    dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
     counts: async () => ({
       tenants: sql.tenantCount.get()!,
       references: {
@@ -117,6 +130,9 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     insertTenant: database.prepare(
       `INSERT INTO tenant VALUES (@id, @name, @createdAt, @ratePerSecond, @burst, @fmr, @productionIssuedAt,
        @productionRevealedAt)`,
+    ),
+    setContract: database.prepare(
+      'UPDATE tenant SET rate_per_second = @ratePerSecond, burst = @burst, fmr = @fmr WHERE id = @id',
     ),
     setProductionIssued: database.prepare(
       'UPDATE tenant SET production_issued_at = ? WHERE id = ? AND production_issued_at IS NULL',
@@ -169,6 +185,14 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     appendAudit: database.prepare('INSERT INTO audit VALUES (@tenantId, @sequence, @entry, @hash)'),
     putKeyring: database.prepare('INSERT OR REPLACE INTO keyring VALUES (@masterKeyId, @sealed, @createdAt)'),
     deleteKeyring: database.prepare('DELETE FROM keyring WHERE master_key_id = ?'),
+    insertLoginLink: database.prepare('INSERT INTO login_link VALUES (@hash, @tenantId, @expiresAt)'),
+    takeLoginLink: database.prepare<[Buffer, number], LoginLinkRecord>(
+      `DELETE FROM login_link WHERE hash = ? AND expires_at > ? RETURNING ${LOGIN_LINK}`,
+    ),
+    insertSession: database.prepare('INSERT INTO dashboard_session VALUES (@hash, @tenantId, @expiresAt)'),
+    deleteSession: database.prepare('DELETE FROM dashboard_session WHERE hash = ?'),
+    expireLoginLinks: database.prepare('DELETE FROM login_link WHERE expires_at <= ?'),
+    expireSessions: database.prepare('DELETE FROM dashboard_session WHERE expires_at <= ?'),
     expireIdempotency: database.prepare('DELETE FROM idempotency WHERE expires_at <= ?'),
     expireErasures: database.prepare('DELETE FROM erasure WHERE expires_at <= ?'),
     expireCaptures: database.prepare('DELETE FROM capture WHERE seen_at <= ?'),
@@ -177,6 +201,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
   return {
     ...sqliteReader(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
+    setContract: async (id, contract) => void sql.setContract.run({ id, ...contract }),
     setProductionIssued: async (tenantId, at) => void sql.setProductionIssued.run(at, tenantId),
     setProductionRevealed: async (tenantId, at) => void sql.setProductionRevealed.run(at, tenantId),
     insertApiKey: async (key) => void sql.insertApiKey.run(key),
@@ -208,7 +233,13 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     appendAudit: async (record) => void sql.appendAudit.run(record),
     putKeyring: async (keyring) => void sql.putKeyring.run(keyring),
     deleteKeyring: async (masterKeyId) => void sql.deleteKeyring.run(masterKeyId),
+    insertLoginLink: async (link) => void sql.insertLoginLink.run(link),
+    takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
+    insertDashboardSession: async (session) => void sql.insertSession.run(session),
+    deleteDashboardSession: async (hash) => void sql.deleteSession.run(hash),
     deleteExpired: async (now, capturesBefore) => {
+      sql.expireLoginLinks.run(now)
+      sql.expireSessions.run(now)
       sql.expireIdempotency.run(now)
       sql.expireErasures.run(now)
       sql.expireCaptures.run(capturesBefore)

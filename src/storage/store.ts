@@ -7,7 +7,9 @@ import type {
   ErasureRecord,
   IdempotencyRecord,
   KeyringRecord,
+  LoginLinkRecord,
   ReferenceRecord,
+  SessionRecord,
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
@@ -34,11 +36,23 @@ export interface StoreReader {
   auditEntries(tenantId: string, after: number, limit: number): Promise<AuditRecord[]>
   /** One a master key that opens the database, oldest first. */
   keyrings(): Promise<KeyringRecord[]>
+  /** Newest first, before the sequence `before` (exclusive); of one event where it is named. */
+  recentAuditEntries(
+    tenantId: string,
+    before: number,
+    event: string | null,
+    limit: number,
+  ): Promise<AuditRecord[]>
+  dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 
 export interface StoreTransaction extends StoreReader {
   insertTenant(tenant: TenantRecord): Promise<void>
+  setContract(
+    tenantId: string,
+    contract: Pick<TenantRecord, 'ratePerSecond' | 'burst' | 'fmr'>,
+  ): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
   setProductionRevealed(tenantId: string, at: number): Promise<void>
   insertApiKey(key: ApiKeyRecord): Promise<void>
@@ -65,7 +79,15 @@ export interface StoreTransaction extends StoreReader {
   appendAudit(record: AuditRecord): Promise<void>
   putKeyring(keyring: KeyringRecord): Promise<void>
   deleteKeyring(masterKeyId: string): Promise<void>
-  /** Deletes what its window has closed on: kept responses, captures, erasure receipts, ended signing secrets. */
+  insertLoginLink(link: LoginLinkRecord): Promise<void>
+  /** Uses the link up; undefined when it is unknown, used or expired. */
+  takeLoginLink(hash: Buffer, now: number): Promise<LoginLinkRecord | undefined>
+  insertDashboardSession(session: SessionRecord): Promise<void>
+  deleteDashboardSession(hash: Buffer): Promise<void>
+  /**
+   * Deletes what its window has closed on: kept responses, captures, erasure receipts, ended signing secrets, login links
+   * and sessions.
+   */
   deleteExpired(now: number, capturesBefore: number): Promise<void>
 }
 

@@ -26,6 +26,14 @@ export class RateLimiter {
 
   constructor(private readonly clock: Clock) {}
 
+  /** Whole requests left now; takes none. */
+  remaining(keyId: string, { ratePerSecond, burst }: RateContract): number {
+    const bucket = this.buckets.get(keyId)
+    if (!bucket) return burst
+    const elapsedSeconds = Math.max(0, this.clock.now() - bucket.updatedAt) / SECOND_MS
+    return Math.floor(Math.min(burst, bucket.tokens + elapsedSeconds * ratePerSecond))
+  }
+
   take(keyId: string, { ratePerSecond, burst }: RateContract): RateDecision {
     const now = this.clock.now()
     const bucket = this.buckets.get(keyId) ?? { tokens: burst, updatedAt: now }

@@ -67,7 +67,7 @@ export class Tenancy {
       name,
       createdAt: now,
       ratePerSecond,
-      burst: Math.max(1, Math.ceil(ratePerSecond * BURST_SECONDS)),
+      burst: burstOf(ratePerSecond),
       fmr: contract.fmr ?? null,
       productionIssuedAt: null,
       productionRevealedAt: null,
@@ -80,6 +80,15 @@ export class Tenancy {
       const signingSecret = await this.secrets.create(tx, tenant.id)
       return { tenant, sandboxKey, signingSecret }
     })
+  }
+
+  /** Changes what the tenant's production key may do, and the false match rate of its verdicts. */
+  async setContract(
+    tx: StoreTransaction,
+    tenantId: string,
+    { ratePerSecond, fmr }: { ratePerSecond: number; fmr: number | null },
+  ): Promise<void> {
+    await tx.setContract(tenantId, { ratePerSecond, burst: burstOf(ratePerSecond), fmr })
   }
 
   /** By name or id. @throws TenancyError tenant_not_found */
@@ -109,7 +118,7 @@ export class Tenancy {
   }
 
   /** What the key may do: the contract of the tenant in production, a small default in the sandbox. */
-  rateContract({ tenant, key }: Caller): RateContract {
+  rateContract({ tenant, key }: { tenant: TenantRecord; key: Pick<ApiKeyRecord, 'type'> }): RateContract {
     if (key.type === 'production') return { ratePerSecond: tenant.ratePerSecond, burst: tenant.burst }
     const ratePerSecond = this.defaults.sandboxRateLimit
     return { ratePerSecond, burst: Math.max(1, Math.ceil(ratePerSecond * SANDBOX_BURST_SECONDS)) }
@@ -180,6 +189,10 @@ export class Tenancy {
     })
     return key
   }
+}
+
+function burstOf(ratePerSecond: number): number {
+  return Math.max(1, Math.ceil(ratePerSecond * BURST_SECONDS))
 }
 
 function unauthenticated(

@@ -103,6 +103,7 @@ const GROUPS: Array<{ title: string; settings: SettingName[] }> = [
     ],
   },
   { title: 'Storage and keys', settings: ['dataDir', 'database', 'masterKey', 'masterKeyCommand', 'masterKeyFile'] },
+  { title: 'Dashboard', settings: ['operatorPassword', 'operatorPasswordFile'] },
   {
     title: 'Models and workers',
     settings: ['modelsDir', 'modelPack', 'executionProviders', 'workers', 'queueLimit'],

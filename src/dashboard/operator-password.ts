@@ -1,0 +1,63 @@
+/** The operator's password: configured, or kept as an scrypt hash in a file that the first start makes. */
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+import { type Config, ConfigError } from '../config.js'
+
+const derive = promisify<string, Buffer, number, { N: number; r: number; p: number }, Buffer>(scrypt)
+/** OWASP's second choice of equal strength, which stays inside Node's default limit of 32 MiB. */
+const COST = { N: 16_384, r: 8, p: 5 }
+const HASH_BYTES = 32
+const SALT_BYTES = 16
+const GENERATED_BYTES = 15
+
+export interface OperatorPassword {
+  matches(password: string): Promise<boolean>
+  /** The password, when this start made it: to be shown once. */
+  generated: string | null
+}
+
+/** @throws ConfigError when the file cannot be read or made, or holds no hash */
+export async function loadOperatorPassword(
+  config: Pick<Config, 'operatorPassword' | 'operatorPasswordFile'>,
+): Promise<OperatorPassword> {
+  if (config.operatorPassword !== undefined)
+    return { matches: matcher(await hashPassword(config.operatorPassword), 'memory'), generated: null }
+  const file = config.operatorPasswordFile
+  try {
+    return { matches: matcher(readFileSync(file, 'utf8').trim(), file), generated: null }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw explain(error, file)
+  }
+  const generated = randomBytes(GENERATED_BYTES).toString('base64url')
+  const hash = await hashPassword(generated)
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    writeFileSync(file, `${hash}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    throw explain(error, file)
+  }
+  return { matches: matcher(hash, file), generated }
+}
+
+/** `scrypt$<salt>$<hash>`, both in base64url. */
+async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES)
+  const hash = await derive(password, salt, HASH_BYTES, COST)
+  return `scrypt$${salt.toString('base64url')}$${hash.toString('base64url')}`
+}
+
+function matcher(stored: string, origin: string): (password: string) => Promise<boolean> {
+  const match = /^scrypt\$([\w-]{22})\$([\w-]{43})$/.exec(stored)
+  if (!match)
+    throw new ConfigError(`${origin} holds no password hash; delete it, and the next start makes one.`)
+  const salt = Buffer.from(match[1]!, 'base64url')
+  const expected = Buffer.from(match[2]!, 'base64url')
+  return async (password) => timingSafeEqual(await derive(password, salt, HASH_BYTES, COST), expected)
+}
+
+function explain(error: unknown, file: string): unknown {
+  if (error instanceof ConfigError) return error
+  return new ConfigError(`The operator password file ${file} cannot be used: ${(error as Error).message}`)
+}

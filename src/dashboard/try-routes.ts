@@ -1,0 +1,125 @@
+/** "Try it": what the engine sees in a photo, and real calls of the API with a typed key. */
+import { timingSafeEqual } from 'node:crypto'
+import { decodeProtectedHeader, jwtVerify } from 'jose'
+import Type, { type Static } from 'typebox'
+import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
+import { ApiError } from '../errors.js'
+import type { IncomingRequest, Reply } from '../server/listener.js'
+import { parseApiKey } from '../tenancy/api-key.js'
+import { livenessView, qualityView } from '../v1/views.js'
+import { json } from './replies.js'
+import type { TenantRoute } from './routes.js'
+
+const closed = { additionalProperties: false }
+const inspectBody = Type.Object({ image: Type.String({ minLength: 1 }) }, closed)
+const callBody = Type.Object(
+  {
+    key: Type.String({ maxLength: 100 }),
+    operation: Type.Union([Type.Literal('enroll'), Type.Literal('verify')]),
+    body: Type.Object({}),
+  },
+  closed,
+)
+
+/** The face in a photo, as the engine of this installation finds it. Nothing is kept. */
+const inspect: TenantRoute<Static<typeof inspectBody>> = {
+  method: 'POST',
+  path: '/try/inspect',
+  body: inspectBody,
+  async handle({ services, input, request, deadlineMs }) {
+    const image = Buffer.from(input.image, 'base64')
+    const { samples, timingsMs } = await services.engine.enrol([image], {
+      signal: request.signal,
+      deadlineMs,
+    })
+    const { box, landmarks, quality, liveness } = samples[0]!
+    return json({
+      box,
+      landmarks,
+      quality: qualityView(quality),
+      liveness: livenessView(liveness),
+      timings_ms: timingsMs,
+    })
+  },
+}
+
+/** The whole way through the API, as if the call had come over its listener. */
+const call: TenantRoute<Static<typeof callBody>> = {
+  method: 'POST',
+  path: '/try/call',
+  body: callBody,
+  async handle({ services, tenant, input, request }) {
+    const { ledger, apis } = services
+    const environment = parseApiKey(input.key)
+    if (environment === null) throw new ApiError('malformed_api_key')
+    const authorization = `Bearer ${input.key}`
+    const caller = await ledger.tenancy.authenticate(authorization, environment)
+    if (caller.tenant.id !== tenant.id)
+      throw new ApiError('not_permitted', { message: 'The key belongs to another tenant.' })
+    const path = `/v1/${input.operation}`
+    const body = Buffer.from(JSON.stringify(input.body))
+    const answer = await apis[environment]({
+      ...internalRequest(request),
+      method: 'POST',
+      path,
+      headers: { authorization, 'content-type': 'application/json' },
+      body: async () => body,
+    })
+    const { outgoing, incoming } = await ledger.secrets.active(ledger.store.read, tenant.id)
+    const secrets = incoming ? [outgoing, incoming] : [outgoing]
+    const text = answer.body.toString()
+    const parsed = JSON.parse(text) as { jwt?: string }
+    return json({
+      environment,
+      status: answer.status,
+      headers: answer.headers,
+      body: parsed,
+      signature_valid: isSigned(answer, path, text, secrets),
+      ...(parsed.jwt ? { jwt: await checkJwt(parsed.jwt, secrets) } : {}),
+    })
+  },
+}
+
+export const TRY_ROUTES = [inspect, call]
+
+function internalRequest(
+  request: IncomingRequest,
+): Pick<IncomingRequest, 'query' | 'remoteAddress' | 'encrypted' | 'signal'> {
+  const { remoteAddress, encrypted, signal } = request
+  return { query: '', remoteAddress, encrypted, signal }
+}
+
+/** Signs once more and compares. */
+function isSigned(
+  { status, headers }: Reply,
+  target: string,
+  body: string,
+  secrets: SigningSecret[],
+): boolean {
+  const given = Buffer.from(headers[SIGNATURE_HEADER] ?? '')
+  const timestamp = Number(/^t=(\d+),/.exec(given.toString())?.[1])
+  const requestId = headers['X-Request-Id'] ?? ''
+  const parts = { timestamp, requestId, status, method: 'POST', target, body }
+  const expected = Buffer.from(signResponse(parts, secrets))
+  return given.length === expected.length && timingSafeEqual(given, expected)
+}
+
+async function checkJwt(token: string, secrets: SigningSecret[]) {
+  const { kid } = decodeProtectedHeader(token)
+  const secret = secrets.find(({ id }) => id === kid)
+  if (!secret) return { valid: false, kid, claims: null }
+  try {
+    // Of its times the page shows what they say; here it is the signature that is asked about.
+    const { payload } = await jwtVerify(token, Buffer.from(secret.secret), {
+      currentDate: new Date(issuedAt(token)),
+    })
+    return { valid: true, kid, claims: payload }
+  } catch {
+    return { valid: false, kid, claims: null }
+  }
+}
+
+function issuedAt(token: string): number {
+  const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { iat: number }
+  return claims.iat * 1000
+}

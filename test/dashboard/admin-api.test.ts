@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HOUR_MS } from '../../src/clock.js'
+import { type DashboardClient, loginToken, request, signIn } from '../support/dashboard.js'
+import { withDatabase } from '../support/database.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+const PASSWORD = 'a password for the tests'
+
+let running: TestService
+let own: TestTenant
+let other: TestTenant
+let tenant: DashboardClient
+let operator: DashboardClient
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD })
+  own = await running.tenant()
+  other = await running.tenant()
+  tenant = await signIn(running, { login_token: await loginToken(running, own.id) })
+  operator = await signIn(running, { password: PASSWORD })
+})
+afterAll(() => running?.stop())
+
+const bare = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  request(running, method, path, body, headers)
+
+describe('signing in', () => {
+  it('sets a cookie that no script and no other site gets', async () => {
+    const token = await loginToken(running, own.id)
+    const origin = { Origin: running.service.adminUrl }
+    const { headers, body } = await bare('POST', '/session', { login_token: token }, origin)
+    expect(headers.get('set-cookie')).toMatch(
+      /^countersign_session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=28800$/,
+    )
+    expect(body).toMatchObject({ role: 'tenant', tenant_id: own.id })
+  })
+
+  it('works once with a link, and not after an hour', async () => {
+    const token = await loginToken(running, own.id)
+    await signIn(running, { login_token: token })
+    await expect(signIn(running, { login_token: token })).rejects.toThrow('sign_in_failed')
+    const late = await startService({ COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD })
+    try {
+      const { id } = await late.tenant()
+      const unused = await loginToken(late, id)
+      late.clock.advance(HOUR_MS)
+      await expect(signIn(late, { login_token: unused })).rejects.toThrow('sign_in_failed')
+      const session = await signIn(late, { password: PASSWORD })
+      late.clock.advance(8 * HOUR_MS)
+      expect((await session.call('GET', '/tenants')).body.code).toBe('not_signed_in')
+      for (let tries = 0; tries < 9; tries++)
+        await expect(signIn(late, { password: 'wrong' })).rejects.toThrow(/sign_in_failed/)
+      for (let tries = 0; tries < 2; tries++) await signIn(late, { password: 'wrong' }).catch(() => {})
+      await expect(signIn(late, { password: PASSWORD })).rejects.toThrow('rate_limited')
+    } finally {
+      await late.stop()
+    }
+  })
+
+  it('keeps neither link nor session readable in the database', () => {
+    const rows = withDatabase(running, (database) =>
+      database.prepare('SELECT hash FROM dashboard_session UNION ALL SELECT hash FROM login_link').all(),
+    ) as Array<{ hash: Buffer }>
+    expect(rows.length).toBeGreaterThan(1)
+    const token = tenant.cookie.split('=')[1]!
+    for (const { hash } of rows) expect(hash.toString('latin1')).not.toContain(token)
+  })
+
+  it('ends with signing out', async () => {
+    const session = await signIn(running, { login_token: await loginToken(running, own.id) })
+    expect((await session.call('DELETE', '/session')).status).toBe(200)
+    expect((await session.call('GET', '/session')).body.code).toBe('not_signed_in')
+  })
+})
+
+describe('a request that changes something', () => {
+  const path = () => `/tenants/${own.id}/rotate-signing`
+  const secrets = async () => (await tenant.call('GET', `/tenants/${own.id}`)).body.signing_secrets.length
+
+  it('is refused without the token, with a wrong one, and from another origin', async () => {
+    const origin = { Origin: running.service.adminUrl }
+    const cookie = { Cookie: tenant.cookie }
+    for (const headers of [
+      { ...cookie, ...origin },
+      { ...cookie, ...origin, 'X-CSRF-Token': operator.csrf },
+      { ...cookie, 'X-CSRF-Token': tenant.csrf },
+      { ...cookie, 'X-CSRF-Token': tenant.csrf, Origin: 'https://evil.example' },
+      { ...cookie, 'X-CSRF-Token': tenant.csrf, Origin: 'null' },
+    ] as Array<Record<string, string>>) {
+      const answer = await bare('POST', path(), { force: false }, headers)
+      expect([answer.status, answer.body.code]).toEqual([403, 'cross_site_request'])
+    }
+    expect(await secrets()).toBe(1)
+  })
+
+  it('needs a session', async () => {
+    const headers = { Origin: running.service.adminUrl, 'X-CSRF-Token': tenant.csrf }
+    expect((await bare('POST', path(), { force: false }, headers)).body.code).toBe('not_signed_in')
+    expect((await bare('GET', `/tenants/${own.id}`)).status).toBe(401)
+  })
+})
+
+describe('a tenant', () => {
+  it('sees and does nothing of another tenant or of the operator', async () => {
+    const below = (id: string): Array<[string, string, unknown?]> => [
+      ['GET', `/tenants/${id}`],
+      ['GET', `/tenants/${id}/traffic`],
+      ['GET', `/tenants/${id}/audit`],
+      ['GET', `/tenants/${id}/audit/chain`],
+      ['GET', `/tenants/${id}/audit/export?format=csv`],
+      ['POST', `/tenants/${id}/keys/reveal`, {}],
+      ['POST', `/tenants/${id}/keys/reissue`, { type: 'sandbox', grace_seconds: 0 }],
+      ['POST', `/tenants/${id}/keys/revoke`, { type: 'sandbox' }],
+      ['POST', `/tenants/${id}/rotate-signing`, { force: true }],
+      ['POST', `/tenants/${id}/erase`, { user_id: 'ada', environment: 'sandbox' }],
+      ['POST', `/tenants/${id}/try/inspect`, { image: 'AAAA' }],
+    ]
+    const forbidden = [
+      ...below(other.id),
+      ['GET', '/tenants'],
+      ['POST', '/tenants', { name: 'mine' }],
+      ['GET', '/system'],
+      ['PATCH', `/tenants/${own.id}`, { rate_per_second: 1e6, fmr: 0.5 }],
+      ['POST', `/tenants/${own.id}/login-link`, {}],
+    ] as Array<[string, string, unknown?]>
+    for (const [method, path, body] of forbidden) {
+      const answer = await tenant.call(method, path, body)
+      expect([method, path, answer.status, answer.body?.code]).toEqual([method, path, 403, 'not_permitted'])
+    }
+    expect((await other.sandbox.health()).status).toBe(200)
+  })
+
+  it('uses no key of another tenant at "try it"', async () => {
+    const call = { key: other.sandboxKey, operation: 'verify', body: {} }
+    const answer = await tenant.call('POST', `/tenants/${own.id}/try/call`, call)
+    expect(answer.body.code).toBe('not_permitted')
+  })
+
+  it('reissues a key with a grace period', async () => {
+    running.clock.advance(1)
+    const reissue = { type: 'sandbox', grace_seconds: 60 }
+    const { body } = await tenant.call('POST', `/tenants/${own.id}/keys/reissue`, reissue)
+    expect(body.key).toMatch(/^svc-sbx-/)
+    expect((await own.sandbox.health()).status).toBe(200)
+    const { keys } = (await tenant.call('GET', `/tenants/${own.id}`)).body
+    expect(keys.map(({ state }: { state: string }) => state)).toEqual(['active', 'grace'])
+    expect(JSON.stringify(keys)).not.toContain(body.key)
+  })
+
+  it('tries a photo in the sandbox: face, verdict, signature and JWT; then reveals the production key, once', async () => {
+    const image = base64(await face('ada'))
+    const inspected = await tenant.call('POST', `/tenants/${own.id}/try/inspect`, { image })
+    expect(inspected.status).toBe(200)
+    expect(inspected.body.box.width).toBeGreaterThan(80)
+    expect(inspected.body.landmarks).toHaveLength(5)
+    const verify = {
+      key: own.sandboxKey,
+      operation: 'verify',
+      body: { user_id: 'u+match', image, action: 'x' },
+    }
+    const tried = await tenant.call('POST', `/tenants/${own.id}/try/call`, verify)
+    expect(tried.body).toMatchObject({
+      environment: 'sandbox',
+      status: 200,
+      signature_valid: true,
+      body: { verdict: 'approved' },
+      jwt: { valid: true, claims: { sub: 'u+match', env: 'sandbox' } },
+    })
+    const { slots } = (await tenant.call('GET', `/tenants/${own.id}/traffic`)).body
+    expect(slots.at(-1)).toMatchObject({ approved: 1, rejected: 0 })
+    expect(slots.at(-1).latencies.total).toHaveLength(3)
+    const reveal = () => tenant.call('POST', `/tenants/${own.id}/keys/reveal`, {})
+    expect((await reveal()).body.key).toMatch(/^svc-prod-/)
+    expect((await reveal()).body.code).toBe('production_key_already_revealed')
+  })
+
+  it('rotates its secret, and is told of a rotation in progress', async () => {
+    const rotate = (force: boolean) => tenant.call('POST', `/tenants/${own.id}/rotate-signing`, { force })
+    const first = await rotate(false)
+    expect(first.body.signing_secret.secret).toMatch(/^svc-sec-/)
+    expect((await rotate(false)).body.code).toBe('rotation_in_progress')
+    expect((await rotate(true)).body.previous.id).toBe(first.body.signing_secret.id)
+  })
+
+  it('erases a user with a receipt, in the audit log with the dashboard as actor', async () => {
+    const production = await running.production(other)
+    const session = await signIn(running, { login_token: await loginToken(running, other.id) })
+    await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })
+    const erase = () =>
+      session.call('POST', `/tenants/${other.id}/erase`, { user_id: 'ada', environment: 'production' })
+    const receipt = await erase()
+    expect(receipt.body).toMatchObject({ status: 'erased', erased: { references: 1 } })
+    expect((await erase()).body.erasure_id).toBe(receipt.body.erasure_id)
+    const { entries } = (await session.call('GET', `/tenants/${other.id}/audit?event=delete`)).body
+    expect(entries).toHaveLength(2)
+    expect(entries[1]).toMatchObject({ actor: 'dashboard:tenant', erasure_id: receipt.body.erasure_id })
+    const chain = await session.call('GET', `/tenants/${other.id}/audit/chain`)
+    expect(chain.body).toEqual({ entries: 3, broken_at: null })
+    const csv = await session.call('GET', `/tenants/${other.id}/audit/export?format=csv`)
+    expect(csv.text.trim().split('\n')).toHaveLength(4)
+    const lines = await session.call('GET', `/tenants/${other.id}/audit/export?format=jsonl&event=enroll`)
+    expect(JSON.parse(lines.text)).toMatchObject({ sequence: 1, event: 'enroll' })
+  })
+})
+
+describe('the operator', () => {
+  it('creates a tenant, changes its contract and makes it a link that works', async () => {
+    const created = await operator.call('POST', '/tenants', { name: 'acme', rate_per_second: 5 })
+    expect(created.status).toBe(201)
+    const { id } = created.body.tenant
+    const changed = await operator.call('PATCH', `/tenants/${id}`, { rate_per_second: 7, fmr: 1e-5 })
+    expect(changed.body).toMatchObject({ rate_per_second: 7, burst: 14, fmr: 1e-5 })
+    const link: string = (await operator.call('POST', `/tenants/${id}/login-link`, {})).body.login_link
+    const session = await signIn(running, { login_token: link.split('/').at(-1)! })
+    expect((await session.call('GET', `/tenants/${id}`)).body.name).toBe('acme')
+    expect((await operator.call('POST', '/tenants', { name: 'acme' })).body.code).toBe('tenant_exists')
+    expect((await operator.call('POST', '/tenants', { name: 'a b' })).body.code).toBe('invalid_tenant_name')
+    expect((await operator.call('POST', '/tenants', { nom: 'x' })).body.code).toBe('invalid_request')
+  })
+
+  it('sees the state of the whole', async () => {
+    const { body } = await operator.call('GET', '/system')
+    expect(body).toMatchObject({
+      engine: { status: 'ok' },
+      pack: { id: running.service.engine.pack.modelId },
+    })
+  })
+})

@@ -1,0 +1,78 @@
+/** A session at the dashboard's API over real HTTP, as its pages hold one. */
+import type { ErrorCode } from '../../src/errors.js'
+import { createLoginLink } from '../../src/tenancy/login-link.js'
+import type { TestService } from './service.js'
+
+/** Codes of the admin listener alone, which test/dashboard/admin-api.test.ts provokes. */
+export const DASHBOARD_CODES = [
+  'not_signed_in',
+  'sign_in_failed',
+  'cross_site_request',
+  'not_permitted',
+] as const satisfies ErrorCode[]
+
+export interface DashboardAnswer {
+  status: number
+  headers: Headers
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
+  body: any
+}
+
+export interface DashboardClient {
+  cookie: string
+  csrf: string
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<DashboardAnswer>
+}
+
+export async function loginToken(running: TestService, tenantId: string): Promise<string> {
+  const { ledger, adminUrl } = running.service
+  const now = running.clock.now()
+  const link = await ledger.store.transaction((tx) => createLoginLink(tx, { tenantId, adminUrl, now }))
+  return link.split('/').at(-1)!
+}
+
+/** Any request, with nothing that was not asked for. */
+export async function request(
+  running: TestService,
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<DashboardAnswer> {
+  const response = await fetch(`${running.service.adminUrl}/api${path}`, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json;')
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? JSON.parse(text) : undefined,
+  }
+}
+
+export async function signIn(
+  running: TestService,
+  credentials: { login_token: string } | { password: string },
+): Promise<DashboardClient> {
+  const origin = { Origin: running.service.adminUrl }
+  const { status, body, headers, text } = await request(running, 'POST', '/session', credentials, origin)
+  if (status !== 201) throw new Error(text)
+  const cookie = headers.get('set-cookie')!.split(';')[0]!
+  const csrf = body.csrf_token as string
+  return {
+    cookie,
+    csrf,
+    call: (method, path, json, extra = {}) =>
+      request(running, method, path, json, { ...origin, Cookie: cookie, 'X-CSRF-Token': csrf, ...extra }),
+  }
+}
