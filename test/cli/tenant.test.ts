@@ -61,7 +61,7 @@ describe('tenant create', () => {
         id: expect.stringMatching(/^sec_[0-9a-f]{32}$/),
         secret: expect.stringMatching(/^svc-sec-[0-9A-Za-z]{43}$/),
       },
-      dashboard_url: expect.stringMatching(/^http:\/\/.+\/$/),
+      dashboard_url: expect.stringMatching(/^http:\/\/.+\/#\/login\/[0-9A-Za-z]{43}$/),
     })
   })
 

@@ -43,7 +43,7 @@ export function Chart(props: {
             width: 2,
             ...(bars
               ? { fill: css(colour), paths: uPlot.paths.bars!({ size: [0.8] }) }
-              : { points: { size: 4 }, spanGaps: false }),
+              : { points: { size: 4 }, spanGaps: true }),
           })),
         ],
         hooks: {
