@@ -102,7 +102,10 @@ const GROUPS: Array<{ title: string; settings: SettingName[] }> = [
       'tlsTerminatedUpstream',
     ],
   },
-  { title: 'Storage and keys', settings: ['dataDir', 'database', 'masterKey', 'masterKeyCommand', 'masterKeyFile'] },
+  {
+    title: 'Storage and keys',
+    settings: ['dataDir', 'database', 'masterKey', 'masterKeyCommand', 'masterKeyFile'],
+  },
   { title: 'Dashboard', settings: ['operatorPassword', 'operatorPasswordFile'] },
   {
     title: 'Models and workers',
