@@ -30,6 +30,10 @@ const TENANTS = ['acme', 'globex']
 const USER_LANES = 3
 /** A kill comes this long after the load began: within the first enrolments, or in the middle of everything. */
 const KILL_AFTER_MS = { min: 20, max: 700 }
+/** Every so many rounds the engine crashes first, under the same load; no caller may notice more than a delay. */
+const CRASH_EVERY = 3
+/** Far longer than a new engine takes. */
+const RECOVERY_PATIENCE_MS = 30_000
 
 export async function runCampaign({ kills, seed, onProgress }: CampaignOptions): Promise<CampaignReport> {
   const random = mulberry32(seed)
@@ -46,8 +50,10 @@ export async function runCampaign({ kills, seed, onProgress }: CampaignOptions):
     const image = base64(await face('ada'))
     let server = await installation.serve()
     const lanes: Lane[] = []
+    let key = ''
     for (const name of TENANTS) {
       const tenant = await createTenant(installation, server.sandbox, name)
+      key = tenant.key
       for (let index = 0; index < USER_LANES; index++)
         lanes.push(new Lane(`${name}-${index}`, tenant, 'users', image, random, findings))
       lanes.push(new Lane(`${name}-rotation`, tenant, 'rotation', image, random, findings))
@@ -55,7 +61,13 @@ export async function runCampaign({ kills, seed, onProgress }: CampaignOptions):
     let nativeCrashes = 0
     for (let kill = 1; kill <= kills; kill++) {
       const working = Promise.all(lanes.map((lane) => lane.work(server.production)))
-      if (await crashEngine()) nativeCrashes++
+      if (kill % CRASH_EVERY === 0) {
+        await sleep(random() * KILL_AFTER_MS.max)
+        server.crashEngine()
+        nativeCrashes++
+        const health = await recovery(server.production, key)
+        if (health !== 200) findings.broken.push(`health answers ${health} after a crash of the engine`)
+      }
       await sleep(KILL_AFTER_MS.min + random() * (KILL_AFTER_MS.max - KILL_AFTER_MS.min))
       await server.kill()
       await working
@@ -82,9 +94,15 @@ export async function runCampaign({ kills, seed, onProgress }: CampaignOptions):
   }
 }
 
-/** Crashes the process that holds the inference pool, where there is one of its own; says whether it did. */
-async function crashEngine(): Promise<boolean> {
-  return false
+/** What health answers at last when the engine has crashed: 200, as soon as a new one serves. */
+async function recovery(base: string, key: string): Promise<number> {
+  const giveUpAt = performance.now() + RECOVERY_PATIENCE_MS
+  let degraded = false
+  for (;;) {
+    const { status } = await fetch(`${base}/v1/health`, { headers: { authorization: `Bearer ${key}` } })
+    degraded ||= status === 503
+    if ((degraded && status === 200) || performance.now() > giveUpAt) return degraded ? status : 0
+  }
 }
 
 async function createTenant(installation: Installation, sandbox: string, name: string) {

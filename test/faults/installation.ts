@@ -1,6 +1,7 @@
 /** An installation of the built service in a folder of its own: commands, and a server that can be killed and started again. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +16,8 @@ export interface RunningServer {
   sandbox: string
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>
+  /** What a fault in native code does to the process that holds the networks. */
+  crashEngine(): void
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>
 }
@@ -80,6 +83,9 @@ export class Installation {
       production: address('Production'),
       sandbox: address('Sandbox'),
       kill: async () => void (await end('SIGKILL')),
+      crashEngine: () => {
+        for (const engine of childrenOf(child.pid!)) process.kill(engine, 'SIGSEGV')
+      },
       stop: () => end('SIGTERM'),
     }
   }
@@ -95,4 +101,9 @@ export class Installation {
     )
     await rm(this.dataDir, { recursive: true, force: true })
   }
+}
+
+/** Process ids; Linux lists them with the thread that started them. */
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 }
