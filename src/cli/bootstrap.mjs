@@ -55,7 +55,9 @@ function newestSource(folder) {
 function isBuilt() {
   if (!existsSync(STAMP)) return false
   const built = Number(readFileSync(STAMP, 'utf8'))
-  const sources = ['src', 'models', 'bench', 'test/faults'].map((name) => join(root, name)).filter(existsSync)
+  const sources = ['src', 'models', 'bench', 'test/faults', 'test/hostile']
+    .map((name) => join(root, name))
+    .filter(existsSync)
   return (
     sources.every((folder) => newestSource(folder) <= built) &&
     statSync(join(root, 'tsconfig.json')).mtimeMs <= built
@@ -95,6 +97,7 @@ const COMMANDS = {
   serve: () => [process.execPath, [join(root, 'dist/src/cli/main.js'), 'serve', ...args]],
   test,
   bench: () => [process.execPath, [join(root, 'dist/bench/main.js'), ...args]],
+  hostile: () => [process.execPath, [join(root, 'dist/test/hostile/main.js'), ...args]],
   faults: () => [process.execPath, [join(root, 'dist/test/faults/main.js'), ...args]],
 }
 

@@ -1,0 +1,29 @@
+/** `npm run test:hostile`: a campaign of the size asked for; the last line on stdout is its result. */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { buildBaseline } from '../../models/baseline/build-baseline.js'
+import { runCampaign } from './campaign.js'
+import { startVictim } from './service.js'
+
+const PROGRESS_EVERY = 500
+
+const { inputs, seed } = new Command()
+  .option('--inputs <n>', 'requests and images together', Number, 20_000)
+  .option('--seed <n>', 'the same seed gives the same inputs', Number, 1)
+  .parse()
+  .opts<{ inputs: number; seed: number }>()
+
+const modelsDir = join(tmpdir(), 'countersign-test-models')
+await buildBaseline({ outDir: join(modelsDir, 'baseline') })
+const victim = await startVictim(modelsDir)
+const { verdict, answers } = await runCampaign(victim, {
+  inputs,
+  seed,
+  progress: (done) => done % PROGRESS_EVERY === 0 && process.stderr.write(`${done} of ${inputs}\n`),
+})
+await victim.stop()
+const result = { ...verdict, crashes: victim.crashes() }
+console.log(JSON.stringify({ seed, answers, peak_rss_mib: Math.round(victim.peakMib()) }))
+console.log(JSON.stringify(result))
+if (result.crashes + result.responses_5xx + result.unsigned_or_uncoded > 0) process.exitCode = 1

@@ -1,0 +1,111 @@
+/** The service under attack: a process of its own, with a tenant that holds a production key. */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { packageFile } from '../../src/package-root.js'
+import { plain } from '../support/images.js'
+
+const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
+
+export interface Victim {
+  /** Base URL of the production API. */
+  url: string
+  key: string
+  /** Of the other environment: authenticates nothing here. */
+  sandboxKey: string
+  /** The secrets that may sign, by `kid`. */
+  secrets: Map<string, string>
+  /** Resident memory of the process and its children, in MiB: the highest since the start. */
+  peakMib(): number
+  /** Crashes so far: of the process, or of the engine inside it. */
+  crashes(): number
+  /** Drains and ends it; a bad exit is one more crash. */
+  stop(): Promise<void>
+}
+
+export async function startVictim(modelsDir: string): Promise<Victim> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'countersign-hostile-'))
+  const env = {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))),
+    COUNTERSIGN_DATA_DIR: dataDir,
+    COUNTERSIGN_MODELS_DIR: modelsDir,
+    COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
+    COUNTERSIGN_LOG_LEVEL: 'warn',
+  }
+  // A service that outlives its campaign would go on listening: it ends with us.
+  const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const exited = once(child, 'exit')
+  process.once('exit', () => child.kill('SIGTERM'))
+  let told = ''
+  let crashes = 0
+  let stopping = false
+  void exited.then(([code]) => {
+    if (!stopping || code !== 0) crashes++
+  })
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    crashes += text.split('"msg":"engine incident"').length - 1
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    told += text
+  })
+  const address = (name: string) => new RegExp(`${name} +(http\\S+)/v1\\n`).exec(told)?.[1]
+  while (!/Dashboard +http\S+\n/.test(told)) {
+    if (child.exitCode !== null) throw new Error(`the service did not start:\n${told}`)
+    await Promise.race([once(child.stderr, 'data'), exited])
+  }
+
+  const cli = async (...args: string[]) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args, '--json'], { env })
+    return JSON.parse(stdout)
+  }
+  const created = await cli('tenant', 'create', 'hostile', '--rate-limit', '100000/s')
+  const cleared = await fetch(`${address('Sandbox')}/v1/verify`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${created.sandbox_key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ user_id: 'a+match', action: 'issue', image: (await plain()).toString('base64') }),
+  })
+  if (!cleared.ok) throw new Error(`the sandbox verify answered ${cleared.status}: ${await cleared.text()}`)
+  const { production_key: key } = await cli('tenant', 'production-key', 'hostile')
+  const instance = await cli('keys', 'instance-secret')
+
+  let peakMib = 0
+  const watch = setInterval(() => {
+    peakMib = Math.max(peakMib, residentMib(child.pid!))
+  }, 500)
+  return {
+    url: `${address('Production')}/v1`,
+    key,
+    sandboxKey: created.sandbox_key,
+    secrets: new Map<string, string>([
+      [created.signing_secret.id, created.signing_secret.secret],
+      ['instance', instance.secret],
+    ]),
+    peakMib: () => peakMib,
+    crashes: () => crashes,
+    async stop() {
+      clearInterval(watch)
+      stopping = true
+      child.kill('SIGTERM')
+      await exited
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Of a process and its children; 0 where /proc does not tell. */
+function residentMib(pid: number): number {
+  try {
+    const own = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
+    return children.reduce((sum, child) => sum + residentMib(Number(child)), own)
+  } catch {
+    return 0
+  }
+}
