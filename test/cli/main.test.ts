@@ -15,6 +15,7 @@ const COMMANDS = [
   'tenant',
   'tenant create',
   'tenant list',
+  'tenant login-link',
   'tenant production-key',
   'tenant revoke-key',
   'tenant reissue-key',
@@ -31,6 +32,7 @@ const COMMANDS = [
   'audit verify',
   'keys',
   'keys instance-secret',
+  'keys rotate-master',
   'doctor',
 ]
 
