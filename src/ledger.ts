@@ -48,16 +48,17 @@ async function findKeys(store: Store, masterKey: Buffer): Promise<ServiceKeys | 
 /** A new database, or one from before there were keyrings, whose keys were derived from the master key each time. */
 async function firstKeys(store: Store, masterKey: Buffer, clock: Clock): Promise<ServiceKeys> {
   const keys = deriveKeys(masterKey)
-  const [tenant] = await store.read.tenants()
-  if (tenant)
-    await new SigningSecrets(keys.secrets, clock).active(store.read, tenant.id).catch(() => {
+  const tenants = await store.read.tenants()
+  if (tenants[0])
+    await new SigningSecrets(keys.secrets, clock).active(store.read, tenants[0].id).catch(() => {
       throw wrongKey('its secrets are sealed under another master key')
     })
   const id = masterKeyId(masterKey)
-  const createdAt = clock.now()
-  await store.transaction((tx) =>
-    tx.putKeyring({ masterKeyId: id, sealed: sealKeys(keys, masterKey, id), createdAt }),
-  )
+  const audit = new AuditLog(keys.audit, clock)
+  await store.transaction(async (tx) => {
+    await tx.putKeyring({ masterKeyId: id, sealed: sealKeys(keys, masterKey, id), createdAt: clock.now() })
+    for (const tenant of tenants) await audit.adopt(tx, tenant.id)
+  })
   return keys
 }
 

@@ -1,4 +1,8 @@
-/** The audit log: one append-only chain a tenant; each entry's HMAC covers the one before, so nothing can be changed or cut out unseen. */
+/**
+ * The audit log: one append-only chain a tenant. Each entry's HMAC covers the one before, and a seal says how far the chain
+ * goes, so that nothing can be changed, cut out or cut off unseen without the chain key. Whoever puts back a whole earlier
+ * state of the database, seal included, is found out by an anchor kept elsewhere.
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Clock, isoTime } from '../clock.js'
 import { canonicalJson } from '../crypto/verification-jwt.js'
@@ -26,6 +30,14 @@ export interface AuditEvent {
   [fact: string]: unknown
 }
 
+/** A tenant's log up to one entry. */
+export interface AuditAnchor {
+  tenantId: string
+  sequence: number
+  /** Chain value of that entry. */
+  hash: Buffer
+}
+
 const GENESIS = Buffer.alloc(32)
 const PAGE = 500
 
@@ -39,32 +51,66 @@ export class AuditLog {
     const head = await tx.auditHead(tenantId)
     const sequence = (head?.sequence ?? 0) + 1
     const entry = canonicalJson({ ...event, at: isoTime(this.clock.now()), sequence })
-    await tx.appendAudit({
-      tenantId,
-      sequence,
-      entry,
-      hash: this.link(head?.hash ?? GENESIS, tenantId, entry),
-    })
+    const hash = this.link(head?.hash ?? GENESIS, tenantId, entry)
+    await tx.appendAudit({ tenantId, sequence, entry, hash })
+    await this.seal(tx, { tenantId, sequence, hash })
   }
 
-  /** Walks a tenant's chain from its start. `brokenAt` is the first sequence that does not fit, or null. */
+  /** Seals a log that has no seal yet, because it was begun before there were any. */
+  async adopt(tx: StoreTransaction, tenantId: string): Promise<void> {
+    const head = await tx.auditHead(tenantId)
+    if (head) await this.seal(tx, head)
+  }
+
+  /** The end of a tenant's log, to be kept where nobody can reach it who can reach the database; null for an empty log. */
+  async anchor(store: StoreReader, tenantId: string): Promise<AuditAnchor | null> {
+    const head = await store.auditHead(tenantId)
+    return head ? { tenantId, sequence: head.sequence, hash: head.hash } : null
+  }
+
+  /** Whether the log still has the entry that was its end when the anchor was made. */
+  async holds(store: StoreReader, { tenantId, sequence, hash }: AuditAnchor): Promise<boolean> {
+    const [entry] = await store.auditEntries(tenantId, sequence - 1, 1)
+    return entry?.sequence === sequence && equal(entry.hash, hash)
+  }
+
+  /** Walks a tenant's chain from its start. `brokenAt` is the first sequence that does not fit or is missing, or null. */
   async verify(store: StoreReader, tenantId: string): Promise<{ entries: number; brokenAt: number | null }> {
+    // Read first: entries that come meanwhile are beyond it.
+    const seal = await store.auditSeal(tenantId)
     let previous: Buffer = GENESIS
     let expected = 1
     for (;;) {
       const page = await store.auditEntries(tenantId, expected - 1, PAGE)
       for (const { sequence, entry, hash } of page) {
         const link = this.link(previous, tenantId, entry)
-        if (sequence !== expected || hash.length !== link.length || !timingSafeEqual(hash, link))
+        const isSealed =
+          sequence !== seal?.sequence || equal(seal.mac, this.mac({ tenantId, sequence, hash }))
+        if (sequence !== expected || !equal(hash, link) || !isSealed)
           return { entries: expected - 1, brokenAt: expected }
         previous = hash
         expected++
       }
-      if (page.length < PAGE) return { entries: expected - 1, brokenAt: null }
+      if (page.length < PAGE) break
     }
+    const entries = expected - 1
+    const isWhole = seal ? seal.sequence >= 1 && seal.sequence <= entries : entries === 0
+    return { entries, brokenAt: isWhole ? null : expected }
+  }
+
+  private async seal(tx: StoreTransaction, head: AuditAnchor): Promise<void> {
+    await tx.putAuditSeal({ tenantId: head.tenantId, sequence: head.sequence, mac: this.mac(head) })
+  }
+
+  private mac({ tenantId, sequence, hash }: AuditAnchor): Buffer {
+    return createHmac('sha256', this.chainKey).update(`seal:${tenantId}:${sequence}:`).update(hash).digest()
   }
 
   private link(previous: Buffer, tenantId: string, entry: string): Buffer {
     return createHmac('sha256', this.chainKey).update(previous).update(`${tenantId}:`).update(entry).digest()
   }
+}
+
+function equal(a: Buffer, b: Buffer): boolean {
+  return a.length === b.length && timingSafeEqual(a, b)
 }

@@ -1,8 +1,9 @@
-/** `countersign backup`, `countersign audit verify`. */
+/** `countersign backup`, `countersign audit`. */
 
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
+import type { AuditAnchor } from '../audit/audit-log.js'
 import { withLedger } from './ledger.js'
 import { action, CommandError, EXIT, type OutputOptions, print, table } from './output.js'
 
@@ -29,33 +30,96 @@ export function registerBackupCommand(program: Command): void {
 }
 
 export function registerAuditCommands(program: Command): void {
-  program
-    .command('audit')
-    .description('the append-only audit log')
+  const audit = program.command('audit').description('the append-only audit log')
+  audit
     .command('verify')
     .description('check the hash chain of every tenant')
+    .option('--anchor <file>', 'the logs must still hold what `audit anchor` printed into this file')
     .option('--json', 'print JSON')
     .action(
-      action(async (options: OutputOptions) => {
-        await withLedger(async ({ store, audit }) => {
-          const views: Array<{ tenant_id: string; name: string; entries: number; broken_at: number | null }> =
-            []
+      action(async (options: OutputOptions & { anchor?: string }) => {
+        const anchors = options.anchor ? readAnchors(options.anchor) : []
+        await withLedger(async ({ store, audit: log }) => {
+          const views: ChainView[] = []
           for (const { id, name } of await store.read.tenants()) {
-            const { entries, brokenAt } = await audit.verify(store.read, id)
+            const { entries, brokenAt } = await log.verify(store.read, id)
             views.push({ tenant_id: id, name, entries, broken_at: brokenAt })
           }
-          if (views.some((view) => view.broken_at !== null)) process.exitCode = EXIT.failed
+          for (const anchor of anchors) {
+            const view = views.find(({ tenant_id }) => tenant_id === anchor.tenantId)
+            if (!view) throw new CommandError('tenant_not_found', `There is no tenant ${anchor.tenantId}.`)
+            view.anchored = (view.anchored ?? true) && (await log.holds(store.read, anchor))
+          }
+          const isBad = ({ broken_at, anchored }: ChainView) => broken_at !== null || anchored === false
+          if (views.some(isBad)) process.exitCode = EXIT.failed
           print(options, views, () =>
             table([
               ['TENANT', 'ENTRIES', 'CHAIN'],
-              ...views.map((view) => [
-                view.name,
-                String(view.entries),
-                view.broken_at === null ? 'intact' : `broken at entry ${view.broken_at}`,
-              ]),
+              ...views.map((view) => [view.name, String(view.entries), describeChain(view)]),
             ]),
           )
         })
       }),
     )
+  audit
+    .command('anchor')
+    .description('print the end of every log, to be kept where nobody reaches it who reaches the database')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (options: OutputOptions) => {
+        await withLedger(async ({ store, audit: log }) => {
+          const anchors: AuditAnchor[] = []
+          for (const { id } of await store.read.tenants()) {
+            const anchor = await log.anchor(store.read, id)
+            if (anchor) anchors.push(anchor)
+          }
+          const views = anchors.map(({ tenantId, sequence, hash }) => ({
+            tenant_id: tenantId,
+            sequence,
+            hash: hash.toString('hex'),
+          }))
+          print(options, views, () =>
+            views.map(({ tenant_id, sequence, hash }) => `${tenant_id}:${sequence}:${hash}`).join('\n'),
+          )
+        })
+      }),
+    )
+}
+
+interface ChainView {
+  tenant_id: string
+  name: string
+  entries: number
+  broken_at: number | null
+  /** Whether it holds every anchor that was given for it. */
+  anchored?: boolean
+}
+
+function describeChain({ broken_at, anchored }: ChainView): string {
+  if (broken_at !== null) return `broken at entry ${broken_at}`
+  return anchored === false ? 'intact, but not the log that was anchored' : 'intact'
+}
+
+const ANCHOR = /^(ten_[0-9A-Za-z]+):([1-9]\d*):([0-9a-f]{64})$/
+
+/** @throws CommandError unreadable_anchor */
+function readAnchors(file: string): AuditAnchor[] {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new CommandError('unreadable_anchor', `Cannot read ${file}: ${(error as Error).message}`)
+  }
+  return text
+    .split(/\r?\n/)
+    .filter(Boolean)
+    .map((line) => {
+      const [, tenantId, sequence, hash] = ANCHOR.exec(line) ?? []
+      if (!hash)
+        throw new CommandError(
+          'unreadable_anchor',
+          `${file} holds a line that is no anchor: ${line.slice(0, 80)}`,
+        )
+      return { tenantId: tenantId!, sequence: Number(sequence), hash: Buffer.from(hash, 'hex') }
+    })
 }

@@ -110,6 +110,13 @@ export interface ErasureRecord {
   expiresAt: number
 }
 
+/** How far a tenant's log goes, under the chain key: whoever cuts its end off cannot make another. */
+export interface AuditSealRecord {
+  tenantId: string
+  sequence: number
+  mac: Buffer
+}
+
 export interface AuditRecord {
   tenantId: string
   /** 1, 2, 3, … without a gap. */

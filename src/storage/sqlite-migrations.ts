@@ -121,6 +121,17 @@ const MIGRATIONS: string[] = [
     expires_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE audit_seal (
+    tenant_id TEXT PRIMARY KEY REFERENCES tenant (id),
+    sequence INTEGER NOT NULL,
+    mac BLOB NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  -- REPLACE deletes without firing the delete trigger; an entry comes at the end, or not at all.
+  CREATE TRIGGER audit_in_order BEFORE INSERT ON audit
+  WHEN NEW.sequence <> (SELECT coalesce(max(sequence), 0) + 1 FROM audit WHERE tenant_id = NEW.tenant_id)
+  BEGIN SELECT RAISE (ABORT, 'the audit log is append-only'); END;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

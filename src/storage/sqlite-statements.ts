@@ -4,6 +4,7 @@ import type { Environment } from '../config.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
+  AuditSealRecord,
   CaptureRecord,
   ErasureRecord,
   IdempotencyRecord,
@@ -67,6 +68,9 @@ export function sqliteReader(database: Database): StoreReader {
     auditHead: database.prepare<[string], AuditRecord>(
       `SELECT ${AUDIT} FROM audit WHERE tenant_id = ? ORDER BY sequence DESC LIMIT 1`,
     ),
+    auditSeal: database.prepare<[string], AuditSealRecord>(
+      'SELECT tenant_id AS tenantId, sequence, mac FROM audit_seal WHERE tenant_id = ?',
+    ),
     auditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT} FROM audit WHERE tenant_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
     ),
@@ -108,6 +112,7 @@ export function sqliteReader(database: Database): StoreReader {
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
     erasure: async (lookup, now) => sql.erasure.get(lookup, now),
     auditHead: async (tenantId) => sql.auditHead.get(tenantId),
+    auditSeal: async (tenantId) => sql.auditSeal.get(tenantId),
     auditEntries: async (tenantId, after, limit) => sql.auditEntries.all(tenantId, after, limit),
     keyrings: async () => sql.keyrings.all(),
     recentAuditEntries: async (tenantId, before, event, limit) =>
@@ -183,6 +188,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
        @idempotencyRecords, @expiresAt)`,
     ),
     appendAudit: database.prepare('INSERT INTO audit VALUES (@tenantId, @sequence, @entry, @hash)'),
+    putAuditSeal: database.prepare('INSERT OR REPLACE INTO audit_seal VALUES (@tenantId, @sequence, @mac)'),
     putKeyring: database.prepare('INSERT OR REPLACE INTO keyring VALUES (@masterKeyId, @sealed, @createdAt)'),
     deleteKeyring: database.prepare('DELETE FROM keyring WHERE master_key_id = ?'),
     insertLoginLink: database.prepare('INSERT INTO login_link VALUES (@hash, @tenantId, @expiresAt)'),
@@ -231,6 +237,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     },
     putErasure: async (erasure) => void sql.putErasure.run(erasure),
     appendAudit: async (record) => void sql.appendAudit.run(record),
+    putAuditSeal: async (seal) => void sql.putAuditSeal.run(seal),
     putKeyring: async (keyring) => void sql.putKeyring.run(keyring),
     deleteKeyring: async (masterKeyId) => void sql.deleteKeyring.run(masterKeyId),
     insertLoginLink: async (link) => void sql.insertLoginLink.run(link),

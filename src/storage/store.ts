@@ -3,6 +3,7 @@ import type { Environment } from '../config.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
+  AuditSealRecord,
   CaptureRecord,
   ErasureRecord,
   IdempotencyRecord,
@@ -32,6 +33,7 @@ export interface StoreReader {
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
+  auditSeal(tenantId: string): Promise<AuditSealRecord | undefined>
   /** In order, from `after` (exclusive). */
   auditEntries(tenantId: string, after: number, limit: number): Promise<AuditRecord[]>
   /** One a master key that opens the database, oldest first. */
@@ -77,6 +79,7 @@ export interface StoreTransaction extends StoreReader {
   eraseSubject(lookup: Buffer): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
   putErasure(erasure: ErasureRecord): Promise<void>
   appendAudit(record: AuditRecord): Promise<void>
+  putAuditSeal(seal: AuditSealRecord): Promise<void>
   putKeyring(keyring: KeyringRecord): Promise<void>
   deleteKeyring(masterKeyId: string): Promise<void>
   insertLoginLink(link: LoginLinkRecord): Promise<void>

@@ -58,7 +58,9 @@ async function append(count: number, tenant = 'ten_a'): Promise<void> {
 /** As somebody who has the file can, and not the chain key. */
 function tamper(sql: string): void {
   const database = new Database(join(dir, 'countersign.db'), { timeout: 5000 })
-  database.exec('DROP TRIGGER IF EXISTS audit_no_update; DROP TRIGGER IF EXISTS audit_no_delete')
+  database.exec(
+    'DROP TRIGGER IF EXISTS audit_no_update; DROP TRIGGER IF EXISTS audit_no_delete; DROP TRIGGER IF EXISTS audit_in_order',
+  )
   database.exec(sql)
   expect(database.prepare('SELECT changes()').pluck().get()).toBeGreaterThan(0)
   database.close()
@@ -161,6 +163,14 @@ describe('verification finds', () => {
       `INSERT INTO audit SELECT tenant_id, 6, entry, hash FROM audit WHERE sequence = 5`,
       6,
     ],
+    ['the last entries missing', 'DELETE FROM audit WHERE sequence > 3', 4],
+    [
+      'the last entries missing, and the seal moved back',
+      'DELETE FROM audit WHERE sequence > 3; UPDATE audit_seal SET sequence = 3',
+      3,
+    ],
+    ['every entry missing', 'DELETE FROM audit', 1],
+    ['the seal missing', 'DELETE FROM audit_seal', 6],
     ['an entry moved to another tenant', `UPDATE audit SET tenant_id = 'ten_b' WHERE sequence = 1`, 1],
   ] as const)
     it(what, async () => {
@@ -176,5 +186,42 @@ describe('verification finds', () => {
   it('that nobody without the key could have made it', async () => {
     const other = new AuditLog(randomBytes(32), clock)
     expect(await other.verify(store.read, 'ten_a')).toEqual({ entries: 0, brokenAt: 1 })
+  })
+})
+
+describe('the database itself', () => {
+  beforeEach(() => append(3))
+
+  it.each([
+    `UPDATE audit SET entry = '{}'`,
+    'DELETE FROM audit',
+    `INSERT OR REPLACE INTO audit SELECT tenant_id, sequence, '{}', hash FROM audit WHERE sequence = 2`,
+    `INSERT INTO audit SELECT tenant_id, 7, entry, hash FROM audit WHERE sequence = 3`,
+  ])('refuses %s', async (sql) => {
+    const database = new Database(join(dir, 'countersign.db'), { timeout: 5000 })
+    expect(() => database.exec(sql)).toThrow('append-only')
+    database.close()
+    expect(await verify()).toEqual({ entries: 3, brokenAt: null })
+  })
+})
+
+describe('an anchor', () => {
+  it('tells a log that was put back to an earlier state, seal and all', async () => {
+    await append(3)
+    const early = await log.anchor(store.read, 'ten_a')
+    await append(2)
+    const late = await log.anchor(store.read, 'ten_a')
+    expect(late).toMatchObject({ tenantId: 'ten_a', sequence: 5 })
+    expect(await log.holds(store.read, early!)).toBe(true)
+    expect(await log.holds(store.read, late!)).toBe(true)
+
+    const database = new Database(join(dir, 'countersign.db'), { timeout: 5000 })
+    database.exec('DROP TRIGGER audit_no_delete; DELETE FROM audit WHERE sequence > 3')
+    database.close()
+    await store.transaction((tx) => log.adopt(tx, 'ten_a'))
+    expect(await verify()).toEqual({ entries: 3, brokenAt: null })
+    expect(await log.holds(store.read, early!)).toBe(true)
+    expect(await log.holds(store.read, late!)).toBe(false)
+    expect(await log.anchor(store.read, 'ten_b')).toBeNull()
   })
 })

@@ -30,6 +30,7 @@ const COMMANDS = [
   'backup',
   'audit',
   'audit verify',
+  'audit anchor',
   'keys',
   'keys instance-secret',
   'keys rotate-master',

@@ -105,6 +105,23 @@ describe('audit verify', () => {
     expect((await place.run(['audit', 'verify'])).stdout).toMatch(/^acme +4 +intact$/m)
   })
 
+  it('finds the log that was anchored, and one that was not', async () => {
+    await createAudited('acme')
+    const { stdout } = await place.run(['audit', 'anchor'])
+    expect(stdout).toMatch(/^ten_[0-9a-f]{32}:4:[0-9a-f]{64}\n$/)
+    const file = place.path('anchor.txt')
+    await writeFile(file, stdout)
+    expect((await place.run(['audit', 'verify', '--anchor', file])).code).toBe(0)
+    await writeFile(file, stdout.replace(/[0-9a-f]{64}/, '0'.repeat(64)))
+    const { code, json } = await place.run(['audit', 'verify', '--anchor', file, '--json'])
+    expect(code).toBe(1)
+    expect(json).toMatchObject([{ name: 'acme', broken_at: null, anchored: false }])
+    await writeFile(file, 'nonsense')
+    expect((await place.run(['audit', 'verify', '--anchor', file, '--json'])).error.code).toBe(
+      'unreadable_anchor',
+    )
+  })
+
   it('names the first entry that was changed, and ends with 1', async () => {
     await createAudited('acme')
     await createAudited('other')
