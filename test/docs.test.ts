@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { SETTINGS } from '../src/config.js'
 import { ERRORS } from '../src/errors.js'
@@ -72,5 +72,15 @@ describe('the documentation', () => {
     const known = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
     const named = new Set(texts.match(/\bCOUNTERSIGN_[A-Z_]*[A-Z]\b/g))
     expect([...named].filter((name) => !known.has(name))).toEqual([])
+  })
+})
+
+describe('docs/threat-model.md', () => {
+  const page = readFileSync(packageFile('docs', 'threat-model.md'), 'utf8')
+  const named = [...page.matchAll(/`(test\/[\w/.-]+)`/g)].map(([, file]) => file!)
+
+  it('names tests, and every one of them is there', () => {
+    expect(named.length).toBeGreaterThan(20)
+    expect(named.filter((file) => !existsSync(packageFile(...file.split('/'))))).toEqual([])
   })
 })
