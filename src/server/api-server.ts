@@ -13,7 +13,7 @@ import { requestId as newRequestId } from '../crypto/identifiers.js'
 import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
 import { ApiError, type ErrorCode, retryAfter } from '../errors.js'
 import type { Idempotency } from '../idempotency/idempotency.js'
-import type { Store } from '../storage/store.js'
+import { type Store, StoreUnavailableError } from '../storage/store.js'
 import { type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
 import type { ActiveSecrets, SigningSecrets } from '../tenancy/signing-secrets.js'
 import type { Caller, Tenancy } from '../tenancy/tenancy.js'
@@ -98,6 +98,7 @@ const COMMON_HEADERS = {
 }
 /** Our own failures, logged with their cause. A full queue or a passed deadline is not one: its request line says enough. */
 const FAILURES = new Set<ErrorCode>(['internal_error', 'store_unavailable', 'engine_unavailable'])
+const MOST_MONITORS = 100
 const CLIENT_REQUEST_ID = /^[\x20-\x7e]{1,128}$/
 
 export class ApiServer {
@@ -105,6 +106,8 @@ export class ApiServer {
   draining = false
   private readonly routes = new Map<string, Map<string, Route>>()
   private readonly runner: EndpointRunner
+  /** Who asked for health lately, by a digest of the credential: to them it still answers when the database is gone. */
+  private readonly monitors = new Map<string, Pick<Passage, 'caller' | 'secrets'>>()
 
   constructor(private readonly parts: ApiServerParts) {
     this.runner = new EndpointRunner(parts)
@@ -184,12 +187,25 @@ export class ApiServer {
       const caller = await tenancy.authenticate(request.headers.authorization, environment)
       passage.secrets = await secrets.active(store.read, caller.tenant.id)
       passage.caller = caller
+      if (passage.route?.endpoint.id === 'health') this.rememberMonitor(request, passage)
       return null
     } catch (error) {
-      return error
+      if (!(error instanceof StoreUnavailableError) || passage.route?.endpoint.id !== 'health') return error
+      const monitor = this.monitors.get(credentialDigest(request))
+      if (!monitor) return error
+      Object.assign(passage, monitor)
+      return null
     } finally {
       passage.timings.auth = performance.now() - started
     }
+  }
+
+  private rememberMonitor(request: IncomingRequest, { caller, secrets }: Passage): void {
+    const digest = credentialDigest(request)
+    this.monitors.delete(digest)
+    this.monitors.set(digest, { caller, secrets })
+    // A map keeps the order of entry: the first is the one that has not asked for longest.
+    if (this.monitors.size > MOST_MONITORS) this.monitors.delete(this.monitors.keys().next().value!)
   }
 
   private refuseAddress({ path }: IncomingRequest): never {
@@ -317,6 +333,12 @@ export class ApiServer {
   private isConfidential(request: IncomingRequest): boolean {
     return request.encrypted || this.parts.config.tlsTerminatedUpstream || isLoopback(request.remoteAddress)
   }
+}
+
+function credentialDigest({ headers }: IncomingRequest): string {
+  return createHash('sha256')
+    .update(headers.authorization ?? '')
+    .digest('base64')
 }
 
 /** A path that is none of ours may be anything, a pasted key included: its digest is enough to tell repeats. */

@@ -70,7 +70,7 @@ export class EndpointRunner {
             ...(executed.code ? { code: executed.code } : {}),
           })
         return executed
-      })
+      }, call.deadlineMs)
     } finally {
       call.timings.store = (call.timings.store ?? 0) + performance.now() - started
     }

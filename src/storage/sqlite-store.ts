@@ -19,6 +19,7 @@ const LOCK_PATIENCE_MS = 5000
 const LOCK_RETRY_MS = 10
 
 interface Job {
+  deadlineMs: number
   work: (tx: StoreTransaction) => Promise<unknown>
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
@@ -31,11 +32,13 @@ export class SqliteStore implements Store {
   /** Set while a group is scheduled or running; `close` waits for it. */
   private flushing: Promise<void> | null = null
   private closed = false
+  /** The last commit failed because of the disk or a lock. */
+  private isFailing = false
   /** A transaction of the group under way erased a user. */
   private erased = false
 
   /** Prepared once: `exec` would compile them anew for every commit. */
-  private readonly sql: Record<'begin' | 'savepoint' | 'release' | 'commit', Database.Statement>
+  private readonly sql: Record<'begin' | 'savepoint' | 'release' | 'commit' | 'touch', Database.Statement>
 
   private constructor(
     private readonly writer: Database.Database,
@@ -46,6 +49,7 @@ export class SqliteStore implements Store {
       savepoint: writer.prepare('SAVEPOINT job'),
       release: writer.prepare('RELEASE job'),
       commit: writer.prepare('COMMIT'),
+      touch: writer.prepare('UPDATE keyring SET created_at = created_at'),
     }
     this.read = translating(sqliteReader(reader))
     this.tx = sqliteTransaction(writer, () => {
@@ -77,12 +81,27 @@ export class SqliteStore implements Store {
     }
   }
 
-  transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
+  transaction<T>(
+    work: (tx: StoreTransaction) => Promise<T>,
+    deadlineMs = performance.now() + LOCK_PATIENCE_MS,
+  ): Promise<T> {
     if (this.closed) return Promise.reject(new StoreUnavailableError('the store is closed'))
     return new Promise<T>((resolve, reject) => {
-      this.queue.push({ work, resolve: resolve as (value: unknown) => void, reject })
+      this.queue.push({ work, deadlineMs, resolve: resolve as (value: unknown) => void, reject })
       this.flushing ??= this.flushSoon()
     })
+  }
+
+  async isHealthy(): Promise<boolean> {
+    try {
+      await this.read.tenantById('')
+      // A write that changes nothing, but has to be made: on a full or read-only disk it fails again.
+      if (this.isFailing)
+        await this.transaction(async () => void this.sql.touch.run(), performance.now() + BUSY_TIMEOUT_MS)
+      return true
+    } catch {
+      return false
+    }
   }
 
   /** Waits a turn of the event loop, so that everything that this turn brought shares one commit and one fsync. */
@@ -96,10 +115,12 @@ export class SqliteStore implements Store {
     this.flushing = null
   }
 
-  private async commit(group: Job[]): Promise<void> {
+  private async commit(jobs: Job[]): Promise<void> {
     const settle: Array<() => void> = []
+    let group = jobs
     try {
-      await this.begin()
+      group = await this.begin(jobs)
+      if (group.length === 0) return
       for (const { work, resolve, reject } of group) {
         this.sql.savepoint.run()
         try {
@@ -114,9 +135,11 @@ export class SqliteStore implements Store {
         }
       }
       this.sql.commit.run()
+      this.isFailing = false
       if (this.erased) this.wipeLog()
     } catch (error) {
       if (this.writer.inTransaction) this.writer.exec('ROLLBACK')
+      this.isFailing = translate(error) instanceof StoreUnavailableError
       for (const { reject } of group) reject(translate(error))
       return
     }
@@ -132,17 +155,30 @@ export class SqliteStore implements Store {
     this.writer.pragma('wal_checkpoint(TRUNCATE)')
   }
 
-  private async begin(): Promise<void> {
-    const giveUpAt = performance.now() + LOCK_PATIENCE_MS
-    for (;;) {
+  /** Waits for the write lock, and tells those whose deadline passes meanwhile; resolves with the others. */
+  private async begin(jobs: Job[]): Promise<Job[]> {
+    for (let waiting = jobs; waiting.length > 0; ) {
       try {
         this.sql.begin.run()
-        return
+        return waiting
       } catch (error) {
-        if (!isBusy(error) || performance.now() > giveUpAt) throw error
+        if (!isBusy(error)) throw error
+        waiting = this.refuseLate(waiting, error)
+        this.queue = this.refuseLate(this.queue, error)
       }
       await sleep(LOCK_RETRY_MS)
     }
+    return []
+  }
+
+  /** @returns those whose deadline has not passed */
+  private refuseLate(jobs: Job[], error: unknown): Job[] {
+    const now = performance.now()
+    const late = jobs.filter(({ deadlineMs }) => deadlineMs <= now)
+    if (late.length === 0) return jobs
+    this.isFailing = true
+    for (const { reject } of late) reject(translate(error))
+    return jobs.filter((job) => !late.includes(job))
   }
 
   async backup(file: string): Promise<void> {

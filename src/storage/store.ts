@@ -100,8 +100,12 @@ export interface Store {
   /**
    * Runs `work` alone and resolves once its effect is on disk; when it rejects, nothing of it happened.
    * `work` may await nothing but `tx`: the write lock is held meanwhile.
+   * @param deadlineMs on `performance.now()`'s axis: how long to wait for a lock that another process holds; default 5 s
+   * @throws StoreUnavailableError
    */
-  transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number): Promise<T>
+  /** Whether the store can be read and, as far as the last attempt tells, written; after a failed one it tries again. */
+  isHealthy(): Promise<boolean>
   /** A consistent copy while serving. */
   backup(file: string): Promise<void>
   /** Full integrity check; resolves with what is wrong. */

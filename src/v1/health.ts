@@ -49,10 +49,7 @@ export function health(services: Services): Endpoint<undefined> {
     ...healthDescription,
     async handle({ environment }) {
       const engine = services.engineHealth()
-      const store = await services.store.read.tenantById('').then(
-        () => 'ok',
-        () => 'degraded',
-      )
+      const store = (await services.store.isHealthy()) ? 'ok' : 'degraded'
       const ok = engine.status === 'ok' && store === 'ok'
       const body = {
         status: ok ? 'ok' : 'degraded',

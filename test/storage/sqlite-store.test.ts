@@ -292,6 +292,21 @@ describe('a lock that another connection holds', () => {
     expect(await names(store)).toEqual(['c'])
   })
 
+  it('is waited for until the deadline of each transaction, queued ones included', async () => {
+    const store = openStore()
+    const other = connect()
+    other.exec('BEGIN IMMEDIATE')
+    const soon = performance.now() + 100
+    const patient = store.transaction((tx) => tx.insertTenant(tenant('patient')), soon + 60_000)
+    const hurried = store.transaction((tx) => tx.insertTenant(tenant('hurried')), soon)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    const queued = store.transaction((tx) => tx.insertTenant(tenant('queued')), soon)
+    for (const late of [hurried, queued]) await expect(late).rejects.toThrow(StoreUnavailableError)
+    other.exec('COMMIT')
+    await patient
+    expect(await names(store)).toEqual(['patient'])
+  })
+
   it('does not stop a command from working beside a busy service', async () => {
     const [service, command] = [openStore(), openStore()]
     const load = Promise.all(

@@ -1,5 +1,9 @@
+import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sqliteFile } from '../../src/config.js'
+import { StoreUnavailableError } from '../../src/storage/store.js'
 import { VERSION } from '../../src/version.js'
+import { base64, face } from '../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 let running: TestService
@@ -69,5 +73,52 @@ describe('health', () => {
     })
     expect(response.body).not.toHaveProperty('error')
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+})
+
+describe('a database that another process keeps locked', () => {
+  it('costs writes a coded 503 by their deadline, shows in health, and heals when it is let go', async () => {
+    const locked = await startService({ COUNTERSIGN_DEADLINE_MS: '1500' })
+    try {
+      const { sandbox } = await locked.tenant()
+      const image = base64(await face('ada', 120))
+      const other = new Database(sqliteFile(locked.service.config), { timeout: 5000 })
+      other.exec('BEGIN IMMEDIATE')
+      const refused = await sandbox.enroll({ user_id: 'ada', image })
+      expect(refused.status).toBe(503)
+      expect(refused.body.code).toBe('store_unavailable')
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+      const degraded = await sandbox.health()
+      expect(degraded.status).toBe(503)
+      expect(degraded.body).toMatchObject({ status: 'degraded', checks: { store: { status: 'degraded' } } })
+      other.exec('COMMIT')
+      other.close()
+      await expect.poll(async () => (await sandbox.health()).status).toBe(200)
+      expect((await sandbox.enroll({ user_id: 'ada', image })).status).toBe(201)
+    } finally {
+      await locked.stop()
+    }
+  })
+})
+
+describe('a database that cannot be read', () => {
+  it('is reported to whom health was told before; nobody else is let in', async () => {
+    const lost = await startService()
+    try {
+      const [known, stranger] = [await lost.tenant(), await lost.tenant()]
+      expect((await known.sandbox.health()).status).toBe(200)
+      const { read } = lost.service.ledger.store
+      const gone = async () => {
+        throw new StoreUnavailableError('the disk is gone')
+      }
+      Object.assign(read, { apiKeyByHash: gone, tenantById: gone })
+      const degraded = await known.sandbox.health()
+      expect(degraded.status).toBe(503)
+      expect(degraded.body).toMatchObject({ status: 'degraded', checks: { store: { status: 'degraded' } } })
+      expect((await stranger.sandbox.health()).body.code).toBe('store_unavailable')
+      expect((await known.sandbox.erase('ada')).body.code).toBe('store_unavailable')
+    } finally {
+      await lost.stop()
+    }
   })
 })
