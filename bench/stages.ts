@@ -259,7 +259,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     ['parse the body', () => decodeImages(parse(body, 'application/json', '') as ImageInput)],
     ['find the user', () => vault.find(store.read, lookup, 'user')],
     ['open the reference', () => vault.openReference(fresh, reference)],
-    ['seal a capture', () => vault.sealEmbedding(fresh, embedding)],
+    ['seal a capture', () => vault.sealCapture(fresh, vault.captureOf(fresh, embedding))],
     ['digest the image', () => vault.captureDigest(fresh, image)],
     [
       'replay check',

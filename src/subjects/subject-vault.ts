@@ -7,6 +7,7 @@ import { open, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { ReferenceRecord, SubjectRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
+import { TemplateTransform } from './template-transform.js'
 
 export interface Consent {
   id: string
@@ -19,6 +20,8 @@ export interface Subject {
   dataKey: Buffer
   /** How the audit log names the user. */
   pseudonym: string
+  /** Makes the transform of the user's stored captures, once a request. */
+  captureTransform: (dimensions: number) => TemplateTransform
   reference: ReferenceRecord | null
 }
 
@@ -27,6 +30,15 @@ export interface ReferenceContent {
   embedding: Float32Array
   consent: Consent | null
 }
+
+/** What stands before an embedding in a sealed reference. */
+interface ReferenceHeader {
+  consent: Consent | null
+  transform?: typeof TRANSFORM
+}
+
+/** Version of `TemplateTransform`. */
+const TRANSFORM = 1
 
 export class SubjectVault {
   constructor(
@@ -47,6 +59,7 @@ export class SubjectVault {
       record: found.subject,
       dataKey,
       pseudonym: pseudonym(dataKey, userId),
+      captureTransform: this.transformOf(found.subject.tenantId, found.subject.id),
       reference: found.reference,
     }
   }
@@ -74,6 +87,7 @@ export class SubjectVault {
       },
       dataKey,
       pseudonym: pseudonym(dataKey, userId),
+      captureTransform: this.transformOf(tenantId, id),
       reference: null,
     }
   }
@@ -87,10 +101,12 @@ export class SubjectVault {
   ): Promise<ReferenceRecord> {
     const createdAt = this.clock.now()
     const id = prefixedId('ref', createdAt)
-    const header = Buffer.from(JSON.stringify({ consent, dimensions: embedding.length }))
+    const { length: dimensions } = embedding
+    const header = Buffer.from(JSON.stringify({ consent, dimensions, transform: TRANSFORM }))
+    const transform = this.transformOf(subject.record.tenantId, id)(dimensions)
     const length = Buffer.alloc(4)
     length.writeUInt32LE(header.length)
-    const plaintext = Buffer.concat([length, header, bytesOf(embedding)])
+    const plaintext = Buffer.concat([length, header, bytesOf(transform.apply(embedding))])
     const reference: ReferenceRecord = {
       id,
       subjectId: subject.record.id,
@@ -105,8 +121,13 @@ export class SubjectVault {
   openReference(subject: Subject, reference: ReferenceRecord): ReferenceContent {
     const plaintext = open(subject.dataKey, reference.sealed, reference.id)
     const headerEnd = 4 + plaintext.readUInt32LE(0)
-    const { consent } = JSON.parse(plaintext.toString('utf8', 4, headerEnd)) as { consent: Consent | null }
-    return { embedding: floatsOf(plaintext.subarray(headerEnd)), consent }
+    const { consent, transform } = JSON.parse(plaintext.toString('utf8', 4, headerEnd)) as ReferenceHeader
+    const bytes = plaintext.subarray(headerEnd)
+    // Made before there were transforms.
+    if (transform === undefined) return { embedding: new Float32Array(aligned(bytes)), consent }
+    const stored = new Float64Array(aligned(bytes))
+    const inverse = this.transformOf(subject.record.tenantId, reference.id)(stored.length)
+    return { embedding: inverse.invert(stored), consent }
   }
 
   /** Digest of a capture, keyed by the user's data key: without it, not even the question "was it this image?" can be asked. */
@@ -115,12 +136,38 @@ export class SubjectVault {
     return createHmac('sha256', key).update(createHash('sha256').update(image).digest()).digest()
   }
 
-  sealEmbedding(subject: Subject, embedding: Float32Array): Buffer {
-    return seal(subject.dataKey, bytesOf(embedding), 'capture')
+  /**
+   * An embedding as captures of the user are stored: in a space of their own, in which they are compared with each other as
+   * anywhere else.
+   */
+  captureOf(subject: Subject, embedding: Float32Array): Float32Array {
+    return new Float32Array(subject.captureTransform(embedding.length).apply(embedding))
   }
 
-  openEmbedding(subject: Subject, sealed: Buffer): Float32Array {
-    return floatsOf(open(subject.dataKey, sealed, 'capture'))
+  sealCapture(subject: Subject, capture: Float32Array): Buffer {
+    return seal(subject.dataKey, Buffer.concat([Buffer.of(TRANSFORM), bytesOf(capture)]), 'capture')
+  }
+
+  /** @returns as `captureOf` */
+  openCapture(subject: Subject, sealed: Buffer): Float32Array {
+    const plaintext = open(subject.dataKey, sealed, 'capture')
+    if (plaintext.length % Float32Array.BYTES_PER_ELEMENT === 1)
+      return new Float32Array(aligned(plaintext.subarray(1)))
+    // Made before there were transforms: without the leading byte.
+    return this.captureOf(subject, new Float32Array(aligned(plaintext)))
+  }
+
+  /** A key of its own for each tenant and generation of templates: no two of them can be compared. */
+  private transformOf(tenantId: string, generation: string): (dimensions: number) => TemplateTransform {
+    let made: TemplateTransform | undefined
+    return (dimensions) => {
+      if (made?.dimensions === dimensions) return made
+      const key = createHmac('sha256', this.keys.lookup)
+        .update(`template\0${tenantId}\0${generation}`)
+        .digest()
+      made = new TemplateTransform(key, dimensions)
+      return made
+    }
   }
 }
 
@@ -133,11 +180,11 @@ function subkey(dataKey: Buffer, purpose: string): Buffer {
   return createHmac('sha256', dataKey).update(`countersign/v1/${purpose}\x01`).digest()
 }
 
-function bytesOf(values: Float32Array): Buffer {
+function bytesOf(values: Float32Array | Float64Array): Buffer {
   return Buffer.from(values.buffer, values.byteOffset, values.byteLength)
 }
 
-/** Copies: a float view needs 4-byte alignment, which a slice of a decrypted buffer does not have. */
-function floatsOf(bytes: Buffer): Float32Array {
-  return new Float32Array(new Uint8Array(bytes).buffer)
+/** Copies: a view of numbers needs an alignment that a slice of a decrypted buffer does not have. */
+function aligned(bytes: Buffer): ArrayBuffer {
+  return new Uint8Array(bytes).buffer
 }

@@ -31,8 +31,10 @@ export async function isReplay(
   const since = clock.now() - REPLAY_WINDOW_MS
   for (const digest of digests) if (await store.hasCapture(id, digest, since)) return true
   const captures = await store.captures(id, since, MOST_CAPTURES)
+  if (captures.length === 0) return false
+  const capture = vault.captureOf(subject, embedding)
   return captures.some(({ sealed }) =>
-    isNearlyIdentical(recogniser, vault.openEmbedding(subject, sealed), embedding),
+    isNearlyIdentical(recogniser, vault.openCapture(subject, sealed), capture),
   )
 }
 
@@ -81,7 +83,7 @@ export async function rememberCaptures(
     await tx.insertCapture({
       subjectId: subject.record.id,
       digest,
-      sealed: vault.sealEmbedding(subject, embeddings[index] ?? embeddings[0]!),
+      sealed: vault.sealCapture(subject, vault.captureOf(subject, embeddings[index] ?? embeddings[0]!)),
       seenAt: clock.now(),
     })
 }
