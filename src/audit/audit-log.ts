@@ -19,6 +19,7 @@ export interface AuditEvent {
     | 'key_revoked'
     | 'key_reissued'
     | 'contract_changed'
+    | 'database_restored'
   /** Who: an API key's id, `operator` at the command line, `dashboard:operator` or `dashboard:tenant`. */
   actor: string
   request_id: string | null

@@ -32,8 +32,9 @@ const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
   evaluate: async () => (await import('./evaluate.js')).registerEvaluateCommand,
   jwt: async () => (await import('./jwt.js')).registerJwtCommand,
   models: async () => (await import('./models.js')).registerModelsCommands,
-  backup: async () => (await import('./maintenance.js')).registerBackupCommand,
-  audit: async () => (await import('./maintenance.js')).registerAuditCommands,
+  backup: async () => (await import('./backup.js')).registerBackupCommand,
+  restore: async () => (await import('./backup.js')).registerRestoreCommand,
+  audit: async () => (await import('./audit.js')).registerAuditCommands,
   keys: async () => (await import('./keys.js')).registerKeysCommands,
   doctor: async () => (await import('./doctor.js')).registerDoctorCommand,
 }

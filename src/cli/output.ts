@@ -5,6 +5,7 @@ import { BiometricError } from '../biometrics/types.js'
 import { ConfigError } from '../config.js'
 import { ApiError } from '../errors.js'
 import { ListenError } from '../server/listener.js'
+import { RestoreError } from '../storage/sqlite-backup.js'
 import { StoreOpenError, StoreUnavailableError } from '../storage/store.js'
 import { TenancyError } from '../tenancy/tenancy.js'
 
@@ -68,7 +69,8 @@ function codeOf(error: unknown): string {
     error instanceof TenancyError ||
     error instanceof BiometricError ||
     error instanceof CommandError ||
-    error instanceof ModelPackError
+    error instanceof ModelPackError ||
+    error instanceof RestoreError
   )
     return error.code
   if (error instanceof StoreOpenError) return 'database_unusable'

@@ -135,7 +135,9 @@ const MIGRATIONS: string[] = [
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */
-const APPLICATION_ID = 0x4353474e
+export const APPLICATION_ID = 0x4353474e
+/** "CSGB": a backup, whose users' keys are in another file; it has to be restored first. */
+export const BACKUP_APPLICATION_ID = 0x43534742
 
 /**
  * Only reads.
@@ -143,6 +145,8 @@ const APPLICATION_ID = 0x4353474e
  */
 export function assertOurs(database: Database): void {
   const application = database.pragma('application_id', { simple: true }) as number
+  if (application === BACKUP_APPLICATION_ID)
+    throw new Error('it is a backup: put it in place with `countersign restore`.')
   const tables = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() as number
   if (application !== APPLICATION_ID && tables > 0) throw new Error('it belongs to another application.')
   const version = schemaVersion(database)

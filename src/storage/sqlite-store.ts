@@ -1,8 +1,9 @@
 /** The Store on SQLite: one writing connection with grouped commits, one reading connection, both on the calling thread. */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
+import { moveIntoPlace, separateKeys } from './sqlite-backup.js'
 import { assertOurs, migrate } from './sqlite-migrations.js'
 import { sqliteReader, sqliteTransaction } from './sqlite-statements.js'
 import {
@@ -181,8 +182,16 @@ export class SqliteStore implements Store {
     return jobs.filter((job) => !late.includes(job))
   }
 
-  async backup(file: string): Promise<void> {
-    await this.reader.backup(file)
+  async backup(file: string, keysFile: string): Promise<{ subjects: number }> {
+    const partial = `${file}.partial`
+    try {
+      await this.reader.backup(partial)
+      const subjects = separateKeys(partial, keysFile)
+      moveIntoPlace(partial, file)
+      return { subjects }
+    } finally {
+      rmSync(partial, { force: true })
+    }
   }
 
   async check(): Promise<string[]> {

@@ -106,8 +106,11 @@ export interface Store {
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number): Promise<T>
   /** Whether the store can be read and, as far as the last attempt tells, written; after a failed one it tries again. */
   isHealthy(): Promise<boolean>
-  /** A consistent copy while serving. */
-  backup(file: string): Promise<void>
+  /**
+   * A consistent copy while serving, and apart from it the data keys of all users as of now, which replace those in
+   * `keysFile`: whoever keeps copies for long and one file of keys loses what is erased in every copy.
+   */
+  backup(file: string, keysFile: string): Promise<{ subjects: number }>
   /** Full integrity check; resolves with what is wrong. */
   check(): Promise<string[]>
   close(): Promise<void>

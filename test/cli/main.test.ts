@@ -28,6 +28,7 @@ const COMMANDS = [
   'models verify',
   'models build-baseline',
   'backup',
+  'restore',
   'audit',
   'audit verify',
   'audit anchor',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -8,6 +8,7 @@ import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
 import type { TenantRecord } from '../../src/storage/records.js'
+import { joinKeys, type RestoreError } from '../../src/storage/sqlite-backup.js'
 import { SqliteStore } from '../../src/storage/sqlite-store.js'
 import { StoreOpenError, StoreUnavailableError } from '../../src/storage/store.js'
 
@@ -452,23 +453,84 @@ describe('erasure', () => {
 })
 
 describe('backup', () => {
-  it('is a whole database of its own, as it was at one moment', async () => {
+  const [copy, keys, joined] = ['copy.db', 'copy.keys', 'joined.db'] as const
+  const at = (name: string) => join(dir, name)
+
+  it('is a whole database as it was at one moment, without the keys of users', async () => {
     const store = openStore()
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
-    const copy = join(dir, 'copy.db')
     const writing = Promise.all(
       Array.from({ length: 50 }, (_, i) => store.transaction((tx) => tx.insertTenant(tenant(`late-${i}`)))),
     )
-    await store.backup(copy)
+    expect(await store.backup(at(copy), at(keys))).toEqual({ subjects: 1 })
     await writing
     await store.transaction((tx) => tx.insertTenant(tenant('later')))
-    const restored = openStore(copy)
+    expect(readFileSync(at(copy)).includes('wrapped key of ada')).toBe(false)
+    expect(readFileSync(at(keys)).includes('wrapped key of ada')).toBe(true)
+    expect(() => openStore(at(copy))).toThrow('countersign restore')
+    expect(() => openStore(at(keys))).toThrow('another application')
+
+    expect(joinKeys(at(copy), at(keys), at(joined))).toEqual({ subjects: 1, erased: 0 })
+    const restored = openStore(at(joined))
     expect(await restored.check()).toEqual([])
     expect(await names(restored)).toContain('a')
     expect(await names(restored)).not.toContain('later')
-    expect(await restored.read.subject(bytes('ada'))).toMatchObject({ reference: { model: 'm@1' } })
-    expect(statSync(copy).size).toBeGreaterThan(0)
+    expect(await restored.read.subject(bytes('ada'))).toMatchObject({
+      subject: { wrappedKey: bytes('wrapped key of ada') },
+      reference: { model: 'm@1' },
+    })
+  })
+
+  it('has lost whoever was erased before the keys were written', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await insertUser(store, 'ada')
+    await insertUser(store, 'eve')
+    await store.backup(at(copy), at(keys))
+    await store.transaction((tx) => tx.eraseSubject(bytes('ada')))
+    await insertUser(store, 'new')
+    await store.backup(at('later.db'), at(keys))
+    expect(readFileSync(at(keys)).includes('wrapped key of ada')).toBe(false)
+
+    expect(joinKeys(at(copy), at(keys), at(joined))).toEqual({ subjects: 1, erased: 1 })
+    expect(readFileSync(at(joined)).includes('sealed reference of ada')).toBe(false)
+    const restored = openStore(at(joined))
+    expect(await restored.read.subject(bytes('ada'))).toBeUndefined()
+    expect(await restored.read.subject(bytes('eve'))).toMatchObject({ reference: { model: 'm@1' } })
+    expect(await restored.check()).toEqual([])
+  })
+
+  it('leaves nothing behind when it cannot be put together', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await insertUser(store, 'ada')
+    await store.backup(at(copy), at(keys))
+    const codeOf = (keysFile: string | null, file = at(copy)) => {
+      try {
+        joinKeys(file, keysFile, at(joined))
+        return 'joined'
+      } catch (error) {
+        expect(existsSync(at(joined))).toBe(false)
+        return (error as RestoreError).code
+      }
+    }
+    const old = at('old.keys')
+    copyFileSync(at(keys), old)
+    await store.transaction((tx) => tx.putAuditSeal({ tenantId: 'ten_a', sequence: 7, mac: bytes('mac') }))
+    await store.backup(at('later.db'), at(keys))
+    const other = SqliteStore.open(at('other.db'))
+    await other.transaction((tx) => tx.insertTenant(tenant('b')))
+    await other.backup(at('other-copy.db'), at('other.keys'))
+    await other.close()
+    expect([
+      codeOf(null),
+      codeOf(at(copy)),
+      codeOf(at('other.keys')),
+      codeOf(old, at('later.db')),
+      codeOf(at(keys), at(keys)),
+      codeOf(at(keys)),
+    ]).toEqual(['keys_required', 'wrong_keys', 'wrong_keys', 'keys_too_old', 'not_a_backup', 'joined'])
   })
 })
 

@@ -1,9 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/client.js'
 import { type Workplace, workplace } from '../support/command.js'
-import { base64, face } from '../support/faces.js'
 import { validSignatures } from '../support/trust.js'
 
 let place: Workplace
@@ -36,60 +35,6 @@ function tamper(sql: string, ...values: unknown[]): void {
   expect(database.prepare(sql).run(...values).changes).toBeGreaterThan(0)
   database.close()
 }
-
-describe('backup', () => {
-  it('copies a database that is being written to, and the copy opens', async () => {
-    const server = await place.serve([], { COUNTERSIGN_SANDBOX_RATE_LIMIT: '10000/s' })
-    const { sandbox_key } = await createTenant('acme')
-    const client = apiClient(`${server.sandbox}/v1`, sandbox_key)
-    const image = base64(await face('ada', 120))
-    let acknowledged = 0
-    let writing = true
-    const writer = (async () => {
-      while (writing) {
-        const { status } = await client.enroll({ user_id: `u${acknowledged}`, image })
-        expect(status).toBe(201)
-        acknowledged++
-      }
-    })()
-    await expect.poll(() => acknowledged, { timeout: 20_000 }).toBeGreaterThan(5)
-    const before = acknowledged
-    const copy = place.path('copy.db')
-    const result = await place.run(['backup', copy, '--json'])
-    writing = false
-    await writer
-    expect(result).toMatchObject({ code: 0, stderr: '' })
-    expect(result.json).toEqual({ file: copy })
-
-    const database = new Database(copy, { readonly: true })
-    expect(database.pragma('integrity_check', { simple: true })).toBe('ok')
-    expect(database.prepare('SELECT count(*) FROM reference').pluck().get()).toBeGreaterThanOrEqual(before)
-    database.close()
-
-    const env = { COUNTERSIGN_DATABASE: `sqlite:${copy}` }
-    expect((await place.run(['tenant', 'list', '--json'], env)).json).toMatchObject([{ name: 'acme' }])
-    const restored = await place.serve([], env)
-    const verified = await apiClient(`${restored.sandbox}/v1`, sandbox_key).verify({
-      user_id: 'u0',
-      image,
-      action: 'login',
-    })
-    expect(verified.body).toMatchObject({ verdict: 'approved' })
-  })
-
-  it('never overwrites a file', async () => {
-    await writeFile(place.path('precious'), 'precious')
-    const result = await place.run(['backup', place.path('precious'), '--json'])
-    expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'file_exists' } })
-    expect(await readFile(place.path('precious'), 'utf8')).toBe('precious')
-  })
-
-  it('into a folder that is not there fails in one clear line', async () => {
-    const { code, stdout, stderr } = await place.run(['backup', place.path('no', 'such', 'file.db')])
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^error: [^\n]+\n$/)
-  })
-})
 
 describe('audit verify', () => {
   it('finds every chain intact, also while the service runs', async () => {

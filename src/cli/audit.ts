@@ -1,33 +1,9 @@
-/** `countersign backup`, `countersign audit`. */
-
-import { existsSync, readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+/** `countersign audit …`. */
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { AuditAnchor } from '../audit/audit-log.js'
 import { withLedger } from './ledger.js'
 import { action, CommandError, EXIT, type OutputOptions, print, table } from './output.js'
-
-export function registerBackupCommand(program: Command): void {
-  program
-    .command('backup <file>')
-    .description('write a consistent copy of the database; the service may be running')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (file: string, options: OutputOptions) => {
-        if (existsSync(file))
-          throw new CommandError('file_exists', `${file} exists already; a backup never overwrites.`)
-        const folder = dirname(resolve(file))
-        if (!existsSync(folder))
-          throw new CommandError('folder_not_found', `There is no folder ${folder}; a backup makes none.`)
-        await withLedger(({ store }) => store.backup(file))
-        print(
-          options,
-          { file },
-          () => `Wrote ${file}. Without the master key it opens no reference; keep that apart.`,
-        )
-      }),
-    )
-}
 
 export function registerAuditCommands(program: Command): void {
   const audit = program.command('audit').description('the append-only audit log')

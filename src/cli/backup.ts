@@ -1,0 +1,104 @@
+/** `countersign backup`, `countersign restore`. */
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { type Config, loadConfig, sqliteFile } from '../config.js'
+import { isKeyFileUsed } from '../crypto/master-key.js'
+import { openLedger } from '../ledger.js'
+import { joinKeys, moveIntoPlace } from '../storage/sqlite-backup.js'
+import { withLedger } from './ledger.js'
+import { action, CommandError, type OutputOptions, print } from './output.js'
+
+const KEYS_FILE = 'countersign.keys'
+
+export function registerBackupCommand(program: Command): void {
+  program
+    .command('backup <file>')
+    .description('write a consistent copy of the database; the service may be running')
+    .option(
+      '--keys <file>',
+      `where the users' keys go, replacing those there (default: ${KEYS_FILE} beside the copy)`,
+    )
+    .option('--json', 'print JSON')
+    .action(
+      action(async (file: string, options: OutputOptions & { keys?: string }) => {
+        const keysFile = options.keys ?? join(dirname(file), KEYS_FILE)
+        if (existsSync(file))
+          throw new CommandError('file_exists', `${file} exists already; a backup never overwrites.`)
+        for (const folder of [dirname(resolve(file)), dirname(resolve(keysFile))])
+          if (!existsSync(folder))
+            throw new CommandError('folder_not_found', `There is no folder ${folder}; a backup makes none.`)
+        const { subjects } = await withLedger(({ store }) => store.backup(file, keysFile))
+        print(
+          options,
+          { file, keys_file: keysFile, users: subjects },
+          () => `Wrote ${file}, and the keys of its ${subjects} users to ${keysFile}.
+Keep copies as long as you like, but only the latest keys: without them, who is erased is erased in every copy.
+Neither opens without the master key; keep that apart.`,
+        )
+      }),
+    )
+}
+
+export function registerRestoreCommand(program: Command): void {
+  program
+    .command('restore <file>')
+    .description('put a backup in the place of the database, less the users erased since')
+    .option('--keys <file>', `the latest keys (default: ${KEYS_FILE} beside the copy)`)
+    .option('--json', 'print JSON')
+    .action(
+      action(async (file: string, options: OutputOptions & { keys?: string }) => {
+        const config = loadConfig()
+        const database = sqliteFile(config)
+        const beside = join(dirname(file), KEYS_FILE)
+        const keysFile = options.keys ?? (existsSync(beside) ? beside : null)
+        for (const wanted of [file, ...(options.keys ? [options.keys] : [])])
+          if (!existsSync(wanted)) throw new CommandError('file_not_found', `There is no file ${wanted}.`)
+        // With a log of its own, the database is one that is in use or was left by a crash.
+        for (const taken of [database, `${database}-wal`])
+          if (existsSync(taken))
+            throw new CommandError(
+              'file_exists',
+              `${taken} exists: stop the service and move its database away; a restore never overwrites.`,
+            )
+        if (isKeyFileUsed(config) && !existsSync(config.masterKeyFile))
+          throw new CommandError(
+            'master_key_missing',
+            `There is no master key at ${config.masterKeyFile}: put the one of the backup there first.`,
+          )
+        mkdirSync(dirname(database), { recursive: true, mode: 0o700 })
+        const partial = `${database}.partial`
+        try {
+          const { subjects, erased } = joinKeys(file, keysFile, partial)
+          await attest({ ...config, database: `sqlite:${partial}` })
+          moveIntoPlace(partial, database)
+          print(
+            options,
+            { database, users: subjects, users_erased: erased },
+            () =>
+              `Restored ${subjects} users to ${database}; ${erased} were erased since the backup, and stay so.`,
+          )
+        } finally {
+          for (const suffix of ['', '-wal', '-shm']) rmSync(`${partial}${suffix}`, { force: true })
+        }
+      }),
+    )
+}
+
+/** Opens the restored database, which proves that the master key fits, and says in every log what happened to it. */
+async function attest(config: Config): Promise<void> {
+  const { store, audit } = await openLedger(config)
+  try {
+    const tenants = await store.read.tenants()
+    await store.transaction(async (tx) => {
+      for (const { id } of tenants)
+        await audit.append(tx, id, {
+          event: 'database_restored',
+          actor: 'operator',
+          request_id: null,
+        })
+    })
+  } finally {
+    await store.close()
+  }
+}

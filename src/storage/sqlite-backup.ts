@@ -1,0 +1,163 @@
+/**
+ * Backups in two files: a copy of the database without the users' data keys, and a file of those keys. Copies may be kept as
+ * long as one likes; of the keys only the latest file is kept, and it replaces the one before. So a user who is erased is lost in
+ * every copy, older ones included, as soon as the next backup is made.
+ */
+import { closeSync, copyFileSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import { APPLICATION_ID, assertOurs, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
+
+/** The files cannot be put together; the message says why. */
+export class RestoreError extends Error {
+  override readonly name = 'RestoreError'
+  constructor(
+    readonly code: 'not_a_backup' | 'keys_required' | 'wrong_keys' | 'keys_too_old',
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** "CSGK": a file of data keys. */
+const KEYS_APPLICATION_ID = 0x4353474b
+
+/**
+ * What a copy and a file of keys are recognised by: the first tenant, which no database ever loses, and how far the audit logs
+ * had come, which only grows, whatever the clock does.
+ */
+const ORIGIN =
+  'SELECT (SELECT id FROM tenant ORDER BY created_at, id LIMIT 1) AS tenant, (SELECT total(sequence) FROM audit_seal) AS progress'
+
+interface Origin {
+  tenant: string | null
+  progress: number
+}
+
+/** Moves the data keys out of a copy of the database into a file of their own, which replaces the one there. Returns how many. */
+export function separateKeys(copy: string, keysFile: string): number {
+  const partial = `${keysFile}.partial`
+  rmSync(partial, { force: true })
+  const database = new Database(copy)
+  try {
+    database.pragma('journal_mode = DELETE')
+    database.pragma('secure_delete = ON')
+    database.prepare('ATTACH ? AS keys').run(partial)
+    database.pragma(`keys.application_id = ${KEYS_APPLICATION_ID}`)
+    const separate = database.transaction(() => {
+      database.exec(`
+        CREATE TABLE keys.origin AS ${ORIGIN};
+        CREATE TABLE keys.subject_key (subject_id TEXT PRIMARY KEY, wrapped BLOB NOT NULL) STRICT, WITHOUT ROWID;`)
+      const { changes } = database
+        .prepare('INSERT INTO keys.subject_key SELECT id, wrapped_key FROM subject ORDER BY id')
+        .run()
+      // Responses kept for a user without a data key are sealed under the service's: erasure would not reach them here.
+      database.exec(`
+        UPDATE subject SET wrapped_key = x'';
+        DELETE FROM idempotency WHERE subject_id IS NULL AND lookup IS NOT NULL;`)
+      database.pragma(`application_id = ${BACKUP_APPLICATION_ID}`)
+      return changes
+    })
+    const count = separate()
+    database.close()
+    moveIntoPlace(partial, keysFile)
+    return count
+  } finally {
+    database.close()
+    rmSync(partial, { force: true })
+  }
+}
+
+/**
+ * Puts a copy and the keys together in a new file; users whose key is not among them were erased since, and are erased here.
+ * @returns the users there are, and those that were erased
+ * @throws RestoreError, with nothing left behind
+ */
+export function joinKeys(
+  copy: string,
+  keysFile: string | null,
+  target: string,
+): { subjects: number; erased: number } {
+  copyFileSync(copy, target)
+  let database: Database.Database | undefined
+  try {
+    database = new Database(target)
+    const application = applicationOf(database)
+    if (application === APPLICATION_ID) {
+      // A plain copy of the file, keys included.
+      assertOurs(database)
+      return { subjects: count(database), erased: 0 }
+    }
+    if (application !== BACKUP_APPLICATION_ID)
+      throw new RestoreError('not_a_backup', `${copy} is no backup of Countersign.`)
+    if (!keysFile)
+      throw new RestoreError('keys_required', `${copy} holds no keys of users; name the file that does.`)
+    database.pragma('secure_delete = ON')
+    database.pragma('foreign_keys = ON')
+    assertFits(database, keysFile)
+    database.prepare('ATTACH ? AS keys').run(keysFile)
+    const connection = database
+    const join = connection.transaction(() => {
+      connection.exec(`
+        UPDATE subject SET wrapped_key = coalesce((SELECT wrapped FROM keys.subject_key WHERE subject_id = id), x'');
+        DELETE FROM idempotency WHERE lookup IN (SELECT lookup FROM subject WHERE wrapped_key = x'');`)
+      const erased = connection.prepare(`DELETE FROM subject WHERE wrapped_key = x''`).run().changes
+      connection.pragma(`application_id = ${APPLICATION_ID}`)
+      return { subjects: count(connection), erased }
+    })
+    const joined = join()
+    connection.exec('DETACH keys')
+    migrate(connection)
+    return joined
+  } catch (error) {
+    database?.close()
+    rmSync(target, { force: true })
+    throw error
+  } finally {
+    database?.close()
+  }
+}
+
+/** Durable: the file under its final name, or not at all. */
+export function moveIntoPlace(partial: string, file: string): void {
+  sync(partial)
+  renameSync(partial, file)
+  sync(dirname(file))
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** @throws RestoreError wrong_keys, keys_too_old */
+function assertFits(copy: Database.Database, keysFile: string): void {
+  const keys = new Database(keysFile, { readonly: true, fileMustExist: true })
+  try {
+    if (applicationOf(keys) !== KEYS_APPLICATION_ID)
+      throw new RestoreError('wrong_keys', `${keysFile} is no file of keys.`)
+    const held = keys.prepare('SELECT tenant, progress FROM origin').get() as Origin
+    const wanted = copy.prepare(ORIGIN).get() as Origin
+    if (held.tenant !== wanted.tenant)
+      throw new RestoreError('wrong_keys', `${keysFile} holds the keys of another database.`)
+    if (held.progress < wanted.progress)
+      throw new RestoreError(
+        'keys_too_old',
+        `${keysFile} is older than the backup: users enrolled in between would be lost. Use the latest.`,
+      )
+  } finally {
+    keys.close()
+  }
+}
+
+function applicationOf(database: Database.Database): number {
+  return database.pragma('application_id', { simple: true }) as number
+}
+
+function count(database: Database.Database): number {
+  return database.prepare('SELECT count(*) FROM subject').pluck().get() as number
+}

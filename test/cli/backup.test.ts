@@ -1,0 +1,129 @@
+import { existsSync } from 'node:fs'
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { apiClient } from '../support/client.js'
+import { type Workplace, workplace } from '../support/command.js'
+import { base64, face } from '../support/faces.js'
+
+let place: Workplace
+beforeEach(async () => {
+  place = await workplace()
+})
+afterEach(() => place?.dispose())
+
+async function createTenant(name: string): Promise<{ sandbox_key: string }> {
+  return (await place.run(['tenant', 'create', name, '--json'])).json
+}
+
+describe('backup', () => {
+  it('copies a database that is being written to, and the copy opens', async () => {
+    const server = await place.serve([], { COUNTERSIGN_SANDBOX_RATE_LIMIT: '10000/s' })
+    const { sandbox_key } = await createTenant('acme')
+    const client = apiClient(`${server.sandbox}/v1`, sandbox_key)
+    const image = base64(await face('ada', 120))
+    let acknowledged = 0
+    let writing = true
+    const writer = (async () => {
+      while (writing) {
+        const { status } = await client.enroll({ user_id: `u${acknowledged}`, image })
+        expect(status).toBe(201)
+        acknowledged++
+      }
+    })()
+    await expect.poll(() => acknowledged, { timeout: 20_000 }).toBeGreaterThan(5)
+    const before = acknowledged
+    const copy = place.path('copy.db')
+    const result = await place.run(['backup', copy, '--json'])
+    writing = false
+    await writer
+    expect(result).toMatchObject({ code: 0, stderr: '' })
+    expect(result.json).toEqual({
+      file: copy,
+      keys_file: place.path('countersign.keys'),
+      users: expect.any(Number),
+    })
+    expect(result.json.users).toBeGreaterThanOrEqual(before)
+
+    // As it is, it holds no key of a user, and is not served from.
+    const refused = await place.run(['tenant', 'list', '--json'], { COUNTERSIGN_DATABASE: `sqlite:${copy}` })
+    expect(refused.error.code).toBe('database_unusable')
+    const env = { COUNTERSIGN_DATABASE: `sqlite:${place.path('restored', 'countersign.db')}` }
+    expect((await place.run(['restore', copy, '--json'], env)).json).toMatchObject({
+      users: result.json.users,
+      users_erased: 0,
+    })
+    expect((await place.run(['audit', 'verify', '--json'], env)).json).toMatchObject([{ broken_at: null }])
+    const restored = await place.serve([], env)
+    const verified = await apiClient(`${restored.sandbox}/v1`, sandbox_key).verify({
+      user_id: 'u0',
+      image,
+      action: 'login',
+    })
+    expect(verified.body).toMatchObject({ verdict: 'approved' })
+  })
+
+  it('never overwrites a file', async () => {
+    await writeFile(place.path('precious'), 'precious')
+    const result = await place.run(['backup', place.path('precious'), '--json'])
+    expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'file_exists' } })
+    expect(await readFile(place.path('precious'), 'utf8')).toBe('precious')
+  })
+
+  it('into a folder that is not there fails in one clear line', async () => {
+    const { code, stdout, stderr } = await place.run(['backup', place.path('no', 'such', 'file.db')])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^error: [^\n]+\n$/)
+  })
+})
+
+describe('restore', () => {
+  it('loses in an older backup who was erased before the latest', async () => {
+    const server = await place.serve()
+    const { sandbox_key } = await createTenant('acme')
+    const client = apiClient(`${server.sandbox}/v1`, sandbox_key)
+    const image = base64(await face('ada'))
+    for (const user_id of ['gone', 'stays'])
+      expect((await client.enroll({ user_id, image })).status).toBe(201)
+    const old = place.path('old.db')
+    expect((await place.run(['backup', old])).stdout).toContain('keys of its 2 users')
+    expect((await client.erase('gone')).status).toBe(200)
+    expect((await place.run(['backup', place.path('new.db')])).code).toBe(0)
+    server.signal('SIGTERM')
+    await server.exited
+
+    expect((await place.run(['restore', old, '--json'])).error.code).toBe('file_exists')
+    await rename(place.path('countersign.db'), place.path('moved-away.db'))
+    const { code, stdout } = await place.run(['restore', old])
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^Restored 1 users to .*; 1 were erased since the backup, and stay so\.\n$/,
+      ),
+    })
+    const again = await place.serve()
+    const after = apiClient(`${again.sandbox}/v1`, sandbox_key)
+    expect((await after.verify({ user_id: 'stays', image, action: 'login' })).body.verdict).toBe('approved')
+    expect((await after.erase('gone')).body.code).toBe('reference_not_found')
+    expect((await place.run(['audit', 'verify', '--json'])).json).toMatchObject([
+      { entries: 1, broken_at: null },
+    ])
+  })
+
+  it('needs the master key of the backup, and leaves nothing behind without it', async () => {
+    await createTenant('acme')
+    expect((await place.run(['backup', place.path('copy.db')])).code).toBe(0)
+    const elsewhere = (key: string) => ({
+      COUNTERSIGN_DATABASE: `sqlite:${place.path('there', 'countersign.db')}`,
+      COUNTERSIGN_MASTER_KEY_FILE: place.path(key),
+    })
+    const restore = async (key: string) => {
+      const { code, error } = await place.run(['restore', place.path('copy.db'), '--json'], elsewhere(key))
+      return [code, error.code]
+    }
+    expect(await restore('no.key')).toEqual([1, 'master_key_missing'])
+    await writeFile(place.path('other.key'), Buffer.alloc(32, 7).toString('base64'), { mode: 0o600 })
+    expect(await restore('other.key')).toEqual([1, 'invalid_configuration'])
+    expect(existsSync(place.path('there', 'countersign.db'))).toBe(false)
+    expect(existsSync(place.path('there', 'countersign.db.partial'))).toBe(false)
+  })
+})
