@@ -254,6 +254,12 @@ export const SETTINGS = {
     'Sustained requests per second of a production key whose contract names none.',
     parseRate,
   ),
+  wrongKeyLimit: setting(
+    'WRONG_KEY_LIMIT',
+    '120',
+    'Wrong API keys that one address may send a minute; then only keys that were good before are heard from it. 0 turns it off.',
+    integer(0, 1_000_000),
+  ),
   sandboxRateLimit: setting(
     'SANDBOX_RATE_LIMIT',
     '20/s',

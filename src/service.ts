@@ -17,6 +17,7 @@ import { Listener } from './server/listener.js'
 import { Metrics } from './server/metrics.js'
 import { buildOpenApi } from './server/openapi.js'
 import { DESCRIPTIONS, endpoints } from './server/routes.js'
+import { WrongKeys } from './server/wrong-keys.js'
 import { AttemptGate } from './subjects/attempt-gate.js'
 import { SubjectVault } from './subjects/subject-vault.js'
 import { RateLimiter } from './tenancy/rate-limiter.js'
@@ -124,6 +125,7 @@ export class Service {
     const vault = new SubjectVault(keys, clock)
     const gate = new AttemptGate()
     const rateLimiter = new RateLimiter(clock)
+    const wrongKeys = new WrongKeys(config.wrongKeyLimit, clock)
     const idempotency = new Idempotency(store, vault, keys, clock)
     const production = new EngineRecogniser(engine)
     const recognisers: Record<Environment, Recogniser> = {
@@ -157,6 +159,7 @@ export class Service {
         tenancy,
         secrets,
         rateLimiter,
+        wrongKeys,
         idempotency,
         audit,
         instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },

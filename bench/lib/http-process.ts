@@ -14,6 +14,7 @@ import { type Ledger, openLedger } from '../../src/ledger.js'
 import { ApiServer } from '../../src/server/api-server.js'
 import { Listener } from '../../src/server/listener.js'
 import { Metrics } from '../../src/server/metrics.js'
+import { WrongKeys } from '../../src/server/wrong-keys.js'
 import { SubjectVault } from '../../src/subjects/subject-vault.js'
 import { RateLimiter } from '../../src/tenancy/rate-limiter.js'
 import type { Endpoint } from '../../src/v1/endpoint.js'
@@ -74,6 +75,7 @@ function apiServer(config: Config, { store, keys, secrets, tenancy, audit }: Led
     tenancy,
     secrets,
     rateLimiter: new RateLimiter(clock),
+    wrongKeys: new WrongKeys(config.wrongKeyLimit, clock),
     idempotency: new Idempotency(store, new SubjectVault(keys, clock), keys, clock),
     audit,
     instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },

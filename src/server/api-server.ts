@@ -23,6 +23,7 @@ import { type InputParser, inputParser } from './json-body.js'
 import type { IncomingRequest, Reply } from './listener.js'
 import { OPENAPI_PATH } from './routes.js'
 import { toApiError } from './to-api-error.js'
+import type { WrongKeys } from './wrong-keys.js'
 
 export interface ApiServerParts {
   environment: Environment
@@ -35,6 +36,7 @@ export interface ApiServerParts {
   tenancy: Tenancy
   secrets: SigningSecrets
   rateLimiter: RateLimiter
+  wrongKeys: WrongKeys
   idempotency: Idempotency
   audit: AuditLog
   /** Signs what no tenant is known for. */
@@ -98,6 +100,12 @@ const COMMON_HEADERS = {
 }
 /** Our own failures, logged with their cause. A full queue or a passed deadline is not one: its request line says enough. */
 const FAILURES = new Set<ErrorCode>(['internal_error', 'store_unavailable', 'engine_unavailable'])
+const WRONG_KEY = new Set<ErrorCode>([
+  'malformed_api_key',
+  'invalid_api_key',
+  'revoked_api_key',
+  'wrong_environment',
+])
 const MOST_MONITORS = 100
 const CLIENT_REQUEST_ID = /^[\x20-\x7e]{1,128}$/
 
@@ -181,15 +189,18 @@ export class ApiServer {
 
   /** Fills in caller and secrets; resolves with the refusal, which an unknown address outranks. */
   private async authenticate(request: IncomingRequest, passage: Passage): Promise<unknown> {
-    const { tenancy, secrets, store, environment } = this.parts
+    const { tenancy, secrets, store, environment, wrongKeys } = this.parts
     const started = performance.now()
     try {
       const caller = await tenancy.authenticate(request.headers.authorization, environment)
+      assertNotGuessing(wrongKeys.right(request.remoteAddress, caller.key.id))
       passage.secrets = await secrets.active(store.read, caller.tenant.id)
       passage.caller = caller
       if (passage.route?.endpoint.id === 'health') this.rememberMonitor(request, passage)
       return null
     } catch (error) {
+      if (error instanceof ApiError && WRONG_KEY.has(error.code))
+        assertNotGuessing(wrongKeys.wrong(request.remoteAddress))
       if (!(error instanceof StoreUnavailableError) || passage.route?.endpoint.id !== 'health') return error
       const monitor = this.monitors.get(credentialDigest(request))
       if (!monitor) return error
@@ -333,6 +344,15 @@ export class ApiServer {
   private isConfidential(request: IncomingRequest): boolean {
     return request.encrypted || this.parts.config.tlsTerminatedUpstream || isLoopback(request.remoteAddress)
   }
+}
+
+/** @throws ApiError rate_limited */
+function assertNotGuessing(retryAfterSeconds: number): void {
+  if (retryAfterSeconds > 0)
+    throw new ApiError('rate_limited', {
+      message: 'Too many wrong API keys came from this address.',
+      headers: retryAfter(retryAfterSeconds),
+    })
 }
 
 function credentialDigest({ headers }: IncomingRequest): string {

@@ -1,4 +1,4 @@
-/** Token buckets, one an API key: `ratePerSecond` sustained, `burst` at once. State is in memory and refills by the clock. */
+/** Token buckets, one an API key or an address: `ratePerSecond` sustained, `burst` at once. State is in memory and refills by the clock. */
 import { type Clock, SECOND_MS } from '../clock.js'
 
 export interface RateContract {
@@ -15,6 +15,9 @@ export interface RateDecision {
   /** Seconds until the bucket is full again. */
   resetSeconds: number
 }
+
+/** Where buckets are of addresses, strangers decide how many there are. */
+const MOST_BUCKETS = 100_000
 
 interface Bucket {
   tokens: number
@@ -37,7 +40,10 @@ export class RateLimiter {
   take(keyId: string, { ratePerSecond, burst }: RateContract): RateDecision {
     const now = this.clock.now()
     const bucket = this.buckets.get(keyId) ?? { tokens: burst, updatedAt: now }
+    // Moved to the end: the first is the one not used for longest.
+    this.buckets.delete(keyId)
     this.buckets.set(keyId, bucket)
+    if (this.buckets.size > MOST_BUCKETS) this.buckets.delete(this.buckets.keys().next().value!)
     // A clock set back must not drain the bucket.
     const elapsedSeconds = Math.max(0, now - bucket.updatedAt) / SECOND_MS
     bucket.tokens = Math.min(burst, bucket.tokens + elapsedSeconds * ratePerSecond)

@@ -113,7 +113,15 @@ const GROUPS: Array<{ title: string; settings: SettingName[] }> = [
   },
   {
     title: 'Limits',
-    settings: ['deadlineMs', 'maxBodyBytes', 'maxImagePixels', 'minFacePx', 'rateLimit', 'sandboxRateLimit'],
+    settings: [
+      'deadlineMs',
+      'maxBodyBytes',
+      'maxImagePixels',
+      'minFacePx',
+      'rateLimit',
+      'sandboxRateLimit',
+      'wrongKeyLimit',
+    ],
   },
   { title: 'Verdicts', settings: ['fmr', 'lockoutAttempts', 'replayPolicy', 'jwtTtlSeconds'] },
   { title: 'Log', settings: ['logLevel'] },
