@@ -7,11 +7,12 @@ import { describeSizes, takeCaptures } from './lib/captures.js'
 import { HelperProcess } from './lib/helper-process.js'
 import { ENGINE_BATCH, type KernelOrder, type KernelResult } from './lib/kernel-orders.js'
 import { startLoadGenerator } from './lib/load-generator.js'
+import { cutIntoRounds } from './lib/rounds.js'
 import { type CpuTimes, type RunningService, startService } from './lib/service-process.js'
 import { median, ratePerSecond, round } from './lib/statistics.js'
 import type { Suite } from './suite.js'
 
-/** Rounds of each contender; who goes first changes every time. */
+/** Most rounds of each contender; who goes first changes every time. */
 const ROUNDS = 8
 /** The part of the measuring time that goes to one caller instead of saturation. */
 const SINGLE_SHARE = 0.2
@@ -73,7 +74,9 @@ export const floor: Suite = {
       })
 
     const progress = progressBar('floor')
-    const steps = 5 * ROUNDS
+    const saturated = cutIntoRounds(seconds * (1 - SINGLE_SHARE), 3, ROUNDS)
+    const single = cutIntoRounds(seconds * SINGLE_SHARE, 2, ROUNDS)
+    const steps = 3 * saturated.count + 2 * single.count
     let step = 0
     const inTurns = async (label: string, first: boolean, contenders: Array<() => Promise<void>>) => {
       for (const contender of first ? contenders : contenders.toReversed()) {
@@ -88,22 +91,23 @@ export const floor: Suite = {
     }
     const singleMs: { service: number[]; floor: number[] } = { service: [], floor: [] }
     try {
-      const saturated = (seconds * (1 - SINGLE_SHARE)) / (3 * ROUNDS)
-      for (let turn = 0; turn < ROUNDS; turn++) {
+      for (let turn = 0; turn < saturated.count; turn++) {
         await inTurns('all workers busy', turn % 2 === 0, [
           async () =>
             void rounds.service.push(
-              await measureService(service, () => askService(CALLERS_PER_WORKER * workers, saturated)),
+              await measureService(service, () =>
+                askService(CALLERS_PER_WORKER * workers, saturated.seconds),
+              ),
             ),
-          async () => void rounds.floor.push(toRound(await askKernel(workers, 1, saturated))),
-          async () => void rounds.batched.push(toRound(await askKernel(workers, ENGINE_BATCH, saturated))),
+          async () => void rounds.floor.push(toRound(await askKernel(workers, 1, saturated.seconds))),
+          async () =>
+            void rounds.batched.push(toRound(await askKernel(workers, ENGINE_BATCH, saturated.seconds))),
         ])
       }
-      const single = (seconds * SINGLE_SHARE) / (2 * ROUNDS)
-      for (let turn = 0; turn < ROUNDS; turn++) {
+      for (let turn = 0; turn < single.count; turn++) {
         await inTurns('one caller', turn % 2 === 0, [
-          async () => void singleMs.service.push(...(await askService(1, single)).latenciesMs.verify),
-          async () => void singleMs.floor.push(...(await askKernel(1, 1, single)).latenciesMs),
+          async () => void singleMs.service.push(...(await askService(1, single.seconds)).latenciesMs.verify),
+          async () => void singleMs.floor.push(...(await askKernel(1, 1, single.seconds)).latenciesMs),
         ])
       }
       progress.update(steps, steps, 'done')

@@ -6,6 +6,7 @@ import { loadConfig } from '../src/config.js'
 import { engineOptions } from '../src/service.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { isInterrupted } from './lib/clean-up.js'
+import { cutIntoRounds } from './lib/rounds.js'
 import { median, round } from './lib/statistics.js'
 import { temporaryDir } from './lib/temporary-dir.js'
 import { type Contender, engineContender, peerContender, serviceContender } from './peers/contenders.js'
@@ -19,7 +20,7 @@ import {
 import { findPythons, installNodePeers, withoutPaths } from './peers/install.js'
 import type { Suite, SuiteOptions } from './suite.js'
 
-/** Rounds of each contender; who goes first changes every time. */
+/** Most rounds of each contender; who goes first changes every time. */
 const ROUNDS = 5
 /** The part of the measuring time that goes to one verification at a time. */
 const SINGLE_SHARE = 0.3
@@ -149,11 +150,12 @@ async function gather({ pack }: SuiteOptions) {
 
 async function takeTurns(entries: Entry[], seconds: number): Promise<void> {
   const progress = progressBar('peers')
-  const steps = 2 * ROUNDS * entries.length
-  const each = (share: number) => (seconds * share) / (ROUNDS * entries.length)
+  const saturated = cutIntoRounds(seconds * (1 - SINGLE_SHARE), entries.length, ROUNDS)
+  const single = cutIntoRounds(seconds * SINGLE_SHARE, entries.length, ROUNDS)
+  const steps = (saturated.count + single.count) * entries.length
   let step = 0
-  const turns = async (what: string, measure: (entry: Entry) => Promise<void>) => {
-    for (let turn = 0; turn < ROUNDS; turn++) {
+  const turns = async (what: string, count: number, measure: (entry: Entry) => Promise<void>) => {
+    for (let turn = 0; turn < count; turn++) {
       for (const entry of turn % 2 === 0 ? entries : entries.toReversed()) {
         progress.update(step++, steps, `${what}, ${entry.contender.label}`)
         await unlessSkipped(entry, () => measure(entry))
@@ -161,11 +163,11 @@ async function takeTurns(entries: Entry[], seconds: number): Promise<void> {
     }
   }
   try {
-    await turns('all cores busy', async ({ contender, perSecond }) => {
-      perSecond.push(await contender.saturate(each(1 - SINGLE_SHARE)))
+    await turns('all cores busy', saturated.count, async ({ contender, perSecond }) => {
+      perSecond.push(await contender.saturate(saturated.seconds))
     })
-    await turns('one at a time', async ({ contender, singleMs }) => {
-      singleMs.push(...(await contender.single(each(SINGLE_SHARE))))
+    await turns('one at a time', single.count, async ({ contender, singleMs }) => {
+      singleMs.push(...(await contender.single(single.seconds)))
     })
     progress.update(steps, steps, 'done')
   } finally {
@@ -193,6 +195,7 @@ function report(entries: Entry[], { pack, seconds }: SuiteOptions, images: Buffe
     singleMs: skipped === null ? median(singleMs) : 0,
     fnmr,
   }))
+  const mostRounds = Math.max(...entries.map(({ perSecond }) => perSecond.length))
   const summary = Object.fromEntries(
     figures.map(({ contender, skipped, perSecond, singleMs, fnmr }) => [
       contender.key,
@@ -231,7 +234,7 @@ function report(entries: Entry[], { pack, seconds }: SuiteOptions, images: Buffe
       {
         title: 'Rounds, verifications per second',
         rows: [
-          ['', ...Array.from({ length: ROUNDS }, (_, i) => String(i + 1))],
+          ['', ...Array.from({ length: mostRounds }, (_, i) => String(i + 1))],
           ...entries
             .filter(({ skipped }) => skipped === null)
             .map(({ contender, perSecond }) => [

@@ -6,8 +6,11 @@ import sharp from 'sharp'
 
 const SIZE = { width: 640, height: 480 } as const
 
-/** Centre of a face, in pixels of a photo that the pinned package ships. It is cut out as it is, unscaled. */
-const FACE = { sample: 'sample3.jpg', x: 1137, y: 384 } as const
+/**
+ * Centre of a picture, in pixels of a photo that the pinned package ships. It is cut out as it is, unscaled: beside the face
+ * and not around it, so that no detector takes a neighbour's hair for a second one.
+ */
+const FRAME = { sample: 'sample3.jpg', x: 1207, y: 384 } as const
 
 /** JPEG quality of the first picture; each further one is encoded a step better, up to the span. */
 const QUALITY = { lowest: 84, span: 12 } as const
@@ -32,7 +35,7 @@ export async function takeCaptures(): Promise<Captures> {
 
 /** @returns `count` JPEG files */
 async function photograph(count: number): Promise<Buffer[]> {
-  const { sample, x, y } = FACE
+  const { sample, x, y } = FRAME
   const folder = dirname(createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json'))
   const source = await readFile(join(folder, 'demo', sample))
   return Promise.all(
