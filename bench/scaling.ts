@@ -1,5 +1,6 @@
 /** The scaling suite: what happens to a verify as pictures, callers, references and time grow. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { defaultTasksPerWorker } from '../src/biometrics/engine.js'
 import { progressBar } from '../src/cli/output.js'
 import { describeSizes, enlarge, takeCaptures } from './lib/captures.js'
 import { startLoadGenerator } from './lib/load-generator.js'
@@ -19,8 +20,6 @@ const SIZES: ReadonlyArray<{ label: string; enlarged?: readonly [width: number, 
 const PICTURES_PER_SIZE = 2
 /** Callers, as a multiple of the verifies that the service admits at once. */
 const CROWDS = [1, 4, 20] as const
-/** What the service computes and prefetches at once, beside its queue. */
-const TASKS_PER_WORKER = 2
 /** Each of the largest crowd is a user of its own: verifies of one user wait for each other. */
 const FEWEST_REFERENCES = 1000
 /** Parts of the measuring time, each divided evenly. */
@@ -143,7 +142,7 @@ export const scaling: Suite = {
         })
       }
 
-      const admitted = service.queueLimit + TASKS_PER_WORKER * service.workers
+      const admitted = service.queueLimit + defaultTasksPerWorker * service.workers
       for (const times of CROWDS) {
         const callers = times * admitted
         announce(`${callers} callers`)
