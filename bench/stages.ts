@@ -5,15 +5,14 @@ import { FaceAligner } from '../src/biometrics/align.js'
 import { decodeImage } from '../src/biometrics/decode.js'
 import { FaceDetector } from '../src/biometrics/detect.js'
 import { FaceEmbedder } from '../src/biometrics/embed.js'
-import { createSession } from '../src/biometrics/execution-provider.js'
 import { FacePipeline } from '../src/biometrics/face-pipeline.js'
 import { chooseFace } from '../src/biometrics/face-policy.js'
 import { ImagePyramid } from '../src/biometrics/image-pyramid.js'
 import { LandmarkFinder } from '../src/biometrics/landmarks.js'
 import { LivenessChecker } from '../src/biometrics/liveness.js'
 import { scoreOf } from '../src/biometrics/match.js'
-import { type ModelPack, readNetwork } from '../src/biometrics/model-pack.js'
-import { Network } from '../src/biometrics/network.js'
+import type { ModelPack } from '../src/biometrics/model-pack.js'
+import { loadNetwork } from '../src/biometrics/network.js'
 import type { NetworkFile } from '../src/biometrics/pack-schema.js'
 import { measureChip } from '../src/biometrics/quality.js'
 import { StageClock } from '../src/biometrics/stage-clock.js'
@@ -159,8 +158,7 @@ async function engineStages(
   const { limits, executionProviders } = engineOptions(loadConfig({}))
   const provider = executionProviders[0] ?? 'cpu'
   const { detector, landmarks, embedder, liveness } = pack.manifest
-  const open = async (file: NetworkFile) =>
-    new Network(await createSession(await readNetwork(pack, file), provider))
+  const open = (file: NetworkFile) => loadNetwork(pack, file, provider)
   const pipeline = await FacePipeline.load(pack, provider)
   const faceDetector = new FaceDetector(await open(detector), detector)
   const finder = landmarks && new LandmarkFinder(await open(landmarks), landmarks)

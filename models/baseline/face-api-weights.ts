@@ -7,6 +7,8 @@ import { SOURCE_PACKAGE, SOURCE_SHA256, SOURCE_VERSION } from './pins.js'
 
 const FLOAT32_BYTES = 4
 const UINT8_BYTES = 1
+/** The manifest's decimals leave 0 this near to a whole step. */
+const ZERO_TOLERANCE = 1e-3
 
 /** One entry of a TensorFlow.js weights manifest. */
 interface ManifestEntry {
@@ -15,6 +17,18 @@ interface ManifestEntry {
   dtype: string
   /** Absent on tensors that are stored as plain float32, as the eight conv64 filters are. */
   quantization?: { dtype: string; scale: number; min: number }
+}
+
+/** How the package holds a tensor: value = (byte - zero) × size. */
+export interface ByteSteps {
+  size: number
+  zero: number
+}
+
+interface WeightTensor {
+  shape: readonly number[]
+  values: Float32Array
+  steps: ByteSteps | null
 }
 
 type Manifest = Array<{ paths: string[]; weights: ManifestEntry[] }>
@@ -37,10 +51,10 @@ export function findWeightsDir(): string {
  * input-major). Keeps count of what was taken, so that a forgotten layer cannot go unnoticed.
  */
 export class FaceApiWeights {
-  readonly #tensors: Map<string, { shape: readonly number[]; values: Float32Array }>
+  readonly #tensors: ReadonlyMap<string, WeightTensor>
   readonly #unread: Set<string>
 
-  private constructor(tensors: Map<string, { shape: readonly number[]; values: Float32Array }>) {
+  private constructor(tensors: ReadonlyMap<string, WeightTensor>) {
     this.#tensors = tensors
     this.#unread = new Set(tensors.keys())
   }
@@ -51,12 +65,12 @@ export class FaceApiWeights {
     const bytes = await readPinned(weightsDir, `${model}.bin`)
     const manifest = JSON.parse(manifestBytes.toString('utf8')) as Manifest
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    const tensors = new Map<string, { shape: readonly number[]; values: Float32Array }>()
+    const tensors = new Map<string, WeightTensor>()
     let offset = 0
     for (const entry of manifest.flatMap((group) => group.weights)) {
       const values = readTensor(view, offset, entry)
       offset += values.length * (entry.quantization ? UINT8_BYTES : FLOAT32_BYTES)
-      tensors.set(entry.name, { shape: entry.shape, values })
+      tensors.set(entry.name, { shape: entry.shape, values, steps: stepsOf(entry) })
     }
     // The tensors lie end to end without padding: anything left over means that they were misread.
     if (offset !== bytes.byteLength)
@@ -73,6 +87,11 @@ export class FaceApiWeights {
     }
     this.#unread.delete(name)
     return tensor.values
+  }
+
+  /** Null for tensors that are no bytes in the package, or of which 0 is none. */
+  stepsOf(name: string): ByteSteps | null {
+    return this.#tensors.get(name)?.steps ?? null
   }
 
   assertAllTaken(): void {
@@ -109,4 +128,12 @@ async function readPinned(weightsDir: string, file: string): Promise<Buffer> {
     )
   }
   return bytes
+}
+
+function stepsOf({ quantization }: ManifestEntry): ByteSteps | null {
+  if (!quantization) return null
+  const { scale: size, min } = quantization
+  const zero = Math.round(-min / size)
+  const isByte = zero >= 0 && zero <= 255 && Math.abs(-min / size - zero) < ZERO_TOLERANCE
+  return isByte ? { size, zero } : null
 }

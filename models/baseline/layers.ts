@@ -1,5 +1,5 @@
 /** The layers that the baseline's networks share, and the exact folding of per-channel factors into them. */
-import type { Attributes, OnnxGraph } from '../onnx-writer.js'
+import type { Attributes, ByteGrid, OnnxGraph } from '../onnx-writer.js'
 import type { FaceApiWeights } from './face-api-weights.js'
 
 /** All three networks were trained on RGB bytes divided by 255, after subtraction of a mean in bytes. */
@@ -18,6 +18,8 @@ export interface Convolution {
   inputs: number
   outputs: number
   kernelPx: number
+  /** Where the filters are bytes in the package. */
+  grid: ByteGrid | undefined
 }
 
 /** Padding in pixels. TensorFlow's SAME with stride 2 on an even size pads the end alone. */
@@ -48,11 +50,13 @@ export function takeConvolution(
 ): Convolution {
   const { kernelPx, inputs, outputs } = size
   const hwio = weights.take(`${name}/filters`, [kernelPx, kernelPx, inputs, outputs])
+  const steps = weights.stepsOf(`${name}/filters`)
   const bias = weights.take(`${name}/bias`, [outputs])
   return {
     ...size,
     filters: toOutputMajor(hwio, kernelPx ** 2, inputs, outputs),
     bias: Float64Array.from(bias),
+    grid: steps ? { scales: new Float64Array(outputs).fill(steps.size), zero: steps.zero } : undefined,
   }
 }
 
@@ -71,7 +75,8 @@ export function foldInputNormalisation(convolution: Convolution, mean: MeanRgb):
       for (let at = start; at < start + area; at++) bias[o]! -= filters[at]! * mean[i]!
     }
   }
-  return { ...convolution, filters, bias }
+  const grid = scaleGrid(convolution.grid, () => 1 / BYTE_RANGE)
+  return { ...convolution, filters, bias, grid }
 }
 
 /** Folds a following per-channel `x * factor + offset` into the convolution; exact in real arithmetic. */
@@ -86,7 +91,12 @@ export function foldOutputScale(
     ...convolution,
     filters: convolution.filters.map((weight, at) => weight * factors[Math.floor(at / perOutput)]!),
     bias: convolution.bias.map((value, o) => value * factors[o]! + offsets[o]!),
+    grid: scaleGrid(convolution.grid, (o) => factors[o]!),
   }
+}
+
+function scaleGrid(grid: ByteGrid | undefined, factorOf: (output: number) => number): ByteGrid | undefined {
+  return grid && { ...grid, scales: Float64Array.from(grid.scales, (scale, o) => scale * factorOf(o)) }
 }
 
 /** Adds the convolution and its constants to the graph; returns the output's name. */
@@ -98,9 +108,9 @@ export function addConvolution(
   stridePx: number,
   padding: Padding,
 ): string {
-  const { filters, bias, inputs, outputs, kernelPx } = convolution
+  const { filters, bias, inputs, outputs, kernelPx, grid } = convolution
   const parameters = [
-    graph.floats(`${name}/filters`, [outputs, inputs, kernelPx, kernelPx], filters),
+    graph.floats(`${name}/filters`, [outputs, inputs, kernelPx, kernelPx], filters, grid),
     graph.floats(`${name}/bias`, [outputs], bias),
   ]
   return graph.node('Conv', [input, ...parameters], name, windowAttributes(kernelPx, stridePx, padding))

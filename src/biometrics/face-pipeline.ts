@@ -3,13 +3,12 @@ import { FaceAligner } from './align.js'
 import { type DecodedImage, decodeImage } from './decode.js'
 import { FaceDetector } from './detect.js'
 import { FaceEmbedder } from './embed.js'
-import { createSession } from './execution-provider.js'
 import { chooseFace, outerWidth } from './face-policy.js'
 import { ImagePyramid } from './image-pyramid.js'
 import { fivePointsOf68, LandmarkFinder } from './landmarks.js'
 import { LivenessChecker, livenessUnchecked } from './liveness.js'
-import { type ModelPack, readNetwork } from './model-pack.js'
-import { Network } from './network.js'
+import type { ModelPack } from './model-pack.js'
+import { loadNetwork, type Network } from './network.js'
 import type { NetworkFile } from './pack-schema.js'
 import { findQualityFault, measureChip, rateQuality } from './quality.js'
 import type { StageClock } from './stage-clock.js'
@@ -60,7 +59,7 @@ export class FacePipeline {
   async #loadNetworks(provider: string): Promise<void> {
     const { detector, landmarks, embedder, liveness } = this.pack.manifest
     const open = async (file: NetworkFile) => {
-      const network = new Network(await createSession(await readNetwork(this.pack, file), provider))
+      const network = await loadNetwork(this.pack, file, provider)
       this.#networks.push(network)
       return network
     }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Compile } from 'typebox/compile'
+import { hasByteDotProducts } from './cpu-features.js'
 import { type NetworkFile, type PackManifest, PackSchema } from './pack-schema.js'
 
 export type ModelPackErrorCode =
@@ -75,10 +76,21 @@ export async function verifyModelPack(pack: ModelPack): Promise<void> {
   for (const network of networkFiles(pack.manifest)) await readNetwork(pack, network)
 }
 
-/** Every network file of a pack: detector, landmarks, embedder, liveness, in this order. */
+/** Every network file of a pack: detector, landmarks, embedder, liveness, in this order, each followed by its 8-bit form. */
 export function networkFiles(manifest: PackManifest): NetworkFile[] {
   const { detector, landmarks, embedder, liveness } = manifest
-  return [detector, ...(landmarks ? [landmarks] : []), embedder, ...(liveness?.networks ?? [])]
+  const networks = [detector, ...(landmarks ? [landmarks] : []), embedder, ...(liveness?.networks ?? [])]
+  return networks.flatMap((network) => (network.quantised ? [network, quantisedFile(network)] : [network]))
+}
+
+/** Processors run a network in 8 bits where they can and the pack has it; accelerators are at home in floating point. */
+export function fileForProvider(network: NetworkFile, provider: string): NetworkFile {
+  return provider === 'cpu' && hasByteDotProducts ? quantisedFile(network) : network
+}
+
+/** The network itself where there is no 8-bit form of it. */
+function quantisedFile({ quantised, ...network }: NetworkFile): NetworkFile {
+  return { ...network, ...quantised }
 }
 
 /**

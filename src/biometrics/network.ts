@@ -1,10 +1,22 @@
 /** One loaded ONNX network: named tensors in, named tensors out. Input and output names come from the file. */
 import { type InferenceSession, Tensor } from 'onnxruntime-node'
+import { createSession } from './execution-provider.js'
+import { fileForProvider, type ModelPack, readNetwork } from './model-pack.js'
+import type { NetworkFile } from './pack-schema.js'
 
 /** A float32 output and its shape. */
 export interface NetworkOutput {
   data: Float32Array
   dims: readonly number[]
+}
+
+/**
+ * Loads the graph of a network that suits the provider.
+ * @throws {ModelPackError}; whatever ONNX Runtime says when the provider cannot serve
+ */
+export async function loadNetwork(pack: ModelPack, network: NetworkFile, provider: string): Promise<Network> {
+  const bytes = await readNetwork(pack, fileForProvider(network, provider))
+  return new Network(await createSession(bytes, provider))
 }
 
 export class Network {

@@ -10,11 +10,16 @@ const Point = Type.Tuple([Type.Number(), Type.Number()])
 const Ratio = Type.Number({ minimum: 0, maximum: 1 })
 const Side = Type.Integer({ minimum: 16, maximum: 4096 })
 
+const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
+const Origin = Type.String({ minLength: 1 })
+
 const networkFile = {
   file: FileName,
-  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  sha256: Sha256,
   licence: Type.String({ minLength: 1 }),
-  origin: Type.String({ minLength: 1 }),
+  origin: Origin,
+  /** The same network in 8 bits, which processors compute several times as fast. Its outputs must be as good as the same. */
+  quantised: Type.Optional(Type.Object({ file: FileName, sha256: Sha256, origin: Origin }, strict)),
 }
 
 /** Fed as planar NCHW float32, channels in `color` order: x' = (x - mean) * scale with x in 0..255. */
@@ -137,4 +142,4 @@ export type QualitySpec = NonNullable<PackManifest['quality']>
 export type PixelInput = DetectorSpec['input']
 export type FixedInput = EmbedderSpec['input']
 /** Any file of a pack, whatever its role. */
-export type NetworkFile = Pick<EmbedderSpec, 'file' | 'sha256' | 'licence' | 'origin'>
+export type NetworkFile = Pick<EmbedderSpec, 'file' | 'sha256' | 'licence' | 'origin' | 'quantised'>

@@ -6,7 +6,7 @@ import { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import type { Tensor } from './reference/nhwc.js'
 
-export type Network = 'detector' | 'landmarks' | 'embedder'
+export type Network = 'detector' | 'landmarks' | 'embedder' | 'embedder-int8'
 
 export class BaselinePack {
   readonly #sessions = new Map<Network, InferenceSession>()

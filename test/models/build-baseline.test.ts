@@ -9,7 +9,7 @@ import { NETWORK_PINS } from '../../models/baseline/pins.js'
 import { loadModelPack, verifyModelPack } from '../../src/biometrics/model-pack.js'
 import { WEIGHTS_DIR } from './reference/quantised-weights.js'
 
-const FILE_NAMES = ['detector.onnx', 'embedder.onnx', 'landmarks.onnx', 'pack.json']
+const FILE_NAMES = ['detector.onnx', 'embedder-int8.onnx', 'embedder.onnx', 'landmarks.onnx', 'pack.json']
 const WEIGHT_FILES =
   /^(tiny_face_detector|face_landmark_68|face_recognition)_model(\.bin|-weights_manifest\.json)$/
 
@@ -65,6 +65,7 @@ test('pack.json names the files that lie beside it', async () => {
     expect(role.sha256).toBe(hashes[role.file])
     expect(role.licence).not.toBe('')
   }
+  expect(pack.embedder.quantised.sha256).toBe(hashes['embedder-int8.onnx'])
   expect(pack).toMatchObject({ format: 1, id: 'baseline', version: '1.0.0' })
   expect(pack.embedder.alignment.source).toEqual([45, 42, 36, 39, 33])
   expect(pack.embedder.alignment.target[4]).toEqual(
@@ -86,8 +87,8 @@ test('the engine accepts the pack', async () => {
 test('progress counts up to its total', async () => {
   const calls: Array<[number, number, string]> = []
   await buildBaseline({ outDir, onProgress: (...call) => calls.push(call) })
-  expect(calls.map(([done]) => done)).toEqual([1, 2, 3, 4, 5])
-  expect(new Set(calls.map(([, total]) => total))).toEqual(new Set([5]))
+  expect(calls.map(([done]) => done)).toEqual([1, 2, 3, 4, 5, 6])
+  expect(new Set(calls.map(([, total]) => total))).toEqual(new Set([6]))
   expect(calls.every(([, , label]) => label !== '')).toBe(true)
 })
 

@@ -10,7 +10,7 @@ test('packs are found by name, unknown names are not', () => {
 
 test.each(CATALOGUE.map((pack) => [pack.id, pack] as const))('%s pins every file', (_id, { kind, files }) => {
   for (const { file, sha256, bytes, licence, download } of files) {
-    expect(file).toMatch(/^[a-z0-9_]+\.onnx$/)
+    expect(file).toMatch(/^[a-z0-9_-]+\.onnx$/)
     expect(sha256).toMatch(/^[0-9a-f]{64}$/)
     expect(bytes).toBeGreaterThan(0)
     expect(licence).not.toBe('')

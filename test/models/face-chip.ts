@@ -84,14 +84,18 @@ export function alignChip(photo: Tensor, points: Point[]): Tensor {
 }
 
 /** Average of the chip's embedding and that of its mirror image. */
-export async function embed(pack: BaselinePack, chip: Tensor): Promise<Float64Array> {
+export async function embed(
+  pack: BaselinePack,
+  chip: Tensor,
+  network: 'embedder' | 'embedder-int8' = 'embedder',
+): Promise<Float64Array> {
   const mirrored = tensor(chip.height, chip.width, 3)
   for (let i = 0; i < chip.data.length; i++) {
     const [pixel, c] = [Math.floor(i / 3), i % 3]
     const [y, x] = [Math.floor(pixel / chip.width), pixel % chip.width]
     mirrored.data[(y * chip.width + chip.width - 1 - x) * 3 + c] = chip.data[i]!
   }
-  const { data } = await pack.run('embedder', [chip, mirrored])
+  const { data } = await pack.run(network, [chip, mirrored])
   return Float64Array.from(
     { length: embedder.dimensions },
     (_, i) => (data[i]! + data[embedder.dimensions + i]!) / 2,
@@ -102,9 +106,10 @@ export async function embedFace(
   pack: BaselinePack,
   photo: string | Buffer,
   region: Region,
+  network: 'embedder' | 'embedder-int8' = 'embedder',
 ): Promise<Float64Array> {
   const points = await findLandmarks(pack, photo, await findFace(pack, photo, region))
-  return embed(pack, alignChip(await toTensor(sharp(photo)), points))
+  return embed(pack, alignChip(await toTensor(sharp(photo)), points), network)
 }
 
 export function distance(a: Float64Array, b: Float64Array): number {

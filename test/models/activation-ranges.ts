@@ -1,0 +1,75 @@
+/** Measures in which range the embedder's activations lie: what models/baseline/embedder-ranges.ts states. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { InferenceSession, Tensor } from 'onnxruntime-node'
+import sharp from 'sharp'
+import { EMBEDDER_INPUT_PX } from '../../models/baseline/embedder-graph.js'
+import type { OnnxGraph } from '../../models/onnx-writer.js'
+import { measuredActivations, type Range } from '../../models/quantise.js'
+import { FaceAligner } from '../../src/biometrics/align.js'
+import { FaceDetector } from '../../src/biometrics/detect.js'
+import { ImagePyramid } from '../../src/biometrics/image-pyramid.js'
+import { kernels } from '../../src/biometrics/kernels/kernels.js'
+import { LandmarkFinder } from '../../src/biometrics/landmarks.js'
+import { loadModelPack, type ModelPack } from '../../src/biometrics/model-pack.js'
+import { loadNetwork } from '../../src/biometrics/network.js'
+import type { NetworkFile } from '../../src/biometrics/pack-schema.js'
+
+const CHIP_LENGTH = 3 * EMBEDDER_INPUT_PX ** 2
+
+/** Chips of every face that the pack finds in a photograph, and their mirror images. */
+async function chipsOf(pack: ModelPack, photos: readonly string[]): Promise<Float32Array[]> {
+  const { detector, landmarks, embedder } = pack.manifest
+  const open = (file: NetworkFile) => loadNetwork(pack, file, 'cpu')
+  const [faces, points] = [
+    new FaceDetector(await open(detector), detector),
+    new LandmarkFinder(await open(landmarks!), landmarks!),
+  ]
+  const aligner = new FaceAligner(embedder)
+  const chips: Float32Array[] = []
+  for (const photo of photos) {
+    const { data, info } = await sharp(photo).removeAlpha().raw().toBuffer({ resolveWithObject: true })
+    const pyramid = new ImagePyramid({ data: new Uint8Array(data), width: info.width, height: info.height })
+    for (const { box } of await faces.detect(pyramid)) {
+      const chip = Float32Array.from(await aligner.align(pyramid, await points.find(pyramid, box)))
+      const mirrored = new Float32Array(CHIP_LENGTH)
+      kernels.mirrorPlanar(chip, mirrored, EMBEDDER_INPUT_PX)
+      chips.push(chip, mirrored)
+    }
+  }
+  return chips
+}
+
+/**
+ * @param graph the float32 embedder, which gets further outputs by this
+ * @param photoDir folder with the photographs that come with the weights, sample1.jpg and so on
+ */
+export async function measureRanges(
+  graph: OnnxGraph,
+  packDir: string,
+  photoDir: string,
+): Promise<Record<string, Range>> {
+  const photos = readdirSync(photoDir).filter((name) => /^sample\d\.jpg$/.test(name))
+  const chips = await chipsOf(
+    await loadModelPack(packDir),
+    photos.sort().map((name) => join(photoDir, name)),
+  )
+  const [input, ...activations] = measuredActivations(graph)
+  for (const name of activations) graph.output(name, ['N', `${name}/c`, `${name}/h`, `${name}/w`])
+  const session = await InferenceSession.create(graph.encode(), { intraOpNumThreads: 1, logSeverityLevel: 4 })
+  const ranges = new Map<string, Range>(activations.map((name) => [name, [0, 0]]))
+  for (const chip of chips) {
+    const outputs = await session.run({
+      [input!]: new Tensor('float32', chip, [1, 3, EMBEDDER_INPUT_PX, EMBEDDER_INPUT_PX]),
+    })
+    for (const [name, [least, greatest]] of ranges) {
+      const values = outputs[name]!.data as Float32Array
+      ranges.set(
+        name,
+        values.reduce<Range>(([from, to], v) => [Math.min(from, v), Math.max(to, v)], [least, greatest]),
+      )
+    }
+  }
+  await session.release()
+  return { [input!]: [0, 255], ...Object.fromEntries(ranges) }
+}
