@@ -86,6 +86,7 @@ export class Service {
     readonly log: Logger,
     readonly ledger: Ledger,
     readonly engine: Engine,
+    private readonly metrics: Metrics,
   ) {
     this.startedAt = clock.now()
   }
@@ -95,12 +96,16 @@ export class Service {
     const clock = options.clock ?? systemClock
     const log = options.log ?? createLog(config)
     const ledger = await openLedger(config, clock)
+    const metrics = new Metrics()
     try {
       const engine = await Engine.start({
         ...engineOptions(config),
-        onIncident: ({ kind, error }) => log.error({ kind, err: error }, 'engine incident'),
+        onIncident: (incident) => {
+          metrics.engine.countIncident(incident)
+          log.error({ kind: incident.kind, err: incident.error }, 'engine incident')
+        },
       })
-      const service = new Service(config, clock, log, ledger, engine)
+      const service = new Service(config, clock, log, ledger, engine, metrics)
       try {
         await service.listen()
       } catch (error) {
@@ -115,10 +120,11 @@ export class Service {
   }
 
   private async listen(): Promise<void> {
-    const { config, clock, log, ledger, engine } = this
+    const { config, clock, log, ledger, engine, metrics } = this
     const { store, keys, secrets, tenancy, audit } = ledger
     const openApi = JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION))
-    const metrics = new Metrics(() => engine.health())
+    metrics.engine.watch(() => engine.health())
+    metrics.watchStore(store)
     const traffic = new Traffic(clock)
     const operatorPassword = await loadOperatorPassword(config)
     this.generatedOperatorPassword = operatorPassword.generated
@@ -191,6 +197,8 @@ export class Service {
         sandbox: this.url('sandbox'),
         admin: this.adminUrl,
       }),
+      countEffect: metrics.countEffect,
+      countRefusal: metrics.countDashboardRefusal,
       threshold: (fmr) => production.threshold(fmr),
       version: VERSION,
       startedAt: this.startedAt,

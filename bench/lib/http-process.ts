@@ -83,7 +83,7 @@ function apiServer(config: Config, { store, keys, secrets, tenancy, audit }: Led
       { level: config.logLevel, base: null },
       pino.destination({ dest: join(config.dataDir, 'service.log'), sync: false }),
     ),
-    observe: new Metrics(() => ENGINE).observe,
+    observe: new Metrics().observe,
     isSaturated: () => false,
   })
 }

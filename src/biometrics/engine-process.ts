@@ -19,13 +19,13 @@ import type {
   WorkerTask,
 } from './engine-protocol.js'
 import { encodeFrame, FrameReader } from './frames.js'
-import type { ProviderStatus } from './types.js'
+import type { EngineIncident, ProviderStatus } from './types.js'
 
 export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
   workers: number
   /** The number of ready workers has changed. */
   onChange: () => void
-  onIncident: (incident: { kind: string; error: unknown }) => void
+  onIncident: (incident: EngineIncident) => void
 }
 
 interface RunningTask {
@@ -253,7 +253,7 @@ export class EngineProcess {
     this.#child?.kill('SIGKILL')
   }
 
-  #report(kind: string, error: unknown): void {
+  #report(kind: EngineIncident['kind'], error: unknown): void {
     if (!this.#closing) this.#options.onIncident({ kind, error })
   }
 }

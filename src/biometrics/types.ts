@@ -156,6 +156,11 @@ export interface ImageLimits {
   secondFaceRatio: number
 }
 
+export interface EngineIncident {
+  kind: 'engine_process_lost' | 'worker_lost' | 'worker_load_failed' | 'task_stuck' | 'task_failed'
+  error: unknown
+}
+
 export interface EngineOptions {
   /** Folder with pack.json. */
   packDir: string
@@ -170,6 +175,6 @@ export interface EngineOptions {
   queueLimit: number
   /** For tests alone: lets `Engine.injectFault` break workers on purpose. Default false. */
   faultInjection?: boolean
-  /** Told of worker deaths and late errors; for the log. */
-  onIncident?: (incident: { kind: string; error: unknown }) => void
+  /** Told of worker deaths and late errors; for log and metrics. */
+  onIncident?: (incident: EngineIncident) => void
 }

@@ -51,7 +51,7 @@ export class AdminApi {
         ? await this.handleSession(request)
         : await this.handleRoute(request, requestId)
     } catch (error) {
-      return refusal(error, requestId)
+      return refusal(error, requestId, this.services.countRefusal)
     }
   }
 

@@ -15,13 +15,16 @@ const TENANCY_STATUS: Record<TenancyError['code'], number> = {
   no_active_key: 409,
 }
 
-export function refusal(error: unknown, requestId: string): Reply {
+/** @param count told of the error code */
+export function refusal(error: unknown, requestId: string, count: (code: string) => void): Reply {
   if (error instanceof TenancyError) {
+    count(error.code)
     const status = TENANCY_STATUS[error.code]
     const category = status === 400 ? 'invalid_request' : status === 404 ? 'not_found' : 'conflict'
     return json({ error: category, code: error.code, message: error.message, request_id: requestId }, status)
   }
   const refused = toApiError(translate(error))
+  count(refused.code)
   return json(refused.toBody(requestId), refused.status, refused.headers)
 }
 

@@ -5,7 +5,7 @@ import type { Config, Environment } from '../config.js'
 import type { Ledger } from '../ledger.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import type { RateLimiter } from '../tenancy/rate-limiter.js'
-import type { Endpoint } from '../v1/endpoint.js'
+import type { Effect, Endpoint } from '../v1/endpoint.js'
 import type { Sessions } from './sessions.js'
 import type { Traffic } from './traffic.js'
 
@@ -24,6 +24,10 @@ export interface DashboardServices {
   urls: () => Record<'production' | 'sandbox' | 'admin', string>
   /** The decision threshold for a false match rate. */
   threshold: (fmr: number) => number
+  /** For metrics. */
+  countEffect: (environment: Environment, effect: Effect) => void
+  /** For metrics: a request to the dashboard's API was refused with this error code. */
+  countRefusal: (code: string) => void
   version: string
   startedAt: number
 }

@@ -115,6 +115,7 @@ const rotate: TenantRoute<Static<typeof rotateBody>> = {
       await append(call, tx, 'rotate_signing', facts)
       return rotation
     })
+    call.services.countEffect('production', 'rotated')
     return json({
       signing_secret: { id: current.id, secret: current.secret, created_at: isoTime(current.createdAt) },
       previous: { id: previous.id, valid_until: isoTime(previous.validUntil) },
@@ -149,6 +150,7 @@ const erase: TenantRoute<Static<typeof eraseBody>> = {
       },
       undefined,
     )
+    if (executed.effect) services.countEffect(input.environment, executed.effect)
     return json(JSON.parse(executed.body), executed.status, executed.headers)
   },
 }

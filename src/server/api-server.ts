@@ -17,7 +17,7 @@ import { type Store, StoreUnavailableError } from '../storage/store.js'
 import { type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
 import type { ActiveSecrets, SigningSecrets } from '../tenancy/signing-secrets.js'
 import type { Caller, Tenancy } from '../tenancy/tenancy.js'
-import type { Call, Endpoint, Timings } from '../v1/endpoint.js'
+import type { Call, Effect, Endpoint, Timings } from '../v1/endpoint.js'
 import { EndpointRunner } from './endpoint-runner.js'
 import { type InputParser, inputParser } from './json-body.js'
 import type { IncomingRequest, Reply } from './listener.js'
@@ -56,6 +56,9 @@ export interface ObservedRequest {
   durationMs: number
   timings: Timings
   verdict: string | undefined
+  /** Of a rejection. */
+  reason: string | undefined
+  effect: Effect | undefined
   /** The caller, where it is known. */
   tenantId: string | undefined
   /** Of a verdict. */
@@ -86,6 +89,8 @@ interface Answer {
   /** For log and metrics. */
   code?: string | undefined
   verdict?: string | undefined
+  reason?: string | undefined
+  effect?: Effect | undefined
   score?: number | undefined
   close?: boolean
 }
@@ -319,6 +324,8 @@ export class ApiServer {
       durationMs,
       timings,
       verdict: answer.verdict,
+      reason: answer.reason,
+      effect: answer.effect,
       tenantId: caller?.tenant.id,
       score: answer.score,
       signingKeyId: request.headers['x-svc-signing-key-id'],

@@ -5,7 +5,7 @@ import type { Environment } from '../config.js'
 import { ApiError } from '../errors.js'
 import type { Execution } from '../idempotency/idempotency.js'
 import type { Store } from '../storage/store.js'
-import type { Call, Commit, Endpoint, Outcome } from '../v1/endpoint.js'
+import type { Call, Commit, Effect, Endpoint, Outcome } from '../v1/endpoint.js'
 
 /** What is sent: the body is already text, because that text is what is kept, signed and replayed. */
 export interface Executed {
@@ -15,7 +15,9 @@ export interface Executed {
   /** Error code, for log and metrics. */
   code: string | undefined
   verdict: string | undefined
+  reason: string | undefined
   score: number | undefined
+  effect: Effect | undefined
 }
 
 /** Statuses that say nothing of an execution: never kept for a replay, never audited. */
@@ -93,7 +95,7 @@ function refusal(error: unknown, call: Call<unknown>): Outcome {
   }
 }
 
-function toExecuted({ status, body, headers = {} }: Outcome): Executed {
+function toExecuted({ status, body, headers = {}, effect }: Outcome): Executed {
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
   return {
     status,
@@ -101,6 +103,8 @@ function toExecuted({ status, body, headers = {} }: Outcome): Executed {
     headers,
     code: text(body.code),
     verdict: text(body.verdict),
+    reason: text(body.reason),
     score: typeof body.score === 'number' ? body.score : undefined,
+    effect,
   }
 }

@@ -1,70 +1,89 @@
-/** Prometheus metrics, by prom-client: requests, verdicts, stages, queue, workers, and the process itself. */
-import { readFileSync } from 'node:fs'
+/** Prometheus metrics, by prom-client: requests, verdicts, stages and what became of users and secrets; and the process itself. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { EngineHealth } from '../biometrics/types.js'
 import { SECOND_MS } from '../clock.js'
+import type { Environment } from '../config.js'
+import type { Store } from '../storage/store.js'
+import type { Effect } from '../v1/endpoint.js'
+import { VERSION } from '../version.js'
 import type { ObservedRequest } from './api-server.js'
+import { engineMetrics } from './engine-metrics.js'
+import { watchStore } from './store-metrics.js'
 
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.04, 0.1, 0.2, 0.3, 0.5, 1, 2.5, 10]
 const STAGE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 
 export class Metrics {
   private readonly registry = new Registry()
+  private readonly registers = [this.registry]
+  readonly engine = engineMetrics(this.registry)
   private readonly requests = new Counter({
     name: 'countersign_requests_total',
-    help: 'Requests answered.',
+    help: 'Requests answered; code is the error code of a refusal, else empty.',
     labelNames: ['environment', 'endpoint', 'status', 'code'],
-    registers: [this.registry],
+    registers: this.registers,
   })
   private readonly durations = new Histogram({
     name: 'countersign_request_duration_seconds',
     help: 'From the last header byte to the reply.',
     labelNames: ['environment', 'endpoint'],
     buckets: REQUEST_BUCKETS,
-    registers: [this.registry],
+    registers: this.registers,
   })
   private readonly stages = new Histogram({
     name: 'countersign_stage_duration_seconds',
     help: 'Time spent in one stage of a request.',
-    labelNames: ['stage'],
+    labelNames: ['environment', 'stage'],
     buckets: STAGE_BUCKETS,
-    registers: [this.registry],
+    registers: this.registers,
   })
   private readonly verdicts = new Counter({
     name: 'countersign_verdicts_total',
-    help: 'Verdicts given.',
-    labelNames: ['environment', 'verdict'],
-    registers: [this.registry],
+    help: 'Verdicts given; reason is empty for an approval.',
+    labelNames: ['environment', 'verdict', 'reason'],
+    registers: this.registers,
+  })
+  private readonly effects = {
+    locked_out: this.effect('lockouts', 'Times that a user has to wait after too many rejections.'),
+    reference_disabled: this.effect('references_disabled', 'References disabled after too many rejections.'),
+    rotated: this.effect('signing_secret_rotations', 'Rotations of signing secrets, by API and dashboard.'),
+    erased: this.effect('erasures', 'Users erased, by API and dashboard.'),
+  } satisfies Record<Effect, Counter>
+  private readonly dashboardRefusals = new Counter({
+    name: 'countersign_dashboard_refusals_total',
+    help: "Requests that the dashboard's API refused, by error code; failed sign-ins are sign_in_failed.",
+    labelNames: ['code'],
+    registers: this.registers,
   })
 
-  constructor(health: () => EngineHealth) {
+  constructor() {
     collectDefaultMetrics({ register: this.registry })
-    const gauge = (name: string, help: string, read: (engine: EngineHealth) => number) =>
-      new Gauge({
-        name,
-        help,
-        registers: [this.registry],
-        collect() {
-          this.set(read(health()))
-        },
-      })
-    gauge('countersign_engine_workers_ready', 'Workers that can serve.', ({ workers }) => workers.ready)
-    gauge('countersign_engine_workers', 'Workers configured.', ({ workers }) => workers.configured)
-    gauge('countersign_engine_queue_waiting', 'Calls waiting for a worker.', ({ queue }) => queue.waiting)
-    gauge('countersign_engine_queue_running', 'Calls in a worker.', ({ queue }) => queue.running)
-    gauge(
-      'countersign_engine_resident_memory_bytes',
-      'Resident memory of the engine process; 0 where the system does not tell.',
-      ({ processId }) => residentBytes(processId),
-    )
+    new Gauge({
+      name: 'countersign_build_info',
+      help: 'The version that runs; always 1.',
+      labelNames: ['version'],
+      registers: this.registers,
+    }).set({ version: VERSION }, 1)
+  }
+
+  watchStore(store: Store): void {
+    watchStore(this.registry, store)
   }
 
   readonly observe = (request: ObservedRequest): void => {
-    const { environment, endpoint, status, code, durationMs, timings, verdict } = request
+    const { environment, endpoint, status, code, durationMs, timings, verdict, reason, effect } = request
     this.requests.inc({ environment, endpoint, status, code: code ?? '' })
     this.durations.observe({ environment, endpoint }, durationMs / SECOND_MS)
-    for (const stage in timings) this.stages.observe({ stage }, timings[stage]! / SECOND_MS)
-    if (verdict) this.verdicts.inc({ environment, verdict })
+    for (const stage in timings) this.stages.observe({ environment, stage }, timings[stage]! / SECOND_MS)
+    if (verdict) this.verdicts.inc({ environment, verdict, reason: reason ?? '' })
+    if (effect) this.countEffect(environment, effect)
+  }
+
+  readonly countEffect = (environment: Environment, effect: Effect): void => {
+    this.effects[effect].inc({ environment })
+  }
+
+  readonly countDashboardRefusal = (code: string): void => {
+    this.dashboardRefusals.inc({ code })
   }
 
   render(): Promise<string> {
@@ -74,14 +93,15 @@ export class Metrics {
   get contentType(): string {
     return this.registry.contentType
   }
-}
 
-/** As Linux says it, in kibibytes. */
-function residentBytes(processId: number | undefined): number {
-  try {
-    const status = readFileSync(`/proc/${processId}/status`, 'utf8')
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024
-  } catch {
-    return 0
+  private effect(name: string, help: string): Counter<'environment'> {
+    const counter = new Counter({
+      name: `countersign_${name}_total`,
+      help,
+      labelNames: ['environment'],
+      registers: this.registers,
+    })
+    for (const environment of ['production', 'sandbox']) counter.inc({ environment }, 0)
+    return counter
   }
 }

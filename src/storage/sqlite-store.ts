@@ -1,5 +1,5 @@
 /** The Store on SQLite: one writing connection with grouped commits, one reading connection, both on the calling thread. */
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -7,6 +7,7 @@ import { moveIntoPlace, separateKeys } from './sqlite-backup.js'
 import { assertOurs, migrate } from './sqlite-migrations.js'
 import { sqliteReader, sqliteTransaction } from './sqlite-statements.js'
 import {
+  type CommitReport,
   type Store,
   StoreOpenError,
   type StoreReader,
@@ -37,6 +38,7 @@ export class SqliteStore implements Store {
   private isFailing = false
   /** A transaction of the group under way erased a user. */
   private erased = false
+  private commitObserver: (report: CommitReport) => void = () => {}
 
   /** Prepared once: `exec` would compile them anew for every commit. */
   private readonly sql: Record<'begin' | 'savepoint' | 'release' | 'commit' | 'touch', Database.Statement>
@@ -122,11 +124,14 @@ export class SqliteStore implements Store {
     try {
       group = await this.begin(jobs)
       if (group.length === 0) return
+      const startedMs = performance.now()
+      let transactions = 0
       for (const { work, resolve, reject } of group) {
         this.sql.savepoint.run()
         try {
           const value = await work(this.tx)
           this.sql.release.run()
+          transactions++
           settle.push(() => resolve(value))
         } catch (error) {
           // A full disk rolls the whole transaction back by itself: the group fails, and with the reason.
@@ -137,6 +142,7 @@ export class SqliteStore implements Store {
       }
       this.sql.commit.run()
       this.isFailing = false
+      this.commitObserver({ durationMs: performance.now() - startedMs, transactions })
       if (this.erased) this.wipeLog()
     } catch (error) {
       if (this.writer.inTransaction) this.writer.exec('ROLLBACK')
@@ -192,6 +198,15 @@ export class SqliteStore implements Store {
     } finally {
       rmSync(partial, { force: true })
     }
+  }
+
+  observeCommits(observer: (report: CommitReport) => void): void {
+    this.commitObserver = observer
+  }
+
+  size(): { database: number; log: number } {
+    const bytes = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+    return { database: bytes(this.writer.name), log: bytes(`${this.writer.name}-wal`) }
   }
 
   async check(): Promise<string[]> {

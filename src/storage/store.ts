@@ -94,6 +94,13 @@ export interface StoreTransaction extends StoreReader {
   deleteExpired(now: number, capturesBefore: number): Promise<void>
 }
 
+export interface CommitReport {
+  /** From the write lock to the disk. */
+  durationMs: number
+  /** How many transactions shared it. */
+  transactions: number
+}
+
 export interface Store {
   /** Sees committed state only. */
   readonly read: StoreReader
@@ -111,6 +118,10 @@ export interface Store {
    * `keysFile`: whoever keeps copies for long and one file of keys loses what is erased in every copy.
    */
   backup(file: string, keysFile: string): Promise<{ subjects: number }>
+  /** Tells `observer` of every commit; a later call replaces the observer. */
+  observeCommits(observer: (report: CommitReport) => void): void
+  /** Bytes on disk: the database file, and the write-ahead log beside it. */
+  size(): { database: number; log: number }
   /** Full integrity check; resolves with what is wrong. */
   check(): Promise<string[]>
   close(): Promise<void>

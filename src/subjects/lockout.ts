@@ -30,6 +30,15 @@ export function lockoutReason(state: LockoutState, now: number): 'reference_disa
   return state.lockedUntil !== null && state.lockedUntil > now ? 'locked_out' : null
 }
 
+/** Whether a rejection made the user wait or, at last, disabled the reference. */
+export function lockoutBegun(
+  from: LockoutState,
+  to: LockoutState,
+): 'reference_disabled' | 'locked_out' | undefined {
+  if (to.disabledAt !== null && from.disabledAt === null) return 'reference_disabled'
+  return to.lockedUntil !== null && to.lockedUntil !== from.lockedUntil ? 'locked_out' : undefined
+}
+
 /** Whether there is anything to write: the next state of an approved user mostly is the one it has. */
 export function isChanged(from: LockoutState, to: LockoutState): boolean {
   return (

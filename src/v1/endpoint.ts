@@ -34,6 +34,9 @@ export interface Call<Input> {
   defer(cleanUp: () => void): void
 }
 
+/** What came about, for metrics. */
+export type Effect = 'locked_out' | 'reference_disabled' | 'rotated' | 'erased'
+
 /** The answer of an executed request, successful or not. */
 export interface Outcome {
   status: number
@@ -43,6 +46,7 @@ export interface Outcome {
   audit?: Record<string, unknown> & { subject?: string }
   /** The user the kept response belongs to: sealed under the user's data key, erased with the user. */
   owner?: ResponseOwner
+  effect?: Effect | undefined
 }
 
 /**

@@ -4,9 +4,9 @@ import { isoTime, SECOND_MS } from '../clock.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { canonicalJson } from '../crypto/verification-jwt.js'
 import { ApiError, retryAfter } from '../errors.js'
-import { afterRejection, CLEAR, isChanged, lockoutReason } from '../subjects/lockout.js'
+import { afterRejection, CLEAR, isChanged, lockoutBegun, lockoutReason } from '../subjects/lockout.js'
 import type { Subject } from '../subjects/subject-vault.js'
-import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
+import type { Call, Commit, Effect, Endpoint, EndpointDescription } from './endpoint.js'
 import { decodeImages } from './images.js'
 import type { Comparison } from './recogniser.js'
 import { type Capture, CapturesUnderWay, isReplay, rememberCaptures } from './replays.js'
@@ -221,6 +221,7 @@ export function verify(services: Services): Endpoint<Input> {
       call.timings.sign = performance.now() - signStarted
 
       return async (tx) => {
+        let effect: Effect | undefined
         if (subject) {
           const fresh = await tx.subject(lookup)
           // Erased, or erased and enrolled anew, while this verify ran: its verdict is about nobody.
@@ -228,6 +229,7 @@ export function verify(services: Services): Endpoint<Input> {
           if (verdict.capture) {
             const state = approved ? CLEAR : afterRejection(fresh.subject, attempts, now)
             if (isChanged(fresh.subject, state)) await tx.setLockout(subject.record.id, state)
+            effect = lockoutBegun(fresh.subject, state)
             const { digests, embedding } = verdict.capture
             await rememberCaptures(services, tx, subject, digests, [embedding])
           }
@@ -263,6 +265,7 @@ export function verify(services: Services): Endpoint<Input> {
           ...(verdict.retryAfterMs === undefined
             ? {}
             : { headers: retryAfter(verdict.retryAfterMs / SECOND_MS) }),
+          effect,
           owner: { lookup, subject: subject && { id: subject.record.id, dataKey: subject.dataKey } },
           audit: {
             ...(subject ? { subject: subject.pseudonym } : {}),

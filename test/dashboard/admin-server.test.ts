@@ -96,8 +96,8 @@ describe('/metrics', () => {
     const text = await (await get('/metrics')).text()
     for (const metric of [
       'countersign_request_duration_seconds_bucket',
-      'countersign_stage_duration_seconds_count{stage="auth"}',
-      'countersign_verdicts_total{environment="sandbox",verdict="approved"}',
+      'countersign_stage_duration_seconds_count{environment="sandbox",stage="auth"}',
+      'countersign_verdicts_total{environment="sandbox",verdict="approved",reason=""}',
       'countersign_engine_workers_ready 1',
       'countersign_engine_workers 1',
       'countersign_engine_queue_waiting',

@@ -1,0 +1,112 @@
+/** /metrics as an operator's Prometheus reads it: what docs/operations.md lists is there, and tells what happened. */
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packageFile } from '../../src/package-root.js'
+import { poll } from '../support/command.js'
+import { base64, face } from '../support/faces.js'
+import { labelsOf, metricTypes, sampleOf, scrape } from '../support/metrics.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+const value = async (series: string) => sampleOf(await scrape(running), series)
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '1' })
+  tenant = await running.tenant()
+})
+afterAll(() => running?.stop())
+
+describe('docs/operations.md', () => {
+  const rows = readFileSync(packageFile('docs', 'operations.md'), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| `countersign_'))
+    .map((line) => line.slice(2, -2).split(' | '))
+  const documented = Object.fromEntries(
+    rows.map(([name, type, labels, help]) => [
+      name!.replaceAll('`', ''),
+      { type, help, labels: labels === '–' ? [] : labels!.replaceAll('`', '').split(', ').sort() },
+    ]),
+  )
+
+  it('lists every metric of the service with its type and meaning, and no other', async () => {
+    const served = metricTypes(await scrape(running))
+    const ours = Object.entries(served).filter(([name]) => name.startsWith('countersign_'))
+    const listed = Object.entries(documented).map(([name, { type, help }]) => [name, { type, help }])
+    expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(ours))
+  })
+
+  it('lists their labels', async () => {
+    await tenant.sandbox.verify({ user_id: 'u+match', image: base64(await face('ada')), action: 'x' })
+    await fetch(`${running.service.adminUrl}/api/session`)
+    const text = await scrape(running)
+    for (const [name, { labels }] of Object.entries(documented)) expect(labelsOf(text, name)).toEqual(labels)
+  })
+})
+
+describe('what happens is counted', () => {
+  it('a rejection with its reason, the lockout that it begins, and the erasure', async () => {
+    const production = await running.production(tenant)
+    const [ada, grace] = [base64(await face('ada')), base64(await face('grace'))]
+    expect((await production.enroll({ user_id: 'ada', image: ada })).status).toBe(201)
+    for (const reason of ['no_match', 'locked_out'])
+      expect((await production.verify({ user_id: 'ada', image: grace, action: 'x' })).body.reason).toBe(
+        reason,
+      )
+    for (const reason of ['no_match', 'locked_out'])
+      expect(
+        await value(
+          `countersign_verdicts_total{environment="production",verdict="rejected",reason="${reason}"}`,
+        ),
+      ).toBe(1)
+    expect(await value('countersign_lockouts_total{environment="production"}')).toBe(1)
+    // The receipt, given again, is no second erasure.
+    for (const status of [200, 200]) expect((await production.erase('ada')).status).toBe(status)
+    expect(await value('countersign_erasures_total{environment="production"}')).toBe(1)
+    expect(await value('countersign_erasures_total{environment="sandbox"}')).toBe(0)
+  })
+
+  it('a rotation once, also when its answer is given again', async () => {
+    const other = await running.tenant()
+    const headers = { 'X-Svc-Idempotency-Key': 'rotation-1' }
+    for (const _ of [1, 2]) expect((await other.sandbox.rotate({}, { headers })).status).toBe(200)
+    expect(await value('countersign_signing_secret_rotations_total{environment="sandbox"}')).toBe(1)
+  })
+
+  it('a failed sign-in at the dashboard', async () => {
+    const { adminUrl } = running.service
+    const response = await fetch(`${adminUrl}/api/session`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Origin: adminUrl },
+      body: JSON.stringify({ password: 'wrong' }),
+    })
+    expect(response.status).toBe(401)
+    expect(await value('countersign_dashboard_refusals_total{code="sign_in_failed"}')).toBe(1)
+  })
+
+  it('commits, and the transactions that shared them', async () => {
+    const { store } = running.service.ledger
+    const commits = 'countersign_store_commit_duration_seconds_count'
+    const transactions = 'countersign_store_transactions_total'
+    const before = [await value(commits), await value(transactions)]
+    await Promise.all([1, 2, 3].map(() => store.transaction(async () => {})))
+    await expect(
+      store.transaction(async () => {
+        throw new Error('no')
+      }),
+    ).rejects.toThrow('no')
+    expect([await value(commits), await value(transactions)]).toEqual([before[0]! + 2, before[1]! + 3])
+    expect(await value('countersign_store_healthy')).toBe(1)
+    expect(await value('countersign_store_size_bytes{file="database"}')).toBeGreaterThan(0)
+  })
+
+  it('an engine process that is lost, and that workers are there again', async () => {
+    const lost = 'countersign_engine_incidents_total{kind="engine_process_lost"}'
+    expect(await value(lost)).toBe(0)
+    process.kill(running.service.engine.health().processId!, 'SIGKILL')
+    await poll(
+      () => scrape(running),
+      (text) => sampleOf(text, lost) === 1 && sampleOf(text, 'countersign_engine_workers_ready') === 1,
+    )
+  })
+})
