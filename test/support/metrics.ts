@@ -20,10 +20,9 @@ export function metricTypes(text: string): Record<string, { type: string; help: 
 
 /** Names of the labels that the samples of a metric carry, sorted; `le` belongs to every histogram. */
 export function labelsOf(text: string, metric: string): string[] {
-  const samples = text.matchAll(new RegExp(`^${metric}(?:_bucket|_sum|_count)?(?:\\{(.*)\\})? \\S+$`, 'gm'))
-  const names = [...samples].flatMap(([, labels = '']) =>
-    [...labels.matchAll(/(\w+)="/g)].map(([, name]) => name!),
-  )
+  const names = [...seriesLabels(text)]
+    .filter(([series]) => series.replace(/_(?:bucket|sum|count)$/, '') === metric || series === metric)
+    .flatMap(([, labels]) => [...labels])
   return [...new Set(names)].filter((name) => name !== 'le').sort()
 }
 
@@ -31,4 +30,15 @@ export function labelsOf(text: string, metric: string): string[] {
 export function sampleOf(text: string, series: string): number | undefined {
   const line = text.split('\n').find((one) => one.startsWith(`${series} `))
   return line === undefined ? undefined : Number(line.split(' ').at(-1))
+}
+
+/** Labels by the name of the series, such as `countersign_stage_duration_seconds_bucket`. */
+export function seriesLabels(text: string): Map<string, Set<string>> {
+  const series = new Map<string, Set<string>>()
+  for (const [, name, labels = ''] of text.matchAll(/^([a-z_]\w*)(?:\{(.*)\})? \S+$/gm)) {
+    const known = series.get(name!) ?? new Set()
+    for (const [, label] of labels.matchAll(/(\w+)="/g)) known.add(label!)
+    series.set(name!, known)
+  }
+  return series
 }
