@@ -1,6 +1,6 @@
 /** `countersign serve`: runs the service until it is told to stop. */
 import type { Command } from 'commander'
-import { loadConfig, unknownVariables } from '../config.js'
+import { type Config, loadConfig, unknownVariables } from '../config.js'
 import { prepareModels, Service } from '../service.js'
 import { VERSION } from '../version.js'
 import { demoInstructions, prepareDemo } from './demo.js'
@@ -16,10 +16,9 @@ export function registerServeCommand(program: Command): void {
         const config = loadConfig()
         for (const name of unknownVariables())
           note(`warning: ${name} is not a setting of Countersign; is it misspelt?`)
-        const progress = progressBar('Preparing the baseline model pack')
-        await prepareModels(config, progress.update).finally(() => progress.stop())
-        const service = await Service.start(config)
-        stopOnSignals(service)
+        const starting = start(config)
+        stopOnSignals(starting)
+        const service = await starting
         const where = {
           production: service.url('production'),
           sandbox: service.url('sandbox'),
@@ -37,15 +36,25 @@ export function registerServeCommand(program: Command): void {
     )
 }
 
+async function start(config: Config): Promise<Service> {
+  const progress = progressBar('Preparing the baseline model pack')
+  await prepareModels(config, progress.update).finally(() => progress.stop())
+  return Service.start(config)
+}
+
 /**
  * SIGTERM and SIGINT drain and exit 0. A second signal is ignored on purpose: ending the process while a worker is inside
- * ONNX Runtime would abort it; the drain is bounded by the request deadline anyway.
+ * ONNX Runtime would abort it; the drain is bounded by the request deadline anyway. Heeded from
+ * the first moment on: as process 1 of a container, a program that listens to no signal is not ended by one.
  */
-function stopOnSignals(service: Service): void {
+function stopOnSignals(starting: Promise<Service>): void {
   let stopping = false
-  const stop = (signal: string) => {
+  const stop = async (signal: string) => {
     if (stopping) return
     stopping = true
+    // A start that fails ends the process by itself, and says why.
+    const service = await starting.catch(() => null)
+    if (!service) return
     service.log.info({ signal }, 'stopping')
     service.stop().then(
       () => {

@@ -100,11 +100,16 @@ function explain(error: unknown, file: string): unknown {
 function readKeyFile(file: string): Buffer {
   const text = readFileSync(file, 'utf8')
   const mode = statSync(file).mode & 0o777
-  if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+  if (process.platform !== 'win32' && (mode & bitsOfOthers(file)) !== 0)
     throw new ConfigError(
       `The master key file ${file} has mode ${mode.toString(8)}; others must not read it: chmod 600 ${file}`,
     )
   return parseMasterKey(text, file)
+}
+
+/** systemd lets its service read a credential by an ACL, and the mask of an ACL shows as the bits of the group. */
+function bitsOfOthers(file: string): number {
+  return dirname(file) === process.env.CREDENTIALS_DIRECTORY ? 0o037 : 0o077
 }
 
 /** Linked, not renamed: two first starts at once agree on one key. */

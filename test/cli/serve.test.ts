@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/client.js'
-import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
+import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 import { openSocket, rawRequest } from '../support/raw-socket.js'
 
@@ -64,6 +64,17 @@ describe('serve', () => {
       expect(await server.exited).toEqual({ code: 0, signal: null })
       await expect(fetch(`${server.production}/v1/health`)).rejects.toThrow()
     })
+
+  it('heeds a SIGTERM that comes while it starts', async () => {
+    const server = place.launch()
+    await poll(
+      async () => existsSync(place.path('countersign.db')),
+      (isThere) => isThere,
+    )
+    server.signal('SIGTERM')
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+    expect(server.stdout()).toContain('"msg":"stopped"')
+  })
 
   it('answers what is under way when it is told to stop, takes nothing new, and ends with 0', async () => {
     const server = await place.serve()

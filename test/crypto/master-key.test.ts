@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ConfigError } from '../../src/config.js'
 import { loadMasterKey } from '../../src/crypto/master-key.js'
 import { deriveKeys, openKeys, type ServiceKeys, sealKeys } from '../../src/crypto/service-keys.js'
@@ -17,7 +17,10 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'countersign-key-'))
   file = join(dir, 'made', 'master.key')
 })
-afterEach(() => rmSync(dir, { recursive: true, force: true }))
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(dir, { recursive: true, force: true })
+})
 
 const load = (masterKey?: string) =>
   loadMasterKey({ masterKey, masterKeyCommand: undefined, masterKeyFile: file })
@@ -75,6 +78,21 @@ describe('the master key file', () => {
     chmodSync(file, 0o400)
     expect(load()).toHaveLength(32)
   })
+
+  it.skipIf(process.platform === 'win32')(
+    'may carry the mask of an ACL where systemd keeps credentials',
+    () => {
+      write(`${randomBytes(32).toString('base64')}\n`, 0o440)
+      vi.stubEnv('CREDENTIALS_DIRECTORY', join(dir, 'elsewhere'))
+      expect(() => load()).toThrow(`chmod 600 ${file}`)
+      vi.stubEnv('CREDENTIALS_DIRECTORY', dir)
+      expect(load()).toHaveLength(32)
+      for (const mode of [0o444, 0o460, 0o660]) {
+        chmodSync(file, mode)
+        expect(() => load()).toThrow(`chmod 600 ${file}`)
+      }
+    },
+  )
 
   it('that is a folder is refused by its name', () => {
     file = dir

@@ -53,6 +53,8 @@ export interface Workplace {
   /** A path inside the data folder. */
   path(...segments: string[]): string
   run(args: string[], env?: Record<string, string>): Promise<CommandResult>
+  /** A `serve` that has only just been started. */
+  launch(args?: string[]): Pick<ServerProcess, 'signal' | 'exited' | 'stdout'>
   /** A running `serve` on free ports; rejects with what it printed when it ends before it is ready. */
   serve(args?: string[], env?: Record<string, string>): Promise<ServerProcess>
   /** Ends every process that is left and removes the folder. */
@@ -104,6 +106,10 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
       const { output, exited } = start(args, extra)
       const { code } = await exited
       return new CommandResult(code, output.stdout, output.stderr)
+    },
+    launch(args = []) {
+      const { child, output, exited } = start(['serve', ...args], {})
+      return { signal: (name) => void child.kill(name), exited, stdout: () => output.stdout }
     },
     async serve(args = [], extra = {}) {
       const { child, output, exited } = start(['serve', ...args], extra)

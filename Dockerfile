@@ -1,0 +1,47 @@
+# Node 20 or 22, on Debian bookworm.
+ARG NODE_VERSION=20
+
+FROM node:${NODE_VERSION}-bookworm-slim AS build
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends g++ make python3 \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+# Native parts are compiled against the headers of the image: the npm registry is all that is needed.
+ENV npm_config_build_from_source=better-sqlite3 \
+    npm_config_nodedir=/usr/local
+COPY package.json package-lock.json .npmrc ./
+COPY native native
+RUN npm ci --no-audit --no-fund
+COPY tsconfig.json ./
+COPY models models
+COPY src src
+# Two packages bring binaries for every system.
+RUN npm run build \
+    && chmod +x dist/src/cli/main.js \
+    && npm prune --omit=dev --ignore-scripts \
+    && rm -rf node_modules/onnxruntime-node/bin/*/darwin node_modules/onnxruntime-node/bin/*/win32 \
+        node_modules/uWebSockets.js/dist/bin/uws_darwin_* node_modules/uWebSockets.js/dist/bin/uws_win32_*
+
+FROM node:${NODE_VERSION}-bookworm-slim
+ENV NODE_ENV=production \
+    COUNTERSIGN_DATA_DIR=/var/lib/countersign \
+    COUNTERSIGN_PRODUCTION_LISTEN=0.0.0.0:8080 \
+    COUNTERSIGN_SANDBOX_LISTEN=0.0.0.0:8081 \
+    COUNTERSIGN_ADMIN_LISTEN=0.0.0.0:8082
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/native/build/Release/countersign_kernels.node native/build/Release/
+COPY --from=build /app/dist dist
+# A new volume takes over the owner and the mode of the folder that it covers.
+RUN ln -s /app/dist/src/cli/main.js /usr/local/bin/countersign \
+    && install --directory --owner=1000 --group=1000 --mode=0700 /var/lib/countersign
+# `node` of the image, as a number: an orchestrator can tell that it is not root.
+USER 1000:1000
+VOLUME /var/lib/countersign
+EXPOSE 8080 8081 8082
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
+    CMD ["node", "-e", "fetch('http://127.0.0.1:8082/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["countersign"]
+CMD ["serve"]
