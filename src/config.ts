@@ -266,6 +266,19 @@ export const SETTINGS = {
     'Sustained requests per second of a sandbox key.',
     parseRate,
   ),
+  otlpEndpoint: {
+    variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    fallback: undefined,
+    description:
+      'Base URL of an OpenTelemetry collector, to which traces are sent by OTLP over HTTP. Without it there are none.',
+    parse: baseUrl,
+  },
+  otelServiceName: {
+    variable: 'OTEL_SERVICE_NAME',
+    fallback: 'countersign',
+    description: 'Name of the service in traces.',
+    parse: text,
+  },
   logLevel: setting(
     'LOG_LEVEL',
     'info',
@@ -285,6 +298,7 @@ type Optional =
   | 'masterKeyCommand'
   | 'operatorPassword'
   | 'lockoutAttempts'
+  | 'otlpEndpoint'
 
 export type Config = Readonly<Omit<Parsed, Optional> & { [K in Optional]: Parsed[K] | undefined }>
 

@@ -17,6 +17,7 @@ import { Listener } from './server/listener.js'
 import { Metrics } from './server/metrics.js'
 import { buildOpenApi } from './server/openapi.js'
 import { DESCRIPTIONS, endpoints } from './server/routes.js'
+import type { Tracing } from './server/tracing.js'
 import { WrongKeys } from './server/wrong-keys.js'
 import { AttemptGate } from './subjects/attempt-gate.js'
 import { SubjectVault } from './subjects/subject-vault.js'
@@ -61,6 +62,13 @@ function createLog({ logLevel }: Config): Logger {
   return pino({ level: logLevel, base: null }, pino.destination({ dest: 1, sync: false }))
 }
 
+/** Its packages are large: they are loaded only where traces are wanted. */
+async function startTracing({ otlpEndpoint, otelServiceName }: Config, log: Logger): Promise<Tracing | null> {
+  if (!otlpEndpoint) return null
+  const { Tracing } = await import('./server/tracing.js')
+  return Tracing.start(otlpEndpoint, otelServiceName, log)
+}
+
 export interface ServiceOptions {
   clock?: Clock
   log?: Logger
@@ -87,6 +95,7 @@ export class Service {
     readonly ledger: Ledger,
     readonly engine: Engine,
     private readonly metrics: Metrics,
+    private readonly tracing: Tracing | null,
   ) {
     this.startedAt = clock.now()
   }
@@ -98,6 +107,7 @@ export class Service {
     const ledger = await openLedger(config, clock)
     const metrics = new Metrics()
     try {
+      const tracing = await startTracing(config, log)
       const engine = await Engine.start({
         ...engineOptions(config),
         onIncident: (incident) => {
@@ -105,7 +115,7 @@ export class Service {
           log.error({ kind: incident.kind, err: incident.error }, 'engine incident')
         },
       })
-      const service = new Service(config, clock, log, ledger, engine, metrics)
+      const service = new Service(config, clock, log, ledger, engine, metrics, tracing)
       try {
         await service.listen()
       } catch (error) {
@@ -174,6 +184,7 @@ export class Service {
           metrics.observe(request)
           traffic.observe(request)
         },
+        tracing: this.tracing,
         isSaturated: () => engine.isSaturated,
       })
       served[environment] = { server, endpoints: environmentEndpoints }
@@ -253,6 +264,7 @@ export class Service {
       await this.engine.close()
       await admin?.close(DRAIN_GRACE_MS)
       await this.ledger.store.close()
+      await this.tracing?.stop()
     })()
     return this.stopping
   }

@@ -191,7 +191,7 @@ describe('every setting', () => {
     const settings = Object.values(SETTINGS)
     expect(new Set(settings.map(({ variable }) => variable)).size).toBe(settings.length)
     for (const { variable, fallback, description, parse } of settings) {
-      expect(variable).toMatch(/^COUNTERSIGN_[A-Z][A-Z_]*[A-Z]$/)
+      expect(variable).toMatch(/^(?:COUNTERSIGN|OTEL)_[A-Z][A-Z_]*[A-Z]$/)
       expect(description).toMatch(/\.$/)
       if (fallback !== undefined) expect(() => parse(fallback, variable)).not.toThrow()
     }

@@ -84,6 +84,7 @@ function apiServer(config: Config, { store, keys, secrets, tenancy, audit }: Led
       pino.destination({ dest: join(config.dataDir, 'service.log'), sync: false }),
     ),
     observe: new Metrics().observe,
+    tracing: null,
     isSaturated: () => false,
   })
 }

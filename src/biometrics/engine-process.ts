@@ -260,5 +260,7 @@ export class EngineProcess {
 
 /** The process that reads strangers' pictures gets none of our settings: among them are secrets. */
 function harmlessEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_')))
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(?:COUNTERSIGN|OTEL)_/.test(name)),
+  )
 }

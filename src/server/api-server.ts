@@ -22,7 +22,9 @@ import { EndpointRunner } from './endpoint-runner.js'
 import { type InputParser, inputParser } from './json-body.js'
 import type { IncomingRequest, Reply } from './listener.js'
 import { OPENAPI_PATH } from './routes.js'
+import { STAGES } from './stages.js'
 import { toApiError } from './to-api-error.js'
+import type { RequestTrace, Tracing } from './tracing.js'
 import type { WrongKeys } from './wrong-keys.js'
 
 export interface ApiServerParts {
@@ -43,6 +45,8 @@ export interface ApiServerParts {
   instanceSecret: SigningSecret
   log: Logger
   observe: (request: ObservedRequest) => void
+  /** Null where traces are not asked for. */
+  tracing: Tracing | null
   /** The engine's queue is full: one more request would be refused. */
   isSaturated: () => boolean
 }
@@ -76,6 +80,7 @@ interface Passage {
   caller: Caller | null
   secrets: ActiveSecrets | null
   headers: Record<string, string>
+  trace: RequestTrace | undefined
 }
 
 interface Route {
@@ -132,14 +137,16 @@ export class ApiServer {
   }
 
   readonly handle = async (request: IncomingRequest): Promise<Reply> => {
+    const route = this.routes.get(request.path)?.get(request.method)
     const passage: Passage = {
       requestId: newRequestId(this.parts.clock.now()),
       startedMs: performance.now(),
       timings: {},
-      route: this.routes.get(request.path)?.get(request.method),
+      route,
       caller: null,
       secrets: null,
       headers: {},
+      trace: this.parts.tracing?.begin(request, route?.endpoint.path),
     }
     const answer = await this.answer(request, passage).catch((error) => this.refuse(error, passage))
     const reply = this.sign(request, passage, answer)
@@ -305,6 +312,7 @@ export class ApiServer {
           ? { 'X-Client-Request-Id': clientRequestId }
           : {}),
         [SIGNATURE_HEADER]: signature,
+        ...(passage.trace ? { traceresponse: passage.trace.response } : {}),
         'Server-Timing': serverTiming(timings),
       },
     }
@@ -312,11 +320,11 @@ export class ApiServer {
 
   /** One line a request. The query may name a user, so it stays out. */
   private record(request: IncomingRequest, passage: Passage, answer: Answer): void {
-    const { requestId, startedMs, timings, caller, route } = passage
+    const { requestId, startedMs, timings, caller, route, trace } = passage
     const { environment, log, observe } = this.parts
     const durationMs = performance.now() - startedMs
     const endpoint = route?.endpoint.id ?? 'unknown'
-    observe({
+    const observed: ObservedRequest = {
       environment,
       endpoint,
       status: answer.status,
@@ -329,10 +337,13 @@ export class ApiServer {
       tenantId: caller?.tenant.id,
       score: answer.score,
       signingKeyId: request.headers['x-svc-signing-key-id'],
-    })
+    }
+    observe(observed)
+    trace?.end(requestId, observed)
     log.info(
       {
         request_id: requestId,
+        ...(trace ? { trace_id: trace.traceId } : {}),
         environment,
         tenant: caller?.tenant.id ?? null,
         endpoint,
@@ -382,8 +393,6 @@ function isLoopback(address: string): boolean {
     /^(?:0000:){5}ffff:7f[0-9a-f]{2}:[0-9a-f]{4}$/.test(address)
   )
 }
-
-const STAGES = ['auth', 'queue', 'decode', 'detect', 'align', 'liveness', 'embed', 'match', 'store', 'sign']
 
 function serverTiming(timings: Timings): string {
   return STAGES.filter((stage) => timings[stage] !== undefined)

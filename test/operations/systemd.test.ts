@@ -47,8 +47,9 @@ describe.skipIf(analyze('--version').error !== undefined)(
     })
 
     it('counts little that is exposed', () => {
-    const { stdout } = analyze('security', '--offline=true', '--no-pager')
-    const exposure = /Overall exposure level for countersign\.service: (\d+\.\d)/.exec(stdout)?.[1]
-    expect(Number(exposure)).toBeLessThan(2)
-  })
-})
+      const { stdout } = analyze('security', '--offline=true', '--no-pager')
+      const exposure = /Overall exposure level for countersign\.service: (\d+\.\d)/.exec(stdout)?.[1]
+      expect(Number(exposure)).toBeLessThan(2)
+    })
+  },
+)

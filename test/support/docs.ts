@@ -124,7 +124,7 @@ const GROUPS: Array<{ title: string; settings: SettingName[] }> = [
     ],
   },
   { title: 'Verdicts', settings: ['fmr', 'lockoutAttempts', 'replayPolicy', 'jwtTtlSeconds'] },
-  { title: 'Log', settings: ['logLevel'] },
+  { title: 'Log and traces', settings: ['logLevel', 'otlpEndpoint', 'otelServiceName'] },
 ]
 
 /** docs/configuration.md. Settings that no group names stand under a heading of their own, so that none is lost. */
