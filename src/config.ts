@@ -1,80 +1,32 @@
-/** Configuration: the environment becomes one typed, validated, frozen object; every variable is documented where it is read. */
+/** Configuration: environment and file become one typed, validated, frozen object; every variable is documented where it is read. */
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
+import { ConfigError } from './config/config-error.js'
+import {
+  baseUrl,
+  boolean,
+  falseMatchRate,
+  integer,
+  type ListenAddress,
+  listenAddress,
+  nameList,
+  oneOf,
+  parseRate,
+  text,
+} from './config/parsers.js'
+import { type Env, type GivenValue, readVariables } from './config/variables.js'
 
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-}
-
-export interface ListenAddress {
-  host: string
-  /** 0 lets the system choose. */
-  port: number
-}
-
-type Env = Record<string, string | undefined>
+export { ConfigError, type ListenAddress, parseRate }
 
 interface Setting<T> {
   variable: string
   /** As it would stand in the environment; undefined where the default is computed or absent. */
   fallback: string | undefined
   description: string
+  /** Never shown. Such a setting has another beside it, `<variable>_FILE`. */
+  isSecret: boolean
   parse(text: string, variable: string): T
-}
-
-function fail(variable: string, text: string, expected: string): never {
-  throw new ConfigError(`${variable} is ${JSON.stringify(text)}; expected ${expected}.`)
-}
-
-function integer(minimum: number, maximum: number) {
-  return (text: string, variable: string): number => {
-    const value = Number(text)
-    if (!Number.isSafeInteger(value) || value < minimum || value > maximum)
-      fail(variable, text, `a whole number from ${minimum} to ${maximum}`)
-    return value
-  }
-}
-
-function oneOf<const T extends string>(...values: T[]) {
-  return (text: string, variable: string): T =>
-    values.find((value) => value === text) ?? fail(variable, text, `one of ${values.join(', ')}`)
-}
-
-function boolean(text: string, variable: string): boolean {
-  return oneOf('true', 'false')(text, variable) === 'true'
-}
-
-function listenAddress(text: string, variable: string): ListenAddress {
-  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:\s]+)):(\d{1,5})$/.exec(text)
-  const port = Number(match?.[3])
-  if (!match || port > 65535) fail(variable, text, 'host:port, such as 127.0.0.1:8080 or [::1]:8080')
-  return { host: (match[1] ?? match[2])!, port }
-}
-
-function falseMatchRate(text: string, variable: string): number {
-  const value = Number(text)
-  if (!(value > 0 && value < 1)) fail(variable, text, 'a rate between 0 and 1, such as 1e-4')
-  return value
-}
-
-/** `50`, `50/s` or `0.5/s`, in requests per second. */
-export function parseRate(text: string, name: string): number {
-  const match = /^(\d+(?:\.\d+)?)(?:\/s)?$/.exec(text.trim())
-  const value = Number(match?.[1])
-  if (!match || !(value > 0) || value > 1_000_000) fail(name, text, 'requests per second, such as 50/s')
-  return value
-}
-
-function baseUrl(text: string, variable: string): string {
-  let url: URL
-  try {
-    url = new URL(text)
-  } catch {
-    fail(variable, text, 'an absolute http(s) URL')
-  }
-  if (!/^https?:$/.test(url.protocol)) fail(variable, text, 'an absolute http(s) URL')
-  return text.replace(/\/+$/, '')
 }
 
 function setting<T>(
@@ -83,13 +35,21 @@ function setting<T>(
   description: string,
   parse: (text: string, variable: string) => T,
 ): Setting<T> {
-  return { variable: `COUNTERSIGN_${variable}`, fallback, description, parse }
+  return { variable: `COUNTERSIGN_${variable}`, fallback, description, isSecret: false, parse }
 }
 
-const text = (value: string) => value
+function secret(variable: string, description: string): Setting<string> {
+  return { ...setting(variable, undefined, description, text), isSecret: true }
+}
 
 /** Every variable, in the order in which the documentation lists them. */
 export const SETTINGS = {
+  configFile: setting(
+    'CONFIG',
+    undefined,
+    'File with more of these variables, as NAME=value lines; the environment wins over it. Also: --config of a command.',
+    text,
+  ),
   productionListen: setting(
     'PRODUCTION_LISTEN',
     '127.0.0.1:8080',
@@ -141,11 +101,9 @@ export const SETTINGS = {
     'Where records live. Default: sqlite:<data dir>/countersign.db.',
     text,
   ),
-  masterKey: setting(
+  masterKey: secret(
     'MASTER_KEY',
-    undefined,
     '32 bytes in base64 that wrap every other key. Default: MASTER_KEY_COMMAND, else MASTER_KEY_FILE.',
-    text,
   ),
   masterKeyCommand: setting(
     'MASTER_KEY_COMMAND',
@@ -159,16 +117,14 @@ export const SETTINGS = {
     'File with the master key, made with mode 0600 at first start. Default: <data dir>/master.key.',
     text,
   ),
-  operatorPassword: setting(
+  operatorPassword: secret(
     'OPERATOR_PASSWORD',
-    undefined,
-    'Password of the operator at the dashboard. Default: OPERATOR_PASSWORD_FILE.',
-    text,
+    'Password of the operator at the dashboard, or its hash as countersign operator-password prints it. Default: OPERATOR_PASSWORD_FILE.',
   ),
   operatorPasswordFile: setting(
     'OPERATOR_PASSWORD_FILE',
     undefined,
-    'File with the scrypt hash of the operator password; made with mode 0600 at first start, when the password is printed once. Default: <data dir>/operator.password.',
+    'File with the same; made with mode 0600 at first start, when the password is printed once. Default: <data dir>/operator.password.',
     text,
   ),
   modelsDir: setting('MODELS_DIR', undefined, 'Folder with model packs. Default: <data dir>/models.', text),
@@ -182,11 +138,7 @@ export const SETTINGS = {
     'EXECUTION_PROVIDERS',
     'cpu',
     'ONNX Runtime providers in order of preference (cuda, tensorrt, webgpu, dml, coreml, cpu); cpu is always the last resort.',
-    (value) =>
-      value
-        .split(',')
-        .map((name) => name.trim().toLowerCase())
-        .filter(Boolean),
+    nameList,
   ),
   workers: setting(
     'WORKERS',
@@ -271,12 +223,14 @@ export const SETTINGS = {
     fallback: undefined,
     description:
       'Base URL of an OpenTelemetry collector, to which traces are sent by OTLP over HTTP. Without it there are none.',
+    isSecret: false,
     parse: baseUrl,
   },
   otelServiceName: {
     variable: 'OTEL_SERVICE_NAME',
     fallback: 'countersign',
     description: 'Name of the service in traces.',
+    isSecret: false,
     parse: text,
   },
   logLevel: setting(
@@ -287,8 +241,10 @@ export const SETTINGS = {
   ),
 } as const
 
-type Parsed = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['parse']> }
+export type SettingName = keyof typeof SETTINGS
+type Parsed = { [K in SettingName]: ReturnType<(typeof SETTINGS)[K]['parse']> }
 type Optional =
+  | 'configFile'
   | 'productionUrl'
   | 'sandboxUrl'
   | 'adminUrl'
@@ -302,26 +258,53 @@ type Optional =
 
 export type Config = Readonly<Omit<Parsed, Optional> & { [K in Optional]: Parsed[K] | undefined }>
 
-/**
- * Reads the environment.
- * @throws ConfigError naming the variable, its value and what was expected.
- */
-export function loadConfig(env: Env = process.env): Config {
-  const read = <K extends keyof typeof SETTINGS>(key: K): Parsed[K] | undefined => {
+/** Of each group one is given at most: which of two wins would be a trap. */
+const ALTERNATIVES: readonly SettingName[][] = [
+  ['masterKey', 'masterKeyCommand', 'masterKeyFile'],
+  ['operatorPassword', 'operatorPasswordFile'],
+]
+
+export interface Resolution {
+  /** What is in effect; in the place of a value that cannot be read stands its default. */
+  config: Config
+  /** What was set, as text, by variable. */
+  given: ReadonlyMap<string, GivenValue>
+  /** Everything that is wrong, a sentence each. */
+  problems: readonly string[]
+}
+
+/** Reads the environment and the configuration file that it names. */
+export function resolveConfig(env: Env = process.env): Resolution {
+  const names = Object.keys(SETTINGS) as SettingName[]
+  const variableOf = (name: SettingName) => SETTINGS[name].variable
+  const { given, file, problems } = readVariables(env, new Set(names.map(variableOf)))
+  const read = <K extends SettingName>(key: K): Parsed[K] | undefined => {
     const { variable, fallback, parse } = SETTINGS[key] as Setting<Parsed[K]>
-    const value = env[variable]?.trim() || fallback
-    return value === undefined ? undefined : parse(value, variable)
+    const value = given.get(variable)
+    const unset = () => (fallback === undefined ? undefined : parse(fallback, variable))
+    if (!value) return unset()
+    try {
+      return parse(value.text, value.source === 'file' ? `${variable} in ${file}` : variable)
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      problems.push(...error.problems)
+      return unset()
+    }
   }
-  const values = Object.fromEntries(
-    (Object.keys(SETTINGS) as Array<keyof typeof SETTINGS>).map((key) => [key, read(key)]),
-  ) as { [K in keyof Parsed]: Parsed[K] | undefined }
+  const values = Object.fromEntries(names.map((key) => [key, read(key)])) as {
+    [K in SettingName]: Parsed[K] | undefined
+  }
+  for (const group of ALTERNATIVES) {
+    const set = group.map(variableOf).filter((variable) => given.has(variable))
+    if (set.length > 1) problems.push(`${set.join(' and ')} are both set; give one of them.`)
+  }
+  if ((values.tlsCert === undefined) !== (values.tlsKey === undefined))
+    problems.push('COUNTERSIGN_TLS_CERT and COUNTERSIGN_TLS_KEY must be given together.')
+  for (const path of [values.tlsCert, values.tlsKey]) if (path) problems.push(...unreadable(path))
   const dataDir = resolve(values.dataDir!)
   const inDataDir = (path: string | undefined, name: string) => (path ? resolve(path) : join(dataDir, name))
   const workers = values.workers ?? availableParallelism()
-  if ((values.tlsCert === undefined) !== (values.tlsKey === undefined))
-    throw new ConfigError('COUNTERSIGN_TLS_CERT and COUNTERSIGN_TLS_KEY must be given together.')
-  for (const file of [values.tlsCert, values.tlsKey]) if (file) assertReadable(file)
-  return Object.freeze({
+  const config = Object.freeze({
     ...(values as Parsed),
     dataDir,
     workers,
@@ -332,19 +315,22 @@ export function loadConfig(env: Env = process.env): Config {
     queueLimit: values.queueLimit ?? workers * 32,
     executionProviders: values.executionProviders!,
   })
+  return { config, given, problems }
 }
 
-/** Variables that look like ours and are not: most likely misspelt, so worth a warning. */
-export function unknownVariables(env: Env = process.env): string[] {
-  const known = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
-  return Object.keys(env).filter((name) => name.startsWith('COUNTERSIGN_') && !known.has(name))
+/** @throws ConfigError naming everything that is wrong: the variable, its value and what was expected. */
+export function loadConfig(env: Env = process.env): Config {
+  const { config, problems } = resolveConfig(env)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config
 }
 
-function assertReadable(file: string): void {
+function unreadable(file: string): string[] {
   try {
     readFileSync(file)
+    return []
   } catch (cause) {
-    throw new ConfigError(`Cannot read ${file}: ${(cause as Error).message}`)
+    return [`Cannot read ${file}: ${(cause as Error).message}`]
   }
 }
 

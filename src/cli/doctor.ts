@@ -6,8 +6,9 @@ import type { Command } from 'commander'
 import { hasByteDotProducts } from '../biometrics/cpu-features.js'
 import { nativeKernels } from '../biometrics/kernels/kernels.js'
 import { loadModelPack, thresholdForFmr, verifyModelPack } from '../biometrics/model-pack.js'
-import { type Config, loadConfig, modelPackDir, unknownVariables } from '../config.js'
+import { type Config, loadConfig, modelPackDir, resolveConfig } from '../config.js'
 import { openLedger } from '../ledger.js'
+import { configWarnings } from './config-warnings.js'
 import { action, EXIT, type OutputOptions, print, table } from './output.js'
 
 interface Finding {
@@ -42,12 +43,12 @@ export function registerDoctorCommand(program: Command): void {
           await checkDisk(config),
           checkClock(),
           checkTopology(config),
-          ...unknownVariables().map(
-            (name): Finding => ({
+          ...configWarnings(resolveConfig()).map(
+            (detail): Finding => ({
               check: 'configuration',
               status: 'warning',
-              detail: `${name} is not a setting of Countersign`,
-              remedy: 'correct or remove it',
+              detail,
+              remedy: 'close it with chmod, or mount it with another mode',
             }),
           ),
         ]

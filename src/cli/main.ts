@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The `countersign` command: dispatches to one file a command. */
 import { Command } from 'commander'
+import { SETTINGS } from '../config.js'
 import { VERSION } from '../version.js'
 import { EXIT } from './output.js'
 
@@ -11,7 +12,7 @@ const program = new Command('countersign')
   .addHelpText(
     'after',
     `
-Configuration is read from COUNTERSIGN_* environment variables; see README.md.
+Configuration is read from COUNTERSIGN_* environment variables and the file that --config or COUNTERSIGN_CONFIG names.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 
 Examples:
@@ -39,7 +40,22 @@ const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
   doctor: async () => (await import('./doctor.js')).registerDoctorCommand,
 }
 
+/** They open no configuration. */
+const WITHOUT_CONFIG: ReadonlySet<string> = new Set(['jwt'])
+
 const wanted = COMMANDS[process.argv[2] ?? '']
 for (const load of wanted ? [wanted] : Object.values(COMMANDS)) (await load())(program)
 
+for (const command of leaves(program))
+  if (!WITHOUT_CONFIG.has(command.name()))
+    command.option('--config <file>', `configuration file (default: ${SETTINGS.configFile.variable})`)
+program.hook('preAction', (_, command) => {
+  const { config } = command.opts<{ config?: string }>()
+  if (config) process.env[SETTINGS.configFile.variable] = config
+})
+
 await program.parseAsync()
+
+function leaves(command: Command): Command[] {
+  return command.commands.length > 0 ? command.commands.flatMap(leaves) : [command]
+}

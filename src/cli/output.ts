@@ -42,10 +42,10 @@ export function note(text: string): void {
 /** Prints the failure and sets the exit code; the process ends when its handles are closed. */
 export function fail(error: unknown, options: OutputOptions): void {
   const code = codeOf(error)
-  const message = error instanceof Error ? error.message : String(error)
+  const message = problemsOf(error).join('\n')
   process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed
   if (options.json) note(JSON.stringify({ error: { code, message } }))
-  else note(`error: ${message}`)
+  else for (const problem of problemsOf(error)) note(`error: ${problem}`)
   if (code === 'internal_error' && error instanceof Error && !options.json) note(error.stack ?? '')
 }
 
@@ -60,6 +60,11 @@ export function action<A extends unknown[]>(
       fail(error, (args.at(-2) ?? {}) as OutputOptions)
     }
   }
+}
+
+function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.problems
+  return [error instanceof Error ? error.message : String(error)]
 }
 
 function codeOf(error: unknown): string {

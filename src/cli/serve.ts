@@ -1,8 +1,9 @@
 /** `countersign serve`: runs the service until it is told to stop. */
 import type { Command } from 'commander'
-import { type Config, loadConfig, unknownVariables } from '../config.js'
+import { type Config, loadConfig, resolveConfig } from '../config.js'
 import { prepareModels, Service } from '../service.js'
 import { VERSION } from '../version.js'
+import { configWarnings } from './config-warnings.js'
 import { demoInstructions, prepareDemo } from './demo.js'
 import { action, note, progressBar } from './output.js'
 
@@ -14,8 +15,7 @@ export function registerServeCommand(program: Command): void {
     .action(
       action(async (options: { demo?: boolean }) => {
         const config = loadConfig()
-        for (const name of unknownVariables())
-          note(`warning: ${name} is not a setting of Countersign; is it misspelt?`)
+        for (const warning of configWarnings(resolveConfig())) note(`warning: ${warning}`)
         const starting = start(config)
         stopOnSignals(starting)
         const service = await starting

@@ -32,7 +32,7 @@ type MasterKeyConfig = Pick<Config, 'masterKey' | 'masterKeyCommand' | 'masterKe
 
 /**
  * The configured key, else what the configured command prints, else the one in the key file, which is made when it is absent.
- * @throws ConfigError when the key has a wrong length, the command fails, the file is open to others, or it can be neither
+ * @throws ConfigError when the key has a wrong length, the command fails, its own file is open to others, or it can be neither
  * read nor made.
  */
 export function loadMasterKey(config: MasterKeyConfig): Buffer {
@@ -99,8 +99,11 @@ function explain(error: unknown, file: string): unknown {
 
 function readKeyFile(file: string): Buffer {
   const text = readFileSync(file, 'utf8')
-  const mode = statSync(file).mode & 0o777
-  if (process.platform !== 'win32' && (mode & bitsOfOthers(file)) !== 0)
+  const stats = statSync(file)
+  const mode = stats.mode & 0o777
+  // As OpenSSH has it: somebody else's file cannot be closed by us. A mounted secret is root's, and open to our group.
+  const isOurs = process.platform !== 'win32' && stats.uid === process.getuid?.()
+  if (isOurs && (mode & bitsOfOthers(file)) !== 0)
     throw new ConfigError(
       `The master key file ${file} has mode ${mode.toString(8)}; others must not read it: chmod 600 ${file}`,
     )

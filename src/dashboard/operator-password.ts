@@ -1,4 +1,4 @@
-/** The operator's password: configured, or kept as an scrypt hash in a file that the first start makes. */
+/** The operator's password: configured, or kept in a file that the first start makes; as itself or as an scrypt hash. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -11,6 +11,8 @@ const COST = { N: 16_384, r: 8, p: 5 }
 const HASH_BYTES = 32
 const SALT_BYTES = 16
 const GENERATED_BYTES = 15
+const HASH_PREFIX = 'scrypt$'
+const HASH = /^scrypt\$([\w-]{22})\$([\w-]{43})$/
 
 export interface OperatorPassword {
   matches(password: string): Promise<boolean>
@@ -23,14 +25,17 @@ export async function loadOperatorPassword(
   config: Pick<Config, 'operatorPassword' | 'operatorPasswordFile'>,
 ): Promise<OperatorPassword> {
   if (config.operatorPassword !== undefined)
-    return { matches: matcher(await hashPassword(config.operatorPassword), 'memory'), generated: null }
+    return {
+      matches: await matcher(config.operatorPassword, 'COUNTERSIGN_OPERATOR_PASSWORD'),
+      generated: null,
+    }
   const file = config.operatorPasswordFile
   try {
-    return { matches: matcher(readFileSync(file, 'utf8').trim(), file), generated: null }
+    return { matches: await matcher(readFileSync(file, 'utf8').trim(), file), generated: null }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw explain(error, file)
   }
-  const generated = randomBytes(GENERATED_BYTES).toString('base64url')
+  const generated = generatePassword()
   const hash = await hashPassword(generated)
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
@@ -38,20 +43,33 @@ export async function loadOperatorPassword(
   } catch (error) {
     throw explain(error, file)
   }
-  return { matches: matcher(hash, file), generated }
+  return { matches: await matcher(hash, file), generated }
+}
+
+/** 120 random bits. */
+export function generatePassword(): string {
+  return randomBytes(GENERATED_BYTES).toString('base64url')
 }
 
 /** `scrypt$<salt>$<hash>`, both in base64url. */
-async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
   const hash = await derive(password, salt, HASH_BYTES, COST)
   return `scrypt$${salt.toString('base64url')}$${hash.toString('base64url')}`
 }
 
-function matcher(stored: string, origin: string): (password: string) => Promise<boolean> {
-  const match = /^scrypt\$([\w-]{22})\$([\w-]{43})$/.exec(stored)
+async function matcher(stored: string, origin: string): Promise<(password: string) => Promise<boolean>> {
+  if (stored === '')
+    throw new ConfigError(
+      `${origin} is empty; make a password with: countersign operator-password --generate`,
+    )
+  // A hash that was cut off is no password: nobody would know that it had become one.
+  const text = stored.startsWith(HASH_PREFIX) ? stored : await hashPassword(stored)
+  const match = HASH.exec(text)
   if (!match)
-    throw new ConfigError(`${origin} holds no password hash; delete it, and the next start makes one.`)
+    throw new ConfigError(
+      `${origin} holds a password hash that is not whole; make one with: countersign operator-password`,
+    )
   const salt = Buffer.from(match[1]!, 'base64url')
   const expected = Buffer.from(match[2]!, 'base64url')
   return async (password) => timingSafeEqual(await derive(password, salt, HASH_BYTES, COST), expected)

@@ -128,21 +128,21 @@ describe('doctor', () => {
   })
 
   it('warns, and does not fail, of what is merely odd', async () => {
-    const { ok, of, findings } = await examine({
+    const { ok, of } = await examine({
       COUNTERSIGN_WORKERS: '256',
       COUNTERSIGN_EXECUTION_PROVIDERS: 'nonsense,cpu',
-      COUNTERSIGN_WRKERS: '1',
     })
     expect(ok).toBe(true)
     expect(of('topology').status).toBe('warning')
     expect(of('provider nonsense').status).toBe('warning')
-    expect(findings).toContainEqual(
-      expect.objectContaining({
-        check: 'configuration',
-        status: 'warning',
-        detail: expect.stringContaining('COUNTERSIGN_WRKERS'),
-      }),
-    )
+  })
+
+  it('warns of a secret that every user of the machine may read', async () => {
+    const file = place.path('password')
+    await writeFile(file, 'correct horse\n', { mode: 0o644 })
+    const { ok, of } = await examine({ COUNTERSIGN_OPERATOR_PASSWORD_FILE: file })
+    expect(ok).toBe(true)
+    expect(of('configuration')).toMatchObject({ status: 'warning', detail: expect.stringContaining(file) })
   })
 
   it('tells people what failed and how to mend it', async () => {

@@ -147,9 +147,31 @@ describe('serve', () => {
     expect((await fetch(`${first.admin}/readyz`)).status).toBe(200)
   })
 
-  it('warns of a variable that is none of its own', async () => {
-    const server = await place.serve([], { COUNTERSIGN_PRODUCTION_LISTN: '127.0.0.1:1' })
-    expect(server.stderr()).toContain('warning: COUNTERSIGN_PRODUCTION_LISTN is not a setting of Countersign')
+  it('refuses a misspelt variable, and says which one was meant', async () => {
+    const { code, stderr } = await place.run(['serve'], { COUNTERSIGN_PRODUCTION_LISTN: '127.0.0.1:1' })
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr:
+        'error: COUNTERSIGN_PRODUCTION_LISTN is not a setting of Countersign; did you mean COUNTERSIGN_PRODUCTION_LISTEN?\n',
+    })
+  })
+
+  it('takes its settings and secrets from files, and warns of those that everybody may read', async () => {
+    const [settings, secret] = [place.path('countersign.env'), place.path('operator')]
+    await writeFile(secret, 'correct horse battery\n', { mode: 0o644 })
+    await writeFile(settings, `COUNTERSIGN_OPERATOR_PASSWORD_FILE="${secret}" # as mounted\n`)
+    const server = await place.serve(['--config', settings])
+    expect(server.stderr()).toContain(
+      `warning: ${secret} holds a secret and is open to every user here (mode 644).`,
+    )
+    const signIn = (password: string) =>
+      fetch(`${server.admin}/api/session`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Origin: server.admin },
+        body: JSON.stringify({ password }),
+      })
+    expect((await signIn('correct horse battery')).status).toBe(201)
+    expect((await signIn('correct horse')).status).toBe(401)
   })
 
   const REFUSED: Array<[string, Record<string, string>, RegExp]> = [
@@ -176,7 +198,7 @@ describe('serve', () => {
     })
 
   it('refuses a certificate that is none, naming the file', async () => {
-    await writeFile(place.path('junk.pem'), 'junk')
+    await writeFile(place.path('junk.pem'), 'junk', { mode: 0o600 })
     const { code, stderr } = await place.run(['serve'], {
       COUNTERSIGN_TLS_CERT: place.path('junk.pem'),
       COUNTERSIGN_TLS_KEY: place.path('junk.pem'),

@@ -1,6 +1,15 @@
 import { execFile } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -91,6 +100,15 @@ describe('the master key file', () => {
         chmodSync(file, mode)
         expect(() => load()).toThrow(`chmod 600 ${file}`)
       }
+    },
+  )
+
+  it.runIf(process.getuid?.() === 0)(
+    "that is somebody else's, as a mounted secret is, may be open to a group",
+    () => {
+      write(`${randomBytes(32).toString('base64')}\n`, 0o440)
+      chownSync(file, 65_534, 65_534)
+      expect(load()).toHaveLength(32)
     },
   )
 

@@ -1,6 +1,6 @@
 /** Pages of docs/ that are made from the code; `UPDATE_DOCS=1 npx vitest run test/docs.test.ts test/openapi.test.ts` writes them. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { SETTINGS } from '../../src/config.js'
+import { SETTINGS, type SettingName } from '../../src/config.js'
 import { ERRORS, type ErrorCategory } from '../../src/errors.js'
 import { packageFile } from '../../src/package-root.js'
 
@@ -84,10 +84,9 @@ Every error is a JSON object:
 ${sections.join('\n')}`
 }
 
-type SettingName = keyof typeof SETTINGS
-
 /** Every setting, under the heading where an operator looks for it. */
 const GROUPS: Array<{ title: string; settings: SettingName[] }> = [
+  { title: 'Configuration file', settings: ['configFile'] },
   {
     title: 'Addresses and TLS',
     settings: [
@@ -141,9 +140,27 @@ export function configurationPage(): string {
   })
   return `# Configuration
 
-Countersign is configured by environment variables alone; each is read once, at the start. A value that cannot be read
-stops the start with a message that names the variable, and a variable that begins with \`COUNTERSIGN_\` and is not listed
-here is warned of. An empty variable counts as absent. \`countersign doctor\` checks the result.
+Countersign is configured by environment variables, and by a file with more of them. Each is read once, at the start. An
+empty variable counts as absent. A value that cannot be read stops every command with a message that names the variable, and
+so does a name that begins with \`COUNTERSIGN_\` and is not listed here; everything that is wrong is told at once. Variables that
+Kubernetes makes for a Service called \`countersign\` are let through.
+
+The file is named by \`COUNTERSIGN_CONFIG\`, or by \`--config\` of a command. Its lines are \`NAME=value\`, as in the \`--env-file\`
+of Docker and the \`EnvironmentFile\` of systemd; the environment wins over it:
+
+\`\`\`sh
+# /etc/countersign/countersign.env
+COUNTERSIGN_DATA_DIR=/var/lib/countersign
+COUNTERSIGN_PRODUCTION_LISTEN=0.0.0.0:8080   # behind the proxy
+COUNTERSIGN_MASTER_KEY_FILE=/run/secrets/countersign-master-key
+COUNTERSIGN_OPERATOR_PASSWORD_FILE=/run/secrets/countersign-operator
+\`\`\`
+
+Quote a value that holds \`#\` or a space at an end. Other names than those listed here are refused in it.
+
+Every secret can be given by a file, \`<variable>_FILE\`, as Docker and Kubernetes mount them; whatever white space ends it is
+dropped, and giving both is refused. A file with a secret that every user of the machine may open is warned of at the start
+and by \`countersign doctor\`. A master key file of the service's own user must be closed to all others (\`chmod 600\`).
 
 A dash means that there is no fixed default; the description tells what happens then.
 

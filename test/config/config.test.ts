@@ -9,10 +9,10 @@ import {
   loadConfig,
   modelPackDir,
   parseRate,
+  resolveConfig,
   SETTINGS,
   sqliteFile,
-  unknownVariables,
-} from '../src/config.js'
+} from '../../src/config.js'
 
 let dir: string
 beforeAll(() => {
@@ -178,12 +178,60 @@ describe('rates', () => {
   })
 })
 
-describe('misspelt variables', () => {
-  it('are told, others are none of our business', () => {
-    expect(unknownVariables({ COUNTERSIGN_WORKER: '1', COUNTERSIGN_WORKERS: '1', PATH: 'x' })).toEqual([
-      'COUNTERSIGN_WORKER',
+/** All that is wrong with an environment. */
+const problemsOf = (env: Record<string, string>) => resolveConfig(env).problems
+
+describe('a variable that is no setting', () => {
+  it('is refused with the one that was meant, and others are none of our business', () => {
+    expect(problemsOf({ COUNTERSIGN_WORKER: '1', COUNTERSIGN_WORKERS: '1', PATH: 'x' })).toEqual([
+      'COUNTERSIGN_WORKER is not a setting of Countersign; did you mean COUNTERSIGN_WORKERS?',
+    ])
+    expect(problemsOf({ COUNTERSIGN_COLOUR: 'x' })).toEqual([
+      'COUNTERSIGN_COLOUR is not a setting of Countersign: see countersign config.',
     ])
   })
+
+  it('is let through where Kubernetes has put it', () => {
+    const links = {
+      COUNTERSIGN_SERVICE_HOST: '10.0.0.1',
+      COUNTERSIGN_SERVICE_PORT: '8080',
+      COUNTERSIGN_SERVICE_PORT_HTTP_API: '8080',
+      COUNTERSIGN_PORT: 'tcp://10.0.0.1:8080',
+      COUNTERSIGN_PORT_8080_TCP: 'tcp://10.0.0.1:8080',
+      COUNTERSIGN_PORT_8080_TCP_ADDR: '10.0.0.1',
+      COUNTERSIGN_SANDBOX_PORT_8081_TCP_PROTO: 'tcp',
+    }
+    expect(problemsOf(links)).toEqual([])
+    expect(problemsOf({ COUNTERSIGN_SERVICE_HOSTS: 'x' })).toHaveLength(1)
+  })
+})
+
+describe('several things that are wrong', () => {
+  it('are told at once', () => {
+    const env = { COUNTERSIGN_WORKERS: 'many', COUNTERSIGN_FMR: '2', COUNTERSIGN_TLS_CERT: join(dir, 'none') }
+    expect(problemsOf(env)).toHaveLength(4)
+    try {
+      loadConfig(env)
+      expect.unreachable()
+    } catch (error) {
+      expect((error as ConfigError).problems).toEqual(problemsOf(env))
+    }
+  })
+})
+
+describe('of settings that exclude each other', () => {
+  for (const [first, second] of [
+    ['MASTER_KEY', 'MASTER_KEY_FILE'],
+    ['MASTER_KEY', 'MASTER_KEY_COMMAND'],
+    ['MASTER_KEY_COMMAND', 'MASTER_KEY_FILE'],
+    ['OPERATOR_PASSWORD', 'OPERATOR_PASSWORD_FILE'],
+  ])
+    it(`${first} and ${second} are refused together`, () => {
+      const env = { [`COUNTERSIGN_${first}`]: 'top-secret', [`COUNTERSIGN_${second}`]: '/run/secrets/x' }
+      expect(problemsOf(env)).toEqual([
+        `COUNTERSIGN_${first} and COUNTERSIGN_${second} are both set; give one of them.`,
+      ])
+    })
 })
 
 describe('every setting', () => {
@@ -195,5 +243,12 @@ describe('every setting', () => {
       expect(description).toMatch(/\.$/)
       if (fallback !== undefined) expect(() => parse(fallback, variable)).not.toThrow()
     }
+  })
+
+  it('that is a secret can be given by a file', () => {
+    const variables = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
+    const secrets = Object.values(SETTINGS).filter(({ isSecret }) => isSecret)
+    expect(secrets.length).toBeGreaterThan(0)
+    for (const { variable } of secrets) expect(variables).toContain(`${variable}_FILE`)
   })
 })

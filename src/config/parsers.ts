@@ -1,0 +1,74 @@
+/** Parsers of settings: each turns text into a value, or throws a ConfigError with the variable, the text and what was expected. */
+import { ConfigError } from './config-error.js'
+
+export interface ListenAddress {
+  host: string
+  /** 0 lets the system choose. */
+  port: number
+}
+
+function fail(variable: string, text: string, expected: string): never {
+  throw new ConfigError(`${variable} is ${JSON.stringify(text)}; expected ${expected}.`)
+}
+
+export function integer(minimum: number, maximum: number) {
+  return (text: string, variable: string): number => {
+    const value = Number(text)
+    if (!Number.isSafeInteger(value) || value < minimum || value > maximum)
+      fail(variable, text, `a whole number from ${minimum} to ${maximum}`)
+    return value
+  }
+}
+
+export function oneOf<const T extends string>(...values: T[]) {
+  return (text: string, variable: string): T =>
+    values.find((value) => value === text) ?? fail(variable, text, `one of ${values.join(', ')}`)
+}
+
+export function boolean(text: string, variable: string): boolean {
+  return oneOf('true', 'false')(text, variable) === 'true'
+}
+
+export function listenAddress(text: string, variable: string): ListenAddress {
+  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:\s]+)):(\d{1,5})$/.exec(text)
+  const port = Number(match?.[3])
+  if (!match || port > 65535) fail(variable, text, 'host:port, such as 127.0.0.1:8080 or [::1]:8080')
+  return { host: (match[1] ?? match[2])!, port }
+}
+
+export function falseMatchRate(text: string, variable: string): number {
+  const value = Number(text)
+  if (!(value > 0 && value < 1)) fail(variable, text, 'a rate between 0 and 1, such as 1e-4')
+  return value
+}
+
+/** `50`, `50/s` or `0.5/s`, in requests per second. */
+export function parseRate(text: string, name: string): number {
+  const match = /^(\d+(?:\.\d+)?)(?:\/s)?$/.exec(text.trim())
+  const value = Number(match?.[1])
+  if (!match || !(value > 0) || value > 1_000_000) fail(name, text, 'requests per second, such as 50/s')
+  return value
+}
+
+export function baseUrl(text: string, variable: string): string {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    fail(variable, text, 'an absolute http(s) URL')
+  }
+  if (!/^https?:$/.test(url.protocol)) fail(variable, text, 'an absolute http(s) URL')
+  return text.replace(/\/+$/, '')
+}
+
+export function text(value: string): string {
+  return value
+}
+
+/** Names, separated by commas. */
+export function nameList(value: string): string[] {
+  return value
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter(Boolean)
+}

@@ -1,0 +1,90 @@
+/** What was set, and where: environment and configuration file as one, before anything is parsed. */
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import { closestMatch } from 'leven'
+
+export type Env = Record<string, string | undefined>
+
+export interface GivenValue {
+  text: string
+  source: 'environment' | 'file'
+}
+
+export interface Variables {
+  given: ReadonlyMap<string, GivenValue>
+  /** Absolute or relative as it was named; undefined where no file was. */
+  file: string | undefined
+  problems: string[]
+}
+
+export const CONFIG_VARIABLE = 'COUNTERSIGN_CONFIG'
+
+const PREFIX = 'COUNTERSIGN_'
+/** Written after the last line of a file. */
+const END = '_END_OF_FILE'
+const NAME = /^[A-Za-z_]\w*$/
+/** More typing errors than that are another word. */
+const MAX_TYPING_ERRORS = 3
+/** Kubernetes puts these into every pod of a namespace with a Service whose name begins with "countersign". */
+const SERVICE_LINK =
+  /^COUNTERSIGN_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/
+
+/** The environment wins over the file that it names. An empty variable counts as absent. */
+export function readVariables(env: Env, known: ReadonlySet<string>): Variables {
+  const given = new Map<string, GivenValue>()
+  const problems: string[] = []
+  const file = env[CONFIG_VARIABLE]?.trim() || undefined
+  const add = (name: string, value: string, source: GivenValue['source'], where: string) => {
+    if (!known.has(name)) problems.push(`${name}${where} is not a setting of Countersign${hint(name, known)}`)
+    else if (value.trim()) given.set(name, { text: value.trim(), source })
+  }
+  if (file) {
+    const fromFile = readFile(file)
+    problems.push(...fromFile.problems)
+    for (const [name, value] of fromFile.entries) add(name, value, 'file', ` in ${file}`)
+  }
+  for (const [name, value = ''] of Object.entries(env))
+    if (known.has(name) || (name.startsWith(PREFIX) && !SERVICE_LINK.test(name)))
+      add(name, value, 'environment', '')
+  return { given, file, problems }
+}
+
+function hint(name: string, known: ReadonlySet<string>): string {
+  const full = name.startsWith(PREFIX) ? name : `${PREFIX}${name}`
+  const meant = closestMatch(full.toUpperCase(), [...known], { maxDistance: MAX_TYPING_ERRORS })
+  return meant ? `; did you mean ${meant}?` : ': see countersign config.'
+}
+
+function readFile(file: string): { entries: Array<[string, string]>; problems: string[] } {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
+  } catch (error) {
+    return { entries: [], problems: [`Cannot read the configuration file: ${(error as Error).message}.`] }
+  }
+  const entries: Array<[string, string]> = []
+  const problems: string[] = []
+  // parseEnv takes a line that is no assignment into the next name, and may end there: a known last name shows both.
+  const { [END]: end, ...parsed } = parseEnv(`${text}\n${END}=1\n`)
+  for (const [name, value = ''] of Object.entries(parsed)) {
+    if (!NAME.test(name)) problems.push(`${file} holds a line that is not NAME=value: ${lineOf(text, name)}.`)
+    else if (name === CONFIG_VARIABLE) problems.push(`${file} sets ${name}: a file names no other.`)
+    else if (value.includes('\n') || isUnclosed(text, name, value))
+      problems.push(`${file}: the value of ${name} does not end on its line; a quote is missing.`)
+    else entries.push([name, value])
+  }
+  if (end === undefined && problems.length === 0) problems.push(`${file} cannot be read to its end.`)
+  return { entries, problems }
+}
+
+/** Its number, not its text: that may be a part of a secret. */
+function lineOf(text: string, name: string): string {
+  const stray = name.split('\n')[0]!.trim()
+  return `line ${text.split('\n').findIndex((line) => line.trim().startsWith(stray)) + 1}`
+}
+
+/** parseEnv leaves the quote in the value when the other one is missing. */
+function isUnclosed(text: string, name: string, value: string): boolean {
+  const quote = new RegExp(`^\\s*(?:export\\s+)?${name}\\s*=\\s*(["'\`])`, 'm').exec(text)?.[1]
+  return quote !== undefined && value.startsWith(quote)
+}

@@ -1,0 +1,87 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { resolveConfig } from '../../src/config.js'
+
+let dir: string
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'countersign-file-'))
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+function resolveFile(text: string, env: Record<string, string> = {}) {
+  const file = join(dir, 'countersign.env')
+  writeFileSync(file, text)
+  return { file, ...resolveConfig({ COUNTERSIGN_CONFIG: file, ...env }) }
+}
+
+describe('a configuration file', () => {
+  it('is read as dotenv files are: comments, quotes, export, any line end', () => {
+    const { config, problems } = resolveFile(
+      [
+        '\uFEFF# of this host',
+        'COUNTERSIGN_WORKERS=3 # of four',
+        'export COUNTERSIGN_MODEL_PACK="zoo"\r',
+        "  COUNTERSIGN_OPERATOR_PASSWORD='a#b $c'",
+        '',
+        'COUNTERSIGN_FMR=',
+      ].join('\n'),
+    )
+    expect(problems).toEqual([])
+    expect(config).toMatchObject({ workers: 3, modelPack: 'zoo', operatorPassword: 'a#b $c', fmr: 1e-4 })
+  })
+
+  it('yields to the environment, unless a variable there is empty', () => {
+    const text = 'COUNTERSIGN_WORKERS=3\nCOUNTERSIGN_QUEUE_LIMIT=7\n'
+    const { config, given } = resolveFile(text, { COUNTERSIGN_WORKERS: '5', COUNTERSIGN_QUEUE_LIMIT: '' })
+    expect(config).toMatchObject({ workers: 5, queueLimit: 7 })
+    expect(given.get('COUNTERSIGN_WORKERS')?.source).toBe('environment')
+    expect(given.get('COUNTERSIGN_QUEUE_LIMIT')?.source).toBe('file')
+  })
+
+  it('may hold a hash with its dollar signs as it is', () => {
+    const hash = 'scrypt$abc$def'
+    expect(resolveFile(`COUNTERSIGN_OPERATOR_PASSWORD=${hash}`).config.operatorPassword).toBe(hash)
+  })
+
+  for (const [what, text, expected] of [
+    ['a misspelt name', 'COUNTERSIGN_WRKERS=1', /WRKERS in .+ is not a setting.+mean COUNTERSIGN_WORKERS\?$/],
+    ['a name without its prefix', 'WORKERS=1', /^WORKERS in .+did you mean COUNTERSIGN_WORKERS\?$/],
+    ['a value that cannot be read', 'COUNTERSIGN_WORKERS=x', /^COUNTERSIGN_WORKERS in .+ is "x"; expected/],
+    ['a stray line', '# x\nnonsense here\nCOUNTERSIGN_WORKERS=1', /is not NAME=value: line 2\.$/],
+    ['a stray last line', 'COUNTERSIGN_WORKERS=1\nnonsense', /is not NAME=value: line 2\.$/],
+    ['a colon for the sign', 'COUNTERSIGN_WORKERS: 1', /is not NAME=value: line 1\.$/],
+    ['a sign without a name', '=1\nCOUNTERSIGN_WORKERS=1', /cannot be read to its end/],
+    [
+      'an open quote',
+      'COUNTERSIGN_DATA_DIR="/var\nCOUNTERSIGN_WORKERS=1',
+      /DATA_DIR does not end on its line/,
+    ],
+    [
+      'an open quote before a closed one',
+      'COUNTERSIGN_DATA_DIR="/var\nCOUNTERSIGN_MODEL_PACK="x"',
+      /DATA_DIR does not end on its line/,
+    ],
+    ['another file', 'COUNTERSIGN_CONFIG=/etc/other', /a file names no other/],
+  ] as const)
+    it(`with ${what} is refused`, () => {
+      const { problems } = resolveFile(text)
+      expect(problems).toHaveLength(1)
+      expect(problems[0]).toMatch(expected)
+    })
+
+  it('shows nothing of a line that it cannot read, since that may be a part of a secret', () => {
+    const { problems } = resolveFile('COUNTERSIGN_MASTER_KEY=\nbase64ofthemasterkey\n')
+    expect(problems).toHaveLength(1)
+    expect(problems.join()).not.toContain('base64')
+  })
+
+  it('that is not there, or a folder, is refused', () => {
+    mkdirSync(join(dir, 'folder'))
+    for (const name of ['none', 'folder'])
+      expect(resolveConfig({ COUNTERSIGN_CONFIG: join(dir, name) }).problems).toEqual([
+        expect.stringMatching(/^Cannot read the configuration file: E\w+/),
+      ])
+  })
+})
