@@ -1,6 +1,6 @@
 /** The floor suite: the service at saturation against the bare kernel loop, in turns, on the same images. */
 
-import { progressBar } from '../src/cli/output.js'
+import { progressSteps } from '../src/cli/progress.js'
 import { loadConfig } from '../src/config.js'
 import { engineOptions } from '../src/service.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
@@ -73,7 +73,7 @@ export const floor: Suite = {
         seconds: roundSeconds,
       })
 
-    const progress = progressBar('floor')
+    const progress = progressSteps('floor')
     const saturated = cutIntoRounds(seconds * (1 - SINGLE_SHARE), 3, ROUNDS)
     const single = cutIntoRounds(seconds * SINGLE_SHARE, 2, ROUNDS)
     const steps = 3 * saturated.count + 2 * single.count

@@ -1,5 +1,5 @@
 /** The http suite: the same health handler behind our uWebSockets.js listener and behind node:http, in turns. */
-import { progressBar } from '../src/cli/output.js'
+import { progressSteps } from '../src/cli/progress.js'
 import { HelperProcess } from './lib/helper-process.js'
 import type { HttpOrder, HttpResult, Transport } from './lib/http-orders.js'
 import { type LoadGenerator, startLoadGenerator } from './lib/load-generator.js'
@@ -43,7 +43,7 @@ export const http: Suite = {
       servers[transport] = server
       await server.ask({ type: 'listen', transport, dataDir: await temporaryDir() })
     }
-    const progress = progressBar('http')
+    const progress = progressSteps('http')
     const steps = CONNECTIONS.length * ROUNDS * TRANSPORTS.length
     let step = 0
     const comparisons: Comparison[] = []

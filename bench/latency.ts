@@ -2,7 +2,7 @@
  * The latency suite: what one caller waits for, endpoint by endpoint, at the real service over HTTP; then what many callers
  * wait for, whose verifies arrive when they like.
  */
-import { progressBar } from '../src/cli/output.js'
+import { progressSteps } from '../src/cli/progress.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { type LoadGenerator, startLoadGenerator } from './lib/load-generator.js'
 import type { LoadResult, Operation, Refusal } from './lib/load-orders.js'
@@ -50,7 +50,7 @@ export const latency: Suite = {
     const { enrolImages, verifyImages } = await takeCaptures()
     const service = await startService({ pack, cpuProfileDir }, enrolImages[0]!)
     const load = startLoadGenerator()
-    const progress = progressBar('latency')
+    const progress = progressSteps('latency')
     const target = { origin: service.production, key: service.key }
     const warmUpSeconds = Math.min(WARM_UP_SECONDS, seconds)
     let oneCaller: LoadResult

@@ -1,7 +1,7 @@
 /** The peers suite: Countersign beside what one would build with otherwise, in turns, on the same photos. */
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { progressBar } from '../src/cli/output.js'
+import { progressSteps } from '../src/cli/progress.js'
 import { loadConfig } from '../src/config.js'
 import { engineOptions } from '../src/service.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
@@ -149,7 +149,7 @@ async function gather({ pack }: SuiteOptions) {
 }
 
 async function takeTurns(entries: Entry[], seconds: number): Promise<void> {
-  const progress = progressBar('peers')
+  const progress = progressSteps('peers')
   const saturated = cutIntoRounds(seconds * (1 - SINGLE_SHARE), entries.length, ROUNDS)
   const single = cutIntoRounds(seconds * SINGLE_SHARE, entries.length, ROUNDS)
   const steps = (saturated.count + single.count) * entries.length

@@ -1,7 +1,7 @@
 /** The scaling suite: what happens to a verify as pictures, callers, references and time grow. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defaultTasksPerWorker } from '../src/biometrics/engine.js'
-import { progressBar } from '../src/cli/output.js'
+import { progressSteps } from '../src/cli/progress.js'
 import { describeSizes, enlarge, takeCaptures } from './lib/captures.js'
 import { startLoadGenerator } from './lib/load-generator.js'
 import type { LoadResult } from './lib/load-orders.js'
@@ -80,7 +80,7 @@ export const scaling: Suite = {
     const few = verifyImages.slice(0, PICTURES_PER_SIZE)
     const bySize: Buffer[][] = []
     for (const { enlarged } of SIZES) bySize.push(enlarged ? await enlarge(few, ...enlarged) : few)
-    const progress = progressBar('scaling')
+    const progress = progressSteps('scaling')
     const counts = powersOfTen(FEWEST_REFERENCES, references)
     const steps = SIZES.length + CROWDS.length + counts.length
     let step = 0

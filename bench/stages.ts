@@ -16,7 +16,7 @@ import { loadNetwork } from '../src/biometrics/network.js'
 import type { NetworkFile } from '../src/biometrics/pack-schema.js'
 import { measureChip } from '../src/biometrics/quality.js'
 import { StageClock } from '../src/biometrics/stage-clock.js'
-import { progressBar } from '../src/cli/output.js'
+import { progressSteps } from '../src/cli/progress.js'
 import { systemClock } from '../src/clock.js'
 import { loadConfig } from '../src/config.js'
 import { signResponse } from '../src/crypto/response-signature.js'
@@ -67,7 +67,7 @@ export const stages: Suite = {
     const { enrolImages, verifyImages: images } = await takeCaptures()
     const engineWork = await engineStages(pack, enrolImages[0]!, images)
     const mainWork = await mainThreadStages(pack, images[0]!)
-    const progress = progressBar('stages')
+    const progress = progressSteps('stages')
     const total = engineWork.length + mainWork.length
     let done = 0
     const announce = (name: string) => progress.update(done++, total, name)

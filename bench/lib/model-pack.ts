@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import { loadModelPack, type ModelPack, verifyModelPack } from '../../src/biometrics/model-pack.js'
-import { progressBar } from '../../src/cli/output.js'
+import { progressSteps } from '../../src/cli/progress.js'
 import { temporaryDir } from './temporary-dir.js'
 
 /**
@@ -18,7 +18,7 @@ export async function preparePack(folder: string | undefined): Promise<ModelPack
 
 async function buildBaselinePack(): Promise<string> {
   const dir = `${await temporaryDir()}/baseline`
-  const progress = progressBar('Building the baseline pack')
+  const progress = progressSteps('Building the baseline pack')
   await buildBaseline({ outDir: dir, onProgress: progress.update }).finally(progress.stop)
   return dir
 }

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os'
-import { table } from '../../src/cli/output.js'
+import { table } from '../../src/cli/style.js'
 import { packageFile } from '../../src/package-root.js'
 import { type BarChart, drawCharts } from './svg.js'
 

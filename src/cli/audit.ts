@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { AuditAnchor } from '../audit/audit-log.js'
 import { withLedger } from './ledger.js'
-import { action, CommandError, EXIT, type OutputOptions, print, table } from './output.js'
+import { action, CommandError, EXIT, type OutputOptions, print } from './output.js'
+import { progressBar } from './progress.js'
+import { type Cell, listing } from './style.js'
 
 export function registerAuditCommands(program: Command): void {
   const audit = program.command('audit').description('the append-only audit log')
@@ -17,10 +19,14 @@ export function registerAuditCommands(program: Command): void {
         const anchors = options.anchor ? readAnchors(options.anchor) : []
         await withLedger(async ({ store, audit: log }) => {
           const views: ChainView[] = []
-          for (const { id, name } of await store.read.tenants()) {
+          const tenants = await store.read.tenants()
+          const progress = progressBar('Verifying')
+          for (const { id, name } of tenants) {
+            progress.update(views.length, tenants.length, name)
             const { entries, brokenAt } = await log.verify(store.read, id)
             views.push({ tenant_id: id, name, entries, broken_at: brokenAt })
           }
+          progress.stop()
           for (const anchor of anchors) {
             const view = views.find(({ tenant_id }) => tenant_id === anchor.tenantId)
             if (!view) throw new CommandError('tenant_not_found', `There is no tenant ${anchor.tenantId}.`)
@@ -29,10 +35,10 @@ export function registerAuditCommands(program: Command): void {
           const isBad = ({ broken_at, anchored }: ChainView) => broken_at !== null || anchored === false
           if (views.some(isBad)) process.exitCode = EXIT.failed
           print(options, views, () =>
-            table([
+            listing(
               ['TENANT', 'ENTRIES', 'CHAIN'],
-              ...views.map((view) => [view.name, String(view.entries), describeChain(view)]),
-            ]),
+              views.map((view) => [view.name, String(view.entries), describeChain(view)]),
+            ),
           )
         })
       }),
@@ -71,9 +77,10 @@ interface ChainView {
   anchored?: boolean
 }
 
-function describeChain({ broken_at, anchored }: ChainView): string {
-  if (broken_at !== null) return `broken at entry ${broken_at}`
-  return anchored === false ? 'intact, but not the log that was anchored' : 'intact'
+function describeChain({ broken_at, anchored }: ChainView): Cell {
+  if (broken_at !== null) return { text: `broken at entry ${broken_at}`, style: 'red' }
+  if (anchored === false) return { text: 'intact, but not the log that was anchored', style: 'red' }
+  return { text: 'intact', style: 'green' }
 }
 
 const ANCHOR = /^(ten_[0-9A-Za-z]+):([1-9]\d*):([0-9a-f]{64})$/

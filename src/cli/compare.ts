@@ -7,7 +7,9 @@ import { BiometricError, type FaceSample } from '../biometrics/types.js'
 import { loadConfig } from '../config.js'
 import { engineOptions, prepareModels } from '../service.js'
 import { qualityView, scoreView } from '../v1/views.js'
-import { action, CommandError, type OutputOptions, print, progressBar, table, UsageError } from './output.js'
+import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
+import { progressSteps } from './progress.js'
+import { type Cell, type Field, fields } from './style.js'
 
 export function registerCompareCommand(program: Command): void {
   program
@@ -22,7 +24,7 @@ export function registerCompareCommand(program: Command): void {
         if (!(fmr > 0 && fmr < 1))
           throw new UsageError('invalid_option', `--fmr is "${options.fmr}"; expected a rate such as 1e-4.`)
         const images = await Promise.all([a, b].map(readImage))
-        const progress = progressBar('Preparing the baseline model pack')
+        const progress = progressSteps('Preparing the baseline model pack')
         await prepareModels(config, progress.update)
         progress.stop()
         const engine = await Engine.start({ ...engineOptions(config), workers: 1 })
@@ -45,14 +47,16 @@ export function registerCompareCommand(program: Command): void {
             ),
           }
           print(options, view, () =>
-            table([
-              ['Verdict', view.same ? 'same person' : 'not the same person'],
+            fields([
+              ['Verdict', verdictOf(view.same)],
               ['Score', `${view.score} (threshold ${view.threshold} for a false match rate of ${fmr})`],
               ['Model', view.model],
-              ...view.faces.map((face, index) => [
-                `Face in ${[a, b][index]}`,
-                `${face.box.width} x ${face.box.height} px at (${face.box.x}, ${face.box.y}), quality ${face.quality.score}`,
-              ]),
+              ...view.faces.map(
+                (face, index): Field => [
+                  `Face in ${[a, b][index]}`,
+                  `${face.box.width} x ${face.box.height} px at (${face.box.x}, ${face.box.y}), quality ${face.quality.score}`,
+                ],
+              ),
               [
                 'Timings',
                 Object.entries(view.timings_ms)
@@ -66,6 +70,10 @@ export function registerCompareCommand(program: Command): void {
         }
       }),
     )
+}
+
+function verdictOf(same: boolean): Cell {
+  return same ? { text: 'same person', style: 'green' } : { text: 'not the same person', style: 'red' }
 }
 
 async function readImage(file: string): Promise<Buffer> {

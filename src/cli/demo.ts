@@ -7,7 +7,7 @@ import sharp from 'sharp'
 import type { Service } from '../service.js'
 import { createLoginLink } from '../tenancy/login-link.js'
 import type { CreatedTenant } from '../tenancy/tenancy.js'
-import { table } from './output.js'
+import { table } from './style.js'
 
 const DEMO_TENANT = 'demo'
 const CROP_PX = 440

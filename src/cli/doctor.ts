@@ -9,7 +9,8 @@ import { loadModelPack, thresholdForFmr, verifyModelPack } from '../biometrics/m
 import { type Config, loadConfig, modelPackDir, resolveConfig } from '../config.js'
 import { openLedger } from '../ledger.js'
 import { configWarnings } from './config-warnings.js'
-import { action, EXIT, type OutputOptions, print, table } from './output.js'
+import { action, EXIT, type OutputOptions, print } from './output.js'
+import { type Cell, paint, table } from './style.js'
 
 interface Finding {
   check: string
@@ -58,22 +59,24 @@ export function registerDoctorCommand(program: Command): void {
           [
             table(
               findings.map(({ check, status, detail, remedy }) => [
-                mark(status),
+                MARKS[status],
                 check,
                 remedy ? `${detail}; ${remedy}` : detail,
               ]),
             ),
             problems === 0
-              ? '\nEverything needed is in place.'
-              : `\n${problems} problem${problems === 1 ? '' : 's'} found.`,
+              ? `\n${paint('green', 'Everything needed is in place.')}`
+              : `\n${paint('red', `${problems} problem${problems === 1 ? '' : 's'} found.`)}`,
           ].join('\n'),
         )
       }),
     )
 }
 
-function mark(status: Finding['status']): string {
-  return { ok: 'ok', warning: 'WARN', problem: 'FAIL' }[status]
+const MARKS: Record<Finding['status'], Cell> = {
+  ok: { text: 'ok', style: 'green' },
+  warning: { text: 'WARN', style: 'yellow' },
+  problem: { text: 'FAIL', style: 'red' },
 }
 
 function checkNode(): Finding {

@@ -9,7 +9,9 @@ import { thresholdForFmr } from '../biometrics/model-pack.js'
 import { BiometricError } from '../biometrics/types.js'
 import { loadConfig } from '../config.js'
 import { engineOptions, prepareModels } from '../service.js'
-import { action, CommandError, type OutputOptions, print, progressBar, table } from './output.js'
+import { action, CommandError, type OutputOptions, print } from './output.js'
+import { progressBar, progressSteps } from './progress.js'
+import { type Field, fields } from './style.js'
 
 const FMRS = [0.01, 0.001, 0.0001]
 
@@ -32,7 +34,8 @@ export function registerEvaluateCommand(program: Command): void {
       action(async (file: string, options: OutputOptions & { largestFace?: boolean }) => {
         const config = loadConfig()
         const pairs = parsePairs(await readFile(file, 'utf8'))
-        await prepareModels(config)
+        const preparing = progressSteps('Preparing the baseline model pack')
+        await prepareModels(config, preparing.update).finally(() => preparing.stop())
         const settings = engineOptions(config)
         const engine = await Engine.start({
           ...settings,
@@ -73,14 +76,16 @@ export function registerEvaluateCommand(program: Command): void {
           }
           const percent = (rate: number) => `${(100 * rate).toFixed(2)} %`
           print(options, view, () =>
-            table([
+            fields([
               ['Model', view.model],
               ['Photos', `${photos.length}, of which ${refusals.size} could not be used`],
               ['Pairs', `${rates.genuine} genuine, ${rates.impostor} impostor`],
-              ...rates.points.map(({ fmr, fnmr, threshold: at }) => [
-                `FNMR at FMR ${fmr}`,
-                `${percent(fnmr)} (score over ${at.toFixed(4)})`,
-              ]),
+              ...rates.points.map(
+                ({ fmr, fnmr, threshold: at }): Field => [
+                  `FNMR at FMR ${fmr}`,
+                  `${percent(fnmr)} (score over ${at.toFixed(4)})`,
+                ],
+              ),
               ['EER', percent(rates.eer)],
               ['Balanced accuracy', rates.balancedAccuracy.toFixed(4)],
               [
@@ -102,19 +107,17 @@ async function embedAll(engine: Engine, folder: string, photos: string[]) {
   const anyone = new Float32Array(engine.pack.manifest.embedder.dimensions).fill(1)
   const progress = progressBar('Evaluating')
   let done = 0
-  await Promise.all(
-    photos.map(async (photo) => {
-      try {
-        const { sample } = await engine.verify([await readFile(resolve(folder, photo))], anyone)
-        embeddings.set(photo, sample.embedding)
-      } catch (error) {
-        if (!(error instanceof BiometricError)) throw error
-        refusals.set(photo, error.code)
-      }
-      progress.update(++done, photos.length, process.stderr.isTTY ? photo : 'photos')
-    }),
-  )
-  progress.stop()
+  const embedOne = async (photo: string) => {
+    try {
+      const { sample } = await engine.verify([await readFile(resolve(folder, photo))], anyone)
+      embeddings.set(photo, sample.embedding)
+    } catch (error) {
+      if (!(error instanceof BiometricError)) throw error
+      refusals.set(photo, error.code)
+    }
+    progress.update(++done, photos.length, photo)
+  }
+  await Promise.all(photos.map(embedOne)).finally(() => progress.stop())
   return { embeddings, refusals }
 }
 

@@ -6,7 +6,9 @@ import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import { CATALOGUE } from '../../models/catalogue.js'
 import { loadModelPack, ModelPackError, networkFiles, verifyModelPack } from '../biometrics/model-pack.js'
 import { loadConfig, modelPackDir } from '../config.js'
-import { action, CommandError, EXIT, type OutputOptions, print, progressBar, table } from './output.js'
+import { action, CommandError, EXIT, type OutputOptions, print } from './output.js'
+import { progressSteps } from './progress.js'
+import { type Cell, listing } from './style.js'
 
 export function registerModelsCommands(program: Command): void {
   const models = program.command('models').description('list, verify and build model packs')
@@ -34,21 +36,15 @@ export function registerModelsCommands(program: Command): void {
           })),
         ]
         print(options, views, () =>
-          table([
+          listing(
             ['PACK', 'STATE', 'MODEL', 'DESCRIPTION'],
-            ...views.map((view) => [
+            views.map((view) => [
               view.id,
-              view.problem
-                ? 'broken'
-                : view.active
-                  ? 'active'
-                  : view.installed
-                    ? 'installed'
-                    : 'not installed',
+              stateOf(view),
               view.model ?? '-',
               view.problem ?? view.description,
             ]),
-          ]),
+          ),
         )
       }),
     )
@@ -77,10 +73,10 @@ export function registerModelsCommands(program: Command): void {
         }))
         print(options, { model: pack.modelId, ok: problem === null, problem, files }, () =>
           [
-            table([
+            listing(
               ['FILE', 'SHA-256', 'LICENCE'],
-              ...files.map(({ file, sha256, licence }) => [file, sha256, licence]),
-            ]),
+              files.map(({ file, sha256, licence }) => [file, sha256, licence]),
+            ),
             problem ? `\n${pack.modelId} is broken: ${problem}` : `\n${pack.modelId} is whole.`,
           ].join('\n'),
         )
@@ -95,15 +91,15 @@ export function registerModelsCommands(program: Command): void {
     .action(
       action(async (options: OutputOptions & { out?: string }) => {
         const outDir = options.out ?? join(loadConfig().modelsDir, 'baseline')
-        const progress = progressBar('Building the baseline model pack')
+        const progress = progressSteps('Building the baseline model pack')
         const { files } = await buildBaseline({ outDir, onProgress: progress.update }).finally(() =>
           progress.stop(),
         )
         print(options, { dir: outDir, files }, () =>
-          table([
+          listing(
             ['FILE', 'BYTES', 'SHA-256'],
-            ...files.map(({ file, bytes, sha256 }) => [file, String(bytes), sha256]),
-          ]),
+            files.map(({ file, bytes, sha256 }) => [file, String(bytes), sha256]),
+          ),
         )
       }),
     )
@@ -127,6 +123,12 @@ async function describePack(dir: string) {
   } catch (error) {
     return { id: dir, model: null, description: '', dir, problem: (error as Error).message }
   }
+}
+
+function stateOf(view: { problem: string | null; active: boolean; installed: boolean }): Cell {
+  if (view.problem) return { text: 'broken', style: 'red' }
+  if (view.active) return { text: 'active', style: 'green' }
+  return view.installed ? 'installed' : 'not installed'
 }
 
 function explainMissing(error: unknown): never {

@@ -1,5 +1,4 @@
 /** How commands print: JSON for programs on stdout, text for people, notes and errors on stderr; one exit for every failure. */
-import cliProgress from 'cli-progress'
 import { ModelPackError } from '../biometrics/model-pack.js'
 import { BiometricError } from '../biometrics/types.js'
 import { ConfigError } from '../config.js'
@@ -8,6 +7,7 @@ import { ListenError } from '../server/listener.js'
 import { RestoreError } from '../storage/sqlite-backup.js'
 import { StoreOpenError, StoreUnavailableError } from '../storage/store.js'
 import { TenancyError } from '../tenancy/tenancy.js'
+import { paint, printable } from './style.js'
 
 /** 0 done; 1 refused or failed; 2 the command line itself was wrong. */
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
@@ -45,7 +45,9 @@ export function fail(error: unknown, options: OutputOptions): void {
   const message = problemsOf(error).join('\n')
   process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed
   if (options.json) note(JSON.stringify({ error: { code, message } }))
-  else for (const problem of problemsOf(error)) note(`error: ${problem}`)
+  else
+    for (const problem of problemsOf(error))
+      note(`${paint('red', 'error:', process.stderr)} ${printable(problem)}`)
   if (code === 'internal_error' && error instanceof Error && !options.json) note(error.stack ?? '')
 }
 
@@ -84,58 +86,4 @@ function codeOf(error: unknown): string {
   // What the operating system refuses (a path, a permission, a full disk) is for the operator to mend.
   if (error instanceof Error && 'syscall' in error) return 'system_error'
   return 'internal_error'
-}
-
-/** Left-aligned columns, two spaces apart. */
-export function table(rows: string[][]): string {
-  const widths = rows.reduce<number[]>(
-    (widest, row) => row.map((cell, column) => Math.max(widest[column] ?? 0, cell.length)),
-    [],
-  )
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
-}
-
-export interface Progress {
-  update(done: number, total: number, label: string): void
-  stop(): void
-}
-
-/** A bar on a terminal, a line a step in a log; on stderr either way. */
-export function progressBar(title: string): Progress {
-  // Work that is found done is not worth a bar.
-  const isFirstAndLast = (done: number, total: number, started: boolean) => done === total && !started
-  if (!process.stderr.isTTY) {
-    let last = ''
-    return {
-      update(done, total, label) {
-        if (isFirstAndLast(done, total, last !== '')) return
-        if (label !== last) note(`${title}: ${label} (${done}/${total})`)
-        last = label
-      },
-      stop() {},
-    }
-  }
-  const bar = new cliProgress.SingleBar(
-    { format: `${title} [{bar}] {percentage}% {label}`, stream: process.stderr, hideCursor: true },
-    cliProgress.Presets.rect,
-  )
-  let started = false
-  return {
-    update(done, total, label) {
-      if (isFirstAndLast(done, total, started)) return
-      if (started) bar.update(done, { label })
-      else bar.start(total, done, { label })
-      started = true
-    },
-    stop() {
-      if (started) bar.stop()
-    },
-  }
 }

@@ -5,7 +5,9 @@ import { prepareModels, Service } from '../service.js'
 import { VERSION } from '../version.js'
 import { configWarnings } from './config-warnings.js'
 import { demoInstructions, prepareDemo } from './demo.js'
-import { action, note, progressBar } from './output.js'
+import { action, note } from './output.js'
+import { progressSteps } from './progress.js'
+import { paint } from './style.js'
 
 export function registerServeCommand(program: Command): void {
   program
@@ -15,7 +17,8 @@ export function registerServeCommand(program: Command): void {
     .action(
       action(async (options: { demo?: boolean }) => {
         const config = loadConfig()
-        for (const warning of configWarnings(resolveConfig())) note(`warning: ${warning}`)
+        for (const warning of configWarnings(resolveConfig()))
+          note(`${paint('yellow', 'warning:', process.stderr)} ${warning}`)
         const starting = start(config)
         stopOnSignals(starting)
         const service = await starting
@@ -37,7 +40,7 @@ export function registerServeCommand(program: Command): void {
 }
 
 async function start(config: Config): Promise<Service> {
-  const progress = progressBar('Preparing the baseline model pack')
+  const progress = progressSteps('Preparing the baseline model pack')
   await prepareModels(config, progress.update).finally(() => progress.stop())
   return Service.start(config)
 }

@@ -10,7 +10,8 @@ import type { StoreTransaction } from '../storage/store.js'
 import { createLoginLink, LOGIN_LINK_MS } from '../tenancy/login-link.js'
 import { parseDuration } from './duration.js'
 import { withLedger } from './ledger.js'
-import { action, note, type OutputOptions, print, table, UsageError } from './output.js'
+import { action, note, type OutputOptions, print, UsageError } from './output.js'
+import { fields, listing } from './style.js'
 
 interface KeyOptions extends OutputOptions {
   type: string
@@ -62,7 +63,7 @@ export function registerTenantCommands(program: Command): void {
             dashboard_url: await loginLink(ledger, config, tenant.id),
           }
           print(options, view, () =>
-            table([
+            fields([
               ['Tenant id', view.tenant_id],
               ['Sandbox key', view.sandbox_key],
               ['Signing secret', view.signing_secret.secret],
@@ -106,16 +107,16 @@ export function registerTenantCommands(program: Command): void {
           print(options, views, () =>
             views.length === 0
               ? 'There are no tenants yet. Create one with: countersign tenant create <name>'
-              : table([
+              : listing(
                   ['NAME', 'TENANT ID', 'RATE LIMIT', 'PRODUCTION KEY', 'CREATED'],
-                  ...views.map((view) => [
+                  views.map((view) => [
                     view.name,
                     view.tenant_id,
                     `${view.rate_limit_per_second}/s`,
                     view.production_key,
                     view.created_at,
                   ]),
-                ]),
+                ),
           )
         })
       }),
@@ -217,7 +218,7 @@ export function registerTenantCommands(program: Command): void {
           previous: { id: previous.id, valid_until: isoTime(previous.validUntil) },
         }
         print(options, view, () =>
-          table([
+          fields([
             ['Signing secret', view.signing_secret.secret],
             ['Signing secret id', view.signing_secret.id],
             ['Old secret', `${previous.id}, valid until ${view.previous.valid_until}`],

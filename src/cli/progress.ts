@@ -1,0 +1,46 @@
+/** Progress of long work, on stderr. */
+import cliProgress from 'cli-progress'
+import { note } from './output.js'
+
+export interface Progress {
+  update(done: number, total: number, label: string): void
+  stop(): void
+}
+
+const SILENT: Progress = { update() {}, stop() {} }
+
+/** @param title what is done, such as "Evaluating" */
+export function progressBar(title: string): Progress {
+  if (!process.stderr.isTTY) return SILENT
+  const bar = new cliProgress.SingleBar(
+    { format: `${title} [{bar}] {percentage}% {label}`, stream: process.stderr, hideCursor: true },
+    cliProgress.Presets.rect,
+  )
+  let started = false
+  return {
+    update(done, total, label) {
+      // Work that is found done is not worth a bar.
+      if (done === total && !started) return
+      if (started) bar.update(done, { label })
+      else bar.start(total, done, { label })
+      started = true
+    },
+    stop() {
+      if (started) bar.stop()
+    },
+  }
+}
+
+/** As progressBar; a log gets a line for each label, so that whoever reads it knows why nothing serves yet. */
+export function progressSteps(title: string): Progress {
+  if (process.stderr.isTTY) return progressBar(title)
+  let last = ''
+  return {
+    update(done, total, label) {
+      if (done === total && last === '') return
+      if (label !== last) note(`${title}: ${label} (${done}/${total})`)
+      last = label
+    },
+    stop() {},
+  }
+}
