@@ -267,7 +267,7 @@ const ALTERNATIVES: readonly SettingName[][] = [
 export interface Resolution {
   /** What is in effect; in the place of a value that cannot be read stands its default. */
   config: Config
-  /** What was set, as text, by variable. */
+  /** What was set and could be read, as text, by variable. */
   given: ReadonlyMap<string, GivenValue>
   /** Everything that is wrong, a sentence each. */
   problems: readonly string[]
@@ -288,6 +288,7 @@ export function resolveConfig(env: Env = process.env): Resolution {
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
       problems.push(...error.problems)
+      given.delete(variable)
       return unset()
     }
   }

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { decodeProtectedHeader, errors, jwtVerify } from 'jose'
 import { TOKEN_TYPE } from '../crypto/verification-jwt.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
+import { readStandardInput } from './standard-input.js'
 
 export function registerJwtCommand(program: Command): void {
   program
@@ -35,10 +36,4 @@ export function registerJwtCommand(program: Command): void {
 function keyHint(token: string, error: unknown): string {
   if (!(error instanceof errors.JWSSignatureVerificationFailed)) return ''
   return ` (the token names the secret ${decodeProtectedHeader(token).kid})`
-}
-
-async function readStandardInput(): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString().trim()
 }

@@ -37,11 +37,13 @@ const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
   restore: async () => (await import('./backup.js')).registerRestoreCommand,
   audit: async () => (await import('./audit.js')).registerAuditCommands,
   keys: async () => (await import('./keys.js')).registerKeysCommands,
+  config: async () => (await import('./config.js')).registerConfigCommands,
+  'operator-password': async () => (await import('./operator-password.js')).registerOperatorPasswordCommand,
   doctor: async () => (await import('./doctor.js')).registerDoctorCommand,
 }
 
 /** They open no configuration. */
-const WITHOUT_CONFIG: ReadonlySet<string> = new Set(['jwt'])
+const WITHOUT_CONFIG: ReadonlySet<string> = new Set(['jwt', 'operator-password'])
 
 const wanted = COMMANDS[process.argv[2] ?? '']
 for (const load of wanted ? [wanted] : Object.values(COMMANDS)) (await load())(program)

@@ -11,7 +11,7 @@ export interface GivenValue {
 }
 
 export interface Variables {
-  given: ReadonlyMap<string, GivenValue>
+  given: Map<string, GivenValue>
   /** Absolute or relative as it was named; undefined where no file was. */
   file: string | undefined
   problems: string[]

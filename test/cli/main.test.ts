@@ -35,6 +35,10 @@ const COMMANDS = [
   'keys',
   'keys instance-secret',
   'keys rotate-master',
+  'config',
+  'config show',
+  'config check',
+  'operator-password',
   'doctor',
 ]
 
@@ -57,7 +61,9 @@ describe('--help', () => {
         .map(([, name]) => [...command, name!].join(' '))
         .filter((name) => !name.endsWith('help') && !name.startsWith('countersign'))
     }
-    const groups = await Promise.all([[], ['tenant'], ['models'], ['audit'], ['keys']].map(listed))
+    const groups = await Promise.all(
+      [[], ['tenant'], ['models'], ['audit'], ['keys'], ['config']].map(listed),
+    )
     expect(groups.flat().sort()).toEqual(COMMANDS.filter(Boolean).sort())
   })
 })

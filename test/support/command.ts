@@ -52,7 +52,8 @@ export interface Workplace {
   dataDir: string
   /** A path inside the data folder. */
   path(...segments: string[]): string
-  run(args: string[], env?: Record<string, string>): Promise<CommandResult>
+  /** @param input what is piped into it */
+  run(args: string[], env?: Record<string, string>, input?: string): Promise<CommandResult>
   /** A `serve` that has only just been started. */
   launch(args?: string[]): Pick<ServerProcess, 'signal' | 'exited' | 'stdout'>
   /** A running `serve` on free ports; rejects with what it printed when it ends before it is ready. */
@@ -69,7 +70,7 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
     Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_')),
   )
 
-  function start(args: string[], extra: Record<string, string>) {
+  function start(args: string[], extra: Record<string, string>, input = '') {
     const child = spawn(process.execPath, [MAIN, ...args], {
       env: {
         ...base,
@@ -84,7 +85,7 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
       },
     })
     children.add(child)
-    child.stdin.end()
+    child.stdin.end(input)
     const output = { stdout: '', stderr: '' }
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output.stdout += text
@@ -102,8 +103,8 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
   return {
     dataDir,
     path: (...segments) => join(dataDir, ...segments),
-    async run(args, extra = {}) {
-      const { output, exited } = start(args, extra)
+    async run(args, extra = {}, input = '') {
+      const { output, exited } = start(args, extra, input)
       const { code } = await exited
       return new CommandResult(code, output.stdout, output.stderr)
     },

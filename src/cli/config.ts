@@ -1,0 +1,134 @@
+/** `countersign config …`: every setting with its value and where it comes from, and everything that is wrong. */
+import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
+import {
+  adminUrl,
+  type Config,
+  ConfigError,
+  environmentUrl,
+  type Resolution,
+  resolveConfig,
+  SETTINGS,
+  type SettingName,
+  sqliteFile,
+} from '../config.js'
+import { isKeyFileUsed, loadMasterKey } from '../crypto/master-key.js'
+import { loadOperatorPassword } from '../dashboard/operator-password.js'
+import { configWarnings } from './config-warnings.js'
+import { action, EXIT, note, type OutputOptions, print } from './output.js'
+import { type Cell, listing, paint, table } from './style.js'
+
+interface SettingView {
+  name: string
+  /** In effect; null where there is none, MASK for a secret. */
+  value: string | null
+  source: 'environment' | 'file' | 'default'
+  default: string | null
+  description: string
+}
+
+const MASK = '********'
+
+export function registerConfigCommands(program: Command): void {
+  const config = program.command('config').description('show and check the configuration')
+
+  config
+    .command('show', { isDefault: true })
+    .description('print every setting, its value and where it comes from; secrets are masked')
+    .option('--explain', 'also what each means and its default')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (options: OutputOptions & { explain?: boolean }) => {
+        const resolution = resolveConfig()
+        const views = (Object.keys(SETTINGS) as SettingName[]).map((name) => viewOf(name, resolution))
+        const { problems } = resolution
+        if (problems.length > 0) process.exitCode = EXIT.failed
+        print(options, { settings: views, problems }, () =>
+          options.explain
+            ? listing(
+                ['VARIABLE', 'VALUE', 'SOURCE', 'DEFAULT', 'MEANING'],
+                views.map((view) => [...cellsOf(view), view.default ?? '-', view.description]),
+              )
+            : listing(['VARIABLE', 'VALUE', 'SOURCE'], views.map(cellsOf)),
+        )
+        if (!options.json)
+          for (const problem of problems) note(`${paint('red', 'error:', process.stderr)} ${problem}`)
+      }),
+    )
+
+  config
+    .command('check')
+    .description('say everything that is wrong with the configuration at once')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (options: OutputOptions) => {
+        const resolution = resolveConfig()
+        const problems = [...resolution.problems, ...(await secretProblems(resolution.config))]
+        const warnings = configWarnings(resolution)
+        if (problems.length > 0) process.exitCode = EXIT.failed
+        print(options, { ok: problems.length === 0, problems, warnings }, () =>
+          problems.length + warnings.length === 0
+            ? paint('green', 'The configuration is sound.')
+            : table([
+                ...problems.map((text): Cell[] => [{ text: 'FAIL', style: 'red' }, text]),
+                ...warnings.map((text): Cell[] => [{ text: 'WARN', style: 'yellow' }, text]),
+              ]),
+        )
+      }),
+    )
+}
+
+function cellsOf({ name, value, source }: SettingView): Cell[] {
+  return [name, value ?? '-', source === 'default' ? { text: source, style: 'dim' } : source]
+}
+
+function viewOf(name: SettingName, { config, given }: Resolution): SettingView {
+  const { variable, fallback, description } = SETTINGS[name]
+  return {
+    name: variable,
+    value: effectiveValue(name, config),
+    source: given.get(variable)?.source ?? 'default',
+    default: fallback ?? null,
+    description,
+  }
+}
+
+/** Settings whose value in effect is not what the configuration holds. */
+const EFFECTIVE: { [K in SettingName]?: (config: Config) => string | null } = {
+  productionUrl: (config) => environmentUrl(config, 'production'),
+  sandboxUrl: (config) => environmentUrl(config, 'sandbox'),
+  adminUrl,
+  masterKeyFile: (config) => (isKeyFileUsed(config) ? config.masterKeyFile : null),
+  operatorPasswordFile: (config) =>
+    config.operatorPassword === undefined ? config.operatorPasswordFile : null,
+}
+
+function effectiveValue(name: SettingName, config: Config): string | null {
+  const effective = EFFECTIVE[name]
+  const value = effective ? effective(config) : config[name]
+  if (value === undefined || value === null) return null
+  if (SETTINGS[name].isSecret) return MASK
+  if (Array.isArray(value)) return value.join(',')
+  if (typeof value === 'object' && 'host' in value)
+    return `${value.host.includes(':') ? `[${value.host}]` : value.host}:${value.port}`
+  // A URL may carry a password.
+  return String(value).replace(/\/\/\S*@/, `//${MASK}@`)
+}
+
+/** What is wrong with the secrets and the database's name; nothing is made, and no command is run. */
+async function secretProblems(config: Config): Promise<string[]> {
+  const { masterKey, masterKeyFile, operatorPassword, operatorPasswordFile } = config
+  const checks: Array<() => unknown> = [() => sqliteFile(config)]
+  if (masterKey || (isKeyFileUsed(config) && existsSync(masterKeyFile)))
+    checks.push(() => loadMasterKey(config))
+  if (operatorPassword || existsSync(operatorPasswordFile)) checks.push(() => loadOperatorPassword(config))
+  const problems: string[] = []
+  for (const check of checks)
+    try {
+      await check()
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      problems.push(...error.problems)
+    }
+  return problems
+}

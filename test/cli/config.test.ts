@@ -1,0 +1,144 @@
+import { readdirSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { SETTINGS } from '../../src/config.js'
+import { type Workplace, workplace } from '../support/command.js'
+
+let place: Workplace
+beforeEach(async () => {
+  place = await workplace()
+})
+afterEach(() => place?.dispose())
+
+const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
+
+interface View {
+  name: string
+  value: string | null
+  source: string
+}
+
+async function show(env: Record<string, string> = {}, args: string[] = []) {
+  const result = await place.run(['config', ...args, '--json'], env)
+  const of = (name: string): View =>
+    result.json.settings.find((view: View) => view.name === `COUNTERSIGN_${name}`)
+  return { ...result, json: result.json, of }
+}
+
+describe('config', () => {
+  it('shows every setting with its default and meaning', async () => {
+    const { code, json } = await show({}, ['show'])
+    expect(code).toBe(0)
+    expect(json.problems).toEqual([])
+    expect(json.settings).toEqual(
+      Object.values(SETTINGS).map(({ variable, fallback, description }) =>
+        expect.objectContaining({ name: variable, default: fallback ?? null, description }),
+      ),
+    )
+  })
+
+  it('says where each value comes from, the environment before the file', async () => {
+    const file = place.path('countersign.env')
+    await writeFile(file, 'COUNTERSIGN_WORKERS=3\nCOUNTERSIGN_QUEUE_LIMIT=7\n')
+    const { of } = await show({}, ['--config', file])
+    expect(of('CONFIG')).toMatchObject({ value: file, source: 'environment' })
+    expect(of('WORKERS')).toMatchObject({ value: '1', source: 'environment' })
+    expect(of('QUEUE_LIMIT')).toMatchObject({ value: '7', source: 'file' })
+    expect(of('JWT_TTL_SECONDS')).toMatchObject({ value: '300', source: 'default' })
+  })
+
+  it('shows values as they are in effect', async () => {
+    const { of } = await show({ COUNTERSIGN_PRODUCTION_LISTEN: '[::1]:81', COUNTERSIGN_WORKERS: '2' })
+    expect(of('PRODUCTION_LISTEN').value).toBe('[::1]:81')
+    expect(of('PRODUCTION_URL')).toMatchObject({ value: 'http://[::1]:81/v1', source: 'default' })
+    expect(of('QUEUE_LIMIT').value).toBe('64')
+    expect(of('DATABASE').value).toBe(`sqlite:${place.path('countersign.db')}`)
+  })
+
+  it('never shows a secret, nor the file that it makes needless', async () => {
+    const env = {
+      COUNTERSIGN_MASTER_KEY: MASTER_KEY,
+      COUNTERSIGN_OPERATOR_PASSWORD: 'correct horse',
+      COUNTERSIGN_DATABASE: 'postgres://user:battery@host/db',
+    }
+    const { stdout, stderr, of } = await show(env)
+    const people = await place.run(['config', '--explain'], env)
+    for (const secret of [MASTER_KEY, 'correct horse', 'battery'])
+      expect(stdout + stderr + people.stdout + people.stderr).not.toContain(secret)
+    expect(of('MASTER_KEY')).toMatchObject({ value: '********', source: 'environment' })
+    expect(of('MASTER_KEY_FILE').value).toBeNull()
+    expect(of('OPERATOR_PASSWORD_FILE').value).toBeNull()
+  })
+
+  it('shows people a table, and what is wrong, with the default in its place', async () => {
+    const { code, stdout, stderr } = await place.run(['config'], { COUNTERSIGN_FMR: '2' })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^VARIABLE +VALUE +SOURCE$/m)
+    expect(stdout).toMatch(/^COUNTERSIGN_FMR +0\.0001 +default$/m)
+    expect(stderr).toBe('error: COUNTERSIGN_FMR is "2"; expected a rate between 0 and 1, such as 1e-4.\n')
+  })
+
+  it('explains, one line a setting in a pipe', async () => {
+    const { stdout } = await place.run(['config', '--explain'])
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines).toHaveLength(Object.keys(SETTINGS).length + 1)
+    for (const { variable, description } of Object.values(SETTINGS))
+      expect(lines.find((line) => line.startsWith(`${variable} `))).toContain(description)
+  })
+})
+
+describe('config check', () => {
+  it('finds a sound configuration sound, and makes nothing', async () => {
+    const { code, json } = await place.run(['config', 'check', '--json'])
+    expect({ code, json }).toEqual({ code: 0, json: { ok: true, problems: [], warnings: [] } })
+    expect((await place.run(['config', 'check'])).stdout).toBe('The configuration is sound.\n')
+    expect(readdirSync(place.dataDir)).toEqual([])
+  })
+
+  it('tells everything that is wrong, secrets included, and ends with 1', async () => {
+    const env = {
+      COUNTERSIGN_WORKERS: 'many',
+      COUNTERSIGN_FRM: '1e-5',
+      COUNTERSIGN_DATABASE: 'postgres://user:battery@host/db',
+      COUNTERSIGN_MASTER_KEY: 'c2hvcnQ=',
+      COUNTERSIGN_OPERATOR_PASSWORD: 'scrypt$cut',
+    }
+    const { code, json } = await place.run(['config', 'check', '--json'], env)
+    expect(code).toBe(1)
+    expect(json).toEqual({
+      ok: false,
+      problems: [
+        'COUNTERSIGN_FRM is not a setting of Countersign; did you mean COUNTERSIGN_FMR?',
+        expect.stringMatching(/^COUNTERSIGN_WORKERS is "many"/),
+        expect.stringMatching(/^COUNTERSIGN_DATABASE is not supported/),
+        expect.stringMatching(/^The master key in COUNTERSIGN_MASTER_KEY is not 32 bytes/),
+        expect.stringMatching(/^COUNTERSIGN_OPERATOR_PASSWORD holds a password hash that is not whole/),
+      ],
+      warnings: [],
+    })
+    const people = await place.run(['config', 'check'], env)
+    expect(people.code).toBe(1)
+    expect(people.stdout.match(/^FAIL {2}/gm)).toHaveLength(5)
+  })
+
+  it('warns of files with secrets that everybody may open, and ends with 0', async () => {
+    const [password, settings] = [place.path('password'), place.path('countersign.env')]
+    await writeFile(password, 'correct horse', { mode: 0o644 })
+    await writeFile(settings, `COUNTERSIGN_MASTER_KEY=${MASTER_KEY}\n`, { mode: 0o644 })
+    const { code, json } = await place.run(['config', 'check', '--json', '--config', settings], {
+      COUNTERSIGN_OPERATOR_PASSWORD_FILE: password,
+    })
+    expect(code).toBe(0)
+    expect(json.warnings).toEqual([
+      `${settings} holds a secret and is open to every user here (mode 644).`,
+      `${password} holds a secret and is open to every user here (mode 644).`,
+    ])
+  })
+
+  it('says nothing of a file with settings alone that everybody may read', async () => {
+    const settings = place.path('countersign.env')
+    await writeFile(settings, 'COUNTERSIGN_QUEUE_LIMIT=7\n', { mode: 0o644 })
+    const { json } = await place.run(['config', 'check', '--json', '--config', settings])
+    expect(json.warnings).toEqual([])
+  })
+})

@@ -1,0 +1,92 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { loadOperatorPassword } from '../../src/dashboard/operator-password.js'
+import { packageFile } from '../../src/package-root.js'
+import { type Workplace, workplace } from '../support/command.js'
+
+let place: Workplace
+beforeEach(async () => {
+  place = await workplace()
+})
+afterEach(() => place?.dispose())
+
+const opens = async (hash: string, password: string) =>
+  (await loadOperatorPassword({ operatorPassword: hash, operatorPasswordFile: '' })).matches(password)
+
+describe('operator-password', () => {
+  it('prints the hash of what is piped into it, and it signs in at the dashboard', async () => {
+    const { code, stdout, stderr } = await place.run(['operator-password'], {}, 'correct horse\n')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    await writeFile(place.path('operator.password'), stdout, { mode: 0o600 })
+    const { admin } = await place.serve()
+    const signIn = (password: string) =>
+      fetch(`${admin}/api/session`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Origin: admin },
+        body: JSON.stringify({ password }),
+      })
+    expect((await signIn('correct horse')).status).toBe(201)
+    expect((await signIn(stdout.trim())).status).toBe(401)
+  })
+
+  it('makes a password that its hash belongs to', async () => {
+    const { json } = await place.run(['operator-password', '--generate', '--json'])
+    expect(await opens(json.hash, json.password)).toBe(true)
+    const people = await place.run(['operator-password', '--generate'])
+    const [, password] = /\n {2}(\S+)\n/.exec(people.stderr)!
+    expect(await opens(people.stdout.trim(), password!)).toBe(true)
+  })
+
+  for (const [what, input] of [
+    ['nothing', '\n'],
+    ['two lines', 'one\ntwo\n'],
+    ['a space before it', ' one\n'],
+  ])
+    it(`refuses ${what}`, async () => {
+      const { code, stdout, error } = await place.run(['operator-password', '--json'], {}, input)
+      expect({ code, stdout, error: error.code }).toEqual({ code: 1, stdout: '', error: 'unusable_password' })
+    })
+
+  // util-linux's `script` gives it a terminal.
+  const hasScript = spawnSync('script', ['--version']).status === 0
+  describe.runIf(hasScript)('on a terminal', () => {
+    const main = packageFile('dist', 'src', 'cli', 'main.js')
+
+    /** Types an answer when it is asked for. */
+    async function type(answers: Record<string, string>) {
+      const command = `${process.execPath} ${main} operator-password`
+      const child = spawn('script', ['-qec', command, '/dev/null'])
+      let shown = ''
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        shown += text
+        for (const [question, answer] of Object.entries(answers))
+          if (shown.includes(question)) {
+            delete answers[question]
+            child.stdin.write(answer)
+          }
+      })
+      const [code] = await once(child, 'close')
+      return { code, shown }
+    }
+
+    it('asks twice, and shows nothing of what is typed', async () => {
+      const { code, shown } = await type({ 'Password: ': 's3cret\r', 'Again: ': 's3cret\r' })
+      expect({ code, echo: shown.includes('s3cret') }).toEqual({ code: 0, echo: false })
+      expect(await opens(/scrypt\S+/.exec(shown)![0], 's3cret')).toBe(true)
+    })
+
+    for (const [what, answers, message] of [
+      ['two that differ', { 'Password: ': 's3cret\r', 'Again: ': 's3cre\r' }, 'not the same'],
+      ['end of file', { 'Password: ': '\u0004' }, 'No password was given.'],
+      ['an interrupt', { 'Password: ': 's3\u0003' }, 'No password was given.'],
+    ] as const)
+      it(`ends with 1 at ${what}`, async () => {
+        const { code, shown } = await type({ ...answers })
+        expect({ code, echo: shown.includes('s3') }).toEqual({ code: 1, echo: false })
+        expect(shown).toContain(message)
+        expect(shown).not.toContain('scrypt$')
+      })
+  })
+})
