@@ -39,14 +39,17 @@ const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
   keys: async () => (await import('./keys.js')).registerKeysCommands,
   config: async () => (await import('./config.js')).registerConfigCommands,
   'operator-password': async () => (await import('./operator-password.js')).registerOperatorPasswordCommand,
+  completion: async () => (await import('./completion.js')).registerCompletionCommand,
   doctor: async () => (await import('./doctor.js')).registerDoctorCommand,
 }
 
 /** They open no configuration. */
-const WITHOUT_CONFIG: ReadonlySet<string> = new Set(['jwt', 'operator-password'])
+const WITHOUT_CONFIG: ReadonlySet<string> = new Set(['jwt', 'operator-password', 'completion'])
 
 const wanted = COMMANDS[process.argv[2] ?? '']
-for (const load of wanted ? [wanted] : Object.values(COMMANDS)) (await load())(program)
+// A completion script names them all.
+const isAlone = wanted !== undefined && wanted !== COMMANDS.completion
+for (const load of isAlone ? [wanted] : Object.values(COMMANDS)) (await load())(program)
 
 for (const command of leaves(program))
   if (!WITHOUT_CONFIG.has(command.name()))

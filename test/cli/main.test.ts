@@ -39,6 +39,7 @@ const COMMANDS = [
   'config show',
   'config check',
   'operator-password',
+  'completion',
   'doctor',
 ]
 

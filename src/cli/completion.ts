@@ -1,0 +1,43 @@
+/** `countersign completion <shell>`: what the shell needs to complete our commands, made from their definitions. */
+import { Argument, type Command } from 'commander'
+import { type CompletedCommand, SCRIPTS, type Shell } from './completion-scripts.js'
+import { action, type OutputOptions, print } from './output.js'
+
+export function registerCompletionCommand(program: Command): void {
+  program
+    .command('completion')
+    .description('print a completion script for a shell; see docs/operations.md')
+    .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SCRIPTS)))
+    .option('--json', 'print JSON')
+    .action(
+      action(async (shell: Shell, options: OutputOptions) => {
+        const script = SCRIPTS[shell](commandsOf(program))
+        print(options, { shell, script }, () => script)
+      }),
+    )
+}
+
+/** The program and all commands below it, parents first. */
+function commandsOf(command: Command, path: string[] = []): CompletedCommand[] {
+  const help = { name: '--help', description: 'display help for command', takesValue: false }
+  return [
+    {
+      path: path.join(' '),
+      words: [
+        ...command.commands.map((child) => ({ name: child.name(), description: child.description() })),
+        ...command.registeredArguments.flatMap(({ argChoices = [], description }) =>
+          argChoices.map((name) => ({ name, description })),
+        ),
+      ],
+      options: [
+        ...command.options.map(({ long, description, required, optional }) => ({
+          name: long!,
+          description,
+          takesValue: required || optional,
+        })),
+        help,
+      ],
+    },
+    ...command.commands.flatMap((child) => commandsOf(child, [...path, child.name()])),
+  ]
+}

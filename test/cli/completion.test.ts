@@ -1,0 +1,100 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Workplace, workplace } from '../support/command.js'
+
+let place: Workplace
+const scripts: Record<string, string> = {}
+beforeAll(async () => {
+  place = await workplace()
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { stdout } = await place.run(['completion', shell])
+    scripts[shell] = place.path(`completion.${shell}`)
+    await writeFile(scripts[shell], stdout)
+  }
+})
+afterAll(() => place?.dispose())
+
+const isThere = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0
+
+function run(shell: string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(shell, args, { cwd: place.dataDir, encoding: 'utf8' })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  return stdout
+}
+
+/** What bash offers when TAB is pressed after these words, the last of which may be a part. */
+function inBash(...words: string[]): string[] {
+  const complete = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _countersign; echo "\${COMPREPLY[*]}"`
+  return run('bash', '-c', complete, 'bash', scripts.bash!, 'countersign', ...words)
+    .split(/\s+/)
+    .filter(Boolean)
+}
+
+/** The names that a help page lists. */
+async function namesIn(command: string[]): Promise<string[]> {
+  const { stdout } = await place.run([...command, '--help'])
+  const [, listed = ''] = stdout.split(/^Options:\n/m)
+  const names = [...listed.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+|[a-z][a-z-]+)(?= |$)/gm)].map(
+    ([, name]) => name!,
+  )
+  return names.filter((name) => name !== 'help' && name !== 'countersign').sort()
+}
+
+describe('bash completion', () => {
+  it('parses', () => {
+    run('bash', '-n', scripts.bash!)
+  })
+
+  it('offers what the help pages list, for every command', async () => {
+    const check = async (command: string[]): Promise<void> => {
+      const names = await namesIn(command)
+      expect(inBash(...command, '').sort()).toEqual(names)
+      for (const name of names) if (!name.startsWith('-')) await check([...command, name])
+    }
+    for (const group of ['tenant', 'models', 'audit', 'keys', 'config']) await check([group])
+    expect(inBash('').sort()).toEqual(await namesIn([]))
+  })
+
+  it('completes a part of a name, past options and arguments', () => {
+    expect(inBash('ten')).toEqual(['tenant'])
+    expect(inBash('tenant', 'cr')).toEqual(['create'])
+    expect(inBash('tenant', '--help', 'create', 'acme', '--rate')).toEqual(['--rate-limit'])
+    expect(inBash('completion', 'z')).toEqual(['zsh'])
+    expect(inBash('nonsense', 'ten')).toEqual(['tenant'])
+  })
+
+  it('leaves the value of an option to files', () => {
+    expect(inBash('tenant', 'create', 'acme', '--config', '')).toEqual([])
+  })
+
+  it('never evaluates what was typed', () => {
+    inBash('tenant', '$(touch evaluated)', '`touch evaluated`', '--$(touch evaluated)')
+    inBash('$(touch evaluated)')
+    expect(existsSync(place.path('evaluated'))).toBe(false)
+  })
+})
+
+describe.runIf(isThere('zsh'))('zsh completion', () => {
+  it('parses', () => {
+    run('zsh', '-n', scripts.zsh!)
+  })
+})
+
+describe.runIf(isThere('fish'))('fish completion', () => {
+  it('completes commands and options', () => {
+    const inFish = (line: string) =>
+      run('fish', '--no-config', '-c', `source ${scripts.fish}; complete -C '${line}'`)
+        .split('\n')
+        .map((offer) => offer.split('\t')[0])
+        .filter(Boolean)
+    expect(inFish('countersign ten')).toEqual(['tenant'])
+    expect(inFish('countersign tenant cr')).toEqual(['create'])
+    expect(inFish('countersign tenant create acme --rate')).toEqual(['--rate-limit'])
+  })
+})
+
+it('for another shell is refused', async () => {
+  expect(await place.run(['completion', 'tcsh'])).toMatchObject({ code: 2, stdout: '' })
+})
