@@ -21,12 +21,15 @@ export function registerAuditCommands(program: Command): void {
           const views: ChainView[] = []
           const tenants = await store.read.tenants()
           const progress = progressBar('Verifying')
-          for (const { id, name } of tenants) {
-            progress.update(views.length, tenants.length, name)
-            const { entries, brokenAt } = await log.verify(store.read, id)
-            views.push({ tenant_id: id, name, entries, broken_at: brokenAt })
+          try {
+            for (const { id, name } of tenants) {
+              progress.update(views.length, tenants.length, name)
+              const { entries, brokenAt } = await log.verify(store.read, id)
+              views.push({ tenant_id: id, name, entries, broken_at: brokenAt })
+            }
+          } finally {
+            progress.stop()
           }
-          progress.stop()
           for (const anchor of anchors) {
             const view = views.find(({ tenant_id }) => tenant_id === anchor.tenantId)
             if (!view) throw new CommandError('tenant_not_found', `There is no tenant ${anchor.tenantId}.`)

@@ -8,6 +8,7 @@ import { openLedger } from '../ledger.js'
 import { joinKeys, moveIntoPlace } from '../storage/sqlite-backup.js'
 import { withLedger } from './ledger.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
+import { progressBar } from './progress.js'
 
 const KEYS_FILE = 'countersign.keys'
 
@@ -28,7 +29,10 @@ export function registerBackupCommand(program: Command): void {
         for (const folder of [dirname(resolve(file)), dirname(resolve(keysFile))])
           if (!existsSync(folder))
             throw new CommandError('folder_not_found', `There is no folder ${folder}; a backup makes none.`)
-        const { subjects } = await withLedger(({ store }) => store.backup(file, keysFile))
+        const progress = progressBar('Writing')
+        const { subjects } = await withLedger(({ store }) =>
+          store.backup(file, keysFile, (pages, totalPages) => progress.update(pages, totalPages, 'pages')),
+        ).finally(() => progress.stop())
         print(
           options,
           { file, keys_file: keysFile, users: subjects },

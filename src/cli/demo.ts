@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path'
 import sharp from 'sharp'
 import type { Service } from '../service.js'
 import { createLoginLink } from '../tenancy/login-link.js'
-import type { CreatedTenant } from '../tenancy/tenancy.js'
+import { createdTenantRows, createdTenantView } from './created-tenant.js'
 import { table } from './style.js'
 
 const DEMO_TENANT = 'demo'
@@ -25,21 +25,23 @@ const PHOTOS = [
 
 export interface Demo {
   /** Null when the database had tenants already: keys are shown only when they are made. */
-  created: CreatedTenant | null
+  created: ReturnType<typeof createdTenantView> | null
   /** A tenant that is there. */
   tenantName: string
   photosDir: string
-  /** Signs in to the dashboard, once. */
-  loginLink: string | null
 }
 
 export async function prepareDemo(service: Service): Promise<Demo> {
   const photosDir = join(service.config.dataDir, 'demo')
   await writePhotos(photosDir)
   const tenants = await service.ledger.store.read.tenants()
-  const created = tenants.length === 0 ? await service.ledger.tenancy.create(DEMO_TENANT) : null
-  const loginLink = created && (await linkFor(service, created.tenant.id))
-  return { created, tenantName: tenants[0]?.name ?? DEMO_TENANT, photosDir, loginLink }
+  const created = tenants.length === 0 ? await createTenant(service) : null
+  return { created, tenantName: tenants[0]?.name ?? DEMO_TENANT, photosDir }
+}
+
+async function createTenant(service: Service) {
+  const created = await service.ledger.tenancy.create(DEMO_TENANT)
+  return createdTenantView(created, await linkFor(service, created.tenant.id))
 }
 
 function linkFor({ ledger, adminUrl, clock }: Service, tenantId: string): Promise<string> {
@@ -70,13 +72,18 @@ async function writePhotos(dir: string): Promise<void> {
   }
 }
 
+/** For programs; null where the tenant was there before, whose keys cannot be shown again. */
+export function demoView({ created, photosDir }: Demo) {
+  if (!created) return null
+  return { ...created, photos: photosDir }
+}
+
 export function demoInstructions(
-  { created, tenantName, photosDir, loginLink }: Demo,
+  { created, tenantName, photosDir }: Demo,
   where: { production: string; sandbox: string },
 ): string {
-  if (!created || !loginLink)
+  if (!created)
     return `Keys were shown when they were made. For a new one:\n\n  npx countersign tenant reissue-key ${tenantName} --type sandbox\n\nTo sign in to the dashboard:\n\n  npx countersign tenant login-link ${tenantName}\n`
-  const { tenant, sandboxKey, signingSecret } = created
   const photos = relative('.', photosDir) || '.'
   const call = (url: string, key: string, body: string) =>
     [
@@ -88,18 +95,17 @@ export function demoInstructions(
     `'{"user_id":"ada","image":"'$(base64 < ${photos}/${file} | tr -d '\\n')'"${rest}}'`
   const action = ',"action":{"type":"wire_transfer","amount":"1250.00","currency":"EUR"}'
   return [
-    `A tenant "${tenant.name}" was made for you. Key and secret are shown only now:\n`,
-    table([
-      ['  Tenant id', tenant.id],
-      ['  Sandbox key', sandboxKey],
-      ['  Signing secret', signingSecret.secret],
-      ['  Dashboard', loginLink],
-    ]),
+    `A tenant "${created.name}" was made for you. Key and secret are shown only now:\n`,
+    table(createdTenantRows(created).map(([name, value]) => [`  ${name}`, value])),
     '\nTry it from another terminal in this folder.\n',
     '1. Verify in the sandbox. No model runs there: the end of user_id chooses the outcome.\n',
-    call(`${where.sandbox}/verify`, sandboxKey, withPhoto('ada.jpg', action).replace('"ada"', '"ada+match"')),
+    call(
+      `${where.sandbox}/verify`,
+      created.sandbox_key,
+      withPhoto('ada.jpg', action).replace('"ada"', '"ada+match"'),
+    ),
     '\n2. It was approved, which issued the production key. Reveal it, once:\n',
-    `  KEY=$(npx countersign tenant production-key ${tenant.name})`,
+    `  KEY=$(npx countersign tenant production-key ${created.name})`,
     '\n3. Enrol a face in production, and verify another photo of the same person:\n',
     call(`${where.production}/enroll`, '$KEY', withPhoto('ada.jpg', '')),
     '',

@@ -4,8 +4,8 @@ import { type Config, loadConfig, resolveConfig } from '../config.js'
 import { prepareModels, Service } from '../service.js'
 import { VERSION } from '../version.js'
 import { configWarnings } from './config-warnings.js'
-import { demoInstructions, prepareDemo } from './demo.js'
-import { action, note } from './output.js'
+import { demoInstructions, demoView, prepareDemo } from './demo.js'
+import { action, note, type OutputOptions } from './output.js'
 import { progressSteps } from './progress.js'
 import { paint } from './style.js'
 
@@ -14,11 +14,16 @@ export function registerServeCommand(program: Command): void {
     .command('serve')
     .description('run the service: production, sandbox and admin listeners')
     .option('--demo', 'on an empty database, create a tenant "demo" and say how to try it')
+    .option(
+      '--json',
+      'print addresses and what is shown only once as JSON on stderr; stdout is the log in any case',
+    )
     .action(
-      action(async (options: { demo?: boolean }) => {
+      action(async (options: OutputOptions & { demo?: boolean }) => {
         const config = loadConfig()
-        for (const warning of configWarnings(resolveConfig()))
-          note(`${paint('yellow', 'warning:', process.stderr)} ${warning}`)
+        const warnings = configWarnings(resolveConfig())
+        if (!options.json)
+          for (const warning of warnings) note(`${paint('yellow', 'warning:', process.stderr)} ${warning}`)
         const starting = start(config)
         stopOnSignals(starting)
         const service = await starting
@@ -27,14 +32,27 @@ export function registerServeCommand(program: Command): void {
           sandbox: service.url('sandbox'),
           admin: service.adminUrl,
         }
-        note(
-          `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n`,
-        )
-        if (service.generatedOperatorPassword)
+        const operatorPassword = service.generatedOperatorPassword
+        const demo = options.demo ? await prepareDemo(service) : null
+        if (options.json)
+          // Not to stdout: that is the log, and goes where no secret may.
           note(
-            `The operator's password for the dashboard, shown only now:\n\n  ${service.generatedOperatorPassword}\n`,
+            JSON.stringify({
+              version: VERSION,
+              ...where,
+              operator_password: operatorPassword,
+              demo: demo && demoView(demo),
+              warnings,
+            }),
           )
-        if (options.demo) note(demoInstructions(await prepareDemo(service), where))
+        else {
+          note(
+            `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n`,
+          )
+          if (operatorPassword)
+            note(`The operator's password for the dashboard, shown only now:\n\n  ${operatorPassword}\n`)
+          if (demo) note(demoInstructions(demo, where))
+        }
       }),
     )
 }

@@ -8,6 +8,7 @@ import type { Ledger } from '../ledger.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { createLoginLink, LOGIN_LINK_MS } from '../tenancy/login-link.js'
+import { createdTenantRows, createdTenantView } from './created-tenant.js'
 import { parseDuration } from './duration.js'
 import { withLedger } from './ledger.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
@@ -54,23 +55,9 @@ export function registerTenantCommands(program: Command): void {
           ...(options.fmr ? { fmr: parseFmr(options.fmr) } : {}),
         }
         await withLedger(async (ledger, config) => {
-          const { tenant, sandboxKey, signingSecret } = await ledger.tenancy.create(name, contract)
-          const view = {
-            tenant_id: tenant.id,
-            name: tenant.name,
-            sandbox_key: sandboxKey,
-            signing_secret: { id: signingSecret.id, secret: signingSecret.secret },
-            dashboard_url: await loginLink(ledger, config, tenant.id),
-          }
-          print(options, view, () =>
-            fields([
-              ['Tenant id', view.tenant_id],
-              ['Sandbox key', view.sandbox_key],
-              ['Signing secret', view.signing_secret.secret],
-              ['Signing secret id', view.signing_secret.id],
-              ['Dashboard', view.dashboard_url],
-            ]),
-          )
+          const created = await ledger.tenancy.create(name, contract)
+          const view = createdTenantView(created, await loginLink(ledger, config, created.tenant.id))
+          print(options, view, () => fields(createdTenantRows(view)))
           if (!options.json)
             note(
               '\nKey, secret and link are shown only now; the link works once, within an hour. The production key is issued when a verify in the sandbox is approved.',
@@ -132,7 +119,7 @@ export function registerTenantCommands(program: Command): void {
           const { id } = await ledger.tenancy.find(name)
           const link = await loginLink(ledger, config, id)
           print(options, { dashboard_url: link }, () => link)
-          note(`The link works once, within ${LOGIN_LINK_MS / MINUTE_MS} minutes.`)
+          if (!options.json) note(`The link works once, within ${LOGIN_LINK_MS / MINUTE_MS} minutes.`)
         })
       }),
     )
@@ -148,7 +135,8 @@ export function registerTenantCommands(program: Command): void {
           facts: { type: 'production' },
         }))
         print(options, { production_key: productionKey }, () => productionKey)
-        note('The production key is shown only now; put it into the secret store of your backend.')
+        if (!options.json)
+          note('The production key is shown only now; put it into the secret store of your backend.')
       }),
     )
 
@@ -187,11 +175,12 @@ export function registerTenantCommands(program: Command): void {
           facts: { type },
         }))
         print(options, { [`${type}_key`]: key }, () => key)
-        note(
-          graceMs > 0
-            ? `Shown only now. The old key stays valid until ${isoTime(Date.now() + graceMs)}.`
-            : 'Shown only now. The old key is revoked.',
-        )
+        if (!options.json)
+          note(
+            graceMs > 0
+              ? `Shown only now. The old key stays valid until ${isoTime(Date.now() + graceMs)}.`
+              : 'Shown only now. The old key is revoked.',
+          )
       }),
     )
 

@@ -17,6 +17,8 @@ import {
 
 /** Another process (the CLI, a backup tool) may hold the write lock: waiting inside SQLite would block this thread. */
 const BUSY_TIMEOUT_MS = 5
+/** Copied in one go, between which others get their turn. */
+const BACKUP_PAGES = 100
 const LOCK_PATIENCE_MS = 5000
 const LOCK_RETRY_MS = 10
 
@@ -188,10 +190,18 @@ export class SqliteStore implements Store {
     return jobs.filter((job) => !late.includes(job))
   }
 
-  async backup(file: string, keysFile: string): Promise<{ subjects: number }> {
+  async backup(
+    file: string,
+    keysFile: string,
+    onProgress?: (pages: number, totalPages: number) => void,
+  ): Promise<{ subjects: number }> {
     const partial = `${file}.partial`
+    const progress = ({ totalPages, remainingPages }: Database.BackupMetadata) => {
+      onProgress?.(totalPages - remainingPages, totalPages)
+      return BACKUP_PAGES
+    }
     try {
-      await this.reader.backup(partial)
+      await this.reader.backup(partial, { progress })
       const subjects = separateKeys(partial, keysFile)
       moveIntoPlace(partial, file)
       return { subjects }

@@ -117,7 +117,11 @@ export interface Store {
    * A consistent copy while serving, and apart from it the data keys of all users as of now, which replace those in
    * `keysFile`: whoever keeps copies for long and one file of keys loses what is erased in every copy.
    */
-  backup(file: string, keysFile: string): Promise<{ subjects: number }>
+  backup(
+    file: string,
+    keysFile: string,
+    onProgress?: (pages: number, totalPages: number) => void,
+  ): Promise<{ subjects: number }>
   /** Tells `observer` of every commit; a later call replaces the observer. */
   observeCommits(observer: (report: CommitReport) => void): void
   /** Bytes on disk: the database file, and the write-ahead log beside it. */

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
+import { apiClient } from '../support/client.js'
 import { type Workplace, workplace } from '../support/command.js'
+import { base64, face } from '../support/faces.js'
 
 let place: Workplace
 beforeAll(async () => {
@@ -112,6 +115,75 @@ describe('a refusal', () => {
       code: 'invalid_configuration',
       message: 'COUNTERSIGN_WORKERS is "many"; expected a whole number from 1 to 256.',
     })
+  })
+})
+
+describe('--json', () => {
+  /** What each command needs to succeed, in an order in which all of them do. */
+  const ARGUMENTS: Record<string, (made: { secret: string; jwt: string }) => string[]> = {
+    'tenant list': () => [],
+    'tenant login-link': () => ['acme'],
+    'tenant production-key': () => ['acme'],
+    'tenant reissue-key': () => ['acme', '--type', 'sandbox'],
+    'tenant revoke-key': () => ['acme', '--type', 'sandbox'],
+    'tenant rotate-signing': () => ['acme'],
+    jwt: ({ secret, jwt }) => [jwt, '--secret', secret],
+    compare: () => [place.path('ada.jpg'), place.path('ada.jpg')],
+    evaluate: () => [place.path('pairs.csv')],
+    'models list': () => [],
+    'models verify': () => [],
+    'models build-baseline': () => ['--out', place.path('built')],
+    backup: () => [place.path('copy.db')],
+    restore: () => [place.path('copy.db')],
+    'audit verify': () => [],
+    'audit anchor': () => [],
+    'keys instance-secret': () => [],
+    'keys rotate-master': () => [],
+    'config show': () => [],
+    'config check': () => [],
+    'operator-password': () => ['--generate'],
+    completion: () => ['bash'],
+    doctor: () => [],
+  }
+  /** Made first, because the others need them. */
+  const MADE = ['serve', 'tenant create']
+
+  it('is an option of every command', async () => {
+    const leaves = COMMANDS.filter((name) => name && !COMMANDS.some((other) => other.startsWith(`${name} `)))
+    expect([...Object.keys(ARGUMENTS), ...MADE].sort()).toEqual(leaves.sort())
+  })
+
+  it('prints one JSON document on stdout and nothing on stderr; serve a log of them', {
+    timeout: 120_000,
+  }, async () => {
+    await writeFile(place.path('ada.jpg'), await face('ada'))
+    await writeFile(place.path('pairs.csv'), 'a,b,same\nada.jpg,ada.jpg,1\nada.jpg,ada.jpg,0')
+    const server = await place.serve(['--json', '--demo'])
+    const { demo, operator_password: password } = JSON.parse(server.stderr())
+    expect({ demo, password }).toMatchObject({ demo: { name: 'demo' }, password: expect.any(String) })
+    const created = await place.run(['tenant', 'create', 'acme', '--json'])
+    const { sandbox_key, signing_secret } = created.json
+    const verified = await apiClient(`${server.sandbox}/v1`, sandbox_key).verify({
+      user_id: 'u+match',
+      image: base64(await face('ada')),
+      action: 'login',
+    })
+    server.signal('SIGTERM')
+    await server.exited
+    for (const line of server.stdout().trimEnd().split('\n')) JSON.parse(line)
+    expect(server.stdout()).not.toContain(password)
+    expect(server.stdout()).not.toContain(demo.sandbox_key)
+
+    const made = { secret: signing_secret.secret, jwt: verified.body.jwt }
+    for (const [command, args] of Object.entries(ARGUMENTS)) {
+      // A restore needs a place where no database is.
+      const env: Record<string, string> =
+        command === 'restore' ? { COUNTERSIGN_DATABASE: `sqlite:${place.path('restored.db')}` } : {}
+      const { code, stdout, stderr } = await place.run([...words(command), ...args(made), '--json'], env)
+      expect({ command, code, lines: stdout.split('\n').length }).toEqual({ command, code: 0, lines: 2 })
+      expect(JSON.parse(stdout), command).toEqual(expect.anything())
+      if (command !== 'models build-baseline') expect({ command, stderr }).toEqual({ command, stderr: '' })
+    }
   })
 })
 

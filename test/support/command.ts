@@ -67,7 +67,7 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-cli-'))
   const children = new Set<ChildProcessWithoutNullStreams>()
   const base = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_')),
+    Object.entries(process.env).filter(([name]) => !/^(COUNTERSIGN_|NO_COLOR$|FORCE_COLOR$)/.test(name)),
   )
 
   function start(args: string[], extra: Record<string, string>, input = '') {
@@ -127,14 +127,17 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
       }
       const told = (text: string | RegExp) =>
         waitFor('stderr', (said) => (typeof text === 'string' ? said.includes(text) : text.test(said)))
-      await told(/Dashboard +http\S+\n/)
+      const isJson = args.includes('--json')
+      await told(isJson ? /"admin":"http\S+\n/ : /Dashboard +http\S+\n/)
       const address = (name: string) =>
-        new RegExp(`${name} +(https?://\\S+?)(?:/v1)?/?\\n`).exec(output.stderr)![1]!
+        isJson
+          ? JSON.parse(output.stderr)[name].replace(/\/v1$/, '')
+          : new RegExp(`${name} +(https?://\\S+?)(?:/v1)?/?\\n`, 'i').exec(output.stderr)![1]!
       return {
         pid: child.pid!,
-        production: address('Production'),
-        sandbox: address('Sandbox'),
-        admin: address('Dashboard'),
+        production: address('production'),
+        sandbox: address('sandbox'),
+        admin: address(isJson ? 'admin' : 'dashboard'),
         stdout: () => output.stdout,
         stderr: () => output.stderr,
         told,

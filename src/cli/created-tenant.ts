@@ -1,0 +1,26 @@
+/** What is shown once of a new tenant. */
+import type { CreatedTenant } from '../tenancy/tenancy.js'
+
+export function createdTenantView(
+  { tenant, sandboxKey, signingSecret }: CreatedTenant,
+  dashboardUrl: string,
+) {
+  return {
+    tenant_id: tenant.id,
+    name: tenant.name,
+    sandbox_key: sandboxKey,
+    signing_secret: { id: signingSecret.id, secret: signingSecret.secret },
+    dashboard_url: dashboardUrl,
+  }
+}
+
+/** The same for people, a name and its value each. */
+export function createdTenantRows(view: ReturnType<typeof createdTenantView>): Array<[string, string]> {
+  return [
+    ['Tenant id', view.tenant_id],
+    ['Sandbox key', view.sandbox_key],
+    ['Signing secret', view.signing_secret.secret],
+    ['Signing secret id', view.signing_secret.id],
+    ['Dashboard', view.dashboard_url],
+  ]
+}

@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process'
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { packageFile } from '../../src/package-root.js'
+import { type Workplace, workplace } from '../support/command.js'
+
+const ESCAPE = '\u001b'
+const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/
+
+let place: Workplace
+beforeAll(async () => {
+  place = await workplace()
+})
+afterAll(() => place?.dispose())
+
+describe('in a pipe', () => {
+  for (const args of [
+    ['config'],
+    ['config', '--explain'],
+    ['models', 'list'],
+    ['tenant', 'list'],
+    ['doctor'],
+  ])
+    it(`${args.join(' ')} is plain text without tabs`, async () => {
+      const { stdout, stderr } = await place.run(args)
+      expect(stdout + stderr).not.toMatch(CONTROL)
+    })
+
+  it('FORCE_COLOR asks for colours all the same, and NO_COLOR has the last word', async () => {
+    const coloured = async (env: Record<string, string>) =>
+      (await place.run(['config'], env)).stdout.includes(ESCAPE)
+    expect(await coloured({ FORCE_COLOR: '1' })).toBe(true)
+    expect(await coloured({ FORCE_COLOR: '0' })).toBe(false)
+    expect(await coloured({ FORCE_COLOR: '1', NO_COLOR: '1' })).toBe(false)
+    expect(await coloured({ FORCE_COLOR: '1', NO_COLOR: '' })).toBe(true)
+  })
+})
+
+it('what a pack says of itself moves no cursor', async () => {
+  const dir = place.path('models')
+  await cp(inject('modelsDir'), dir, { recursive: true })
+  const file = `${dir}/baseline/pack.json`
+  const pack = JSON.parse(await readFile(file, 'utf8'))
+  const env = { COUNTERSIGN_MODELS_DIR: dir }
+  await writeFile(file, JSON.stringify({ ...pack, description: `fine${ESCAPE}[2J\ttext\u009b` }))
+  const listed = await place.run(['models', 'list'], env)
+  expect(listed.stdout).toContain('fine')
+  expect(listed.stdout).not.toMatch(CONTROL)
+  await writeFile(file, JSON.stringify({ ...pack, [`${ESCAPE}[2J`]: 1 }))
+  const refused = await place.run(['models', 'verify'], env)
+  expect(refused.stderr).toContain('unknown fields')
+  expect(refused.stderr).not.toMatch(CONTROL)
+})
+
+// util-linux's `script` gives a command a terminal.
+const hasScript = spawnSync('script', ['--version']).status === 0
+describe.runIf(hasScript)('on a terminal', () => {
+  function show(columns: number, env: Record<string, string> = {}): string {
+    const { NO_COLOR, FORCE_COLOR, ...rest } = process.env
+    const main = `${process.execPath} ${packageFile('dist', 'src', 'cli', 'main.js')} config --explain`
+    const { stdout } = spawnSync('script', ['-qec', `stty cols ${columns}; ${main}`, '/dev/null'], {
+      env: { ...rest, TERM: 'xterm-256color', ...env },
+      encoding: 'utf8',
+    })
+    return stdout.replaceAll('\r', '')
+  }
+
+  it('tables are coloured, unless NO_COLOR is set or the terminal has none', () => {
+    expect(show(200)).toContain(ESCAPE)
+    expect(show(200, { NO_COLOR: '1' })).not.toContain(ESCAPE)
+    expect(show(200, { TERM: 'dumb' })).not.toContain(ESCAPE)
+  })
+
+  it('the last column wraps inside the terminal, under itself', () => {
+    const lines = show(150, { NO_COLOR: '1' }).trimEnd().split('\n')
+    const column = lines[0]!.indexOf('MEANING')
+    const continued = lines.filter((line) => line.startsWith(' '))
+    expect(continued.length).toBeGreaterThan(5)
+    for (const line of continued) expect(line.search(/\S/)).toBe(column)
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(150)
+  })
+})
