@@ -8,6 +8,11 @@ const ABANDONED_AFTER_MS = 60 * 60 * 1000
 /** Each attempt can only fail because another build put its own folder in place in between. */
 const MAX_ATTEMPTS = 5
 
+/** What stands in the final place is not what may be replaced. */
+export class FolderOccupiedError extends Error {
+  override readonly name = 'FolderOccupiedError'
+}
+
 export interface FolderInstall {
   /** Final place; its parents are created. */
   outDir: string
@@ -76,7 +81,7 @@ async function assertReplaceable(outDir: string, fileNames: readonly string[]): 
   })
   const foreign = names.find((name) => !fileNames.includes(name))
   if (foreign !== undefined) {
-    throw new Error(
+    throw new FolderOccupiedError(
       `The target folder holds '${foreign}', which is no part of the pack. Choose an empty or new folder.`,
     )
   }

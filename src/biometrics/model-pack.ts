@@ -58,14 +58,24 @@ export async function loadModelPack(dir: string): Promise<ModelPack> {
   const text = await readFile(path, 'utf8').catch((cause) => {
     throw new ModelPackError('pack_not_found', `no model pack at ${dir}: cannot read ${path}`, { cause })
   })
+  const manifest = readPackManifest(text, path)
+  return { dir, manifest, modelId: `${manifest.id}@${manifest.version}` }
+}
+
+/**
+ * @param origin what the text came from, for the message
+ * @throws {ModelPackError} `pack_malformed`, `pack_invalid`
+ */
+export function readPackManifest(text: string, origin: string): PackManifest {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new ModelPackError('pack_malformed', `${path} is not JSON: ${(cause as Error).message}`, { cause })
+    throw new ModelPackError('pack_malformed', `${origin} is not JSON: ${(cause as Error).message}`, {
+      cause,
+    })
   }
-  const manifest = parsePackManifest(value)
-  return { dir, manifest, modelId: `${manifest.id}@${manifest.version}` }
+  return parsePackManifest(value)
 }
 
 /**

@@ -6,12 +6,14 @@ import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import { CATALOGUE } from '../../models/catalogue.js'
 import { loadModelPack, ModelPackError, networkFiles, verifyModelPack } from '../biometrics/model-pack.js'
 import { loadConfig, modelPackDir } from '../config.js'
+import { registerImportCommand } from './models-import.js'
 import { action, CommandError, EXIT, type OutputOptions, print } from './output.js'
 import { progressSteps } from './progress.js'
 import { type Cell, listing } from './style.js'
 
 export function registerModelsCommands(program: Command): void {
-  const models = program.command('models').description('list, verify and build model packs')
+  const models = program.command('models').description('list, verify, import and build model packs')
+  registerImportCommand(models)
 
   models
     .command('list')

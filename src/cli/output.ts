@@ -1,4 +1,5 @@
 /** How commands print: JSON for programs on stdout, text for people, notes and errors on stderr; one exit for every failure. */
+import { FolderOccupiedError } from '../../models/install-folder.js'
 import { ModelPackError } from '../biometrics/model-pack.js'
 import { BiometricError } from '../biometrics/types.js'
 import { ConfigError } from '../config.js'
@@ -80,6 +81,7 @@ function codeOf(error: unknown): string {
     error instanceof RestoreError
   )
     return error.code
+  if (error instanceof FolderOccupiedError) return 'folder_occupied'
   if (error instanceof StoreOpenError) return 'database_unusable'
   if (error instanceof StoreUnavailableError) return 'store_unavailable'
   if (error instanceof ListenError) return 'cannot_listen'

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
 import { apiClient } from '../support/client.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
+import { writeBroughtPack } from '../support/packs.js'
 
 let place: Workplace
 beforeAll(async () => {
@@ -30,6 +31,7 @@ const COMMANDS = [
   'models list',
   'models verify',
   'models build-baseline',
+  'models import',
   'backup',
   'restore',
   'audit',
@@ -132,6 +134,7 @@ describe('--json', () => {
     evaluate: () => [place.path('pairs.csv')],
     'models list': () => [],
     'models verify': () => [],
+    'models import': () => [place.path('brought')],
     'models build-baseline': () => ['--out', place.path('built')],
     backup: () => [place.path('copy.db')],
     restore: () => [place.path('copy.db')],
@@ -144,6 +147,15 @@ describe('--json', () => {
     'operator-password': () => ['--generate'],
     completion: () => ['bash'],
     doctor: () => [],
+  }
+  /** A restore needs a place where no database is; packs for tests are shared. */
+  const ENVIRONMENT: Record<string, Record<string, string>> = {
+    get restore() {
+      return { COUNTERSIGN_DATABASE: `sqlite:${place.path('restored.db')}` }
+    },
+    get 'models import'() {
+      return { COUNTERSIGN_MODELS_DIR: place.path('models') }
+    },
   }
   /** Made first, because the others need them. */
   const MADE = ['serve', 'tenant create']
@@ -158,6 +170,7 @@ describe('--json', () => {
   }, async () => {
     await writeFile(place.path('ada.jpg'), await face('ada'))
     await writeFile(place.path('pairs.csv'), 'a,b,same\nada.jpg,ada.jpg,1\nada.jpg,ada.jpg,0')
+    await writeBroughtPack(place.path('brought'), inject('modelsDir'))
     const server = await place.serve(['--json', '--demo'])
     const { demo, operator_password: password } = JSON.parse(server.stderr())
     expect({ demo, password }).toMatchObject({ demo: { name: 'demo' }, password: expect.any(String) })
@@ -176,9 +189,7 @@ describe('--json', () => {
 
     const made = { secret: signing_secret.secret, jwt: verified.body.jwt }
     for (const [command, args] of Object.entries(ARGUMENTS)) {
-      // A restore needs a place where no database is.
-      const env: Record<string, string> =
-        command === 'restore' ? { COUNTERSIGN_DATABASE: `sqlite:${place.path('restored.db')}` } : {}
+      const env = ENVIRONMENT[command] ?? {}
       const { code, stdout, stderr } = await place.run([...words(command), ...args(made), '--json'], env)
       expect({ command, code, lines: stdout.split('\n').length }).toEqual({ command, code: 0, lines: 2 })
       expect(JSON.parse(stdout), command).toEqual(expect.anything())
