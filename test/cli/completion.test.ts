@@ -47,7 +47,8 @@ describe('bash completion', () => {
     run('bash', '-n', scripts.bash!)
   })
 
-  it('offers what the help pages list, for every command', async () => {
+  // Some twenty processes, one after the other.
+  it('offers what the help pages list, for every command', { timeout: 120_000 }, async () => {
     const check = async (command: string[]): Promise<void> => {
       const names = await namesIn(command)
       expect(inBash(...command, '').sort()).toEqual(names)
