@@ -271,13 +271,15 @@ export interface Resolution {
   given: ReadonlyMap<string, GivenValue>
   /** Everything that is wrong, a sentence each. */
   problems: readonly string[]
+  /** What is left out of account, a sentence each. */
+  warnings: readonly string[]
 }
 
 /** Reads the environment and the configuration file that it names. */
 export function resolveConfig(env: Env = process.env): Resolution {
   const names = Object.keys(SETTINGS) as SettingName[]
   const variableOf = (name: SettingName) => SETTINGS[name].variable
-  const { given, file, problems } = readVariables(env, new Set(names.map(variableOf)))
+  const { given, file, problems, warnings } = readVariables(env, new Set(names.map(variableOf)))
   const read = <K extends SettingName>(key: K): Parsed[K] | undefined => {
     const { variable, fallback, parse } = SETTINGS[key] as Setting<Parsed[K]>
     const value = given.get(variable)
@@ -316,7 +318,7 @@ export function resolveConfig(env: Env = process.env): Resolution {
     queueLimit: values.queueLimit ?? workers * 32,
     executionProviders: values.executionProviders!,
   })
-  return { config, given, problems }
+  return { config, given, problems, warnings }
 }
 
 /** @throws ConfigError naming everything that is wrong: the variable, its value and what was expected. */

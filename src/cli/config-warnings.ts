@@ -3,8 +3,13 @@ import { statSync } from 'node:fs'
 import { type Config, type Resolution, SETTINGS } from '../config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
 
-/** Files with secrets that every user of the machine may open, a sentence each. */
+/** A sentence each. */
 export function configWarnings(resolution: Resolution): string[] {
+  return [...resolution.warnings, ...openSecrets(resolution)]
+}
+
+/** Files with secrets that every user of the machine may open. */
+function openSecrets(resolution: Resolution): string[] {
   if (process.platform === 'win32') return []
   return secretFiles(resolution)
     .map((file) => ({ file, mode: (statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o777 }))

@@ -15,6 +15,8 @@ export interface Variables {
   /** Absolute or relative as it was named; undefined where no file was. */
   file: string | undefined
   problems: string[]
+  /** Names in the environment that are no settings, a sentence each. */
+  warnings: string[]
 }
 
 export const CONFIG_VARIABLE = 'COUNTERSIGN_CONFIG'
@@ -29,24 +31,30 @@ const MAX_TYPING_ERRORS = 3
 const SERVICE_LINK =
   /^COUNTERSIGN_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/
 
-/** The environment wins over the file that it names. An empty variable counts as absent. */
+/**
+ * The environment wins over the file that it names. An empty variable counts as absent. A file is ours alone, so a name in it that
+ * is no setting is an error; the environment is shared, with a newer version that was rolled back to this one, too.
+ */
 export function readVariables(env: Env, known: ReadonlySet<string>): Variables {
   const given = new Map<string, GivenValue>()
   const problems: string[] = []
+  const warnings: string[] = []
   const file = env[CONFIG_VARIABLE]?.trim() || undefined
-  const add = (name: string, value: string, source: GivenValue['source'], where: string) => {
-    if (!known.has(name)) problems.push(`${name}${where} is not a setting of Countersign${hint(name, known)}`)
-    else if (value.trim()) given.set(name, { text: value.trim(), source })
+  const add = (name: string, value: string, source: GivenValue['source']) => {
+    if (!known.has(name)) {
+      const [told, where] = source === 'file' ? [problems, ` in ${file}`] : [warnings, '']
+      told.push(`${name}${where} is not a setting of Countersign${hint(name, known)}`)
+    } else if (value.trim()) given.set(name, { text: value.trim(), source })
   }
   if (file) {
     const fromFile = readFile(file)
     problems.push(...fromFile.problems)
-    for (const [name, value] of fromFile.entries) add(name, value, 'file', ` in ${file}`)
+    for (const [name, value] of fromFile.entries) add(name, value, 'file')
   }
   for (const [name, value = ''] of Object.entries(env))
     if (known.has(name) || (name.startsWith(PREFIX) && !SERVICE_LINK.test(name)))
-      add(name, value, 'environment', '')
-  return { given, file, problems }
+      add(name, value, 'environment')
+  return { given, file, problems, warnings }
 }
 
 function hint(name: string, known: ReadonlySet<string>): string {

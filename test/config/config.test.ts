@@ -181,12 +181,14 @@ describe('rates', () => {
 /** All that is wrong with an environment. */
 const problemsOf = (env: Record<string, string>) => resolveConfig(env).problems
 
+const warningsOf = (env: Record<string, string>) => resolveConfig(env).warnings
+
 describe('a variable that is no setting', () => {
-  it('is refused with the one that was meant, and others are none of our business', () => {
-    expect(problemsOf({ COUNTERSIGN_WORKER: '1', COUNTERSIGN_WORKERS: '1', PATH: 'x' })).toEqual([
+  it('is warned of with the one that was meant, and others are none of our business', () => {
+    expect(warningsOf({ COUNTERSIGN_WORKER: '1', COUNTERSIGN_WORKERS: '1', PATH: 'x' })).toEqual([
       'COUNTERSIGN_WORKER is not a setting of Countersign; did you mean COUNTERSIGN_WORKERS?',
     ])
-    expect(problemsOf({ COUNTERSIGN_COLOUR: 'x' })).toEqual([
+    expect(warningsOf({ COUNTERSIGN_COLOUR: 'x' })).toEqual([
       'COUNTERSIGN_COLOUR is not a setting of Countersign: see countersign config.',
     ])
   })

@@ -142,8 +142,8 @@ export function configurationPage(): string {
 
 Countersign is configured by environment variables, and by a file with more of them. Each is read once, at the start. An
 empty variable counts as absent. A value that cannot be read stops every command with a message that names the variable, and
-so does a name that begins with \`COUNTERSIGN_\` and is not listed here; everything that is wrong is told at once. Variables that
-Kubernetes makes for a Service called \`countersign\` are let through.
+so does a name in the file that is not listed here; one in the environment that begins with \`COUNTERSIGN_\` is warned of. Everything
+that is wrong is told at once. Variables that Kubernetes makes for a Service called \`countersign\` are let through.
 
 The file is named by \`COUNTERSIGN_CONFIG\`, or by \`--config\` of a command. Its lines are \`NAME=value\`, as in the \`--env-file\`
 of Docker and the \`EnvironmentFile\` of systemd; the environment wins over it:
