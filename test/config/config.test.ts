@@ -203,8 +203,8 @@ describe('a variable that is no setting', () => {
       COUNTERSIGN_PORT_8080_TCP_ADDR: '10.0.0.1',
       COUNTERSIGN_SANDBOX_PORT_8081_TCP_PROTO: 'tcp',
     }
-    expect(problemsOf(links)).toEqual([])
-    expect(problemsOf({ COUNTERSIGN_SERVICE_HOSTS: 'x' })).toHaveLength(1)
+    expect(warningsOf(links)).toEqual([])
+    expect(warningsOf({ COUNTERSIGN_SERVICE_HOSTS: 'x' })).toHaveLength(1)
   })
 })
 
