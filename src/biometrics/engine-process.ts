@@ -49,6 +49,8 @@ const STUCK_MS = 60_000
  * the others, which is dead as well.
  */
 const LOSS_SETTLES_MS = 50
+/** A few vectors and what was measured: kilobytes. */
+const MOST_REPLY_BYTES = 1024 * 1024
 
 export class EngineProcess {
   readonly #options: EngineProcessOptions
@@ -198,7 +200,7 @@ export class EngineProcess {
   /** A worker has loaded its networks and connects. */
   #welcome(socket: Socket): void {
     const worker: Worker = { socket, running: new Map() }
-    const reader = new FrameReader<WorkerMessage>(({ message }) => {
+    const reader = new FrameReader<WorkerMessage>(MOST_REPLY_BYTES, ({ message }) => {
       if (message.kind === 'ready') {
         this.#provider = message.provider
         this.#failed = false
@@ -208,7 +210,15 @@ export class EngineProcess {
         this.#options.onChange()
       } else this.#take(worker, message.id)?.resolve(message.reply)
     })
-    socket.on('data', (chunk) => reader.push(chunk))
+    socket.on('data', (chunk) => {
+      try {
+        reader.push(chunk)
+      } catch (error) {
+        // A picture may have taken the worker over: what it says then shall end its own connection and nothing else.
+        this.#report('worker_garbled', error)
+        socket.destroy()
+      }
+    })
     // `close` follows.
     socket.on('error', () => {})
     socket.on('close', () => {

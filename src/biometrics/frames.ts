@@ -36,19 +36,33 @@ export function encodeFrame(message: unknown, images: readonly Uint8Array[] = []
   return [start, ...parts]
 }
 
+/** The stream holds no frames, or larger ones than its reader takes. */
+export class FrameError extends Error {
+  override readonly name = 'FrameError'
+}
+
+/** A task has at most five pictures and a vector, a reply a vector for each picture and one for them all. */
+const MOST_PARTS = 64
+
 /** Puts frames together from the stream's chunks, however it was cut. Each byte is copied once. */
 export class FrameReader<Message> {
+  readonly #mostBytes: number
   readonly #onFrame: (frame: Frame<Message>) => void
   /** What is being filled, and how far: the fixed head, the lengths of the parts, the message, then part after part. */
   #target = new Uint8Array(FIXED_HEAD)
   #filled = 0
   #next: (whole: Uint8Array) => void = (whole) => this.#takeHead(whole)
 
-  constructor(onFrame: (frame: Frame<Message>) => void) {
+  /** @param mostBytes of message and parts together; memory is set aside for what a head announces, so up to this */
+  constructor(mostBytes: number, onFrame: (frame: Frame<Message>) => void) {
+    this.#mostBytes = mostBytes
     this.#onFrame = onFrame
   }
 
-  /** @param chunk may be reused when this returns */
+  /**
+   * @param chunk may be reused when this returns
+   * @throws FrameError; what follows in the stream cannot be read
+   */
   push(chunk: Uint8Array): void {
     for (let offset = 0; offset < chunk.length; ) {
       const count = Math.min(chunk.length - offset, this.#target.length - this.#filled)
@@ -67,8 +81,11 @@ export class FrameReader<Message> {
 
   #takeHead(head: Uint8Array): void {
     const [jsonLength, partCount] = words(head) as [number, number]
+    if (partCount > MOST_PARTS) throw new FrameError(`a frame of ${partCount} parts`)
     this.#expect(partCount * WORD, (lengths) => {
       const partLengths = words(lengths)
+      const bytes = partLengths.reduce((sum, length) => sum + length, jsonLength)
+      if (bytes > this.#mostBytes) throw new FrameError(`a frame of ${bytes} bytes`)
       this.#expect(jsonLength, (json) => this.#takeParts(json, partLengths, []))
     })
   }
@@ -83,13 +100,17 @@ export class FrameReader<Message> {
 
 function decode<Message>(json: Uint8Array, parts: Uint8Array[]): Frame<Message> {
   let vectors = 0
-  const message = JSON.parse(Buffer.from(json.buffer).toString(), (_key, value: unknown) => {
-    const part = (value as VectorMark | null)?.$vector
-    if (part === undefined) return value
-    vectors++
-    return new Float32Array(parts[part]!.buffer)
-  }) as Message
-  return { message, images: parts.slice(vectors) }
+  try {
+    const message = JSON.parse(Buffer.from(json.buffer).toString(), (_key, value: unknown) => {
+      const part = (value as VectorMark | null)?.$vector
+      if (part === undefined) return value
+      vectors++
+      return new Float32Array(parts[part]!.buffer)
+    }) as Message
+    return { message, images: parts.slice(vectors) }
+  } catch (cause) {
+    throw new FrameError('a frame whose message cannot be read', { cause })
+  }
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {

@@ -17,6 +17,8 @@ import { runTask } from './worker-tasks.js'
 
 /** Larger than most pictures, so that one read brings a whole one. */
 const READ_BYTES = 256 * 1024
+/** The pictures of the largest body that can be configured. */
+const MOST_TASK_BYTES = 256 * 1024 * 1024
 
 let loaded: { pipeline: FacePipeline; provider: ProviderStatus } | undefined
 
@@ -49,7 +51,7 @@ async function serveTasks(
     const whole = (images.length > 0 ? { ...task, images } : task) as WorkerTask
     send(socket, { kind: 'reply', id, reply: await answer(whole, pipeline, setup) })
   }
-  const reader = new FrameReader<TaskMessage>((frame) => {
+  const reader = new FrameReader<TaskMessage>(MOST_TASK_BYTES, (frame) => {
     const done = perform(frame).finally(() => underWay.delete(done))
     underWay.add(done)
   })

@@ -1,6 +1,8 @@
 /** RFC 8785: the one form of a JSON value that everybody hashes alike. */
 import type { Action } from './types.js'
 
+const BOXES = [Number, String, Boolean, BigInt]
+
 /**
  * Canonical form of what `JSON.stringify` would send. Unlike it, a number that JSON does not have is refused, since the
  * service would be sent `null`.
@@ -32,7 +34,9 @@ export async function actionHash(action: Action): Promise<string> {
 
 function toJson(value: unknown): unknown {
   const convertible = value as { toJSON?: unknown } | null | undefined
-  return typeof convertible?.toJSON === 'function' ? convertible.toJSON() : value
+  const json = typeof convertible?.toJSON === 'function' ? convertible.toJSON() : value
+  // As JSON.stringify does: otherwise every boxed amount would have the form of an empty object.
+  return BOXES.some((box) => json instanceof box) ? (json as object).valueOf() : json
 }
 
 /** ECMAScript's own form of a number is the canonical one (section 3.2.2.3). */

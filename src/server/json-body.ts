@@ -56,20 +56,25 @@ function parseJson(body: Buffer, binaryFields: string[]): { value: unknown; cuts
   const cut = binaryFields.length > 0 ? cutLongStrings(body) : null
   if (cut) {
     const value = parseText(cut.text)
-    if (countCuts(value, binaryFields, cut.cuts) === cut.cuts.length) return { value, cuts: cut.cuts }
+    if (countCuts(value, binaryFields, cut.cuts) === cut.cuts.length) {
+      // Only now: an issue names a field, and a mark in that name's place would be told to the caller.
+      assertMembers(cut.text)
+      return { value, cuts: cut.cuts }
+    }
   }
   // A long string stands where none belongs: the schema shall see it as it is.
-  return { value: parseText(body.toString('utf8')), cuts: [] }
+  const text = body.toString('utf8')
+  const value = parseText(text)
+  assertMembers(text)
+  return { value, cuts: [] }
+}
+
+function assertMembers(text: string): void {
+  const issue = memberIssue(text)
+  if (issue) throw new ApiError('invalid_request', { details: [issue] })
 }
 
 function parseText(text: string): unknown {
-  const value = parseJsonText(text)
-  const issue = memberIssue(text)
-  if (issue) throw new ApiError('invalid_request', { details: [issue] })
-  return value
-}
-
-function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -122,7 +127,8 @@ function isPercentEncodedUtf8(query: string): boolean {
 
 /** A parameter may stand in body or query; in both, it must say the same. */
 function mergeQuery(body: unknown, query: Record<string, string>): unknown {
-  if (Object.keys(query).length === 0 || typeof body !== 'object' || body === null) return body
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  if (Object.keys(query).length === 0 || !isObject) return body
   const fields = body as Record<string, unknown>
   const details = Object.keys(query)
     .filter((name) => name in fields && fields[name] !== query[name])

@@ -1,9 +1,12 @@
 /** Life and death of calls and workers, on the baseline pack. Closing is always awaited: a busy worker must not be ended. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import type { Engine } from '../../src/biometrics/engine.js'
+import { encodeFrame } from '../../src/biometrics/frames.js'
 import type { EngineOptions } from '../../src/biometrics/types.js'
 import {
   buildBaselinePack,
@@ -12,6 +15,7 @@ import {
   plainPicture,
   removeTemporaryDirs,
   startEngine,
+  temporaryDir,
 } from './fixtures.js'
 
 const packDir = await buildBaselinePack()
@@ -307,6 +311,37 @@ describe('a native crash', () => {
     const deadlineMs = performance.now() + 50
     expect(await codeOf(engine.inspect([nobody], { deadlineMs }))).toBe('deadline_exceeded')
     await engine.close()
+  })
+})
+
+describe('a worker taken over', () => {
+  /** The engine with the path of its socket, at which its workers speak. */
+  async function startWithSocket(): Promise<{ engine: Engine; socketPath: string }> {
+    const place = temporaryDir()
+    vi.stubEnv('TMPDIR', place)
+    try {
+      const engine = await start()
+      const folder = readdirSync(place).find((name) => name.startsWith('countersign-engine-'))!
+      return { engine, socketPath: join(place, folder, 'engine.sock') }
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  }
+
+  it.each([
+    ['a frame of four gigabytes', Buffer.from(Uint32Array.of(0xffffffff, 0).buffer)],
+    ['four thousand million parts', Buffer.from(Uint32Array.of(2, 0xffffffff).buffer)],
+    ['a message that is no JSON', Buffer.concat(encodeFrame(1)).fill('{', 8)],
+    ['a vector that is not there', Buffer.concat(encodeFrame({ $vector: 7 }))],
+    ['a message of nothing', Buffer.concat(encodeFrame(null))],
+  ])('that sends %s is cut off, and the service answers on', async (_what, bytes) => {
+    const { engine, socketPath } = await startWithSocket()
+    const socket = connect(socketPath)
+    await once(socket, 'connect')
+    socket.resume().write(bytes)
+    await once(socket, 'close')
+    expect(incidents.map(({ kind }) => kind)).toEqual(['worker_garbled'])
+    expect(await codeOf(engine.enrol([face]))).toBe('resolved')
   })
 })
 

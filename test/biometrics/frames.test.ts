@@ -13,7 +13,7 @@ const stream = Buffer.concat(frames.flatMap(({ message, images }) => encodeFrame
 
 function readInChunks(size: number): Array<Frame<unknown>> {
   const read: Array<Frame<unknown>> = []
-  const reader = new FrameReader((frame) => read.push(frame))
+  const reader = new FrameReader(4096, (frame) => read.push(frame))
   const buffer = new Uint8Array(size)
   for (let offset = 0; offset < stream.length; offset += size) {
     // The same buffer for every chunk, as the socket has it.

@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { actionHash, canonicalJson } from '../../src/client/canonical-json.js'
+import type { Action } from '../../src/client/types.js'
+import * as service from '../../src/crypto/verification-jwt.js'
+import { check, checkAsync } from '../support/properties.js'
+
+const action = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary' }), {
+    noNullPrototype: false,
+  }),
+) as fc.Arbitrary<Action>
+
+/** Another object of the same members in another order. */
+function shuffled(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shuffled)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([name, member]) => [name, shuffled(member)]),
+  )
+}
+
+describe('the canonical form', () => {
+  it('is the same in SDK and service, which follows the `canonicalize` library', async () => {
+    await checkAsync(
+      fc.asyncProperty(action, async (value) => {
+        const sent = JSON.parse(JSON.stringify(value))
+        expect(canonicalJson(value)).toBe(service.canonicalJson(sent))
+        expect(await actionHash(value)).toBe(service.actionHash(service.canonicalJson(sent)))
+      }),
+      1000,
+    )
+  })
+
+  it('says what the value says, does not depend on the order of members, and is its own canonical form', () => {
+    check(
+      fc.property(action, (value) => {
+        const text = canonicalJson(value)
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)))
+        expect(canonicalJson(shuffled(value))).toBe(text)
+        expect(canonicalJson(JSON.parse(text))).toBe(text)
+      }),
+      1000,
+    )
+  })
+
+  it('of anything that JavaScript has is that of what JSON.stringify sends, or a TypeError', () => {
+    const anything = fc.anything({
+      withBigInt: true,
+      withBoxedValues: true,
+      withDate: true,
+      withMap: true,
+      withNullPrototype: true,
+      withSet: true,
+      withSparseArray: true,
+      withTypedArray: true,
+      withUnicodeString: true,
+    })
+    check(
+      fc.property(anything, (value) => {
+        let text: string
+        try {
+          text = canonicalJson(value)
+        } catch (error) {
+          expect(error).toBeInstanceOf(TypeError)
+          return
+        }
+        expect(text).toBe(service.canonicalJson(JSON.parse(JSON.stringify(value))))
+      }),
+      3000,
+    )
+  })
+
+  it('of a lone surrogate is refused', () => {
+    const surrogate = fc.integer({ min: 0xd800, max: 0xdfff }).map((unit) => String.fromCharCode(unit))
+    check(
+      fc.property(surrogate, fc.constantFrom('', 'a'), (lone, around) => {
+        for (const value of [lone + around, { [around + lone]: 1 }, { a: [around + lone] }])
+          expect(() => canonicalJson(value)).toThrow(TypeError)
+      }),
+    )
+  })
+})

@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { nativeKernels, typescriptKernels } from '../../src/biometrics/kernels/kernels.js'
+import { toBase64 } from '../../src/client/image.js'
+import { ApiError } from '../../src/errors.js'
+import { decodeImages } from '../../src/v1/images.js'
+import { bytesInside, check, checkAsync, damaged } from '../support/properties.js'
+
+const STRICT = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+const decode = (text: string): Buffer | null => {
+  try {
+    return decodeImages({ image: text })[0]!
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error
+    return null
+  }
+}
+
+describe('a photo', () => {
+  it('comes through base64 as it was, however the application holds it', async () => {
+    await checkAsync(
+      fc.asyncProperty(bytesInside({ maxLength: 20_000 }), async (photo) => {
+        const exact = Uint8Array.from(photo)
+        for (const form of [photo, exact, exact.buffer, new Blob([exact])]) {
+          const text = await toBase64(form)
+          expect(decode(text)).toEqual(photo)
+          expect(decodeImages({ images: [text, Buffer.from(text)] })).toEqual([photo, photo])
+        }
+      }),
+    )
+  })
+
+  it('is taken from strict base64 and refused from anything else', () => {
+    const base64 = fc.base64String({ maxLength: 200 })
+    check(
+      fc.property(fc.oneof(base64, damaged(base64), fc.string({ unit: 'binary' })), (text) => {
+        const photo = decode(text)
+        if (STRICT.test(text)) expect(photo).toEqual(Buffer.from(text, 'base64'))
+        else expect(photo).toBeNull()
+      }),
+      2000,
+    )
+  })
+})
+
+describe('the decoder of base64', () => {
+  it('does the same in C++ and in TypeScript, for any bytes, and writes nothing beyond its output', ({
+    skip,
+  }) => {
+    const { kernels } = nativeKernels
+    if (!kernels) return skip(nativeKernels.reason)
+    const text = fc.oneof(
+      bytesInside({ maxLength: 200 }),
+      damaged(fc.base64String({ maxLength: 200 })).map((near) => Buffer.from(near)),
+    )
+    check(
+      fc.property(text, (bytes) => {
+        const [native, twin] = [kernels, typescriptKernels].map(({ decodeBase64 }) => {
+          const room = new Uint8Array(bytes.length + 32).fill(0xaa)
+          const padding = bytes.at(-1) !== 0x3d ? 0 : bytes.at(-2) !== 0x3d ? 1 : 2
+          const out = room.subarray(16, 16 + Math.max(0, Math.ceil(bytes.length / 4) * 3 - padding))
+          const length = decodeBase64(bytes, out)
+          const around = Buffer.concat([room.subarray(0, 16), room.subarray(16 + out.length)])
+          expect(around.every((byte) => byte === 0xaa)).toBe(true)
+          return { length, bytes: length < 0 ? null : Buffer.from(out) }
+        })
+        expect(native).toEqual(twin)
+      }),
+      2000,
+    )
+  })
+})
