@@ -18,7 +18,7 @@ export interface TestTenant {
 }
 
 export interface TestService {
-  service: Service
+  readonly service: Service
   clock: ManualClock
   dataDir: string
   /** Everything logged so far, one JSON document a line. */
@@ -29,6 +29,8 @@ export interface TestService {
   production(tenant: TestTenant): Promise<ApiClient & { key: string }>
   /** A client without any key. */
   anonymous(environment: 'production' | 'sandbox'): ApiClient
+  /** Stops the service and starts another on the same data, at other addresses: clients from before reach nobody. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -46,10 +48,12 @@ export async function startService(env: Record<string, string> = {}): Promise<Te
   const clock = new ManualClock()
   const lines: string[] = []
   const log = pino({ level: 'trace', base: null }, { write: (line: string) => void lines.push(line) })
-  const service = await Service.start(config, { clock, log })
+  let service = await Service.start(config, { clock, log })
   let count = 0
   return {
-    service,
+    get service() {
+      return service
+    },
     clock,
     dataDir,
     logText: () => lines.join(''),
@@ -74,6 +78,10 @@ export async function startService(env: Record<string, string> = {}): Promise<Te
       return { ...apiClient(service.url('production'), key), key }
     },
     anonymous: (environment) => apiClient(service.url(environment)),
+    async restart() {
+      await service.stop()
+      service = await Service.start(config, { clock, log })
+    },
     async stop() {
       await service.stop()
       await rm(dataDir, { recursive: true, force: true })
