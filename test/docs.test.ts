@@ -4,6 +4,7 @@ import { SETTINGS } from '../src/config.js'
 import { ERRORS } from '../src/errors.js'
 import { packageFile } from '../src/package-root.js'
 import { configurationPage, documentInDocs, errorsPage } from './support/docs.js'
+import { supplyChainPage } from './support/supply-chain-page.js'
 
 /** The cells of every table row of a page. */
 function rowsOf(page: string): string[][] {
@@ -56,6 +57,13 @@ describe('docs/configuration.md', () => {
 
   it('puts every variable under a heading of its own kind', () => {
     expect(page).not.toContain('## Others')
+  })
+})
+
+describe('docs/supply-chain.md', () => {
+  it('is the one that package.json and the records make (UPDATE_DOCS=1 writes it)', () => {
+    const made = supplyChainPage()
+    expect(documentInDocs('supply-chain.md', made)).toBe(made)
   })
 })
 

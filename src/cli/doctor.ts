@@ -9,6 +9,7 @@ import { loadModelPack, thresholdForFmr, verifyModelPack } from '../biometrics/m
 import { type Config, loadConfig, modelPackDir, resolveConfig } from '../config.js'
 import { openLedger } from '../ledger.js'
 import { configWarnings } from './config-warnings.js'
+import { addonDifferences, installedAddon, recordedAddon } from './http-addon.js'
 import { action, EXIT, type OutputOptions, print } from './output.js'
 import { type Cell, paint, table } from './style.js'
 
@@ -36,6 +37,7 @@ export function registerDoctorCommand(program: Command): void {
         const findings = [
           checkNode(),
           ...(await checkAddons()),
+          checkHttpAddon(),
           checkKernels(),
           checkByteNetworks(),
           ...(await checkProviders(config)),
@@ -121,6 +123,21 @@ async function checkAddons(): Promise<Finding[]> {
       }
     }),
   )
+}
+
+/** npm holds a package to its sum when it installs it; this one came by way of a repacker, and may have been changed since. */
+function checkHttpAddon(): Finding {
+  const check = 'HTTP addon'
+  const remedy =
+    'remove node_modules and run npm ci; after a change of release on purpose: npm run supply-chain -- --record'
+  try {
+    const recorded = recordedAddon()
+    const differences = addonDifferences(recorded, installedAddon())
+    if (differences.length > 0) return { check, status: 'problem', detail: differences.join(', '), remedy }
+    return { check, status: 'ok', detail: `the binaries of ${recorded.package} ${recorded.version}` }
+  } catch (error) {
+    return { check, status: 'problem', detail: (error as Error).message, remedy }
+  }
 }
 
 function checkKernels(): Finding {

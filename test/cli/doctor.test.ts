@@ -1,6 +1,8 @@
-import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { chmod, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { packageFile } from '../../src/package-root.js'
 import { type Workplace, workplace } from '../support/command.js'
 
 let place: Workplace
@@ -33,6 +35,7 @@ describe('doctor', () => {
       expect.arrayContaining([
         'Node.js',
         'uWebSockets.js',
+        'HTTP addon',
         'onnxruntime-node',
         'sharp',
         'better-sqlite3',
@@ -84,6 +87,40 @@ describe('doctor', () => {
       status: 'problem',
       detail: expect.stringContaining(pack.embedder.file),
     })
+  })
+
+  it('reports a binary of the HTTP addon that is not the one on record', async () => {
+    // The package copied, so that its record can be changed; what is installed stays as it is.
+    const copy = place.path('package')
+    for (const name of ['dist', 'native', 'package.json'])
+      await cp(packageFile(name), `${copy}/${name}`, { recursive: true })
+    await symlink(packageFile('node_modules'), `${copy}/node_modules`, 'junction')
+    const mine = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
+    const record = JSON.parse(await readFile(`${copy}/native/uwebsockets.json`, 'utf8'))
+    record.sha256[mine] = '0'.repeat(64)
+    await writeFile(`${copy}/native/uwebsockets.json`, JSON.stringify(record))
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [`${copy}/dist/src/cli/main.js`, 'doctor', '--json'],
+      {
+        encoding: 'utf8',
+        env: {
+          ...process.env,
+          COUNTERSIGN_DATA_DIR: place.dataDir,
+          COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
+        },
+      },
+    )
+    const { findings } = JSON.parse(stdout) as { findings: Finding[] }
+    expect(status).toBe(1)
+    expect(findings.filter((finding) => finding.status === 'problem')).toEqual([
+      {
+        check: 'HTTP addon',
+        status: 'problem',
+        detail: expect.stringContaining(`${mine} is not the one on record`),
+        remedy: expect.stringContaining('npm ci'),
+      },
+    ])
   })
 
   it("reports another application's database, and leaves it as it was", async () => {

@@ -25,7 +25,8 @@ function row(cells: string[]): string {
   return `| ${escaped.join(' | ')} |`
 }
 
-function tableOf(head: string[], rows: string[][]): string {
+/** A Markdown table. */
+export function tableOf(head: string[], rows: string[][]): string {
   return [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n')
 }
 

@@ -1,0 +1,63 @@
+/** The HTTP addon's binaries: which are installed, and whether they are the ones that were reviewed. */
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, join } from 'node:path'
+import { packageFile } from '../package-root.js'
+
+const NAME = 'uWebSockets.js'
+
+/** native/uwebsockets.json; `npm run supply-chain -- --record` writes it. */
+export interface AddonRecord {
+  package: string
+  version: string
+  /** File name → SHA-256 in hex, of every platform and every version of Node that the package serves. */
+  sha256: Record<string, string>
+}
+
+export function recordedAddon(): AddonRecord {
+  return JSON.parse(readFileSync(packageFile('native', 'uwebsockets.json'), 'utf8')) as AddonRecord
+}
+
+/** What lies in node_modules, read as files: nothing of it is run. */
+export function installedAddon(folder = addonFolder()): AddonRecord {
+  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    name: string
+    version: string
+  }
+  const sums = addonBinaries(folder).map((file) => {
+    const sum = createHash('sha256').update(readFileSync(file)).digest('hex')
+    return [basename(file), sum]
+  })
+  return { package: name, version, sha256: Object.fromEntries(sums) }
+}
+
+/** Paths of the binaries in the package's folder: the repack and upstream have them in different ones. */
+export function addonBinaries(folder = addonFolder()): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.node'))
+    .sort()
+    .map((file) => join(folder, file))
+}
+
+/** What differs from the record, a sentence each. */
+export function addonDifferences(recorded: AddonRecord, installed: AddonRecord): string[] {
+  const release = ({ package: name, version }: AddonRecord) => `${name} ${version}`
+  if (release(recorded) !== release(installed))
+    return [`${release(installed)} is installed, ${release(recorded)} is on record`]
+  const names = new Set([...Object.keys(recorded.sha256), ...Object.keys(installed.sha256)])
+  return [...names]
+    .filter((name) => recorded.sha256[name] !== installed.sha256[name])
+    .map((name) => {
+      const sum = installed.sha256[name]
+      return sum ? `${name} is not the one on record: its SHA-256 is ${sum}` : `${name} is missing`
+    })
+}
+
+/** The package exports neither its binaries nor its package.json, so that no resolver finds them. */
+export function addonFolder(): string {
+  const folders = createRequire(import.meta.url).resolve.paths(NAME) ?? []
+  const folder = folders.map((modules) => join(modules, NAME)).find(existsSync)
+  if (!folder) throw new Error(`${NAME} is not installed`)
+  return folder
+}

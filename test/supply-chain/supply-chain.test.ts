@@ -1,0 +1,247 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { cp, mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import {
+  addonBinaries,
+  addonDifferences,
+  addonFolder,
+  installedAddon,
+  recordedAddon,
+} from '../../src/cli/http-addon.js'
+import { packageFile } from '../../src/package-root.js'
+import { audit } from './audit.js'
+import { lockedPackages, lockfileIssues, manifest } from './lockfile.js'
+import { compareWithUpstream } from './upstream.js'
+
+const MINE = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
+const installed = installedAddon()
+
+const servers: Server[] = []
+const folders: string[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) server.close()
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+})
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  servers.push(server)
+  await new Promise((resolve) => server.once('listening', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A copy of the addon's package, to be spoilt. */
+async function copyOfAddon(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-addon-'))
+  folders.push(folder)
+  await cp(addonFolder(), folder, { recursive: true })
+  return folder
+}
+
+async function spoil(file: string): Promise<void> {
+  const bytes = await readFile(file)
+  bytes[bytes.length >> 1]! ^= 1
+  await writeFile(file, bytes)
+}
+
+describe('the binaries of the HTTP addon', () => {
+  it('that are installed are those on record, this platform’s among them', () => {
+    expect(addonDifferences(recordedAddon(), installed)).toEqual([])
+    expect(Object.keys(installed.sha256)).toContain(MINE)
+  })
+
+  it('with one bit changed, or one file missing, are told', async () => {
+    const folder = await copyOfAddon()
+    const binary = (name: string) => addonBinaries(folder).find((file) => basename(file) === name)!
+    await spoil(binary(MINE))
+    await unlink(binary('uws_win32_x64_127.node'))
+    const differences = addonDifferences(recordedAddon(), installedAddon(folder))
+    expect(differences).toEqual([
+      expect.stringMatching(new RegExp(`^${MINE} is not the one on record: its SHA-256 is [0-9a-f]{64}$`)),
+      'uws_win32_x64_127.node is missing',
+    ])
+  })
+
+  it('of another release are told', () => {
+    expect(addonDifferences(recordedAddon(), { ...installed, version: '20.0.99' })).toEqual([
+      `${installed.package} 20.0.99 is installed, ${installed.package} ${installed.version} is on record`,
+    ])
+  })
+})
+
+describe('upstream', () => {
+  const files: Record<string, Buffer> = Object.fromEntries(
+    addonBinaries().map((file) => [basename(file), readFileSync(file)]),
+  )
+
+  /** A server that stands where GitHub is, with these files under these tags. */
+  async function github(tags: Record<string, Record<string, Buffer>>) {
+    const address = await serve((request, response) => {
+      const repository = '/uNetworking/uWebSockets.js'
+      if (request.url === `/repos${repository}/git/matching-refs/tags/v20.`)
+        return response.end(JSON.stringify(Object.keys(tags).map((tag) => ({ ref: `refs/tags/${tag}` }))))
+      const [tag, file] = request.url!.slice(repository.length + 1).split('/') as [string, string]
+      const bytes = tags[tag]?.[file]
+      return bytes ? response.end(bytes) : response.writeHead(404).end()
+    })
+    return { api: address, raw: address }
+  }
+
+  it('that has the same bytes under some tag is found', async () => {
+    const other = { [MINE]: Buffer.from('another release') }
+    const addresses = await github({ 'v20.9.0': other, 'v20.49.0': files, 'v20.50.0': other, 'v20.51.0': {} })
+    expect(await compareWithUpstream(installed, MINE, addresses)).toEqual({
+      kind: 'same',
+      tag: 'v20.49.0',
+      files: Object.keys(files).length,
+    })
+  })
+
+  it('that has one file otherwise is told, with the file', async () => {
+    const addresses = await github({
+      'v20.49.0': { ...files, 'uws_win32_x64_127.node': Buffer.from('other') },
+    })
+    expect(await compareWithUpstream(installed, MINE, addresses)).toEqual({
+      kind: 'different',
+      tag: 'v20.49.0',
+      files: ['uws_win32_x64_127.node'],
+    })
+  })
+
+  it('that has this platform’s file under no tag is told', async () => {
+    const addresses = await github({ 'v20.49.0': { [MINE]: Buffer.from('other') } })
+    expect(await compareWithUpstream(installed, MINE, addresses)).toEqual({
+      kind: 'different',
+      tag: null,
+      files: [MINE],
+    })
+  })
+
+  it('that cannot be reached, or refuses, has not been asked', async () => {
+    const refusing = await serve((_request, response) => response.writeHead(403).end())
+    expect(await compareWithUpstream(installed, MINE, { api: refusing, raw: refusing })).toEqual({
+      kind: 'not_asked',
+      reason: 'GitHub answers 403',
+    })
+    // Port 1 of this machine: nobody listens.
+    const nobody = 'http://127.0.0.1:1'
+    expect(await compareWithUpstream(installed, MINE, { api: nobody, raw: nobody })).toMatchObject({
+      kind: 'not_asked',
+    })
+  })
+})
+
+describe('the lockfile', () => {
+  it('pins every package to one version and its sum, and every install script is decided on', () => {
+    expect(lockedPackages().size).toBeGreaterThan(100)
+    expect(lockfileIssues(manifest(), lockedPackages())).toEqual([])
+  })
+
+  it('that lacks any of that is told; a commit is as good as a sum', () => {
+    const packages = lockedPackages()
+    packages.set('node_modules/a', { version: '1.0.0' })
+    packages.set('node_modules/g', {
+      version: '1.0.0',
+      resolved: `git+ssh://git@github.com/g/g.git#${'0'.repeat(40)}`,
+    })
+    packages.set('node_modules/a/node_modules/@b/c', {
+      version: '1.0.0',
+      integrity: 'sha512-',
+      hasInstallScript: true,
+    })
+    const loose = {
+      ...manifest(),
+      dependencies: { d: '^1.0.0', e: 'github:e/e', f: '1.0.0', g: 'github:g/g#v1.0.0' },
+    }
+    expect(lockfileIssues(loose, packages)).toEqual([
+      'd is not pinned to one version: ^1.0.0',
+      'e is not pinned to one version: github:e/e',
+      'a has neither SHA-512 nor commit in the lockfile',
+      '@b/c has an install script that nobody decided on',
+    ])
+  })
+})
+
+describe('the install script of better-sqlite3', () => {
+  it('downloads no binary: it is told to compile', () => {
+    const script = 'cd node_modules/better-sqlite3 && prebuild-install --verbose'
+    const { status, stderr } = spawnSync('npm', ['exec', `--call=${script}`], {
+      cwd: packageFile(),
+      encoding: 'utf8',
+      shell: process.platform === 'win32',
+    })
+    expect(stderr).toContain('--build-from-source specified, not attempting download')
+    // The script's second half, `|| node-gyp rebuild`, follows a failure of the first.
+    expect(status).toBe(1)
+  })
+})
+
+describe('npm audit', () => {
+  /** A registry with these advisories; of packages it knows what npm asks for in order to judge them. */
+  const registry = (advisories: Record<string, object[]>) =>
+    serve((request, response) => {
+      response.setHeader('Content-Type', 'application/json')
+      if (request.url === '/-/npm/v1/security/advisories/bulk')
+        return response.end(JSON.stringify(advisories))
+      const name = decodeURIComponent(request.url!.slice(1))
+      const version = lockedPackages().get(`node_modules/${name}`)?.version
+      if (!version) return response.writeHead(404).end('{}')
+      return response.end(
+        JSON.stringify({
+          name,
+          'dist-tags': { latest: version },
+          versions: { [version]: { name, version } },
+        }),
+      )
+    })
+  const advisory = (severity: string) => ({
+    id: 1,
+    url: 'https://example.com/1',
+    title: 'An advisory',
+    severity,
+    vulnerable_versions: '<99.0.0',
+    cwe: [],
+    cvss: { score: 0, vectorString: null },
+  })
+
+  /** With a cache of its own: npm remembers advisories by their number. */
+  async function auditAt(address: string) {
+    const cache = await mkdtemp(join(tmpdir(), 'countersign-npm-'))
+    folders.push(cache)
+    return audit([`--registry=${address}`, `--cache=${cache}`])
+  }
+
+  it('that finds something high is told by name', async () => {
+    const result = await auditAt(await registry({ pino: [advisory('high')] }))
+    expect(result).toMatchObject({ answered: true, severe: [expect.stringMatching(/^pino .*\(high\)$/)] })
+  })
+
+  it('that finds something moderate, or nothing, is no reason to stop', async () => {
+    expect(await auditAt(await registry({ pino: [advisory('moderate')] }))).toMatchObject({
+      answered: true,
+      severe: [],
+      counts: { moderate: 1 },
+    })
+    expect(await auditAt(await registry({}))).toMatchObject({
+      answered: true,
+      severe: [],
+      counts: { total: 0 },
+    })
+  })
+
+  it('that gets no answer is never taken for a clean one', async () => {
+    const mirror = await serve((_request, response) => response.writeHead(405).end())
+    expect(await auditAt(mirror)).toEqual({ answered: false, reason: '405 Method Not Allowed' })
+  })
+
+  it('of the registry in use finds nothing high or critical', async ({ skip }) => {
+    const result = await audit()
+    if (!result.answered) return skip(`the registry could not be asked: ${result.reason}`)
+    expect(result.severe).toEqual([])
+  }, 120_000)
+})

@@ -1,0 +1,173 @@
+/** docs/supply-chain.md: what we depend on and why, from package.json and the lockfile. */
+import { recordedAddon } from '../../src/cli/http-addon.js'
+import { lockedPackages, type Manifest, manifest } from '../supply-chain/lockfile.js'
+import { tableOf } from './docs.js'
+
+/** Why each dependency is there; one without a reason has none. */
+const REASONS: Record<string, string> = {
+  '@bufbuild/protobuf': 'writes the ONNX files of the baseline pack',
+  '@vladmandic/face-api':
+    'holds the weights that the baseline pack is made of, and photos for the demo; none of its code runs',
+  'better-sqlite3': 'the database',
+  canonicalize: 'canonical JSON (RFC 8785), over which an action is hashed',
+  'cli-progress': 'progress bars of the command line',
+  commander: 'parses the command line',
+  jose: 'checks verdicts in the SDK',
+  'onnxruntime-node': 'runs the networks',
+  pino: 'the log',
+  piscina: 'the pool of worker threads',
+  'prom-client': '`/metrics`',
+  sharp: 'decodes and scales photos, by libvips',
+  typebox: 'validates requests, and gives the schemas of the OpenAPI document',
+  uuid: 'UUIDv7 for request ids',
+  'uWebSockets.js': 'HTTP and TLS',
+  '@biomejs/biome': 'formats and lints',
+  '@redocly/openapi-core': 'lints the OpenAPI document',
+  '@types/better-sqlite3': 'types',
+  '@types/cli-progress': 'types',
+  '@types/express': 'types',
+  '@types/node': 'types',
+  'axe-core': 'checks that the dashboard is accessible',
+  express: 'the SDK is tested with it',
+  'fast-check': 'properties and models in tests',
+  fastify: 'the SDK is tested with it',
+  hono: 'the SDK is tested with it',
+  'playwright-core': 'drives a browser over the dashboard in tests',
+  preact: 'the dashboard, built into its files',
+  'swagger-ui-dist': 'the API reference at `/docs`, built into its files',
+  tinybench: 'measures stages in the benchmarks',
+  typescript: 'the compiler',
+  uplot: 'charts of the dashboard, built into its files',
+  vite: 'builds the dashboard',
+  vitest: 'runs the tests',
+}
+
+function dependencyTable(dependencies: Record<string, string>): string {
+  const packages = lockedPackages()
+  const rows = Object.entries(dependencies).map(([name, version]) => {
+    const reason = REASONS[name]
+    if (!reason) throw new Error(`${name}: test/support/supply-chain-page.ts gives no reason for it`)
+    return [`\`${name}\``, version, packages.get(`node_modules/${name}`)!.license ?? '–', reason]
+  })
+  return tableOf(['Package', 'Version', 'Licence', 'What for'], rows)
+}
+
+function scriptTable({ allowScripts }: Manifest): string {
+  const why: Record<string, string> = {
+    'better-sqlite3':
+      'compiles SQLite. `.npmrc` keeps it from downloading a binary instead, for which no lockfile has a sum',
+    'onnxruntime-node': 'would download CUDA libraries; those for the CPU are in the package',
+    '@scarf/scarf': 'would report the installation to a third party',
+  }
+  return tableOf(
+    ['Package', 'Its install script', 'What it does'],
+    Object.entries(allowScripts).map(([name, runs]) => [
+      `\`${name}\``,
+      runs ? 'runs' : 'does not run',
+      why[name]!,
+    ]),
+  )
+}
+
+export function supplyChainPage(): string {
+  const read = manifest()
+  const all = [...lockedPackages().values()]
+  const atRuntime = all.filter(({ dev }) => !dev).length
+  const addon = recordedAddon()
+  const platforms = Object.entries(addon.sha256).filter(([file]) => /_(115|127)\.node$/.test(file))
+  return `# Supply chain
+
+What is installed with Countersign, why, and what holds it to what was reviewed. \`npm run supply-chain\` checks all of it:
+
+\`\`\`
+$ npm run supply-chain -- --upstream
+addon     ok        ${Object.keys(addon.sha256).length} binaries of ${addon.package} ${addon.version} are those on record
+lockfile  ok        ${all.length} packages, each held to its SHA-512 or commit
+audit     not asked the registry could not be asked: 405 Method Not Allowed
+upstream  not asked GitHub could not be asked: fetch failed (ENOTFOUND)
+{"addon":"ok","lockfile":"ok","audit":"not asked","upstream":"not asked"}
+\`\`\`
+
+The exit code is 0 when everything was asked and is right, 1 when something is wrong, 2 when something could not be asked, as
+in this run without a way to GitHub or to advisories: not asked is never taken for clean. \`npm test\` checks the same without \`--upstream\`
+(\`test/supply-chain/supply-chain.test.ts\`); where the registry does not answer, its audit is reported as skipped.
+
+## Dependencies
+
+At runtime:
+
+${dependencyTable(read.dependencies)}
+
+For building and testing, in no installation:
+
+${dependencyTable(read.devDependencies)}
+
+The SDK (\`countersign/client\`) uses \`jose\` alone. The libraries inside sharp's binary packages, libvips among them, are
+LGPL-3.0-or-later and linked dynamically.
+
+## Pinning
+
+package.json names one version of each, package-lock.json one of every package that they bring along: ${all.length}, ${atRuntime} of them
+for some platform's runtime. Each has its SHA-512 there, and \`npm ci\` installs nothing that differs. The published package
+leaves the versions of what its dependencies bring along to npm; an installation that shall be reproducible is made from a
+clone, with \`npm ci\`.
+
+## Install scripts
+
+npm 11 runs those that package.json allows under \`allowScripts\`, skips those it denies, and stops (\`strict-allow-scripts\` in
+\`.npmrc\`) at one that nobody decided on:
+
+${scriptTable(read)}
+
+Our own, \`native/install.mjs\`, compiles the kernels in \`native/src\`. An older npm runs every script; what \`.npmrc\` says still
+keeps them from downloading, and \`scarfSettings\` in package.json keeps the third from reporting. Neither file counts where
+Countersign is a dependency of something else: set \`npm_config_build_from_source=better-sqlite3\` and
+\`ONNXRUNTIME_NODE_INSTALL=skip\` there.
+
+## Bill of materials
+
+\`\`\`
+$ npm run --silent sbom > countersign.cdx.json
+$ head -4 countersign.cdx.json
+{
+  "$schema": "http://cyclonedx.org/schema/bom-1.5.schema.json",
+  "bomFormat": "CycloneDX",
+  "specVersion": "1.5",
+\`\`\`
+
+CycloneDX, written by npm itself: every package with version, licence and SHA-512. Add \`-- --omit=dev\` for what runs in
+production.
+
+## Advisories
+
+\`npm audit --omit=dev\` is part of \`npm run supply-chain\` and of \`npm test\`; both fail on what is high or critical.
+
+## The HTTP addon
+
+Upstream publishes uWebSockets.js on GitHub only. The npm registry has it as \`${addon.package}\` ${addon.version}, which is somebody
+else's repack of upstream's binaries; its package.json asks for Node 22, though it holds binaries for older ones, hence npm's
+warning. The lockfile pins it as a whole. In addition \`native/uwebsockets.json\` records the SHA-256 of each binary, and
+\`countersign doctor\` compares, so that a file that changes after the installation shows as well:
+
+${tableOf(
+  ['Binary (115 is Node 20, 127 Node 22)', 'SHA-256'],
+  platforms.map(([file, sum]) => [`\`${file}\``, `\`${sum}\``]),
+)}
+
+The repack counts its versions by itself. \`npm run supply-chain -- --upstream\`, where GitHub can be reached, looks for the
+upstream release that has this platform's binary byte for byte and then compares all others with that release; it says which
+release it is, or that there is none. For ${addon.version} that is still to be done: which release it repacks is not known here.
+
+To use upstream's own release:
+
+\`\`\`
+npm install --save-exact uWebSockets.js@github:uNetworking/uWebSockets.js#v20.52.0
+npm run supply-chain -- --record
+npm test
+\`\`\`
+
+\`--record\` writes the new sums, for the reviewer to see in the diff. The tests of the listener say whether that release keeps
+what the edge relies on ([http-edge.md](http-edge.md)). The lockfile then holds the package to a commit instead of a sum.
+Upstream's newest releases need Node 22 or later.
+`
+}
