@@ -7,8 +7,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 # Native parts are compiled against the headers of the image: the npm registry is all that is needed.
-ENV npm_config_build_from_source=better-sqlite3 \
-    npm_config_nodedir=/usr/local
+ENV npm_config_nodedir=/usr/local
 COPY package.json package-lock.json .npmrc ./
 COPY native native
 RUN npm ci --no-audit --no-fund
@@ -32,6 +31,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/native/build/Release/countersign_kernels.node native/build/Release/
+COPY --from=build /app/native/uwebsockets.json native/
 COPY --from=build /app/dist dist
 # A new volume takes over the owner and the mode of the folder that it covers.
 RUN ln -s /app/dist/src/cli/main.js /usr/local/bin/countersign \

@@ -157,7 +157,13 @@ export interface ImageLimits {
 }
 
 export interface EngineIncident {
-  kind: 'engine_process_lost' | 'worker_lost' | 'worker_load_failed' | 'task_stuck' | 'task_failed'
+  kind:
+    | 'engine_process_lost'
+    | 'worker_lost'
+    | 'worker_load_failed'
+    | 'worker_garbled'
+    | 'task_stuck'
+    | 'task_failed'
   error: unknown
 }
 

@@ -9,7 +9,13 @@ import { loadModelPack, thresholdForFmr, verifyModelPack } from '../biometrics/m
 import { type Config, loadConfig, modelPackDir, resolveConfig } from '../config.js'
 import { openLedger } from '../ledger.js'
 import { configWarnings } from './config-warnings.js'
-import { addonDifferences, installedAddon, recordedAddon } from './http-addon.js'
+import {
+  type AddonRecord,
+  addonDifferences,
+  installedAddon,
+  OWN_BINARY,
+  recordedAddon,
+} from './http-addon.js'
 import { action, EXIT, type OutputOptions, print } from './output.js'
 import { type Cell, paint, table } from './style.js'
 
@@ -131,13 +137,18 @@ function checkHttpAddon(): Finding {
   const remedy =
     'remove node_modules and run npm ci; after a change of release on purpose: npm run supply-chain -- --record'
   try {
-    const recorded = recordedAddon()
-    const differences = addonDifferences(recorded, installedAddon())
+    const recorded = ownBinary(recordedAddon())
+    const differences = addonDifferences(recorded, ownBinary(installedAddon()))
     if (differences.length > 0) return { check, status: 'problem', detail: differences.join(', '), remedy }
-    return { check, status: 'ok', detail: `the binaries of ${recorded.package} ${recorded.version}` }
+    return { check, status: 'ok', detail: `${OWN_BINARY} of ${recorded.package} ${recorded.version}` }
   } catch (error) {
     return { check, status: 'problem', detail: (error as Error).message, remedy }
   }
+}
+
+/** An image may have left out what other platforms need. */
+function ownBinary(addon: AddonRecord): AddonRecord {
+  return { ...addon, sha256: { [OWN_BINARY]: addon.sha256[OWN_BINARY] ?? 'none' } }
 }
 
 function checkKernels(): Finding {

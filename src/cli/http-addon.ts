@@ -54,6 +54,9 @@ export function addonDifferences(recorded: AddonRecord, installed: AddonRecord):
     })
 }
 
+/** The one that this Node on this machine loads. */
+export const OWN_BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
+
 /** The package exports neither its binaries nor its package.json, so that no resolver finds them. */
 export function addonFolder(): string {
   const folders = createRequire(import.meta.url).resolve.paths(NAME) ?? []

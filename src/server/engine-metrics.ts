@@ -8,6 +8,7 @@ const INCIDENTS = [
   'engine_process_lost',
   'worker_lost',
   'worker_load_failed',
+  'worker_garbled',
   'task_stuck',
   'task_failed',
 ] as const satisfies Array<EngineIncident['kind']>
@@ -22,7 +23,7 @@ export function engineMetrics(registry: Registry): EngineMetrics {
   const registers = [registry]
   const incidents = new Counter({
     name: 'countersign_engine_incidents_total',
-    help: 'Engine processes and workers lost or not loaded, tasks stuck or failed inside a library.',
+    help: 'Engine processes and workers lost, not loaded or sending no frames, tasks stuck or failed inside a library.',
     labelNames: ['kind'],
     registers,
   })

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmod, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { OWN_BINARY } from '../../src/cli/http-addon.js'
 import { packageFile } from '../../src/package-root.js'
 import { type Workplace, workplace } from '../support/command.js'
 
@@ -95,9 +96,8 @@ describe('doctor', () => {
     for (const name of ['dist', 'native', 'package.json'])
       await cp(packageFile(name), `${copy}/${name}`, { recursive: true })
     await symlink(packageFile('node_modules'), `${copy}/node_modules`, 'junction')
-    const mine = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
     const record = JSON.parse(await readFile(`${copy}/native/uwebsockets.json`, 'utf8'))
-    record.sha256[mine] = '0'.repeat(64)
+    record.sha256[OWN_BINARY] = '0'.repeat(64)
     await writeFile(`${copy}/native/uwebsockets.json`, JSON.stringify(record))
     const { status, stdout } = spawnSync(
       process.execPath,
@@ -117,7 +117,7 @@ describe('doctor', () => {
       {
         check: 'HTTP addon',
         status: 'problem',
-        detail: expect.stringContaining(`${mine} is not the one on record`),
+        detail: expect.stringContaining(`${OWN_BINARY} is not the one on record`),
         remedy: expect.stringContaining('npm ci'),
       },
     ])

@@ -11,6 +11,7 @@ import {
   addonDifferences,
   addonFolder,
   installedAddon,
+  OWN_BINARY,
   recordedAddon,
 } from '../../src/cli/http-addon.js'
 import { packageFile } from '../../src/package-root.js'
@@ -18,7 +19,6 @@ import { audit } from './audit.js'
 import { lockedPackages, lockfileIssues, manifest } from './lockfile.js'
 import { compareWithUpstream } from './upstream.js'
 
-const MINE = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
 const installed = installedAddon()
 
 const servers: Server[] = []
@@ -52,17 +52,19 @@ async function spoil(file: string): Promise<void> {
 describe('the binaries of the HTTP addon', () => {
   it('that are installed are those on record, this platform’s among them', () => {
     expect(addonDifferences(recordedAddon(), installed)).toEqual([])
-    expect(Object.keys(installed.sha256)).toContain(MINE)
+    expect(Object.keys(installed.sha256)).toContain(OWN_BINARY)
   })
 
   it('with one bit changed, or one file missing, are told', async () => {
     const folder = await copyOfAddon()
     const binary = (name: string) => addonBinaries(folder).find((file) => basename(file) === name)!
-    await spoil(binary(MINE))
+    await spoil(binary(OWN_BINARY))
     await unlink(binary('uws_win32_x64_127.node'))
     const differences = addonDifferences(recordedAddon(), installedAddon(folder))
     expect(differences).toEqual([
-      expect.stringMatching(new RegExp(`^${MINE} is not the one on record: its SHA-256 is [0-9a-f]{64}$`)),
+      expect.stringMatching(
+        new RegExp(`^${OWN_BINARY} is not the one on record: its SHA-256 is [0-9a-f]{64}$`),
+      ),
       'uws_win32_x64_127.node is missing',
     ])
   })
@@ -93,9 +95,9 @@ describe('upstream', () => {
   }
 
   it('that has the same bytes under some tag is found', async () => {
-    const other = { [MINE]: Buffer.from('another release') }
+    const other = { [OWN_BINARY]: Buffer.from('another release') }
     const addresses = await github({ 'v20.9.0': other, 'v20.49.0': files, 'v20.50.0': other, 'v20.51.0': {} })
-    expect(await compareWithUpstream(installed, MINE, addresses)).toEqual({
+    expect(await compareWithUpstream(installed, OWN_BINARY, addresses)).toEqual({
       kind: 'same',
       tag: 'v20.49.0',
       files: Object.keys(files).length,
@@ -106,7 +108,7 @@ describe('upstream', () => {
     const addresses = await github({
       'v20.49.0': { ...files, 'uws_win32_x64_127.node': Buffer.from('other') },
     })
-    expect(await compareWithUpstream(installed, MINE, addresses)).toEqual({
+    expect(await compareWithUpstream(installed, OWN_BINARY, addresses)).toEqual({
       kind: 'different',
       tag: 'v20.49.0',
       files: ['uws_win32_x64_127.node'],
@@ -114,23 +116,23 @@ describe('upstream', () => {
   })
 
   it('that has this platform’s file under no tag is told', async () => {
-    const addresses = await github({ 'v20.49.0': { [MINE]: Buffer.from('other') } })
-    expect(await compareWithUpstream(installed, MINE, addresses)).toEqual({
+    const addresses = await github({ 'v20.49.0': { [OWN_BINARY]: Buffer.from('other') } })
+    expect(await compareWithUpstream(installed, OWN_BINARY, addresses)).toEqual({
       kind: 'different',
       tag: null,
-      files: [MINE],
+      files: [OWN_BINARY],
     })
   })
 
   it('that cannot be reached, or refuses, has not been asked', async () => {
     const refusing = await serve((_request, response) => response.writeHead(403).end())
-    expect(await compareWithUpstream(installed, MINE, { api: refusing, raw: refusing })).toEqual({
+    expect(await compareWithUpstream(installed, OWN_BINARY, { api: refusing, raw: refusing })).toEqual({
       kind: 'not_asked',
       reason: 'GitHub answers 403',
     })
     // Port 1 of this machine: nobody listens.
     const nobody = 'http://127.0.0.1:1'
-    expect(await compareWithUpstream(installed, MINE, { api: nobody, raw: nobody })).toMatchObject({
+    expect(await compareWithUpstream(installed, OWN_BINARY, { api: nobody, raw: nobody })).toMatchObject({
       kind: 'not_asked',
     })
   })

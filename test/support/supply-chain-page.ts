@@ -8,6 +8,12 @@ const REASONS: Record<string, string> = {
   '@bufbuild/protobuf': 'writes the ONNX files of the baseline pack',
   '@vladmandic/face-api':
     'holds the weights that the baseline pack is made of, and photos for the demo; none of its code runs',
+  '@opentelemetry/api': 'traces: the names that all of OpenTelemetry shares',
+  '@opentelemetry/core': 'traces: reads `traceparent`',
+  '@opentelemetry/exporter-trace-otlp-http': 'traces: sends them to a collector',
+  '@opentelemetry/resources': 'traces: says which service they are of',
+  '@opentelemetry/sdk-trace-base': 'traces: gathers spans',
+  '@opentelemetry/semantic-conventions': 'traces: names of attributes',
   'better-sqlite3': 'the database',
   canonicalize: 'canonical JSON (RFC 8785), over which an action is hashed',
   'cli-progress': 'progress bars of the command line',
@@ -22,12 +28,15 @@ const REASONS: Record<string, string> = {
   uuid: 'UUIDv7 for request ids',
   'uWebSockets.js': 'HTTP and TLS',
   '@biomejs/biome': 'formats and lints',
+  '@lezer/common': 'types of the parser of PromQL',
+  '@prometheus-io/lezer-promql': 'parses the alert rules in tests',
   '@redocly/openapi-core': 'lints the OpenAPI document',
   '@types/better-sqlite3': 'types',
   '@types/cli-progress': 'types',
   '@types/express': 'types',
   '@types/node': 'types',
   'axe-core': 'checks that the dashboard is accessible',
+  'dockerfile-utils': 'lints the Dockerfile in tests',
   express: 'the SDK is tested with it',
   'fast-check': 'properties and models in tests',
   fastify: 'the SDK is tested with it',
@@ -40,6 +49,7 @@ const REASONS: Record<string, string> = {
   uplot: 'charts of the dashboard, built into its files',
   vite: 'builds the dashboard',
   vitest: 'runs the tests',
+  yaml: 'reads alert rules and compose.yaml in tests',
 }
 
 function dependencyTable(dependencies: Record<string, string>): string {
