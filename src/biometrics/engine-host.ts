@@ -4,14 +4,19 @@
  */
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { connect } from 'node:net'
 import { constants, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Piscina } from 'piscina'
 import { configureDecoders } from './decode.js'
 import type { HostSetup, WorkerEnd, WorkerIncident, WorkerSetup } from './engine-protocol.js'
+import { encodeFrame, FrameReader } from './frames.js'
 
 /** Before networks that could not be loaded are tried again. */
 const RETRY_MS = { first: 1_000, longest: 30_000 } as const
+
+/** The pack's description. */
+const MOST_SETUP_BYTES = 1024 * 1024
 
 /** Aborted when the service hangs up, or is gone. */
 const closing = new AbortController()
@@ -19,8 +24,8 @@ const closing = new AbortController()
 // A terminal sends its signals to both processes; when this one ends is the service's to say, by hanging up.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
-process.once('message', (setup: HostSetup) => void run(setup))
-process.once('disconnect', () => closing.abort())
+const setups = new FrameReader<HostSetup>(MOST_SETUP_BYTES, ({ message }) => void run(message))
+process.stdin.on('data', (chunk) => setups.push(chunk)).once('close', () => closing.abort())
 giveWay()
 preferAsVictim()
 
@@ -37,7 +42,7 @@ async function run({ workers, worker }: HostSetup): Promise<void> {
     atomics: 'disabled',
   })
   // Without a listener, an error in a worker between two tasks would end the process.
-  pool.on('error', (error) => report({ kind: 'worker_lost', reason: describe(error) }))
+  pool.on('error', (error) => report(worker, { kind: 'worker_lost', reason: describe(error) }))
   await Promise.all(Array.from({ length: workers }, () => keepServing(pool, worker)))
   // Only now: ending a thread that may be inside ONNX Runtime aborts the process.
   await pool.destroy()
@@ -51,18 +56,21 @@ async function keepServing(pool: Piscina<WorkerSetup, WorkerEnd>, setup: WorkerS
       const end = await pool.run(setup)
       if (end.loaded) delayMs = RETRY_MS.first
       else {
-        report({ kind: 'worker_load_failed', reason: end.reason })
+        report(setup, { kind: 'worker_load_failed', reason: end.reason })
         await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => {})
         delayMs = Math.min(2 * delayMs, RETRY_MS.longest)
       }
     } catch (error) {
-      report({ kind: 'worker_lost', reason: describe(error) })
+      report(setup, { kind: 'worker_lost', reason: describe(error) })
     }
   }
 }
 
-function report(incident: WorkerIncident): void {
-  if (process.connected) process.send!(incident)
+function report({ socketPath }: WorkerSetup, incident: WorkerIncident): void {
+  // Where the service is gone, nobody needs to be told.
+  const socket = connect(socketPath).on('error', () => {})
+  for (const piece of encodeFrame(incident)) socket.write(piece)
+  socket.end()
 }
 
 function describe(error: unknown): string {

@@ -2,7 +2,7 @@
  * The engine process as the service sees it: a pool of workers, each at the other end of a socket. A native crash in a
  * decoder or in ONNX Runtime ends that process and costs no more than the tasks under way; a new one is started at once.
  */
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -12,13 +12,12 @@ import { join } from 'node:path'
 import type {
   HostSetup,
   TaskMessage,
-  WorkerIncident,
   WorkerMessage,
   WorkerReply,
   WorkerSetup,
   WorkerTask,
 } from './engine-protocol.js'
-import { encodeFrame, FrameReader } from './frames.js'
+import { encodeFrame, FrameError, FrameReader } from './frames.js'
 import type { EngineIncident, ProviderStatus } from './types.js'
 
 export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
@@ -157,7 +156,7 @@ export class EngineProcess {
     clearTimeout(this.#retry)
     const child = this.#child
     const ended = child && child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
-    if (child?.connected) child.disconnect()
+    child?.stdin?.end()
     for (const { socket } of this.#workers) socket.end()
     this.#server.close()
     await ended
@@ -171,19 +170,14 @@ export class EngineProcess {
   #spawn(): void {
     // The compiled file, also when this module itself runs from its TypeScript source.
     const host = createRequire(import.meta.url).resolve('#engine-host')
-    // What a native library prints is no answer of ours: it goes to standard error.
-    const child = fork(host, {
-      serialization: 'advanced',
-      stdio: ['ignore', 2, 2, 'ipc'],
+    // No channel of Node's own, on which a process that was taken over could make this one throw. What a native library
+    // prints is no answer of ours: it goes to standard error.
+    const child = spawn(process.execPath, [...process.execArgv, host], {
+      stdio: ['pipe', 2, 2],
       env: harmlessEnvironment(),
     })
     this.#child = child
     this.#wasReady = false
-    child.on('message', ({ kind, reason }: WorkerIncident) => {
-      if (kind === 'worker_load_failed') this.#failed = true
-      this.#report(kind, new Error(reason))
-      this.#options.onChange()
-    })
     let ended = false
     const onEnd = (how: string) => {
       if (ended) return
@@ -194,21 +188,36 @@ export class EngineProcess {
     child.once('exit', (code, signal) => onEnd(`ended with ${signal ?? `exit code ${code}`}`))
     const { workers, executionProviders, faultInjection, limits, pack } = this.#options
     const worker = { executionProviders, faultInjection, limits, pack, socketPath: this.#socketPath }
-    child.send({ workers, worker } satisfies HostSetup)
+    // A process that is gone already; `exit` follows.
+    const stdin = child.stdin!.on('error', () => {})
+    for (const piece of encodeFrame({ workers, worker } satisfies HostSetup)) stdin.write(piece)
   }
 
-  /** A worker has loaded its networks and connects. */
+  /** A worker has loaded its networks and connects, or the engine process has an incident to tell. */
   #welcome(socket: Socket): void {
     const worker: Worker = { socket, running: new Map() }
     const reader = new FrameReader<WorkerMessage>(MOST_REPLY_BYTES, ({ message }) => {
-      if (message.kind === 'ready') {
-        this.#provider = message.provider
-        this.#failed = false
-        this.#wasReady = true
-        this.#retryMs = RETRY_MS.first
-        this.#workers.add(worker)
-        this.#options.onChange()
-      } else this.#take(worker, message.id)?.resolve(message.reply)
+      switch (message.kind) {
+        case 'ready':
+          this.#provider = message.provider
+          this.#failed = false
+          this.#wasReady = true
+          this.#retryMs = RETRY_MS.first
+          this.#workers.add(worker)
+          this.#options.onChange()
+          break
+        case 'reply':
+          this.#take(worker, message.id)?.resolve(message.reply)
+          break
+        case 'worker_lost':
+        case 'worker_load_failed':
+          if (message.kind === 'worker_load_failed') this.#failed = true
+          this.#report(message.kind, new Error(message.reason))
+          this.#options.onChange()
+          break
+        default:
+          throw new FrameError('a frame of no known kind')
+      }
     })
     socket.on('data', (chunk) => {
       try {

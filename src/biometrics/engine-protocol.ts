@@ -88,7 +88,11 @@ export interface TaskMessage {
   task: ImagelessTask
 }
 
-/** From a worker to the service: first that it has loaded and warmed up its networks, then its replies. */
+/**
+ * From a worker to the service: first that it has loaded and warmed up its networks, then its replies. What happened to a
+ * worker is told for it, on a connection of its own.
+ */
 export type WorkerMessage =
+  | WorkerIncident
   | { kind: 'ready'; provider: ProviderStatus }
   | { kind: 'reply'; id: number; reply: WorkerReply }

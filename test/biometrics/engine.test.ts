@@ -334,6 +334,7 @@ describe('a worker taken over', () => {
     ['a message that is no JSON', Buffer.concat(encodeFrame(1)).fill('{', 8)],
     ['a vector that is not there', Buffer.concat(encodeFrame({ $vector: 7 }))],
     ['a message of nothing', Buffer.concat(encodeFrame(null))],
+    ['a message of no known kind', Buffer.concat(encodeFrame({ kind: 'other' }))],
   ])('that sends %s is cut off, and the service answers on', async (_what, bytes) => {
     const { engine, socketPath } = await startWithSocket()
     const socket = connect(socketPath)
@@ -343,6 +344,17 @@ describe('a worker taken over', () => {
     expect(incidents.map(({ kind }) => kind)).toEqual(['worker_garbled'])
     expect(await codeOf(engine.enrol([face]))).toBe('resolved')
   })
+})
+
+describe('the engine process', () => {
+  it.skipIf(process.platform !== 'linux')(
+    'has no channel to the service but its workers’ sockets',
+    async () => {
+      const engine = await start()
+      const environment = readFileSync(`/proc/${engine.health().processId}/environ`, 'utf8')
+      expect(environment).not.toContain('NODE_CHANNEL_FD')
+    },
+  )
 })
 
 describe('closing', () => {
