@@ -56,10 +56,11 @@ it('what a pack says of itself moves no cursor', async () => {
 const hasScript = spawnSync('script', ['--version']).status === 0
 describe.runIf(hasScript)('on a terminal', () => {
   function show(columns: number, env: Record<string, string> = {}): string {
-    const { NO_COLOR, FORCE_COLOR, ...rest } = process.env
+    // Not the whole environment: Node sees no colours where CI=1 is set.
+    const { PATH, HOME } = process.env
     const main = `${process.execPath} ${packageFile('dist', 'src', 'cli', 'main.js')} config --explain`
     const { stdout } = spawnSync('script', ['-qec', `stty cols ${columns}; ${main}`, '/dev/null'], {
-      env: { ...rest, TERM: 'xterm-256color', ...env },
+      env: { PATH, HOME, TERM: 'xterm-256color', ...env },
       encoding: 'utf8',
     })
     return stdout.replaceAll('\r', '')
