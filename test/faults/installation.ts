@@ -14,12 +14,33 @@ export interface RunningServer {
   /** Base URLs without /v1. */
   production: string
   sandbox: string
+  admin: string
+  pid: number
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>
   /** What a fault in native code does to the process that holds the networks. */
   crashEngine(): void
+  /** As a terminal sends it: to the service and to every process that it has started. */
+  signalAll(name: NodeJS.Signals): void
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>
+  /** Resolves with the exit code, null after a signal, when the process is gone. */
+  readonly exited: Promise<number | null>
+}
+
+export interface InstallationOptions {
+  /** Where the pack `baseline` is, or is to be built. */
+  modelsDir: string
+  /** Made new, and removed at the end, where none is named. */
+  dataDir?: string
+  /** Further settings. */
+  env?: Record<string, string>
+}
+
+export interface ServeOptions {
+  /** File descriptor for the log; without one it goes nowhere. */
+  log?: number
+  env?: Record<string, string>
 }
 
 export class Installation {
@@ -27,14 +48,14 @@ export class Installation {
 
   private constructor(
     readonly dataDir: string,
+    private readonly isOwn: boolean,
     private readonly env: NodeJS.ProcessEnv,
   ) {}
 
-  /** @param modelsDir where the pack `baseline` is, or is to be built */
-  static async create(modelsDir: string): Promise<Installation> {
-    const dataDir = await mkdtemp(join(tmpdir(), 'countersign-faults-'))
+  static async create({ modelsDir, dataDir: given, env }: InstallationOptions): Promise<Installation> {
+    const dataDir = given ?? (await mkdtemp(join(tmpdir(), 'countersign-faults-')))
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))
-    return new Installation(dataDir, {
+    return new Installation(dataDir, given === undefined, {
       ...Object.fromEntries(inherited),
       COUNTERSIGN_DATA_DIR: dataDir,
       COUNTERSIGN_MODELS_DIR: modelsDir,
@@ -45,6 +66,7 @@ export class Installation {
       COUNTERSIGN_LOG_LEVEL: 'error',
       // The load is bounded by its lanes; a contract would only slow the campaign down.
       COUNTERSIGN_RATE_LIMIT: '100000',
+      ...env,
     })
   }
 
@@ -58,39 +80,45 @@ export class Installation {
     return stdout
   }
 
-  async serve(): Promise<RunningServer> {
+  async serve({ log, env }: ServeOptions = {}): Promise<RunningServer> {
     const child = spawn(process.execPath, [MAIN, 'serve'], {
-      env: this.env,
-      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...this.env, ...env },
+      stdio: ['ignore', log ?? 'ignore', 'pipe'],
     })
     this.children.add(child)
     const closed = once(child, 'close').finally(() => this.children.delete(child))
+    const exited = closed.then(([code]) => code as number | null)
     let said = ''
     await new Promise<void>((resolve, reject) => {
-      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      child.stderr!.setEncoding('utf8').on('data', (text: string) => {
         said += text
         if (/Dashboard +http\S+\n/.test(said)) resolve()
       })
       closed.then(() => reject(new Error(`serve ended before it was ready:\n${said}`)), reject)
     })
-    const address = (name: string) => new RegExp(`${name} +(http\\S+?)(?:/v1)?\\n`).exec(said)![1]!
-    const end = async (signal: NodeJS.Signals) => {
+    const address = (name: string) => new RegExp(`${name} +(http\\S+?)(?:/v1)?/?\\n`).exec(said)![1]!
+    const end = (signal: NodeJS.Signals) => {
       child.kill(signal)
-      await closed
-      return child.exitCode
+      return exited
     }
     return {
       production: address('Production'),
       sandbox: address('Sandbox'),
+      admin: address('Dashboard'),
+      pid: child.pid!,
       kill: async () => void (await end('SIGKILL')),
       crashEngine: () => {
         for (const engine of childrenOf(child.pid!)) process.kill(engine, 'SIGSEGV')
       },
+      signalAll: (name) => {
+        for (const pid of [...childrenOf(child.pid!), child.pid!]) process.kill(pid, name)
+      },
       stop: () => end('SIGTERM'),
+      exited,
     }
   }
 
-  /** Ends every process that is left and removes the folder. */
+  /** Ends every process that is left and removes the folder that it made. */
   async dispose(): Promise<void> {
     await Promise.all(
       [...this.children].map(async (child) => {
@@ -99,7 +127,7 @@ export class Installation {
         await closed
       }),
     )
-    await rm(this.dataDir, { recursive: true, force: true })
+    if (this.isOwn) await rm(this.dataDir, { recursive: true, force: true })
   }
 }
 

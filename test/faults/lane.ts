@@ -1,6 +1,8 @@
 /** One caller of the campaign: does one thing after another, and remembers what was acknowledged and what is uncertain. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ApiResponse, apiClient } from '../support/client.js'
+import { validSignatures } from '../support/trust.js'
 
 /** Uniform in [0, 1). */
 export type Random = () => number
@@ -15,7 +17,21 @@ export interface Findings {
   lost: string[]
   executedTwice: string[]
   broken: string[]
+  /** Refusals that the fault excuses, by code. */
+  refused: Record<string, number>
+  /** Requests that reached a connection and got no answer on it. */
+  unanswered: number
 }
+
+export interface CrowdTenant {
+  id: string
+  key: string
+  /** What may sign, by `kid`: the instance's secret and all that the tenant was told. */
+  secrets: Record<string, string>
+}
+
+/** Between a refusal and the next attempt: the callers are many, and the fault lasts. */
+const REFUSED_PAUSE_MS = 20
 
 interface Keyed {
   event: 'enroll' | 'rotate_signing'
@@ -42,11 +58,13 @@ export class Lane {
 
   constructor(
     private readonly name: string,
-    private readonly tenant: { id: string; key: string },
+    private readonly tenant: CrowdTenant,
     private readonly kind: 'users' | 'rotation',
     private readonly image: string,
     private readonly random: Random,
     private readonly findings: Findings,
+    /** Codes that the fault excuses. */
+    private readonly excused: ReadonlySet<string>,
   ) {}
 
   /** Users that must stand in the database when nothing is uncertain. */
@@ -54,13 +72,15 @@ export class Lane {
     return this.user ? 1 : 0
   }
 
-  /** Works until the server is gone. */
-  async work(base: string): Promise<void> {
+  /** Works until it is told to stop, or the server is gone. */
+  async work(base: string, stop?: AbortSignal): Promise<void> {
     try {
-      for (;;) await (this.kind === 'rotation' ? this.rotate(base) : this.stepUser(base))
+      while (!stop?.aborted) await (this.kind === 'rotation' ? this.rotate(base) : this.stepUser(base))
     } catch (error) {
-      // fetch rejects with a TypeError when the connection ends without an answer.
+      // fetch rejects with a TypeError when the connection ends without an answer, or cannot be had.
       if (!(error instanceof TypeError)) throw error
+      if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== 'ECONNREFUSED')
+        this.findings.unanswered++
     }
   }
 
@@ -75,16 +95,13 @@ export class Lane {
 
   private async stepUser(base: string): Promise<void> {
     if (!this.user) return this.enrol(base)
+    const { id, enrolment, answer } = this.user
+    if (answer === null) return this.replay(base, { request: enrolment, answer }, this.user)
     const choice = this.random()
-    if (choice < 0.35) return this.erase(base)
-    if (choice < 0.8)
-      return void (await this.replay(base, { request: this.user.enrolment, answer: this.user.answer }))
-    const response = await this.client(base).verify({
-      user_id: this.user.id,
-      image: this.image,
-      action: 'transfer',
-    })
-    if (!this.expect(response, 200, `verify of ${this.user.id}`)) return
+    if (this.erasing || choice < 0.35) return this.erase(base)
+    if (choice < 0.8) return this.replay(base, { request: enrolment, answer })
+    const response = await this.verify(base, id)
+    if (!(await this.expect(response, 200, `verify of ${this.user.id}`))) return
     this.acknowledge('verify', response)
   }
 
@@ -100,7 +117,8 @@ export class Lane {
   }
 
   private async rotate(base: string): Promise<void> {
-    if (this.rotation?.answer && this.random() < 0.5) return this.replay(base, this.rotation)
+    if (this.rotation && (this.rotation.answer === null || this.random() < 0.5))
+      return this.replay(base, this.rotation)
     const request: Keyed = {
       event: 'rotate_signing',
       path: '/v1/keys/rotate-signing',
@@ -119,10 +137,11 @@ export class Lane {
   ): Promise<void> {
     const { event, path, body, key } = known.request
     const headers = { 'X-Svc-Idempotency-Key': key }
-    const response = await this.client(base).call('POST', path, body, { headers })
+    const response = await this.call(base, 'POST', path, body, headers)
     const what = `${event} ${key} of ${this.name}`
     const isReplay = response.headers.get('x-svc-idempotent-replay') === 'true'
     if (known.answer !== null) {
+      if (await this.isExcused(response)) return
       if (!isReplay)
         (response.status < 300 ? this.findings.executedTwice : this.findings.lost).push(
           `${what}: ${response.status} instead of a replay`,
@@ -130,8 +149,9 @@ export class Lane {
       else if (response.text !== known.answer) this.findings.broken.push(`${what}: the replay differs`)
       return
     }
-    if (!this.expect(response, event === 'enroll' ? 201 : 200, what)) return
+    if (!(await this.expect(response, event === 'enroll' ? 201 : 200, what))) return
     owner.answer = response.text
+    if (event === 'rotate_signing') this.learnSecret(response)
     if (isReplay) this.findings.recovered.push({ tenantId: this.tenant.id, event })
     else this.acknowledge(event, response)
   }
@@ -139,8 +159,8 @@ export class Lane {
   private async erase(base: string): Promise<void> {
     const { id } = this.user!
     this.erasing = true
-    const response = await this.client(base).erase(id)
-    if (!this.expect(response, 200, `erasure of ${id}`)) return
+    const response = await this.call(base, 'DELETE', '/v1/delete', { user_id: id })
+    if (!(await this.expect(response, 200, `erasure of ${id}`))) return
     this.acknowledge('delete', response)
     this.erased = { id, receipt: response.body.erasure_id }
     this.user = null
@@ -149,16 +169,49 @@ export class Lane {
 
   private async checkErased(base: string): Promise<void> {
     const { id, receipt } = this.erased!
-    const client = this.client(base)
-    const again = await client.erase(id)
+    const again = await this.call(base, 'DELETE', '/v1/delete', { user_id: id })
     if (again.body?.erasure_id !== receipt) this.findings.lost.push(`erasure of ${id}: ${again.text}`)
-    const verify = await client.verify({ user_id: id, image: this.image, action: 'transfer' })
+    const verify = await this.verify(base, id)
     if (verify.body?.code !== 'reference_not_found')
       this.findings.lost.push(`erasure of ${id}: verify answers ${verify.status}`)
   }
 
-  private expect(response: ApiResponse, status: number, what: string): boolean {
+  private verify(base: string, id: string): Promise<ApiResponse> {
+    return this.call(base, 'POST', '/v1/verify', { user_id: id, image: this.image, action: 'transfer' })
+  }
+
+  private async call(
+    base: string,
+    method: string,
+    path: string,
+    body: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<ApiResponse> {
+    const response = await apiClient(`${base}/v1`, this.tenant.key).call(method, path, body, { headers })
+    if (validSignatures(response, this.tenant.secrets).length === 0)
+      this.findings.broken.push(`${method} ${path}: ${response.status} without a valid signature`)
+    return response
+  }
+
+  /** A refusal that the fault excuses, which says when to come again: counted, and nothing is acknowledged by it. */
+  private async isExcused({ status, body, headers }: ApiResponse): Promise<boolean> {
+    if (status !== 503 || !this.excused.has(body?.code)) return false
+    const isComplete =
+      body.request_id === headers.get('x-request-id') && Number(headers.get('retry-after')) > 0
+    if (!isComplete) this.findings.broken.push(`${body.code} without request id or Retry-After`)
+    this.findings.refused[body.code] = (this.findings.refused[body.code] ?? 0) + 1
+    await sleep(REFUSED_PAUSE_MS)
+    return true
+  }
+
+  private learnSecret({ body }: ApiResponse): void {
+    const { id, secret } = body.signing_secret
+    this.tenant.secrets[id] = secret
+  }
+
+  private async expect(response: ApiResponse, status: number, what: string): Promise<boolean> {
     if (response.status === status) return true
+    if (await this.isExcused(response)) return false
     this.findings.broken.push(`${what}: ${response.status} ${response.text}`)
     return false
   }
@@ -170,9 +223,5 @@ export class Lane {
       event,
       requestId: response.headers.get('x-request-id')!,
     })
-  }
-
-  private client(base: string) {
-    return apiClient(`${base}/v1`, this.tenant.key)
   }
 }

@@ -1,0 +1,165 @@
+/** Mixed load on an installation: tenants whose callers enrol, verify, erase, rotate and replay, and what they hold the service to. */
+import Database from 'better-sqlite3'
+import { apiClient } from '../support/client.js'
+import { base64, face } from '../support/faces.js'
+import type { Installation, RunningServer } from './installation.js'
+import { type CrowdTenant, type Findings, Lane, type Random } from './lane.js'
+
+const TENANTS = ['acme', 'globex']
+const USER_LANES = 3
+
+export interface CrowdOptions {
+  seed: number
+  /** Codes of refusals that the fault under test excuses. */
+  excused?: string[]
+}
+
+export class Crowd {
+  readonly random: Random
+  readonly findings: Findings = {
+    acknowledged: 0,
+    executed: [],
+    recovered: [],
+    lost: [],
+    executedTwice: [],
+    broken: [],
+    refused: {},
+    unanswered: 0,
+  }
+  private readonly lanes: Lane[] = []
+
+  private constructor(
+    readonly tenants: CrowdTenant[],
+    image: string,
+    { seed, excused = [] }: CrowdOptions,
+  ) {
+    this.random = mulberry32(seed)
+    for (const [index, tenant] of tenants.entries()) {
+      const lane = (name: string, kind: 'users' | 'rotation') =>
+        new Lane(
+          `${TENANTS[index]}-${name}`,
+          tenant,
+          kind,
+          image,
+          this.random,
+          this.findings,
+          new Set(excused),
+        )
+      for (let user = 0; user < USER_LANES; user++) this.lanes.push(lane(String(user), 'users'))
+      this.lanes.push(lane('rotation', 'rotation'))
+    }
+  }
+
+  /** Creates the tenants. */
+  static async gather(
+    installation: Installation,
+    server: RunningServer,
+    options: CrowdOptions,
+  ): Promise<Crowd> {
+    const image = base64(await face('ada'))
+    const tenants: CrowdTenant[] = []
+    for (const name of TENANTS) tenants.push(await createTenant(installation, server.sandbox, name, image))
+    return new Crowd(tenants, image, options)
+  }
+
+  /** What was found wrong, in words. */
+  get problems(): string[] {
+    const { lost, executedTwice, broken } = this.findings
+    return [...lost, ...executedTwice, ...broken]
+  }
+
+  /** Works until it is told to stop, or the server is gone. */
+  async work(base: string, stop?: AbortSignal): Promise<void> {
+    await Promise.all(this.lanes.map((lane) => lane.work(base, stop)))
+  }
+
+  /** After a restart, or when the fault is over: what is uncertain is asked for again, what was acknowledged must still be so. */
+  async settle(base: string): Promise<void> {
+    await Promise.all(this.lanes.map((lane) => lane.settle(base)))
+  }
+
+  /** With nothing uncertain, the file must hold exactly what the lanes know of. */
+  checkDatabase(file: string): void {
+    const database = new Database(file, { readonly: true })
+    try {
+      const integrity = database.pragma('integrity_check', { simple: true })
+      if (integrity !== 'ok') this.findings.broken.push(`integrity_check: ${integrity}`)
+      if ((database.pragma('foreign_key_check') as unknown[]).length > 0)
+        this.findings.broken.push('a foreign key dangles')
+
+      const count = (sql: string) => database.prepare(sql).pluck().get() as number
+      const live = this.lanes.reduce((sum, lane) => sum + lane.liveUsers, 0)
+      const subjects = count(`SELECT count(*) FROM subject WHERE environment = 'production'`)
+      const references = count(
+        `SELECT count(*) FROM reference JOIN subject ON subject.id = subject_id WHERE environment = 'production'`,
+      )
+      if (subjects !== live || references !== live)
+        this.findings.broken.push(
+          `${live} users are enrolled; found ${subjects} subjects, ${references} references`,
+        )
+      this.checkAudit(database)
+    } finally {
+      database.close()
+    }
+  }
+
+  /** Every acknowledged effect stands in the log once, and no enrolment or rotation that no caller asked for. */
+  private checkAudit(database: Database.Database): void {
+    const rows = database.prepare('SELECT tenant_id AS tenantId, entry FROM audit').all() as Array<{
+      tenantId: string
+      entry: string
+    }>
+    const logged = new Map<string, number>()
+    const successes = new Map<string, number>()
+    const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1)
+    for (const { tenantId, entry } of rows) {
+      const { event, request_id, status } = JSON.parse(entry)
+      if (status >= 300) continue
+      add(logged, request_id)
+      add(successes, `${tenantId} ${event}`)
+    }
+    const expected = new Map<string, number>()
+    for (const { tenantId, event, requestId } of this.findings.executed) {
+      add(expected, `${tenantId} ${event}`)
+      if (logged.get(requestId) !== 1)
+        this.findings.lost.push(`${event} ${requestId} is not in the audit log once`)
+    }
+    for (const { tenantId, event } of this.findings.recovered) add(expected, `${tenantId} ${event}`)
+    for (const [name, times] of successes)
+      if (/ (enroll|rotate_signing)$/.test(name) && times !== (expected.get(name) ?? 0))
+        this.findings.executedTwice.push(
+          `${name}: executed ${times} times, asked for ${expected.get(name) ?? 0}`,
+        )
+  }
+}
+
+async function createTenant(
+  installation: Installation,
+  sandbox: string,
+  name: string,
+  image: string,
+): Promise<CrowdTenant> {
+  const created = JSON.parse(await installation.run('tenant', 'create', name, '--json'))
+  const client = apiClient(`${sandbox}/v1`, created.sandbox_key)
+  const cleared = await client.verify({ user_id: 'first+match', image, action: 'login' })
+  if (cleared.body?.production_key !== 'issued') throw new Error(`no production key: ${cleared.text}`)
+  const { production_key } = JSON.parse(await installation.run('tenant', 'production-key', name, '--json'))
+  const instance = JSON.parse(await installation.run('keys', 'instance-secret', '--json'))
+  const { id, secret } = created.signing_secret
+  return {
+    id: created.tenant_id,
+    key: production_key,
+    secrets: { [id]: secret, [instance.id]: instance.secret },
+  }
+}
+
+/** A small seeded generator, so that a campaign can be run again (Tommy Ettinger's mulberry32, public domain). */
+function mulberry32(seed: number): Random {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

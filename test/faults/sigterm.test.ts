@@ -1,0 +1,89 @@
+/** SIGTERM under load: what is under way is answered whole and signed, nothing new begins, and nothing acknowledged is lost. */
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { poll } from '../support/command.js'
+import { openSocket, type RawConnection, rawRequest } from '../support/raw-socket.js'
+import { validSignatures } from '../support/trust.js'
+import { Crowd } from './crowd.js'
+import { Installation, type RunningServer } from './installation.js'
+
+let installation: Installation
+
+beforeEach(async () => {
+  installation = await Installation.create({ modelsDir: inject('modelsDir') })
+})
+afterEach(() => installation?.dispose())
+
+const BODY = JSON.stringify({ force: true })
+
+/** A rotation whose head the service has read, and whose body it still waits for. */
+async function beginRotation(server: RunningServer, key: string): Promise<RawConnection> {
+  const head = [
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${BODY.length}`,
+  ]
+  const connection = await openSocket(server.production)
+  connection.send(rawRequest('GET /v1/health', head.slice(0, 1)))
+  expect(await connection.response()).toMatchObject({ status: 200 })
+  connection.send(rawRequest('POST /v1/keys/rotate-signing', head))
+  // One thread serves all connections in the order of arrival: this answer means that the head there has been read.
+  await fetch(`${server.admin}/livez`)
+  return connection
+}
+
+const readiness = async (server: RunningServer) => (await fetch(`${server.admin}/readyz`)).status
+
+describe('SIGTERM under load', () => {
+  for (const further of [[], ['SIGTERM', 'SIGINT']] as NodeJS.Signals[][])
+    it(`drains and exits 0${further.length > 0 ? ', whatever signals follow' : ''}`, async () => {
+      const server = await installation.serve()
+      const crowd = await Crowd.gather(installation, server, { seed: 5, excused: ['shutting_down'] })
+      const [tenant] = crowd.tenants
+      const working = crowd.work(server.production)
+      await poll(
+        async () => crowd.findings.acknowledged,
+        (count) => count > 20,
+      )
+      const held = await beginRotation(server, tenant!.key)
+      expect(await readiness(server)).toBe(200)
+
+      server.signalAll('SIGTERM')
+      await poll(
+        () => readiness(server),
+        (status) => status === 503,
+      )
+      await expect(openSocket(server.production)).rejects.toThrow('ECONNREFUSED')
+      for (const signal of further) server.signalAll(signal)
+      // The crowd ends when nobody takes its connections any more; only what is held keeps the service.
+      await working
+      expect(crowd.findings.unanswered).toBe(0)
+      expect(await readiness(server)).toBe(503)
+      held.send(BODY)
+      const response = (await held.response())!
+      expect(response.status).toBe(200)
+      const request = { method: 'POST', target: '/v1/keys/rotate-signing' }
+      expect(
+        validSignatures({ ...response, headers: new Headers(response.headers), request }, tenant!.secrets),
+      ).not.toEqual([])
+      expect(await server.exited).toBe(0)
+
+      // The rotation that the crowd knows nothing of: it was acknowledged, so it must be there.
+      const { id, secret } = response.body.signing_secret
+      tenant!.secrets[id] = secret
+      crowd.findings.recovered.push({ tenantId: tenant!.id, event: 'rotate_signing' })
+      const again = await installation.serve()
+      await crowd.settle(again.production)
+      crowd.checkDatabase(installation.databaseFile)
+      expect(crowd.problems).toEqual([])
+      await installation.run('audit', 'verify')
+    }, 120_000)
+
+  it('waits no longer than the deadline for a caller that never ends its request', async () => {
+    const server = await installation.serve({ env: { COUNTERSIGN_DEADLINE_MS: '1000' } })
+    const crowd = await Crowd.gather(installation, server, { seed: 6 })
+    const held = await beginRotation(server, crowd.tenants[0]!.key)
+    server.signalAll('SIGTERM')
+    expect(await held.response()).toMatchObject({ status: 504, body: { code: 'deadline_exceeded' } })
+    expect(await server.exited).toBe(0)
+  })
+})
