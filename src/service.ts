@@ -1,5 +1,5 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import { buildBaseline } from '../models/baseline/build-baseline.js'
 import { Engine } from './biometrics/engine.js'
 import type { EngineOptions } from './biometrics/types.js'
@@ -12,6 +12,7 @@ import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
 import { Idempotency } from './idempotency/idempotency.js'
 import { type Ledger, openLedger } from './ledger.js'
+import { createLog } from './log.js'
 import { ApiServer } from './server/api-server.js'
 import { Listener } from './server/listener.js'
 import { Metrics } from './server/metrics.js'
@@ -55,11 +56,6 @@ export async function prepareModels(
 ): Promise<void> {
   if (config.modelPack !== 'baseline') return
   await buildBaseline({ outDir: modelPackDir(config), ...(onProgress ? { onProgress } : {}) })
-}
-
-/** One line a request on stdout, written by another thread: under load several go out together. */
-function createLog({ logLevel }: Config): Logger {
-  return pino({ level: logLevel, base: null }, pino.destination({ dest: 1, sync: false }))
 }
 
 /** Its packages are large: they are loaded only where traces are wanted. */

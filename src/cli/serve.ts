@@ -20,6 +20,8 @@ export function registerServeCommand(program: Command): void {
     )
     .action(
       action(async (options: OutputOptions & { demo?: boolean }) => {
+        // What a full disk does not take of our notes is lost; it must not end the service.
+        process.stderr.on('error', () => {})
         const config = loadConfig()
         const warnings = configWarnings(resolveConfig())
         if (!options.json)

@@ -36,14 +36,14 @@ export class SqliteStore implements Store {
   /** Set while a group is scheduled or running; `close` waits for it. */
   private flushing: Promise<void> | null = null
   private closed = false
-  /** The last commit failed because of the disk or a lock. */
+  /** A commit has failed because of the disk or a lock, and `isHealthy` has not seen one succeed since. */
   private isFailing = false
-  /** A transaction of the group under way erased a user. */
+  /** A user was erased and may still stand in the write-ahead log. */
   private erased = false
   private commitObserver: (report: CommitReport) => void = () => {}
 
   /** Prepared once: `exec` would compile them anew for every commit. */
-  private readonly sql: Record<'begin' | 'savepoint' | 'release' | 'commit' | 'touch', Database.Statement>
+  private readonly sql: Record<'begin' | 'savepoint' | 'release' | 'commit', Database.Statement>
 
   private constructor(
     private readonly writer: Database.Database,
@@ -54,7 +54,6 @@ export class SqliteStore implements Store {
       savepoint: writer.prepare('SAVEPOINT job'),
       release: writer.prepare('RELEASE job'),
       commit: writer.prepare('COMMIT'),
-      touch: writer.prepare('UPDATE keyring SET created_at = created_at'),
     }
     this.read = translating(sqliteReader(reader))
     this.tx = sqliteTransaction(writer, () => {
@@ -100,13 +99,19 @@ export class SqliteStore implements Store {
   async isHealthy(): Promise<boolean> {
     try {
       await this.read.tenantById('')
-      // A write that changes nothing, but has to be made: on a full or read-only disk it fails again.
-      if (this.isFailing)
-        await this.transaction(async () => void this.sql.touch.run(), performance.now() + BUSY_TIMEOUT_MS)
+      if (this.isFailing) {
+        await this.transaction(async () => this.rewrite(), performance.now() + BUSY_TIMEOUT_MS)
+        this.isFailing = false
+      }
       return true
     } catch {
       return false
     }
+  }
+
+  /** Changes nothing, but has to be written: SQLite drops an UPDATE that leaves a row as it was, and this it does not. */
+  private rewrite(): void {
+    this.writer.pragma(`user_version = ${this.writer.pragma('user_version', { simple: true })}`)
   }
 
   /** Waits a turn of the event loop, so that everything that this turn brought shares one commit and one fsync. */
@@ -143,12 +148,11 @@ export class SqliteStore implements Store {
         }
       }
       this.sql.commit.run()
-      this.isFailing = false
       this.commitObserver({ durationMs: performance.now() - startedMs, transactions })
       if (this.erased) this.wipeLog()
     } catch (error) {
       if (this.writer.inTransaction) this.writer.exec('ROLLBACK')
-      this.isFailing = translate(error) instanceof StoreUnavailableError
+      if (translate(error) instanceof StoreUnavailableError) this.isFailing = true
       for (const { reject } of group) reject(translate(error))
       return
     }
@@ -160,8 +164,12 @@ export class SqliteStore implements Store {
    * hold it; the next erasure or the next automatic checkpoint then does it.
    */
   private wipeLog(): void {
-    this.erased = false
-    this.writer.pragma('wal_checkpoint(TRUNCATE)')
+    try {
+      this.writer.pragma('wal_checkpoint(TRUNCATE)')
+      this.erased = false
+    } catch {
+      // A full disk: the erasure itself is committed, and the next commit tries again.
+    }
   }
 
   /** Waits for the write lock, and tells those whose deadline passes meanwhile; resolves with the others. */

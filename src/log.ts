@@ -1,0 +1,29 @@
+/** The log: one line a request on stdout. Where that is a file on a full disk, lines wait and are lost, and the service goes on. */
+import { type Logger, pino } from 'pino'
+import type { Config } from './config.js'
+
+/** Lines that wait for a log that cannot be written; beyond it the newest are lost. */
+const BACKLOG_BYTES = 16 * 1024 * 1024
+
+export function createLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
+  // Written by another thread: under load several lines go out together.
+  const out = pino.destination({ dest: 1, sync: false, maxLength: BACKLOG_BYTES })
+  const log = pino({ level: logLevel, base: null }, out)
+  const { flushSync } = out
+  let lost = 0
+  // The next line tries again. At the end of the process nothing must: it would try for ever.
+  out.on('error', () => {
+    out.flushSync = () => {}
+  })
+  out.on('drop', () => {
+    lost++
+  })
+  out.on('write', () => {
+    out.flushSync = flushSync
+    if (lost === 0) return
+    const lines = lost
+    lost = 0
+    log.warn({ lines }, 'lines of the log were lost while it could not be written')
+  })
+  return log
+}

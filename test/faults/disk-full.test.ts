@@ -1,0 +1,111 @@
+/** No room on the disk, for database and log: writes are refused, reads go on, and all is well when there is room again. */
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, inject, it } from 'vitest'
+import { apiClient } from '../support/client.js'
+import { poll } from '../support/command.js'
+import { base64, face } from '../support/faces.js'
+import { validSignatures } from '../support/trust.js'
+import { Crowd } from './crowd.js'
+import { Installation } from './installation.js'
+import { DISKS } from './small-disk.js'
+
+const cleanUps: Array<() => unknown> = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+describe('a disk without room', () => {
+  for (const { name, isPossible, make } of DISKS)
+    it.skipIf(!isPossible)(
+      `costs writes alone, and only while it lasts: ${name}`,
+      async () => {
+        const disk = make()
+        cleanUps.push(disk.dispose)
+        const installation = await Installation.create({
+          modelsDir: inject('modelsDir'),
+          dataDir: disk.folder,
+          env: { COUNTERSIGN_LOG_LEVEL: 'info' },
+        })
+        cleanUps.push(() => installation.dispose())
+        const logFile = join(disk.folder, 'service.log')
+        const log = openSync(logFile, 'a')
+        cleanUps.push(() => closeSync(log))
+        const server = await installation.serve({ log })
+        const crowd = await Crowd.gather(installation, server, { seed: 3, excused: ['store_unavailable'] })
+        const { id, key, secrets } = crowd.tenants[0]!
+        const client = apiClient(`${server.production}/v1`, key)
+        const image = base64(await face('ada'))
+        const enrol = () =>
+          client.enroll({ user_id: 'ada', image }, { headers: { 'X-Svc-Idempotency-Key': 'before' } })
+        const enrolled = await enrol()
+        expect(enrolled.status).toBe(201)
+        const requestId = enrolled.headers.get('x-request-id')!
+        crowd.findings.executed.push({ tenantId: id, event: 'enroll', requestId })
+
+        const stop = new AbortController()
+        const working = crowd.work(server.production, stop.signal)
+        await poll(
+          async () => crowd.findings.acknowledged,
+          (count) => count > 20,
+        )
+        // Erasures give room back, so that it has to be taken again.
+        await poll(
+          async () => {
+            disk.fill(server.pid)
+            return crowd.findings.refused.store_unavailable ?? 0
+          },
+          (count) => count > 20,
+        )
+        stop.abort()
+        await working
+
+        const degraded = await poll(
+          () => {
+            disk.fill(server.pid)
+            return client.health()
+          },
+          ({ status }) => status === 503,
+        )
+        expect(degraded.body).toMatchObject({ status: 'degraded', checks: { store: { status: 'degraded' } } })
+        expect(validSignatures(degraded, secrets)).not.toEqual([])
+        // What needs no write is answered: a kept response, and whether the process is alive.
+        expect(await enrol()).toMatchObject({ status: 201, text: enrolled.text })
+        expect((await fetch(`${server.admin}/livez`)).status).toBe(200)
+        const refused = await client.verify({ user_id: 'ada', image, action: 'login' })
+        expect(refused).toMatchObject({ status: 503, body: { code: 'store_unavailable' } })
+        expect(refused.body.request_id).toBe(refused.headers.get('x-request-id'))
+
+        disk.free(server.pid)
+        await poll(
+          () => client.health(),
+          ({ status }) => status === 200,
+        )
+        expect(await client.verify({ user_id: 'ada', image, action: 'login' })).toMatchObject({
+          status: 200,
+          body: { verdict: 'approved' },
+        })
+        expect((await client.erase('ada')).status).toBe(200)
+        await crowd.settle(server.production)
+
+        // The log goes on where it broke off: whole lines, up to the last request.
+        const last = (await client.health()).headers.get('x-request-id')!
+        const logged = await poll(
+          async () => readFileSync(logFile, 'utf8'),
+          (text) => text.includes(last),
+        )
+        for (const line of logged.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg')
+
+        // It can be stopped without room as well.
+        disk.fill(server.pid)
+        expect((await client.health()).status).toBe(200)
+        expect(await server.stop()).toBe(0)
+        disk.free(server.pid)
+        crowd.checkDatabase(installation.databaseFile)
+        expect(crowd.problems).toEqual([])
+        expect(crowd.findings.unanswered).toBe(0)
+        await installation.run('audit', 'verify')
+      },
+      120_000,
+    )
+})
