@@ -103,6 +103,8 @@ export class Service {
     const ledger = await openLedger(config, clock)
     const metrics = new Metrics()
     try {
+      // What cannot be written shows at the first write alone: opening it reads.
+      await ledger.store.assertWritable()
       const tracing = await startTracing(config, log)
       const engine = await Engine.start({
         ...engineOptions(config),

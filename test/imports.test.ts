@@ -14,7 +14,7 @@ const RANKS = [
   ['v1'],
   ['tenancy', 'idempotency', 'subjects', 'audit', 'biometrics'],
   ['storage', 'crypto'],
-  ['config', 'clock', 'errors', 'log', 'version', 'package-root'],
+  ['config', 'clock', 'errors', 'log', 'durable-file', 'version', 'package-root'],
 ]
 /** Each could be a package of its own: they know nothing of the rest of src. */
 const APART = ['biometrics', 'client']

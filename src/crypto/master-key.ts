@@ -1,20 +1,10 @@
 /** The master key: where it comes from, and what it is known by. */
 import { execFileSync } from 'node:child_process'
 import { hkdfSync, randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Config, ConfigError } from '../config.js'
+import { createDurably, replaceDurably } from '../durable-file.js'
 
 const MASTER_KEY_BYTES = 32
 
@@ -45,7 +35,7 @@ export function loadMasterKey(config: MasterKeyConfig): Buffer {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw explain(error, file)
   }
   try {
-    createKeyFile(file)
+    createDurably(file, keyText(newMasterKey()))
     return readKeyFile(file)
   } catch (error) {
     throw explain(error, file)
@@ -63,7 +53,7 @@ export function newMasterKey(): Buffer {
 
 /** Puts another master key in the place of the one in the file: after a crash there is the one or the other, whole. */
 export function replaceKeyFile(file: string, masterKey: Buffer): void {
-  renameSync(writeKeyAside(file, masterKey), file)
+  replaceDurably(file, keyText(masterKey))
 }
 
 /** @throws ConfigError */
@@ -115,31 +105,8 @@ function bitsOfOthers(file: string): number {
   return dirname(file) === process.env.CREDENTIALS_DIRECTORY ? 0o037 : 0o077
 }
 
-/** Linked, not renamed: two first starts at once agree on one key. */
-function createKeyFile(file: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const temporary = writeKeyAside(file, newMasterKey())
-  try {
-    linkSync(temporary, file)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    unlinkSync(temporary)
-  }
-}
-
-/** Written and synced beside its place: a crash leaves no half of a key there. */
-function writeKeyAside(file: string, masterKey: Buffer): string {
-  // Not named by the process id: in a container that is 1 again after a crash which left the file behind.
-  const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`
-  const descriptor = openSync(temporary, 'wx', 0o600)
-  try {
-    writeSync(descriptor, `${masterKey.toString('base64')}\n`)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-  return temporary
+function keyText(masterKey: Buffer): string {
+  return `${masterKey.toString('base64')}\n`
 }
 
 function parseMasterKey(text: string, origin: string): Buffer {

@@ -1,9 +1,9 @@
 /** The operator's password: configured, or kept in a file that the first start makes; as itself or as an scrypt hash. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { type Config, ConfigError } from '../config.js'
+import { createDurably } from '../durable-file.js'
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number }, Buffer>(scrypt)
 /** OWASP's second choice of equal strength, which stays inside Node's default limit of 32 MiB. */
@@ -38,8 +38,7 @@ export async function loadOperatorPassword(
   const generated = generatePassword()
   const hash = await hashPassword(generated)
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    writeFileSync(file, `${hash}\n`, { mode: 0o600, flag: 'wx' })
+    if (!createDurably(file, `${hash}\n`)) return loadOperatorPassword(config)
   } catch (error) {
     throw explain(error, file)
   }

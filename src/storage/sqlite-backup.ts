@@ -3,9 +3,9 @@
  * long as one likes; of the keys only the latest file is kept, and it replaces the one before. So a user who is erased is lost in
  * every copy, older ones included, as soon as the next backup is made.
  */
-import { closeSync, copyFileSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { copyFileSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { moveIntoPlace } from '../durable-file.js'
 import { APPLICATION_ID, assertOurs, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
 
 /** The files cannot be put together; the message says why. */
@@ -115,22 +115,6 @@ export function joinKeys(
     throw error
   } finally {
     database?.close()
-  }
-}
-
-/** Durable: the file under its final name, or not at all. */
-export function moveIntoPlace(partial: string, file: string): void {
-  sync(partial)
-  renameSync(partial, file)
-  sync(dirname(file))
-}
-
-function sync(path: string): void {
-  const descriptor = openSync(path, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
   }
 }
 

@@ -3,7 +3,8 @@ import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { moveIntoPlace, separateKeys } from './sqlite-backup.js'
+import { moveIntoPlace } from '../durable-file.js'
+import { separateKeys } from './sqlite-backup.js'
 import { assertOurs, migrate } from './sqlite-migrations.js'
 import { sqliteReader, sqliteTransaction } from './sqlite-statements.js'
 import {
@@ -36,7 +37,7 @@ export class SqliteStore implements Store {
   /** Set while a group is scheduled or running; `close` waits for it. */
   private flushing: Promise<void> | null = null
   private closed = false
-  /** A commit has failed because of the disk or a lock, and `isHealthy` has not seen one succeed since. */
+  /** A commit has failed because of the disk or a lock, and `assertWritable` has not seen one succeed since. */
   private isFailing = false
   /** A user was erased and may still stand in the write-ahead log. */
   private erased = false
@@ -99,19 +100,25 @@ export class SqliteStore implements Store {
   async isHealthy(): Promise<boolean> {
     try {
       await this.read.tenantById('')
-      if (this.isFailing) {
-        await this.transaction(async () => this.rewrite(), performance.now() + BUSY_TIMEOUT_MS)
-        this.isFailing = false
-      }
+      if (this.isFailing) await this.assertWritable(performance.now() + BUSY_TIMEOUT_MS)
       return true
     } catch {
       return false
     }
   }
 
-  /** Changes nothing, but has to be written: SQLite drops an UPDATE that leaves a row as it was, and this it does not. */
-  private rewrite(): void {
-    this.writer.pragma(`user_version = ${this.writer.pragma('user_version', { simple: true })}`)
+  async assertWritable(deadlineMs?: number): Promise<void> {
+    try {
+      // SQLite drops an UPDATE that leaves a row as it was; this it writes, though it changes nothing.
+      const version = this.writer.pragma('user_version', { simple: true })
+      await this.transaction(async () => void this.writer.pragma(`user_version = ${version}`), deadlineMs)
+      this.isFailing = false
+    } catch (error) {
+      const { message } = ((error as Error).cause ?? error) as Error
+      throw new StoreUnavailableError(`Cannot write the database ${this.writer.name}: ${message}`, {
+        cause: error,
+      })
+    }
   }
 
   /** Waits a turn of the event loop, so that everything that this turn brought shares one commit and one fsync. */

@@ -113,6 +113,8 @@ export interface Store {
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number): Promise<T>
   /** Whether the store can be read and, as far as the last attempt tells, written; after a failed one it tries again. */
   isHealthy(): Promise<boolean>
+  /** Writes to the disk what stands there already. @throws StoreUnavailableError that says why it cannot */
+  assertWritable(deadlineMs?: number): Promise<void>
   /**
    * A consistent copy while serving, and apart from it the data keys of all users as of now, which replace those in
    * `keysFile`: whoever keeps copies for long and one file of keys loses what is erased in every copy.

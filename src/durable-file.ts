@@ -1,0 +1,63 @@
+/** Files that a power cut leaves whole or not at all: written and synced beside their place, moved there, and the folder synced. */
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+
+/** For the owner alone, and so are folders that it makes. @returns false, with nothing changed, where there is a file already */
+export function createDurably(file: string, text: string): boolean {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const temporary = writeAside(file, text)
+  try {
+    // Linked, not renamed: of two first starts at once, one makes the file.
+    linkSync(temporary, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return false
+  } finally {
+    unlinkSync(temporary)
+  }
+  sync(dirname(file))
+  return true
+}
+
+/** For the owner alone. */
+export function replaceDurably(file: string, text: string): void {
+  moveIntoPlace(writeAside(file, text), file)
+}
+
+export function moveIntoPlace(partial: string, file: string): void {
+  sync(partial)
+  renameSync(partial, file)
+  sync(dirname(file))
+}
+
+function writeAside(file: string, text: string): string {
+  // Not named by the process id: in a container that is 1 again after a crash which left the file behind.
+  const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`
+  const descriptor = openSync(temporary, 'wx', 0o600)
+  try {
+    writeSync(descriptor, text)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+  return temporary
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

@@ -1,0 +1,76 @@
+/** A database that can no longer be written: refused at start in one line, and survived while serving. */
+import { chmodSync } from 'node:fs'
+import { afterEach, describe, expect, inject, it } from 'vitest'
+import { apiClient } from '../support/client.js'
+import { poll } from '../support/command.js'
+import { base64, face } from '../support/faces.js'
+import { Crowd } from './crowd.js'
+import { FailingDisk } from './failing-disk.js'
+import { Installation } from './installation.js'
+
+const cleanUps: Array<() => unknown> = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+const REFUSAL = /^serve ended before it was ready:\nerror: Cannot (?:use|write) the database \S+: [^\n]+\n$/
+
+describe('a read-only database', () => {
+  it.skipIf(!FailingDisk.isPossible())(
+    'while serving costs writes alone; nothing is lost when the disk is repaired',
+    async () => {
+      const disk = FailingDisk.make()
+      cleanUps.push(() => disk.dispose())
+      const installation = await Installation.create({
+        modelsDir: inject('modelsDir'),
+        dataDir: disk.folder,
+      })
+      cleanUps.push(() => installation.dispose())
+      const server = await installation.serve()
+      const crowd = await Crowd.gather(installation, server, { seed: 4, excused: ['store_unavailable'] })
+      const client = apiClient(`${server.production}/v1`, crowd.tenants[0]!.key)
+      const stop = new AbortController()
+      const working = crowd.work(server.production, stop.signal)
+      await poll(
+        async () => crowd.findings.acknowledged,
+        (count) => count > 20,
+      )
+
+      disk.fail()
+      await poll(
+        async () => crowd.findings.refused.store_unavailable ?? 0,
+        (count) => count > 20,
+      )
+      const degraded = await client.health()
+      expect(degraded.status).toBe(503)
+      expect(degraded.body).toMatchObject({ status: 'degraded', checks: { store: { status: 'degraded' } } })
+      const image = base64(await face('ada'))
+      const missing = await client.verify({ user_id: 'nobody', image, action: 'login' })
+      expect(missing.body.code).toBe('store_unavailable')
+      expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
+      stop.abort()
+      await working
+      expect(await server.stop()).toBe(0)
+      expect(crowd.problems).toEqual([])
+      expect(crowd.findings.unanswered).toBe(0)
+      await expect(installation.serve()).rejects.toThrow(REFUSAL)
+
+      disk.repair()
+      const repaired = await installation.serve()
+      await crowd.settle(repaired.production)
+      crowd.checkDatabase(installation.databaseFile)
+      expect(crowd.problems).toEqual([])
+      await installation.run('audit', 'verify')
+    },
+    120_000,
+  )
+
+  // The superuser may write whatever the mode says.
+  it.skipIf(process.getuid?.() === 0)('is refused at start, in one line', async () => {
+    const installation = await Installation.create({ modelsDir: inject('modelsDir') })
+    cleanUps.push(() => installation.dispose())
+    await installation.run('tenant', 'create', 'acme')
+    chmodSync(installation.databaseFile, 0o400)
+    await expect(installation.serve()).rejects.toThrow(REFUSAL)
+  })
+})
