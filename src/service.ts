@@ -3,13 +3,14 @@ import type { Logger } from 'pino'
 import { buildBaseline } from '../models/baseline/build-baseline.js'
 import { Engine } from './biometrics/engine.js'
 import type { EngineOptions } from './biometrics/types.js'
-import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS, systemClock } from './clock.js'
+import { type Clock, SECOND_MS, systemClock } from './clock.js'
 import { adminUrl, type Config, type Environment, environmentUrl, modelPackDir } from './config.js'
 import { AdminApi } from './dashboard/admin-api.js'
 import { adminHandler } from './dashboard/admin-server.js'
 import { loadOperatorPassword } from './dashboard/operator-password.js'
 import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
+import { Housekeeping } from './housekeeping.js'
 import { Idempotency } from './idempotency/idempotency.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
@@ -70,14 +71,13 @@ export interface ServiceOptions {
   log?: Logger
 }
 
-const HOUSEKEEPING_MS = MINUTE_MS
 /** How long replies under way may take at shutdown, beyond their own deadline. */
 const DRAIN_GRACE_MS = SECOND_MS
 
 export class Service {
   private ready = false
   private stopping: Promise<void> | null = null
-  private housekeeping: NodeJS.Timeout | null = null
+  private readonly housekeeping: Housekeeping
   private readonly servers: ApiServer[] = []
   private readonly listeners: Listener[] = []
   private readonly startedAt: number
@@ -94,6 +94,7 @@ export class Service {
     private readonly tracing: Tracing | null,
   ) {
     this.startedAt = clock.now()
+    this.housekeeping = new Housekeeping(ledger.store, clock, log)
   }
 
   /** Resolves when the engine is warm and all three addresses listen; when it rejects, nothing is left running. */
@@ -215,8 +216,7 @@ export class Service {
     const admin = adminHandler({ api: api.handle, metrics, openApi, isReady: () => this.ready })
     const { adminListen, maxBodyBytes } = config
     this.listeners.push(await Listener.listen({ address: adminListen, maxBodyBytes, handler: admin }))
-    await this.keepHouse()
-    this.housekeeping = setInterval(() => void this.keepHouse(), HOUSEKEEPING_MS).unref()
+    await this.housekeeping.start()
     this.ready = true
   }
 
@@ -237,16 +237,6 @@ export class Service {
     return { ...this.config, [key]: address }
   }
 
-  /** Deletes what its window has closed on. */
-  private async keepHouse(): Promise<void> {
-    const now = this.clock.now()
-    try {
-      await this.ledger.store.transaction((tx) => tx.deleteExpired(now, now - DAY_MS))
-    } catch (err) {
-      this.log.warn({ err }, 'housekeeping failed')
-    }
-  }
-
   /**
    * Turns /readyz, stops accepting, answers what is under way, then closes engine and store. A worker inside ONNX Runtime
    * must not be ended (it would abort the process), so the engine drains before anything is torn down.
@@ -255,7 +245,7 @@ export class Service {
     this.stopping ??= (async () => {
       this.ready = false
       for (const server of this.servers) server.draining = true
-      if (this.housekeeping) clearInterval(this.housekeeping)
+      this.housekeeping.stop()
       const patienceMs = this.config.deadlineMs + DRAIN_GRACE_MS
       const [production, sandbox, admin] = this.listeners
       await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])

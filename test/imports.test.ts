@@ -9,7 +9,7 @@ const RANKS = [
   ['cli'],
   ['service'],
   ['dashboard'],
-  ['ledger'],
+  ['ledger', 'housekeeping'],
   ['server'],
   ['v1'],
   ['tenancy', 'idempotency', 'subjects', 'audit', 'biometrics'],

@@ -97,7 +97,8 @@ class Ring {
     if (this.open?.at === at) return this.open
     if (this.open) {
       this.closed.push({ ...this.open, latencies: this.percentiles() })
-      this.closed = this.closed.filter((slot) => slot.at > now - spanMs)
+      // A clock that was set back comes by the same steps again: those ahead of it are dropped.
+      this.closed = this.closed.filter((slot) => slot.at > now - spanMs && slot.at < at)
       for (const histogram of this.histograms.values()) histogram.reset()
     }
     this.open = {

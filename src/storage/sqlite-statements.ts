@@ -159,6 +159,9 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       'INSERT INTO signing_secret VALUES (@id, @tenantId, @sealed, @createdAt, @validUntil)',
     ),
     setSigningSecretEnd: database.prepare('UPDATE signing_secret SET valid_until = ? WHERE id = ?'),
+    deleteEndedSigningSecrets: database.prepare(
+      'DELETE FROM signing_secret WHERE tenant_id = ? AND valid_until IS NOT NULL',
+    ),
     insertSubject: database.prepare(
       `INSERT INTO subject VALUES (@id, @tenantId, @environment, @lookup, @wrappedKey, @createdAt, @failures,
        @lockedUntil, @disabledAt)`,
@@ -215,6 +218,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       ('revokedAt' in end ? sql.revokeApiKeys : sql.limitApiKeys).run({ tenantId, type, ...end }).changes,
     insertSigningSecret: async (secret) => void sql.insertSigningSecret.run(secret),
     setSigningSecretEnd: async (id, validUntil) => void sql.setSigningSecretEnd.run(validUntil, id),
+    deleteEndedSigningSecrets: async (tenantId) => void sql.deleteEndedSigningSecrets.run(tenantId),
     insertSubject: async (subject) => void sql.insertSubject.run(subject),
     setLockout: async (id, state) => void sql.setLockout.run({ id, ...state }),
     putReference: async (reference) => {

@@ -66,6 +66,8 @@ export interface StoreTransaction extends StoreReader {
   ): Promise<number>
   insertSigningSecret(secret: SigningSecretRecord): Promise<void>
   setSigningSecretEnd(id: string, validUntil: number): Promise<void>
+  /** All of the tenant's but the current one, whatever the time. */
+  deleteEndedSigningSecrets(tenantId: string): Promise<void>
   insertSubject(subject: SubjectRecord): Promise<void>
   setLockout(
     subjectId: string,

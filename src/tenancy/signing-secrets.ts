@@ -66,15 +66,13 @@ export class SigningSecrets {
     const now = this.clock.now()
     const [current, outgoing] = await tx.signingSecrets(tenantId, now)
     if (!current) throw new Error(`tenant ${tenantId} has no signing secret`)
-    if (outgoing) {
-      const remainingMs = outgoing.validUntil! - now
-      if (!force)
-        throw new ApiError('rotation_in_progress', {
-          message: `A rotation is in progress: the older secret is valid until ${isoTime(outgoing.validUntil!)}.`,
-          headers: retryAfter(remainingMs / SECOND_MS),
-        })
-      await tx.setSigningSecretEnd(outgoing.id, now)
-    }
+    if (outgoing && !force)
+      throw new ApiError('rotation_in_progress', {
+        message: `A rotation is in progress: the older secret is valid until ${isoTime(outgoing.validUntil!)}.`,
+        headers: retryAfter((outgoing.validUntil! - now) / SECOND_MS),
+      })
+    // Not ended but gone: a clock that is set back must not bring an older one back into use.
+    await tx.deleteEndedSigningSecrets(tenantId)
     const validUntil = now + OVERLAP_MS
     await tx.setSigningSecretEnd(current.id, validUntil)
     return { current: await this.create(tx, tenantId), previous: { id: current.id, validUntil } }

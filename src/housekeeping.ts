@@ -1,0 +1,56 @@
+/**
+ * Deletes what its window has closed on, once a minute. Not when the clock was just set: what it calls past may be still to
+ * come when it is set right again, and a deleted secret or kept response would be missed then.
+ */
+import type { Logger } from 'pino'
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from './clock.js'
+import type { Store } from './storage/store.js'
+
+/** More than a clock that is slewed moves between two rounds. */
+const JUMP_MS = MINUTE_MS
+/** How long a clock that was set has to go on undisturbed before it is believed. */
+const DOUBT_MS = HOUR_MS
+
+export class Housekeeping {
+  private timer: NodeJS.Timeout | null = null
+  private lead: number
+  /** On the axis of `uptime`. */
+  private doubtUntil = Number.NEGATIVE_INFINITY
+
+  /** @param uptime milliseconds that nobody can set */
+  constructor(
+    private readonly store: Store,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+    private readonly uptime = () => performance.now(),
+  ) {
+    this.lead = clock.now() - uptime()
+  }
+
+  async start(): Promise<void> {
+    await this.run()
+    this.timer = setInterval(() => void this.run(), MINUTE_MS).unref()
+  }
+
+  stop(): void {
+    if (this.timer) clearInterval(this.timer)
+  }
+
+  /** Never rejects. */
+  async run(): Promise<void> {
+    const now = this.clock.now()
+    const uptime = this.uptime()
+    const jumpMs = now - uptime - this.lead
+    this.lead += jumpMs
+    if (Math.abs(jumpMs) > JUMP_MS) {
+      this.doubtUntil = uptime + DOUBT_MS
+      this.log.warn({ jump_ms: Math.round(jumpMs) }, 'the clock was set: nothing is deleted for an hour')
+    }
+    if (uptime < this.doubtUntil) return
+    try {
+      await this.store.transaction((tx) => tx.deleteExpired(now, now - DAY_MS))
+    } catch (err) {
+      this.log.warn({ err }, 'housekeeping failed')
+    }
+  }
+}
