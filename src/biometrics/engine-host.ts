@@ -12,6 +12,9 @@ import { configureDecoders } from './decode.js'
 import type { HostSetup, WorkerEnd, WorkerIncident, WorkerSetup } from './engine-protocol.js'
 import { encodeFrame, FrameReader } from './frames.js'
 
+/** Of a worker: pictures and networks lie outside of it, so that what fills it is a fault, and costs the worker alone. */
+const HEAP_MIB = 256
+
 /** Before networks that could not be loaded are tried again. */
 const RETRY_MS = { first: 1_000, longest: 30_000 } as const
 
@@ -38,6 +41,7 @@ async function run({ workers, worker }: HostSetup): Promise<void> {
     maxThreads: workers,
     concurrentTasksPerWorker: 1,
     idleTimeout: Number.POSITIVE_INFINITY,
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     // Otherwise an idle worker sleeps in Atomics.wait and its socket sleeps with it.
     atomics: 'disabled',
   })

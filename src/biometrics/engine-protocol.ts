@@ -40,10 +40,12 @@ export type WorkerEnd = { loaded: true } | { loaded: false; reason: string }
 
 /**
  * Ways to break the worker that takes the task: at once; when its next task arrives; by an uncaught error after the
- * task. `crash` takes the whole engine process along, as a fault in native code does; `stall` keeps the worker busy.
+ * task. `crash` takes the whole engine process along, as a fault in native code does; `exhaust` fills the worker's JavaScript
+ * heap; `stall` keeps the worker busy.
  */
+export type Breakage = 'exit' | 'throw' | 'exhaust' | 'crash'
 export type Fault =
-  | { kind: 'exit' | 'exit-on-next-task' | 'throw-afterwards' | 'crash' | 'crash-on-next-task' }
+  | { kind: Breakage | `${Breakage}-on-next-task` | 'throw-afterwards' }
   | { kind: 'stall'; durationMs: number }
 
 export type WorkerTask =

@@ -1,6 +1,7 @@
 /** The worker thread's entry: loads the pack, connects to the service, says so, then serves its tasks until it hangs up. */
 import { connect, type NetConnectOpts, type OnReadOpts, type Socket } from 'node:net'
 import type {
+  Breakage,
   Fault,
   TaskMessage,
   WorkerEnd,
@@ -89,31 +90,38 @@ async function answer(task: WorkerTask, pipeline: FacePipeline, setup: WorkerSet
 /** What the next task meets instead of being served. */
 let doomed: (() => never) | undefined
 
-const exit = (): never => process.exit(1)
-
-/** No JavaScript can be made to fail like this; the signal comes as it would from the processor. */
-function crash(): never {
-  process.kill(process.pid, 'SIGSEGV')
-  for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+const breakages: Record<Breakage, () => never> = {
+  exit: () => process.exit(1),
+  throw: () => {
+    throw new Error('an injected fault')
+  },
+  exhaust() {
+    const hoard: unknown[] = []
+    for (;;) hoard.push({ hoard })
+  },
+  /** No JavaScript can be made to fail like this; the signal comes as it would from the processor. */
+  crash() {
+    process.kill(process.pid, 'SIGSEGV')
+    for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  },
 }
 
 async function suffer(fault: Fault, { faultInjection }: WorkerSetup): Promise<WorkerReply<'fault'>> {
   if (!faultInjection) return { ok: false, code: 'engine_unavailable', message: 'Fault injection is off.' }
   switch (fault.kind) {
     case 'exit':
-      return exit()
+    case 'throw':
+    case 'exhaust':
     case 'crash':
-      return crash()
+      return breakages[fault.kind]()
     case 'exit-on-next-task':
-      doomed = exit
-      break
+    case 'throw-on-next-task':
+    case 'exhaust-on-next-task':
     case 'crash-on-next-task':
-      doomed = crash
+      doomed = breakages[fault.kind.replace('-on-next-task', '') as Breakage]
       break
     case 'throw-afterwards':
-      setTimeout(() => {
-        throw new Error('an injected fault')
-      }, 20)
+      setTimeout(breakages.throw, 20)
       break
     case 'stall':
       await new Promise((resolve) => setTimeout(resolve, fault.durationMs))

@@ -195,6 +195,27 @@ describe('a worker that dies', () => {
     expect(incidents.map(({ kind }) => kind)).toEqual(['worker_lost'])
   })
 
+  for (const cause of ['throw', 'exhaust'] as const)
+    it(`by an uncaught ${cause === 'throw' ? 'error' : 'heap overflow'} costs its call a retry, and nobody else anything`, async () => {
+      const engine = await start({ workers: 2, tasksPerWorker: 2 })
+      await engine.injectFault({ kind: `${cause}-on-next-task` })
+      const calls = Array.from({ length: 8 }, () => codeOf(engine.enrol([face])))
+      await expect.poll(() => engine.health().status, { interval: 1, timeout: 10_000 }).toBe('degraded')
+      expect(await Promise.all(calls)).toEqual(Array(8).fill('resolved'))
+      await expect.poll(() => engine.health().status, { timeout: 10_000 }).toBe('ok')
+      expect(engine.health().workers).toEqual({ ready: 2, configured: 2 })
+      expect(incidents).not.toEqual([])
+    })
+
+  it('of any cause, twice under one call, makes the engine unavailable for that call alone', async () => {
+    const engine = await start({ workers: 2, tasksPerWorker: 2 })
+    const broken = (['throw', 'exhaust', 'exit'] as const).map((kind) => codeOf(engine.injectFault({ kind })))
+    const innocent = Array.from({ length: 4 }, () => codeOf(engine.enrol([face])))
+    expect(await Promise.all(broken)).toEqual(Array(3).fill('engine_unavailable'))
+    expect(await Promise.all(innocent)).toEqual(Array(4).fill('resolved'))
+    await expect.poll(() => engine.health().status, { timeout: 10_000 }).toBe('ok')
+  })
+
   it('leaves the service degraded until its replacement has warmed up, and other calls untouched', async () => {
     const engine = await start({ workers: 2 })
     // One fault for each worker; the stall makes sure that the second call meets the other worker.
