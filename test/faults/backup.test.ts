@@ -26,7 +26,7 @@ it('a backup under load restores to a whole database: users verify, replays are 
   const original = await install()
   const server = await original.serve()
   const crowd = await Crowd.gather(original, server, { seed: 9 })
-  const [{ key }] = crowd.tenants as [{ key: string }]
+  const { key } = crowd.tenants[0]!
   const image = base64(await face('ada'))
   const enrol = (client: ApiClient, user_id: string, idempotencyKey: string) =>
     client.enroll({ user_id, image }, { headers: { 'X-Svc-Idempotency-Key': idempotencyKey } })

@@ -133,7 +133,8 @@ export class Crowd {
   }
 }
 
-async function createTenant(
+/** A tenant with a production key. */
+export async function createTenant(
   installation: Installation,
   sandbox: string,
   name: string,

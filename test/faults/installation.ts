@@ -1,12 +1,12 @@
 /** An installation of the built service in a folder of its own: commands, and a server that can be killed and started again. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { packageFile } from '../../src/package-root.js'
+import { childrenOf } from '../support/process-tree.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
 
@@ -129,9 +129,4 @@ export class Installation {
     )
     if (this.isOwn) await rm(this.dataDir, { recursive: true, force: true })
   }
-}
-
-/** Process ids; Linux lists them with the thread that started them. */
-function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 }

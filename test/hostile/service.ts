@@ -1,13 +1,13 @@
 /** The service under attack: a process of its own, with a tenant that holds a production key. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { packageFile } from '../../src/package-root.js'
 import { plain } from '../support/images.js'
+import { residentMib } from '../support/process-tree.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
 
@@ -96,16 +96,5 @@ export async function startVictim(modelsDir: string): Promise<Victim> {
       await exited
       await rm(dataDir, { recursive: true, force: true })
     },
-  }
-}
-
-/** Of a process and its children; 0 where /proc does not tell. */
-function residentMib(pid: number): number {
-  try {
-    const own = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
-    return children.reduce((sum, child) => sum + residentMib(Number(child)), own)
-  } catch {
-    return 0
   }
 }
