@@ -36,18 +36,19 @@ function App() {
   const route = useHash()
   const [session, setSession] = useState<SessionView | null | undefined>(undefined)
   const [problem, setProblem] = useState<string | null>(null)
+  const loginToken = route[0] === 'login' ? route[1] : undefined
   useEffect(() => {
-    const token = route[0] === 'login' ? route[1] : undefined
     // Out of the address before anything else: it must not stay in the history.
-    if (token) history.replaceState(null, '', '/')
-    const opened = token ? signIn({ login_token: token }) : currentSession()
+    if (loginToken) location.replace('#/')
+    else if (session !== undefined) return
+    const opened = loginToken ? signIn({ login_token: loginToken }) : currentSession()
     opened.then(setSession, (error: Error) => {
-      if (token) setProblem(error.message)
+      if (loginToken) setProblem(error.message)
       setSession(null)
     })
-  }, [])
+  }, [loginToken])
   if (session === undefined) return <Loading />
-  if (session === null) return <SignInPage problem={problem} onSignedIn={setSession} />
+  if (session === null) return <SignInPage key={problem} problem={problem} onSignedIn={setSession} />
   const leave = () => {
     const done = () => {
       location.hash = ''
@@ -56,7 +57,7 @@ function App() {
     signOut().then(done, done)
   }
   return (
-    <Shell session={session} route={location.hash.startsWith('#/login') ? [''] : route} onSignOut={leave} />
+    <Shell session={session} route={route} onSignOut={leave} />
   )
 }
 
