@@ -68,30 +68,6 @@ export const ERRORS = {
     'The API key has been revoked or has expired.',
     'Use the key that replaced it, or have one reissued.',
   ),
-  not_signed_in: entry(
-    401,
-    'authentication_failed',
-    'Nobody is signed in to the dashboard, or the session has ended.',
-    'Sign in again, with a login link or the operator password.',
-  ),
-  sign_in_failed: entry(
-    401,
-    'authentication_failed',
-    'The login link or the password is not valid.',
-    'A link works once and for a limited time: `countersign tenant login-link` makes a new one.',
-  ),
-  cross_site_request: entry(
-    403,
-    'permission_denied',
-    'The request to the dashboard did not come from its own pages.',
-    "Send the session's token in `X-CSRF-Token`, from the dashboard's own origin.",
-  ),
-  not_permitted: entry(
-    403,
-    'permission_denied',
-    'This session may not do that.',
-    'A tenant sees its own data alone; ask the operator.',
-  ),
   wrong_environment: entry(
     403,
     'permission_denied',

@@ -195,10 +195,12 @@ export class Service {
     const api = new AdminApi({
       ledger,
       clock,
+      log,
       config,
       engine,
       sessions: new Sessions(store, clock, operatorPassword, this.adminUrl.startsWith('https:')),
       traffic,
+      vault,
       rateLimiter,
       endpoints: { production: served.production.endpoints, sandbox: served.sandbox.endpoints },
       apis: { production: served.production.server.handle, sandbox: served.sandbox.server.handle },

@@ -1,10 +1,10 @@
 /** The service's request handler behind node:http instead of uWebSockets.js, for comparing the two. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { ApiError } from '../../src/errors.js'
-import type { IncomingRequest, Reply } from '../../src/server/listener.js'
+import type { IncomingRequest, WholeReply } from '../../src/server/listener.js'
 
 export function nodeHttpServer(
-  handler: (request: IncomingRequest) => Promise<Reply>,
+  handler: (request: IncomingRequest) => Promise<WholeReply>,
   maxBodyBytes: number,
 ): Server {
   return createServer((message, response) => {
@@ -56,7 +56,7 @@ function toIncomingRequest(
 
 const NO_BODY = Buffer.alloc(0)
 
-function send(response: ServerResponse, { status, headers, body, close }: Reply): void {
+function send(response: ServerResponse, { status, headers, body, close }: WholeReply): void {
   response.writeHead(status, {
     ...headers,
     'Content-Length': Buffer.byteLength(body),

@@ -93,6 +93,8 @@ export class AuditLog {
         expected++
       }
       if (page.length < PAGE) break
+      // A long log must not keep the service's callers waiting.
+      await new Promise((resolve) => setImmediate(resolve))
     }
     const entries = expected - 1
     const isWhole = seal ? seal.sequence >= 1 && seal.sequence <= entries : entries === 0

@@ -36,11 +36,6 @@ export const ERROR_CODES = [
   'store_unavailable',
   'shutting_down',
   'deadline_exceeded',
-  // Of the dashboard, which no client of the API meets.
-  'not_signed_in',
-  'sign_in_failed',
-  'cross_site_request',
-  'not_permitted',
 ] as const
 
 export type ErrorCode = (typeof ERROR_CODES)[number]

@@ -6,7 +6,7 @@ import { ApiError } from '../errors.js'
 import { type InputParser, inputParser } from '../server/json-body.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import { TenancyError } from '../tenancy/tenancy.js'
-import { refusal } from './dashboard-error.js'
+import { DashboardError, refusal } from './dashboard-error.js'
 import type { DashboardServices } from './dashboard-services.js'
 import { CONTRACT_ROUTES } from './operator-routes.js'
 import { json } from './replies.js'
@@ -15,6 +15,8 @@ import { assertCsrfToken, assertSameOrigin, type Credentials, csrfToken, type Se
 
 const SESSION_PATH = '/api/session'
 const TENANT_PATH = /^\/api\/tenants\/(ten_[0-9a-f]{32})(\/.*)?$/
+/** For all but photos, and for whoever has not signed in yet. */
+const SMALL_BODY_BYTES = 16_384
 const SAFE = new Set(['GET', 'HEAD'])
 
 const credentials: InputParser = inputParser({
@@ -51,7 +53,10 @@ export class AdminApi {
         ? await this.handleSession(request)
         : await this.handleRoute(request, requestId)
     } catch (error) {
-      return refusal(error, requestId, this.services.countRefusal)
+      const reply = refusal(error, requestId, this.services.countRefusal)
+      if (reply.status === 500)
+        this.services.log.error({ request_id: requestId, err: error }, 'the dashboard failed')
+      return reply
     }
   }
 
@@ -59,7 +64,7 @@ export class AdminApi {
     const { sessions } = this.services
     switch (request.method) {
       case 'POST': {
-        const body = await request.body(this.deadline())
+        const body = await request.body(this.deadline(), SMALL_BODY_BYTES)
         const input = credentials(body, request.headers['content-type'], '') as Credentials
         const session = await sessions.signIn(input, request.remoteAddress)
         return json(sessionView(session), 201, { 'Set-Cookie': sessions.cookie(session) })
@@ -88,14 +93,16 @@ export class AdminApi {
       : this.operatorRoutes.get(`${method} ${request.path}`)
     // Before anything is looked up: a tenant learns nothing of what else there is.
     const isOwn = tenantId !== undefined && tenantId === session.tenantId
-    if (session.tenantId !== null && (!isOwn || compiled?.operatorOnly)) throw new ApiError('not_permitted')
+    if (session.tenantId !== null && (!isOwn || compiled?.operatorOnly))
+      throw new DashboardError('not_permitted')
     if (!compiled) throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
     const deadlineMs = this.deadline()
+    const body = await request.body(deadlineMs, compiled.route.takesPhotos ? undefined : SMALL_BODY_BYTES)
     const call: RouteCall<unknown> = {
       services: this.services,
       session,
       actor: session.tenantId === null ? 'dashboard:operator' : 'dashboard:tenant',
-      input: compiled.parse(await request.body(deadlineMs), request.headers['content-type'], ''),
+      input: compiled.parse(body, request.headers['content-type'], ''),
       query: new URLSearchParams(request.query),
       requestId,
       request,

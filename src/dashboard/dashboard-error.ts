@@ -1,10 +1,31 @@
-/** Refusals of the dashboard's API, in the error body that the whole service speaks. */
+/** Refusals of the dashboard's API: its own, and those of the parts it calls, in the error body that the whole service speaks. */
 import { BiometricError } from '../biometrics/types.js'
-import { ApiError } from '../errors.js'
+import { ApiError, type ErrorCategory } from '../errors.js'
 import type { Reply } from '../server/listener.js'
 import { toApiError } from '../server/to-api-error.js'
 import { TenancyError } from '../tenancy/tenancy.js'
 import { json } from './replies.js'
+
+/** What only the dashboard answers; no client of the API meets these. */
+export const DASHBOARD_ERRORS = {
+  not_signed_in: [401, 'Nobody is signed in to the dashboard, or the session has ended.'],
+  sign_in_failed: [401, 'The login link or the password is not valid. A link works once, within an hour.'],
+  cross_site_request: [403, 'The request to the dashboard did not come from its own pages.'],
+  not_permitted: [403, 'This session may not do that.'],
+} as const satisfies Record<string, readonly [number, string]>
+
+export type DashboardErrorCode = keyof typeof DASHBOARD_ERRORS
+
+export class DashboardError extends Error {
+  override readonly name = 'DashboardError'
+
+  constructor(
+    readonly code: DashboardErrorCode,
+    message: string = DASHBOARD_ERRORS[code][1],
+  ) {
+    super(message)
+  }
+}
 
 const TENANCY_STATUS: Record<TenancyError['code'], number> = {
   invalid_tenant_name: 400,
@@ -14,18 +35,28 @@ const TENANCY_STATUS: Record<TenancyError['code'], number> = {
   production_key_already_revealed: 409,
   no_active_key: 409,
 }
+const CATEGORIES: Record<number, ErrorCategory> = {
+  400: 'invalid_request',
+  401: 'authentication_failed',
+  403: 'permission_denied',
+  404: 'not_found',
+  409: 'conflict',
+}
 
 /** @param count told of the error code */
 export function refusal(error: unknown, requestId: string, count: (code: string) => void): Reply {
-  if (error instanceof TenancyError) {
-    count(error.code)
-    const status = TENANCY_STATUS[error.code]
-    const category = status === 400 ? 'invalid_request' : status === 404 ? 'not_found' : 'conflict'
-    return json({ error: category, code: error.code, message: error.message, request_id: requestId }, status)
+  if (error instanceof TenancyError || error instanceof DashboardError) {
+    const { code, message } = error
+    const status =
+      error instanceof TenancyError ? TENANCY_STATUS[error.code] : DASHBOARD_ERRORS[error.code][0]
+    count(code)
+    return json({ error: CATEGORIES[status], code, message, request_id: requestId }, status)
   }
   const refused = toApiError(translate(error))
   count(refused.code)
-  return json(refused.toBody(requestId), refused.status, refused.headers)
+  const reply = json(refused.toBody(requestId), refused.status, refused.headers)
+  // What still arrives of the body is not wanted.
+  return refused.code === 'body_too_large' ? { ...reply, close: true } : reply
 }
 
 /** What the engine refuses; an image of the inspection is always the first one. */

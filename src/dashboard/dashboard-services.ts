@@ -1,9 +1,11 @@
 /** What the dashboard's routes work with; built by the composition root. */
+import type { Logger } from 'pino'
 import type { Engine } from '../biometrics/engine.js'
 import type { Clock } from '../clock.js'
 import type { Config, Environment } from '../config.js'
 import type { Ledger } from '../ledger.js'
-import type { IncomingRequest, Reply } from '../server/listener.js'
+import type { IncomingRequest, WholeReply } from '../server/listener.js'
+import type { SubjectVault } from '../subjects/subject-vault.js'
 import type { RateLimiter } from '../tenancy/rate-limiter.js'
 import type { Effect, Endpoint } from '../v1/endpoint.js'
 import type { Sessions } from './sessions.js'
@@ -12,15 +14,18 @@ import type { Traffic } from './traffic.js'
 export interface DashboardServices {
   ledger: Ledger
   clock: Clock
+  log: Logger
   config: Pick<Config, 'deadlineMs' | 'fmr' | 'sandboxRateLimit' | 'executionProviders'>
   engine: Engine
   sessions: Sessions
   traffic: Traffic
+  /** For whom the audit log names by a pseudonym. */
+  vault: SubjectVault
   rateLimiter: RateLimiter
   /** The endpoints of each environment, for what must be the same code as the API's. */
   endpoints: Record<Environment, Array<Endpoint<unknown>>>
   /** The whole way of a request through each environment's API, as its listener calls it. */
-  apis: Record<Environment, (request: IncomingRequest) => Promise<Reply>>
+  apis: Record<Environment, (request: IncomingRequest) => Promise<WholeReply>>
   urls: () => Record<'production' | 'sandbox' | 'admin', string>
   /** The decision threshold for a false match rate. */
   threshold: (fmr: number) => number

@@ -4,7 +4,7 @@ import type { Reply } from '../server/listener.js'
 export function reply(
   status: number,
   type: string,
-  body: string | Buffer,
+  body: Reply['body'],
   headers: Record<string, string> = {},
 ): Reply {
   return {

@@ -26,6 +26,8 @@ interface RouteShape {
   /** `/api/…`; below a tenant, what follows `/api/tenants/<id>`. */
   path: string
   body?: TSchema
+  /** The body may be as large as the API's; else a few kilobytes. */
+  takesPhotos?: true
 }
 
 /** For the operator alone. */

@@ -4,14 +4,16 @@ import { type Clock, HOUR_MS, SECOND_MS } from '../clock.js'
 import { randomBase62 } from '../crypto/identifiers.js'
 import { ApiError, retryAfter } from '../errors.js'
 import type { IncomingRequest } from '../server/listener.js'
+import { networkOf } from '../server/wrong-keys.js'
 import type { Store } from '../storage/store.js'
 import { hashToken } from '../tenancy/login-link.js'
 import { RateLimiter } from '../tenancy/rate-limiter.js'
+import { DashboardError } from './dashboard-error.js'
 import type { OperatorPassword } from './operator-password.js'
 
 const SESSION_MS = 8 * HOUR_MS
 const COOKIE = 'countersign_session'
-/** Per address: ten tries at once, then one in ten seconds. A login link cannot be guessed; a password might. */
+/** Per network: ten tries at once, then one in ten seconds. A login link cannot be guessed; a password might. */
 const SIGN_IN_RATE = { ratePerSecond: 0.1, burst: 10 }
 
 export interface Session {
@@ -37,16 +39,16 @@ export class Sessions {
     this.attempts = new RateLimiter(clock)
   }
 
-  /** @throws ApiError sign_in_failed, rate_limited */
+  /** @throws DashboardError sign_in_failed, ApiError rate_limited */
   async signIn(credentials: Credentials, remoteAddress: string): Promise<Session> {
-    const attempt = this.attempts.take(remoteAddress, SIGN_IN_RATE)
+    const attempt = this.attempts.take(networkOf(remoteAddress), SIGN_IN_RATE)
     if (!attempt.allowed)
       throw new ApiError('rate_limited', {
         message: 'Too many sign-ins from this address.',
         headers: retryAfter(attempt.retryAfterSeconds),
       })
     if ('password' in credentials && !(await this.operatorPassword.matches(credentials.password)))
-      throw new ApiError('sign_in_failed')
+      throw new DashboardError('sign_in_failed')
     const now = this.clock.now()
     const token = randomBase62()
     const expiresAt = now + SESSION_MS
@@ -54,7 +56,7 @@ export class Sessions {
       let tenantId: string | null = null
       if ('login_token' in credentials) {
         const link = await tx.takeLoginLink(hashToken(credentials.login_token), now)
-        if (!link) throw new ApiError('sign_in_failed')
+        if (!link) throw new DashboardError('sign_in_failed')
         tenantId = link.tenantId
       }
       await tx.insertDashboardSession({ hash: hashToken(token), tenantId, expiresAt })
@@ -62,11 +64,11 @@ export class Sessions {
     })
   }
 
-  /** @throws ApiError not_signed_in */
+  /** @throws DashboardError not_signed_in */
   async find({ headers }: Pick<IncomingRequest, 'headers'>): Promise<Session> {
     const token = cookieOf(headers.cookie)
     const found = token && (await this.store.read.dashboardSession(hashToken(token), this.clock.now()))
-    if (!found) throw new ApiError('not_signed_in')
+    if (!found) throw new DashboardError('not_signed_in')
     return { tenantId: found.tenantId, token, expiresAt: found.expiresAt }
   }
 
@@ -93,22 +95,22 @@ export function csrfToken({ token }: Session): string {
   return createHash('sha256').update(`csrf:${token}`).digest('base64url')
 }
 
-/** @throws ApiError cross_site_request */
+/** @throws DashboardError cross_site_request */
 export function assertCsrfToken(session: Session, given: string | undefined): void {
   const expected = Buffer.from(csrfToken(session))
   const actual = Buffer.from(given ?? '')
   if (actual.length !== expected.length || !timingSafeEqual(actual, expected))
-    throw new ApiError('cross_site_request')
+    throw new DashboardError('cross_site_request')
 }
 
 /**
  * A browser names the page that a changing request comes from; a form on another site cannot hide it.
- * @throws ApiError cross_site_request
+ * @throws DashboardError cross_site_request
  */
 export function assertSameOrigin({ headers }: Pick<IncomingRequest, 'headers'>): void {
   const { origin, host } = headers
   if (origin === undefined || host === undefined || !URL.canParse(origin) || new URL(origin).host !== host)
-    throw new ApiError('cross_site_request')
+    throw new DashboardError('cross_site_request')
 }
 
 function cookieOf(header: string | undefined): string | null {

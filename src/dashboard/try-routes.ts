@@ -7,6 +7,7 @@ import { ApiError } from '../errors.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import { parseApiKey } from '../tenancy/api-key.js'
 import { livenessView, qualityView } from '../v1/views.js'
+import { DashboardError } from './dashboard-error.js'
 import { json } from './replies.js'
 import type { TenantRoute } from './routes.js'
 
@@ -26,6 +27,7 @@ const inspect: TenantRoute<Static<typeof inspectBody>> = {
   method: 'POST',
   path: '/try/inspect',
   body: inspectBody,
+  takesPhotos: true,
   async handle({ services, input, request, deadlineMs }) {
     const image = Buffer.from(input.image, 'base64')
     const { samples, timingsMs } = await services.engine.enrol([image], {
@@ -48,6 +50,7 @@ const call: TenantRoute<Static<typeof callBody>> = {
   method: 'POST',
   path: '/try/call',
   body: callBody,
+  takesPhotos: true,
   async handle({ services, tenant, input, request }) {
     const { ledger, apis } = services
     const environment = parseApiKey(input.key)
@@ -55,7 +58,7 @@ const call: TenantRoute<Static<typeof callBody>> = {
     const authorization = `Bearer ${input.key}`
     const caller = await ledger.tenancy.authenticate(authorization, environment)
     if (caller.tenant.id !== tenant.id)
-      throw new ApiError('not_permitted', { message: 'The key belongs to another tenant.' })
+      throw new DashboardError('not_permitted', 'The key belongs to another tenant.')
     const path = `/v1/${input.operation}`
     const body = Buffer.from(JSON.stringify(input.body))
     const answer = await apis[environment]({

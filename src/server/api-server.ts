@@ -20,7 +20,7 @@ import type { Caller, Tenancy } from '../tenancy/tenancy.js'
 import type { Call, Effect, Endpoint, Timings } from '../v1/endpoint.js'
 import { EndpointRunner } from './endpoint-runner.js'
 import { type InputParser, inputParser } from './json-body.js'
-import type { IncomingRequest, Reply } from './listener.js'
+import type { IncomingRequest, WholeReply } from './listener.js'
 import { OPENAPI_PATH } from './routes.js'
 import { STAGES } from './stages.js'
 import { toApiError } from './to-api-error.js'
@@ -136,7 +136,7 @@ export class ApiServer {
     }
   }
 
-  readonly handle = async (request: IncomingRequest): Promise<Reply> => {
+  readonly handle = async (request: IncomingRequest): Promise<WholeReply> => {
     const route = this.routes.get(request.path)?.get(request.method)
     const passage: Passage = {
       requestId: newRequestId(this.parts.clock.now()),
@@ -281,7 +281,7 @@ export class ApiServer {
     }
   }
 
-  private sign(request: IncomingRequest, passage: Passage, answer: Answer): Reply {
+  private sign(request: IncomingRequest, passage: Passage, answer: Answer): WholeReply {
     const { requestId, secrets, timings } = passage
     const started = performance.now()
     const keys = secrets

@@ -19,16 +19,25 @@ export interface IncomingRequest {
   encrypted: boolean
   /** Aborted when the caller hangs up before the reply. */
   signal: AbortSignal
-  /** The whole body, in memory of its own that the caller may release; empty for none. @throws ApiError body_too_large, deadline_exceeded */
-  body(deadlineMs: number): Promise<Buffer>
+  /**
+   * The whole body, in memory of its own that the caller may release; empty for none.
+   * @param limitBytes where it is less than the listener's
+   * @throws ApiError body_too_large, deadline_exceeded
+   */
+  body(deadlineMs: number, limitBytes?: number): Promise<Buffer>
 }
 
 export interface Reply {
   status: number
   headers: Record<string, string>
-  body: string | Buffer
+  /** A stream goes out as fast as the caller reads it; when it fails, the connection is cut, so that nobody takes a part for the whole. */
+  body: string | Buffer | AsyncIterable<string>
   /** Closes the connection after the reply: what still arrives on it is not wanted. */
   close?: boolean
+}
+
+export interface WholeReply extends Reply {
+  body: string | Buffer
 }
 
 export interface ListenerOptions {
@@ -130,7 +139,7 @@ function receive(
       get signal() {
         return exchange.signal
       },
-      body: (deadlineMs) => reader.read(deadlineMs),
+      body: (deadlineMs, limitBytes) => reader.read(deadlineMs, limitBytes),
     }
     // Chunk sizes are parsed laxly: what follows such a body may not be where a proxy in front believes it to be.
     const isLast = headers['transfer-encoding'] !== undefined
@@ -150,6 +159,8 @@ class Exchange {
   onDone: () => void = () => {}
   private state: 'open' | 'replied' | 'aborted' = 'open'
   private controller: AbortController | null = null
+  /** Ends the wait of a stream for its caller. */
+  private resume: () => void = () => {}
 
   constructor(private readonly res: uws.HttpResponse) {}
 
@@ -164,6 +175,7 @@ class Exchange {
     if (this.state !== 'open') return
     this.state = 'aborted'
     this.controller?.abort()
+    this.resume()
     this.onDone()
   }
 
@@ -174,22 +186,64 @@ class Exchange {
     else this.write(reply, headOnly)
   }
 
-  private write({ status, headers, body, close }: Reply, headOnly: boolean): void {
+  private write(reply: Reply, headOnly: boolean): void {
     if (this.state !== 'open') return
+    const { body, close } = reply
+    const isWhole = typeof body === 'string' || Buffer.isBuffer(body)
+    if (!isWhole && !headOnly) return void this.stream(reply, body)
     this.state = 'replied'
     this.res.cork(() => {
-      this.res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
-      for (const name in headers) this.res.writeHeader(name, oneLine(headers[name]!))
-      const length = Buffer.byteLength(body)
-      if (!headOnly) this.res.end(body, close)
-      else if (close) this.res.endWithoutBody(length, true)
+      this.writeHead(reply)
+      if (!headOnly && isWhole) this.res.end(body, close)
+      else if (close && isWhole) this.res.endWithoutBody(Buffer.byteLength(body), true)
       else {
         // Given any argument, it waits for a body that never comes and cuts the connection at the next request.
-        this.res.writeHeader('Content-Length', String(length))
+        if (isWhole) this.res.writeHeader('Content-Length', String(Buffer.byteLength(body)))
         this.res.endWithoutBody()
       }
     })
     this.onDone()
+  }
+
+  private writeHead({ status, headers }: Reply): void {
+    this.res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
+    for (const name in headers) this.res.writeHeader(name, oneLine(headers[name]!))
+  }
+
+  private async stream(reply: Reply, chunks: AsyncIterable<string>): Promise<void> {
+    const { res } = this
+    res.onWritable(() => {
+      this.resume()
+      return true
+    })
+    res.cork(() => this.writeHead(reply))
+    try {
+      for await (const chunk of chunks) {
+        if (!this.isOpen) return
+        // An empty one would end the body.
+        if (chunk === '') continue
+        const drained = new Promise<void>((resume) => {
+          this.resume = resume
+        })
+        let flows = true
+        res.cork(() => {
+          flows = res.write(chunk)
+        })
+        if (!flows) await drained
+      }
+    } catch {
+      // Aborts the exchange.
+      if (this.isOpen) res.close()
+    }
+    if (!this.isOpen) return
+    this.state = 'replied'
+    res.cork(() => res.end())
+    this.onDone()
+  }
+
+  /** Asked anew after every wait. */
+  private get isOpen(): boolean {
+    return this.state === 'open'
   }
 }
 
@@ -224,6 +278,8 @@ function readHeaders(req: uws.HttpRequest): Record<string, string | undefined> |
 class BodyReader {
   private chunks: Buffer[] = []
   private received = 0
+  /** As announced; null for a chunked body. */
+  private expected: number | null = 0
   private whole: Buffer | null = null
   private failure: Error | null = null
   private settle: (() => void) | null = null
@@ -231,7 +287,7 @@ class BodyReader {
   constructor(
     res: uws.HttpResponse,
     headers: Readonly<Record<string, string | undefined>>,
-    limitBytes: number,
+    private limitBytes: number,
   ) {
     const length = headers['content-length']
     const chunked = headers['transfer-encoding'] !== undefined
@@ -239,17 +295,16 @@ class BodyReader {
       this.whole = NO_BODY
       return
     }
-    if (!chunked && Number(length) > limitBytes) {
-      this.fail(tooLarge(limitBytes))
-      return
-    }
-    const expected = chunked ? null : Number(length)
+    this.expected = chunked ? null : Number(length)
+    this.limit(limitBytes)
+    if (this.failure) return
+    const { expected } = this
     // One buffer of the announced size, filled as it arrives; the chunks themselves are only lent for the callback.
     let buffer: Buffer | null = null
     res.onData((chunk, isLast) => {
       if (this.failure) return
       this.received += chunk.byteLength
-      if (this.received > limitBytes) return this.fail(tooLarge(limitBytes))
+      if (this.received > this.limitBytes) return this.fail(tooLarge(this.limitBytes))
       if (expected === null) this.chunks.push(copyOf(chunk))
       else {
         buffer ??= Buffer.allocUnsafeSlow(expected)
@@ -268,7 +323,8 @@ class BodyReader {
     if (!this.whole) this.fail(new Error('the exchange ended before the body was complete'))
   }
 
-  read(deadlineMs: number): Promise<Buffer> {
+  read(deadlineMs: number, limitBytes = this.limitBytes): Promise<Buffer> {
+    this.limit(limitBytes)
     if (this.failure) return Promise.reject(this.failure)
     if (this.whole) return Promise.resolve(this.whole)
     return new Promise((resolve, reject) => {
@@ -282,6 +338,11 @@ class BodyReader {
         else resolve(this.whole!)
       }
     })
+  }
+
+  private limit(limitBytes: number): void {
+    this.limitBytes = Math.min(this.limitBytes, limitBytes)
+    if (Math.max(this.expected ?? 0, this.received) > this.limitBytes) this.fail(tooLarge(this.limitBytes))
   }
 
   private fail(error: Error): void {

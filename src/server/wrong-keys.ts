@@ -41,6 +41,6 @@ export class WrongKeys {
 }
 
 /** An IPv6 network of 64 bits is one customer of a provider; its addresses are free to choose. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   return address.includes(':') ? address.split(':', 4).join(':') : address
 }

@@ -77,9 +77,8 @@ export function sqliteReader(database: Database): StoreReader {
     keyrings: database.prepare<[], KeyringRecord>(
       'SELECT master_key_id AS masterKeyId, sealed, created_at AS createdAt FROM keyring ORDER BY created_at',
     ),
-    recentAuditEntries: database.prepare<[string, number, string | null, string | null, number], AuditRecord>(
-      `SELECT ${AUDIT} FROM audit WHERE tenant_id = ? AND sequence < ? AND (? IS NULL OR json_extract(entry, '$.event') = ?)
-       ORDER BY sequence DESC LIMIT ?`,
+    recentAuditEntries: database.prepare<[string, number, number], AuditRecord>(
+      `SELECT ${AUDIT} FROM audit WHERE tenant_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
     ),
     dashboardSession: database.prepare<[Buffer, number], SessionRecord>(
       `SELECT ${LOGIN_LINK} FROM dashboard_session WHERE hash = ? AND expires_at > ?`,
@@ -115,8 +114,8 @@ export function sqliteReader(database: Database): StoreReader {
     auditSeal: async (tenantId) => sql.auditSeal.get(tenantId),
     auditEntries: async (tenantId, after, limit) => sql.auditEntries.all(tenantId, after, limit),
     keyrings: async () => sql.keyrings.all(),
-    recentAuditEntries: async (tenantId, before, event, limit) =>
-      sql.recentAuditEntries.all(tenantId, before, event, event, limit),
+    recentAuditEntries: async (tenantId, before, limit) =>
+      sql.recentAuditEntries.all(tenantId, before, limit),
     dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
     counts: async () => ({
       tenants: sql.tenantCount.get()!,

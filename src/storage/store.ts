@@ -38,13 +38,8 @@ export interface StoreReader {
   auditEntries(tenantId: string, after: number, limit: number): Promise<AuditRecord[]>
   /** One a master key that opens the database, oldest first. */
   keyrings(): Promise<KeyringRecord[]>
-  /** Newest first, before the sequence `before` (exclusive); of one event where it is named. */
-  recentAuditEntries(
-    tenantId: string,
-    before: number,
-    event: string | null,
-    limit: number,
-  ): Promise<AuditRecord[]>
+  /** Newest first, before the sequence `before` (exclusive). */
+  recentAuditEntries(tenantId: string, before: number, limit: number): Promise<AuditRecord[]>
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }

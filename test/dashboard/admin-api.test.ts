@@ -3,6 +3,7 @@ import { HOUR_MS } from '../../src/clock.js'
 import { type DashboardClient, loginToken, request, signIn } from '../support/dashboard.js'
 import { withDatabase } from '../support/database.js'
 import { base64, face } from '../support/faces.js'
+import { openSocket, rawRequest } from '../support/raw-socket.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const PASSWORD = 'a password for the tests'
@@ -71,6 +72,35 @@ describe('signing in', () => {
     const session = await signIn(running, { login_token: await loginToken(running, own.id) })
     expect((await session.call('DELETE', '/session')).status).toBe(200)
     expect((await session.call('GET', '/session')).body.code).toBe('not_signed_in')
+  })
+})
+
+describe('a body', () => {
+  const large = { login_token: 'x'.repeat(20_000) }
+  const announced = (path: string) =>
+    openSocket(running.service.adminUrl).then(async (connection) => {
+      const { host } = new URL(running.service.adminUrl)
+      const lines = [`Origin: http://${host}`, 'Content-Type: application/json', 'Content-Length: 5000000']
+      connection.send(rawRequest(`POST ${path}`, lines).replace(/Host: .*/, `Host: ${host}`))
+      const answer = await connection.response()
+      await connection.closed()
+      return answer!.body.code
+    })
+
+  it('of any size is refused before anybody has signed in, without waiting for it', async () => {
+    expect(await announced('/api/session')).toBe('body_too_large')
+    const headers = { Origin: running.service.adminUrl }
+    expect((await bare('POST', '/session', large, headers)).body.code).toBe('body_too_large')
+    expect((await bare('POST', `/tenants/${own.id}/try/inspect`, large, headers)).body.code).toBe(
+      'not_signed_in',
+    )
+  })
+
+  it('is small for all but photos', async () => {
+    const answer = await tenant.call('POST', `/tenants/${own.id}/erase`, large)
+    expect(answer.body.code).toBe('body_too_large')
+    const photo = await tenant.call('POST', `/tenants/${own.id}/try/inspect`, { image: 'A'.repeat(20_000) })
+    expect(photo.body.code).toBe('image_unreadable')
   })
 })
 

@@ -1,15 +1,6 @@
 /** A session at the dashboard's API over real HTTP, as its pages hold one. */
-import type { ErrorCode } from '../../src/errors.js'
 import { createLoginLink } from '../../src/tenancy/login-link.js'
 import type { TestService } from './service.js'
-
-/** Codes of the admin listener alone, which test/dashboard/admin-api.test.ts provokes. */
-export const DASHBOARD_CODES = [
-  'not_signed_in',
-  'sign_in_failed',
-  'cross_site_request',
-  'not_permitted',
-] as const satisfies ErrorCode[]
 
 export interface DashboardAnswer {
   status: number

@@ -56,9 +56,7 @@ function App() {
     }
     signOut().then(done, done)
   }
-  return (
-    <Shell session={session} route={route} onSignOut={leave} />
-  )
+  return <Shell session={session} route={route} onSignOut={leave} />
 }
 
 function Shell({

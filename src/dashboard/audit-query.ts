@@ -1,0 +1,123 @@
+/** Which entries of an audit log are asked for, and the walks through it that find them. */
+import { isoTime } from '../clock.js'
+import { ApiError } from '../errors.js'
+import type { AuditRecord } from '../storage/records.js'
+import type { StoreReader } from '../storage/store.js'
+
+const PAGE = 500
+const NEWEST = Number.MAX_SAFE_INTEGER
+const OUTCOMES = ['approved', 'rejected', 'done', 'failed'] as const
+
+export interface AuditEntry {
+  sequence: number
+  at: string
+  event: string
+  status?: number
+  subject?: string
+  verdict?: string
+  /** Chain value, in hex. */
+  hash: string
+  [fact: string]: unknown
+}
+
+export interface AuditFilter {
+  event: string | null
+  /** Pseudonym of a user. */
+  subject: string | null
+  /** Of a verify its verdict; of everything else whether it was `done` or `failed`. */
+  outcome: (typeof OUTCOMES)[number] | null
+  /** ISO 8601, the first moment within. */
+  from: string | null
+  /** ISO 8601, the first moment beyond. */
+  until: string | null
+}
+
+/** @throws ApiError invalid_request */
+export function parseAuditFilter(query: URLSearchParams): AuditFilter {
+  const outcome = OUTCOMES.find((name) => name === query.get('outcome')) ?? null
+  if (query.get('outcome') && !outcome) throw invalid('outcome', `must be one of ${OUTCOMES.join(', ')}`)
+  return {
+    event: query.get('event') || null,
+    subject: query.get('subject') || null,
+    outcome,
+    from: timeOf(query, 'from'),
+    until: timeOf(query, 'until'),
+  }
+}
+
+/** A sequence to go on from; the newest entry where none is named. @throws ApiError invalid_request */
+export function parseBefore(query: URLSearchParams): number {
+  const text = query.get('before')
+  if (!text) return NEWEST
+  if (!/^\d{1,15}$/.test(text)) throw invalid('before', 'must be a whole number')
+  return Number(text)
+}
+
+/** What matches, newest first, in pages of any size. */
+export async function* newestFirst(
+  store: StoreReader,
+  tenantId: string,
+  filter: AuditFilter,
+  before: number,
+): AsyncGenerator<AuditEntry[]> {
+  for (let end = before; ; ) {
+    const page = await store.recentAuditEntries(tenantId, end, PAGE)
+    yield matching(page, filter)
+    if (page.length < PAGE) return
+    end = page.at(-1)!.sequence
+    await turn()
+  }
+}
+
+/** What matches, oldest first, in pages of any size; what is appended meanwhile is left out. */
+export async function* oldestFirst(
+  store: StoreReader,
+  tenantId: string,
+  filter: AuditFilter,
+): AsyncGenerator<AuditEntry[]> {
+  const last = (await store.auditHead(tenantId))?.sequence ?? 0
+  for (let after = 0; after < last; ) {
+    const page = await store.auditEntries(tenantId, after, Math.min(PAGE, last - after))
+    if (page.length === 0) return
+    yield matching(page, filter)
+    after = page.at(-1)!.sequence
+    await turn()
+  }
+}
+
+/** A long log must not keep the API's callers waiting. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function matching(page: AuditRecord[], filter: AuditFilter): AuditEntry[] {
+  return page
+    .map(({ entry, hash }) => ({ ...JSON.parse(entry), hash: hash.toString('hex') }) as AuditEntry)
+    .filter((entry) => matches(entry, filter))
+}
+
+function matches(entry: AuditEntry, { event, subject, outcome, from, until }: AuditFilter): boolean {
+  return (
+    (event === null || entry.event === event) &&
+    (subject === null || entry.subject === subject) &&
+    (outcome === null || outcomeOf(entry) === outcome) &&
+    (from === null || entry.at >= from) &&
+    (until === null || entry.at < until)
+  )
+}
+
+function outcomeOf({ status, verdict }: AuditEntry): string {
+  return verdict ?? (status !== undefined && status >= 400 ? 'failed' : 'done')
+}
+
+function timeOf(query: URLSearchParams, name: string): string | null {
+  const text = query.get(name)
+  if (!text) return null
+  const time = Date.parse(text)
+  if (Number.isNaN(time)) throw invalid(name, 'must be a time by ISO 8601')
+  return isoTime(time)
+}
+
+function invalid(path: string, issue: string): ApiError {
+  return new ApiError('invalid_request', { details: [{ path, issue }] })
+}

@@ -1,0 +1,106 @@
+/** The audit log in the dashboard's API: what its filters find, and files of a long log. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MINUTE_MS } from '../../src/clock.js'
+import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+/** More than several pages of any walk. */
+const FILLER = 2_500
+
+let running: TestService
+let tenant: TestTenant
+let session: DashboardClient
+let verifiedAt: string
+const path = () => `/tenants/${tenant.id}/audit`
+const get = (query: string) => session.call('GET', `${path()}${query}`)
+const events = async (query: string) =>
+  (await get(`?${query}`)).body.entries.map(({ event }: { event: string }) => event)
+
+beforeAll(async () => {
+  running = await startService()
+  tenant = await running.tenant()
+  session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
+  const production = await running.production(tenant)
+  const image = base64(await face('ada'))
+  await production.enroll({ user_id: 'ada', image })
+  running.clock.advance(MINUTE_MS)
+  verifiedAt = new Date(running.clock.now()).toISOString()
+  await production.verify({ user_id: 'ada', image: base64(await face('adaToday')), action: 'x' })
+  await production.verify({ user_id: 'ada', image: base64(await face('grace')), action: 'x' })
+  await production.verify({ user_id: 'nobody', image, action: 'x' })
+  running.clock.advance(MINUTE_MS)
+  const { store, audit } = running.service.ledger
+  await store.transaction(async (tx) => {
+    for (let i = 0; i < FILLER; i++)
+      await audit.append(tx, tenant.id, {
+        event: 'contract_changed',
+        actor: '=cmd()',
+        request_id: null,
+        note: 'a, "b"',
+      })
+  })
+})
+afterAll(() => running?.stop())
+
+describe('the audit log', () => {
+  it('is filtered by event, outcome and time, however far back', async () => {
+    expect(await events('event=enroll')).toEqual(['enroll'])
+    expect(await events('outcome=approved')).toEqual(['verify'])
+    expect(await events('outcome=rejected')).toEqual(['verify'])
+    expect(await events('outcome=failed')).toEqual(['verify'])
+    expect(await events('outcome=done&event=enroll')).toEqual(['enroll'])
+    expect(await events(`until=${verifiedAt}`)).toEqual(['enroll'])
+    const minute = new Date(Date.parse(verifiedAt) + 1000).toISOString()
+    expect(await events(`from=${verifiedAt}&until=${minute}`)).toEqual(['verify', 'verify', 'verify'])
+  })
+
+  it('finds a user by id, and an erased one by nothing', async () => {
+    const subjectOf = async (user_id: string) =>
+      (await session.call('POST', `${path()}/subject`, { user_id })).body.subject
+    expect(await events(`subject=${await subjectOf('ada')}`)).toEqual(['verify', 'verify', 'enroll'])
+    expect(await subjectOf('nobody')).toBeNull()
+    const erase = { user_id: 'ada', environment: 'production' }
+    expect((await session.call('POST', `/tenants/${tenant.id}/erase`, erase)).status).toBe(200)
+    expect(await subjectOf('ada')).toBeNull()
+  })
+
+  it('is paged without a gap', async () => {
+    const first = (await get('')).body
+    expect(first.entries).toHaveLength(50)
+    const second = (await get(`?before=${first.next_before}`)).body
+    expect(second.entries[0].sequence).toBe(first.entries.at(-1).sequence - 1)
+  })
+
+  it('says what is wrong with a filter', async () => {
+    for (const query of ['outcome=good', 'from=yesterday', 'until=x', 'before=-1', 'before=1e3'])
+      expect([query, (await get(`?${query}`)).body.code]).toEqual([query, 'invalid_request'])
+    expect((await get('/export?format=xml')).body.code).toBe('invalid_request')
+  })
+
+  it('is exported whole, as lines of JSON whose chain values are those of the log', async () => {
+    const { text, headers } = await get('/export?format=jsonl')
+    expect(headers.get('content-disposition')).toBe(`attachment; filename="audit-${tenant.name}.jsonl"`)
+    const entries = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const { body } = await get('/chain')
+    expect(entries.map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: body.entries }, (_, i) => i + 1),
+    )
+    const { audit, store } = running.service.ledger
+    const end = await audit.anchor(store.read, tenant.id)
+    expect(entries.at(-1).hash).toBe(end!.hash.toString('hex'))
+  })
+
+  it('is exported as CSV that no spreadsheet runs, by the same filters', async () => {
+    const all = (await get('/export?format=csv&event=contract_changed')).text.trim().split('\n')
+    expect(all).toHaveLength(1 + FILLER)
+    expect(all[0]).toBe('sequence,at,event,actor,subject,status,code,request_id,facts')
+    expect(all[1]).toContain(`,contract_changed,'=cmd(),`)
+    expect(all[1]).toContain(String.raw`"{""note"":""a, \""b\""""}"`)
+    const enrolled = (await get('/export?format=csv&outcome=done&event=enroll')).text.trim().split('\n')
+    expect(enrolled).toHaveLength(2)
+  })
+})
