@@ -344,7 +344,7 @@ export function modelPackDir(config: Config): string {
 }
 
 /** The file behind `sqlite:<path>`. */
-export function sqliteFile(config: Config): string {
+export function sqliteFile(config: Pick<Config, 'database'>): string {
   const match = /^sqlite:(.+)$/.exec(config.database)
   if (!match)
     throw new ConfigError(

@@ -1,9 +1,9 @@
 /** `countersign models …`: which packs are there, whether they are whole, and building the baseline pack. */
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import { CATALOGUE } from '../../models/catalogue.js'
+import { installedPacks } from '../biometrics/installed-packs.js'
 import { loadModelPack, ModelPackError, networkFiles, verifyModelPack } from '../biometrics/model-pack.js'
 import { loadConfig, modelPackDir } from '../config.js'
 import { registerImportCommand } from './models-import.js'
@@ -23,7 +23,10 @@ export function registerModelsCommands(program: Command): void {
       action(async (options: OutputOptions) => {
         const config = loadConfig()
         const active = modelPackDir(config)
-        const installed = await Promise.all((await packDirs()).map(describePack))
+        const installed = await installedPacks(
+          config.modelsDir,
+          config.modelPack === 'baseline' ? null : active,
+        )
         const names = new Set(installed.map(({ id }) => id))
         const views = [
           ...installed.map((pack) => ({ ...pack, installed: true, active: pack.dir === active })),
@@ -105,26 +108,6 @@ export function registerModelsCommands(program: Command): void {
         )
       }),
     )
-}
-
-/** Folders of the models folder, and the configured pack where it lies elsewhere. */
-async function packDirs(): Promise<string[]> {
-  const config = loadConfig()
-  const entries = await readdir(config.modelsDir, { withFileTypes: true }).catch(() => [])
-  const dirs = entries
-    .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isSymbolicLink()))
-    .map(({ name }) => join(config.modelsDir, name))
-  const active = modelPackDir(config)
-  return config.modelPack === 'baseline' || dirs.includes(active) ? dirs : [...dirs, active]
-}
-
-async function describePack(dir: string) {
-  try {
-    const { manifest, modelId } = await loadModelPack(dir)
-    return { id: manifest.id, model: modelId, description: manifest.description, dir, problem: null }
-  } catch (error) {
-    return { id: dir, model: null, description: '', dir, problem: (error as Error).message }
-  }
 }
 
 function stateOf(view: { problem: string | null; active: boolean; installed: boolean }): Cell {

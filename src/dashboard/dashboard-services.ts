@@ -15,7 +15,7 @@ export interface DashboardServices {
   ledger: Ledger
   clock: Clock
   log: Logger
-  config: Pick<Config, 'deadlineMs' | 'fmr' | 'sandboxRateLimit' | 'executionProviders'>
+  config: Pick<Config, 'deadlineMs' | 'fmr' | 'modelsDir' | 'database'>
   engine: Engine
   sessions: Sessions
   traffic: Traffic

@@ -1,6 +1,10 @@
 /** The operator's matters: tenants and their contracts, and the state of the whole. */
+import { stat } from 'node:fs/promises'
 import Type, { type Static } from 'typebox'
+import { installedPacks } from '../biometrics/installed-packs.js'
+import { networkFiles } from '../biometrics/model-pack.js'
 import { isoTime } from '../clock.js'
+import { sqliteFile } from '../config.js'
 import { createLoginLink } from '../tenancy/login-link.js'
 import { json } from './replies.js'
 import type { OperatorRoute, TenantRoute } from './routes.js'
@@ -53,8 +57,9 @@ const system: OperatorRoute = {
   method: 'GET',
   path: '/api/system',
   async handle({ services }) {
-    const { engine, ledger, version, startedAt, urls, clock } = services
-    const { manifest } = engine.pack
+    const { engine, ledger, config, version, startedAt, urls, clock } = services
+    const { store } = ledger
+    const { pack } = engine
     return json({
       version,
       node: process.version,
@@ -63,15 +68,30 @@ const system: OperatorRoute = {
       urls: urls(),
       engine: engine.health(),
       memory_bytes: process.memoryUsage.rss(),
-      counts: await ledger.store.read.counts(),
-      pack: {
-        id: engine.pack.modelId,
-        roles: Object.keys(manifest).filter((role) =>
-          ['detector', 'landmarks', 'embedder', 'liveness', 'quality'].includes(role),
-        ),
+      database: {
+        status: (await store.isHealthy()) ? 'ok' : 'degraded',
+        ...(await databaseBytes(sqliteFile(config))),
+        counts: await store.read.counts(),
       },
+      pack: {
+        id: pack.modelId,
+        description: pack.manifest.description,
+        networks: networkFiles(pack.manifest).map(({ file, licence }) => ({ file, licence })),
+        calibration: pack.manifest.calibration.points,
+      },
+      packs: (await installedPacks(config.modelsDir, pack.dir)).map(({ id, model, dir, problem }) => ({
+        id: model ?? id,
+        active: dir === pack.dir,
+        problem,
+      })),
     })
   },
+}
+
+/** Of the main file, and of the log that goes into it at the next checkpoint. */
+async function databaseBytes(file: string): Promise<{ bytes: number; log_bytes: number }> {
+  const sizeOf = async (path: string) => (await stat(path).catch(() => null))?.size ?? 0
+  return { bytes: await sizeOf(file), log_bytes: await sizeOf(`${file}-wal`) }
 }
 
 export const OPERATOR_ROUTES = [tenants, create, system]

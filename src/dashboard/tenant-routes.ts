@@ -10,7 +10,7 @@ import { userId } from '../v1/schemas.js'
 import type { DashboardServices } from './dashboard-services.js'
 import { json } from './replies.js'
 import type { RouteCall, TenantRoute } from './routes.js'
-import { SCORE_BINS, type TrafficWindow, WINDOWS } from './traffic.js'
+import { SCORE_BINS, WINDOW_NAMES, WINDOWS } from './traffic.js'
 
 const environment = Type.Union([Type.Literal('sandbox'), Type.Literal('production')])
 const MOST_GRACE_SECONDS = 30 * 24 * 3600
@@ -54,7 +54,7 @@ const traffic: TenantRoute = {
   method: 'GET',
   path: '/traffic',
   async handle({ services, tenant, query }) {
-    const window: TrafficWindow = query.get('window') === 'day' ? 'day' : 'hour'
+    const window = WINDOW_NAMES.find((name) => name === query.get('window')) ?? 'hour'
     return json({
       window,
       now: services.clock.now(),

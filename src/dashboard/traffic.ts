@@ -1,13 +1,15 @@
-/** What happened lately, per tenant, in memory: the last hour in steps of 10 s and the last day in steps of 5 min. */
+/** What happened lately, per tenant, in memory: the last quarter of an hour, hour and day, each in about a hundred steps. */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.js'
 import type { ObservedRequest } from '../server/api-server.js'
 
 export const WINDOWS = {
-  hour: { stepMs: 10 * SECOND_MS, spanMs: HOUR_MS },
-  day: { stepMs: 5 * MINUTE_MS, spanMs: DAY_MS },
+  quarter: { stepMs: 10 * SECOND_MS, spanMs: 15 * MINUTE_MS },
+  hour: { stepMs: MINUTE_MS, spanMs: HOUR_MS },
+  day: { stepMs: 15 * MINUTE_MS, spanMs: DAY_MS },
 } as const
 export type TrafficWindow = keyof typeof WINDOWS
+export const WINDOW_NAMES = Object.keys(WINDOWS) as TrafficWindow[]
 
 /** Scores lie in -1..1 (cosine) or below 1 (Euclidean); what is under 0 counts as 0. */
 export const SCORE_BINS = 50
@@ -26,6 +28,8 @@ export interface TrafficSlot {
   sandbox: number
   /** Answered with a status of 400 or more. */
   errors: number
+  /** Of the errors, those with status 429. */
+  limited: number
   approved: number
   rejected: number
   /** By stage; `total` is the whole request. */
@@ -45,12 +49,11 @@ export class Traffic {
     if (request.tenantId === undefined) return
     let rings = this.tenants.get(request.tenantId)
     if (!rings) {
-      rings = { hour: new Ring('hour'), day: new Ring('day') }
+      rings = { quarter: new Ring('quarter'), hour: new Ring('hour'), day: new Ring('day') }
       this.tenants.set(request.tenantId, rings)
     }
     const now = this.clock.now()
-    rings.hour.add(request, now)
-    rings.day.add(request, now)
+    for (const window of WINDOW_NAMES) rings[window].add(request, now)
   }
 
   /** Oldest first; steps without a request are left out. */
@@ -71,6 +74,7 @@ class Ring {
     const slot = this.slotAt(now)
     slot[request.environment]++
     if (request.status >= 400) slot.errors++
+    if (request.status === 429) slot.limited++
     if (request.verdict === 'approved') slot.approved++
     if (request.verdict === 'rejected') slot.rejected++
     if (request.score !== undefined && request.environment === 'production') {
@@ -106,6 +110,7 @@ class Ring {
       production: 0,
       sandbox: 0,
       errors: 0,
+      limited: 0,
       approved: 0,
       rejected: 0,
       latencies: {},

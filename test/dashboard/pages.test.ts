@@ -1,8 +1,10 @@
 /** The pages in a real browser, where one is installed (`apt install chromium`). */
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SECOND_MS } from '../../src/clock.js'
 import { loginToken } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -37,6 +39,8 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
     colorScheme: 'light' | 'dark',
     width = 1280,
   ): Promise<{ page: Page; errors: string[] }> {
+    // Time for one more sign-in from this address.
+    running.clock.advance(10 * SECOND_MS)
     const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } })
     const page = await context.newPage()
     const errors: string[] = []
@@ -56,9 +60,13 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
   const loaded = (page: Page) =>
     expect.poll(() => page.getByText('Loading…').count(), { timeout: 20_000 }).toBe(0)
 
-  async function violations(page: Page): Promise<string[]> {
+  /** @param scope what is looked at; everything where it is not named */
+  async function violations(page: Page, scope = 'html'): Promise<string[]> {
     await page.evaluate(axe.source)
-    const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
+    const { violations } = await page.evaluate(
+      (root) => (globalThis as unknown as { axe: typeof axe }).axe.run(root),
+      scope,
+    )
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
   }
 
@@ -77,23 +85,123 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
       await page.context().close()
     }, 90_000)
 
-  it('every page of the operator is accessible, and no page is wider than a phone', async () => {
-    const { page, errors } = await open('light', 390)
+  for (const [scheme, width] of [
+    ['light', 390],
+    ['dark', 390],
+    ['dark', 1280],
+  ] as const)
+    it(`every page of the operator is accessible, and none is wider than the screen, ${scheme}, ${width} px`, async () => {
+      const { page, errors } = await open(scheme, width)
+      await page.goto(running.service.adminUrl)
+      await page.getByLabel('Operator password').waitFor()
+      expect(await violations(page)).toEqual([])
+      await page.getByLabel('Operator password').fill(PASSWORD)
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
+      const below = TENANT_PAGES.map((name) => `tenants/${tenant.id}/${name}`)
+      for (const path of ['tenants', 'system', ...below]) {
+        await page.goto(`${running.service.adminUrl}/#/${path}`)
+        await page.locator('.card').first().waitFor()
+        await loaded(page)
+        expect([path, ...(await violations(page))]).toEqual([path])
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+      }
+      expect(errors).toEqual([])
+      await page.context().close()
+    }, 90_000)
+
+  it('follows a login link that is pasted into a tab of the dashboard, and keeps it out of the history', async () => {
+    const { page } = await open('light')
     await page.goto(running.service.adminUrl)
     await page.getByLabel('Operator password').waitFor()
-    expect(await violations(page)).toEqual([])
-    await page.getByLabel('Operator password').fill(PASSWORD)
-    await page.keyboard.press('Enter')
-    for (const path of ['tenants', 'system', ...TENANT_PAGES.map((name) => `tenants/${tenant.id}/${name}`)]) {
-      await page.goto(`${running.service.adminUrl}/#/${path}`)
-      await page.locator('nav').waitFor()
-      await loaded(page)
-      expect([path, ...(await violations(page))]).toEqual([path])
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-    }
-    expect(errors).toEqual([])
+    const link = `${running.service.adminUrl}/#/login/${await loginToken(running, tenant.id)}`
+    await page.evaluate(`location.assign(${JSON.stringify(link)})`)
+    await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
+    await page.goBack()
+    expect(page.url()).not.toContain('login')
+    await page.goto(`${running.service.adminUrl}/#/keys`)
+    await page.evaluate(`location.assign(${JSON.stringify(link)})`)
+    await page.getByRole('alert').getByText('not valid').waitFor()
     await page.context().close()
-  }, 90_000)
+  }, 60_000)
+
+  it('asks to sign in again when the session has ended', async () => {
+    const { page } = await open('light')
+    await signInByLink(page)
+    await page.context().clearCookies()
+    await page.goto(`${running.service.adminUrl}/#/audit`)
+    await page.getByRole('alert').getByText('Your session has ended').waitFor()
+    await page.context().close()
+  }, 60_000)
+
+  it('is walked by keyboard: skip link, pages in order, a dialog that Escape closes and that gives the focus back', async () => {
+    const { page } = await open('light')
+    await signInByLink(page)
+    await loaded(page)
+    const focused = () =>
+      page.evaluate(`({
+        text: document.activeElement.textContent.trim(),
+        isMarked: getComputedStyle(document.activeElement).outlineStyle !== 'none',
+      })`) as Promise<{ text: string; isMarked: boolean }>
+    const walked: string[] = []
+    for (let step = 0; step < 9; step++) {
+      await page.keyboard.press('Tab')
+      const { text, isMarked } = await focused()
+      expect([text, isMarked]).toEqual([text, true])
+      walked.push(text)
+    }
+    expect(walked).toEqual([
+      'Skip to content',
+      'Overview',
+      'Keys and secrets',
+      'Audit log',
+      'Try it',
+      'Erasure',
+      'API docs',
+      'Dark theme',
+      'Sign out',
+    ])
+    await page.goto(`${running.service.adminUrl}/#/keys`)
+    await page.getByRole('button', { name: 'Revoke sandbox keys' }).focus()
+    for (const [open, leave] of [
+      ['Enter', () => page.keyboard.press('Escape')],
+      ['Space', () => page.getByRole('button', { name: 'Cancel' }).press('Enter')],
+    ] as const) {
+      await page.keyboard.press(open)
+      await page.getByRole('dialog').waitFor()
+      expect(await violations(page, 'dialog')).toEqual([])
+      await leave()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      expect((await focused()).text).toBe('Revoke sandbox keys')
+    }
+    expect((await tenant.sandbox.health()).status).toBe(200)
+    await page.context().close()
+  }, 60_000)
+
+  it('finds what the filters of the audit log ask for', async () => {
+    const { page } = await open('light')
+    await signInByLink(page)
+    await page.goto(`${running.service.adminUrl}/#/audit`)
+    const rows = page.locator('tbody tr')
+    await expect.poll(() => rows.count()).toBe(2)
+    await page.getByLabel('Outcome').selectOption('approved')
+    await page.getByLabel('User id').fill('ada')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => rows.count()).toBe(1)
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Export JSON Lines' }).click()
+    const file = await readFile(await (await download).path(), 'utf8')
+    expect(
+      file
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).verdict),
+    ).toEqual(['approved'])
+    await page.getByLabel('User id').fill('nobody')
+    await page.keyboard.press('Enter')
+    await page.getByText('No such user').waitFor()
+    await page.context().close()
+  }, 60_000)
 
   it('rotates the secret and counts the overlap down', async () => {
     const { page } = await open('light')
@@ -102,6 +210,15 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
     await page.getByRole('button', { name: 'Rotate the signing secret' }).click()
     expect(await page.locator('.reveal code').textContent()).toMatch(/^svc-sec-/)
     expect(await page.getByRole('timer').textContent()).toMatch(/^\d+:\d\d$/)
+    await page.getByText('No request has named a secret since the rotation.').waitFor()
+    const { outgoing, incoming } = await running.service.ledger.secrets.active(
+      running.service.ledger.store.read,
+      tenant.id,
+    )
+    for (const { id } of [outgoing, incoming!, incoming!])
+      await tenant.sandbox.call('GET', '/v1/health', undefined, { headers: { 'X-Svc-Signing-Key-Id': id } })
+    await page.getByRole('img', { name: /new secret 2, old secret 1,/ }).waitFor()
+    await page.getByText('The old secret was last named just now.').waitFor()
     await page.context().close()
   }, 60_000)
 
@@ -122,11 +239,18 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
-  it('renders the API reference under its content policy', async () => {
-    const { page, errors } = await open('light')
-    await page.goto(`${running.service.adminUrl}/docs`)
-    await page.getByText('/v1/keys/rotate-signing').first().waitFor()
-    expect(errors).toEqual([])
-    await page.context().close()
-  }, 60_000)
+  for (const scheme of ['light', 'dark'] as const)
+    it(`renders the API reference under its content policy, accessible, ${scheme}`, async () => {
+      const { page, errors } = await open(scheme, 390)
+      await page.goto(`${running.service.adminUrl}/docs`)
+      await page.getByText('/v1/keys/rotate-signing').first().waitFor()
+      const background = await page.evaluate('getComputedStyle(document.body).backgroundColor')
+      expect(background).toBe(scheme === 'dark' ? 'rgb(14, 17, 23)' : 'rgb(247, 248, 250)')
+      await page.getByText('/v1/verify').first().click()
+      await page.getByText('Runs a step-up check').waitFor()
+      expect(await violations(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+      expect(errors).toEqual([])
+      await page.context().close()
+    }, 60_000)
 })

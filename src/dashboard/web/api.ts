@@ -17,6 +17,9 @@ export class CallError extends Error {
   }
 }
 
+/** Told to the window when a call finds that the session has ended. */
+export const SIGNED_OUT = 'signedout'
+
 let csrfToken = ''
 
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
@@ -31,8 +34,20 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
     throw new CallError(0, 'offline', 'The service cannot be reached.')
   })
   const answer = await response.json()
-  if (!response.ok) throw new CallError(response.status, answer.code, answer.message)
+  if (!response.ok) {
+    if (answer.code === 'not_signed_in' && path !== '/session') dispatchEvent(new Event(SIGNED_OUT))
+    throw new CallError(response.status, answer.code, sentence(answer))
+  }
   return answer as T
+}
+
+interface Refusal {
+  message: string
+  details?: Array<{ path: string; issue: string }>
+}
+
+function sentence({ message, details }: Refusal): string {
+  return [message, ...(details ?? []).map(({ path, issue }) => `${path} ${issue}.`)].join(' ')
 }
 
 export const get = <T>(path: string) => call<T>('GET', path)
@@ -84,6 +99,7 @@ export interface TrafficSlot {
   production: number
   sandbox: number
   errors: number
+  limited: number
   approved: number
   rejected: number
   latencies: Record<string, [number, number, number]>

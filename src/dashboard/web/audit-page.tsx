@@ -1,7 +1,8 @@
 /** The audit log: the state of its chain, its entries newest first, and files of it. */
 import { useEffect, useState } from 'preact/hooks'
-import { get } from './api.js'
-import { Badge, Card, Loading, Problem, Time } from './parts.js'
+import { get, post, type TenantOverview } from './api.js'
+import { Badge, Card, Empty, Loading, Problem, Table, Time, type Tone } from './parts.js'
+import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
 const EVENTS = [
@@ -14,6 +15,17 @@ const EVENTS = [
   'key_reissued',
   'contract_changed',
 ]
+const OUTCOMES = ['approved', 'rejected', 'done', 'failed']
+const COLUMNS = [
+  { name: '#', isNumber: true },
+  { name: 'Time' },
+  { name: 'Event' },
+  { name: 'Outcome' },
+  { name: 'Score', isNumber: true },
+  { name: 'User' },
+  { name: 'Actor' },
+  { name: 'Details', isSilent: true },
+]
 
 interface Entry {
   sequence: number
@@ -24,121 +36,241 @@ interface Entry {
   code?: string
   subject?: string
   verdict?: string
+  score?: number
   hash: string
 }
 interface Page {
   entries: Entry[]
   next_before: number | null
 }
+interface Filter {
+  event: string
+  outcome: string
+  /** Pseudonym of the user that is asked for; null for one who is not there. */
+  subject: string | null
+  from: string
+  until: string
+}
+const ALL: Filter = { event: '', outcome: '', subject: '', from: '', until: '' }
 
 export function AuditPage({ tenantId }: { tenantId: string }) {
   const path = `/tenants/${tenantId}/audit`
-  const [event, setEvent] = useState('')
+  const [filter, setFilter] = useState(ALL)
   const [entries, setEntries] = useState<Entry[] | null>(null)
   const [next, setNext] = useState<number | null>(null)
-  const [problem, setProblem] = useState<string | null>(null)
-  const chain = useData<{ entries: number; broken_at: number | null }>(`${path}/chain`)
+  const { problem, isBusy, run } = useAction()
+  const keys = useData<TenantOverview>(`/tenants/${tenantId}`)
+  const query = new URLSearchParams({ ...filter, subject: filter.subject ?? '' }).toString()
   const load = (before: number | null) =>
-    get<Page>(`${path}?event=${event}${before ? `&before=${before}` : ''}`).then(
-      (page) => {
-        setEntries((shown) => (before ? [...(shown ?? []), ...page.entries] : page.entries))
-        setNext(page.next_before)
-      },
-      (error: Error) => setProblem(error.message),
-    )
-  useEffect(() => void load(null), [path, event])
-  const exportUrl = (format: string) => `/api${path}/export?format=${format}&event=${event}`
+    run(async () => {
+      const page = await get<Page>(`${path}?${query}${before ? `&before=${before}` : ''}`)
+      setEntries((shown) => (before ? [...(shown ?? []), ...page.entries] : page.entries))
+      setNext(page.next_before)
+    })
+  useEffect(() => {
+    if (filter.subject !== null) void load(null)
+    else {
+      setEntries([])
+      setNext(null)
+    }
+  }, [path, filter])
+  const actorName = (actor: string) => {
+    const key = keys.value?.keys.find(({ id }) => id === actor)
+    return key ? `${key.type} key …${key.hint}` : actor
+  }
+  const exportUrl = (format: string) => `/api${path}/export?format=${format}&${query}`
   return (
     <>
-      <Problem message={problem ?? chain.error} />
-      <Card
-        title="Chain"
-        actions={
-          <button type="button" onClick={chain.reload}>
-            Check again
-          </button>
-        }
-      >
-        {chain.value === null ? (
-          <Loading />
-        ) : chain.value.broken_at === null ? (
-          <p>
-            <Badge tone="good">intact</Badge> {chain.value.entries} entries, each bound to the one before.
-          </p>
-        ) : (
-          <p>
-            <Badge tone="bad">broken</Badge> The chain does not fit from entry {chain.value.broken_at} on.
-          </p>
-        )}
-      </Card>
+      <Problem message={problem} />
+      <ChainCard path={path} />
       <Card
         title="Entries"
+        hint="Users stand here as pseudonyms; erasure makes them unlinkable."
         actions={
-          <>
-            <label class="inline">
-              Event{' '}
-              <select value={event} onChange={(change) => setEvent(change.currentTarget.value)}>
-                <option value="">all</option>
-                {EVENTS.map((name) => (
-                  <option key={name}>{name}</option>
-                ))}
-              </select>
-            </label>
-            <a class="button" href={exportUrl('csv')}>
-              CSV
-            </a>
-            <a class="button" href={exportUrl('jsonl')}>
-              JSON Lines
-            </a>
-          </>
+          filter.subject !== null && (
+            <>
+              <a class="button" href={exportUrl('csv')}>
+                Export CSV
+              </a>
+              <a class="button" href={exportUrl('jsonl')}>
+                Export JSON Lines
+              </a>
+            </>
+          )
         }
       >
+        <Filters path={path} onChange={setFilter} />
         {entries === null ? (
-          <Loading />
+          problem ? null : (
+            <Loading />
+          )
         ) : entries.length === 0 ? (
-          <p class="muted">No entries. Production calls write to the audit log; the sandbox does not.</p>
+          <Nothing filter={filter} />
         ) : (
-          <section class="wide" tabIndex={0} aria-label="Audit entries">
-            <table>
-              <thead>
-                <tr>
-                  <th>#</th>
-                  <th>Time</th>
-                  <th>Event</th>
-                  <th>Outcome</th>
-                  <th>User (pseudonym)</th>
-                  <th>Actor</th>
-                </tr>
-              </thead>
-              <tbody>
-                {entries.map((entry) => (
-                  <tr key={entry.sequence}>
-                    <td>{entry.sequence}</td>
-                    <td>
-                      <Time at={entry.at} />
-                    </td>
-                    <td>{entry.event}</td>
-                    <td>{[entry.status, entry.verdict ?? entry.code].filter(Boolean).join(' ')}</td>
-                    <td>
-                      <code title={entry.subject}>{entry.subject?.slice(0, 12) ?? '–'}</code>
-                    </td>
-                    <td>
-                      <code title={entry.actor}>
-                        {entry.actor.length > 20 ? `…${entry.actor.slice(-8)}` : entry.actor}
-                      </code>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </section>
+          <Entries entries={entries} actorName={actorName} />
         )}
         {next !== null && (
-          <button type="button" onClick={() => load(next)}>
-            Older entries
-          </button>
+          <div class="toolbar">
+            <button type="button" disabled={isBusy} onClick={() => load(next)}>
+              Older entries
+            </button>
+          </div>
         )}
       </Card>
     </>
   )
+}
+
+function ChainCard({ path }: { path: string }) {
+  const chain = useData<{ entries: number; broken_at: number | null }>(`${path}/chain`)
+  const { value } = chain
+  return (
+    <Card
+      title="Chain"
+      actions={
+        <button type="button" onClick={chain.reload}>
+          Check again
+        </button>
+      }
+    >
+      <Problem message={chain.error} />
+      {value === null ? (
+        !chain.error && <Loading />
+      ) : value.broken_at === null ? (
+        <p>
+          <Badge tone="good">intact</Badge> {value.entries.toLocaleString()} entries, each bound to the one
+          before, and the last one sealed.
+        </p>
+      ) : (
+        <p>
+          <Badge tone="bad">broken</Badge> The log was changed from outside: its chain does not fit from entry{' '}
+          {value.broken_at} on.
+        </p>
+      )}
+    </Card>
+  )
+}
+
+function Nothing({ filter }: { filter: Filter }) {
+  if (filter.subject === null)
+    return (
+      <Empty title="No such user">
+        Unknown, or erased: what the log says of an erased user can no longer be found by their id.
+      </Empty>
+    )
+  if (filter !== ALL) return <Empty title="Nothing matches these filters" />
+  return (
+    <Empty title="No entries yet">Calls in production write to the audit log; the sandbox does not.</Empty>
+  )
+}
+
+function Filters({ path, onChange }: { path: string; onChange: (filter: Filter) => void }) {
+  const { problem, run } = useAction()
+  const apply = (form: HTMLFormElement) =>
+    run(async () => {
+      const given = new FormData(form)
+      const text = (name: string) => String(given.get(name) ?? '')
+      const userId = text('user').trim()
+      // The id goes in a body: addresses end up in histories and logs.
+      const subject = userId
+        ? (await post<{ subject: string | null }>(`${path}/subject`, { user_id: userId })).subject
+        : ''
+      const time = (name: string) => (text(name) ? new Date(text(name)).toISOString() : '')
+      onChange({
+        event: text('event'),
+        outcome: text('outcome'),
+        subject,
+        from: time('from'),
+        until: time('until'),
+      })
+    })
+  return (
+    <form
+      class="filters"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void apply(event.currentTarget)
+      }}
+      onReset={() => onChange(ALL)}
+    >
+      <div>
+        <label for="event">Event</label>
+        <select id="event" name="event">
+          <option value="">all</option>
+          {EVENTS.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </div>
+      <div>
+        <label for="outcome">Outcome</label>
+        <select id="outcome" name="outcome">
+          <option value="">all</option>
+          {OUTCOMES.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </div>
+      <div>
+        <label for="audit-user">User id</label>
+        <input id="audit-user" name="user" autocomplete="off" maxLength={128} />
+      </div>
+      <div class="when">
+        <label for="from">From</label>
+        <input id="from" name="from" type="datetime-local" />
+      </div>
+      <div class="when">
+        <label for="until">Until</label>
+        <input id="until" name="until" type="datetime-local" />
+      </div>
+      <div class="buttons">
+        <button type="submit" class="primary">
+          Apply
+        </button>
+        <button type="reset">Clear</button>
+      </div>
+      <Problem message={problem} />
+    </form>
+  )
+}
+
+function Entries({ entries, actorName }: { entries: Entry[]; actorName: (actor: string) => string }) {
+  const [open, setOpen] = useState<number | null>(null)
+  return (
+    <Table
+      label="Audit entries"
+      columns={COLUMNS}
+      rows={entries.map((entry) => {
+        const isOpen = entry.sequence === open
+        return {
+          key: entry.sequence,
+          cells: [
+            entry.sequence,
+            <Time at={entry.at} />,
+            entry.event,
+            <Outcome entry={entry} />,
+            entry.score?.toFixed(3),
+            entry.subject && <code title={entry.subject}>{entry.subject.slice(0, 12)}</code>,
+            actorName(entry.actor),
+            <button
+              type="button"
+              class="link"
+              aria-expanded={isOpen}
+              onClick={() => setOpen(isOpen ? null : entry.sequence)}
+            >
+              {isOpen ? 'Less' : 'More'}
+              <span class="for-readers"> about entry {entry.sequence}</span>
+            </button>,
+          ],
+          below: isOpen && <pre tabIndex={0}>{JSON.stringify(entry, null, 2)}</pre>,
+        }
+      })}
+    />
+  )
+}
+
+function Outcome({ entry: { verdict, code, status } }: { entry: Entry }) {
+  if (verdict) return <Badge tone={verdict === 'approved' ? 'good' : 'bad'}>{verdict}</Badge>
+  const tone: Tone = code ? 'warn' : 'plain'
+  return <Badge tone={tone}>{code ?? (status ? `done, ${status}` : 'done')}</Badge>
 }

@@ -1,77 +1,164 @@
 /** A uPlot chart that follows its box and the colours of the theme. */
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
+import { useTheme } from './theme.js'
 import 'uplot/dist/uPlot.min.css'
 
-export interface Line {
+/** In drawing order. */
+export interface Series {
   label: string
   /** A CSS variable. */
   colour: string
-  bars?: boolean
+  /** `stack`: bars on top of the stacked series that come after; `within`: bars in front of those; or a `line`. */
+  draw: 'stack' | 'within' | 'line'
+  values: Array<number | null>
 }
 
-const HEIGHT_PX = 200
-
-export function Chart(props: {
+export interface ChartProps {
+  /** What it shows, with the figures that matter, for those who do not see it. */
   title: string
+  /** Seconds since the epoch; any number where `numeric`. */
   x: number[]
-  lines: Line[]
-  values: Array<Array<number | null>>
-  /** x is a number, not a time. */
+  series: Series[]
   numeric?: boolean
-  /** A vertical line. */
-  mark?: number
-}) {
+  unit?: string
+  /** A vertical line with a word beside it. */
+  mark?: { at: number; label: string }
+}
+
+const HEIGHT_PX = 210
+const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 1e4, 2e4, 5e4, 1e5, 1e6]
+const MARK_GAP_PX = 6
+
+export function Chart(props: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
-  const { title, x, lines, values, numeric, mark } = props
+  const plot = useRef<uPlot | null>(null)
+  const latest = useRef(props)
+  latest.current = props
+  const theme = useTheme()
+  const { x, series, title, numeric, unit, mark } = props
+  const shape = JSON.stringify([series.map(({ label, colour, draw }) => [label, colour, draw]), unit, mark])
   useEffect(() => {
     const host = box.current!
-    const css = (name: string) => getComputedStyle(host).getPropertyValue(name).trim()
-    const axis = { stroke: css('--muted'), grid: { stroke: css('--line'), width: 1 }, ticks: { show: false } }
-    const plot = new uPlot(
-      {
-        width: host.clientWidth,
-        height: HEIGHT_PX,
-        scales: { x: { time: !numeric } },
-        cursor: { drag: { x: false, y: false } },
-        axes: [axis, { ...axis, size: 44 }],
-        series: [
-          numeric ? { label: 'Score' } : {},
-          ...lines.map(({ label, colour, bars }) => ({
-            label,
-            stroke: css(colour),
-            width: 2,
-            ...(bars
-              ? { fill: css(colour), paths: uPlot.paths.bars!({ size: [0.8] }) }
-              : { points: { size: 4 }, spanGaps: true }),
-          })),
-        ],
-        hooks: {
-          draw: [
-            (self) => {
-              if (mark === undefined) return
-              const at = self.valToPos(mark, 'x', true)
-              self.ctx.save()
-              self.ctx.strokeStyle = css('--bad')
-              self.ctx.lineWidth = 2
-              self.ctx.beginPath()
-              self.ctx.moveTo(at, self.bbox.top)
-              self.ctx.lineTo(at, self.bbox.top + self.bbox.height)
-              self.ctx.stroke()
-              self.ctx.restore()
-            },
-          ],
-        },
-      },
-      [x, ...values] as uPlot.AlignedData,
-      host,
-    )
-    const observer = new ResizeObserver(() => plot.setSize({ width: host.clientWidth, height: HEIGHT_PX }))
+    const made = new uPlot(options(host, latest), data(latest.current), host)
+    plot.current = made
+    const observer = new ResizeObserver(() => made.setSize({ width: host.clientWidth, height: HEIGHT_PX }))
     observer.observe(host)
     return () => {
       observer.disconnect()
-      plot.destroy()
+      made.destroy()
     }
-  }, [x, values, lines, numeric, mark])
+  }, [shape, theme, numeric])
+  // New figures move what is there: a chart made anew would take the reader's cursor away.
+  useEffect(() => plot.current?.setData(data(props)), [x, series])
   return <div class="chart" ref={box} role="img" aria-label={title} />
+}
+
+/** Stacked series as uPlot wants them: each with those below it added. Zeros are left out, or they would draw a line. */
+function data({ x, series }: ChartProps): uPlot.AlignedData {
+  const below = x.map(() => 0)
+  const columns = series.map(({ draw, values }) => ({ draw, values }))
+  for (const column of columns.toReversed()) {
+    if (column.draw === 'line') continue
+    const { draw, values } = column
+    column.values = values.map((value, i) => (value ? value + (draw === 'stack' ? below[i]! : 0) : null))
+    if (draw === 'stack') for (const [i, value] of values.entries()) below[i]! += value ?? 0
+  }
+  return [x, ...columns.map(({ values }) => values)] as uPlot.AlignedData
+}
+
+function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Options {
+  const { series, numeric, unit, mark } = latest.current
+  const css = (name: string) => getComputedStyle(host).getPropertyValue(name).trim()
+  const font = `11px ${getComputedStyle(host).fontFamily}`
+  // Half a bar of room at either end.
+  const halfStep = () => {
+    const [first = 0, second = 1] = latest.current.x
+    return (second - first) / 2
+  }
+  const isWhole = series.every(({ draw }) => draw !== 'line')
+  const axis: uPlot.Axis = {
+    stroke: css('--muted'),
+    font,
+    grid: { stroke: css('--line'), width: 1 },
+    ticks: { show: false },
+  }
+  return {
+    width: host.clientWidth,
+    height: HEIGHT_PX,
+    padding: [14, 26, 0, 0],
+    scales: {
+      x: {
+        time: !numeric,
+        range: (_, min, max) => (numeric ? [0, 1] : [min - halfStep(), max + halfStep()]),
+      },
+      y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
+    },
+    cursor: { drag: { x: false, y: false }, points: { show: !isWhole } },
+    legend: { markers: { width: 0, fill: (_, index) => css(series[index - 1]?.colour ?? '--muted') } },
+    axes: [
+      {
+        ...axis,
+        size: 32,
+        space: 76,
+        ...(numeric ? {} : { values: (_, splits) => splits.map(timeOf) }),
+      },
+      {
+        ...axis,
+        size: unit ? 60 : 40,
+        values: (_, splits) => splits.map((split) => (unit ? `${split} ${unit}` : `${split}`)),
+        ...(isWhole ? { incrs: WHOLE_STEPS } : {}),
+      },
+    ],
+    series: [
+      { label: numeric ? 'Score' : 'Time', value: (_, at) => (at == null ? '' : label(at, numeric)) },
+      ...series.map(({ label, colour, draw }, index): uPlot.Series => {
+        const shared: uPlot.Series = {
+          label,
+          value: (_, __, ___, at) => {
+            const value = at === null ? null : latest.current.series[index]?.values[at]
+            return value == null ? '' : `${value}${unit ? ` ${unit}` : ''}`
+          },
+        }
+        if (draw === 'line')
+          return { ...shared, stroke: css(colour), width: 2, points: { size: 4 }, spanGaps: true }
+        const bars = uPlot.paths.bars!({ size: [0.8], radius: 0.1 })
+        return { ...shared, fill: css(colour), width: 0, paths: bars, points: { show: false } }
+      }),
+    ],
+    hooks: mark ? { draw: [(self) => drawMark(self, mark, css('--text'), font)] } : {},
+  }
+}
+
+function label(at: number, numeric: boolean | undefined): string {
+  return numeric ? at.toFixed(2) : timeOf(at)
+}
+
+function timeOf(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+}
+
+function drawMark(
+  { ctx, bbox, valToPos }: uPlot,
+  mark: { at: number; label: string },
+  colour: string,
+  font: string,
+) {
+  const at = valToPos(mark.at, 'x', true)
+  const scale = devicePixelRatio
+  ctx.save()
+  ctx.strokeStyle = colour
+  ctx.fillStyle = colour
+  ctx.lineWidth = 1.5 * scale
+  ctx.setLineDash([4 * scale, 3 * scale])
+  ctx.beginPath()
+  ctx.moveTo(at, bbox.top)
+  ctx.lineTo(at, bbox.top + bbox.height)
+  ctx.stroke()
+  ctx.font = font.replace(/^\d+/, String(11 * scale))
+  const isRight = at > bbox.left + bbox.width / 2
+  ctx.textAlign = isRight ? 'right' : 'left'
+  ctx.textBaseline = 'top'
+  ctx.fillText(mark.label, at + (isRight ? -1 : 1) * MARK_GAP_PX * scale, bbox.top)
+  ctx.restore()
 }

@@ -1,7 +1,8 @@
 /** Right to erasure: a user by id, with the receipt. */
 import { useState } from 'preact/hooks'
 import { post } from './api.js'
-import { Card, Confirm, Facts, Problem, Time } from './parts.js'
+import { Card, Confirm, CopyButton, Facts, Problem, Time } from './parts.js'
+import { useAction } from './use-action.js'
 
 interface Receipt {
   user_id: string
@@ -15,25 +16,22 @@ export function ErasePage({ tenantId }: { tenantId: string }) {
   const [environment, setEnvironment] = useState('production')
   const [asking, setAsking] = useState(false)
   const [receipt, setReceipt] = useState<Receipt | null>(null)
-  const [problem, setProblem] = useState<string | null>(null)
-  const erase = async () => {
+  const { problem, isBusy, run } = useAction()
+  const erase = () => {
     setAsking(false)
-    setProblem(null)
     setReceipt(null)
-    try {
-      const answer = await post<Receipt & { message?: string }>(`/tenants/${tenantId}/erase`, {
-        user_id: userId,
-        environment,
-      })
-      setReceipt(answer)
-    } catch (error) {
-      setProblem((error as Error).message)
-    }
+    return run(async () =>
+      setReceipt(await post<Receipt>(`/tenants/${tenantId}/erase`, { user_id: userId, environment })),
+    )
   }
   return (
     <>
-      <Card title="Erase a user">
+      <Card
+        title="Erase a user"
+        hint="Destroys the reference, the remembered captures, the kept responses, and the key that sealed them in every copy."
+      >
         <form
+          class="narrow"
           onSubmit={(event) => {
             event.preventDefault()
             setAsking(true)
@@ -43,6 +41,7 @@ export function ErasePage({ tenantId }: { tenantId: string }) {
           <input
             id="user"
             required
+            autocomplete="off"
             maxLength={128}
             value={userId}
             onInput={(event) => setUserId(event.currentTarget.value)}
@@ -57,39 +56,47 @@ export function ErasePage({ tenantId }: { tenantId: string }) {
             <option>sandbox</option>
           </select>
           <Problem message={problem} />
-          <button type="submit" class="danger">
-            Erase
+          <button type="submit" class="danger" disabled={isBusy}>
+            Erase…
           </button>
         </form>
       </Card>
-      {receipt && (
-        <Card title="Receipt">
-          <Facts
-            rows={[
-              ['User', receipt.user_id],
-              ['Erasure id', <code>{receipt.erasure_id}</code>],
-              ['Erased at', <Time at={receipt.erased_at} />],
-              ...Object.entries(receipt.erased).map(([name, count]): [string, string] => [
-                name.replaceAll('_', ' '),
-                String(count),
-              ]),
-            ]}
-          />
-        </Card>
-      )}
+      {receipt && <ReceiptCard receipt={receipt} />}
       {asking && (
         <Confirm
           title={`Erase ${userId}?`}
           confirm="Erase for ever"
+          isDanger
           onCancel={() => setAsking(false)}
           onConfirm={erase}
         >
-          <p>
-            Reference, remembered captures, kept responses and the key that sealed them are destroyed. There
-            is no way back.
-          </p>
+          <p>In {environment}. There is no way back; the user can only be enrolled anew.</p>
         </Confirm>
       )}
     </>
+  )
+}
+
+function ReceiptCard({ receipt }: { receipt: Receipt }) {
+  const { references, captures, idempotency_records: responses } = receipt.erased
+  return (
+    <div role="status">
+      <Card
+        title="Receipt"
+        hint="Keep it: the erasure stands in the audit log under the same id."
+        actions={<CopyButton value={JSON.stringify(receipt, null, 2)} />}
+      >
+        <Facts
+          rows={[
+            ['User', receipt.user_id],
+            ['Erasure id', <code>{receipt.erasure_id}</code>],
+            ['Erased at', <Time at={receipt.erased_at} />],
+            ['References', references],
+            ['Captures', captures],
+            ['Kept responses', responses],
+          ]}
+        />
+      </Card>
+    </div>
   )
 }

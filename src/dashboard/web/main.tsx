@@ -1,8 +1,9 @@
 /** The dashboard: who is signed in, and which page the address names. */
 import { render } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
-import { currentSession, get, type SessionView, signIn, signOut, type TenantView } from './api.js'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { currentSession, get, type SessionView, SIGNED_OUT, signIn, signOut, type TenantView } from './api.js'
 import { AuditPage } from './audit-page.js'
+import { Brand } from './brand.js'
 import { ErasePage } from './erase-page.js'
 import { KeysPage } from './keys-page.js'
 import { OverviewPage } from './overview-page.js'
@@ -10,7 +11,7 @@ import { Loading } from './parts.js'
 import { SignInPage } from './sign-in-page.js'
 import { SystemPage } from './system-page.js'
 import { TenantsPage } from './tenants-page.js'
-import { applyTheme, ThemeButton } from './theme.js'
+import { followSystemTheme, ThemeButton } from './theme.js'
 import { TryPage } from './try-page.js'
 import './style.css'
 
@@ -37,21 +38,43 @@ function App() {
   const [session, setSession] = useState<SessionView | null | undefined>(undefined)
   const [problem, setProblem] = useState<string | null>(null)
   const loginToken = route[0] === 'login' ? route[1] : undefined
+  const asked = useRef(false)
   useEffect(() => {
-    // Out of the address before anything else: it must not stay in the history.
+    // Taking the token out of the address comes back here, while its sign-in is under way.
+    const isFirst = !asked.current
+    asked.current = true
+    const opened = loginToken ? signIn({ login_token: loginToken }) : isFirst ? currentSession() : null
+    // It must not stay in the history.
     if (loginToken) location.replace('#/')
-    else if (session !== undefined) return
-    const opened = loginToken ? signIn({ login_token: loginToken }) : currentSession()
-    opened.then(setSession, (error: Error) => {
+    opened?.then(setSession, (error: Error) => {
       if (loginToken) setProblem(error.message)
       setSession(null)
     })
   }, [loginToken])
+  useEffect(() => {
+    const end = () => {
+      setProblem('Your session has ended. Sign in again.')
+      setSession(null)
+    }
+    addEventListener(SIGNED_OUT, end)
+    return () => removeEventListener(SIGNED_OUT, end)
+  }, [])
   if (session === undefined) return <Loading />
-  if (session === null) return <SignInPage key={problem} problem={problem} onSignedIn={setSession} />
+  if (session === null)
+    return (
+      <SignInPage
+        key={problem}
+        problem={problem}
+        onSignedIn={(opened) => {
+          setProblem(null)
+          setSession(opened)
+        }}
+      />
+    )
   const leave = () => {
     const done = () => {
       location.hash = ''
+      setProblem(null)
       setSession(null)
     }
     signOut().then(done, done)
@@ -75,8 +98,10 @@ function Shell({
   const [, title, Page] = page
   const operatorPage = route[0] === 'system' ? 'System' : 'Tenants'
   const heading = tenantId ? title : operatorPage
+  const tenantName = useTenantName(tenantId)
   useEffect(() => {
     document.title = `${heading} · Countersign`
+    scrollTo(0, 0)
   }, [heading])
   return (
     <div class="shell">
@@ -84,9 +109,7 @@ function Shell({
         Skip to content
       </button>
       <nav aria-label="Pages">
-        <div class="brand">
-          <img src={new URL('./mark.svg', import.meta.url).href} alt="" width="22" height="22" /> Countersign
-        </div>
+        <Brand />
         {!session.tenant_id && (
           <ul>
             <NavLink href="#/tenants" here={!tenantId && operatorPage === 'Tenants'} text="Tenants" />
@@ -94,7 +117,8 @@ function Shell({
           </ul>
         )}
         {tenantId && (
-          <ul>
+          <ul aria-label={tenantName}>
+            <li class="group">{tenantName}</li>
             {TENANT_PAGES.map(([name, text]) => (
               <NavLink key={name} href={`${base}/${name}`} here={page[0] === name} text={text} />
             ))}
@@ -102,7 +126,7 @@ function Shell({
         )}
         <ul class="foot">
           <li>
-            <a href="/docs">API reference</a>
+            <a href="/docs">API docs</a>
           </li>
           <li>
             <ThemeButton />
@@ -117,7 +141,7 @@ function Shell({
       <main id="main" tabIndex={-1}>
         <h1>
           {heading}
-          {tenantId && <TenantName id={tenantId} />}
+          {tenantId && <span class="of">{tenantName}</span>}
         </h1>
         {tenantId ? (
           <Page key={tenantId} tenantId={tenantId} />
@@ -141,16 +165,18 @@ function NavLink({ href, here, text }: { href: string; here: boolean; text: stri
   )
 }
 
-function TenantName({ id }: { id: string }) {
+function useTenantName(id: string | undefined): string {
   const [name, setName] = useState('')
   useEffect(() => {
-    get<TenantView>(`/tenants/${id}`).then(
-      (tenant) => setName(tenant.name),
-      () => setName(id),
-    )
+    setName('')
+    if (id)
+      get<TenantView>(`/tenants/${id}`).then(
+        (tenant) => setName(tenant.name),
+        () => setName(id),
+      )
   }, [id])
-  return <span class="of">{name}</span>
+  return name
 }
 
-applyTheme()
+followSystemTheme()
 render(<App />, document.getElementById('app')!)

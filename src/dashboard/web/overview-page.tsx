@@ -1,189 +1,194 @@
 /** What happens now: requests, verdicts, latencies, scores, and how much of the rate limit is left. */
-import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { TenantOverview, TrafficSlot, TrafficView } from './api.js'
+import { useMemo, useState } from 'preact/hooks'
+import type { KeyView, TenantOverview, TrafficSlot, TrafficView } from './api.js'
 import { Chart } from './chart.js'
-import { Card, Facts, Loading, Problem } from './parts.js'
+import { Card, Empty, Facts, Loading, Problem, Segments } from './parts.js'
+import { StageTable } from './stage-table.js'
+import { distribution, sum, type Total, timeline } from './traffic-series.js'
 import { useData } from './use-data.js'
 
 const REFRESH_MS = 5000
-const STAGES = [
-  'total',
-  'auth',
-  'queue',
-  'decode',
-  'detect',
-  'align',
-  'liveness',
-  'embed',
-  'match',
-  'store',
-  'sign',
-]
+const WINDOWS = [
+  ['quarter', '15 minutes'],
+  ['hour', '1 hour'],
+  ['day', '24 hours'],
+] as const
+type Window = (typeof WINDOWS)[number][0]
 
 export function OverviewPage({ tenantId }: { tenantId: string }) {
-  const [window, setWindow] = useState<'hour' | 'day'>('hour')
-  const [stage, setStage] = useState('total')
+  const [window, setWindow] = useState<Window>('hour')
   const tenant = useData<TenantOverview>(`/tenants/${tenantId}`, REFRESH_MS)
   const traffic = useData<TrafficView>(`/tenants/${tenantId}/traffic?window=${window}`, REFRESH_MS)
-  const theme = useThemeChange()
-  const series = useMemo(() => traffic.value && timeline(traffic.value, stage), [traffic.value, stage, theme])
-  const scores = useMemo(() => traffic.value && distribution(traffic.value.slots), [traffic.value, theme])
-  if (!tenant.value || !traffic.value || !series || !scores)
+  const problem = <Problem message={tenant.error ?? traffic.error} />
+  if (!tenant.value || !traffic.value)
     return (
       <>
-        <Problem message={tenant.error ?? traffic.error} />
+        {problem}
         <Loading />
       </>
     )
   const total = sum(traffic.value.slots)
-  const live = tenant.value.keys.filter(({ state }) => state === 'active' || state === 'grace')
   return (
     <>
+      {problem}
       <div class="toolbar">
-        {(['hour', 'day'] as const).map((name) => (
-          <button type="button" key={name} aria-pressed={window === name} onClick={() => setWindow(name)}>
-            {name === 'hour' ? 'Last hour' : 'Last day'}
-          </button>
-        ))}
+        <Segments label="Window" options={WINDOWS} value={window} onChange={setWindow} />
       </div>
-      <div class="tiles">
-        <Tile name="Requests" value={String(total.production + total.sandbox)} />
-        <Tile name="Approved" value={String(total.approved)} />
-        <Tile name="Rejected" value={String(total.rejected)} />
-        <Tile name="Errors" value={String(total.errors)} />
-      </div>
+      <Tiles total={total} />
       <div class="grid">
-        <Card title="Requests">
-          <Chart
-            title="Requests over time, by environment"
-            x={series.x}
-            values={series.requests}
-            lines={[
-              { label: 'Production', colour: '--accent' },
-              { label: 'Sandbox', colour: '--muted' },
-              { label: 'Errors', colour: '--bad' },
-            ]}
-          />
-        </Card>
-        <Card title="Verdicts">
-          <Chart
-            title="Verdicts over time"
-            x={series.x}
-            values={series.verdicts}
-            lines={[
-              { label: 'Approved', colour: '--good' },
-              { label: 'Rejected', colour: '--bad' },
-            ]}
-          />
-        </Card>
-        <Card
-          title="Latency, ms"
-          actions={
-            <label class="inline">
-              Stage{' '}
-              <select value={stage} onChange={(event) => setStage(event.currentTarget.value)}>
-                {STAGES.map((name) => (
-                  <option key={name}>{name}</option>
-                ))}
-              </select>
-            </label>
-          }
-        >
-          <Chart
-            title={`Latency percentiles of stage ${stage}`}
-            x={series.x}
-            values={series.latency}
-            lines={[
-              { label: 'p50', colour: '--good' },
-              { label: 'p95', colour: '--warn' },
-              { label: 'p99', colour: '--bad' },
-            ]}
-          />
-        </Card>
-        <Card title="Scores in production">
-          <Chart
-            title={`Distribution of scores; the threshold is ${tenant.value.threshold}`}
-            x={scores.x}
-            values={scores.counts}
-            numeric
-            mark={tenant.value.threshold}
-            lines={[{ label: 'Verdicts', colour: '--accent', bars: true }]}
-          />
-          <p class="muted">
-            The line marks the threshold {tenant.value.threshold}: a false match rate of{' '}
-            {tenant.value.fmr_in_force}.
-          </p>
-        </Card>
-        <Card title="Rate limit">
-          {live.map(({ id, type, hint, rate }) => (
-            <div class="meter" key={id}>
-              <label for={`rate-${id}`}>
-                {type} …{hint}: {rate.remaining} of {rate.burst} left, {rate.per_second}/s sustained
-              </label>
-              <meter id={`rate-${id}`} min={0} max={rate.burst} value={rate.burst - rate.remaining} />
-            </div>
-          ))}
-        </Card>
-        <Card title="Tenant">
-          <Facts
-            rows={[
-              ['Id', <code>{tenant.value.id}</code>],
-              ['Production', <code>{tenant.value.urls.production}</code>],
-              ['Sandbox', <code>{tenant.value.urls.sandbox}</code>],
-              ['Model pack', tenant.value.model],
-              ['Production key', tenant.value.production_key],
-            ]}
-          />
-        </Card>
+        {total.production + total.sandbox === 0 ? (
+          <NothingYet tenant={tenant.value} window={WINDOWS.find(([name]) => name === window)![1]} />
+        ) : (
+          <Charts tenant={tenant.value} traffic={traffic.value} total={total} />
+        )}
+        <div>
+          <RateLimit keys={tenant.value.keys} limited={total.limited} />
+          <TenantCard tenant={tenant.value} />
+        </div>
       </div>
     </>
   )
 }
 
-function Tile({ name, value }: { name: string; value: string }) {
+function TenantCard({ tenant }: { tenant: TenantOverview }) {
   return (
-    <div class="tile">
-      <span class="muted">{name}</span>
-      <strong>{value}</strong>
+    <Card title="Tenant">
+      <Facts
+        rows={[
+          ['Id', <code>{tenant.id}</code>],
+          ['Production', <code>{tenant.urls.production}</code>],
+          ['Sandbox', <code>{tenant.urls.sandbox}</code>],
+          ['Production key', tenant.production_key],
+          ['Model pack', tenant.model],
+        ]}
+      />
+    </Card>
+  )
+}
+
+function Tiles({ total }: { total: Total }) {
+  const verdicts = total.approved + total.rejected
+  const share = (part: number) => (verdicts ? `${Math.round((100 * part) / verdicts)} % of verdicts` : ' ')
+  return (
+    <div class="tiles">
+      <Tile
+        name="Requests"
+        value={total.production + total.sandbox}
+        detail={`${total.production} production, ${total.sandbox} sandbox`}
+      />
+      <Tile name="Approved" value={total.approved} detail={share(total.approved)} />
+      <Tile name="Rejected" value={total.rejected} detail={share(total.rejected)} />
+      <Tile
+        name="Errors"
+        value={total.errors}
+        detail={total.limited ? `${total.limited} over the rate limit` : ' '}
+      />
     </div>
   )
 }
 
-function useThemeChange(): number {
-  const [count, setCount] = useState(0)
-  useEffect(() => {
-    const bump = () => setCount((before) => before + 1)
-    addEventListener('themechange', bump)
-    return () => removeEventListener('themechange', bump)
-  }, [])
-  return count
+function Tile({ name, value, detail }: { name: string; value: number; detail: string }) {
+  return (
+    <div class="tile">
+      <span class="muted">{name}</span>
+      <strong>{value.toLocaleString()}</strong>
+      <span class="muted small">{detail}</span>
+    </div>
+  )
 }
 
-function sum(slots: TrafficSlot[]) {
-  const total = { production: 0, sandbox: 0, approved: 0, rejected: 0, errors: 0 }
-  for (const slot of slots)
-    for (const name of Object.keys(total) as Array<keyof typeof total>) total[name] += slot[name]
-  return total
+function NothingYet({ tenant, window }: { tenant: TenantOverview; window: string }) {
+  return (
+    <Card title="Traffic">
+      <Empty title={`No requests in the last ${window}`}>
+        {tenant.production_key === 'not issued'
+          ? 'Send a first verify to the sandbox, from your backend or on the page “Try it”: when it is approved, your production key is issued.'
+          : 'Charts of requests, verdicts, latencies and scores appear here with the first one.'}
+      </Empty>
+    </Card>
+  )
 }
 
-/** Steps without requests are zeros for counts and gaps for latencies. */
-function timeline({ now, step_ms, span_ms, slots }: TrafficView, stage: string) {
-  const bySlot = new Map(slots.map((slot) => [slot.at, slot]))
-  const last = Math.floor(now / step_ms) * step_ms
-  const steps = Array.from({ length: span_ms / step_ms }, (_, i) => last - span_ms + (i + 1) * step_ms)
-  const pick = (read: (slot: TrafficSlot) => number) =>
-    steps.map((at) => (bySlot.has(at) ? read(bySlot.get(at)!) : 0))
-  const percentile = (index: number) => steps.map((at) => bySlot.get(at)?.latencies[stage]?.[index] ?? null)
-  return {
-    x: steps.map((at) => at / 1000),
-    requests: [pick((slot) => slot.production), pick((slot) => slot.sandbox), pick((slot) => slot.errors)],
-    verdicts: [pick((slot) => slot.approved), pick((slot) => slot.rejected)],
-    latency: [percentile(0), percentile(1), percentile(2)],
-  }
+function Charts({ tenant, traffic, total }: { tenant: TenantOverview; traffic: TrafficView; total: Total }) {
+  const [stage, setStage] = useState('total')
+  const { x, requests, verdicts, latency } = useMemo(() => timeline(traffic, stage), [traffic, stage])
+  const scores = useMemo(
+    () => distribution(traffic.slots, tenant.threshold),
+    [traffic.slots, tenant.threshold],
+  )
+  const latest = traffic.slots.findLast(({ latencies }) => latencies.total)
+  const step = stepName(traffic.step_ms)
+  return (
+    <>
+      <Card title="Requests" hint={`per ${step}`}>
+        <Chart
+          title={`Requests per ${step}: ${total.production} in production, ${total.sandbox} in the sandbox, ${total.errors} errors`}
+          x={x}
+          series={requests}
+        />
+      </Card>
+      <Card title="Verdicts" hint={`per ${step}`}>
+        <Chart
+          title={`Verdicts per ${step}: ${total.approved} approved, ${total.rejected} rejected`}
+          x={x}
+          series={verdicts}
+        />
+      </Card>
+      <Card title={`Latency, ${stage}`} hint={`percentiles per ${step}`}>
+        <Chart title={`Latency percentiles of stage ${stage}`} x={x} series={latency} unit="ms" />
+      </Card>
+      <Card title="Latency by stage" hint={latest && `in ms, ${step} from ${timeOf(latest)}`}>
+        <StageTable latencies={latest?.latencies ?? {}} chosen={stage} onChoose={setStage} />
+      </Card>
+      <Card
+        title="Scores"
+        hint={`of verdicts in production; the threshold stands for a false match rate of ${tenant.fmr_in_force}`}
+      >
+        <Chart
+          title={`Scores of verdicts: ${scores.below} below the threshold of ${tenant.threshold}, ${scores.above} above`}
+          x={scores.x}
+          series={scores.series}
+          numeric
+          mark={{ at: tenant.threshold, label: `threshold ${tenant.threshold}` }}
+        />
+      </Card>
+    </>
+  )
 }
 
-function distribution(slots: TrafficSlot[]) {
-  const bins = slots[0]?.scores.length ?? 50
-  const counts = Array.from({ length: bins }, (_, i) => slots.reduce((n, { scores }) => n + scores[i]!, 0))
-  return { x: counts.map((_, i) => (i + 0.5) / bins), counts: [counts] }
+function RateLimit({ keys, limited }: { keys: KeyView[]; limited: number }) {
+  const live = keys.filter(({ state }) => state === 'active' || state === 'grace')
+  return (
+    <Card title="Rate limit" hint={limited ? `${limited} requests were refused in this window` : undefined}>
+      {live.length === 0 && <Empty title="No key is active" />}
+      {live.map(({ id, type, hint, rate }) => (
+        <div class="meter" key={id}>
+          <label for={`rate-${id}`}>
+            <span>
+              {type} <code>…{hint}</code>
+            </span>
+            <span class="muted">
+              {rate.burst - rate.remaining} of {rate.burst} in use, {rate.per_second}/s sustained
+            </span>
+          </label>
+          <meter
+            id={`rate-${id}`}
+            min={0}
+            max={rate.burst}
+            high={rate.burst * 0.8}
+            value={rate.burst - rate.remaining}
+          />
+        </div>
+      ))}
+    </Card>
+  )
+}
+
+function stepName(stepMs: number): string {
+  const seconds = stepMs / 1000
+  return seconds === 60 ? 'minute' : seconds < 60 ? `${seconds} seconds` : `${seconds / 60} minutes`
+}
+
+function timeOf({ at }: TrafficSlot): string {
+  return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
 }

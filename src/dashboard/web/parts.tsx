@@ -1,12 +1,20 @@
 /** Small pieces that every page is made of. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 
-export function Card(props: { title: string; actions?: ComponentChildren; children: ComponentChildren }) {
+export function Card(props: {
+  title: string
+  hint?: ComponentChildren
+  actions?: ComponentChildren
+  children: ComponentChildren
+}) {
   return (
     <section class="card">
       <header>
-        <h2>{props.title}</h2>
+        <div>
+          <h2>{props.title}</h2>
+          {props.hint && <p class="muted">{props.hint}</p>}
+        </div>
         {props.actions && <div class="actions">{props.actions}</div>}
       </header>
       {props.children}
@@ -14,13 +22,9 @@ export function Card(props: { title: string; actions?: ComponentChildren; childr
   )
 }
 
-export function Badge({
-  tone,
-  children,
-}: {
-  tone: 'good' | 'warn' | 'bad' | 'plain'
-  children: ComponentChildren
-}) {
+export type Tone = 'good' | 'warn' | 'bad' | 'plain'
+
+export function Badge({ tone, children }: { tone: Tone; children: ComponentChildren }) {
   return <span class={`badge ${tone}`}>{children}</span>
 }
 
@@ -40,7 +44,19 @@ export function Loading() {
   )
 }
 
-export function Facts({ rows }: { rows: Array<[string, ComponentChildren]> }) {
+/** What stands where there is nothing yet. */
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <strong>{title}</strong>
+      {children && <div class="muted">{children}</div>}
+    </div>
+  )
+}
+
+export type Fact = [name: string, value: ComponentChildren]
+
+export function Facts({ rows }: { rows: Fact[] }) {
   return (
     <dl class="facts">
       {rows.map(([name, value]) => (
@@ -53,70 +69,187 @@ export function Facts({ rows }: { rows: Array<[string, ComponentChildren]> }) {
   )
 }
 
+export interface Column {
+  name: string
+  isNumber?: boolean
+  /** Its heading is for those who do not see the table. */
+  isSilent?: boolean
+}
+
+/** On a phone every row becomes a block of names and values. */
+export function Table(props: {
+  label: string
+  columns: Column[]
+  /** A few narrow columns of figures, which stay a table on a phone. */
+  isFigures?: boolean
+  rows: Array<{ key: string | number; cells: ComponentChildren[]; below?: ComponentChildren }>
+}) {
+  const { columns } = props
+  return (
+    <section class={props.isFigures ? 'wide figures' : 'wide'} tabIndex={0} aria-label={props.label}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(({ name, isNumber, isSilent }) => (
+              <th key={name} scope="col" class={isNumber ? 'number' : undefined}>
+                {isSilent ? <span class="for-readers">{name}</span> : name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {props.rows.map(({ key, cells, below }) => (
+            <>
+              <tr key={key}>
+                {cells.map((cell, index) => {
+                  const column = columns[index]!
+                  return (
+                    <td
+                      key={column.name}
+                      class={column.isNumber ? 'number' : undefined}
+                      data-name={column.isSilent ? undefined : column.name}
+                    >
+                      {cell}
+                    </td>
+                  )
+                })}
+              </tr>
+              {below && (
+                <tr key={`${key}-below`} class="below">
+                  <td colSpan={columns.length}>{below}</td>
+                </tr>
+              )}
+            </>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+/** One of a few, all of them in sight. */
+export function Segments<Value extends string>(props: {
+  label: string
+  options: ReadonlyArray<readonly [Value, string]>
+  value: Value
+  onChange: (value: Value) => void
+}) {
+  return (
+    <fieldset class="segments">
+      <legend class="for-readers">{props.label}</legend>
+      {props.options.map(([value, text]) => (
+        <button
+          type="button"
+          key={value}
+          aria-pressed={value === props.value}
+          onClick={() => props.onChange(value)}
+        >
+          {text}
+        </button>
+      ))}
+    </fieldset>
+  )
+}
+
+export function CopyButton({ value }: { value: string }) {
+  const [copied, setCopied] = useState<boolean | null>(null)
+  // Without TLS a browser lends no clipboard, save on localhost.
+  const copy = () =>
+    navigator.clipboard
+      ? navigator.clipboard.writeText(value).then(
+          () => setCopied(true),
+          () => setCopied(false),
+        )
+      : setCopied(false)
+  return (
+    <button type="button" onClick={copy}>
+      {copied === null ? 'Copy' : copied ? 'Copied' : 'Copy by hand'}
+    </button>
+  )
+}
+
 /** A secret that is shown only now. */
-export function Reveal({ label, value }: { label: string; value: string }) {
-  const [copied, setCopied] = useState(false)
-  const copy = () => navigator.clipboard.writeText(value).then(() => setCopied(true))
+export function Reveal(props: { label: string; value: string; onDone: () => void }) {
   return (
     <div class="reveal" role="status">
-      <strong>{label}</strong>
+      <strong>{props.label}</strong>
       <p>Shown only now. Put it into the secret store of your backend.</p>
       <div class="copyable">
-        <code>{value}</code>
-        <button type="button" onClick={copy}>
-          {copied ? 'Copied' : 'Copy'}
+        <code>{props.value}</code>
+        <CopyButton value={props.value} />
+        <button type="button" onClick={props.onDone}>
+          Done
         </button>
       </div>
     </div>
   )
 }
 
-/** Asks before something that cannot be undone. */
+/** Asks first. Escape and Cancel leave everything as it is; the focus goes back to where it was. */
 export function Confirm(props: {
   title: string
   children: ComponentChildren
   confirm: string
+  isDanger?: boolean
   onConfirm: () => void
   onCancel: () => void
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
   useEffect(() => dialog.current?.showModal(), [])
+  // Closing gives the focus back; a dialog that is merely taken away would leave it nowhere.
+  const close = (answer: string) => dialog.current?.close(answer)
   return (
-    <dialog ref={dialog} onClose={props.onCancel} aria-labelledby="confirm-title">
-      <h2 id="confirm-title">{props.title}</h2>
-      {props.children}
-      <div class="actions">
-        <button type="button" onClick={props.onCancel}>
-          Cancel
-        </button>
-        <button type="button" class="danger" onClick={props.onConfirm}>
-          {props.confirm}
-        </button>
-      </div>
+    <dialog
+      ref={dialog}
+      aria-labelledby={titleId}
+      onClose={() => (dialog.current?.returnValue === 'confirm' ? props.onConfirm() : props.onCancel())}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          close('confirm')
+        }}
+      >
+        <h2 id={titleId}>{props.title}</h2>
+        {props.children}
+        <div class="actions">
+          <button type="button" onClick={() => close('cancel')}>
+            Cancel
+          </button>
+          <button type="submit" class={props.isDanger ? 'danger solid' : 'primary'}>
+            {props.confirm}
+          </button>
+        </div>
+      </form>
     </dialog>
   )
 }
 
-export function Time({ at }: { at: string }) {
+/** A moment; with `day` its day alone, the rest where the pointer rests. */
+export function Time({ at, day }: { at: string; day?: boolean }) {
+  const full = new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
   return (
-    <time dateTime={at}>
-      {new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })}
+    <time dateTime={at} title={full}>
+      {day ? new Date(at).toLocaleDateString(undefined, { dateStyle: 'medium' }) : full}
     </time>
   )
 }
 
-/** Ticks every second; `null` when the time has passed. */
-export function Countdown({ until }: { until: string }) {
-  const [now, setNow] = useState(Date.now())
+/** Ticks every second, by the service's clock. */
+export function Countdown({ until, now }: { until: string; now: string }) {
+  const [remainingMs, setRemainingMs] = useState(Date.parse(until) - Date.parse(now))
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000)
+    const end = performance.now() + Date.parse(until) - Date.parse(now)
+    const tick = () => setRemainingMs(end - performance.now())
+    tick()
+    const timer = setInterval(tick, 1000)
     return () => clearInterval(timer)
-  }, [])
-  const seconds = Math.max(0, Math.round((Date.parse(until) - now) / 1000))
-  const text = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+  }, [until, now])
+  const seconds = Math.max(0, Math.round(remainingMs / 1000))
   return (
     <span class="countdown" role="timer">
-      {text}
+      {Math.floor(seconds / 60)}:{String(seconds % 60).padStart(2, '0')}
     </span>
   )
 }

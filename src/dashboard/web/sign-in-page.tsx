@@ -1,17 +1,34 @@
+/** The way in: the operator by password; a tenant by a login link, which needs no form. */
 import { useState } from 'preact/hooks'
 import { type SessionView, signIn } from './api.js'
+import { Brand } from './brand.js'
 import { Problem } from './parts.js'
+import { useAction } from './use-action.js'
 
 export function SignInPage(props: { problem: string | null; onSignedIn: (session: SessionView) => void }) {
   const [password, setPassword] = useState('')
-  const [problem, setProblem] = useState(props.problem)
+  const [isShown, setShown] = useState(true)
+  const { problem, isBusy, run } = useAction()
   const submit = (event: Event) => {
     event.preventDefault()
-    signIn({ password }).then(props.onSignedIn, (error: Error) => setProblem(error.message))
+    setShown(false)
+    void run(async () => props.onSignedIn(await signIn({ password })))
   }
   return (
     <main class="sign-in">
-      <h1>Countersign</h1>
+      <h1>
+        <Brand />
+      </h1>
+      <Problem message={isShown ? props.problem : null} />
+      <section class="card">
+        <h2>Tenant</h2>
+        <p>
+          Open the login link that the operator gave you. It works once, within an hour; a new one is made by
+        </p>
+        <pre tabIndex={0}>
+          <code>countersign tenant login-link &lt;tenant&gt;</code>
+        </pre>
+      </section>
       <form class="card" onSubmit={submit}>
         <h2>Operator</h2>
         <label for="password">Operator password</label>
@@ -24,17 +41,10 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
           onInput={(event) => setPassword(event.currentTarget.value)}
         />
         <Problem message={problem} />
-        <button type="submit" class="primary">
+        <button type="submit" class="primary" disabled={isBusy}>
           Sign in
         </button>
       </form>
-      <section class="card">
-        <h2>Tenant</h2>
-        <p>Open the login link that the operator gave you. A new one is made by</p>
-        <pre>
-          <code>countersign tenant login-link &lt;tenant&gt;</code>
-        </pre>
-      </section>
     </main>
   )
 }

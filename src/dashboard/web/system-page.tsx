@@ -1,17 +1,31 @@
-/** For the operator: engine, workers, model pack, database and process. */
-import { Badge, Card, Facts, Loading, Problem, Time } from './parts.js'
+/** For the operator: the state of engine, models, database and process. */
+import { Badge, Card, Facts, Loading, Problem, Table, Time } from './parts.js'
 import { useData } from './use-data.js'
+
+const MEBIBYTE = 1_048_576
 
 interface SystemView {
   version: string
   node: string
+  now: string
   started_at: string
   urls: Record<string, string>
   memory_bytes: number
-  counts: { tenants: number; references: Record<string, number>; auditEntries: number }
-  pack: { id: string; roles: string[] }
+  database: {
+    status: 'ok' | 'degraded'
+    bytes: number
+    log_bytes: number
+    counts: { tenants: number; references: Record<string, number>; auditEntries: number }
+  }
+  pack: {
+    id: string
+    description: string
+    networks: Array<{ file: string; licence: string }>
+    calibration: Array<{ fmr: number; threshold: number; measured?: boolean }>
+  }
+  packs: Array<{ id: string; active: boolean; problem: string | null }>
   engine: {
-    status: string
+    status: 'ok' | 'degraded'
     workers: { ready: number; configured: number }
     queue: { waiting: number; running: number; limit: number }
     provider: { active: string; fallbacks: Array<{ provider: string; reason: string }> }
@@ -21,59 +35,119 @@ interface SystemView {
 export function SystemPage() {
   const { value, error } = useData<SystemView>('/system', 5000)
   if (!value) return error ? <Problem message={error} /> : <Loading />
-  const { engine, pack, counts } = value
+  const { engine, database, pack } = value
   return (
-    <div class="grid">
-      <Card title="Engine">
-        <Facts
-          rows={[
-            ['Health', <Badge tone={engine.status === 'ok' ? 'good' : 'bad'}>{engine.status}</Badge>],
-            ['Workers', `${engine.workers.ready} of ${engine.workers.configured} ready`],
-            [
-              'Queue',
-              `${engine.queue.waiting} waiting, ${engine.queue.running} running, limit ${engine.queue.limit}`,
-            ],
-            ['Provider', engine.provider.active],
-            ...engine.provider.fallbacks.map(({ provider, reason }): [string, string] => [
-              `${provider} not used`,
-              reason,
-            ]),
-          ]}
-        />
-      </Card>
-      <Card title="Model pack">
-        <Facts
-          rows={[
-            ['Pack', pack.id],
-            ['Roles', pack.roles.join(', ')],
-          ]}
-        />
-      </Card>
-      <Card title="Database">
-        <Facts
-          rows={[
-            ['Tenants', String(counts.tenants)],
-            ['References, production', String(counts.references.production)],
-            ['References, sandbox', String(counts.references.sandbox)],
-            ['Audit entries', String(counts.auditEntries)],
-          ]}
-        />
-      </Card>
-      <Card title="Process">
-        <Facts
-          rows={[
-            ['Version', value.version],
-            ['Node', value.node],
-            ['Running since', <Time at={value.started_at} />],
-            ['Memory', `${Math.round(value.memory_bytes / 1_048_576)} MiB`],
-            ['Production', <code>{value.urls.production}</code>],
-            ['Sandbox', <code>{value.urls.sandbox}</code>],
-          ]}
-        />
-        <p>
-          <a href="/metrics">Metrics</a> · <a href="/readyz">Readiness</a>
-        </p>
-      </Card>
+    <>
+      <Problem message={error} />
+      <div class="tiles">
+        <Health name="Engine" status={engine.status} />
+        <Health name="Database" status={database.status} />
+        <div class="tile">
+          <span class="muted">Workers</span>
+          <strong>
+            {engine.workers.ready} of {engine.workers.configured}
+          </strong>
+          <span class="muted small">ready</span>
+        </div>
+        <div class="tile">
+          <span class="muted">Queue</span>
+          <strong>
+            {engine.queue.waiting} of {engine.queue.limit}
+          </strong>
+          <span class="muted small">{engine.queue.running} running</span>
+        </div>
+      </div>
+      <div class="grid">
+        <Card title="Process">
+          <Facts
+            rows={[
+              ['Version', value.version],
+              ['Node', value.node],
+              ['Running since', <Time at={value.started_at} />],
+              ['Memory', mebibytes(value.memory_bytes)],
+              ['Provider', engine.provider.active],
+              ...engine.provider.fallbacks.map(({ provider, reason }): [string, string] => [
+                `${provider} not used`,
+                reason,
+              ]),
+              ['Production', <code>{value.urls.production}</code>],
+              ['Sandbox', <code>{value.urls.sandbox}</code>],
+            ]}
+          />
+          <p>
+            <a href="/metrics">Metrics</a> · <a href="/readyz">Readiness</a>
+          </p>
+        </Card>
+        <Card title="Database">
+          <Facts
+            rows={[
+              ['Size', mebibytes(database.bytes)],
+              ['Write-ahead log', mebibytes(database.log_bytes)],
+              ['Tenants', database.counts.tenants.toLocaleString()],
+              ['References, production', database.counts.references.production!.toLocaleString()],
+              ['References, sandbox', database.counts.references.sandbox!.toLocaleString()],
+              ['Audit entries', database.counts.auditEntries.toLocaleString()],
+            ]}
+          />
+        </Card>
+        <Card title="Model pack" hint={pack.description}>
+          <Facts
+            rows={value.packs.map(({ id, active, problem }) => [
+              id,
+              problem ? (
+                <>
+                  <Badge tone="bad">broken</Badge> {problem}
+                </>
+              ) : (
+                <Badge tone={active ? 'good' : 'plain'}>{active ? 'in use' : 'installed'}</Badge>
+              ),
+            ])}
+          />
+          <Table
+            label="Networks of the pack in use"
+            isFigures
+            columns={[{ name: 'Network' }, { name: 'Licence' }]}
+            rows={pack.networks.map(({ file, licence }) => ({
+              key: file,
+              cells: [<code>{file}</code>, licence],
+            }))}
+          />
+        </Card>
+        <Card
+          title="Calibration"
+          hint="The score from which two faces count as one person, by false match rate."
+        >
+          <Table
+            label="Calibration"
+            isFigures
+            columns={[
+              { name: 'False match rate' },
+              { name: 'Threshold', isNumber: true },
+              { name: 'Source' },
+            ]}
+            rows={pack.calibration.map(({ fmr, threshold, measured }) => ({
+              key: fmr,
+              cells: [fmr, threshold.toFixed(4), measured === false ? 'extrapolated' : 'measured'],
+            }))}
+          />
+        </Card>
+      </div>
+    </>
+  )
+}
+
+function Health({ name, status }: { name: string; status: 'ok' | 'degraded' }) {
+  return (
+    <div class="tile">
+      <span class="muted">{name}</span>
+      <strong>
+        <Badge tone={status === 'ok' ? 'good' : 'bad'}>{status}</Badge>
+      </strong>
+      <span class="muted small">{status === 'ok' ? 'serves' : 'not at full strength'}</span>
     </div>
   )
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / MEBIBYTE).toFixed(bytes < 10 * MEBIBYTE ? 1 : 0)} MiB`
 }

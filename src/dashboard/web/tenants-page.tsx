@@ -1,153 +1,201 @@
 /** For the operator: tenants, their contracts, and links to sign in. */
 import { useState } from 'preact/hooks'
 import { call, post, type TenantView } from './api.js'
-import { Card, Loading, Problem, Reveal } from './parts.js'
+import { Badge, Card, Confirm, Empty, Loading, Problem, Reveal, Table, Time } from './parts.js'
+import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
+
+const LINK = 'Login link, for one use within an hour'
+const NAME = '[A-Za-z0-9][A-Za-z0-9._\\-]*'
+const COLUMNS = [
+  { name: 'Name' },
+  { name: 'Production key' },
+  { name: 'Requests per second', isNumber: true },
+  { name: 'False match rate', isNumber: true },
+  { name: 'Created' },
+  { name: 'Actions', isSilent: true },
+]
 
 interface Created {
   sandbox_key: string
   signing_secret: { secret: string }
   login_link: string
 }
+type Shown = Array<[label: string, value: string]>
 
 export function TenantsPage() {
   const tenants = useData<{ tenants: TenantView[] }>('/tenants')
-  const [shown, setShown] = useState<Array<[string, string]>>([])
-  const [problem, setProblem] = useState<string | null>(null)
-  const attempt = async (work: () => Promise<Array<[string, string]>>) => {
-    setProblem(null)
-    try {
+  const [shown, setShown] = useState<Shown>([])
+  const [editing, setEditing] = useState<TenantView | null>(null)
+  const { problem, isBusy, run } = useAction()
+  const change = (work: () => Promise<Shown>) =>
+    run(async () => {
       setShown(await work())
-    } catch (error) {
-      setProblem((error as Error).message)
-    }
-    tenants.reload()
-  }
-  const create = (name: string, rate: string, fmr: string) =>
-    attempt(async () => {
+      tenants.reload()
+    })
+  const create = ({ name, rate, fmr }: Contract & { name: string }) =>
+    change(async () => {
       const created = await post<Created>('/tenants', {
         name,
         ...(rate ? { rate_per_second: Number(rate) } : {}),
         ...(fmr ? { fmr: Number(fmr) } : {}),
       })
       return [
-        ['Sandbox key', created.sandbox_key],
-        ['Signing secret', created.signing_secret.secret],
-        ['Login link, for one use within an hour', created.login_link],
+        [`Sandbox key of ${name}`, created.sandbox_key],
+        [`Signing secret of ${name}`, created.signing_secret.secret],
+        [LINK, created.login_link],
       ]
     })
-  const link = (id: string) =>
-    attempt(async () => {
+  const link = ({ id, name }: TenantView) =>
+    change(async () => {
       const { login_link } = await post<{ login_link: string }>(`/tenants/${id}/login-link`)
-      return [['Login link, for one use within an hour', login_link]]
+      return [[`${LINK}, to ${name}`, login_link]]
     })
-  const save = (id: string, rate: string, fmr: string) =>
-    attempt(async () => {
+  const save = ({ id }: TenantView, { rate, fmr }: Contract) => {
+    setEditing(null)
+    return change(async () => {
       await call('PATCH', `/tenants/${id}`, { rate_per_second: Number(rate), fmr: fmr ? Number(fmr) : null })
       return []
     })
+  }
   return (
     <>
       <Problem message={problem ?? tenants.error} />
       {shown.map(([label, value]) => (
-        <Reveal key={value} label={label} value={value} />
+        <Reveal
+          key={value}
+          label={label}
+          value={value}
+          onDone={() => setShown(shown.filter((one) => one[1] !== value))}
+        />
       ))}
       <Card title="Tenants">
         {!tenants.value ? (
           <Loading />
         ) : tenants.value.tenants.length === 0 ? (
-          <p class="muted">There are none yet.</p>
+          <Empty title="No tenants yet">
+            Each backend that calls this service is one. Create the first below.
+          </Empty>
         ) : (
-          <section class="wide" tabIndex={0} aria-label="Tenants">
-            <table>
-              <thead>
-                <tr>
-                  <th>Name</th>
-                  <th>Production key</th>
-                  <th>Requests/s</th>
-                  <th>False match rate</th>
-                  <th>Actions</th>
-                </tr>
-              </thead>
-              <tbody>
-                {tenants.value.tenants.map((tenant) => (
-                  <TenantRow key={tenant.id} tenant={tenant} onLink={link} onSave={save} />
-                ))}
-              </tbody>
-            </table>
-          </section>
+          <Table
+            label="Tenants"
+            columns={COLUMNS}
+            rows={tenants.value.tenants.map((tenant) => ({
+              key: tenant.id,
+              cells: [
+                <a href={`#/tenants/${tenant.id}/overview`}>{tenant.name}</a>,
+                <Badge tone={tenant.production_key === 'revealed' ? 'good' : 'plain'}>
+                  {tenant.production_key}
+                </Badge>,
+                tenant.rate_per_second,
+                tenant.fmr ?? 'default',
+                <Time at={tenant.created_at} day />,
+                <span class="buttons">
+                  <button type="button" onClick={() => setEditing(tenant)}>
+                    Edit<span class="for-readers"> {tenant.name}</span>
+                  </button>
+                  <button type="button" onClick={() => link(tenant)}>
+                    Login link<span class="for-readers"> of {tenant.name}</span>
+                  </button>
+                </span>,
+              ],
+            }))}
+          />
         )}
       </Card>
-      <Card title="New tenant">
-        <form
-          class="fields"
-          onSubmit={(event) => {
-            event.preventDefault()
-            const form = new FormData(event.currentTarget)
-            const text = (name: string) => String(form.get(name) ?? '')
-            void create(text('name'), text('rate'), text('fmr'))
-          }}
-        >
-          <div>
-            <label for="name">Name</label>
-            <input id="name" name="name" required maxLength={64} pattern="[A-Za-z0-9][A-Za-z0-9._\-]*" />
-          </div>
-          <div>
-            <label for="rate">Requests per second</label>
-            <input id="rate" name="rate" inputMode="decimal" placeholder="default" />
-          </div>
-          <div>
-            <label for="fmr">False match rate</label>
-            <input id="fmr" name="fmr" inputMode="decimal" placeholder="default" />
-          </div>
-          <button type="submit" class="primary">
-            Create
-          </button>
-        </form>
-      </Card>
+      <CreateCard isBusy={isBusy} onCreate={create} />
+      {editing && (
+        <Edit
+          tenant={editing}
+          onSave={(contract) => save(editing, contract)}
+          onCancel={() => setEditing(null)}
+        />
+      )}
     </>
   )
 }
 
-function TenantRow(props: {
-  tenant: TenantView
-  onLink: (id: string) => void
-  onSave: (id: string, rate: string, fmr: string) => void
-}) {
-  const { tenant, onLink, onSave } = props
+interface Contract {
+  rate: string
+  fmr: string
+}
+
+function CreateCard(props: { isBusy: boolean; onCreate: (contract: Contract & { name: string }) => void }) {
+  return (
+    <Card title="New tenant" hint="Its keys, its signing secret and a login link are shown once.">
+      <form
+        class="fields"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const form = new FormData(event.currentTarget)
+          const text = (name: string) => String(form.get(name) ?? '').trim()
+          props.onCreate({ name: text('name'), rate: text('rate'), fmr: text('fmr') })
+        }}
+      >
+        <div>
+          <label for="name">Name</label>
+          <input
+            id="name"
+            name="name"
+            required
+            autocomplete="off"
+            maxLength={64}
+            pattern={NAME}
+            title="Letters, digits, dots, dashes and underscores"
+          />
+        </div>
+        <div>
+          <label for="rate">Requests per second</label>
+          <input id="rate" name="rate" type="number" min="0.1" step="any" placeholder="default" />
+        </div>
+        <div>
+          <label for="fmr">False match rate</label>
+          <input id="fmr" name="fmr" type="number" min="1e-9" max="0.5" step="any" placeholder="default" />
+        </div>
+        <button type="submit" class="primary" disabled={props.isBusy}>
+          Create
+        </button>
+      </form>
+    </Card>
+  )
+}
+
+function Edit(props: { tenant: TenantView; onSave: (contract: Contract) => void; onCancel: () => void }) {
+  const { tenant } = props
   const [rate, setRate] = useState(String(tenant.rate_per_second))
   const [fmr, setFmr] = useState(tenant.fmr === null ? '' : String(tenant.fmr))
   return (
-    <tr>
-      <td>
-        <a href={`#/tenants/${tenant.id}/overview`}>{tenant.name}</a>
-      </td>
-      <td>{tenant.production_key}</td>
-      <td>
-        <input
-          class="narrow"
-          aria-label={`Requests per second of ${tenant.name}`}
-          value={rate}
-          onInput={(event) => setRate(event.currentTarget.value)}
-        />
-      </td>
-      <td>
-        <input
-          class="narrow"
-          aria-label={`False match rate of ${tenant.name}`}
-          placeholder="default"
-          value={fmr}
-          onInput={(event) => setFmr(event.currentTarget.value)}
-        />
-      </td>
-      <td class="buttons">
-        <button type="button" onClick={() => onSave(tenant.id, rate, fmr)}>
-          Save
-        </button>
-        <button type="button" onClick={() => onLink(tenant.id)}>
-          Login link
-        </button>
-      </td>
-    </tr>
+    <Confirm
+      title={`Contract of ${tenant.name}`}
+      confirm="Save"
+      onCancel={props.onCancel}
+      onConfirm={() => props.onSave({ rate, fmr })}
+    >
+      <label for="edit-rate">Requests per second</label>
+      <input
+        id="edit-rate"
+        type="number"
+        required
+        min="0.1"
+        step="any"
+        value={rate}
+        onInput={(event) => setRate(event.currentTarget.value)}
+      />
+      <label for="edit-fmr">False match rate</label>
+      <input
+        id="edit-fmr"
+        type="number"
+        min="1e-9"
+        max="0.5"
+        step="any"
+        placeholder="default"
+        value={fmr}
+        onInput={(event) => setFmr(event.currentTarget.value)}
+      />
+      <p class="muted small">
+        The false match rate decides the threshold: how similar two faces must be. Twice the rate per second
+        may come at once.
+      </p>
+    </Confirm>
   )
 }

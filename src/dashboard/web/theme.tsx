@@ -1,8 +1,9 @@
 /** Light or dark: the system's choice until the reader makes one. */
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 
 type Theme = 'light' | 'dark'
 const STORAGE = 'countersign-theme'
+const CHANGE = 'themechange'
 
 function currentTheme(): Theme {
   const chosen = localStorage.getItem(STORAGE)
@@ -10,23 +11,41 @@ function currentTheme(): Theme {
   return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 }
 
+/** Shows the theme on this page; what draws by itself learns of it by `useTheme`. */
 export function applyTheme(): void {
-  document.documentElement.dataset.theme = currentTheme()
+  const theme = currentTheme()
+  document.documentElement.dataset.theme = theme
+  // What the renderer of the API reference looks for.
+  document.documentElement.classList.toggle('dark-mode', theme === 'dark')
+  dispatchEvent(new Event(CHANGE))
+}
+
+export function toggleTheme(): void {
+  localStorage.setItem(STORAGE, currentTheme() === 'dark' ? 'light' : 'dark')
+  applyTheme()
+}
+
+/** Follows the system from now on, as long as the reader makes no choice. */
+export function followSystemTheme(): void {
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', applyTheme)
+  applyTheme()
+}
+
+export function useTheme(): Theme {
+  const [theme, setTheme] = useState(currentTheme)
+  useEffect(() => {
+    const follow = () => setTheme(currentTheme())
+    addEventListener(CHANGE, follow)
+    return () => removeEventListener(CHANGE, follow)
+  }, [])
+  return theme
 }
 
 export function ThemeButton() {
-  const [theme, setTheme] = useState(currentTheme())
-  const other: Theme = theme === 'dark' ? 'light' : 'dark'
-  const toggle = () => {
-    localStorage.setItem(STORAGE, other)
-    applyTheme()
-    setTheme(other)
-    // The charts read their colours when they are drawn.
-    dispatchEvent(new Event('themechange'))
-  }
+  const theme = useTheme()
   return (
-    <button type="button" class="quiet" onClick={toggle}>
-      {other === 'dark' ? 'Dark theme' : 'Light theme'}
+    <button type="button" class="quiet" onClick={toggleTheme}>
+      {theme === 'dark' ? 'Light theme' : 'Dark theme'}
     </button>
   )
 }

@@ -1,8 +1,9 @@
 /** Data that is fetched when a page opens, again on demand, and in an interval where it should stay fresh. */
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { get } from './api.js'
 
 export interface Data<T> {
+  /** Of the last answer; that of another path stays until the new one is there, so that nothing jumps. */
   value: T | null
   error: string | null
   reload: () => void
@@ -11,20 +12,24 @@ export interface Data<T> {
 export function useData<T>(path: string, refreshMs?: number): Data<T> {
   const [value, setValue] = useState<T | null>(null)
   const [error, setError] = useState<string | null>(null)
+  // An answer that comes late must not take the place of one to a later question.
+  const asked = useRef(0)
   const reload = useCallback(() => {
+    const question = ++asked.current
+    const isLatest = () => question === asked.current
     get<T>(path).then(
       (fresh) => {
+        if (!isLatest()) return
         setValue(fresh)
         setError(null)
       },
-      (failure: Error) => setError(failure.message),
+      (failure: Error) => isLatest() && setError(failure.message),
     )
   }, [path])
   useEffect(() => {
-    setValue(null)
     reload()
     if (refreshMs === undefined) return
-    const timer = setInterval(reload, refreshMs)
+    const timer = setInterval(() => document.hidden || reload(), refreshMs)
     return () => clearInterval(timer)
   }, [reload, refreshMs])
   return { value, error, reload }

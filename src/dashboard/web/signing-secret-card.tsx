@@ -1,0 +1,173 @@
+/** The signing secret and its rotation: how long both validate, and which of them the backends still hold. */
+import { useState } from 'preact/hooks'
+import type { TenantOverview, TrafficView } from './api.js'
+import { Badge, Card, Confirm, Countdown, Table, Time } from './parts.js'
+
+const MINUTE_MS = 60_000
+const COLUMNS = [
+  { name: 'Id (kid)' },
+  { name: 'State' },
+  { name: 'Created' },
+  { name: 'Requests', isNumber: true },
+  { name: 'Last named' },
+]
+
+type Secret = TenantOverview['signing_secrets'][number]
+
+/** What the traffic of the last hour says of a secret. */
+interface Use {
+  count: number
+  /** Start of the last minute with a request that named it. */
+  lastAt: number | null
+}
+
+export function SigningSecretCard(props: {
+  tenant: TenantOverview
+  traffic: TrafficView | null
+  onRotate: (force: boolean) => void
+}) {
+  const { tenant, traffic, onRotate } = props
+  const [isAsking, setAsking] = useState(false)
+  const { signing_secrets: secrets, now } = tenant
+  const previous = secrets.find(({ valid_until }) => valid_until !== null)
+  const current = secrets.find(({ valid_until }) => valid_until === null)
+  // During an overlap only what came after the rotation tells who has followed it.
+  const since = previous && current ? Date.parse(current.created_at) : 0
+  const uses = new Map(secrets.map(({ id }) => [id, useOf(traffic, id, since)]))
+  const unnamed = useOf(traffic, 'unnamed', since)
+  return (
+    <Card
+      title="Signing secret"
+      hint="It signs every response and every JWT."
+      actions={
+        previous ? (
+          <button type="button" class="danger" onClick={() => setAsking(true)}>
+            End the overlap: rotate again
+          </button>
+        ) : (
+          <button type="button" class="primary" onClick={() => onRotate(false)}>
+            Rotate the signing secret
+          </button>
+        )
+      }
+    >
+      {previous && current && (
+        <Overlap
+          previous={previous}
+          now={now}
+          old={uses.get(previous.id)!}
+          fresh={uses.get(current.id)!}
+          unnamed={unnamed}
+        />
+      )}
+      <Table
+        label="Signing secrets"
+        columns={COLUMNS}
+        rows={secrets.map((secret) => {
+          const { count, lastAt } = uses.get(secret.id)!
+          return {
+            key: secret.id,
+            cells: [
+              <code>{secret.id}</code>,
+              <Badge tone={secret.valid_until ? 'warn' : 'good'}>
+                {secret.valid_until ? 'outgoing' : 'current'}
+              </Badge>,
+              <Time at={secret.created_at} />,
+              count,
+              lastAt === null ? 'not named' : ago(Date.parse(now) - lastAt),
+            ],
+          }
+        })}
+      />
+      <p class="muted">
+        {previous ? 'Requests since the rotation' : 'Requests of the last hour'}, by the secret that the
+        backend says it holds in <code>X-Svc-Signing-Key-Id</code>.{' '}
+        {unnamed.count > 0 && `${unnamed.count} named none: which secret checks those, nobody can tell.`}
+        {!previous && ' After a rotation the old and the new secret both validate for 30 minutes.'}
+      </p>
+      {isAsking && (
+        <Confirm
+          title="End the outgoing secret now?"
+          confirm="Rotate now"
+          isDanger
+          onCancel={() => setAsking(false)}
+          onConfirm={() => {
+            setAsking(false)
+            onRotate(true)
+          }}
+        >
+          <p>
+            Another new secret is made, the current one becomes the outgoing one, and the outgoing one ends at
+            once: backends that still hold it refuse every response from this moment on.
+          </p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+function Overlap(props: { previous: Secret; now: string; old: Use; fresh: Use; unnamed: Use }) {
+  const { previous, now, old, fresh, unnamed } = props
+  const parts = [
+    { name: 'new secret', count: fresh.count, tone: 'fresh' },
+    { name: 'old secret', count: old.count, tone: 'old' },
+    { name: 'none named', count: unnamed.count, tone: 'unnamed' },
+  ]
+  const total = parts.reduce((sum, { count }) => sum + count, 0)
+  const text = parts.map(({ name, count }) => `${name} ${count}`).join(', ')
+  return (
+    <div class="overlap">
+      <div class="clock">
+        <Countdown until={previous.valid_until!} now={now} />
+        <span class="muted small">until only the new secret signs</span>
+      </div>
+      <div class="share">
+        <strong>{advice(old, fresh, Date.parse(now))}</strong>
+        <svg
+          role="img"
+          aria-label={`Requests since the rotation: ${text}`}
+          viewBox="0 0 100 1"
+          preserveAspectRatio="none"
+        >
+          {parts.map(({ name, count, tone }, index) => (
+            <rect
+              key={name}
+              class={tone}
+              x={total ? (100 * parts.slice(0, index).reduce((sum, part) => sum + part.count, 0)) / total : 0}
+              width={total ? (100 * count) / total : 0}
+              height="1"
+            />
+          ))}
+        </svg>
+        <ul class="keys">
+          {parts.map(({ name, count, tone }) => (
+            <li key={name}>
+              <i class={tone} /> {name} <b>{count}</b>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  )
+}
+
+function advice(old: Use, fresh: Use, now: number): string {
+  if (old.count + fresh.count === 0) return 'No request has named a secret since the rotation.'
+  if (fresh.count === 0) return 'Every backend still holds the old secret: deploy the new one.'
+  if (old.lastAt === null) return 'Every backend that names its secret holds the new one.'
+  return `The old secret was last named ${ago(now - old.lastAt)}.`
+}
+
+function useOf(traffic: TrafficView | null, name: string, since: number): Use {
+  const slots = (traffic?.slots ?? []).filter(({ at }) => at + (traffic?.step_ms ?? 0) > since)
+  const named = slots.filter(({ signingKeys }) => signingKeys[name])
+  return {
+    count: named.reduce((count, { signingKeys }) => count + signingKeys[name]!, 0),
+    lastAt: named.at(-1)?.at ?? null,
+  }
+}
+
+function ago(ms: number): string {
+  const minutes = Math.floor(ms / MINUTE_MS)
+  return minutes < 1 ? 'just now' : minutes === 1 ? '1 minute ago' : `${minutes} minutes ago`
+}

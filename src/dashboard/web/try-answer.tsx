@@ -1,0 +1,87 @@
+/** What the service answered to a tried photo: verdict, score, timings, signature and JWT. */
+import { Badge, type Fact, Facts } from './parts.js'
+
+export interface Answer {
+  environment: string
+  status: number
+  headers: Record<string, string>
+  body: Record<string, unknown>
+  signature_valid: boolean
+  jwt?: { valid: boolean; kid: string; claims: unknown }
+}
+
+export function AnswerView({ answer }: { answer: Answer }) {
+  const { body, jwt } = answer
+  const verdict = (body.verdict ?? body.status ?? body.code) as string
+  const isGood = verdict === 'approved' || verdict === 'enrolled'
+  const row = (name: string, value: unknown): Fact[] => (value ? [[name, String(value)]] : [])
+  return (
+    <div class="answer" role="status">
+      <div class="verdict">
+        <Badge tone={isGood ? 'good' : 'bad'}>{verdict}</Badge>
+        <span class="muted">
+          {answer.status} from {answer.environment}
+        </span>
+      </div>
+      {typeof body.score === 'number' && (
+        <Score score={body.score} threshold={body.threshold as number} fmr={body.fmr as number} />
+      )}
+      <Facts
+        rows={[
+          ...row('Reason', body.reason),
+          ...row('Message', body.message),
+          ['Signature', <Validity isValid={answer.signature_valid} />],
+          ...(jwt ? [['JWT', <Validity isValid={jwt.valid} />] as Fact] : []),
+        ]}
+      />
+      <Timings header={answer.headers['Server-Timing'] ?? ''} />
+      {jwt && (
+        <details open>
+          <summary>Decoded JWT</summary>
+          <p class="muted">
+            Signed with <code>{jwt.kid}</code>
+          </p>
+          <pre tabIndex={0}>{JSON.stringify(jwt.claims, null, 2)}</pre>
+        </details>
+      )}
+    </div>
+  )
+}
+
+function Validity({ isValid }: { isValid: boolean }) {
+  return isValid ? <Badge tone="good">valid</Badge> : <Badge tone="bad">not valid</Badge>
+}
+
+function Score({ score, threshold, fmr }: { score: number; threshold: number; fmr: number }) {
+  const place = (value: number) => 100 * Math.min(Math.max(value, 0), 1)
+  const side = score >= threshold ? 'good' : 'bad'
+  const text = `Score ${score.toFixed(4)}, threshold ${threshold} for a false match rate of ${fmr}`
+  return (
+    <div class="score">
+      <svg viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label={text}>
+        <rect class="track" width="100" height="6" />
+        <rect class={side} width={place(score)} height="6" />
+        <rect class="mark" x={place(threshold) - 0.25} width="0.5" height="6" />
+      </svg>
+      <p class="small muted">{text}</p>
+    </div>
+  )
+}
+
+/** `Server-Timing: decode;dur=5.1, …` as a row of stages. */
+function Timings({ header }: { header: string }) {
+  const stages = [...header.matchAll(/(\w+);dur=([\d.]+)/g)]
+  const total = stages.reduce((sum, [, , ms]) => sum + Number(ms), 0)
+  return (
+    <ul class="timings" aria-label="Timings in milliseconds">
+      {stages.map(([, stage, ms]) => (
+        <li key={stage}>
+          {stage} <b>{Number(ms).toFixed(1)}</b>
+        </li>
+      ))}
+      <li>
+        total <b>{total.toFixed(1)} ms</b>
+      </li>
+    </ul>
+  )
+}
