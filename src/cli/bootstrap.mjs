@@ -3,7 +3,7 @@
  * Plain JavaScript without dependencies, because nothing is installed yet.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, watch, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -45,6 +45,7 @@ function isInstalled() {
   return existsSync(marker) && statSync(marker).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs
 }
 
+const DASHBOARD = 'src/dashboard/web/vite.config.ts'
 const STAMP = join(root, 'dist', '.built')
 
 function newestSource(folder) {
@@ -78,13 +79,7 @@ if (!isInstalled())
 if (!isBuilt()) {
   const started = Date.now()
   step('Building', bin('tsc'), ['-p', 'tsconfig.json'])
-  step('Building the dashboard', bin('vite'), [
-    'build',
-    '--config',
-    'src/dashboard/web/vite.config.ts',
-    '--logLevel',
-    'warn',
-  ])
+  step('Building the dashboard', bin('vite'), ['build', '--config', DASHBOARD, '--logLevel', 'warn'])
   writeFileSync(STAMP, String(started))
 }
 
@@ -110,31 +105,63 @@ const COMMANDS = {
 if (command === 'dev') dev()
 else forward(...COMMANDS[command]())
 
-/** Runs the command with our terminal and leaves as it left; signals of a terminal reach it anyway, others are passed on. */
+/** Runs the command with our terminal and leaves as it left. */
 function forward(program, parameters) {
   const child = spawn(program, parameters, { stdio: 'inherit', shell: windows && program.endsWith('.cmd') })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  onEnd((signal) => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(signal ? 1 : code))
-  // `kill` of an npm process ends npm and its shell without telling us; then the shell is no longer our parent.
-  const parent = process.ppid
-  setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), PARENT_POLL_MS).unref()
-  return child
 }
 
-/** Compiles on change and restarts the service when the build changed. */
+/** Signals of a terminal reach the children anyway, others are passed on. */
+function onEnd(end) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => end(signal))
+  // `kill` of an npm process ends npm and its shell without telling us; then the shell is no longer our parent.
+  const parent = process.ppid
+  setInterval(() => process.ppid !== parent && end('SIGTERM'), PARENT_POLL_MS).unref()
+}
+
+/** How long the compilers must have written nothing before the service is started anew. */
+const SETTLE_MS = 500
+
+/**
+ * Compiles service and dashboard on change and restarts the service when what was built changed. Not by `node --watch`: the
+ * engine's process would inherit its wish to be told of every import, and fail.
+ */
 function dev() {
-  const compiler = spawn(bin('tsc'), ['-p', 'tsconfig.json', '--watch', '--preserveWatchOutput'], {
-    stdio: 'inherit',
-    shell: windows,
+  const compilers = [
+    ['tsc', '-p', 'tsconfig.json', '--watch', '--preserveWatchOutput'],
+    ['vite', 'build', '--config', DASHBOARD, '--watch', '--logLevel', 'warn'],
+  ].map(([program, ...parameters]) =>
+    spawn(bin(program), parameters, {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      shell: windows,
+      // A group of its own: the compiler is a child of what npm links, which does not pass signals on.
+      detached: !windows,
+    }),
+  )
+  const parameters = [join(root, 'dist/src/cli/main.js'), 'serve', '--demo', ...args]
+  let service
+  let timer
+  const start = () => {
+    service = spawn(process.execPath, parameters, { stdio: 'inherit' })
+  }
+  const restart = () => {
+    if (service.exitCode !== null || service.signalCode !== null) return start()
+    // It finishes what is under way; what changes meanwhile is there when the next one starts.
+    if (service.listenerCount('exit') === 0) service.once('exit', start)
+    service.kill('SIGTERM')
+  }
+  const changes = watch(join(root, 'dist'), { recursive: true }, () => {
+    clearTimeout(timer)
+    timer = setTimeout(restart, SETTLE_MS)
   })
-  const service = forward(process.execPath, [
-    '--watch',
-    '--watch-path',
-    join(root, 'dist'),
-    join(root, 'dist/src/cli/main.js'),
-    'serve',
-    '--demo',
-    ...args,
-  ])
-  service.on('exit', () => compiler.kill())
+  onEnd((signal) => {
+    changes.close()
+    clearTimeout(timer)
+    service.removeAllListeners('exit')
+    service.kill(signal)
+    for (const compiler of compilers) windows ? compiler.kill() : process.kill(-compiler.pid, signal)
+  })
+  start()
 }

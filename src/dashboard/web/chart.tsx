@@ -121,13 +121,24 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
           },
         }
         if (draw === 'line')
-          return { ...shared, stroke: css(colour), width: 2, points: { size: 4 }, spanGaps: true }
+          return {
+            ...shared,
+            stroke: css(colour),
+            width: 2,
+            points: { size: 6, show: isSparse },
+            spanGaps: true,
+          }
         const bars = uPlot.paths.bars!({ size: [0.8], radius: 0.1 })
         return { ...shared, fill: css(colour), width: 0, paths: bars, points: { show: false } }
       }),
     ],
     hooks: mark ? { draw: [(self) => drawMark(self, mark, css('--text'), font)] } : {},
   }
+}
+
+/** A line of one point would not be seen. */
+function isSparse(self: uPlot, index: number): boolean {
+  return Array.from<number | null | undefined>(self.data[index]!).filter((value) => value != null).length < 3
 }
 
 function label(at: number, numeric: boolean | undefined): string {
