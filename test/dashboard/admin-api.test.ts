@@ -254,6 +254,13 @@ describe('the operator', () => {
     expect(body).toMatchObject({
       engine: { status: 'ok' },
       pack: { id: running.service.engine.pack.modelId },
+      database: { status: 'ok', counts: { tenants: expect.any(Number) } },
     })
+    expect(body.database.bytes + body.database.log_bytes).toBeGreaterThan(0)
+    expect(body.packs.filter(({ active }: { active: boolean }) => active)).toEqual([
+      { id: body.pack.id, active: true, problem: null },
+    ])
+    const thresholds = body.pack.calibration.map(({ threshold }: { threshold: number }) => threshold)
+    expect(thresholds.length).toBeGreaterThan(1)
   })
 })

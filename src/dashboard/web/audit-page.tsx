@@ -138,8 +138,10 @@ function ChainCard({ path }: { path: string }) {
         !chain.error && <Loading />
       ) : value.broken_at === null ? (
         <p>
-          <Badge tone="good">intact</Badge> {value.entries.toLocaleString()} entries, each bound to the one
-          before, and the last one sealed.
+          <Badge tone="good">intact</Badge>{' '}
+          {value.entries === 0
+            ? 'No entries yet.'
+            : `${value.entries.toLocaleString()} entries, each bound to the one before, and the last one sealed.`}
         </p>
       ) : (
         <p>

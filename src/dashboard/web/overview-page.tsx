@@ -100,7 +100,7 @@ function Tile({ name, value, detail }: { name: string; value: number; detail: st
 function NothingYet({ tenant, window }: { tenant: TenantOverview; window: string }) {
   return (
     <Card title="Traffic">
-      <Empty title={`No requests in the last ${window}`}>
+      <Empty title={`No requests within ${window}`}>
         {tenant.production_key === 'not issued'
           ? 'Send a first verify to the sandbox, from your backend or on the page “Try it”: when it is approved, your production key is issued.'
           : 'Charts of requests, verdicts, latencies and scores appear here with the first one.'}
