@@ -23,9 +23,7 @@ interface VectorMark {
  */
 export function encodeFrame(message: unknown, images: readonly Uint8Array[] = []): Uint8Array[] {
   const vectors: Float32Array[] = []
-  const json = JSON.stringify(message, (_key, value: unknown) =>
-    value instanceof Float32Array ? ({ $vector: vectors.push(value) - 1 } satisfies VectorMark) : value,
-  )
+  const json = JSON.stringify(withMarks(message, vectors))
   const parts = [...vectors.map(bytesOf), ...images]
   const headLength = FIXED_HEAD + parts.length * WORD
   const jsonLength = Buffer.byteLength(json)
@@ -99,18 +97,37 @@ export class FrameReader<Message> {
 }
 
 function decode<Message>(json: Uint8Array, parts: Uint8Array[]): Frame<Message> {
-  let vectors = 0
   try {
-    const message = JSON.parse(Buffer.from(json.buffer).toString(), (_key, value: unknown) => {
-      const part = (value as VectorMark | null)?.$vector
-      if (part === undefined) return value
-      vectors++
-      return new Float32Array(parts[part]!.buffer)
-    }) as Message
-    return { message, images: parts.slice(vectors) }
+    const vectors: Float32Array[] = []
+    const message = withVectors(JSON.parse(Buffer.from(json.buffer).toString()), parts, vectors) as Message
+    return { message, images: parts.slice(vectors.length) }
   } catch (cause) {
     throw new FrameError('a frame whose message cannot be read', { cause })
   }
+}
+
+// Walked by hand: the functions that JSON.stringify and JSON.parse take cost ten times as much.
+
+/** A copy with a mark in each vector's place, which is added to `vectors`. */
+function withMarks(value: unknown, vectors: Float32Array[]): unknown {
+  if (value instanceof Float32Array) return { $vector: vectors.push(value) - 1 } satisfies VectorMark
+  if (Array.isArray(value)) return value.map((item) => withMarks(item, vectors))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withMarks(item, vectors)]))
+}
+
+/** Puts the vectors in their marks' places. @throws when a part is missing or no vector */
+function withVectors(value: unknown, parts: readonly Uint8Array[], vectors: Float32Array[]): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const part = (value as Partial<VectorMark>).$vector
+  if (part !== undefined) {
+    const vector = new Float32Array(parts[part]!.buffer)
+    vectors.push(vector)
+    return vector
+  }
+  const fields = value as Record<string, unknown>
+  for (const key of Object.keys(fields)) fields[key] = withVectors(fields[key], parts, vectors)
+  return value
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {

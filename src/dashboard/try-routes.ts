@@ -68,6 +68,7 @@ const call: TenantRoute<Static<typeof callBody>> = {
       headers: { authorization, 'content-type': 'application/json' },
       body: async () => body,
     })
+    answer.afterwards?.()
     const { outgoing, incoming } = await ledger.secrets.active(ledger.store.read, tenant.id)
     const secrets = incoming ? [outgoing, incoming] : [outgoing]
     const text = answer.body.toString()

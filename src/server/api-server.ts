@@ -150,8 +150,15 @@ export class ApiServer {
     }
     const answer = await this.answer(request, passage).catch((error) => this.refuse(error, passage))
     const reply = this.sign(request, passage, answer)
-    this.record(request, passage, answer)
-    return reply
+    const durationMs = performance.now() - passage.startedMs
+    const afterwards = () => {
+      try {
+        this.record(request, passage, answer, durationMs)
+      } catch (err) {
+        this.parts.log.error({ request_id: passage.requestId, err }, 'the request could not be recorded')
+      }
+    }
+    return { ...reply, afterwards }
   }
 
   private async answer(request: IncomingRequest, passage: Passage): Promise<Answer> {
@@ -319,10 +326,9 @@ export class ApiServer {
   }
 
   /** One line a request. The query may name a user, so it stays out. */
-  private record(request: IncomingRequest, passage: Passage, answer: Answer): void {
-    const { requestId, startedMs, timings, caller, route, trace } = passage
+  private record(request: IncomingRequest, passage: Passage, answer: Answer, durationMs: number): void {
+    const { requestId, timings, caller, route, trace } = passage
     const { environment, log, observe } = this.parts
-    const durationMs = performance.now() - startedMs
     const endpoint = route?.endpoint.id ?? 'unknown'
     const observed: ObservedRequest = {
       environment,

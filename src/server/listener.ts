@@ -34,6 +34,8 @@ export interface Reply {
   body: string | Buffer | AsyncIterable<string>
   /** Closes the connection after the reply: what still arrives on it is not wanted. */
   close?: boolean
+  /** Work that the caller need not wait for: runs when the reply is written, or nobody waits for it any more. Must not throw. */
+  afterwards?: () => void
 }
 
 export interface WholeReply extends Reply {
@@ -144,7 +146,10 @@ function receive(
     // Chunk sizes are parsed laxly: what follows such a body may not be where a proxy in front believes it to be.
     const isLast = headers['transfer-encoding'] !== undefined
     options.handler(request).then(
-      (reply) => exchange.reply(isLast ? { ...reply, close: true } : reply, method === 'HEAD'),
+      (reply) => {
+        exchange.reply(isLast ? { ...reply, close: true } : reply, method === 'HEAD')
+        reply.afterwards?.()
+      },
       () => exchange.reply(BARE_FAILURE, method === 'HEAD'),
     )
   } catch {

@@ -100,7 +100,7 @@ interface Verdict {
   comparison: Comparison | null
   replaySuspected: boolean
   /** To be remembered. */
-  capture?: Capture
+  capture: Capture | null
   /** While locked out. */
   retryAfterMs?: number
 }
@@ -134,20 +134,21 @@ export function verify(services: Services): Endpoint<Input> {
     if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
   }
 
-  /** The capture, entered as under way until the request ends, and whether one like it was seen before. */
-  async function suspectReplay(
-    call: Call<Input>,
+  /** All that can be computed of a capture before its embedding is there. */
+  function prepareCapture(
     subject: Subject,
     images: Buffer[],
-    { embedding }: Comparison,
-  ): Promise<{ capture: Capture; suspected: boolean }> {
-    const capture = { digests: images.map((image) => vault.captureDigest(subject, image)), embedding }
+    { length: dimensions }: Float32Array,
+  ): Pick<Capture, 'digests'> {
+    subject.captureTransform(dimensions)
+    return { digests: images.map((image) => vault.captureDigest(subject, image)) }
+  }
+
+  /** Enters the capture as under way until the request ends. @returns whether one like it was seen before */
+  async function suspectReplay(call: Call<Input>, subject: Subject, capture: Capture): Promise<boolean> {
     const entered = underWay.enter(subject, capture)
     call.defer(entered.leave)
-    return {
-      capture,
-      suspected: entered.isReplay || (await isReplay(services, store.read, subject, capture)),
-    }
+    return entered.isReplay || (await isReplay(services, store.read, subject, capture))
   }
 
   async function judge(
@@ -164,21 +165,24 @@ export function verify(services: Services): Endpoint<Input> {
         reason: locked,
         comparison: null,
         replaySuspected: false,
+        capture: null,
         ...(locked === 'locked_out' ? { retryAfterMs: subject!.record.lockedUntil! - now } : {}),
       }
     const reference = subject?.reference
       ? vault.openReference(subject, subject.reference).embedding
       : new Float32Array(0)
-    const comparison = await recogniser.verify(call.input.user_id, images, reference, fmr, call)
+    const comparing = recogniser.verify(call.input.user_id, images, reference, fmr, call)
+    // Here and not when it is needed: meanwhile the engine computes.
+    const prepared = subject && !recogniser.synthetic ? prepareCapture(subject, images, reference) : null
+    const comparison = await comparing
     Object.assign(call.timings, comparison.timings)
-    const replay =
-      subject && !recogniser.synthetic ? await suspectReplay(call, subject, images, comparison) : null
-    const replaySuspected = replay?.suspected ?? false
+    const capture = prepared ? { ...prepared, embedding: comparison.embedding } : null
+    const replaySuspected = capture ? await suspectReplay(call, subject!, capture) : false
     let reason: Reason | null = null
     if (comparison.liveness.passed === false) reason = 'liveness_failed'
     else if (comparison.score < threshold) reason = 'no_match'
     else if (replaySuspected && config.replayPolicy === 'reject') reason = 'replayed_capture'
-    return { reason, comparison, replaySuspected, ...(replay ? { capture: replay.capture } : {}) }
+    return { reason, comparison, replaySuspected, capture }
   }
 
   return {

@@ -306,6 +306,7 @@ describe('a failing store', () => {
     expect(validSignatures(refused, { [tenant.secret.id]: tenant.secret.secret })).toHaveLength(1)
     const again = await sandbox.enroll({ user_id, image }, once)
     expect([again.status, again.headers.get('x-svc-idempotent-replay')]).toEqual([201, null])
+    expect((await sandbox.health()).status).toBe(200)
   })
 
   it('is waited for while the lock is short', async () => {
