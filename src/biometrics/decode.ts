@@ -1,7 +1,8 @@
 /** From untrusted bytes to upright sRGB pixels. The only place that calls sharp. */
 import { isMainThread } from 'node:worker_threads'
-import sharp from 'sharp'
+import sharp, { type SharpOptions } from 'sharp'
 import { sniffImageFormat } from './image-format.js'
+import { jpegSize } from './jpeg-size.js'
 import { BiometricError, type ImageLimits, type InspectedImage } from './types.js'
 
 /** An upright picture: [height × width × 3] interleaved sRGB bytes. */
@@ -55,8 +56,8 @@ export async function decodeImage(
   }
   // `error` refuses truncated files but lets pass the harmless oddities that some phones write.
   const options = { limitInputPixels: false, failOn: 'error', sequentialRead: true } as const
-  const header = await sharp(bytes, options).metadata().catch(rethrowUnreadable(imageIndex))
-  const { width, height } = header.autoOrient
+  const { width, height, pages, hasAlpha } =
+    smallJpegHeader(format, bytes) ?? (await readHeader(bytes, options).catch(rethrowUnreadable(imageIndex)))
   if (width * height > limits.maxPixels) {
     const message = `The image has ${width}×${height} pixels; at most ${limits.maxPixels} are accepted.`
     throw new BiometricError('image_too_large', message, imageIndex)
@@ -65,7 +66,7 @@ export async function decodeImage(
     const message = `The image is ${width}×${height}; its shorter side must have ${limits.minSidePx} px.`
     throw new BiometricError('image_too_small', message, imageIndex)
   }
-  if ((header.pages ?? 1) > 1) {
+  if (pages > 1) {
     throw new BiometricError(
       'image_unreadable',
       'The image is animated; a single picture is needed.',
@@ -80,7 +81,7 @@ export async function decodeImage(
     const side = Math.ceil(longSide / fraction.divisor)
     pipeline = pipeline.resize({ width: side, height: side, fit: 'inside' })
   }
-  if (header.hasAlpha) pipeline = pipeline.flatten({ background: '#ffffff' })
+  if (hasAlpha) pipeline = pipeline.flatten({ background: '#ffffff' })
   const { data, info } = await pipeline
     .toColourspace('srgb')
     .raw({ depth: 'uchar' })
@@ -91,11 +92,30 @@ export async function decodeImage(
   }
   return {
     format,
-    width,
-    height,
+    ...(fraction ? { width, height } : { width: info.width, height: info.height }),
     pixels: { data, width: info.width, height: info.height },
     sourceScale: longSide / Math.max(info.width, info.height),
   }
+}
+
+interface Header {
+  width: number
+  height: number
+  pages: number
+  hasAlpha: boolean
+}
+
+/** Of a photo that is decoded in full, which tells soon enough how it is oriented. */
+function smallJpegHeader(format: InspectedImage['format'], bytes: Uint8Array): Header | null {
+  const size = format === 'jpeg' ? jpegSize(bytes) : null
+  if (!size || Math.max(size.width, size.height) >= fractions.at(-1)!.fromLongSide) return null
+  return { ...size, pages: 1, hasAlpha: false }
+}
+
+/** Its size is the upright picture's. */
+async function readHeader(bytes: Uint8Array, options: SharpOptions): Promise<Header> {
+  const { autoOrient, pages = 1, hasAlpha } = await sharp(bytes, options).metadata()
+  return { ...autoOrient, pages, hasAlpha }
 }
 
 function rethrowUnreadable(imageIndex: number | undefined) {
