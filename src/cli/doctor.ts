@@ -125,7 +125,7 @@ async function checkAddons(): Promise<Finding[]> {
           check: name,
           status: 'problem',
           detail,
-          remedy: 'run npm ci with this Node; g++, make and python3 must be there',
+          remedy: 'run npm ci && npm run install with this Node, where g++, make and python3 are',
         }
       }
     }),
