@@ -6,11 +6,10 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends g++ make python3 \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
-# Native parts are compiled against the headers of the image: the npm registry is all that is needed.
-ENV npm_config_nodedir=/usr/local
 COPY package.json package-lock.json .npmrc ./
 COPY native native
-RUN npm ci --no-audit --no-fund
+# Native parts are compiled, against the headers of the image, or the build fails: the npm registry is all that is asked.
+RUN npm ci --ignore-scripts --no-audit --no-fund && npm run install -- --from-source
 COPY tsconfig.json ./
 COPY models models
 COPY src src

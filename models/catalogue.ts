@@ -38,6 +38,7 @@ export interface BuiltPack extends CatalogueEntryBase {
 /** Downloaded, then completed with a pack.json that is made from these facts. */
 export interface DownloadedPack extends CatalogueEntryBase {
   kind: 'downloaded'
+  version: string
   detector: {
     decoder: 'yunet'
     color: 'rgb' | 'bgr'
@@ -57,8 +58,8 @@ export interface DownloadedPack extends CatalogueEntryBase {
     metric: 'cosine' | 'euclidean'
     /** Chip pixels of right eye, left eye, nose tip, right and left mouth corner (the subject's right). */
     alignmentTarget: ReadonlyArray<readonly [number, number]>
-    /** Score at which the publisher calls a pair the same person; its false match rate is not stated. */
-    publishedThreshold: number
+    /** Score at which the publisher calls a pair the same person, and what can be said of the false match rate there. */
+    published: { threshold: number; fmr: number; source: string }
   }
 }
 
@@ -102,6 +103,7 @@ const ARCFACE_POINTS = [
 const OPENCV_ZOO: DownloadedPack = {
   kind: 'downloaded',
   id: 'opencv-zoo',
+  version: '2025.05.29',
   title: 'OpenCV Zoo: YuNet and SFace, recommended for production',
   files: [
     {
@@ -140,7 +142,14 @@ const OPENCV_ZOO: DownloadedPack = {
     flipAverage: false,
     metric: 'cosine',
     alignmentTarget: ARCFACE_POINTS,
-    publishedThreshold: 0.363,
+    published: {
+      threshold: 0.363,
+      fmr: 0.012,
+      source:
+        'The publisher calls a pair with a cosine of 0.363 the same person and states an accuracy of 0.9940 on the 6,000 pairs ' +
+        'of LFW, but no false match rate: 36 errors, were all of them false matches, are 1.2 % of the 3,000 impostor pairs. ' +
+        'No more than that bound is known; calibrate on your own captures (countersign evaluate) before relying on it.',
+    },
   },
 }
 

@@ -1,19 +1,56 @@
 /**
- * Builds the native kernels at install. Never fails the install: without a compiler the TypeScript twins serve, and
- * `countersign doctor` says what that costs.
+ * Builds what is native: the kernels in src/, and SQLite. Kernels that cannot be compiled fail nothing: their TypeScript twins
+ * serve, and `countersign doctor` says what that costs. SQLite that cannot be compiled is asked for as the binary that its
+ * publisher offers, for which no lockfile has a sum; never with `--from-source`.
  */
 import { spawnSync } from 'node:child_process'
-import { dirname } from 'node:path'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const windows = process.platform === 'win32'
-// npm puts its own node-gyp on the path of install scripts.
-const { status, error } = spawnSync('node-gyp', ['rebuild', '--silent'], {
-  cwd: dirname(fileURLToPath(import.meta.url)),
-  stdio: ['ignore', 'ignore', 'pipe'],
-  shell: windows,
-})
-if (error || status !== 0)
+const folder = dirname(fileURLToPath(import.meta.url))
+const fromSource = process.argv.includes('--from-source')
+
+if (!compile(folder))
   console.error(
     'countersign: the native kernels could not be built; their TypeScript twins will serve. See `countersign doctor`.',
   )
+// As a dependency of something else we leave SQLite to its own install script, which may be at it right now.
+if (!folder.includes(`${sep}node_modules${sep}`)) installSqlite()
+
+function installSqlite() {
+  const { resolve } = createRequire(import.meta.url)
+  const sqlite = dirname(resolve('better-sqlite3/package.json'))
+  const loads = () => run(process.execPath, ['-e', "new (require('.'))(':memory:')"], sqlite)
+  // node-gyp writes that file; where only the binary lies, it was downloaded.
+  const isCompiled = existsSync(join(sqlite, 'build', 'config.gypi'))
+  if (isCompiled && loads()) return
+  console.error('countersign: compiling SQLite; this takes a minute or two')
+  if (compile(sqlite) && loads()) return
+  if (!fromSource) {
+    console.error(
+      "countersign: it could not be compiled; its publisher's binary will serve, if it can be had",
+    )
+    const download = createRequire(join(sqlite, 'package.json')).resolve('prebuild-install/bin.js')
+    if (loads() || (run(process.execPath, [download], sqlite, 'inherit') && loads())) return
+  }
+  console.error(
+    'countersign: there is no SQLite. Compiling it needs a C++ compiler, make and python3 (`apt install g++ make python3`); ' +
+      'then: npm run install',
+  )
+  process.exit(1)
+}
+
+/** In the folder of a binding.gyp, by npm's own node-gyp, which is on the path of npm's scripts. */
+function compile(cwd) {
+  const prefix = dirname(dirname(process.execPath))
+  // Node's headers are downloaded where they do not lie beside it.
+  const headers = existsSync(join(prefix, 'include', 'node', 'node.h')) ? [`--nodedir=${prefix}`] : []
+  return run('node-gyp', ['rebuild', '--release', '--silent', ...headers], cwd)
+}
+
+function run(program, parameters, cwd, stderr = 'ignore') {
+  const shell = process.platform === 'win32' && program === 'node-gyp'
+  return spawnSync(program, parameters, { cwd, stdio: ['ignore', 'ignore', stderr], shell }).status === 0
+}

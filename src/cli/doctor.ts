@@ -3,9 +3,10 @@ import { access, constants, mkdir, statfs } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import type { Command } from 'commander'
+import { findCataloguePack } from '../../models/catalogue.js'
 import { hasByteDotProducts } from '../biometrics/cpu-features.js'
 import { nativeKernels } from '../biometrics/kernels/kernels.js'
-import { loadModelPack, thresholdForFmr, verifyModelPack } from '../biometrics/model-pack.js'
+import { loadModelPack, ModelPackError, thresholdForFmr, verifyModelPack } from '../biometrics/model-pack.js'
 import { type Config, loadConfig, modelPackDir, resolveConfig } from '../config.js'
 import { openLedger } from '../ledger.js'
 import { configWarnings } from './config-warnings.js'
@@ -124,7 +125,7 @@ async function checkAddons(): Promise<Finding[]> {
           check: name,
           status: 'problem',
           detail,
-          remedy: 'run npm ci with this Node; g++, make and python3 must be there',
+          remedy: 'run npm ci && npm run install with this Node, where g++, make and python3 are',
         }
       }
     }),
@@ -218,16 +219,23 @@ async function checkModels(config: Config): Promise<Finding> {
       }
     return { check, status: 'ok', detail: extrapolated ? `${detail} (extrapolated)` : detail }
   } catch (error) {
-    return {
-      check,
-      status: 'problem',
-      detail: (error as Error).message,
-      remedy:
-        config.modelPack === 'baseline'
-          ? 'run countersign models build-baseline'
-          : `install the pack into ${dir}`,
-    }
+    const remedy = packRemedy(config.modelPack, dir)
+    const isAbsent = error instanceof ModelPackError && error.code === 'pack_not_found'
+    if (isAbsent && config.modelPack === 'baseline')
+      return {
+        check,
+        status: 'warning',
+        detail: `${dir} is not there yet; the first countersign serve builds it`,
+        remedy: `to have it now, ${remedy}`,
+      }
+    return { check, status: 'problem', detail: (error as Error).message, remedy }
   }
+}
+
+function packRemedy(pack: string, dir: string): string {
+  const kind = findCataloguePack(pack)?.kind
+  if (kind === 'built') return 'run countersign models build-baseline'
+  return kind === 'downloaded' ? `run countersign models pull ${pack}` : `install the pack into ${dir}`
 }
 
 async function checkDatabase(config: Config): Promise<Finding> {

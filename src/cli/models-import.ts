@@ -16,11 +16,11 @@ import {
 import { type Config, loadConfig } from '../config.js'
 import { engineOptions } from '../service.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
-import { openPackSource } from './pack-source.js'
+import { openPackSource, type PackSource } from './pack-source.js'
 import { type Progress, progressBar } from './progress.js'
 import { type Field, fields } from './style.js'
 
-const PACK_JSON = 'pack.json'
+export const PACK_JSON = 'pack.json'
 
 export function registerImportCommand(models: Command): void {
   models
@@ -32,45 +32,50 @@ export function registerImportCommand(models: Command): void {
       action(async (path: string, options: OutputOptions & { replace?: boolean }) => {
         const config = loadConfig()
         const progress = progressBar('Importing')
-        const pack = await importPack(path, config, options.replace ?? false, progress).finally(() =>
-          progress.stop(),
-        )
-        const { id, description, embedder, calibration } = pack.manifest
-        const view = {
-          id,
-          model: pack.modelId,
-          description,
-          dir: pack.dir,
-          dimensions: embedder.dimensions,
-          calibration: calibration.source,
-          files: networkFiles(pack.manifest).map(({ file, sha256, licence }) => ({ file, sha256, licence })),
-        }
-        print(options, view, () =>
-          fields([
-            ['Pack', view.model],
-            ['Description', view.description],
-            ['Folder', view.dir],
-            ['Embedding', `${view.dimensions} dimensions`],
-            ['Calibration', view.calibration],
-            ...view.files.map(({ file, licence }): Field => [file, licence]),
-            ['To serve it', `COUNTERSIGN_MODEL_PACK=${id}, and restart`],
-          ]),
-        )
+        const replace = options.replace ?? false
+        const install = async () => installPack(await openPackSource(path), path, config, replace, progress)
+        printInstalled(options, await install().finally(() => progress.stop()))
       }),
     )
 }
 
+/** What is in place now, and how to serve it. */
+export function printInstalled(options: OutputOptions, pack: ModelPack): void {
+  const { id, description, embedder, calibration } = pack.manifest
+  const view = {
+    id,
+    model: pack.modelId,
+    description,
+    dir: pack.dir,
+    dimensions: embedder.dimensions,
+    calibration: calibration.source,
+    files: networkFiles(pack.manifest).map(({ file, sha256, licence }) => ({ file, sha256, licence })),
+  }
+  print(options, view, () =>
+    fields([
+      ['Pack', view.model],
+      ['Description', view.description],
+      ['Folder', view.dir],
+      ['Embedding', `${view.dimensions} dimensions`],
+      ['Calibration', view.calibration],
+      ...view.files.map(({ file, licence }): Field => [file, licence]),
+      ['To serve it', `COUNTERSIGN_MODEL_PACK=${id}, and restart`],
+    ]),
+  )
+}
+
 /**
+ * @param path for messages: where the source is
  * @throws ModelPackError where manifest or files are wrong
- * @throws CommandError pack_exists, pack_unusable, reserved_name and those of `openPackSource`
+ * @throws CommandError pack_exists, pack_unusable, reserved_name
  */
-async function importPack(
+export async function installPack(
+  source: PackSource,
   path: string,
   config: Config,
   replace: boolean,
   progress: Progress,
 ): Promise<ModelPack> {
-  const source = await openPackSource(path)
   const text = await source.read(PACK_JSON)
   if (!text) throw new ModelPackError('pack_not_found', `${path} holds no ${PACK_JSON}`)
   const manifest = readPackManifest(text.toString(), `${PACK_JSON} of ${path}`)
@@ -89,6 +94,8 @@ async function importPack(
       'pack_exists',
       `${dir} holds ${present.modelId} already. References are bound to the pack that made them: give this one another id, or --replace it.`,
     )
+  const isComplete = async () => (await isSame()) && (await isWhole(dir))
+  if (!(await isComplete())) await source.fetch?.()
   await mkdir(config.modelsDir, { recursive: true })
   await installFolder({
     outDir: dir,
@@ -96,7 +103,7 @@ async function importPack(
       PACK_JSON,
       ...[...networks, ...(present ? networkFiles(present.manifest) : [])].map(({ file }) => file),
     ],
-    isComplete: async () => (await isSame()) && (await isWhole(dir)),
+    isComplete,
     fill: async (workingDir) => {
       await writeFile(join(workingDir, PACK_JSON), text)
       for (const [index, { file, sha256 }] of networks.entries()) {

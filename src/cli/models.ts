@@ -7,13 +7,15 @@ import { installedPacks } from '../biometrics/installed-packs.js'
 import { loadModelPack, ModelPackError, networkFiles, verifyModelPack } from '../biometrics/model-pack.js'
 import { loadConfig, modelPackDir } from '../config.js'
 import { registerImportCommand } from './models-import.js'
+import { registerPullCommand } from './models-pull.js'
 import { action, CommandError, EXIT, type OutputOptions, print } from './output.js'
 import { progressSteps } from './progress.js'
 import { type Cell, listing } from './style.js'
 
 export function registerModelsCommands(program: Command): void {
-  const models = program.command('models').description('list, verify, import and build model packs')
+  const models = program.command('models').description('list, verify, pull, import and build model packs')
   registerImportCommand(models)
+  registerPullCommand(models)
 
   models
     .command('list')

@@ -13,6 +13,8 @@ import { CommandError } from './output.js'
 const MAX_UNPACKED_BYTES = 2 ** 30
 
 export interface PackSource {
+  /** Brings what takes long; called once it is certain that the files are wanted, before the first of them is read. */
+  fetch?(): Promise<void>
   /** The bytes of a file beside pack.json; null where there is none. */
   read(name: string): Promise<Buffer | null>
 }

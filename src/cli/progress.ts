@@ -7,7 +7,7 @@ export interface Progress {
   stop(): void
 }
 
-const SILENT: Progress = { update() {}, stop() {} }
+export const SILENT: Progress = { update() {}, stop() {} }
 
 /** @param title what is done, such as "Evaluating" */
 export function progressBar(title: string): Progress {

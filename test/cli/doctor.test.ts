@@ -65,13 +65,23 @@ describe('doctor', () => {
     expect(of('database').detail).toContain('1 tenant')
   })
 
-  it('reports a missing pack with its remedy, and ends with 1', async () => {
+  it('of a fresh installation says that the baseline pack is built at the first start', async () => {
     const { ok, of } = await examine({ COUNTERSIGN_MODELS_DIR: place.path('none') })
-    expect(ok).toBe(false)
+    expect(ok).toBe(true)
     expect(of('model pack')).toMatchObject({
-      status: 'problem',
-      remedy: 'run countersign models build-baseline',
+      status: 'warning',
+      detail: `${place.path('none', 'baseline')} is not there yet; the first countersign serve builds it`,
+      remedy: 'to have it now, run countersign models build-baseline',
     })
+  })
+
+  it.each([
+    ['acme', 'install the pack into'],
+    ['opencv-zoo', 'run countersign models pull opencv-zoo'],
+  ])('reports that the pack %s is missing, with its remedy, and ends with 1', async (pack, remedy) => {
+    const { ok, of } = await examine({ COUNTERSIGN_MODEL_PACK: pack })
+    expect(ok).toBe(false)
+    expect(of('model pack')).toMatchObject({ status: 'problem', remedy: expect.stringContaining(remedy) })
   })
 
   it('reports a corrupted pack', async () => {
@@ -87,6 +97,7 @@ describe('doctor', () => {
     expect(of('model pack')).toMatchObject({
       status: 'problem',
       detail: expect.stringContaining(pack.embedder.file),
+      remedy: 'run countersign models build-baseline',
     })
   })
 
@@ -184,10 +195,10 @@ describe('doctor', () => {
 
   it('tells people what failed and how to mend it', async () => {
     const { code, stdout, stderr } = await place.run(['doctor'], {
-      COUNTERSIGN_MODELS_DIR: place.path('none'),
+      COUNTERSIGN_MODEL_PACK: 'opencv-zoo',
     })
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
-    expect(stdout).toMatch(/^FAIL +model pack .*build-baseline$/m)
+    expect(stdout).toMatch(/^FAIL +model pack .*models pull opencv-zoo$/m)
     expect(stdout).toContain('1 problem found.')
   })
 

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
@@ -14,7 +13,6 @@ import {
   OWN_BINARY,
   recordedAddon,
 } from '../../src/cli/http-addon.js'
-import { packageFile } from '../../src/package-root.js'
 import { audit } from './audit.js'
 import { lockedPackages, lockfileIssues, manifest } from './lockfile.js'
 import { compareWithUpstream } from './upstream.js'
@@ -166,20 +164,6 @@ describe('the lockfile', () => {
       'a has neither SHA-512 nor commit in the lockfile',
       '@b/c has an install script that nobody decided on',
     ])
-  })
-})
-
-describe('the install script of better-sqlite3', () => {
-  it('downloads no binary: it is told to compile', () => {
-    const script = 'cd node_modules/better-sqlite3 && prebuild-install --verbose'
-    const { status, stderr } = spawnSync('npm', ['exec', `--call=${script}`], {
-      cwd: packageFile(),
-      encoding: 'utf8',
-      shell: process.platform === 'win32',
-    })
-    expect(stderr).toContain('--build-from-source specified, not attempting download')
-    // The script's second half, `|| node-gyp rebuild`, follows a failure of the first.
-    expect(status).toBe(1)
   })
 })
 

@@ -70,7 +70,7 @@ function dependencyTable(dependencies: Record<string, string>): string {
 function scriptTable({ allowScripts }: Manifest): string {
   const why: Record<string, string> = {
     'better-sqlite3':
-      'compiles SQLite. `.npmrc` keeps it from downloading a binary instead, for which no lockfile has a sum',
+      'would download a binary of SQLite, for which no lockfile has a sum; ours compiles it instead',
     'onnxruntime-node': 'would download CUDA libraries; those for the CPU are in the package',
     '@scarf/scarf': 'would report the installation to a third party',
   }
@@ -125,7 +125,7 @@ LGPL-3.0-or-later and linked dynamically.
 package.json names one version of each, package-lock.json one of every package that they bring along: ${all.length}, ${atRuntime} of them
 for some platform's runtime. Each has its SHA-512 there, and \`npm ci\` installs nothing that differs. The published package
 leaves the versions of what its dependencies bring along to npm; an installation that shall be reproducible is made from a
-clone, with \`npm ci\`.
+clone.
 
 ## Install scripts
 
@@ -134,10 +134,15 @@ npm 11 runs those that package.json allows under \`allowScripts\`, skips those i
 
 ${scriptTable(read)}
 
-Our own, \`native/install.mjs\`, compiles the kernels in \`native/src\`. An older npm runs every script; what \`.npmrc\` says still
-keeps them from downloading, and \`scarfSettings\` in package.json keeps the third from reporting. Neither file counts where
-Countersign is a dependency of something else: set \`npm_config_build_from_source=better-sqlite3\` and
-\`ONNXRUNTIME_NODE_INSTALL=skip\` there.
+Our own, \`native/install.mjs\`, compiles the kernels in \`native/src\` and SQLite, with g++, make and python3. Where that fails, the
+service runs without the kernels, and SQLite becomes the binary that its publisher offers on GitHub: the one file that no sum here
+covers, and the install says so. \`npm run install -- --from-source\` fails instead; the Dockerfile uses it.
+
+\`npm start\`, \`npm test\` and the like install with \`npm ci --ignore-scripts && npm run install\`, so that no other script runs under any
+version of npm. A bare \`npm ci\` does the same under npm 11. npm 10 runs every script: \`onnxruntime-node-install\` in \`.npmrc\` keeps
+the first from downloading, \`scarfSettings\` in package.json the third from reporting, and what the second downloads is
+compiled anew where there is a compiler. None of these files counts where Countersign is a dependency of something else: set
+\`npm_config_build_from_source=better-sqlite3\` and \`ONNXRUNTIME_NODE_INSTALL=skip\` there.
 
 ## Bill of materials
 

@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CATALOGUE, type DownloadedPack, findCataloguePack } from '../../models/catalogue.js'
+import { downloadedPackDocument } from '../../models/downloaded-pack.js'
+import { parsePackManifest } from '../../src/biometrics/model-pack.js'
+import { pullPack } from '../../src/cli/models-pull.js'
+import { SILENT } from '../../src/cli/progress.js'
+import { loadConfig } from '../../src/config.js'
+import { anyFace, evaluationDataMissing, readEvaluationFile, startEngine } from '../biometrics/fixtures.js'
+import { type Workplace, workplace } from '../support/command.js'
+import { type FilesServer, filesOf, serveFiles } from '../support/files-server.js'
+
+const OPENCV_ZOO = findCataloguePack('opencv-zoo') as DownloadedPack
+const [DETECTOR, EMBEDDER] = OPENCV_ZOO.files.map(({ file, bytes, download }) => ({
+  file,
+  bytes,
+  path: `/${download!.path}`,
+})) as [Mirrored, Mirrored]
+interface Mirrored {
+  file: string
+  bytes: number
+  path: string
+}
+
+let place: Workplace
+let env: Record<string, string>
+let servers: FilesServer[]
+beforeEach(async () => {
+  place = await workplace()
+  env = { COUNTERSIGN_MODELS_DIR: place.path('models') }
+  servers = []
+})
+afterEach(async () => {
+  for (const server of servers) server.close()
+  await place?.dispose()
+})
+
+async function mirror(listener: RequestListener): Promise<FilesServer> {
+  const server = await serveFiles(listener)
+  servers.push(server)
+  return server
+}
+
+const pull = (...args: string[]) => place.run(['models', 'pull', ...args, '--json'], env)
+/** What is in the models folder, hidden folders included. */
+const installed = () => {
+  try {
+    return readdirSync(place.path('models'))
+  } catch {
+    return []
+  }
+}
+
+describe('models pull', () => {
+  it.each(['nothing', 'toString', '../opencv-zoo'])(
+    'knows no pack named %s, and says which it knows',
+    async (name) => {
+      const result = await pull(name)
+      expect(result).toMatchObject({ code: 2, stdout: '', error: { code: 'unknown_pack' } })
+      expect(result.error.message).toContain('known are: opencv-zoo')
+    },
+  )
+
+  it('says how to come by the pack that is built', async () => {
+    const result = await pull('baseline')
+    expect(result).toMatchObject({ code: 2, error: { code: 'unknown_pack' } })
+    expect(result.error.message).toContain('countersign models build-baseline')
+  })
+
+  it.each([
+    'ftp://127.0.0.1/x',
+    'mirror',
+    'http://user:secret@127.0.0.1',
+    'http://127.0.0.1/?key=secret',
+    'http://127.0.0.1/#secret',
+  ])('takes no mirror at %s, and repeats no secret', async (address) => {
+    const result = await pull('opencv-zoo', '--mirror', address)
+    expect(result).toMatchObject({ code: 2, stdout: '', error: { code: 'invalid_mirror' } })
+    expect(result.stderr).not.toContain('secret')
+  })
+
+  it('from nobody says what else can be done', async () => {
+    const closed = await mirror(filesOf({}))
+    closed.close()
+    const result = await pull('opencv-zoo', '--mirror', closed.url)
+    expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'download_failed' } })
+    expect(result.error.message).toMatch(/ECONNREFUSED.*Check the mirror.*models import/)
+    expect(installed()).toEqual([])
+  })
+
+  it('from a mirror without the file names the file', async () => {
+    const { url } = await mirror(filesOf({}))
+    const result = await pull('opencv-zoo', '--mirror', `${url}/zoo/`)
+    expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'download_failed' } })
+    expect(result.error.message).toContain(`${url}/zoo${DETECTOR.path}: the server answered 404`)
+    expect(installed()).toEqual([])
+  })
+
+  it('of other bytes puts nothing in place', async () => {
+    const { url } = await mirror(filesOf({ [DETECTOR.path]: Buffer.alloc(DETECTOR.bytes) }))
+    const result = await pull('opencv-zoo', '--mirror', url)
+    expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'checksum_mismatch' } })
+    expect(readdirSync(place.path('models', '.opencv-zoo.download'))).toEqual([])
+    expect(installed()).toEqual(['.opencv-zoo.download'])
+    const { json } = await place.run(['models', 'list', '--json'], env)
+    expect(json.filter((pack: { installed: boolean }) => pack.installed)).toEqual([])
+  })
+
+  it('asks nobody where another pack has the name, unless told to replace it', async () => {
+    const { url, requests } = await mirror(filesOf({}))
+    const other = { ...downloadedPackDocument(OPENCV_ZOO), version: '1' }
+    await mkdir(place.path('models', 'opencv-zoo'), { recursive: true })
+    await writeFile(place.path('models', 'opencv-zoo', 'pack.json'), JSON.stringify(other))
+    expect(await pull('opencv-zoo', '--mirror', url)).toMatchObject({
+      code: 1,
+      error: { code: 'pack_exists' },
+    })
+    expect(requests).toEqual([])
+    expect(await pull('opencv-zoo', '--mirror', url, '--replace')).toMatchObject({
+      error: { code: 'download_failed' },
+    })
+    expect(requests).toEqual([DETECTOR.path])
+  })
+})
+
+it.each(CATALOGUE.filter((entry) => entry.kind === 'downloaded').map((entry) => [entry.id, entry] as const))(
+  'the pack.json of %s is a valid one, and names every file',
+  (_id, entry) => {
+    const { id, detector, embedder } = parsePackManifest(downloadedPackDocument(entry))
+    expect(id).toBe(entry.id)
+    expect([detector, embedder].map(({ file, sha256, licence }) => ({ file, sha256, licence }))).toEqual(
+      entry.files.map(({ file, sha256, licence }) => ({ file, sha256, licence })),
+    )
+  },
+)
+
+describe.skipIf(evaluationDataMissing())('with networks of the evaluation data', () => {
+  const network = (name: string) => readEvaluationFile(`models/${name}`)
+
+  it('a pull that lacks one file keeps the others for the next', async () => {
+    const { url, requests } = await mirror(filesOf({ [DETECTOR.path]: network(DETECTOR.file) }))
+    for (const _ of [1, 2])
+      expect(await pull('opencv-zoo', '--mirror', url)).toMatchObject({
+        code: 1,
+        error: { code: 'download_failed' },
+      })
+    expect(requests).toEqual([DETECTOR.path, EMBEDDER.path, EMBEDDER.path])
+    expect(readdirSync(place.path('models', '.opencv-zoo.download'))).toEqual([DETECTOR.file])
+  })
+
+  it('a pulled pack is in place, leaves nothing beside it, is not asked for twice, and finds a face', async () => {
+    // The catalogued detector; for the catalogued embedder, which is not at hand, another one of the same shape stands in.
+    const bytes = network('mobilefacenet.onnx')
+    const entry: DownloadedPack = {
+      ...OPENCV_ZOO,
+      files: OPENCV_ZOO.files.map((file) =>
+        file.role === 'embedder'
+          ? { ...file, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
+          : file,
+      ),
+    }
+    const { url, requests } = await mirror(
+      filesOf({ [DETECTOR.path]: network(DETECTOR.file), [EMBEDDER.path]: bytes }),
+    )
+    const config = loadConfig(env)
+    for (const _ of [1, 2])
+      expect(await pullPack(entry, config, SILENT, { mirror: url })).toMatchObject({
+        modelId: `opencv-zoo@${entry.version}`,
+        dir: place.path('models', 'opencv-zoo'),
+      })
+    expect(requests).toEqual([DETECTOR.path, EMBEDDER.path])
+    expect(installed()).toEqual(['opencv-zoo'])
+
+    const engine = await startEngine(place.path('models', 'opencv-zoo'), { limits: anyFace })
+    try {
+      const photo = readEvaluationFile('faces/spoof/image_T1.jpg')
+      const { sample } = await engine.verify([photo], new Float32Array(128).fill(1))
+      // Where the data's own page has it.
+      expect(Math.abs(sample.box.x - 119)).toBeLessThan(15)
+      expect(Math.abs(sample.box.y - 108)).toBeLessThan(15)
+      expect(Math.abs(sample.box.width - 177)).toBeLessThan(15)
+    } finally {
+      await engine.close()
+    }
+  })
+})
