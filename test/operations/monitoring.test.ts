@@ -3,12 +3,15 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { DASHBOARD_ERRORS } from '../../src/dashboard/dashboard-error.js'
 import { ERRORS } from '../../src/errors.js'
 import { packageFile } from '../../src/package-root.js'
 import { base64, face } from '../support/faces.js'
 import { scrape, seriesLabels } from '../support/metrics.js'
 import { parseQuery } from '../support/promql.js'
 import { startService, type TestService } from '../support/service.js'
+
+const CODES = [...Object.keys(ERRORS), ...Object.keys(DASHBOARD_ERRORS)]
 
 interface Panel {
   type: string
@@ -64,9 +67,7 @@ describe('every query of dashboard and alerts', () => {
         for (const { label, value } of matchers) {
           expect(known).toContain(label)
           if (label === 'code')
-            expect(Object.keys(ERRORS).filter((code) => new RegExp(`^(?:${value})$`).test(code))).not.toEqual(
-              [],
-            )
+            expect(CODES.filter((code) => new RegExp(`^(?:${value})$`).test(code))).not.toEqual([])
         }
       }
       const known = selectors.flatMap(({ metric }) => [...(labels.get(metric) ?? [])])
