@@ -9,16 +9,10 @@ import { createRequire } from 'node:module'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type {
-  HostSetup,
-  TaskMessage,
-  WorkerMessage,
-  WorkerReply,
-  WorkerSetup,
-  WorkerTask,
-} from './engine-protocol.js'
+import type { HostSetup, TaskMessage, WorkerReply, WorkerSetup, WorkerTask } from './engine-protocol.js'
 import { encodeFrame, FrameError, FrameReader } from './frames.js'
 import type { EngineIncident, ProviderStatus } from './types.js'
+import { type MessageCheck, messageCheck } from './worker-messages.js'
 
 export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
   workers: number
@@ -28,6 +22,7 @@ export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
 }
 
 interface RunningTask {
+  type: WorkerTask['type']
   resolve: (reply: WorkerReply) => void
   reject: (error: Error) => void
   watchdog: NodeJS.Timeout
@@ -53,6 +48,7 @@ const MOST_REPLY_BYTES = 1024 * 1024
 
 export class EngineProcess {
   readonly #options: EngineProcessOptions
+  readonly #check: MessageCheck
   readonly #dir: string
   readonly #server: Server
   readonly #workers = new Set<Worker>()
@@ -69,6 +65,7 @@ export class EngineProcess {
 
   private constructor(options: EngineProcessOptions) {
     this.#options = options
+    this.#check = messageCheck(options.pack.manifest.embedder.dimensions)
     // For its owner alone: whoever could connect could answer in a worker's place.
     this.#dir = mkdtempSync(join(tmpdir(), 'countersign-engine-'))
     this.#server = createServer((socket) => this.#welcome(socket)).listen(this.#socketPath)
@@ -141,7 +138,7 @@ export class EngineProcess {
         return
       }
       const watchdog = setTimeout(() => this.#killStuck(worker), STUCK_MS).unref()
-      worker.running.set(id, { resolve, reject, watchdog })
+      worker.running.set(id, { type: task.type, resolve, reject, watchdog })
       const message = { id, task: rest } as TaskMessage
       worker.socket.cork()
       for (const piece of encodeFrame(message, images)) worker.socket.write(piece)
@@ -196,7 +193,8 @@ export class EngineProcess {
   /** A worker has loaded its networks and connects, or the engine process has an incident to tell. */
   #welcome(socket: Socket): void {
     const worker: Worker = { socket, running: new Map() }
-    const reader = new FrameReader<WorkerMessage>(MOST_REPLY_BYTES, ({ message }) => {
+    const reader = new FrameReader<unknown>(MOST_REPLY_BYTES, ({ message }) => {
+      if (!this.#check.isMessage(message)) throw new FrameError('a frame that is no message')
       switch (message.kind) {
         case 'ready':
           this.#provider = message.provider
@@ -206,17 +204,19 @@ export class EngineProcess {
           this.#workers.add(worker)
           this.#options.onChange()
           break
-        case 'reply':
+        case 'reply': {
+          const task = worker.running.get(message.id)
+          if (task && !this.#check.isReplyTo(task.type, message.reply))
+            throw new FrameError(`a reply that answers no ${task.type}`)
           this.#take(worker, message.id)?.resolve(message.reply)
           break
+        }
         case 'worker_lost':
         case 'worker_load_failed':
           if (message.kind === 'worker_load_failed') this.#failed = true
           this.#report(message.kind, new Error(message.reason))
           this.#options.onChange()
           break
-        default:
-          throw new FrameError('a frame of no known kind')
       }
     })
     socket.on('data', (chunk) => {

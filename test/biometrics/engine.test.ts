@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import type { Engine } from '../../src/biometrics/engine.js'
-import { encodeFrame } from '../../src/biometrics/frames.js'
+import type { TaskMessage } from '../../src/biometrics/engine-protocol.js'
+import { encodeFrame, FrameReader } from '../../src/biometrics/frames.js'
 import type { EngineOptions } from '../../src/biometrics/types.js'
 import {
   buildBaselinePack,
@@ -356,6 +357,7 @@ describe('a worker taken over', () => {
     ['a vector that is not there', Buffer.concat(encodeFrame({ $vector: 7 }))],
     ['a message of nothing', Buffer.concat(encodeFrame(null))],
     ['a message of no known kind', Buffer.concat(encodeFrame({ kind: 'other' }))],
+    ['that it is ready without saying how', Buffer.concat(encodeFrame({ kind: 'ready' }))],
   ])('that sends %s is cut off, and the service answers on', async (_what, bytes) => {
     const { engine, socketPath } = await startWithSocket()
     const socket = connect(socketPath)
@@ -364,6 +366,30 @@ describe('a worker taken over', () => {
     await once(socket, 'close')
     expect(incidents.map(({ kind }) => kind)).toEqual(['worker_garbled'])
     expect(await codeOf(engine.enrol([face]))).toBe('resolved')
+    expect(engine.health().provider.active).toBe('cpu')
+  })
+
+  it.each([
+    ['an embedding that claims a length', { embedding: { length: 1e9 } }],
+    ['an embedding of other dimensions', { embedding: new Float32Array(1000) }],
+    ['no quality', { quality: null }],
+  ])('that answers with %s is cut off, and its call is tried again elsewhere', async (_what, hostile) => {
+    const { engine, socketPath } = await startWithSocket()
+    const { samples } = await engine.compare(face, face)
+    const socket = connect(socketPath)
+    const tasks = new FrameReader<TaskMessage>(1e8, ({ message: { id } }) => {
+      const value = { samples: [{ ...samples[0], ...hostile }, samples[1]], score: 1 }
+      const reply = { ok: true, value, timingsMs: {} }
+      for (const piece of encodeFrame({ kind: 'reply', id, reply })) socket.write(piece)
+    })
+    socket.on('data', (chunk) => tasks.push(chunk))
+    for (const piece of encodeFrame({ kind: 'ready', provider: engine.health().provider }))
+      socket.write(piece)
+    await vi.waitFor(() => expect(engine.health().workers.ready).toBe(2))
+    // Each takes one.
+    const calls = await Promise.all([engine.compare(face, face), engine.compare(face, face)])
+    for (const call of calls) expect(call.samples[0].embedding).toEqual(samples[0].embedding)
+    expect(incidents.map(({ kind }) => kind)).toEqual(['worker_garbled'])
   })
 })
 
