@@ -46,6 +46,13 @@ describe('an address that guesses keys', () => {
     expect(wrongKeys.wrong('192.0.2.2')).toBe(0)
   })
 
+  it('is one of IPv4 where a listener takes both, too', () => {
+    const wrongKeys = new WrongKeys(1, running.clock)
+    expect(wrongKeys.wrong('0000:0000:0000:0000:0000:ffff:c000:0201')).toBe(0)
+    expect(wrongKeys.wrong('0000:0000:0000:0000:0000:ffff:c000:0202')).toBe(0)
+    expect(wrongKeys.wrong('0000:0000:0000:0000:0000:ffff:c000:0201')).toBe(60)
+  })
+
   it('is no concern where the limit is off', () => {
     const wrongKeys = new WrongKeys(0, running.clock)
     for (let i = 0; i < 1000; i++) expect(wrongKeys.wrong('192.0.2.1')).toBe(0)
