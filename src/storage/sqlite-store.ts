@@ -168,14 +168,15 @@ export class SqliteStore implements Store {
 
   /**
    * What was erased still stands in the write-ahead log until that is copied back and cut. A reader of another process may
-   * hold it; the next erasure or the next automatic checkpoint then does it.
+   * hold it, or the disk be full: the erasure itself is committed, and the next commit tries again.
    */
   private wipeLog(): void {
     try {
-      this.writer.pragma('wal_checkpoint(TRUNCATE)')
-      this.erased = false
+      // A log that is held is no error to SQLite.
+      const [{ busy }] = this.writer.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: 0 | 1 }]
+      this.erased = busy === 1
     } catch {
-      // A full disk: the erasure itself is committed, and the next commit tries again.
+      // Still to be done.
     }
   }
 

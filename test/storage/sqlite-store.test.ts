@@ -440,6 +440,19 @@ describe('erasure', () => {
     })
   })
 
+  it('leaves none in the write-ahead log once whoever held it has read', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await insertUser(store, 'ada')
+    const other = connect()
+    other.exec('BEGIN')
+    other.prepare('SELECT * FROM sqlite_schema').all()
+    await store.transaction((tx) => tx.eraseSubject(bytes('ada')))
+    other.exec('COMMIT')
+    await store.transaction((tx) => tx.insertTenant(tenant('b')))
+    expect(readFileSync(`${file}-wal`).toString('latin1')).not.toContain('wrapped key of ada')
+  })
+
   it('leaves no byte of the user in the file', async () => {
     const store = openStore()
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
