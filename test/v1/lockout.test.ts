@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { HOUR_MS, SECOND_MS } from '../../src/clock.js'
-import type { ApiClient } from '../support/client.js'
+import { type ApiClient, apiClient } from '../support/client.js'
 import { base64, face, landscape } from '../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
@@ -8,7 +8,7 @@ import { decodeJwt } from '../support/trust.js'
 const ATTEMPTS = 3
 let running: TestService
 let tenant: TestTenant
-let production: ApiClient
+let production: ApiClient & { key: string }
 let ada: string
 let adaToday: string
 let joan: string
@@ -89,6 +89,14 @@ describe('lockout', () => {
     for (let i = 0; i < 10; i++) expect((await wrong()).body.reason).toBe('locked_out')
     running.clock.advance(30 * SECOND_MS)
     expect((await right()).body.verdict).toBe('approved')
+  })
+
+  it('is not ended by a restart', async () => {
+    await fail(ATTEMPTS)
+    await running.restart()
+    const { key } = production
+    production = { ...apiClient(running.service.url('production'), key), key }
+    expect((await right()).body.reason).toBe('locked_out')
   })
 
   it('is reset by one approval: the count begins anew', async () => {
