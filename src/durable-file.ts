@@ -8,7 +8,7 @@ import {
   openSync,
   renameSync,
   unlinkSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -45,8 +45,11 @@ function writeAside(file: string, text: string): string {
   const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`
   const descriptor = openSync(temporary, 'wx', 0o600)
   try {
-    writeSync(descriptor, text)
+    writeFileSync(descriptor, text)
     fsyncSync(descriptor)
+  } catch (error) {
+    unlinkSync(temporary)
+    throw error
   } finally {
     closeSync(descriptor)
   }
