@@ -12,8 +12,8 @@ import { type CpuTimes, type RunningService, startService } from './lib/service-
 import { median, ratePerSecond, round } from './lib/statistics.js'
 import type { Suite } from './suite.js'
 
-/** Most rounds of each contender; who goes first changes every time. */
-const ROUNDS = 8
+/** Most rounds of each contender; who goes first changes every time. Many and short: the speed of shared machines drifts. */
+const ROUNDS = 16
 /** The part of the measuring time that goes to one caller instead of saturation. */
 const SINGLE_SHARE = 0.2
 /** At the start of each round, until caches, clock rates and queues have settled. */

@@ -4,7 +4,7 @@
  * publisher offers, for which no lockfile has a sum; never with `--from-source`.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,12 +12,22 @@ import { fileURLToPath } from 'node:url'
 const folder = dirname(fileURLToPath(import.meta.url))
 const fromSource = process.argv.includes('--from-source')
 
-if (!compile(folder))
+if (!areKernelsBuilt() && !compile(folder))
   console.error(
     'countersign: the native kernels could not be built; their TypeScript twins will serve. See `countersign doctor`.',
   )
 // As a dependency of something else we leave SQLite to its own install script, which may be at it right now.
 if (!folder.includes(`${sep}node_modules${sep}`)) installSqlite()
+
+/** `npx` runs this script as well, at its first use: what a running service has loaded must not be compiled anew. */
+function areKernelsBuilt() {
+  const built = join(folder, 'build', 'Release', 'countersign_kernels.node')
+  if (!existsSync(built)) return false
+  const sources = readdirSync(join(folder, 'src')).map((name) => join(folder, 'src', name))
+  return [join(folder, 'binding.gyp'), ...sources].every(
+    (source) => statSync(source).mtimeMs <= statSync(built).mtimeMs,
+  )
+}
 
 function installSqlite() {
   const { resolve } = createRequire(import.meta.url)

@@ -73,7 +73,11 @@ const bin = (name) => join(root, 'node_modules', '.bin', windows ? `${name}.cmd`
 
 if (!isInstalled())
   // No package's own script runs, whatever the version of npm: two of them download what no lockfile has a sum for.
-  step('Installing packages', 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'])
+  step('Installing packages', 'npm', [
+    ...['ci', '--ignore-scripts', '--no-audit', '--no-fund'],
+    // Our Node was checked above; what npm's versions warn of beside it would hide what matters.
+    '--loglevel=error',
+  ])
 if (!existsSync(SQLITE))
   step('Compiling the native parts (a minute or two)', 'npm', ['run', '--silent', 'install'])
 if (!isBuilt()) {

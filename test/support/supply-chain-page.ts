@@ -129,8 +129,8 @@ clone.
 
 ## Install scripts
 
-npm 11 runs those that package.json allows under \`allowScripts\`, skips those it denies, and stops (\`strict-allow-scripts\` in
-\`.npmrc\`) at one that nobody decided on:
+\`npm start\` and \`npm test\` run none (\`--ignore-scripts\`) but our own. In a bare \`npm ci\`, npm 11 runs those alone that package.json
+allows under \`allowScripts\`, and \`npm run supply-chain\` fails at one that nobody decided on:
 
 ${scriptTable(read)}
 

@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { packageFile } from '../../src/package-root.js'
+import { VERSION } from '../../src/version.js'
+
+let cache: string
+beforeAll(async () => {
+  cache = await mkdtemp(join(tmpdir(), 'countersign-npx-'))
+})
+afterAll(() => rm(cache, { recursive: true, force: true }))
+
+// What npm remembers of earlier uses hides what a new user meets.
+it('`npx countersign` works at its first use, asks no registry and compiles nothing anew', async () => {
+  const kernels = packageFile('native', 'build', 'Release', 'countersign_kernels.node')
+  const builtAt = async () =>
+    stat(kernels).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => null,
+    )
+  const before = await builtAt()
+  const { stdout } = await promisify(execFile)('npx', ['countersign', '--version'], {
+    cwd: packageFile('.'),
+    env: { ...process.env, npm_config_cache: cache, npm_config_offline: 'true' },
+    shell: process.platform === 'win32',
+  })
+  expect(stdout).toBe(`${VERSION}\n`)
+  if (before !== null) expect(await builtAt()).toBe(before)
+})
