@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Config, loadConfig, sqliteFile } from '../config.js'
-import { isKeyFileUsed } from '../crypto/master-key.js'
 import { moveIntoPlace } from '../durable-file.js'
 import { openLedger } from '../ledger.js'
 import { joinKeys } from '../storage/sqlite-backup.js'
-import { withLedger } from './ledger.js'
+import { assertMasterKey, withLedger } from './ledger.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
 import { progressBar } from './progress.js'
+import { counted } from './style.js'
 
 const KEYS_FILE = 'countersign.keys'
 
@@ -37,7 +37,7 @@ export function registerBackupCommand(program: Command): void {
         print(
           options,
           { file, keys_file: keysFile, users: subjects },
-          () => `Wrote ${file}, and the keys of its ${subjects} users to ${keysFile}.
+          () => `Wrote ${file}, and the keys of its ${counted(subjects, 'user')} to ${keysFile}.
 Keep copies as long as you like, but only the latest keys: without them, who is erased is erased in every copy.
 Neither opens without the master key; keep that apart.`,
         )
@@ -66,11 +66,7 @@ export function registerRestoreCommand(program: Command): void {
               'file_exists',
               `${taken} exists: stop the service and move its database away; a restore never overwrites.`,
             )
-        if (isKeyFileUsed(config) && !existsSync(config.masterKeyFile))
-          throw new CommandError(
-            'master_key_missing',
-            `There is no master key at ${config.masterKeyFile}: put the one of the backup there first.`,
-          )
+        assertMasterKey(config)
         mkdirSync(dirname(database), { recursive: true, mode: 0o700 })
         const partial = `${database}.partial`
         try {
@@ -81,7 +77,7 @@ export function registerRestoreCommand(program: Command): void {
             options,
             { database, users: subjects, users_erased: erased },
             () =>
-              `Restored ${subjects} users to ${database}; ${erased} were erased since the backup, and stay so.`,
+              `Restored ${counted(subjects, 'user')} to ${database}; left out, because erased since the backup: ${erased}.`,
           )
         } finally {
           for (const suffix of ['', '-wal', '-shm']) rmSync(`${partial}${suffix}`, { force: true })

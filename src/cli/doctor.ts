@@ -1,13 +1,15 @@
 /** `countersign doctor`: what is wrong with this installation and how to mend it. */
-import { access, constants, mkdir, statfs } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { access, constants, statfs } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
+import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import { findCataloguePack } from '../../models/catalogue.js'
 import { hasByteDotProducts } from '../biometrics/cpu-features.js'
 import { nativeKernels } from '../biometrics/kernels/kernels.js'
 import { loadModelPack, ModelPackError, thresholdForFmr, verifyModelPack } from '../biometrics/model-pack.js'
-import { type Config, loadConfig, modelPackDir, resolveConfig } from '../config.js'
+import { type Config, loadConfig, modelPackDir, resolveConfig, sqliteFile } from '../config.js'
 import { openLedger } from '../ledger.js'
 import { configWarnings } from './config-warnings.js'
 import {
@@ -17,8 +19,9 @@ import {
   OWN_BINARY,
   recordedAddon,
 } from './http-addon.js'
+import { assertMasterKey, hasDatabase } from './ledger.js'
 import { action, EXIT, type OutputOptions, print } from './output.js'
-import { type Cell, paint, table } from './style.js'
+import { type Cell, counted, paint, table } from './style.js'
 
 interface Finding {
   check: string
@@ -75,7 +78,7 @@ export function registerDoctorCommand(program: Command): void {
             ),
             problems === 0
               ? `\n${paint('green', 'Everything needed is in place.')}`
-              : `\n${paint('red', `${problems} problem${problems === 1 ? '' : 's'} found.`)}`,
+              : `\n${paint('red', `${counted(problems, 'problem')} found.`)}`,
           ].join('\n'),
         )
       }),
@@ -241,6 +244,13 @@ function packRemedy(pack: string, dir: string): string {
 async function checkDatabase(config: Config): Promise<Finding> {
   const check = 'database'
   try {
+    if (!hasDatabase(config))
+      return {
+        check,
+        status: 'warning',
+        detail: `${sqliteFile(config)} is not there yet; the first countersign serve or tenant create makes it`,
+      }
+    assertMasterKey(config)
     const { store } = await openLedger(config)
     const issues = await store.check()
     const { tenants, references } = await store.read.counts()
@@ -249,7 +259,7 @@ async function checkDatabase(config: Config): Promise<Finding> {
     return {
       check,
       status: 'ok',
-      detail: `whole; ${tenants} tenants, ${references.production} production references`,
+      detail: `whole; ${counted(tenants, 'tenant')}, ${counted(references.production, 'production reference')}`,
     }
   } catch (error) {
     return { check, status: 'problem', detail: (error as Error).message, remedy: 'see docs/operations.md' }
@@ -258,15 +268,15 @@ async function checkDatabase(config: Config): Promise<Finding> {
 
 async function checkDisk(config: Config): Promise<Finding> {
   const check = 'disk'
-  await mkdir(config.dataDir, { recursive: true }).catch(() => {})
-  if (!(await isWritable(config.dataDir)))
+  const folder = nearestFolder(config.dataDir)
+  if (!(await isWritable(folder)))
     return {
       check,
       status: 'problem',
       detail: `${config.dataDir} is not writable`,
       remedy: 'set COUNTERSIGN_DATA_DIR or its owner',
     }
-  const { bavail, bsize } = await statfs(config.dataDir)
+  const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   const detail = `${(free / 2 ** 30).toFixed(1)} GiB free for ${config.dataDir}`
   return free < LEAST_FREE_BYTES
@@ -297,6 +307,11 @@ function checkTopology(config: Config): Finding {
         remedy: 'more workers than cores only wait for each other',
       }
     : { check: 'topology', status: 'ok', detail }
+}
+
+/** The folder itself, else the one in which it will be made. */
+function nearestFolder(path: string): string {
+  return existsSync(path) ? path : nearestFolder(dirname(path))
 }
 
 async function isWritable(dir: string): Promise<boolean> {

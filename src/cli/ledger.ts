@@ -1,9 +1,45 @@
 /** Opens the database for one command and closes it again, whatever happens. */
-import { type Config, loadConfig } from '../config.js'
+import { existsSync } from 'node:fs'
+import { type Config, loadConfig, sqliteFile } from '../config.js'
+import { isKeyFileUsed } from '../crypto/master-key.js'
 import { type Ledger, openLedger } from '../ledger.js'
+import { CommandError } from './output.js'
 
-export async function withLedger<T>(work: (ledger: Ledger, config: Config) => Promise<T>): Promise<T> {
+type Work<T> = (ledger: Ledger, config: Config) => Promise<T>
+
+/** @throws CommandError database_missing, master_key_missing: a command that only reads or changes must not make either */
+export async function withLedger<T>(work: Work<T>): Promise<T> {
   const config = loadConfig()
+  if (!hasDatabase(config))
+    throw new CommandError(
+      'database_missing',
+      `There is no database at ${sqliteFile(config)} yet: \`countersign serve\` or \`countersign tenant create\` makes it.`,
+    )
+  assertMasterKey(config)
+  return using(config, work)
+}
+
+/** Makes the database and the master key where there are none. */
+export async function withNewLedger<T>(work: Work<T>): Promise<T> {
+  const config = loadConfig()
+  if (hasDatabase(config)) assertMasterKey(config)
+  return using(config, work)
+}
+
+export function hasDatabase(config: Config): boolean {
+  return existsSync(sqliteFile(config))
+}
+
+/** For a database that is there: a key made now would not open it. @throws CommandError master_key_missing */
+export function assertMasterKey(config: Config): void {
+  if (isKeyFileUsed(config) && !existsSync(config.masterKeyFile))
+    throw new CommandError(
+      'master_key_missing',
+      `There is no master key at ${config.masterKeyFile}: put the one of the database there first.`,
+    )
+}
+
+async function using<T>(config: Config, work: Work<T>): Promise<T> {
   const ledger = await openLedger(config)
   try {
     return await work(ledger, config)

@@ -76,3 +76,8 @@ function wrap(text: string, indent: number): string {
   if (columns - indent >= LEAST_COLUMN) return lines(columns - indent).join(`\n${' '.repeat(indent)}`)
   return ['', ...lines(columns - 2 * GAP.length)].join(`\n${GAP}${GAP}`)
 }
+
+/** `1 user`, `2 users`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

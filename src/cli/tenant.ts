@@ -10,7 +10,7 @@ import type { StoreTransaction } from '../storage/store.js'
 import { createLoginLink, LOGIN_LINK_MS } from '../tenancy/login-link.js'
 import { createdTenantRows, createdTenantView } from './created-tenant.js'
 import { parseDuration } from './duration.js'
-import { withLedger } from './ledger.js'
+import { withLedger, withNewLedger } from './ledger.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
 import { fields, listing } from './style.js'
 
@@ -54,7 +54,7 @@ export function registerTenantCommands(program: Command): void {
           ...(options.rateLimit ? { ratePerSecond: parseRateLimit(options.rateLimit) } : {}),
           ...(options.fmr ? { fmr: parseFmr(options.fmr) } : {}),
         }
-        await withLedger(async (ledger, config) => {
+        await withNewLedger(async (ledger, config) => {
           const created = await ledger.tenancy.create(name, contract)
           const view = createdTenantView(created, await loginLink(ledger, config, created.tenant.id))
           print(options, view, () => fields(createdTenantRows(view)))

@@ -97,7 +97,7 @@ describe('restore', () => {
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: expect.stringMatching(
-        /^Restored 1 users to .*; 1 were erased since the backup, and stay so\.\n$/,
+        /^Restored 1 user to .*; left out, because erased since the backup: 1\.\n$/,
       ),
     })
     const again = await place.serve()

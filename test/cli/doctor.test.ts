@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { OWN_BINARY } from '../../src/cli/http-addon.js'
@@ -62,7 +62,7 @@ describe('doctor', () => {
     await place.run(['tenant', 'create', 'acme'])
     const { ok, of } = await examine()
     expect(ok).toBe(true)
-    expect(of('database').detail).toContain('1 tenant')
+    expect(of('database').detail).toBe('whole; 1 tenant, 0 production references')
   })
 
   it('of a fresh installation says that the baseline pack is built at the first start', async () => {
@@ -73,6 +73,27 @@ describe('doctor', () => {
       detail: `${place.path('none', 'baseline')} is not there yet; the first countersign serve builds it`,
       remedy: 'to have it now, run countersign models build-baseline',
     })
+  })
+
+  it('of a fresh installation says what makes the database, and makes nothing itself', async () => {
+    const folder = place.path('not', 'yet')
+    const { ok, of } = await examine({ COUNTERSIGN_DATA_DIR: folder })
+    expect(ok).toBe(true)
+    expect(of('database')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('is not there yet'),
+    })
+    expect(of('disk').status).toBe('ok')
+    expect(await readdir(place.dataDir)).toEqual([])
+  })
+
+  it('reports that the master key of the database is gone, and makes no other', async () => {
+    await place.run(['tenant', 'create', 'acme'])
+    await rm(place.path('master.key'))
+    const { ok, of } = await examine()
+    expect(ok).toBe(false)
+    expect(of('database').detail).toContain('There is no master key')
+    expect(await readdir(place.dataDir)).not.toContain('master.key')
   })
 
   it.each([
@@ -135,6 +156,7 @@ describe('doctor', () => {
   })
 
   it("reports another application's database, and leaves it as it was", async () => {
+    await place.run(['tenant', 'create', 'acme'])
     const file = place.path('other.db')
     const other = new Database(file)
     other.exec('CREATE TABLE theirs (x)')
@@ -150,7 +172,7 @@ describe('doctor', () => {
   })
 
   it('reports a master key file that others may read', async () => {
-    await place.run(['tenant', 'list'])
+    await place.run(['tenant', 'create', 'acme'])
     await chmod(place.path('master.key'), 0o644)
     const { ok, of } = await examine()
     expect(ok).toBe(false)

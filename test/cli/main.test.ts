@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
 import { apiClient } from '../support/client.js'
@@ -118,6 +118,51 @@ describe('a refusal', () => {
       code: 'invalid_configuration',
       message: 'COUNTERSIGN_WORKERS is "many"; expected a whole number from 1 to 256.',
     })
+  })
+})
+
+describe('where no database is', () => {
+  const READERS = [
+    ['tenant', 'list'],
+    ['tenant', 'login-link', 'acme'],
+    ['tenant', 'rotate-signing', 'acme'],
+    ['backup', 'copy.db'],
+    ['audit', 'verify'],
+    ['audit', 'anchor'],
+    ['keys', 'instance-secret'],
+    ['keys', 'rotate-master'],
+  ]
+  for (const command of READERS)
+    it(`"${command.join(' ')}" says so, and makes neither it nor a master key`, async () => {
+      const fresh = await workplace()
+      try {
+        const { code, stdout, error } = await fresh.run([...command, '--json'])
+        expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+        expect(error).toEqual({
+          code: 'database_missing',
+          message: `There is no database at ${fresh.path('countersign.db')} yet: \`countersign serve\` or \`countersign tenant create\` makes it.`,
+        })
+        expect(await readdir(fresh.dataDir)).toEqual([])
+      } finally {
+        await fresh.dispose()
+      }
+    })
+
+  it('a database without its master key gets no other one', async () => {
+    const fresh = await workplace()
+    try {
+      await fresh.run(['tenant', 'create', 'acme'])
+      await rm(fresh.path('master.key'))
+      for (const args of [
+        ['tenant', 'list'],
+        ['tenant', 'create', 'other'],
+      ]) {
+        expect((await fresh.run([...args, '--json'])).error.code).toBe('master_key_missing')
+        expect(await readdir(fresh.dataDir)).not.toContain('master.key')
+      }
+    } finally {
+      await fresh.dispose()
+    }
   })
 })
 

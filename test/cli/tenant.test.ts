@@ -164,6 +164,7 @@ describe('tenant list', () => {
   it('says how to begin when there are no tenants', async () => {
     const empty = await workplace()
     try {
+      await empty.serve()
       const people = await empty.run(['tenant', 'list'])
       expect(people).toMatchObject({ code: 0, stdout: expect.stringContaining('countersign tenant create') })
       expect((await empty.run(['tenant', 'list', '--json'])).json).toEqual([])
