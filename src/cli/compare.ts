@@ -1,5 +1,4 @@
 /** `countersign compare`: the engine without the server, under the same configuration and policy. */
-import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { Engine } from '../biometrics/engine.js'
 import { thresholdForFmr } from '../biometrics/model-pack.js'
@@ -9,6 +8,7 @@ import { engineOptions, prepareModels } from '../service.js'
 import { qualityView, scoreView } from '../v1/views.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
 import { progressSteps } from './progress.js'
+import { readInput } from './read-input.js'
 import { type Cell, type Field, fields } from './style.js'
 
 export function registerCompareCommand(program: Command): void {
@@ -23,7 +23,7 @@ export function registerCompareCommand(program: Command): void {
         const fmr = options.fmr ? Number(options.fmr) : config.fmr
         if (!(fmr > 0 && fmr < 1))
           throw new UsageError('invalid_option', `--fmr is "${options.fmr}"; expected a rate such as 1e-4.`)
-        const images = await Promise.all([a, b].map(readImage))
+        const images = await Promise.all([a, b].map(readInput))
         const progress = progressSteps('Preparing the baseline model pack')
         await prepareModels(config, progress.update)
         progress.stop()
@@ -74,14 +74,6 @@ export function registerCompareCommand(program: Command): void {
 
 function verdictOf(same: boolean): Cell {
   return same ? { text: 'same person', style: 'green' } : { text: 'not the same person', style: 'red' }
-}
-
-async function readImage(file: string): Promise<Buffer> {
-  try {
-    return await readFile(file)
-  } catch (error) {
-    throw new CommandError('file_unreadable', `Cannot read ${file}: ${(error as Error).message}`)
-  }
 }
 
 /** Says which of the two files the engine refused. */

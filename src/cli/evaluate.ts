@@ -11,6 +11,7 @@ import { loadConfig } from '../config.js'
 import { engineOptions, prepareModels } from '../service.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
 import { progressBar, progressSteps } from './progress.js'
+import { readInput } from './read-input.js'
 import { type Field, fields } from './style.js'
 
 const FMRS = [0.01, 0.001, 0.0001]
@@ -33,7 +34,7 @@ export function registerEvaluateCommand(program: Command): void {
     .action(
       action(async (file: string, options: OutputOptions & { largestFace?: boolean }) => {
         const config = loadConfig()
-        const pairs = parsePairs(await readFile(file, 'utf8'))
+        const pairs = parsePairs((await readInput(file)).toString())
         const preparing = progressSteps('Preparing the baseline model pack')
         await prepareModels(config, preparing.update).finally(() => preparing.stop())
         const settings = engineOptions(config)

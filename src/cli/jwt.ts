@@ -5,6 +5,9 @@ import { TOKEN_TYPE } from '../crypto/verification-jwt.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
 import { readStandardInput } from './standard-input.js'
 
+const SECRET = /^svc-sec-\S+$/
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
+
 export function registerJwtCommand(program: Command): void {
   program
     .command('jwt <token>')
@@ -15,6 +18,13 @@ export function registerJwtCommand(program: Command): void {
     .action(
       action(async (token: string, options: OutputOptions & { secret: string; audience?: string }) => {
         const secret = options.secret === '-' ? await readStandardInput() : options.secret
+        if (!SECRET.test(secret))
+          throw new CommandError('invalid_secret', 'That is no signing secret: expected svc-sec-…')
+        if (!JWT.test(token))
+          throw new CommandError(
+            'invalid_jwt',
+            'That is no JWT: expected three parts in base64url with dots between them.',
+          )
         try {
           const { payload, protectedHeader } = await jwtVerify(token, Buffer.from(secret), {
             algorithms: ['HS256'],

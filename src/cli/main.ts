@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 /** The `countersign` command: dispatches to one file a command. */
-import { Command } from 'commander'
+import { Command, type CommanderError } from 'commander'
 import { SETTINGS } from '../config.js'
 import { VERSION } from '../version.js'
-import { EXIT } from './output.js'
+import { EXIT, fail, UsageError } from './output.js'
+
+/** Asked before anything is parsed, because what cannot be parsed is told as JSON too. */
+const isJson = process.argv.includes('--json')
 
 const program = new Command('countersign')
   .description('Self-hosted biometric step-up verification.')
@@ -20,9 +23,12 @@ Examples:
   countersign tenant create acme --rate-limit 50/s --json
   countersign compare alice.jpg alice-today.jpg`,
   )
+  .configureOutput(isJson ? { writeErr: () => {} } : {})
   .exitOverride((error) => {
     // Commander leaves by here for --help and --version too, with exit code 0.
-    process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage)
+    if (error.exitCode === 0) process.exit(EXIT.ok)
+    if (isJson) fail(new UsageError('wrong_usage', usageMessage(error)), { json: true })
+    process.exit(EXIT.usage)
   })
 
 /** Loaded only when needed: the native addons behind some of them cost most of a short command's time. */
@@ -63,4 +69,12 @@ await program.parseAsync()
 
 function leaves(command: Command): Command[] {
   return command.commands.length > 0 ? command.commands.flatMap(leaves) : [command]
+}
+
+function usageMessage({ code, message }: CommanderError): string {
+  // Every command knows --json: where it is unknown, as where only the help could be shown, the command itself is missing.
+  const isIncomplete = code === 'commander.help' || message.includes("unknown option '--json'")
+  return isIncomplete
+    ? 'A command is missing before --json; --help lists them.'
+    : message.replace(/^error: /, '')
 }

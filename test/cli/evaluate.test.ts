@@ -39,6 +39,13 @@ describe('evaluate', () => {
     expect(view.configured.measured_fnmr).toBe(1)
   })
 
+  it('says which file it cannot read', async () => {
+    const { code, error } = await place.run(['evaluate', place.path('nope.csv'), '--json'])
+    expect(code).toBe(1)
+    expect(error.code).toBe('file_unreadable')
+    expect(error.message).toContain(`Cannot read ${place.path('nope.csv')}: `)
+  })
+
   it('refuses a file without the columns', async () => {
     await writeFile(place.path('pairs.csv'), 'x,y\n1,2')
     const result = await place.run(['evaluate', place.path('pairs.csv'), '--json'])

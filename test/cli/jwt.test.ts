@@ -36,6 +36,15 @@ describe('jwt', () => {
   })
 
   it.each([
+    ['what is no token', 'abc', SECRET, 'invalid_jwt', 'That is no JWT'],
+    ['what is no secret', token(claims), 'x', 'invalid_secret', 'no signing secret'],
+  ])('says so of %s', async (_, text, secret, code, message) => {
+    const result = await place.run(['jwt', text, '--secret', secret, '--json'])
+    expect(result).toMatchObject({ code: 1, stdout: '' })
+    expect(result.error).toEqual({ code, message: expect.stringContaining(message) })
+  })
+
+  it.each([
     ['signed with another secret', () => token(claims, 'another'), []],
     ['that has expired', () => token({ ...claims, exp: 1 }), []],
     ['for another tenant', () => token(claims), ['--audience', 'ten_2']],

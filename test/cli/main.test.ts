@@ -96,6 +96,29 @@ describe('wrong usage', () => {
     })
 })
 
+describe('wrong usage with --json', () => {
+  it.each([
+    ['an unknown command', ['tennant'], /^unknown command 'tennant'/],
+    ['a missing argument', ['compare', 'a.jpg'], /^missing required argument 'b'$/],
+    ['a missing file', ['backup'], /^missing required argument 'file'$/],
+    ['a missing option', ['jwt', 'abc'], /^required option '--secret <secret>' not specified$/],
+    ['an unknown option', ['tenant', 'list', '--al'], /^unknown option '--al'$/],
+    ['a group without a command', ['tenant'], /^A command is missing/],
+    ['no command', [], /^A command is missing/],
+    [
+      'an option that cannot be',
+      ['keys', 'rotate-master', '--finish', '--new-key-file', 'x'],
+      /two steps/,
+      'invalid_option',
+    ],
+  ])('%s is one JSON document on stderr, and ends with 2', async (_, args, message, code = 'wrong_usage') => {
+    const result = await place.run([...args, '--json'])
+    expect(result).toMatchObject({ code: 2, stdout: '' })
+    expect(result.stderr.split('\n')).toHaveLength(2)
+    expect(result.error).toEqual({ code, message: expect.stringMatching(message) })
+  })
+})
+
 describe('a refusal', () => {
   it('is one line for people on stderr, ends with 1, and shows no stack', async () => {
     const result = await place.run(['tenant', 'create', 'not a name'])
