@@ -328,7 +328,8 @@ export function loadConfig(env: Env = process.env): Config {
   return config
 }
 
-function unreadable(file: string): string[] {
+/** What keeps a file from being read, a sentence; else nothing. */
+export function unreadable(file: string): string[] {
   try {
     readFileSync(file)
     return []

@@ -19,6 +19,22 @@ if (major < 20 || (major === 20 && minor < 15) || major > 22) {
   process.exit(1)
 }
 
+const COMMANDS = {
+  serve: () => [process.execPath, [join(root, 'dist/src/cli/main.js'), 'serve', ...args]],
+  test,
+  bench: () => [process.execPath, [join(root, 'dist/bench/main.js'), ...args]],
+  hostile: () => [process.execPath, [join(root, 'dist/test/hostile/main.js'), ...args]],
+  faults: () => [process.execPath, [join(root, 'dist/test/faults/main.js'), ...args]],
+  'supply-chain': () => [process.execPath, [join(root, 'dist/test/supply-chain/main.js'), ...args]],
+}
+
+if (command !== 'dev' && !Object.hasOwn(COMMANDS, command)) {
+  console.error(
+    `There is no ${command} to start: dev, ${Object.keys(COMMANDS).join(', ')}. What countersign itself knows: npx countersign --help`,
+  )
+  process.exit(2)
+}
+
 function step(title, program, parameters) {
   console.error(`> ${title}`)
   const { status } = spawnSync(program, parameters, {
@@ -95,15 +111,6 @@ function test() {
     step('Type-checking the dashboard', bin('tsc'), ['-p', join(root, 'src', 'dashboard', 'web')])
   }
   return [bin('vitest'), ['run', ...args]]
-}
-
-const COMMANDS = {
-  serve: () => [process.execPath, [join(root, 'dist/src/cli/main.js'), 'serve', ...args]],
-  test,
-  bench: () => [process.execPath, [join(root, 'dist/bench/main.js'), ...args]],
-  hostile: () => [process.execPath, [join(root, 'dist/test/hostile/main.js'), ...args]],
-  faults: () => [process.execPath, [join(root, 'dist/test/faults/main.js'), ...args]],
-  'supply-chain': () => [process.execPath, [join(root, 'dist/test/supply-chain/main.js'), ...args]],
 }
 
 if (command === 'dev') dev()

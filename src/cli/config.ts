@@ -11,6 +11,7 @@ import {
   SETTINGS,
   type SettingName,
   sqliteFile,
+  unreadable,
 } from '../config.js'
 import { isKeyFileUsed, loadMasterKey } from '../crypto/master-key.js'
 import { loadOperatorPassword } from '../dashboard/operator-password.js'
@@ -40,8 +41,11 @@ export function registerConfigCommands(program: Command): void {
     .action(
       action(async (options: OutputOptions & { explain?: boolean }) => {
         const resolution = resolveConfig()
-        const views = (Object.keys(SETTINGS) as SettingName[]).map((name) => viewOf(name, resolution))
         const { problems } = resolution
+        const { configFile } = resolution.config
+        // Without what it sets, the table would show what is not so.
+        if (configFile && unreadable(configFile).length > 0) throw new ConfigError(problems)
+        const views = (Object.keys(SETTINGS) as SettingName[]).map((name) => viewOf(name, resolution))
         if (problems.length > 0) process.exitCode = EXIT.failed
         print(options, { settings: views, problems }, () =>
           options.explain

@@ -117,6 +117,7 @@ export class Countersign implements VerdictVerifier {
 
   /** Is this really that person, for this action? A rejection is an answer, not an error. */
   async verify(request: VerifyRequest, options: CallOptions = {}): Promise<Answer<VerifyResult>> {
+    if (request.action === undefined) throw new TypeError('action is required: what the verdict is for')
     // Before anything is sent: what has no canonical form would be countersigned as something else.
     const hash = await actionHash(request.action)
     const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID()
@@ -191,6 +192,7 @@ export class Countersign implements VerdictVerifier {
 }
 
 function environmentOf(apiKey: string): Environment {
+  if (!apiKey) throw new TypeError('apiKey is required (svc-prod-… or svc-sbx-…)')
   const [, prefix = ''] = /^(svc-(?:prod|sbx)-)[0-9A-Za-z]+$/.exec(apiKey) ?? []
   const environment = ENVIRONMENTS[prefix]
   if (!environment) throw new TypeError('apiKey must be svc-prod-… or svc-sbx-…, with nothing around it')
@@ -198,6 +200,7 @@ function environmentOf(apiKey: string): Environment {
 }
 
 function parseBaseUrl(text: string, allowInsecureHttp: boolean): string {
+  if (!text) throw new TypeError('baseUrl is required, as in https://countersign.example.com/v1')
   const url = new URL(text)
   if (!/\/v1\/?$/.test(url.pathname) || url.search || url.hash)
     throw new TypeError('baseUrl must end in /v1, as in https://countersign.example.com/v1')

@@ -78,6 +78,12 @@ describe('config', () => {
     expect(stderr).toBe('error: COUNTERSIGN_FMR is "2"; expected a rate between 0 and 1, such as 1e-4.\n')
   })
 
+  it('shows no table where the file that is named cannot be read', async () => {
+    const { code, stdout, stderr } = await place.run(['config', '--config', place.path('nope.env')])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^error: Cannot read the configuration file: .*nope\.env'\.\n$/)
+  })
+
   it('explains, one line a setting in a pipe', async () => {
     const { stdout } = await place.run(['config', '--explain'])
     const lines = stdout.trimEnd().split('\n')

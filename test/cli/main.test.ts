@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
@@ -94,6 +95,15 @@ describe('wrong usage', () => {
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
       expect(stderr).toMatch(/Usage: countersign|run with --help for usage/)
     })
+})
+
+it('what npm scripts start with names what it knows, and ends with 2', () => {
+  const bootstrap = packageFile('src', 'cli', 'bootstrap.mjs')
+  for (const command of ['tenant', 'constructor']) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [bootstrap, command], { encoding: 'utf8' })
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toMatch(new RegExp(`^There is no ${command} to start: dev, serve, [^\\n]*\\n$`))
+  }
 })
 
 describe('wrong usage with --json', () => {

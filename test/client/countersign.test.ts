@@ -9,6 +9,7 @@ import {
   SignatureError,
   TimeoutError,
   UnexpectedResponseError,
+  type VerifyRequest,
 } from '../../src/client/index.js'
 import { face } from '../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -156,6 +157,12 @@ describe('the five calls', () => {
   it('refuse an action without canonical form before anything is sent', async () => {
     for (const action of [{ amount: Number.NaN }, { note: '\ud800' }])
       await expect(sandbox().verify({ user_id: 'u+match', image: ada, action })).rejects.toThrow(TypeError)
+    expect(proxy.requests).toEqual([])
+  })
+
+  it('name an action that is missing before anything is sent', async () => {
+    const request = { user_id: 'u+match', image: ada } as unknown as VerifyRequest
+    await expect(sandbox().verify(request)).rejects.toThrow('action is required')
     expect(proxy.requests).toEqual([])
   })
 })
@@ -407,6 +414,11 @@ describe('options that cannot work', () => {
     it(`are refused: ${title}`, () => {
       expect(() => sandbox(options)).toThrow(TypeError)
     })
+
+  it('are named when they are missing', () => {
+    for (const name of ['apiKey', 'baseUrl', 'signingSecret'])
+      expect(() => sandbox({ [name]: undefined })).toThrow(`${name} is required`)
+  })
 
   it('are refused when used: an empty list of secrets, a verdict without tenant id', async () => {
     await expect(sandbox({ signingSecret: [] }).health()).rejects.toThrow(TypeError)
