@@ -9,7 +9,7 @@ import { json } from './replies.js'
 /** What only the dashboard answers; no client of the API meets these. */
 export const DASHBOARD_ERRORS = {
   not_signed_in: [401, 'Nobody is signed in to the dashboard, or the session has ended.'],
-  sign_in_failed: [401, 'The login link or the password is not valid. A link works once, within an hour.'],
+  sign_in_failed: [401, 'The sign-in failed.'],
   cross_site_request: [403, 'The request to the dashboard did not come from its own pages.'],
   not_permitted: [403, 'This session may not do that.'],
 } as const satisfies Record<string, readonly [number, string]>

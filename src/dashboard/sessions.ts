@@ -48,7 +48,7 @@ export class Sessions {
         headers: retryAfter(attempt.retryAfterSeconds),
       })
     if ('password' in credentials && !(await this.operatorPassword.matches(credentials.password)))
-      throw new DashboardError('sign_in_failed')
+      throw new DashboardError('sign_in_failed', 'The operator password is wrong.')
     const now = this.clock.now()
     const token = randomBase62()
     const expiresAt = now + SESSION_MS
@@ -56,7 +56,12 @@ export class Sessions {
       let tenantId: string | null = null
       if ('login_token' in credentials) {
         const link = await tx.takeLoginLink(hashToken(credentials.login_token), now)
-        if (!link) throw new DashboardError('sign_in_failed')
+        // Unknown, used and expired are one answer: a guess learns nothing of which links there were.
+        if (!link)
+          throw new DashboardError(
+            'sign_in_failed',
+            'The login link is not valid: it was used already, or has expired. A link works once, within an hour.',
+          )
         tenantId = link.tenantId
       }
       await tx.insertDashboardSession({ hash: hashToken(token), tenantId, expiresAt })

@@ -121,7 +121,7 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
     expect(page.url()).not.toContain('login')
     await page.goto(`${running.service.adminUrl}/#/keys`)
     await page.evaluate(`location.assign(${JSON.stringify(link)})`)
-    await page.getByRole('alert').getByText('not valid').waitFor()
+    await page.getByRole('alert').getByText('The login link is not valid').waitFor()
     await page.context().close()
   }, 60_000)
 
@@ -210,7 +210,7 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
     await page.getByRole('button', { name: 'Rotate the signing secret' }).click()
     expect(await page.locator('.reveal code').textContent()).toMatch(/^svc-sec-/)
     expect(await page.getByRole('timer').textContent()).toMatch(/^\d+:\d\d$/)
-    await page.getByText('No request has named a secret since the rotation.').waitFor()
+    await page.getByText('No request since the rotation has sent the id of its secret.').waitFor()
     const { outgoing, incoming } = await running.service.ledger.secrets.active(
       running.service.ledger.store.read,
       tenant.id,
@@ -218,7 +218,7 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
     for (const { id } of [outgoing, incoming!, incoming!])
       await tenant.sandbox.call('GET', '/v1/health', undefined, { headers: { 'X-Svc-Signing-Key-Id': id } })
     await page.getByRole('img', { name: /new secret 2, old secret 1,/ }).waitFor()
-    await page.getByText('The old secret was last named just now.').waitFor()
+    await page.getByText('The id of the old secret was last sent just now.').waitFor()
     await page.context().close()
   }, 60_000)
 

@@ -5,10 +5,9 @@ import { Badge, Card, Empty, Loading, Problem, Table, Time, type Tone } from './
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
+const USER_EVENTS = ['enroll', 'verify', 'delete']
 const EVENTS = [
-  'enroll',
-  'verify',
-  'delete',
+  ...USER_EVENTS,
   'rotate_signing',
   'key_revealed',
   'key_revoked',
@@ -252,7 +251,7 @@ function Entries({ entries, actorName }: { entries: Entry[]; actorName: (actor: 
             entry.event,
             <Outcome entry={entry} />,
             entry.score?.toFixed(3),
-            entry.subject && <code title={entry.subject}>{entry.subject.slice(0, 12)}</code>,
+            <User entry={entry} />,
             actorName(entry.actor),
             <button
               type="button"
@@ -269,6 +268,23 @@ function Entries({ entries, actorName }: { entries: Entry[]; actorName: (actor: 
       })}
     />
   )
+}
+
+function User({ entry }: { entry: Entry }) {
+  if (entry.subject) return <code title={entry.subject}>{entry.subject.slice(0, 12)}</code>
+  const why = whyNoUser(entry)
+  return (
+    <span title={why}>
+      <span aria-hidden="true">–</span>
+      <span class="for-readers">{why}</span>
+    </span>
+  )
+}
+
+function whyNoUser({ event, code }: Entry): string {
+  if (!USER_EVENTS.includes(event)) return 'Not about a user'
+  if (code === 'reference_not_found') return 'No user of that id existed'
+  return code ? 'A refused call is logged without its user' : 'The user was erased before'
 }
 
 function Outcome({ entry: { verdict, code, status } }: { entry: Entry }) {

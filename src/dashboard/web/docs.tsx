@@ -11,7 +11,12 @@ render(
     <a href="/">
       <Brand />
     </a>
-    <ThemeButton />
+    <div>
+      <a class="back" href="/">
+        ← Back to the dashboard
+      </a>
+      <ThemeButton />
+    </div>
   </header>,
   document.getElementById('bar')!,
 )

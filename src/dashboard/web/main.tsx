@@ -144,7 +144,7 @@ function Shell({
           {tenantId && <span class="of">{tenantName}</span>}
         </h1>
         {tenantId ? (
-          <Page key={tenantId} tenantId={tenantId} />
+          <Page key={tenantId} tenantId={tenantId} keysHref={`${base}/keys`} />
         ) : operatorPage === 'System' ? (
           <SystemPage />
         ) : (
@@ -156,9 +156,14 @@ function Shell({
 }
 
 function NavLink({ href, here, text }: { href: string; here: boolean; text: string }) {
+  const link = useRef<HTMLAnchorElement>(null)
+  // On a phone the row of pages may be wider than the screen.
+  useEffect(() => {
+    if (here) link.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [here])
   return (
     <li>
-      <a href={href} {...(here ? { 'aria-current': 'page' as const } : {})}>
+      <a ref={link} href={href} {...(here ? { 'aria-current': 'page' as const } : {})}>
         {text}
       </a>
     </li>

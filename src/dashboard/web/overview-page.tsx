@@ -159,7 +159,10 @@ function Charts({ tenant, traffic, total }: { tenant: TenantOverview; traffic: T
 function RateLimit({ keys, limited }: { keys: KeyView[]; limited: number }) {
   const live = keys.filter(({ state }) => state === 'active' || state === 'grace')
   return (
-    <Card title="Rate limit" hint={limited ? `${limited} requests were refused in this window` : undefined}>
+    <Card
+      title="Rate limit"
+      hint={`Of each key; the sandbox has a limit of its own. ${limited || 'No'} requests were refused in this window.`}
+    >
       {live.length === 0 && <Empty title="No key is active" />}
       {live.map(({ id, type, hint, rate }) => (
         <div class="meter" key={id}>
@@ -168,7 +171,7 @@ function RateLimit({ keys, limited }: { keys: KeyView[]; limited: number }) {
               {type} <code>…{hint}</code>
             </span>
             <span class="muted">
-              {rate.burst - rate.remaining} of {rate.burst} in use, {rate.per_second}/s sustained
+              {rate.burst} requests at once, {rate.per_second} a second after that
             </span>
           </label>
           <meter
@@ -178,6 +181,9 @@ function RateLimit({ keys, limited }: { keys: KeyView[]; limited: number }) {
             high={rate.burst * 0.8}
             value={rate.burst - rate.remaining}
           />
+          <span class="muted small">
+            {rate.burst - rate.remaining} of the {rate.burst} used now
+          </span>
         </div>
       ))}
     </Card>

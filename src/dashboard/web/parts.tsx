@@ -72,6 +72,8 @@ export function Facts({ rows }: { rows: Fact[] }) {
 export interface Column {
   name: string
   isNumber?: boolean
+  /** May be long: breaks into lines, where other cells keep to one. */
+  isText?: boolean
   /** Its heading is for those who do not see the table. */
   isSilent?: boolean
 }
@@ -106,7 +108,7 @@ export function Table(props: {
                   return (
                     <td
                       key={column.name}
-                      class={column.isNumber ? 'number' : undefined}
+                      class={column.isNumber ? 'number' : column.isText ? 'text' : undefined}
                       data-name={column.isSilent ? undefined : column.name}
                     >
                       {cell}

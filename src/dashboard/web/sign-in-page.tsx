@@ -26,7 +26,7 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
           Open the login link that the operator gave you. It works once, within an hour; a new one is made by
         </p>
         <pre tabIndex={0}>
-          <code>countersign tenant login-link &lt;tenant&gt;</code>
+          <code>npx countersign tenant login-link &lt;name&gt;</code>
         </pre>
       </section>
       <form class="card" onSubmit={submit}>

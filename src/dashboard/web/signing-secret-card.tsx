@@ -9,7 +9,7 @@ const COLUMNS = [
   { name: 'State' },
   { name: 'Created' },
   { name: 'Requests', isNumber: true },
-  { name: 'Last named' },
+  { name: 'Last request' },
 ]
 
 type Secret = TenantOverview['signing_secrets'][number]
@@ -17,7 +17,7 @@ type Secret = TenantOverview['signing_secrets'][number]
 /** What the traffic of the last hour says of a secret. */
 interface Use {
   count: number
-  /** Start of the last minute with a request that named it. */
+  /** Start of the last minute with a request that sent its id. */
   lastAt: number | null
 }
 
@@ -74,16 +74,22 @@ export function SigningSecretCard(props: {
               </Badge>,
               <Time at={secret.created_at} />,
               count,
-              lastAt === null ? 'not named' : ago(Date.parse(now) - lastAt),
+              lastAt === null ? 'none' : ago(Date.parse(now) - lastAt),
             ],
           }
         })}
       />
       <p class="muted">
-        {previous ? 'Requests since the rotation' : 'Requests of the last hour'}, by the secret that the
-        backend says it holds in <code>X-Svc-Signing-Key-Id</code>.{' '}
-        {unnamed.count > 0 && `${unnamed.count} named none: which secret checks those, nobody can tell.`}
-        {!previous && ' After a rotation the old and the new secret both validate for 30 minutes.'}
+        {previous ? 'Requests since the rotation' : 'Requests of the last hour'}, counted by the secret's id
+        that your backend sends in the header <code>X-Svc-Signing-Key-Id</code>.{' '}
+        {unnamed.count > 0 && (
+          <>
+            {unnamed.count === 1 ? '1 request' : `${unnamed.count} requests`} did not send it, so it is
+            unknown which secret those callers hold. The SDK sends it by itself where{' '}
+            <code>signingSecret</code> is given with its id: <code>{'{ id, secret }'}</code>.{' '}
+          </>
+        )}
+        {!previous && 'After a rotation the old and the new secret both validate for 30 minutes.'}
       </p>
       {isAsking && (
         <Confirm
@@ -111,7 +117,7 @@ function Overlap(props: { previous: Secret; now: string; old: Use; fresh: Use; u
   const parts = [
     { name: 'new secret', count: fresh.count, tone: 'fresh' },
     { name: 'old secret', count: old.count, tone: 'old' },
-    { name: 'none named', count: unnamed.count, tone: 'unnamed' },
+    { name: 'unknown', count: unnamed.count, tone: 'unnamed' },
   ]
   const total = parts.reduce((sum, { count }) => sum + count, 0)
   const text = parts.map(({ name, count }) => `${name} ${count}`).join(', ')
@@ -152,10 +158,10 @@ function Overlap(props: { previous: Secret; now: string; old: Use; fresh: Use; u
 }
 
 function advice(old: Use, fresh: Use, now: number): string {
-  if (old.count + fresh.count === 0) return 'No request has named a secret since the rotation.'
+  if (old.count + fresh.count === 0) return 'No request since the rotation has sent the id of its secret.'
   if (fresh.count === 0) return 'Every backend still holds the old secret: deploy the new one.'
-  if (old.lastAt === null) return 'Every backend that names its secret holds the new one.'
-  return `The old secret was last named ${ago(now - old.lastAt)}.`
+  if (old.lastAt === null) return 'Every backend that sends the id of its secret holds the new one.'
+  return `The id of the old secret was last sent ${ago(now - old.lastAt)}.`
 }
 
 function useOf(traffic: TrafficView | null, name: string, since: number): Use {

@@ -106,7 +106,7 @@ export function SystemPage() {
           <Table
             label="Networks of the pack in use"
             isFigures
-            columns={[{ name: 'Network' }, { name: 'Licence' }]}
+            columns={[{ name: 'Network' }, { name: 'Licence', isText: true }]}
             rows={pack.networks.map(({ file, licence }) => ({
               key: file,
               cells: [<code>{file}</code>, licence],

@@ -8,7 +8,7 @@ import { useAction } from './use-action.js'
 
 const SUFFIXES = ['+match', '+no_match', '+spoof', '+low_quality', '+no_face', '+multiple_faces']
 
-export function TryPage({ tenantId }: { tenantId: string }) {
+export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: string }) {
   const [key, setKey] = useState('')
   const [userId, setUserId] = useState('ada')
   const isSandbox = key.startsWith('svc-sbx-')
@@ -52,6 +52,10 @@ export function TryPage({ tenantId }: { tenantId: string }) {
           {isProduction
             ? 'In production photos are enrolled and verified for real, and the audit log is written.'
             : 'In the sandbox the end of the user id chooses the outcome: +match, +no_match, +spoof, +low_quality and so on. A production key enrols and verifies for real.'}
+        </p>
+        <p class="muted">
+          A key is shown only once, when it is made. Lost it? Reissue it on the page{' '}
+          <a href={keysHref}>Keys and secrets</a>.
         </p>
       </Card>
       <div class="grid">
