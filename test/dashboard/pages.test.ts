@@ -125,6 +125,46 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
+  it('keeps the pages of a tenant in one row on a phone, the current one in sight', async () => {
+    const { page } = await open('light', 320)
+    await signInByLink(page)
+    for (const name of ['Erasure', 'Overview']) {
+      const links = page.locator('nav ul:not(.foot) a')
+      await links.getByText(name).click()
+      await page.getByRole('heading', { level: 1, name }).waitFor()
+      const boxes = await Promise.all((await links.all()).map((link) => link.boundingBox()))
+      expect(new Set(boxes.map((box) => box!.y)).size).toBe(1)
+      const { x, width } = (await links.getByText(name).boundingBox())!
+      expect(x).toBeGreaterThanOrEqual(0)
+      expect(x + width).toBeLessThanOrEqual(320)
+    }
+    await page.context().close()
+  }, 60_000)
+
+  it('says why an entry of the audit log names no user', async () => {
+    const { page } = await open('light')
+    const other = await running.tenant()
+    const production = await running.production(other)
+    expect((await production.call('DELETE', '/v1/delete', { user_id: 'nobody' })).status).toBe(404)
+    await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, other.id)}`)
+    await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
+    await page.goto(`${running.service.adminUrl}/#/audit`)
+    await page.getByTitle('No user of that id existed').waitFor()
+    await page.context().close()
+  }, 60_000)
+
+  it('leads from a lost key to the page that reissues it, and from the API reference back', async () => {
+    const { page } = await open('light')
+    await signInByLink(page)
+    await page.goto(`${running.service.adminUrl}/#/try`)
+    await page.getByRole('main').getByRole('link', { name: 'Keys and secrets' }).click()
+    await page.getByRole('button', { name: 'Reissue sandbox key' }).waitFor()
+    await page.getByRole('link', { name: 'API docs' }).click()
+    await page.getByRole('link', { name: 'Dashboard' }).click()
+    await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
+    await page.context().close()
+  }, 60_000)
+
   it('asks to sign in again when the session has ended', async () => {
     const { page } = await open('light')
     await signInByLink(page)

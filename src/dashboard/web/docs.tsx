@@ -13,7 +13,7 @@ render(
     </a>
     <div>
       <a class="back" href="/">
-        ← Back to the dashboard
+        ← Dashboard
       </a>
       <ThemeButton />
     </div>

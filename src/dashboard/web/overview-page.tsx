@@ -171,7 +171,7 @@ function RateLimit({ keys, limited }: { keys: KeyView[]; limited: number }) {
               {type} <code>…{hint}</code>
             </span>
             <span class="muted">
-              {rate.burst} requests at once, {rate.per_second} a second after that
+              {rate.burst - rate.remaining} of {rate.burst} used now
             </span>
           </label>
           <meter
@@ -182,7 +182,7 @@ function RateLimit({ keys, limited }: { keys: KeyView[]; limited: number }) {
             value={rate.burst - rate.remaining}
           />
           <span class="muted small">
-            {rate.burst - rate.remaining} of the {rate.burst} used now
+            {rate.burst} requests at once, {rate.per_second} a second after that
           </span>
         </div>
       ))}
