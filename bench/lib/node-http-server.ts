@@ -9,7 +9,10 @@ export function nodeHttpServer(
 ): Server {
   return createServer((message, response) => {
     handler(toIncomingRequest(message, response, maxBodyBytes)).then(
-      (reply) => send(response, reply),
+      (reply) => {
+        send(response, reply)
+        reply.afterwards?.()
+      },
       () => send(response, { status: 500, headers: {}, body: '', close: true }),
     )
   })
