@@ -2,7 +2,6 @@
 import { decodeImage } from './decode.js'
 import type { WorkerFailure, WorkerReply, WorkerTask, WorkerValues } from './engine-protocol.js'
 import type { FacePipeline } from './face-pipeline.js'
-import { kernels } from './kernels/kernels.js'
 import { fuseEmbeddings, scoreOf } from './match.js'
 import { StageClock } from './stage-clock.js'
 import { BiometricError, type FaceSample, type ImageLimits, type InspectedImage } from './types.js'
@@ -18,8 +17,6 @@ export async function runTask(
     return { ok: true, value: await execute(task, pipeline, limits, clock), timingsMs: clock.timingsMs }
   } catch (error) {
     return describeFailure(error)
-  } finally {
-    if ('images' in task) for (const image of task.images) kernels.releaseMemory(image)
   }
 }
 

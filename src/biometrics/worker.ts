@@ -13,6 +13,7 @@ import type {
 import { withFirstWorkingProvider } from './execution-provider.js'
 import { FacePipeline } from './face-pipeline.js'
 import { encodeFrame, type Frame, FrameReader } from './frames.js'
+import { kernels } from './kernels/kernels.js'
 import type { ProviderStatus } from './types.js'
 import { runTask } from './worker-tasks.js'
 
@@ -51,6 +52,7 @@ async function serveTasks(
   const perform = async ({ message: { id, task }, images }: Frame<TaskMessage>) => {
     const whole = (images.length > 0 ? { ...task, images } : task) as WorkerTask
     send(socket, { kind: 'reply', id, reply: await answer(whole, pipeline, setup) })
+    for (const image of images) kernels.releaseMemory(image)
   }
   const reader = new FrameReader<TaskMessage>(MOST_TASK_BYTES, (frame) => {
     const done = perform(frame).finally(() => underWay.delete(done))

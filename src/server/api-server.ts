@@ -81,6 +81,8 @@ interface Passage {
   secrets: ActiveSecrets | null
   headers: Record<string, string>
   trace: RequestTrace | undefined
+  /** To be released when the reply is written. */
+  body?: Buffer
 }
 
 interface Route {
@@ -152,6 +154,7 @@ export class ApiServer {
     const reply = this.sign(request, passage, answer)
     const durationMs = performance.now() - passage.startedMs
     const afterwards = () => {
+      if (passage.body?.length) kernels.releaseMemory(passage.body)
       try {
         this.record(request, passage, answer, durationMs)
       } catch (err) {
@@ -202,7 +205,7 @@ export class ApiServer {
       return executed
     } finally {
       for (const cleanUp of cleanUps) cleanUp()
-      if (body.length > 0) kernels.releaseMemory(body)
+      passage.body = body
     }
   }
 

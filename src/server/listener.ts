@@ -145,10 +145,17 @@ function receive(
     }
     // Chunk sizes are parsed laxly: what follows such a body may not be where a proxy in front believes it to be.
     const isLast = headers['transfer-encoding'] !== undefined
+    // What is written in the turn of the event loop that brought the request leaves when this function's caller is done.
+    let isSameTurn = true
+    setImmediate(() => {
+      isSameTurn = false
+    })
     options.handler(request).then(
       (reply) => {
         exchange.reply(isLast ? { ...reply, close: true } : reply, method === 'HEAD')
-        reply.afterwards?.()
+        const { afterwards } = reply
+        if (afterwards && isSameTurn) setImmediate(afterwards)
+        else afterwards?.()
       },
       () => exchange.reply(BARE_FAILURE, method === 'HEAD'),
     )
