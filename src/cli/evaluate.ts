@@ -42,7 +42,7 @@ export function registerEvaluateCommand(program: Command): void {
           ...settings,
           queueLimit: Number.MAX_SAFE_INTEGER,
           limits: options.largestFace
-            ? { ...settings.limits, secondFaceRatio: Number.POSITIVE_INFINITY, minFacePx: 1 }
+            ? { ...settings.limits, secondFaceRatio: Number.MAX_VALUE, minFacePx: 1 }
             : settings.limits,
         })
         try {

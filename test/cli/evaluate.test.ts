@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Workplace, workplace } from '../support/command.js'
-import { face, landscape } from '../support/faces.js'
+import { face, groupPhoto, landscape } from '../support/faces.js'
 
 let place: Workplace
 beforeAll(async () => {
@@ -12,9 +12,9 @@ beforeAll(async () => {
 })
 afterAll(() => place?.dispose())
 
-async function evaluate(lines: string[]) {
+async function evaluate(lines: string[], ...options: string[]) {
   await writeFile(place.path('pairs.csv'), ['a,b,same', ...lines].join('\n'))
-  return place.run(['evaluate', place.path('pairs.csv'), '--json'])
+  return place.run(['evaluate', place.path('pairs.csv'), '--json', ...options])
 }
 
 describe('evaluate', () => {
@@ -37,6 +37,15 @@ describe('evaluate', () => {
     const view = JSON.parse(result.stdout)
     expect(view.refused).toEqual({ 'landscape.jpg': 'face_not_found' })
     expect(view.configured.measured_fnmr).toBe(1)
+  })
+
+  it('takes the largest of several faces where it is asked to', async () => {
+    await writeFile(place.path('group.jpg'), groupPhoto())
+    const refused = async (...options: string[]) =>
+      JSON.parse((await evaluate(['ada.jpg,group.jpg,0', 'ada.jpg,adaToday.jpg,1'], ...options)).stdout)
+        .refused
+    expect(await refused()).toEqual({ 'group.jpg': 'multiple_faces' })
+    expect(await refused('--largest-face')).toEqual({})
   })
 
   it('says which file it cannot read', async () => {
