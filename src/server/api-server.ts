@@ -179,6 +179,7 @@ export class ApiServer {
 
     const deadlineMs = passage.startedMs + this.parts.config.deadlineMs
     const body = await request.body(deadlineMs)
+    passage.body = body
     const execution = await this.beginExecution(request, passage, route, body)
     if (execution && 'replay' in execution) {
       passage.headers['X-Svc-Idempotent-Replay'] = 'true'
@@ -205,7 +206,6 @@ export class ApiServer {
       return executed
     } finally {
       for (const cleanUp of cleanUps) cleanUp()
-      passage.body = body
     }
   }
 
