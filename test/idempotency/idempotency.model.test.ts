@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ApiResponse, apiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { plain } from '../support/images.js'
+import { Advance, Restart } from '../support/model-commands.js'
 import { checkAsync } from '../support/properties.js'
 import { startService, type TestService } from '../support/service.js'
 import {
@@ -173,25 +174,6 @@ class Erase implements Command {
   toString = () => `erase ${JSON.stringify({ ...this.place, user: this.user })}`
 }
 
-class Advance implements Command {
-  constructor(private readonly ms: number) {}
-
-  check = () => true
-
-  async run(model: IdempotencyModel): Promise<void> {
-    running.clock.advance(this.ms)
-    model.advance(this.ms)
-  }
-
-  toString = () => `${this.ms} ms later`
-}
-
-class Restart implements Command {
-  check = () => true
-  run = () => running.restart()
-  toString = () => 'restart'
-}
-
 const user = fc.constantFrom('ada', 'grace')
 const scripted = fc.constantFrom('x+match', 'x+no_face', 'x+rate_limited', 'x+unavailable')
 const environment = fc.constantFrom<Environment>('sandbox', 'production')
@@ -236,9 +218,9 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 4,
     arbitrary: fc
       .constantFrom(1, 1_800_000, WINDOW_MS / 2, WINDOW_MS - 1, WINDOW_MS)
-      .map((ms) => new Advance(ms)),
+      .map((ms) => new Advance(() => running, ms)),
   },
-  { weight: 1, arbitrary: fc.constant(new Restart()) },
+  { weight: 1, arbitrary: fc.constant(new Restart(() => running)) },
 )
 
 describe('idempotency', () => {

@@ -6,6 +6,7 @@ import { assertResponseSignature } from '../../src/client/response-signature.js'
 import { type ApiResponse, apiClient } from '../support/client.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
+import { Advance, Restart } from '../support/model-commands.js'
 import { checkAsync } from '../support/properties.js'
 import { startService, type TestService } from '../support/service.js'
 import { decodeJwt, validSignatures } from '../support/trust.js'
@@ -189,25 +190,6 @@ function assertOutcome(model: RotationModel, force: boolean, response: ApiRespon
   model.rotated({ id: made.id, secret: made.secret })
 }
 
-class Advance implements Command {
-  constructor(private readonly ms: number) {}
-
-  check = () => true
-
-  async run(model: RotationModel): Promise<void> {
-    running.clock.advance(this.ms)
-    model.advance(this.ms)
-  }
-
-  toString = () => `${this.ms} ms later`
-}
-
-class Restart implements Command {
-  check = () => true
-  run = () => running.restart()
-  toString = () => 'restart'
-}
-
 const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 8, arbitrary: fc.option(fc.nat(3)).map((hint) => new Look(hint)) },
   {
@@ -221,9 +203,9 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 6,
     arbitrary: fc
       .constantFrom(1, 1000, OVERLAP_MS / 3, OVERLAP_MS - 1, OVERLAP_MS, WINDOW_MS - OVERLAP_MS, WINDOW_MS)
-      .map((ms) => new Advance(ms)),
+      .map((ms) => new Advance(() => running, ms)),
   },
-  { weight: 1, arbitrary: fc.constant(new Restart()) },
+  { weight: 1, arbitrary: fc.constant(new Restart(() => running)) },
 )
 
 describe('the signing secrets of a tenant', () => {
