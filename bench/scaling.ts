@@ -1,6 +1,6 @@
 /** The scaling suite: what happens to a verify as pictures, callers, references and time grow. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defaultTasksPerWorker } from '../src/biometrics/engine.js'
+import { defaultTasksPerWorker } from '../src/biometrics/engine/engine.js'
 import { progressSteps } from '../src/cli/progress.js'
 import { describeSizes, enlarge, takeCaptures } from './lib/captures.js'
 import { startLoadGenerator } from './lib/load-generator.js'

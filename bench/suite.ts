@@ -1,5 +1,5 @@
 /** What a suite is given and gives back. */
-import type { ModelPack } from '../src/biometrics/model-pack.js'
+import type { ModelPack } from '../models/pack/model-pack.js'
 import type { SuiteResult } from './lib/report.js'
 
 export interface SuiteOptions {

@@ -1,7 +1,7 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
 import type { Logger } from 'pino'
 import { buildBaseline } from '../models/baseline/build-baseline.js'
-import { Engine } from './biometrics/engine.js'
+import { Engine } from './biometrics/engine/engine.js'
 import type { EngineOptions } from './biometrics/types.js'
 import { type Clock, SECOND_MS, systemClock } from './clock.js'
 import { adminUrl, type Config, type Environment, environmentUrl, modelPackDir } from './config.js'

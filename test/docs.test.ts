@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { ERRORS } from '../src/api-error.js'
 import { SETTINGS } from '../src/config.js'
-import { ERRORS } from '../src/errors.js'
 import { packageFile } from '../src/package-root.js'
 import { configurationPage, documentInDocs, errorsPage } from './support/docs.js'
 import { supplyChainPage } from './support/supply-chain-page.js'

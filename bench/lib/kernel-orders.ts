@@ -1,5 +1,5 @@
 /** What the bare kernel loop can be asked for, and what it answers. */
-import type { ModelPack } from '../../src/biometrics/model-pack.js'
+import type { ModelPack } from '../../models/pack/model-pack.js'
 import type { ImageLimits } from '../../src/biometrics/types.js'
 
 /** As many pictures as the engine gives each of its workers at once. */

@@ -1,8 +1,8 @@
 /** One thread of the bare kernel loop: the engine's own pipeline, image after image, with nothing around it. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { FacePipeline } from '../../src/biometrics/face-pipeline.js'
-import { scoreOf } from '../../src/biometrics/match.js'
-import { StageClock } from '../../src/biometrics/stage-clock.js'
+import { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
+import { scoreOf } from '../../src/biometrics/pipeline/match.js'
+import { StageClock } from '../../src/biometrics/pipeline/stage-clock.js'
 import { type KernelRound, type KernelSetup, monotonicMs } from './kernel-orders.js'
 
 export interface LoopOrder {

@@ -1,7 +1,7 @@
 /** The model pack under measurement: one of the operator's, or the baseline, built once a run. */
 import { resolve } from 'node:path'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
-import { loadModelPack, type ModelPack, verifyModelPack } from '../../src/biometrics/model-pack.js'
+import { loadModelPack, type ModelPack, verifyModelPack } from '../../models/pack/model-pack.js'
 import { progressSteps } from '../../src/cli/progress.js'
 import { temporaryDir } from './temporary-dir.js'
 

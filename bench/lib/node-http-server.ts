@@ -1,6 +1,6 @@
 /** The service's request handler behind node:http instead of uWebSockets.js, for comparing the two. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { ApiError } from '../../src/errors.js'
+import { ApiError } from '../../src/api-error.js'
 import type { IncomingRequest, WholeReply } from '../../src/server/listener.js'
 
 export function nodeHttpServer(

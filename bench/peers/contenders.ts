@@ -1,9 +1,9 @@
 /** Who is measured: Countersign's engine, its service, and processes of other libraries. All are asked the same. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { errorRates } from '../../src/biometrics/evaluation.js'
-import type { ModelPack } from '../../src/biometrics/model-pack.js'
+import type { ModelPack } from '../../models/pack/model-pack.js'
 import type { ImageLimits } from '../../src/biometrics/types.js'
+import { errorRates } from '../../src/evaluation/error-rates.js'
 import { packageFile } from '../../src/package-root.js'
 import type { Captures } from '../lib/captures.js'
 import { HelperProcess } from '../lib/helper-process.js'

@@ -1,5 +1,5 @@
 /** The detector: face-api's tiny face detector, a small YOLOv2 of separable convolutions. */
-import { OnnxGraph } from '../onnx-writer.js'
+import { OnnxGraph } from '../onnx/onnx-writer.js'
 import type { FaceApiWeights } from './face-api-weights.js'
 import {
   addConvolution,

@@ -1,5 +1,5 @@
 /** The embedder: dlib's face recognition ResNet in face-api's conversion, 29 convolutions, 128 dimensions. */
-import { OnnxGraph } from '../onnx-writer.js'
+import { OnnxGraph } from '../onnx/onnx-writer.js'
 import type { FaceApiWeights } from './face-api-weights.js'
 import {
   addConvolution,

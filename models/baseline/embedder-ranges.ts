@@ -1,8 +1,8 @@
 /**
  * In which range the activations of the embedder lie: measured on the faces of the photographs that come with the weights and
- * their mirror images (test/models/quantise.test.ts measures them again). Constants of the 8-bit graph.
+ * their mirror images (test/models/onnx/quantise.test.ts measures them again). Constants of the 8-bit graph.
  */
-import type { Range } from '../quantise.js'
+import type { Range } from '../onnx/quantise.js'
 
 export const EMBEDDER_RANGES: Readonly<Record<string, Range>> = {
   input: [0, 255],

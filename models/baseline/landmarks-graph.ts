@@ -1,5 +1,5 @@
 /** The landmarks: face-api's full 68-point network, four densely connected blocks of separable convolutions. */
-import { OnnxGraph } from '../onnx-writer.js'
+import { OnnxGraph } from '../onnx/onnx-writer.js'
 import type { FaceApiWeights } from './face-api-weights.js'
 import {
   addConvolution,

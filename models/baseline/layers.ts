@@ -1,5 +1,5 @@
 /** The layers that the baseline's networks share, and the exact folding of per-channel factors into them. */
-import type { Attributes, ByteGrid, OnnxGraph } from '../onnx-writer.js'
+import type { Attributes, ByteGrid, OnnxGraph } from '../onnx/onnx-writer.js'
 import type { FaceApiWeights } from './face-api-weights.js'
 
 /** All three networks were trained on RGB bytes divided by 255, after subtraction of a mean in bytes. */

@@ -1,4 +1,5 @@
 /** The vocabulary of the engine: what goes in, what comes out, and the ways in which an image can be unusable. */
+import { CodedError } from '../errors.js'
 
 /** Why a request to the engine produced no result. The first group blames the image, the second the moment. */
 export type BiometricErrorCode =
@@ -16,17 +17,17 @@ export type BiometricErrorCode =
   | 'engine_unavailable'
 
 /** A coded refusal. `message` is safe to show to a caller: it never holds image bytes, paths or embeddings. */
-export class BiometricError extends Error {
+export class BiometricError extends CodedError<BiometricErrorCode> {
   override readonly name = 'BiometricError'
   constructor(
-    readonly code: BiometricErrorCode,
+    code: BiometricErrorCode,
     message: string,
     /** Index into the caller's images, where one image is to blame. */
     readonly imageIndex?: number,
     /** For the log alone. */
     options?: { cause?: unknown },
   ) {
-    super(message, options)
+    super(code, message, options)
   }
 }
 

@@ -1,7 +1,7 @@
 /** `countersign compare`: the engine without the server, under the same configuration and policy. */
 import type { Command } from 'commander'
-import { Engine } from '../biometrics/engine.js'
-import { thresholdForFmr } from '../biometrics/model-pack.js'
+import { thresholdForFmr } from '../../models/pack/model-pack.js'
+import { Engine } from '../biometrics/engine/engine.js'
 import { BiometricError, type FaceSample } from '../biometrics/types.js'
 import { loadConfig } from '../config.js'
 import { engineOptions, prepareModels } from '../service.js'

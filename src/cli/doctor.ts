@@ -5,10 +5,15 @@ import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import type { Command } from 'commander'
-import { findCataloguePack } from '../../models/catalogue.js'
-import { hasByteDotProducts } from '../biometrics/cpu-features.js'
+import { findCataloguePack } from '../../models/install/catalogue.js'
+import { hasByteDotProducts } from '../../models/pack/cpu-features.js'
+import {
+  loadModelPack,
+  ModelPackError,
+  thresholdForFmr,
+  verifyModelPack,
+} from '../../models/pack/model-pack.js'
 import { nativeKernels } from '../biometrics/kernels/kernels.js'
-import { loadModelPack, ModelPackError, thresholdForFmr, verifyModelPack } from '../biometrics/model-pack.js'
 import { type Config, loadConfig, modelPackDir, resolveConfig, sqliteFile } from '../config.js'
 import { openLedger } from '../ledger.js'
 import { configWarnings } from './config-warnings.js'

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { installFolder } from '../../models/install-folder.js'
-import { Engine } from '../biometrics/engine.js'
+import { installFolder } from '../../models/install/install-folder.js'
+import { openPackSource, type PackSource } from '../../models/install/pack-source.js'
 import {
   loadModelPack,
   type ModelPack,
@@ -12,11 +12,11 @@ import {
   networkFiles,
   readPackManifest,
   verifyModelPack,
-} from '../biometrics/model-pack.js'
+} from '../../models/pack/model-pack.js'
+import { Engine } from '../biometrics/engine/engine.js'
 import { type Config, loadConfig } from '../config.js'
 import { engineOptions } from '../service.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
-import { openPackSource, type PackSource } from './pack-source.js'
 import { type Progress, progressBar } from './progress.js'
 import { type Field, fields } from './style.js'
 

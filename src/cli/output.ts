@@ -1,13 +1,6 @@
 /** How commands print: JSON for programs on stdout, text for people, notes and errors on stderr; one exit for every failure. */
-import { FolderOccupiedError } from '../../models/install-folder.js'
-import { ModelPackError } from '../biometrics/model-pack.js'
-import { BiometricError } from '../biometrics/types.js'
-import { ConfigError } from '../config.js'
-import { ApiError } from '../errors.js'
-import { ListenError } from '../server/listener.js'
-import { RestoreError } from '../storage/sqlite-backup.js'
-import { StoreOpenError, StoreUnavailableError } from '../storage/store.js'
-import { TenancyError } from '../tenancy/tenancy.js'
+import { ConfigError } from '../config/config-error.js'
+import { CodedError } from '../errors.js'
 import { paint, printable } from './style.js'
 
 /** 0 done; 1 refused or failed; 2 the command line itself was wrong. */
@@ -18,14 +11,8 @@ export interface OutputOptions {
 }
 
 /** A failure whose message is meant for the operator. */
-export class CommandError extends Error {
+export class CommandError extends CodedError {
   override readonly name = 'CommandError'
-  constructor(
-    readonly code: string,
-    message: string,
-  ) {
-    super(message)
-  }
 }
 
 /** What was typed cannot be meant: the exit code of wrong usage. */
@@ -71,20 +58,7 @@ function problemsOf(error: unknown): readonly string[] {
 }
 
 function codeOf(error: unknown): string {
-  if (error instanceof ConfigError) return 'invalid_configuration'
-  if (
-    error instanceof ApiError ||
-    error instanceof TenancyError ||
-    error instanceof BiometricError ||
-    error instanceof CommandError ||
-    error instanceof ModelPackError ||
-    error instanceof RestoreError
-  )
-    return error.code
-  if (error instanceof FolderOccupiedError) return 'folder_occupied'
-  if (error instanceof StoreOpenError) return 'database_unusable'
-  if (error instanceof StoreUnavailableError) return 'store_unavailable'
-  if (error instanceof ListenError) return 'cannot_listen'
+  if (error instanceof CodedError) return error.code
   // What the operating system refuses (a path, a permission, a full disk) is for the operator to mend.
   if (error instanceof Error && 'syscall' in error) return 'system_error'
   return 'internal_error'

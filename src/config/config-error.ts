@@ -1,13 +1,14 @@
 /** What every part throws whose settings cannot be used. */
+import { CodedError } from '../errors.js'
 
 /** Each problem is a sentence for the operator; the message holds one a line. */
-export class ConfigError extends Error {
+export class ConfigError extends CodedError<'invalid_configuration'> {
   override readonly name = 'ConfigError'
   readonly problems: readonly string[]
 
   constructor(problems: string | readonly string[]) {
     const list = [problems].flat()
-    super(list.join('\n'))
+    super('invalid_configuration', list.join('\n'))
     this.problems = list
   }
 }

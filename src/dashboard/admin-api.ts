@@ -1,8 +1,8 @@
 /** The dashboard's API under /api/: session, CSRF, permission, schema, route — in this order, for every request. */
 
 import Type from 'typebox'
+import { ApiError } from '../api-error.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
-import { ApiError } from '../errors.js'
 import { type InputParser, inputParser } from '../server/json-body.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import { TenancyError } from '../tenancy/tenancy.js'

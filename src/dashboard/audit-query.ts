@@ -1,6 +1,7 @@
 /** Which entries of an audit log are asked for, and the walks through it that find them. */
+
+import { ApiError } from '../api-error.js'
 import { isoTime } from '../clock.js'
-import { ApiError } from '../errors.js'
 import type { AuditRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 

@@ -1,6 +1,6 @@
 /** The audit log to look at and to take away. */
 import Type, { type Static } from 'typebox'
-import { ApiError } from '../errors.js'
+import { ApiError } from '../api-error.js'
 import { userId } from '../v1/schemas.js'
 import { type AuditEntry, newestFirst, oldestFirst, parseAuditFilter, parseBefore } from './audit-query.js'
 import { json, reply } from './replies.js'

@@ -1,6 +1,8 @@
 /** Refusals of the dashboard's API: its own, and those of the parts it calls, in the error body that the whole service speaks. */
+
+import { ApiError, type ErrorCategory } from '../api-error.js'
 import { BiometricError } from '../biometrics/types.js'
-import { ApiError, type ErrorCategory } from '../errors.js'
+import { CodedError } from '../errors.js'
 import type { Reply } from '../server/listener.js'
 import { toApiError } from '../server/to-api-error.js'
 import { TenancyError } from '../tenancy/tenancy.js'
@@ -16,14 +18,11 @@ export const DASHBOARD_ERRORS = {
 
 export type DashboardErrorCode = keyof typeof DASHBOARD_ERRORS
 
-export class DashboardError extends Error {
+export class DashboardError extends CodedError<DashboardErrorCode> {
   override readonly name = 'DashboardError'
 
-  constructor(
-    readonly code: DashboardErrorCode,
-    message: string = DASHBOARD_ERRORS[code][1],
-  ) {
-    super(message)
+  constructor(code: DashboardErrorCode, message: string = DASHBOARD_ERRORS[code][1]) {
+    super(code, message)
   }
 }
 

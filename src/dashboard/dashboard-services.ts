@@ -1,6 +1,6 @@
 /** What the dashboard's routes work with; built by the composition root. */
 import type { Logger } from 'pino'
-import type { Engine } from '../biometrics/engine.js'
+import type { Engine } from '../biometrics/engine/engine.js'
 import type { Clock } from '../clock.js'
 import type { Config, Environment } from '../config.js'
 import type { Ledger } from '../ledger.js'

@@ -1,8 +1,8 @@
 /** The operator's matters: tenants and their contracts, and the state of the whole. */
 import { stat } from 'node:fs/promises'
 import Type, { type Static } from 'typebox'
-import { installedPacks } from '../biometrics/installed-packs.js'
-import { networkFiles } from '../biometrics/model-pack.js'
+import { installedPacks } from '../../models/pack/installed-packs.js'
+import { networkFiles } from '../../models/pack/model-pack.js'
 import { isoTime } from '../clock.js'
 import { sqliteFile } from '../config.js'
 import { createLoginLink } from '../tenancy/login-link.js'

@@ -1,8 +1,8 @@
 /** Who is signed in: server-side sessions behind a cookie, made from a login link or the operator's password. */
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { ApiError, retryAfter } from '../api-error.js'
 import { type Clock, HOUR_MS, SECOND_MS } from '../clock.js'
 import { randomBase62 } from '../crypto/identifiers.js'
-import { ApiError, retryAfter } from '../errors.js'
 import type { IncomingRequest } from '../server/listener.js'
 import { networkOf } from '../server/wrong-keys.js'
 import type { Store } from '../storage/store.js'

@@ -1,9 +1,9 @@
 /** The 24-hour idempotency window: one execution a key, its response kept sealed and given again. */
 import { createHash, createHmac } from 'node:crypto'
+import { ApiError, retryAfter } from '../api-error.js'
 import { type Clock, DAY_MS } from '../clock.js'
 import type { Environment } from '../config.js'
 import { open, seal } from '../crypto/sealed-box.js'
-import { ApiError, retryAfter } from '../errors.js'
 import type { IdempotencyRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'

@@ -1,8 +1,9 @@
 /** Runs one endpoint for one request: its work, then one transaction for effect, kept response and audit entry. */
+
+import { ApiError } from '../api-error.js'
 import type { AuditEvent, AuditLog } from '../audit/audit-log.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { Environment } from '../config.js'
-import { ApiError } from '../errors.js'
 import type { Execution } from '../idempotency/idempotency.js'
 import type { Store } from '../storage/store.js'
 import type { Call, Commit, Effect, Endpoint, Outcome } from '../v1/endpoint.js'

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
-import { ApiError, type ErrorDetail } from '../errors.js'
+import { ApiError, type ErrorDetail } from '../api-error.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
 import { memberIssue } from './json-members.js'
 import { cutLongStrings, cutOf } from './long-strings.js'

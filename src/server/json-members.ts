@@ -1,5 +1,5 @@
 /** What a JSON parser settles in silence and a request that authorises an action must not hold: names given twice. */
-import type { ErrorDetail } from '../errors.js'
+import type { ErrorDetail } from '../api-error.js'
 
 /** No request of ours needs more than a few; an action may be any object. */
 const MOST_LEVELS = 64

@@ -3,8 +3,9 @@
 import * as uws from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
 import { createServer } from 'node:net'
+import { ApiError } from '../api-error.js'
 import type { ListenAddress } from '../config.js'
-import { ApiError } from '../errors.js'
+import { CodedError } from '../errors.js'
 
 export interface IncomingRequest {
   /** As sent, in its own case. */
@@ -51,8 +52,11 @@ export interface ListenerOptions {
 }
 
 /** The address cannot be had; the message names it. */
-export class ListenError extends Error {
+export class ListenError extends CodedError<'cannot_listen'> {
   override readonly name = 'ListenError'
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('cannot_listen', message, options)
+  }
 }
 
 /** What a request without a body has. */

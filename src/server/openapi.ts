@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document, made from the endpoints' own schemas and the error registry. */
-import { ERRORS, type ErrorCode } from '../errors.js'
+import { ERRORS, type ErrorCode } from '../api-error.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
 import { SANDBOX_OUTCOMES } from '../v1/sandbox-recogniser.js'
 

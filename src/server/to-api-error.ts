@@ -1,5 +1,5 @@
 /** The one place where any error becomes one that a caller may see. */
-import { ApiError, retryAfter } from '../errors.js'
+import { ApiError, retryAfter } from '../api-error.js'
 import { StoreUnavailableError } from '../storage/store.js'
 
 const RETRY_SECONDS = 1

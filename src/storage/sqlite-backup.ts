@@ -6,17 +6,14 @@
 import { copyFileSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { moveIntoPlace } from '../durable-file.js'
+import { CodedError } from '../errors.js'
 import { APPLICATION_ID, assertOurs, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
 
 /** The files cannot be put together; the message says why. */
-export class RestoreError extends Error {
+export class RestoreError extends CodedError<
+  'not_a_backup' | 'keys_required' | 'wrong_keys' | 'keys_too_old'
+> {
   override readonly name = 'RestoreError'
-  constructor(
-    readonly code: 'not_a_backup' | 'keys_required' | 'wrong_keys' | 'keys_too_old',
-    message: string,
-  ) {
-    super(message)
-  }
 }
 
 /** "CSGK": a file of data keys. */

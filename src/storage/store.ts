@@ -1,5 +1,7 @@
 /** What the service needs of a database. Every transaction is durable when its promise resolves. */
+
 import type { Environment } from '../config.js'
+import { CodedError } from '../errors.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
@@ -131,11 +133,17 @@ export interface Store {
 }
 
 /** The database file cannot be used as it is: another application's, a newer version's, damaged, or out of reach. */
-export class StoreOpenError extends Error {
+export class StoreOpenError extends CodedError<'database_unusable'> {
   override readonly name = 'StoreOpenError'
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('database_unusable', message, options)
+  }
 }
 
 /** The database cannot serve now (locked, disk full, read-only); retrying later may work. */
-export class StoreUnavailableError extends Error {
+export class StoreUnavailableError extends CodedError<'store_unavailable'> {
   override readonly name = 'StoreUnavailableError'
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('store_unavailable', message, options)
+  }
 }

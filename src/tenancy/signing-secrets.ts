@@ -1,9 +1,10 @@
 /** The tenant's signing secret: made, sealed, rotated with an overlap in which old and new both validate. */
+
+import { ApiError, retryAfter } from '../api-error.js'
 import { type Clock, isoTime, MINUTE_MS, SECOND_MS } from '../clock.js'
 import { prefixedId, randomBase62 } from '../crypto/identifiers.js'
 import type { SigningSecret } from '../crypto/response-signature.js'
 import { open, seal } from '../crypto/sealed-box.js'
-import { ApiError, retryAfter } from '../errors.js'
 import type { SigningSecretRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 

@@ -1,8 +1,10 @@
 /** Tenants and their API keys: created, authenticated, issued, revealed once, revoked, reissued. */
+
+import { ApiError } from '../api-error.js'
 import type { Clock } from '../clock.js'
 import type { Config, Environment } from '../config.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import { ApiError } from '../errors.js'
+import { CodedError } from '../errors.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { generateApiKey, hashApiKey, parseApiKey } from './api-key.js'
@@ -15,20 +17,15 @@ const SANDBOX_BURST_SECONDS = 5
 const TENANT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 /** Refusals to an operator, at the command line or the dashboard. */
-export class TenancyError extends Error {
+export class TenancyError extends CodedError<
+  | 'invalid_tenant_name'
+  | 'tenant_exists'
+  | 'tenant_not_found'
+  | 'production_key_not_issued'
+  | 'production_key_already_revealed'
+  | 'no_active_key'
+> {
   override readonly name = 'TenancyError'
-  constructor(
-    readonly code:
-      | 'invalid_tenant_name'
-      | 'tenant_exists'
-      | 'tenant_not_found'
-      | 'production_key_not_issued'
-      | 'production_key_already_revealed'
-      | 'no_active_key',
-    message: string,
-  ) {
-    super(message)
-  }
 }
 
 export interface Caller {

@@ -1,8 +1,8 @@
 /** DELETE /v1/delete: erases a user completely (GDPR article 17, CCPA). */
 import Type, { type Static } from 'typebox'
+import { ApiError } from '../api-error.js'
 import { DAY_MS, isoTime } from '../clock.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import { ApiError } from '../errors.js'
 import type { ErasureRecord } from '../storage/records.js'
 import type { Endpoint, EndpointDescription } from './endpoint.js'
 import { refuseScripted } from './sandbox-recogniser.js'

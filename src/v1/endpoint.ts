@@ -1,7 +1,7 @@
 /** What an endpoint is: its description, from which validation and the OpenAPI document are made, and its handler. */
 import type { TSchema } from 'typebox'
+import type { ErrorCode } from '../api-error.js'
 import type { Environment } from '../config.js'
-import type { ErrorCode } from '../errors.js'
 import type { ResponseOwner } from '../idempotency/idempotency.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'

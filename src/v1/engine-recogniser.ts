@@ -1,9 +1,10 @@
 /** Production's recogniser: the biometric engine, its errors translated where they enter. */
-import type { Engine } from '../biometrics/engine.js'
-import { scoreOf } from '../biometrics/match.js'
-import { thresholdForFmr } from '../biometrics/model-pack.js'
+
+import { thresholdForFmr } from '../../models/pack/model-pack.js'
+import { ApiError, type ErrorCode, retryAfter } from '../api-error.js'
+import type { Engine } from '../biometrics/engine/engine.js'
+import { scoreOf } from '../biometrics/pipeline/match.js'
 import { BiometricError } from '../biometrics/types.js'
-import { ApiError, type ErrorCode, retryAfter } from '../errors.js'
 import { type ImageInput, imagePath } from './images.js'
 import type { Comparison, Enrolled, Recogniser, RecogniserCall } from './recogniser.js'
 

@@ -1,7 +1,7 @@
 /** POST /v1/enroll: captures a user's biometric reference. */
 import Type, { type Static } from 'typebox'
+import { ApiError } from '../api-error.js'
 import { isoTime } from '../clock.js'
-import { ApiError } from '../errors.js'
 import { CLEAR } from '../subjects/lockout.js'
 import type { Endpoint, EndpointDescription } from './endpoint.js'
 import { decodeImages } from './images.js'

@@ -1,7 +1,7 @@
 /** GET /v1/health: can this environment serve? */
 import Type from 'typebox'
+import { retryAfter } from '../api-error.js'
 import { SECOND_MS } from '../clock.js'
-import { retryAfter } from '../errors.js'
 import type { Endpoint, EndpointDescription } from './endpoint.js'
 import type { Services } from './services.js'
 

@@ -1,6 +1,7 @@
 /** The images of a request: from base64 text to bytes, strictly. */
+
+import { ApiError, type ErrorDetail } from '../api-error.js'
 import { kernels } from '../biometrics/kernels/kernels.js'
-import { ApiError, type ErrorDetail } from '../errors.js'
 
 /** Base64 as a string or, where the body was not turned into one, as the bytes of the text. */
 type Base64 = string | Uint8Array

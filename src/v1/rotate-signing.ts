@@ -1,7 +1,7 @@
 /** POST /v1/keys/rotate-signing: a new JWT signing secret; the old one stays valid for 30 minutes. */
 import Type, { type Static } from 'typebox'
+import { ApiError } from '../api-error.js'
 import { isoTime, SECOND_MS } from '../clock.js'
-import { ApiError } from '../errors.js'
 import { OVERLAP_MS } from '../tenancy/signing-secrets.js'
 import type { Endpoint, EndpointDescription } from './endpoint.js'
 import { time } from './schemas.js'

@@ -1,8 +1,8 @@
 /** The sandbox's recogniser: deterministic outcomes that the caller chooses by the end of the user id. No model runs. */
 import { createHash } from 'node:crypto'
-import type { Engine } from '../biometrics/engine.js'
+import { ApiError, ERRORS, type ErrorCode, retryAfter } from '../api-error.js'
+import type { Engine } from '../biometrics/engine/engine.js'
 import type { Liveness, Quality } from '../biometrics/types.js'
-import { ApiError, ERRORS, type ErrorCode, retryAfter } from '../errors.js'
 import type { Timings } from './endpoint.js'
 import { translate } from './engine-recogniser.js'
 import { type ImageInput, imagePath } from './images.js'

@@ -1,9 +1,9 @@
 /** POST /v1/verify: is this really that person, for this action? The verdict is a JWT. */
 import Type, { type Static } from 'typebox'
+import { ApiError, retryAfter } from '../api-error.js'
 import { isoTime, SECOND_MS } from '../clock.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { canonicalJson } from '../crypto/verification-jwt.js'
-import { ApiError, retryAfter } from '../errors.js'
 import { afterRejection, CLEAR, isChanged, lockoutBegun, lockoutReason } from '../subjects/lockout.js'
 import type { Subject } from '../subjects/subject-vault.js'
 import type { Call, Commit, Effect, Endpoint, EndpointDescription } from './endpoint.js'

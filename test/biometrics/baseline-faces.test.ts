@@ -1,9 +1,9 @@
 /** The baseline pack on the people of face-api's sample photographs: who is who, and what is refused. */
 import type { Sharp } from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Engine } from '../../src/biometrics/engine.js'
-import { scoreOf } from '../../src/biometrics/match.js'
-import { thresholdForFmr } from '../../src/biometrics/model-pack.js'
+import { thresholdForFmr } from '../../models/pack/model-pack.js'
+import type { Engine } from '../../src/biometrics/engine/engine.js'
+import { scoreOf } from '../../src/biometrics/pipeline/match.js'
 import {
   buildBaselinePack,
   faceCrop,

@@ -1,8 +1,8 @@
 /** The YuNet + MobileFaceNet + MiniFASNet pack, against the figures that its data's own page reports. */
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Engine } from '../../src/biometrics/engine.js'
-import { scoreOf } from '../../src/biometrics/match.js'
+import type { Engine } from '../../src/biometrics/engine/engine.js'
+import { scoreOf } from '../../src/biometrics/pipeline/match.js'
 import {
   anyFace,
   buildBaselinePack,

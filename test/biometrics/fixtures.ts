@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import sharp, { type Sharp } from 'sharp'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
-import { Engine } from '../../src/biometrics/engine.js'
-import type { PackManifest } from '../../src/biometrics/pack-schema.js'
+import type { PackManifest } from '../../models/pack/pack-schema.js'
+import { Engine } from '../../src/biometrics/engine/engine.js'
 import type { EngineOptions, ImageLimits } from '../../src/biometrics/types.js'
 
 export const defaultLimits: ImageLimits = {

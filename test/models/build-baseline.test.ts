@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import { NETWORK_PINS } from '../../models/baseline/pins.js'
-import { loadModelPack, verifyModelPack } from '../../src/biometrics/model-pack.js'
+import { loadModelPack, verifyModelPack } from '../../models/pack/model-pack.js'
 import { WEIGHTS_DIR } from './reference/quantised-weights.js'
 
 const FILE_NAMES = ['detector.onnx', 'embedder-int8.onnx', 'embedder.onnx', 'landmarks.onnx', 'pack.json']

@@ -3,7 +3,7 @@
 import { networkInterfaces } from 'node:os'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ERRORS, type ErrorCode } from '../../src/errors.js'
+import { ERRORS, type ErrorCode } from '../../src/api-error.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
 import { base64, face, groupPhoto, landscape } from '../support/faces.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../src/errors.js'
+import { ApiError } from '../../src/api-error.js'
 import { inputParser } from '../../src/server/json-body.js'
 import { deleteDescription } from '../../src/v1/delete.js'
 import { enrollDescription } from '../../src/v1/enroll.js'

@@ -1,7 +1,7 @@
 /** Pages of docs/ that are made from the code; `UPDATE_DOCS=1 npx vitest run test/docs.test.ts test/openapi.test.ts` writes them. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { ERRORS, type ErrorCategory } from '../../src/api-error.js'
 import { SETTINGS, type SettingName } from '../../src/config.js'
-import { ERRORS, type ErrorCategory } from '../../src/errors.js'
 import { packageFile } from '../../src/package-root.js'
 
 const UPDATE = process.env.UPDATE_DOCS === '1'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ApiError } from '../../src/errors.js'
+import { ApiError } from '../../src/api-error.js'
 import { generateApiKey, parseApiKey } from '../../src/tenancy/api-key.js'
 import { check, checkAsync, damaged } from '../support/properties.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'

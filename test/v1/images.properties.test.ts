@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { ApiError } from '../../src/api-error.js'
 import { nativeKernels, typescriptKernels } from '../../src/biometrics/kernels/kernels.js'
 import { toBase64 } from '../../src/client/image.js'
-import { ApiError } from '../../src/errors.js'
 import { decodeImages } from '../../src/v1/images.js'
 import { bytesInside, check, checkAsync, damaged } from '../support/properties.js'
 

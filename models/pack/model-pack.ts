@@ -1,0 +1,182 @@
+/** A model pack on disk: reading it, checking it, and looking up the threshold for a false match rate. */
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Compile } from 'typebox/compile'
+import { CodedError } from '../../src/errors.js'
+import { hasByteDotProducts } from './cpu-features.js'
+import { type NetworkFile, type PackManifest, PackSchema } from './pack-schema.js'
+
+export type ModelPackErrorCode =
+  | 'pack_not_found'
+  | 'pack_malformed'
+  | 'pack_invalid'
+  | 'pack_file_missing'
+  | 'pack_file_mismatch'
+
+/** A pack that cannot be used. For the operator: the message names files and fields. */
+export class ModelPackError extends CodedError<ModelPackErrorCode> {
+  override readonly name = 'ModelPackError'
+}
+
+/** A manifest that was checked, and the folder it came from. Cloneable, so that it can travel to a worker. */
+export interface ModelPack {
+  dir: string
+  /** `id@version`: what a reference remembers. Scores of different ids are never compared. */
+  modelId: string
+  manifest: PackManifest
+}
+
+const schema = Compile(PackSchema)
+
+/**
+ * Turns the parsed JSON of a `pack.json` into a manifest.
+ * @throws {ModelPackError} `pack_invalid`, naming the field
+ */
+export function parsePackManifest(value: unknown): PackManifest {
+  if (!schema.Check(value)) {
+    const issues = schema.Errors(value).slice(0, 5).map(describeIssue)
+    throw new ModelPackError('pack_invalid', `pack.json is not valid: ${issues.join('; ')}`)
+  }
+  const contradiction = findContradiction(value)
+  if (contradiction) throw new ModelPackError('pack_invalid', `pack.json is not valid: ${contradiction}`)
+  return value
+}
+
+/**
+ * Reads and checks `<dir>/pack.json`; the network files are not touched.
+ * @throws {ModelPackError} `pack_not_found`, `pack_malformed`, `pack_invalid`
+ */
+export async function loadModelPack(dir: string): Promise<ModelPack> {
+  const path = join(dir, 'pack.json')
+  const text = await readFile(path, 'utf8').catch((cause) => {
+    throw new ModelPackError('pack_not_found', `no model pack at ${dir}: cannot read ${path}`, { cause })
+  })
+  const manifest = readPackManifest(text, path)
+  return { dir, manifest, modelId: `${manifest.id}@${manifest.version}` }
+}
+
+/**
+ * @param origin what the text came from, for the message
+ * @throws {ModelPackError} `pack_malformed`, `pack_invalid`
+ */
+export function readPackManifest(text: string, origin: string): PackManifest {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new ModelPackError('pack_malformed', `${origin} is not JSON: ${(cause as Error).message}`, {
+      cause,
+    })
+  }
+  return parsePackManifest(value)
+}
+
+/**
+ * Checks the SHA-256 of every file the pack names.
+ * @throws {ModelPackError} `pack_file_missing`, `pack_file_mismatch`
+ */
+export async function verifyModelPack(pack: ModelPack): Promise<void> {
+  for (const network of networkFiles(pack.manifest)) await readNetwork(pack, network)
+}
+
+/** Every network file of a pack: detector, landmarks, embedder, liveness, in this order, each followed by its 8-bit form. */
+export function networkFiles(manifest: PackManifest): NetworkFile[] {
+  const { detector, landmarks, embedder, liveness } = manifest
+  const networks = [detector, ...(landmarks ? [landmarks] : []), embedder, ...(liveness?.networks ?? [])]
+  return networks.flatMap((network) => (network.quantised ? [network, quantisedFile(network)] : [network]))
+}
+
+/** Processors run a network in 8 bits where they can and the pack has it; accelerators are at home in floating point. */
+export function fileForProvider(network: NetworkFile, provider: string): NetworkFile {
+  return provider === 'cpu' && hasByteDotProducts ? quantisedFile(network) : network
+}
+
+/** The network itself where there is no 8-bit form of it. */
+function quantisedFile({ quantised, ...network }: NetworkFile): NetworkFile {
+  return { ...network, ...quantised }
+}
+
+/**
+ * The bytes of one network, hashed as read: what was checked is what is then loaded.
+ * @throws {ModelPackError} `pack_file_missing`, `pack_file_mismatch`
+ */
+export async function readNetwork(pack: ModelPack, network: NetworkFile): Promise<Uint8Array> {
+  const path = join(pack.dir, network.file)
+  const bytes = await readFile(path).catch((cause) => {
+    throw new ModelPackError('pack_file_missing', `pack ${pack.modelId}: cannot read ${path}`, { cause })
+  })
+  const actual = createHash('sha256').update(bytes).digest('hex')
+  if (actual !== network.sha256) {
+    throw new ModelPackError(
+      'pack_file_mismatch',
+      `pack ${pack.modelId}: ${path} has SHA-256 ${actual}, pack.json says ${network.sha256}`,
+    )
+  }
+  return bytes
+}
+
+export interface DecisionThreshold {
+  /** A score at or above it is a match. */
+  threshold: number
+  /** The false match rate it stands for: the one asked for, or the nearest the calibration reaches. */
+  fmr: number
+  /** The rate asked for lies outside the calibration; the nearest end was taken. */
+  clamped: boolean
+  /** The threshold rests on at least one point that was extrapolated, not measured. */
+  extrapolated: boolean
+}
+
+/**
+ * The threshold for a false match rate: linear in log10(fmr) between the two calibration points around it.
+ * @param fmr 0 < fmr <= 1
+ */
+export function thresholdForFmr(pack: ModelPack, fmr: number): DecisionThreshold {
+  if (!(fmr > 0 && fmr <= 1)) throw new TypeError('fmr must be over 0 and at most 1')
+  const points = [...pack.manifest.calibration.points].sort((a, b) => b.fmr - a.fmr)
+  const above = points.findLast((point) => point.fmr >= fmr)
+  const below = points.find((point) => point.fmr <= fmr)
+  const [from, to] = [above ?? below!, below ?? above!]
+  const extrapolated = from.measured === false || to.measured === false
+  if (!above || !below) return { threshold: from.threshold, fmr: from.fmr, clamped: true, extrapolated }
+  const span = Math.log10(to.fmr) - Math.log10(from.fmr)
+  const share = span === 0 ? 0 : (Math.log10(fmr) - Math.log10(from.fmr)) / span
+  return {
+    threshold: from.threshold + share * (to.threshold - from.threshold),
+    fmr,
+    clamped: false,
+    extrapolated,
+  }
+}
+
+function describeIssue(error: { instancePath: string; message: string; keyword: string; params: object }) {
+  const where = error.instancePath.slice(1).replaceAll('/', '.') || 'the document'
+  const names = 'additionalProperties' in error.params ? error.params.additionalProperties : undefined
+  return Array.isArray(names)
+    ? `${where} has unknown fields: ${names.join(', ')}`
+    : `${where} ${error.message}`
+}
+
+/** What a schema cannot say: fields that only make sense together. */
+function findContradiction({ detector, landmarks, embedder, calibration }: PackManifest): string | undefined {
+  const { source, target } = embedder.alignment
+  const pointCount = landmarks ? 68 : 5
+  if (detector.decoder === 'tiny-yolov2' && !detector.anchors) {
+    return 'detector.anchors is required by the decoder tiny-yolov2'
+  }
+  if (detector.decoder === 'tiny-yolov2' && !landmarks) {
+    return 'landmarks is required: the decoder tiny-yolov2 finds no facial points'
+  }
+  if (source.length !== target.length) {
+    return 'embedder.alignment.source and target must have the same length'
+  }
+  const outside = source.find((index) => index >= pointCount)
+  if (outside !== undefined) {
+    return `embedder.alignment.source names point ${outside}, but there are ${pointCount} points`
+  }
+  const byRate = [...calibration.points].sort((a, b) => b.fmr - a.fmr)
+  if (byRate.some((point, i) => i > 0 && point.threshold < byRate[i - 1]!.threshold)) {
+    return 'calibration.points: a lower false match rate cannot have a lower threshold'
+  }
+  return undefined
+}

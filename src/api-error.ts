@@ -1,0 +1,289 @@
+/** The error registry: every code the service can answer with, its status, category and meaning, in one table. */
+import { CodedError } from './errors.js'
+
+export type ErrorCategory =
+  | 'invalid_request'
+  | 'authentication_failed'
+  | 'permission_denied'
+  | 'not_found'
+  | 'conflict'
+  | 'biometric_rejected'
+  | 'rate_limited'
+  | 'unavailable'
+  | 'internal'
+
+interface ErrorEntry {
+  status: number
+  category: ErrorCategory
+  /** The default sentence for a person; an occurrence may give a more exact one. */
+  message: string
+  /** What the caller should do; for the documentation. */
+  remedy: string
+}
+
+function entry(status: number, category: ErrorCategory, message: string, remedy: string): ErrorEntry {
+  return { status, category, message, remedy }
+}
+
+/** `docs/errors.md` and the OpenAPI document are made from this table; a test holds them together. */
+export const ERRORS = {
+  malformed_json: entry(
+    400,
+    'invalid_request',
+    'The body is not valid JSON in UTF-8.',
+    'Send one JSON object, encoded as UTF-8.',
+  ),
+  invalid_request: entry(
+    400,
+    'invalid_request',
+    'The request has missing, unknown or wrong fields.',
+    'Read `details`: each entry names a field and what is wrong with it.',
+  ),
+  invalid_idempotency_key: entry(
+    400,
+    'invalid_request',
+    'X-Svc-Idempotency-Key must be 1 to 255 printable ASCII characters.',
+    'Use a UUID.',
+  ),
+  missing_api_key: entry(
+    401,
+    'authentication_failed',
+    'No API key was given.',
+    'Send `Authorization: Bearer <API key>`.',
+  ),
+  malformed_api_key: entry(
+    401,
+    'authentication_failed',
+    'The Authorization header does not hold a well-formed API key.',
+    'Check for a truncated or mistyped key: its last six characters are a checksum.',
+  ),
+  invalid_api_key: entry(
+    401,
+    'authentication_failed',
+    'The API key is not known.',
+    'Check that the key belongs to this installation.',
+  ),
+  revoked_api_key: entry(
+    401,
+    'authentication_failed',
+    'The API key has been revoked or has expired.',
+    'Use the key that replaced it, or have one reissued.',
+  ),
+  wrong_environment: entry(
+    403,
+    'permission_denied',
+    'The API key belongs to the other environment.',
+    'Use sandbox keys at the sandbox base URL and production keys at the production base URL.',
+  ),
+  production_key_required: entry(
+    403,
+    'permission_denied',
+    'Once the production key is issued, the signing secret is rotated with the production key only.',
+    'Call the production base URL with the production key, or rotate with `countersign tenant rotate-signing`.',
+  ),
+  insecure_channel: entry(
+    403,
+    'permission_denied',
+    'A signing secret is not sent over an unencrypted channel.',
+    'Use TLS; if it ends at a proxy in front, set COUNTERSIGN_TLS_TERMINATED_UPSTREAM=true.',
+  ),
+  unknown_endpoint: entry(
+    404,
+    'not_found',
+    'There is no such endpoint. Every path begins with /v1.',
+    'Compare the path with the API reference.',
+  ),
+  reference_not_found: entry(
+    404,
+    'not_found',
+    'No reference is enrolled for this user.',
+    'Enrol the user first; sandbox and production keep separate references.',
+  ),
+  method_not_allowed: entry(
+    405,
+    'invalid_request',
+    'The endpoint does not support this method.',
+    'Use a method from the `Allow` header.',
+  ),
+  already_enrolled: entry(
+    409,
+    'conflict',
+    'The user is already enrolled.',
+    'Send `"replace": true` to replace the reference.',
+  ),
+  rotation_in_progress: entry(
+    409,
+    'conflict',
+    'A rotation is in progress: two signing secrets are valid.',
+    'Wait for the overlap to end, or send `"force": true`, which ends the older secret at once.',
+  ),
+  idempotency_in_progress: entry(
+    409,
+    'conflict',
+    'The first request with this idempotency key is still running.',
+    'Retry after the time in `Retry-After`.',
+  ),
+  reference_model_mismatch: entry(
+    409,
+    'conflict',
+    'The reference was made with another model pack and cannot be compared with this one.',
+    'Enrol the user again with `"replace": true`.',
+  ),
+  body_too_large: entry(
+    413,
+    'invalid_request',
+    'The body is larger than the limit.',
+    'Send a smaller image: 1280 pixels on the long side are plenty.',
+  ),
+  unsupported_media_type: entry(
+    415,
+    'invalid_request',
+    'A body must be sent as Content-Type: application/json.',
+    'Set the header; other charsets than UTF-8 are refused.',
+  ),
+  idempotency_key_reused: entry(
+    422,
+    'conflict',
+    'This idempotency key was used with another payload.',
+    'Use a new key for every new operation.',
+  ),
+  image_unreadable: entry(
+    422,
+    'biometric_rejected',
+    'The image is not a readable JPEG, PNG or WebP.',
+    'Send the complete file of one of these formats.',
+  ),
+  image_too_large: entry(
+    422,
+    'biometric_rejected',
+    'The image has too many pixels.',
+    'Scale it down: 1280 pixels on the long side are plenty.',
+  ),
+  image_too_small: entry(
+    422,
+    'biometric_rejected',
+    'The image has too few pixels.',
+    'Send an image of at least 64 pixels on the short side; 480 or more is better.',
+  ),
+  face_not_found: entry(
+    422,
+    'biometric_rejected',
+    'No face was found in the image.',
+    'Ask for a new photo: face the camera in even light.',
+  ),
+  multiple_faces: entry(
+    422,
+    'biometric_rejected',
+    'More than one face was found in the image.',
+    'Ask for a photo of one person alone.',
+  ),
+  face_too_small: entry(
+    422,
+    'biometric_rejected',
+    'The face is too small in the image.',
+    'Ask the person to come closer.',
+  ),
+  low_quality: entry(
+    422,
+    'biometric_rejected',
+    'The face is too dark, too bright or too blurred.',
+    'Ask for a new photo in even light, held still.',
+  ),
+  liveness_failed: entry(
+    422,
+    'biometric_rejected',
+    'The capture does not look like a live person.',
+    'Capture the person, not a picture or a screen.',
+  ),
+  rate_limited: entry(
+    429,
+    'rate_limited',
+    'The rate limit of this API key is exceeded.',
+    'Retry after the time in `Retry-After`.',
+  ),
+  internal_error: entry(
+    500,
+    'internal',
+    'The service failed to answer this request.',
+    'Retry; if it persists, report the request id.',
+  ),
+  overloaded: entry(
+    503,
+    'unavailable',
+    'The service is at capacity.',
+    'Retry after the time in `Retry-After`.',
+  ),
+  engine_unavailable: entry(
+    503,
+    'unavailable',
+    'The biometric engine cannot serve at the moment.',
+    'Retry after the time in `Retry-After`.',
+  ),
+  store_unavailable: entry(
+    503,
+    'unavailable',
+    'The database cannot serve at the moment.',
+    'Retry after the time in `Retry-After`.',
+  ),
+  shutting_down: entry(
+    503,
+    'unavailable',
+    'The service is shutting down.',
+    'Retry after the time in `Retry-After`.',
+  ),
+  deadline_exceeded: entry(
+    504,
+    'unavailable',
+    'The request could not be finished before its deadline.',
+    'Retry with the same idempotency key.',
+  ),
+} as const satisfies Record<string, ErrorEntry>
+
+export type ErrorCode = keyof typeof ERRORS
+
+export interface ErrorDetail {
+  /** Dotted path of the field: `image`, `images.0`, `consent.at`. */
+  path: string
+  issue: string
+}
+
+interface ApiErrorOptions {
+  message?: string
+  details?: ErrorDetail[]
+  /** Extra response headers, such as `Retry-After`. */
+  headers?: Record<string, string>
+  /** For the log alone. */
+  cause?: unknown
+}
+
+/** An error that a caller sees. Its message never holds a key, token, secret, image, embedding or path. */
+export class ApiError extends CodedError<ErrorCode> {
+  override readonly name = 'ApiError'
+  readonly status: number
+  readonly category: ErrorCategory
+  readonly details: ErrorDetail[] | undefined
+  readonly headers: Record<string, string>
+
+  constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
+    super(code, options.message ?? ERRORS[code].message, { cause: options.cause })
+    this.status = ERRORS[code].status
+    this.category = ERRORS[code].category
+    this.details = options.details
+    this.headers = options.headers ?? {}
+  }
+
+  /** The error body of contract and OpenAPI document. */
+  toBody(requestId: string): Record<string, unknown> {
+    return {
+      error: this.category,
+      code: this.code,
+      message: this.message,
+      request_id: requestId,
+      ...(this.details ? { details: this.details } : {}),
+    }
+  }
+}
+
+export function retryAfter(seconds: number): Record<string, string> {
+  return { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) }
+}

@@ -1,0 +1,291 @@
+/**
+ * The engine process as the service sees it: a pool of workers, each at the other end of a socket. A native crash in a
+ * decoder or in ONNX Runtime ends that process and costs no more than the tasks under way; a new one is started at once.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type {
+  HostSetup,
+  TaskMessage,
+  WorkerReply,
+  WorkerSetup,
+  WorkerTask,
+} from '../channel/engine-protocol.js'
+import { encodeFrame, FrameError, FrameReader } from '../channel/frames.js'
+import type { EngineIncident, ProviderStatus } from '../types.js'
+import { type MessageCheck, messageCheck } from './worker-messages.js'
+
+export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
+  workers: number
+  /** The number of ready workers has changed. */
+  onChange: () => void
+  onIncident: (incident: EngineIncident) => void
+}
+
+interface RunningTask {
+  type: WorkerTask['type']
+  resolve: (reply: WorkerReply) => void
+  reject: (error: Error) => void
+  watchdog: NodeJS.Timeout
+}
+
+/** A worker that is ready. */
+interface Worker {
+  socket: Socket
+  running: Map<number, RunningTask>
+}
+
+/** Before a process that died before any worker was ready is tried again. */
+const RETRY_MS = { first: 1_000, longest: 30_000 } as const
+/** No picture that passes the limits takes nearly as long: a task that does is stuck in native code for good. */
+const STUCK_MS = 60_000
+/**
+ * When the process dies, its sockets close one after the other. Told at once, a lost call would be tried again on one of
+ * the others, which is dead as well.
+ */
+const LOSS_SETTLES_MS = 50
+/** A few vectors and what was measured: kilobytes. */
+const MOST_REPLY_BYTES = 1024 * 1024
+
+export class EngineProcess {
+  readonly #options: EngineProcessOptions
+  readonly #check: MessageCheck
+  readonly #dir: string
+  readonly #server: Server
+  readonly #workers = new Set<Worker>()
+  #child: ChildProcess | undefined
+  #provider: ProviderStatus = { active: 'cpu', fallbacks: [] }
+  #lastId = 0
+  /** Since any worker was ready, one could not load its networks or the process could not start. */
+  #failed = false
+  /** A worker of the present process has been ready. */
+  #wasReady = false
+  #retryMs: number = RETRY_MS.first
+  #retry: NodeJS.Timeout | undefined
+  #closing = false
+
+  private constructor(options: EngineProcessOptions) {
+    this.#options = options
+    this.#check = messageCheck(options.pack.manifest.embedder.dimensions)
+    // For its owner alone: whoever could connect could answer in a worker's place.
+    this.#dir = mkdtempSync(join(tmpdir(), 'countersign-engine-'))
+    this.#server = createServer((socket) => this.#welcome(socket)).listen(this.#socketPath)
+  }
+
+  /**
+   * Starts the process and waits until every worker is ready.
+   * @throws what kept the first failing worker from loading
+   */
+  static async start(options: EngineProcessOptions): Promise<EngineProcess> {
+    let settle: (failure?: Error) => void = () => {}
+    const allReady = new Promise<void>((resolve, reject) => {
+      settle = (failure) => (failure ? reject(failure) : resolve())
+    })
+    const engine = new EngineProcess({
+      ...options,
+      onChange: () => {
+        if (engine.readyCount === options.workers) settle()
+        options.onChange()
+      },
+      onIncident: (incident) => {
+        const { error: cause } = incident
+        settle(
+          new Error(`a worker could not start: ${cause instanceof Error ? cause.message : cause}`, { cause }),
+        )
+        options.onIncident(incident)
+      },
+    })
+    try {
+      await once(engine.#server, 'listening')
+      engine.#spawn()
+      await allReady
+      return engine
+    } catch (error) {
+      await engine.close()
+      throw error
+    }
+  }
+
+  /** Workers that have loaded and warmed up their networks and are alive. */
+  get readyCount(): number {
+    return this.#workers.size
+  }
+
+  get processId(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /** No worker is ready and none is about to be. */
+  get isHopeless(): boolean {
+    return this.#failed && this.readyCount === 0
+  }
+
+  /** What runs the sessions, as the last worker that became ready reported it. */
+  get provider(): ProviderStatus {
+    return this.#provider
+  }
+
+  /**
+   * Runs one task on the least busy worker; one must be ready. The images must stay as they are until it is settled.
+   * @throws only when the worker was lost on the way: failures of the task itself are part of the reply
+   */
+  run(task: WorkerTask): Promise<WorkerReply> {
+    const { images = [], ...rest } = task as WorkerTask & { images?: readonly Uint8Array[] }
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      const worker = this.#leastBusy()
+      if (!worker) {
+        reject(new Error('no worker is ready'))
+        return
+      }
+      const watchdog = setTimeout(() => this.#killStuck(worker), STUCK_MS).unref()
+      worker.running.set(id, { type: task.type, resolve, reject, watchdog })
+      const message = { id, task: rest } as TaskMessage
+      worker.socket.cork()
+      for (const piece of encodeFrame(message, images)) worker.socket.write(piece)
+      worker.socket.uncork()
+    })
+  }
+
+  /** Hangs up; the process lets its threads come out of native code and ends. No task may be running. */
+  async close(): Promise<void> {
+    if (this.#closing) return
+    this.#closing = true
+    clearTimeout(this.#retry)
+    const child = this.#child
+    const ended = child && child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
+    child?.stdin?.end()
+    for (const { socket } of this.#workers) socket.end()
+    this.#server.close()
+    await ended
+    rmSync(this.#dir, { recursive: true, force: true })
+  }
+
+  get #socketPath(): string {
+    return process.platform === 'win32' ? `\\\\.\\pipe\\${this.#dir}` : join(this.#dir, 'engine.sock')
+  }
+
+  #spawn(): void {
+    // The compiled file, also when this module itself runs from its TypeScript source.
+    const host = createRequire(import.meta.url).resolve('#engine-host')
+    // No channel of Node's own, on which a process that was taken over could make this one throw. What a native library
+    // prints is no answer of ours: it goes to standard error.
+    const child = spawn(process.execPath, [...process.execArgv, host], {
+      stdio: ['pipe', 2, 2],
+      env: harmlessEnvironment(),
+    })
+    this.#child = child
+    this.#wasReady = false
+    let ended = false
+    const onEnd = (how: string) => {
+      if (ended) return
+      ended = true
+      this.#onEnd(how)
+    }
+    child.once('error', (error) => onEnd(error.message))
+    child.once('exit', (code, signal) => onEnd(`ended with ${signal ?? `exit code ${code}`}`))
+    const { workers, executionProviders, faultInjection, limits, pack } = this.#options
+    const worker = { executionProviders, faultInjection, limits, pack, socketPath: this.#socketPath }
+    // A process that is gone already; `exit` follows.
+    const stdin = child.stdin!.on('error', () => {})
+    for (const piece of encodeFrame({ workers, worker } satisfies HostSetup)) stdin.write(piece)
+  }
+
+  /** A worker has loaded its networks and connects, or the engine process has an incident to tell. */
+  #welcome(socket: Socket): void {
+    const worker: Worker = { socket, running: new Map() }
+    const reader = new FrameReader<unknown>(MOST_REPLY_BYTES, ({ message }) => {
+      if (!this.#check.isMessage(message)) throw new FrameError('a frame that is no message')
+      switch (message.kind) {
+        case 'ready':
+          this.#provider = message.provider
+          this.#failed = false
+          this.#wasReady = true
+          this.#retryMs = RETRY_MS.first
+          this.#workers.add(worker)
+          this.#options.onChange()
+          break
+        case 'reply': {
+          const task = worker.running.get(message.id)
+          if (task && !this.#check.isReplyTo(task.type, message.reply))
+            throw new FrameError(`a reply that answers no ${task.type}`)
+          this.#take(worker, message.id)?.resolve(message.reply)
+          break
+        }
+        case 'worker_lost':
+        case 'worker_load_failed':
+          if (message.kind === 'worker_load_failed') this.#failed = true
+          this.#report(message.kind, new Error(message.reason))
+          this.#options.onChange()
+          break
+      }
+    })
+    socket.on('data', (chunk) => {
+      try {
+        reader.push(chunk)
+      } catch (error) {
+        // A picture may have taken the worker over: what it says then shall end its own connection and nothing else.
+        this.#report('worker_garbled', error)
+        socket.destroy()
+      }
+    })
+    // `close` follows.
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      this.#workers.delete(worker)
+      this.#options.onChange()
+      setTimeout(() => {
+        const error = new Error('the worker was lost')
+        for (const id of [...worker.running.keys()]) this.#take(worker, id)!.reject(error)
+      }, LOSS_SETTLES_MS)
+    })
+  }
+
+  #leastBusy(): Worker | undefined {
+    let best: Worker | undefined
+    for (const worker of this.#workers) if (!best || worker.running.size < best.running.size) best = worker
+    return best
+  }
+
+  #take({ running }: Worker, id: number): RunningTask | undefined {
+    const task = running.get(id)
+    if (!task) return undefined
+    running.delete(id)
+    clearTimeout(task.watchdog)
+    return task
+  }
+
+  #onEnd(how: string): void {
+    if (this.#closing) return
+    this.#report('engine_process_lost', new Error(`the engine process ${how}`))
+    if (this.#wasReady) this.#spawn()
+    else {
+      this.#failed = true
+      this.#retry = setTimeout(() => this.#spawn(), this.#retryMs)
+      this.#retryMs = Math.min(2 * this.#retryMs, RETRY_MS.longest)
+    }
+    this.#options.onChange()
+  }
+
+  #killStuck(worker: Worker): void {
+    if (!this.#workers.has(worker)) return
+    this.#report('task_stuck', new Error(`a task took over ${STUCK_MS / 1000} s`))
+    this.#child?.kill('SIGKILL')
+  }
+
+  #report(kind: EngineIncident['kind'], error: unknown): void {
+    if (!this.#closing) this.#options.onIncident({ kind, error })
+  }
+}
+
+/** The process that reads strangers' pictures gets none of our settings: among them are secrets. */
+function harmlessEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(?:COUNTERSIGN|OTEL)_/.test(name)),
+  )
+}

@@ -1,0 +1,57 @@
+/** The alignment stage: a face's points are moved onto the embedder's template and the chip is cut out there. */
+
+import type { EmbedderSpec } from '../../../models/pack/pack-schema.js'
+import { kernels } from '../kernels/kernels.js'
+import { estimateSimilarity, invertSimilarity } from '../kernels/similarity-transform.js'
+import type { ImagePyramid } from './image-pyramid.js'
+import { type PixelFormat, toPixelFormat } from './pixel-input.js'
+
+export class FaceAligner {
+  readonly #spec: EmbedderSpec
+  readonly #format: PixelFormat
+  readonly #target: Float64Array
+  readonly #chip: Float32Array
+
+  constructor(spec: EmbedderSpec) {
+    this.#spec = spec
+    this.#format = toPixelFormat(spec.input)
+    this.#target = Float64Array.from(spec.alignment.target.flat())
+    this.#chip = new Float32Array(3 * spec.input.width * spec.input.height)
+  }
+
+  /**
+   * @param points interleaved x, y in pixels of the pyramid's base; the template names which of them count
+   * @returns [3, height, width] float32 as the embedder wants it; valid until the next call
+   */
+  align(pyramid: ImagePyramid, points: Float64Array): Float32Array {
+    const { width, height } = this.#spec.input
+    const source = Float64Array.from(
+      this.#spec.alignment.source.flatMap((index) => [points[2 * index]!, points[2 * index + 1]!]),
+    )
+    const transform = new Float64Array(4)
+    estimateSimilarity(source, this.#target, transform)
+    invertSimilarity(transform, transform)
+
+    const sourcePixelsPerChipPixel = Math.hypot(transform[0]!, transform[1]!)
+    const { pixels, exponent } = pyramid.levelFor(sourcePixelsPerChipPixel)
+    const factor = 2 ** -exponent
+    // Integer coordinates are pixel centres, so a level's origin lies half a pixel off: x' = (x + 0.5) / 2^k - 0.5.
+    transform[0]! *= factor
+    transform[1]! *= factor
+    transform[2] = (transform[2]! + 0.5) * factor - 0.5
+    transform[3] = (transform[3]! + 0.5) * factor - 0.5
+    kernels.warpToPlanar(
+      pixels.data,
+      pixels.width,
+      pixels.height,
+      transform,
+      this.#chip,
+      width,
+      height,
+      this.#format.swap,
+      this.#format.mean,
+      this.#format.scale,
+    )
+    return this.#chip
+  }
+}

@@ -1,0 +1,193 @@
+/** The way of one image through the engine: decode, detect, choose, align, judge, check liveness, embed. */
+
+import type { ModelPack } from '../../../models/pack/model-pack.js'
+import type { NetworkFile } from '../../../models/pack/pack-schema.js'
+import { BiometricError, type FaceSample, type ImageLimits, type Liveness } from '../types.js'
+import { loadNetwork, type Network } from '../worker/network.js'
+import { Turns } from '../worker/turns.js'
+import { FaceAligner } from './align.js'
+import { type DecodedImage, decodeImage } from './decode.js'
+import { FaceDetector } from './detect.js'
+import { FaceEmbedder } from './embed.js'
+import { chooseFace, outerWidth } from './face-policy.js'
+import { ImagePyramid } from './image-pyramid.js'
+import { fivePointsOf68, LandmarkFinder } from './landmarks.js'
+import { LivenessChecker, livenessUnchecked } from './liveness.js'
+import { findQualityFault, measureChip, rateQuality } from './quality.js'
+import type { StageClock } from './stage-clock.js'
+
+/** A face on its way to the embedder. */
+interface PreparedFace {
+  face: Omit<FaceSample, 'embedding'>
+  embedding: Promise<Float32Array>
+}
+
+/**
+ * Owns the loaded networks and their buffers: one per worker. Images are decoded side by side, on libuv's threads; from
+ * the pixels on it is one image at a time, but for the embeddings, which those that wait together get together.
+ */
+export class FacePipeline {
+  readonly pack: ModelPack
+  readonly #networks: Network[] = []
+  readonly #turns = new Turns()
+  #detector!: FaceDetector
+  #landmarks: LandmarkFinder | null = null
+  #aligner!: FaceAligner
+  #liveness: LivenessChecker | null = null
+  #embedder!: FaceEmbedder
+
+  private constructor(pack: ModelPack) {
+    this.pack = pack
+  }
+
+  /**
+   * Loads every network of a pack on one execution provider, checking each file's hash as it is read, and runs each
+   * once. Blocks the calling thread for most of the time.
+   * @throws {ModelPackError}; whatever ONNX Runtime says when the provider cannot serve
+   */
+  static async load(pack: ModelPack, provider: string): Promise<FacePipeline> {
+    const pipeline = new FacePipeline(pack)
+    try {
+      await pipeline.#loadNetworks(provider)
+      await pipeline.warmUp()
+      return pipeline
+    } catch (error) {
+      await pipeline.release()
+      throw error
+    }
+  }
+
+  async #loadNetworks(provider: string): Promise<void> {
+    const { detector, landmarks, embedder, liveness } = this.pack.manifest
+    const open = async (file: NetworkFile) => {
+      const network = await loadNetwork(this.pack, file, provider)
+      this.#networks.push(network)
+      return network
+    }
+    this.#detector = new FaceDetector(await open(detector), detector)
+    if (landmarks) this.#landmarks = new LandmarkFinder(await open(landmarks), landmarks)
+    this.#aligner = new FaceAligner(embedder)
+    this.#embedder = new FaceEmbedder(await open(embedder), embedder)
+    if (liveness) {
+      const networks: Network[] = []
+      for (const file of liveness.networks) networks.push(await open(file))
+      this.#liveness = new LivenessChecker(networks, liveness)
+    }
+  }
+
+  /** Runs every stage once on a grey picture, so that the first caller does not pay for first-time work. */
+  async warmUp(): Promise<void> {
+    const [width, height] = [640, 480]
+    const data = new Uint8Array(width * height * 3).fill(128)
+    const pyramid = new ImagePyramid({ data, width, height })
+    const box = { x: 240, y: 140, width: 160, height: 200 }
+    const fivePoints = Float64Array.of(290, 220, 350, 220, 320, 255, 295, 290, 345, 290)
+    await this.#detector.detect(pyramid)
+    await this.#landmarks?.find(pyramid, box)
+    await this.#liveness?.check(pyramid, box)
+    const points = this.#landmarks ? spread68(box) : fivePoints
+    await this.#embedder.embed(this.#aligner.align(pyramid, points))
+  }
+
+  /**
+   * @param strictLiveness refuse a face that fails the liveness check (enrolment) instead of reporting it
+   * @throws {BiometricError} with `imageIndex`, when the image cannot be used
+   */
+  async analyse(
+    bytes: Uint8Array,
+    imageIndex: number,
+    limits: ImageLimits,
+    strictLiveness: boolean,
+    clock: StageClock,
+  ): Promise<FaceSample> {
+    const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex))
+    const leave = await clock.measure('queue', () => this.#turns.enter())
+    const pyramid = new ImagePyramid(image.pixels)
+    let prepared: PreparedFace
+    try {
+      prepared = await this.#prepare(image, pyramid, imageIndex, limits, strictLiveness, clock)
+    } finally {
+      pyramid.release()
+      leave()
+      // While another picture is decoded already, its face comes along; nobody waits for one that is not.
+      if (!this.#turns.isTaken || this.#embedder.isFull) void this.#embedder.run()
+    }
+    return { ...prepared.face, embedding: await prepared.embedding }
+  }
+
+  /** Everything up to the embedding, which it asks for. */
+  async #prepare(
+    image: DecodedImage,
+    pyramid: ImagePyramid,
+    imageIndex: number,
+    limits: ImageLimits,
+    strictLiveness: boolean,
+    clock: StageClock,
+  ): Promise<PreparedFace> {
+    const { manifest } = this.pack
+    const faces = await clock.measure('detect', () => this.#detector.detect(pyramid))
+    const face = chooseFace(faces, image.sourceScale, limits, imageIndex)
+
+    const points = await clock.measure('align', () => this.#findPoints(pyramid, face.box, face.points))
+    const chip = await clock.measure('align', () => this.#aligner.align(pyramid, points))
+    const statistics = await clock.measure('align', () => measureChip(chip, manifest.embedder.input))
+    const quality = rateQuality(statistics, outerWidth(face.box, image.sourceScale), face.score)
+    const fault = findQualityFault(quality, manifest.quality)
+    if (fault) throw new BiometricError('low_quality', fault, imageIndex)
+
+    const liveness = await this.#checkLiveness(pyramid, face.box, clock)
+    if (strictLiveness && liveness.passed === false) {
+      throw new BiometricError('liveness_failed', 'The image does not look like a live capture.', imageIndex)
+    }
+    const toSource = (value: number) => value * image.sourceScale
+    const fivePoints = this.#landmarks ? fivePointsOf68(points) : points
+    return {
+      face: {
+        imageIndex,
+        box: {
+          x: toSource(face.box.x),
+          y: toSource(face.box.y),
+          width: toSource(face.box.width),
+          height: toSource(face.box.height),
+        },
+        landmarks: pairs(fivePoints.map(toSource)),
+        quality,
+        liveness,
+      },
+      embedding: this.#embedder.add(chip, clock),
+    }
+  }
+
+  async #findPoints(
+    pyramid: ImagePyramid,
+    box: FaceSample['box'],
+    points: Float64Array | null,
+  ): Promise<Float64Array> {
+    if (this.#landmarks) return this.#landmarks.find(pyramid, box)
+    if (points) return points
+    throw new Error('neither the detector nor a landmark network finds facial points')
+  }
+
+  async #checkLiveness(pyramid: ImagePyramid, box: FaceSample['box'], clock: StageClock): Promise<Liveness> {
+    const checker = this.#liveness
+    return checker ? clock.measure('liveness', () => checker.check(pyramid, box)) : livenessUnchecked
+  }
+
+  /** Frees the native memory. The pipeline cannot be used afterwards. */
+  async release(): Promise<void> {
+    for (const network of this.#networks.splice(0)) await network.release()
+  }
+}
+
+function pairs(points: Float64Array): Array<[number, number]> {
+  return Array.from({ length: points.length / 2 }, (_, i) => [points[2 * i]!, points[2 * i + 1]!])
+}
+
+/** 68 points spread over a box, so that any choice of them gives a proper transform. */
+function spread68(box: FaceSample['box']): Float64Array {
+  const at = (i: number) => [
+    box.x + ((i * 7) % 17) * (box.width / 17),
+    box.y + ((i * 5) % 13) * (box.height / 13),
+  ]
+  return Float64Array.from(Array.from({ length: 68 }, (_, i) => at(i)).flat())
+}

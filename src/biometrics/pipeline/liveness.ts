@@ -1,0 +1,88 @@
+/** The liveness stage: presentation attack detection on crops around the face. */
+
+import type { LivenessSpec } from '../../../models/pack/pack-schema.js'
+import { kernels } from '../kernels/kernels.js'
+import type { Box, Liveness } from '../types.js'
+import type { Network } from '../worker/network.js'
+import type { ImagePyramid } from './image-pyramid.js'
+import { toPixelFormat } from './pixel-input.js'
+import { ScratchBuffer } from './scratch-buffer.js'
+
+/** What stands in a result when the pack has no liveness role. */
+export const livenessUnchecked: Liveness = { checked: false, score: null, passed: null }
+
+export class LivenessChecker {
+  readonly #networks: readonly Network[]
+  readonly #spec: LivenessSpec
+  readonly #scratch = new ScratchBuffer()
+
+  /** @param networks in the order of `spec.networks` */
+  constructor(networks: readonly Network[], spec: LivenessSpec) {
+    this.#networks = networks
+    this.#spec = spec
+  }
+
+  /** @param box the detector's, in pixels of the pyramid's base */
+  async check(pyramid: ImagePyramid, box: Box): Promise<Liveness> {
+    let sum = 0
+    for (const [i, { input, cropScale }] of this.#spec.networks.entries()) {
+      const { data, width, height } = pyramid.base
+      const crop = widenBox(box, cropScale, width, height)
+      const tensor = this.#scratch.take(3 * input.width * input.height)
+      const { swap, mean, scale } = toPixelFormat(input)
+      // Straight from full size, aliasing and all: the networks were trained on crops made this way.
+      kernels.resizeToPlanar(
+        data,
+        width,
+        crop.x,
+        crop.y,
+        crop.width,
+        crop.height,
+        tensor,
+        input.width,
+        input.height,
+        0,
+        0,
+        input.width,
+        input.height,
+        swap,
+        mean,
+        scale,
+      )
+      const logits = await this.#networks[i]!.runSingle(tensor, [1, 3, input.height, input.width])
+      sum += softmaxAt(logits.data, this.#spec.liveClass)
+    }
+    const score = sum / this.#networks.length
+    return { checked: true, score, passed: score >= this.#spec.threshold }
+  }
+}
+
+/**
+ * The rectangle `cropScale` times the box around its centre, smaller where the image is, moved inside the image, on
+ * whole pixels with both edges included (Silent-Face-Anti-Spoofing, generate_patches.py).
+ */
+export function widenBox(box: Box, cropScale: number, imageWidth: number, imageHeight: number): Box {
+  const [x, y, width, height] = [box.x, box.y, box.width, box.height].map(Math.trunc) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  const scale = Math.min((imageHeight - 1) / height, (imageWidth - 1) / width, cropScale)
+  const place = (start: number, side: number, limit: number) => {
+    const size = side * scale
+    const first = start + side / 2 - size / 2
+    const shifted = Math.max(0, Math.min(first, limit - 1 - size))
+    const from = Math.trunc(shifted)
+    return { from, count: Math.min(Math.trunc(shifted + size), limit - 1) - from + 1 }
+  }
+  const across = place(x, width, imageWidth)
+  const down = place(y, height, imageHeight)
+  return { x: across.from, y: down.from, width: across.count, height: down.count }
+}
+
+function softmaxAt(logits: Float32Array, index: number): number {
+  const largest = Math.max(...logits)
+  const powers = Array.from(logits, (logit) => Math.exp(logit - largest))
+  return (powers[index] ?? 0) / powers.reduce((a, b) => a + b, 0)
+}

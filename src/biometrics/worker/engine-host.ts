@@ -1,0 +1,103 @@
+/**
+ * The engine process's entry: a Piscina pool of fixed size, in which every thread serves the service over a socket of its
+ * own. Whatever a native library does to this process, the service lives on.
+ */
+import { writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { connect } from 'node:net'
+import { constants, setPriority } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Piscina } from 'piscina'
+import type { HostSetup, WorkerEnd, WorkerIncident, WorkerSetup } from '../channel/engine-protocol.js'
+import { encodeFrame, FrameReader } from '../channel/frames.js'
+import { configureDecoders } from '../pipeline/decode.js'
+
+/** Of a worker: pictures and networks lie outside of it, so that what fills it is a fault, and costs the worker alone. */
+const HEAP_MIB = 256
+
+/** Before networks that could not be loaded are tried again. */
+const RETRY_MS = { first: 1_000, longest: 30_000 } as const
+
+/** The pack's description. */
+const MOST_SETUP_BYTES = 1024 * 1024
+
+/** Aborted when the service hangs up, or is gone. */
+const closing = new AbortController()
+
+// A terminal sends its signals to both processes; when this one ends is the service's to say, by hanging up.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => {})
+const setups = new FrameReader<HostSetup>(MOST_SETUP_BYTES, ({ message }) => void run(message))
+process.stdin.on('data', (chunk) => setups.push(chunk)).once('close', () => closing.abort())
+giveWay()
+preferAsVictim()
+
+async function run({ workers, worker }: HostSetup): Promise<void> {
+  // Process-wide, so before the first thread: between blocking all parsers and allowing three, no thread could decode.
+  configureDecoders()
+  const pool = new Piscina<WorkerSetup, WorkerEnd>({
+    filename: createRequire(import.meta.url).resolve('#engine-worker'),
+    minThreads: workers,
+    maxThreads: workers,
+    concurrentTasksPerWorker: 1,
+    idleTimeout: Number.POSITIVE_INFINITY,
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+    // Otherwise an idle worker sleeps in Atomics.wait and its socket sleeps with it.
+    atomics: 'disabled',
+  })
+  // Without a listener, an error in a worker between two tasks would end the process.
+  pool.on('error', (error) => report(worker, { kind: 'worker_lost', reason: describe(error) }))
+  await Promise.all(Array.from({ length: workers }, () => keepServing(pool, worker)))
+  // Only now: ending a thread that may be inside ONNX Runtime aborts the process.
+  await pool.destroy()
+}
+
+/** One seat of the pool: a task that lasts until the service hangs up, given to the next thread whenever one dies under it. */
+async function keepServing(pool: Piscina<WorkerSetup, WorkerEnd>, setup: WorkerSetup): Promise<void> {
+  let delayMs: number = RETRY_MS.first
+  while (!closing.signal.aborted) {
+    try {
+      const end = await pool.run(setup)
+      if (end.loaded) delayMs = RETRY_MS.first
+      else {
+        report(setup, { kind: 'worker_load_failed', reason: end.reason })
+        await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => {})
+        delayMs = Math.min(2 * delayMs, RETRY_MS.longest)
+      }
+    } catch (error) {
+      report(setup, { kind: 'worker_lost', reason: describe(error) })
+    }
+  }
+}
+
+function report({ socketPath }: WorkerSetup, incident: WorkerIncident): void {
+  // Where the service is gone, nobody needs to be told.
+  const socket = connect(socketPath).on('error', () => {})
+  for (const piece of encodeFrame(incident)) socket.write(piece)
+  socket.end()
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+/**
+ * The service's main thread needs little time, but at once: while it waits for a core, workers run out of tasks. Threads
+ * inherit the priority of the one that starts them, so this comes before the first.
+ */
+function giveWay(): void {
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // Not allowed: slower by a few percent under full load.
+  }
+}
+
+/** When memory runs out, Linux shall end this process, which is replaced, and not the service. */
+function preferAsVictim(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '500')
+  } catch {
+    // Not Linux, or not allowed: nothing is lost but the preference.
+  }
+}

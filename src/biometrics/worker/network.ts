@@ -1,0 +1,63 @@
+/** One loaded ONNX network: named tensors in, named tensors out. Input and output names come from the file. */
+import { type InferenceSession, Tensor } from 'onnxruntime-node'
+import { fileForProvider, type ModelPack, readNetwork } from '../../../models/pack/model-pack.js'
+import type { NetworkFile } from '../../../models/pack/pack-schema.js'
+import { createSession } from './execution-provider.js'
+
+/** A float32 output and its shape. */
+export interface NetworkOutput {
+  data: Float32Array
+  dims: readonly number[]
+}
+
+/**
+ * Loads the graph of a network that suits the provider.
+ * @throws {ModelPackError}; whatever ONNX Runtime says when the provider cannot serve
+ */
+export async function loadNetwork(pack: ModelPack, network: NetworkFile, provider: string): Promise<Network> {
+  const bytes = await readNetwork(pack, fileForProvider(network, provider))
+  return new Network(await createSession(bytes, provider))
+}
+
+export class Network {
+  readonly #session: InferenceSession
+  readonly #input: string
+
+  constructor(session: InferenceSession) {
+    this.#session = session
+    this.#input = session.inputNames[0]!
+  }
+
+  /** Declared input shape; a symbolic dimension is `null`. */
+  get inputShape(): Array<number | null> {
+    const metadata = this.#session.inputMetadata[0]
+    if (!metadata?.isTensor) return []
+    return metadata.shape.map((side) => (typeof side === 'number' && side > 0 ? side : null))
+  }
+
+  /**
+   * Runs the network. ONNX Runtime computes synchronously: this blocks the calling thread.
+   * @param data may be reused once the promise is settled
+   */
+  async run(data: Float32Array, dims: readonly number[]): Promise<Map<string, NetworkOutput>> {
+    const feeds = { [this.#input]: new Tensor('float32', data, dims) }
+    const results = await this.#session.run(feeds, { logSeverityLevel: 4 })
+    const outputs = new Map<string, NetworkOutput>()
+    for (const name of this.#session.outputNames) {
+      const tensor = results[name] as Tensor
+      outputs.set(name, { data: tensor.data as Float32Array, dims: tensor.dims })
+    }
+    return outputs
+  }
+
+  /** For networks with a single output. */
+  async runSingle(data: Float32Array, dims: readonly number[]): Promise<NetworkOutput> {
+    const [output] = (await this.run(data, dims)).values()
+    if (!output) throw new Error('the network has no output')
+    return output
+  }
+
+  release(): Promise<void> {
+    return this.#session.release()
+  }
+}

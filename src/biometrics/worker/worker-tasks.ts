@@ -1,0 +1,127 @@
+/** What a worker does for each type of task. Runs in a worker thread. */
+
+import type { WorkerFailure, WorkerReply, WorkerTask, WorkerValues } from '../channel/engine-protocol.js'
+import { decodeImage } from '../pipeline/decode.js'
+import type { FacePipeline } from '../pipeline/face-pipeline.js'
+import { fuseEmbeddings, scoreOf } from '../pipeline/match.js'
+import { StageClock } from '../pipeline/stage-clock.js'
+import { BiometricError, type FaceSample, type ImageLimits, type InspectedImage } from '../types.js'
+
+/** Never rejects: a refusal or failure is part of the reply. */
+export async function runTask(
+  task: Exclude<WorkerTask, { type: 'fault' }>,
+  pipeline: FacePipeline,
+  limits: ImageLimits,
+): Promise<WorkerReply> {
+  const clock = new StageClock()
+  try {
+    return { ok: true, value: await execute(task, pipeline, limits, clock), timingsMs: clock.timingsMs }
+  } catch (error) {
+    return describeFailure(error)
+  }
+}
+
+function execute(
+  task: Exclude<WorkerTask, { type: 'fault' }>,
+  pipeline: FacePipeline,
+  limits: ImageLimits,
+  clock: StageClock,
+): Promise<WorkerValues[WorkerTask['type']]> {
+  switch (task.type) {
+    case 'enrol':
+      return enrol(task.images, pipeline, limits, clock)
+    case 'verify':
+      return verify(task.images, task.reference, pipeline, limits, clock)
+    case 'compare':
+      return compare(task.images, pipeline, limits, clock)
+    case 'inspect':
+      return inspect(task.images, limits, clock)
+  }
+}
+
+/** Every image must be usable: a reference made of half of what was sent would surprise. */
+async function enrol(
+  images: readonly Uint8Array[],
+  pipeline: FacePipeline,
+  limits: ImageLimits,
+  clock: StageClock,
+): Promise<WorkerValues['enrol']> {
+  const samples: FaceSample[] = []
+  for (const [i, bytes] of images.entries()) {
+    samples.push(await pipeline.analyse(bytes, i, limits, true, clock))
+  }
+  const reference = await clock.measure('match', () =>
+    fuseEmbeddings(samples, pipeline.pack.manifest.embedder),
+  )
+  return { samples, reference }
+}
+
+/** One usable image is enough; only if there is none does the first one's refusal stand. */
+async function verify(
+  images: readonly Uint8Array[],
+  reference: Float32Array,
+  pipeline: FacePipeline,
+  limits: ImageLimits,
+  clock: StageClock,
+): Promise<WorkerValues['verify']> {
+  let best: WorkerValues['verify'] | undefined
+  let firstRefusal: unknown
+  for (const [i, bytes] of images.entries()) {
+    try {
+      const sample = await pipeline.analyse(bytes, i, limits, false, clock)
+      const score = await clock.measure('match', () => scoreOf(pipeline.pack, sample.embedding, reference))
+      if (!best || outranks({ sample, score }, best)) best = { sample, score }
+    } catch (error) {
+      if (!(error instanceof BiometricError)) throw error
+      firstRefusal ??= error
+    }
+  }
+  if (!best) throw firstRefusal
+  return best
+}
+
+/** A sample that failed the liveness check never outranks one that did not; then the score decides. */
+function outranks(a: WorkerValues['verify'], b: WorkerValues['verify']): boolean {
+  const aLive = a.sample.liveness.passed !== false
+  const bLive = b.sample.liveness.passed !== false
+  return aLive === bLive ? a.score > b.score : aLive
+}
+
+async function compare(
+  images: readonly [Uint8Array, Uint8Array],
+  pipeline: FacePipeline,
+  limits: ImageLimits,
+  clock: StageClock,
+): Promise<WorkerValues['compare']> {
+  const first = await pipeline.analyse(images[0], 0, limits, false, clock)
+  const second = await pipeline.analyse(images[1], 1, limits, false, clock)
+  const score = await clock.measure('match', () => scoreOf(pipeline.pack, first.embedding, second.embedding))
+  return { samples: [first, second], score }
+}
+
+async function inspect(
+  images: readonly Uint8Array[],
+  limits: ImageLimits,
+  clock: StageClock,
+): Promise<WorkerValues['inspect']> {
+  const inspected: InspectedImage[] = []
+  for (const [i, bytes] of images.entries()) {
+    const { format, width, height } = await clock.measure('decode', () => decodeImage(bytes, limits, i))
+    inspected.push({ format, width, height })
+  }
+  return { images: inspected }
+}
+
+function describeFailure(error: unknown): WorkerFailure {
+  if (error instanceof BiometricError) {
+    const { code, message, imageIndex } = error
+    return { ok: false, code, message, ...(imageIndex === undefined ? {} : { imageIndex }) }
+  }
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return {
+    ok: false,
+    code: 'engine_unavailable',
+    message: 'The engine could not process the request.',
+    detail,
+  }
+}

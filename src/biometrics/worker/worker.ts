@@ -1,0 +1,132 @@
+/** The worker thread's entry: loads the pack, connects to the service, says so, then serves its tasks until it hangs up. */
+import { connect, type NetConnectOpts, type OnReadOpts, type Socket } from 'node:net'
+import type {
+  Breakage,
+  Fault,
+  TaskMessage,
+  WorkerEnd,
+  WorkerMessage,
+  WorkerReply,
+  WorkerSetup,
+  WorkerTask,
+} from '../channel/engine-protocol.js'
+import { encodeFrame, type Frame, FrameReader } from '../channel/frames.js'
+import { kernels } from '../kernels/kernels.js'
+import { FacePipeline } from '../pipeline/face-pipeline.js'
+import type { ProviderStatus } from '../types.js'
+import { withFirstWorkingProvider } from './execution-provider.js'
+import { runTask } from './worker-tasks.js'
+
+/** Larger than most pictures, so that one read brings a whole one. */
+const READ_BYTES = 256 * 1024
+/** The pictures of the largest body that can be configured. */
+const MOST_TASK_BYTES = 256 * 1024 * 1024
+
+let loaded: { pipeline: FacePipeline; provider: ProviderStatus } | undefined
+
+/** Piscina's task: lasts until the service hangs up. */
+export default async function serve(setup: WorkerSetup): Promise<WorkerEnd> {
+  try {
+    loaded ??= await load(setup)
+  } catch (error) {
+    return { loaded: false, reason: error instanceof Error ? error.message : String(error) }
+  }
+  await serveTasks(loaded.pipeline, loaded.provider, setup)
+  return { loaded: true }
+}
+
+async function load({ executionProviders, pack }: WorkerSetup): Promise<NonNullable<typeof loaded>> {
+  const { value: pipeline, status: provider } = await withFirstWorkingProvider(executionProviders, (name) =>
+    FacePipeline.load(pack, name),
+  )
+  return { pipeline, provider }
+}
+
+/** Resolves when the service has hung up and no task runs any more. */
+async function serveTasks(
+  pipeline: FacePipeline,
+  provider: ProviderStatus,
+  setup: WorkerSetup,
+): Promise<void> {
+  const underWay = new Set<Promise<void>>()
+  const perform = async ({ message: { id, task }, images }: Frame<TaskMessage>) => {
+    const whole = (images.length > 0 ? { ...task, images } : task) as WorkerTask
+    send(socket, { kind: 'reply', id, reply: await answer(whole, pipeline, setup) })
+    for (const image of images) kernels.releaseMemory(image)
+  }
+  const reader = new FrameReader<TaskMessage>(MOST_TASK_BYTES, (frame) => {
+    const done = perform(frame).finally(() => underWay.delete(done))
+    underWay.add(done)
+  })
+  // One buffer for ever, instead of a new one for every chunk of a picture.
+  const onread: OnReadOpts = {
+    buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+    callback: (length, buffer) => {
+      reader.push(buffer.subarray(0, length))
+      return true
+    },
+  }
+  const socket = connect({ path: setup.socketPath, onread } as NetConnectOpts)
+  await new Promise<void>((resolve) => {
+    socket.on('connect', () => send(socket, { kind: 'ready', provider }))
+    // Where the service is gone, `close` follows.
+    socket.on('error', () => {})
+    socket.on('close', () => resolve())
+  })
+  await Promise.all(underWay)
+}
+
+function send(socket: Socket, message: WorkerMessage): void {
+  if (socket.destroyed) return
+  socket.cork()
+  for (const piece of encodeFrame(message)) socket.write(piece)
+  socket.uncork()
+}
+
+async function answer(task: WorkerTask, pipeline: FacePipeline, setup: WorkerSetup): Promise<WorkerReply> {
+  if (doomed) doomed()
+  if (task.type === 'fault') return suffer(task.fault, setup)
+  return runTask(task, pipeline, setup.limits)
+}
+
+/** What the next task meets instead of being served. */
+let doomed: (() => never) | undefined
+
+const breakages: Record<Breakage, () => never> = {
+  exit: () => process.exit(1),
+  throw: () => {
+    throw new Error('an injected fault')
+  },
+  exhaust() {
+    const hoard: unknown[] = []
+    for (;;) hoard.push({ hoard })
+  },
+  /** No JavaScript can be made to fail like this; the signal comes as it would from the processor. */
+  crash() {
+    process.kill(process.pid, 'SIGSEGV')
+    for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  },
+}
+
+async function suffer(fault: Fault, { faultInjection }: WorkerSetup): Promise<WorkerReply<'fault'>> {
+  if (!faultInjection) return { ok: false, code: 'engine_unavailable', message: 'Fault injection is off.' }
+  switch (fault.kind) {
+    case 'exit':
+    case 'throw':
+    case 'exhaust':
+    case 'crash':
+      return breakages[fault.kind]()
+    case 'exit-on-next-task':
+    case 'throw-on-next-task':
+    case 'exhaust-on-next-task':
+    case 'crash-on-next-task':
+      doomed = breakages[fault.kind.replace('-on-next-task', '') as Breakage]
+      break
+    case 'throw-afterwards':
+      setTimeout(breakages.throw, 20)
+      break
+    case 'stall':
+      await new Promise((resolve) => setTimeout(resolve, fault.durationMs))
+  }
+  return { ok: true, value: {}, timingsMs: {} }
+}

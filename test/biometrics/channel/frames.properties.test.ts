@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { encodeFrame, type Frame, FrameError, FrameReader } from '../../../src/biometrics/channel/frames.js'
+import { bytesInside, check } from '../../support/properties.js'
+
+const MOST_BYTES = 8192
+
+const vector = fc
+  .array(fc.float({ noNaN: true }), { maxLength: 20 })
+  .map((numbers) => Float32Array.from(numbers))
+/** What a message may be: plain data with vectors in it. */
+const { message } = fc.letrec<{ message: unknown }>((tie) => ({
+  message: fc.oneof(
+    { depthSize: 'small' },
+    // JSON knows no -0.
+    fc.oneof(fc.string({ unit: 'grapheme' }), fc.integer(), fc.boolean(), fc.constant(null)),
+    vector,
+    fc.array(tie('message'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom('id', 'kind', 'value', 'embedding', ''), tie('message')),
+  ),
+}))
+const frame: fc.Arbitrary<Frame<unknown>> = fc.record({
+  message,
+  images: fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 5 }),
+})
+
+/** Pushes the stream cut at the given places, each chunk through the same buffer. */
+function read(stream: Uint8Array, cuts: number[]): Array<Frame<unknown>> {
+  const frames: Array<Frame<unknown>> = []
+  const reader = new FrameReader(MOST_BYTES, (whole) => frames.push(whole))
+  const buffer = new Uint8Array(stream.length)
+  const places = [...new Set([0, ...cuts.map((cut) => cut % (stream.length + 1)), stream.length])].sort(
+    (a, b) => a - b,
+  )
+  for (const [index, end] of places.slice(1).entries()) {
+    const chunk = stream.subarray(places[index], end)
+    buffer.set(chunk)
+    reader.push(buffer.subarray(0, chunk.length))
+    buffer.fill(0xee)
+  }
+  return frames
+}
+
+const cuts = fc.array(fc.nat(), { maxLength: 40 })
+const streamOf = (frames: Array<Frame<unknown>>) =>
+  Buffer.concat(frames.flatMap(({ message: content, images }) => encodeFrame(content, images)))
+
+describe('a stream of frames', () => {
+  it('gives the same frames however it is cut', () => {
+    check(
+      fc.property(fc.array(frame, { maxLength: 4 }), cuts, (frames, places) => {
+        expect(read(streamOf(frames), places)).toEqual(frames)
+      }),
+    )
+  })
+
+  it('of any bytes gives frames or a FrameError, and nothing is set aside beyond the limit', () => {
+    const head = fc
+      .tuple(
+        fc.array(fc.oneof(fc.nat(80), fc.integer({ min: 0, max: 0xffffffff })), { maxLength: 70 }),
+        bytesInside(),
+      )
+      .map(([words, rest]) => Buffer.concat([Buffer.from(Uint32Array.from(words).buffer), rest]))
+    check(
+      fc.property(fc.oneof(head, bytesInside({ maxLength: 200 })), cuts, (bytes, places) => {
+        try {
+          for (const { images } of read(bytes, places))
+            expect(images.reduce((sum, image) => sum + image.length, 0)).toBeLessThanOrEqual(MOST_BYTES)
+        } catch (error) {
+          expect(error).toBeInstanceOf(FrameError)
+        }
+      }),
+      2000,
+    )
+  })
+
+  it('with a damaged byte gives frames or a FrameError', () => {
+    check(
+      fc.property(
+        fc.array(frame, { minLength: 1, maxLength: 3 }),
+        fc.nat(),
+        fc.nat(255),
+        cuts,
+        (frames, at, byte, places) => {
+          const stream = streamOf(frames)
+          stream[at % stream.length] = byte
+          try {
+            read(stream, places)
+          } catch (error) {
+            expect(error).toBeInstanceOf(FrameError)
+          }
+        },
+      ),
+      2000,
+    )
+  })
+
+  it('is refused at the head of a frame that is larger than the reader takes', () => {
+    check(
+      fc.property(
+        // Of length 0 a message would be whole already, and no JSON.
+        fc.integer({ min: 1, max: 0xffffffff }),
+        fc.array(fc.integer({ min: 0, max: 0xffffffff }), { maxLength: 100 }),
+        (jsonLength, partLengths) => {
+          const sum = partLengths.reduce((total, length) => total + length, jsonLength)
+          const head = Buffer.from(Uint32Array.of(jsonLength, partLengths.length, ...partLengths).buffer)
+          if (sum > MOST_BYTES || partLengths.length > 64) expect(() => read(head, [])).toThrow(FrameError)
+          else expect(read(head, [])).toEqual([])
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,427 @@
+/** Life and death of calls and workers, on the baseline pack. Closing is always awaited: a busy worker must not be ended. */
+import { once } from 'node:events'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
+import type { TaskMessage } from '../../../src/biometrics/channel/engine-protocol.js'
+import { encodeFrame, FrameReader } from '../../../src/biometrics/channel/frames.js'
+import type { Engine } from '../../../src/biometrics/engine/engine.js'
+import type { EngineOptions } from '../../../src/biometrics/types.js'
+import {
+  buildBaselinePack,
+  faceCrop,
+  people,
+  plainPicture,
+  removeTemporaryDirs,
+  startEngine,
+  temporaryDir,
+} from '../fixtures.js'
+
+const packDir = await buildBaselinePack()
+const face = await (await faceCrop(people[0])).jpeg().toBuffer()
+const nobody = await plainPicture().jpeg().toBuffer()
+
+const engines: Engine[] = []
+const incidents: Array<{ kind: string; error: unknown }> = []
+
+async function start(options: Partial<EngineOptions> = {}): Promise<Engine> {
+  const engine = await startEngine(packDir, {
+    faultInjection: true,
+    onIncident: (incident) => incidents.push(incident),
+    ...options,
+  })
+  engines.push(engine)
+  return engine
+}
+
+afterEach(async () => {
+  await Promise.all(engines.splice(0).map((engine) => engine.close()))
+  incidents.length = 0
+})
+afterAll(removeTemporaryDirs)
+
+const codeOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'resolved',
+    (error: { code?: string; message: string }) => error.code ?? error.message,
+  )
+
+describe('starting', () => {
+  it('resolves with every worker ready, and an unavailable provider is reported', async () => {
+    const engine = await start({ workers: 2, executionProviders: ['no-such-provider', 'cpu'], queueLimit: 5 })
+    expect(engine.health()).toMatchObject({
+      status: 'ok',
+      workers: { ready: 2, configured: 2 },
+      queue: { waiting: 0, running: 0, limit: 5 },
+      provider: { active: 'cpu', fallbacks: [{ provider: 'no-such-provider' }] },
+      model: engine.pack.modelId,
+    })
+  })
+
+  it('fails with a code when the pack was tampered with', async () => {
+    const dir = await buildBaselinePack()
+    writeFileSync(join(dir, 'embedder.onnx'), 'not a network')
+    expect(await codeOf(startEngine(dir))).toBe('pack_file_mismatch')
+  })
+})
+
+describe('a call', () => {
+  it('enrols, verifies, compares and inspects, with timings', async () => {
+    const engine = await start()
+    const enrolled = await engine.enrol([face])
+    expect(enrolled.reference).toHaveLength(128)
+    expect(enrolled.samples[0]!.landmarks).toHaveLength(5)
+    expect(enrolled.liveness).toEqual({ checked: false, score: null, passed: null })
+    for (const stage of ['queue', 'decode', 'detect', 'align', 'embed', 'match'] as const) {
+      expect(enrolled.timingsMs[stage]).toBeGreaterThanOrEqual(0)
+    }
+    const verified = await engine.verify([face], enrolled.reference)
+    expect(verified.score).toBeCloseTo(1, 5)
+    expect((await engine.compare(face, face)).score).toBeCloseTo(1, 5)
+    expect((await engine.inspect([face, nobody])).images).toEqual([
+      { format: 'jpeg', width: 420, height: 420 },
+      { format: 'jpeg', width: 320, height: 240 },
+    ])
+  })
+
+  it('needs every image at enrolment, and one at verification', async () => {
+    const engine = await start()
+    await expect(engine.enrol([face, nobody])).rejects.toMatchObject({
+      code: 'face_not_found',
+      imageIndex: 1,
+    })
+    const { reference } = await engine.enrol([face, face])
+    const { sample } = await engine.verify([nobody, face], reference)
+    expect(sample.imageIndex).toBe(1)
+    await expect(engine.verify([Buffer.from('text'), nobody], reference)).rejects.toMatchObject({
+      code: 'image_unreadable',
+      imageIndex: 0,
+    })
+  })
+
+  it('takes pictures that lie inside a larger buffer', async () => {
+    const engine = await start()
+    const body = Buffer.concat([Buffer.alloc(100), face, Buffer.alloc(100)])
+    const { images } = await engine.inspect([body.subarray(100, 100 + face.length)])
+    expect(images[0]).toMatchObject({ width: 420 })
+  })
+
+  it('is a programming error without images or with a foreign reference', async () => {
+    const engine = await start()
+    await expect(engine.enrol([])).rejects.toThrow(TypeError)
+    await expect(engine.verify([face], new Float32Array(64))).rejects.toThrow(TypeError)
+  })
+})
+
+describe('the queue', () => {
+  it('refuses a call beyond its limit at once, and serves the others in order', async () => {
+    const engine = await start({ queueLimit: 2 })
+    const order: number[] = []
+    const stalled = engine.injectFault({ kind: 'stall', durationMs: 200 })
+    const waiting = [1, 2].map((i) => engine.inspect([nobody]).then(() => order.push(i)))
+    expect(engine.health().queue).toEqual({ waiting: 2, running: 1, limit: 2 })
+    expect(await codeOf(engine.inspect([nobody]))).toBe('overloaded')
+    await Promise.all([stalled, ...waiting])
+    expect(order).toEqual([1, 2])
+  })
+
+  it('with a limit of 0 still serves a call that finds a free worker', async () => {
+    const engine = await start({ queueLimit: 0 })
+    expect(await codeOf(engine.inspect([nobody]))).toBe('resolved')
+  })
+
+  it('drops a waiting call at its deadline or abort, without using a worker', async () => {
+    const engine = await start({ queueLimit: 2 })
+    const stalled = engine.injectFault({ kind: 'stall', durationMs: 300 })
+    const controller = new AbortController()
+    const late = codeOf(engine.inspect([nobody], { deadlineMs: performance.now() + 50 }))
+    const aborted = codeOf(engine.inspect([nobody], { signal: controller.signal }))
+    controller.abort()
+    expect(await aborted).toBe('cancelled')
+    expect(await late).toBe('deadline_exceeded')
+    expect(engine.health().queue).toMatchObject({ waiting: 0, running: 1 })
+    await stalled
+  })
+
+  it('drops the result of a running call, and lets the worker finish', async () => {
+    const engine = await start()
+    const controller = new AbortController()
+    const late = codeOf(engine.verify([face], new Float32Array(128), { deadlineMs: performance.now() + 5 }))
+    const aborted = codeOf(engine.enrol([face], { signal: controller.signal }))
+    expect(await late).toBe('deadline_exceeded')
+    await sleep(5)
+    controller.abort()
+    expect(await aborted).toBe('cancelled')
+    expect(await codeOf(engine.enrol([face]))).toBe('resolved')
+    expect(engine.health()).toMatchObject({ status: 'ok', queue: { waiting: 0, running: 0 } })
+    expect(incidents).toEqual([])
+  })
+
+  it('never takes a call that is already late or aborted', async () => {
+    const engine = await start()
+    expect(await codeOf(engine.inspect([nobody], { deadlineMs: performance.now() - 1 }))).toBe(
+      'deadline_exceeded',
+    )
+    expect(await codeOf(engine.inspect([nobody], { signal: AbortSignal.abort() }))).toBe('cancelled')
+  })
+})
+
+describe('several tasks in one worker', () => {
+  it('never mix: in a batch, each face gets the embedding that it gets alone', async () => {
+    const engine = await start({ tasksPerWorker: 4 })
+    const crops = await Promise.all(
+      people.slice(0, 4).map(async (person) => (await faceCrop(person)).jpeg().toBuffer()),
+    )
+    const alone: Float32Array[] = []
+    for (const crop of crops) alone.push((await engine.enrol([crop])).reference)
+    // Pictures without a face leave the batch, and take nobody along.
+    const pictures = [...crops, nobody, ...crops, nobody]
+    const together = await Promise.allSettled(pictures.map((picture) => engine.enrol([picture])))
+    together.forEach((result, i) => {
+      const expected = alone[crops.indexOf(pictures[i]!)]
+      if (expected) expect(result).toMatchObject({ status: 'fulfilled', value: { reference: expected } })
+      else expect(result).toMatchObject({ status: 'rejected', reason: { code: 'face_not_found' } })
+    })
+  })
+})
+
+describe('a worker that dies', () => {
+  it('costs its call a retry, and is replaced', async () => {
+    const engine = await start()
+    await engine.injectFault({ kind: 'exit-on-next-task' })
+    expect(await codeOf(engine.enrol([face]))).toBe('resolved')
+    expect(engine.health()).toMatchObject({ status: 'ok', workers: { ready: 1 } })
+    expect(incidents.map(({ kind }) => kind)).toEqual(['worker_lost'])
+  })
+
+  for (const cause of ['throw', 'exhaust'] as const)
+    it(`by an uncaught ${cause === 'throw' ? 'error' : 'heap overflow'} costs its call a retry, and nobody else anything`, async () => {
+      const engine = await start({ workers: 2, tasksPerWorker: 2 })
+      await engine.injectFault({ kind: `${cause}-on-next-task` })
+      const calls = Array.from({ length: 8 }, () => codeOf(engine.enrol([face])))
+      await expect.poll(() => engine.health().status, { interval: 1, timeout: 10_000 }).toBe('degraded')
+      expect(await Promise.all(calls)).toEqual(Array(8).fill('resolved'))
+      await expect.poll(() => engine.health().status, { timeout: 10_000 }).toBe('ok')
+      expect(engine.health().workers).toEqual({ ready: 2, configured: 2 })
+      expect(incidents).not.toEqual([])
+    })
+
+  it('of any cause, twice under one call, makes the engine unavailable for that call alone', async () => {
+    const engine = await start({ workers: 2, tasksPerWorker: 2 })
+    const broken = (['throw', 'exhaust', 'exit'] as const).map((kind) => codeOf(engine.injectFault({ kind })))
+    const innocent = Array.from({ length: 4 }, () => codeOf(engine.enrol([face])))
+    expect(await Promise.all(broken)).toEqual(Array(3).fill('engine_unavailable'))
+    expect(await Promise.all(innocent)).toEqual(Array(4).fill('resolved'))
+    await expect.poll(() => engine.health().status, { timeout: 10_000 }).toBe('ok')
+  })
+
+  it('leaves the service degraded until its replacement has warmed up, and other calls untouched', async () => {
+    const engine = await start({ workers: 2 })
+    // One fault for each worker; the stall makes sure that the second call meets the other worker.
+    const stalled = engine.injectFault({ kind: 'stall', durationMs: 100 })
+    await engine.injectFault({ kind: 'exit-on-next-task' })
+    const lost = codeOf(engine.inspect([nobody], { deadlineMs: performance.now() + 5_000 }))
+    await sleep(30)
+    expect(engine.health()).toMatchObject({ status: 'degraded', workers: { ready: 1, configured: 2 } })
+    await stalled
+    expect(await lost).toBe('resolved')
+    await expect.poll(() => engine.health().status, { timeout: 5_000 }).toBe('ok')
+    const calls = Array.from({ length: 6 }, () => codeOf(engine.enrol([face])))
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(['resolved']))
+  })
+
+  it('keeps nobody else from decoding while its replacement starts', async () => {
+    const engine = await start({ workers: 2, tasksPerWorker: 2 })
+    await engine.injectFault({ kind: 'exit-on-next-task' })
+    const codes = new Set<string>()
+    const until = performance.now() + 1_500
+    const callers = Array.from({ length: 4 }, async () => {
+      while (performance.now() < until) codes.add(await codeOf(engine.inspect([nobody])))
+    })
+    await Promise.all(callers)
+    expect(codes).toEqual(new Set(['resolved']))
+  })
+
+  it('does not outlive the deadline of its call', async () => {
+    const engine = await start()
+    await engine.injectFault({ kind: 'exit-on-next-task' })
+    const code = await codeOf(engine.enrol([face], { deadlineMs: performance.now() + 20 }))
+    expect(code).toBe('deadline_exceeded')
+  })
+
+  it('can be closed over while its replacement loads', async () => {
+    const engine = await start()
+    await engine.injectFault({ kind: 'exit-on-next-task' })
+    const lost = codeOf(engine.inspect([nobody], { deadlineMs: performance.now() + 20 }))
+    expect(await lost).toBe('deadline_exceeded')
+    await engine.close()
+  })
+
+  it('twice under one call makes the engine unavailable for it, and for no other', async () => {
+    const engine = await start({ workers: 2 })
+    expect(await codeOf(engine.injectFault({ kind: 'exit' }))).toBe('engine_unavailable')
+    expect(await codeOf(engine.enrol([face]))).toBe('resolved')
+    await expect.poll(() => engine.health().status, { timeout: 5_000 }).toBe('ok')
+  })
+
+  it('between calls costs none', async () => {
+    const engine = await start()
+    await engine.injectFault({ kind: 'throw-afterwards' })
+    await expect.poll(() => incidents.length, { timeout: 5_000 }).toBeGreaterThan(0)
+    expect(await codeOf(engine.enrol([face]))).toBe('resolved')
+    expect(engine.health()).toMatchObject({ status: 'ok', workers: { ready: 1 } })
+  })
+
+  it('is not replaced by one with other networks: calls are refused until the files are right again', async () => {
+    const dir = await buildBaselinePack()
+    const file = join(dir, 'detector.onnx')
+    const original = readFileSync(file)
+    const engine = await startEngine(dir, { faultInjection: true, onIncident: (i) => incidents.push(i) })
+    engines.push(engine)
+    await engine.injectFault({ kind: 'exit-on-next-task' })
+    writeFileSync(file, 'not a network')
+    expect(await codeOf(engine.enrol([face]))).toBe('engine_unavailable')
+    expect(engine.health()).toMatchObject({ status: 'degraded', workers: { ready: 0 } })
+    expect(await codeOf(engine.enrol([face]))).toBe('engine_unavailable')
+    expect(incidents.map(({ kind }) => kind)).toContain('worker_load_failed')
+    writeFileSync(file, original)
+    await expect.poll(() => engine.health().status, { timeout: 10_000, interval: 100 }).toBe('ok')
+    expect(await codeOf(engine.enrol([face]))).toBe('resolved')
+  }, 20_000)
+
+  it('is not for callers: faults are refused unless switched on', async () => {
+    const engine = await start({ faultInjection: false })
+    const fault = engine.injectFault({ kind: 'exit-on-next-task' })
+    expect(await codeOf(fault)).toBe('engine_unavailable')
+  })
+})
+
+describe('a native crash', () => {
+  it('costs the calls under way a retry and nothing else: the process is replaced', async () => {
+    const engine = await start({ workers: 2, tasksPerWorker: 2 })
+    await engine.injectFault({ kind: 'crash-on-next-task' })
+    const calls = Array.from({ length: 8 }, () => codeOf(engine.enrol([face])))
+    expect(await Promise.all(calls)).toEqual(Array(8).fill('resolved'))
+    expect(incidents.map(({ kind }) => kind)).toContain('engine_process_lost')
+    await expect.poll(() => engine.health().workers.ready, { timeout: 10_000 }).toBe(2)
+  })
+
+  it('that follows one call makes the engine unavailable for it alone', async () => {
+    const engine = await start({ workers: 2, tasksPerWorker: 2 })
+    const crash = codeOf(engine.injectFault({ kind: 'crash' }))
+    const innocent = Array.from({ length: 6 }, () => codeOf(engine.enrol([face])))
+    expect(await crash).toBe('engine_unavailable')
+    expect(await Promise.all(innocent)).toEqual(Array(6).fill('resolved'))
+    expect(incidents.filter(({ kind }) => kind === 'engine_process_lost')).toHaveLength(2)
+  })
+
+  it('leaves the service degraded until the new process is ready', async () => {
+    const engine = await start()
+    await engine.injectFault({ kind: 'crash-on-next-task' })
+    const lost = codeOf(engine.inspect([nobody]))
+    await expect.poll(() => engine.health().workers.ready).toBe(0)
+    expect(engine.health().status).toBe('degraded')
+    expect(await lost).toBe('resolved')
+    expect(engine.health().status).toBe('ok')
+  })
+
+  it('can be closed over while the new process starts', async () => {
+    const engine = await start()
+    await engine.injectFault({ kind: 'crash-on-next-task' })
+    const deadlineMs = performance.now() + 50
+    expect(await codeOf(engine.inspect([nobody], { deadlineMs }))).toBe('deadline_exceeded')
+    await engine.close()
+  })
+})
+
+describe('a worker taken over', () => {
+  /** The engine with the path of its socket, at which its workers speak. */
+  async function startWithSocket(): Promise<{ engine: Engine; socketPath: string }> {
+    const place = temporaryDir()
+    vi.stubEnv('TMPDIR', place)
+    try {
+      const engine = await start()
+      const folder = readdirSync(place).find((name) => name.startsWith('countersign-engine-'))!
+      return { engine, socketPath: join(place, folder, 'engine.sock') }
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  }
+
+  it.each([
+    ['a frame of four gigabytes', Buffer.from(Uint32Array.of(0xffffffff, 0).buffer)],
+    ['four thousand million parts', Buffer.from(Uint32Array.of(2, 0xffffffff).buffer)],
+    ['a message that is no JSON', Buffer.concat(encodeFrame(1)).fill('{', 8)],
+    ['a vector that is not there', Buffer.concat(encodeFrame({ $vector: 7 }))],
+    ['a message of nothing', Buffer.concat(encodeFrame(null))],
+    ['a message of no known kind', Buffer.concat(encodeFrame({ kind: 'other' }))],
+    ['that it is ready without saying how', Buffer.concat(encodeFrame({ kind: 'ready' }))],
+  ])('that sends %s is cut off, and the service answers on', async (_what, bytes) => {
+    const { engine, socketPath } = await startWithSocket()
+    const socket = connect(socketPath)
+    await once(socket, 'connect')
+    socket.resume().write(bytes)
+    await once(socket, 'close')
+    expect(incidents.map(({ kind }) => kind)).toEqual(['worker_garbled'])
+    expect(await codeOf(engine.enrol([face]))).toBe('resolved')
+    expect(engine.health().provider.active).toBe('cpu')
+  })
+
+  it.each([
+    ['an embedding that claims a length', { embedding: { length: 1e9 } }],
+    ['an embedding of other dimensions', { embedding: new Float32Array(1000) }],
+    ['no quality', { quality: null }],
+  ])('that answers with %s is cut off, and its call is tried again elsewhere', async (_what, hostile) => {
+    const { engine, socketPath } = await startWithSocket()
+    const { samples } = await engine.compare(face, face)
+    const socket = connect(socketPath)
+    const tasks = new FrameReader<TaskMessage>(1e8, ({ message: { id } }) => {
+      const value = { samples: [{ ...samples[0], ...hostile }, samples[1]], score: 1 }
+      const reply = { ok: true, value, timingsMs: {} }
+      for (const piece of encodeFrame({ kind: 'reply', id, reply })) socket.write(piece)
+    })
+    socket.on('data', (chunk) => tasks.push(chunk))
+    for (const piece of encodeFrame({ kind: 'ready', provider: engine.health().provider }))
+      socket.write(piece)
+    await vi.waitFor(() => expect(engine.health().workers.ready).toBe(2))
+    // Each takes one.
+    const calls = await Promise.all([engine.compare(face, face), engine.compare(face, face)])
+    for (const call of calls) expect(call.samples[0].embedding).toEqual(samples[0].embedding)
+    expect(incidents.map(({ kind }) => kind)).toEqual(['worker_garbled'])
+  })
+})
+
+describe('the engine process', () => {
+  it.skipIf(process.platform !== 'linux')(
+    'has no channel to the service but its workers’ sockets',
+    async () => {
+      const engine = await start()
+      const environment = readFileSync(`/proc/${engine.health().processId}/environ`, 'utf8')
+      expect(environment).not.toContain('NODE_CHANNEL_FD')
+    },
+  )
+})
+
+describe('closing', () => {
+  it('waits for running and waiting calls, refuses new ones, and is safe twice', async () => {
+    const engine = await start()
+    const calls = [engine.enrol([face]), engine.enrol([face]), engine.inspect([face])].map(codeOf)
+    const closed = Promise.all([engine.close(), engine.close()])
+    expect(await codeOf(engine.inspect([face]))).toBe('engine_unavailable')
+    await closed
+    expect(await Promise.all(calls)).toEqual(['resolved', 'resolved', 'resolved'])
+    await engine.close()
+    expect(engine.health()).toMatchObject({ status: 'degraded', workers: { ready: 0 } })
+  })
+
+  it('waits for the worker of an aborted call', async () => {
+    const engine = await start()
+    const controller = new AbortController()
+    const aborted = codeOf(engine.enrol([face], { signal: controller.signal }))
+    controller.abort()
+    expect(await aborted).toBe('cancelled')
+    await engine.close()
+  })
+})

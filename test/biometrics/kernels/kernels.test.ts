@@ -1,0 +1,326 @@
+import { describe, expect, it } from 'vitest'
+import { type Kernels, nativeKernels, typescriptKernels } from '../../../src/biometrics/kernels/kernels.js'
+import { estimateSimilarity, invertSimilarity } from '../../../src/biometrics/kernels/similarity-transform.js'
+import { normalizeLength } from '../../../src/biometrics/kernels/vector-math.js'
+
+const mean = Float64Array.of(10, 20, 30)
+const scale = Float64Array.of(0.5, 0.25, 2)
+
+/** Reproducible bytes. */
+function noise(length: number): Uint8Array {
+  let state = 7
+  return Uint8Array.from({ length }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state >>> 24
+  })
+}
+
+const twins: Array<[string, Kernels]> = [['TypeScript', typescriptKernels]]
+if (nativeKernels.kernels) twins.push(['native', nativeKernels.kernels])
+else console.warn(`native kernels skipped: ${nativeKernels.reason}`)
+
+describe.each(twins)('%s kernels', (_name, twin) => {
+  const {
+    resizeToPlanar,
+    warpToPlanar,
+    halveSize,
+    mirrorPlanar,
+    dot,
+    euclideanDistance,
+    dotMany,
+    decodeBase64,
+  } = twin
+
+  describe('resizing to planes', () => {
+    const [width, height] = [23, 17]
+    const source = noise(width * height * 3)
+
+    /** The definition, pixel by pixel. */
+    function naive(x: number, y: number, channel: number, crop: number[], to: number[]): number {
+      const [left, top, cropWidth, cropHeight] = crop as [number, number, number, number]
+      const [toWidth, toHeight] = to as [number, number]
+      const clamp = (value: number, limit: number) => Math.min(Math.max(value, 0), limit)
+      const u = clamp(((x + 0.5) * cropWidth) / toWidth - 0.5, cropWidth - 1)
+      const v = clamp(((y + 0.5) * cropHeight) / toHeight - 0.5, cropHeight - 1)
+      let sum = 0
+      for (const [i, j] of [
+        [0, 0],
+        [1, 0],
+        [0, 1],
+        [1, 1],
+      ] as const) {
+        const column = clamp(Math.floor(u) + i, cropWidth - 1)
+        const row = clamp(Math.floor(v) + j, cropHeight - 1)
+        const weight = (i ? u % 1 : 1 - (u % 1)) * (j ? v % 1 : 1 - (v % 1))
+        sum += weight * source[((top + row) * width + left + column) * 3 + channel]!
+      }
+      return sum
+    }
+
+    type Rectangle = [left: number, top: number, width: number, height: number]
+    it.each<[string, Rectangle, [number, number], Rectangle, boolean]>([
+      ['a letterbox', [0, 0, width, height], [32, 32], [0, 0, 32, 24], false],
+      ['an enlarged crop', [5, 3, 11, 9], [40, 20], [0, 0, 40, 20], true],
+      ['a padded crop', [2, 1, 20, 15], [16, 16], [1, 3, 14, 9], true],
+      ['a single pixel', [4, 4, 1, 1], [4, 4], [0, 0, 4, 4], false],
+    ])('gives %s by the definition', (_, crop, [outWidth, outHeight], target, swap) => {
+      const out = new Float32Array(3 * outWidth * outHeight).fill(Number.NaN)
+      resizeToPlanar(source, width, ...crop, out, outWidth, outHeight, ...target, swap, mean, scale)
+      const [toLeft, toTop, toWidth, toHeight] = target
+      for (let p = 0; p < 3; p++) {
+        for (let y = 0; y < outHeight; y++) {
+          for (let x = 0; x < outWidth; x++) {
+            const inside = x >= toLeft && x < toLeft + toWidth && y >= toTop && y < toTop + toHeight
+            const value = inside
+              ? naive(x - toLeft, y - toTop, swap ? 2 - p : p, [...crop], [toWidth, toHeight])
+              : 0
+            expect(out[(p * outHeight + y) * outWidth + x]).toBeCloseTo((value - mean[p]!) * scale[p]!, 3)
+          }
+        }
+      }
+    })
+  })
+
+  describe('warping to planes', () => {
+    const [width, height] = [19, 13]
+    const source = noise(width * height * 3)
+
+    it('reads zeros outside and interpolates inside, by the definition', () => {
+      const transform = Float64Array.of(0.9, 0.35, -4.3, -3.7)
+      const [outWidth, outHeight] = [30, 22]
+      const out = new Float32Array(3 * outWidth * outHeight)
+      warpToPlanar(source, width, height, transform, out, outWidth, outHeight, true, mean, scale)
+      const pixel = (x: number, y: number, channel: number) =>
+        x >= 0 && y >= 0 && x < width && y < height ? source[(y * width + x) * 3 + channel]! : 0
+      for (let y = 0; y < outHeight; y++) {
+        for (let x = 0; x < outWidth; x++) {
+          const u = 0.9 * x - 0.35 * y - 4.3
+          const v = 0.35 * x + 0.9 * y - 3.7
+          const [left, top] = [Math.floor(u), Math.floor(v)]
+          for (let p = 0; p < 3; p++) {
+            const value =
+              pixel(left, top, 2 - p) * (1 - (u - left)) * (1 - (v - top)) +
+              pixel(left + 1, top, 2 - p) * (u - left) * (1 - (v - top)) +
+              pixel(left, top + 1, 2 - p) * (1 - (u - left)) * (v - top) +
+              pixel(left + 1, top + 1, 2 - p) * (u - left) * (v - top)
+            expect(out[(p * outHeight + y) * outWidth + x]).toBeCloseTo((value - mean[p]!) * scale[p]!, 3)
+          }
+        }
+      }
+    })
+
+    it('copies under the identity', () => {
+      const out = new Float32Array(3 * width * height)
+      const [zero, one] = [new Float64Array(3), Float64Array.of(1, 1, 1)]
+      warpToPlanar(source, width, height, Float64Array.of(1, 0, 0, 0), out, width, height, false, zero, one)
+      for (let i = 0; i < width * height; i++) expect(out[i]).toBe(source[3 * i])
+    })
+  })
+
+  describe('small kernels', () => {
+    it('halving takes the mean of each 2×2 block and drops an odd edge', () => {
+      const source = noise(5 * 3 * 3)
+      const out = new Uint8Array(2 * 1 * 3)
+      halveSize(source, 5, 3, out)
+      for (let x = 0; x < 2; x++) {
+        for (let c = 0; c < 3; c++) {
+          const at = (column: number, row: number) => source[(row * 5 + column) * 3 + c]!
+          const sum = at(2 * x, 0) + at(2 * x + 1, 0) + at(2 * x, 1) + at(2 * x + 1, 1)
+          expect(out[x * 3 + c]).toBe(Math.floor(sum / 4 + 0.5))
+        }
+      }
+    })
+
+    it('mirroring twice gives the original', () => {
+      const source = Float32Array.from(noise(3 * 4 * 5))
+      const [once, twice] = [new Float32Array(60), new Float32Array(60)]
+      mirrorPlanar(source, once, 5)
+      expect([...once.subarray(0, 5)]).toEqual([...source.subarray(0, 5)].reverse())
+      mirrorPlanar(once, twice, 5)
+      expect(twice).toEqual(source)
+    })
+
+    it('vector arithmetic', () => {
+      const [a, b] = [Float32Array.of(3, 4, 0), Float32Array.of(0, 4, 12)]
+      expect(dot(a, b)).toBe(16)
+      expect(euclideanDistance(a, b)).toBeCloseTo(Math.hypot(3, 12), 12)
+      expect(normalizeLength(a)).toBe(5)
+      expect(dot(a, a)).toBeCloseTo(1, 6)
+      const zero = new Float32Array(3)
+      expect(normalizeLength(zero)).toBe(0)
+      expect([...zero]).toEqual([0, 0, 0])
+    })
+  })
+
+  it('base64 decodes what Node encodes, of every length', () => {
+    for (let length = 1; length < 70; length++) {
+      const bytes = Buffer.from(noise(length))
+      const out = new Uint8Array(length)
+      expect(decodeBase64(Buffer.from(bytes.toString('base64')), out)).toBe(length)
+      expect(bytes.equals(out)).toBe(true)
+    }
+  })
+
+  it('base64 refuses every byte that is no digit, at every place', () => {
+    const text = Buffer.from('QUJDREVG')
+    const valid = /[A-Za-z0-9+/]/
+    for (let at = 0; at < text.length; at++) {
+      for (let byte = 0; byte < 256; byte++) {
+        if (valid.test(String.fromCharCode(byte))) continue
+        const wrong = Buffer.from(text)
+        wrong[at] = byte
+        // A final "=" is padding: then one byte less comes out, which is not what eight digits give.
+        expect(decodeBase64(wrong, new Uint8Array(6))).not.toBe(6)
+      }
+    }
+    for (const broken of ['A', 'AB', 'ABC', 'A===', '====', 'AB=C', '=ABC'])
+      expect(decodeBase64(Buffer.from(broken), new Uint8Array(6)), broken).toBe(-1)
+  })
+
+  it('a scan gives each row its dot product', () => {
+    const rows = Float32Array.from(noise(7 * 40), (value) => value / 255 - 0.5)
+    const query = rows.slice(40, 80)
+    const out = new Float32Array(7)
+    dotMany(query, rows, out)
+    for (let i = 0; i < 7; i++) expect(out[i]).toBeCloseTo(dot(query, rows.slice(i * 40, (i + 1) * 40)), 5)
+  })
+})
+
+describe('a similarity transform', () => {
+  const [a, b, tx, ty] = [1.2, -0.4, 7, -3]
+  const source = Float64Array.of(0, 0, 10, 2, 4, 9, -3, 5, 8, 8)
+  const mapped = (x: number, y: number) => [a * x - b * y + tx, b * x + a * y + ty]
+  const target = source.slice()
+  for (let i = 0; i < 5; i++) target.set(mapped(source[2 * i]!, source[2 * i + 1]!), 2 * i)
+
+  it('is recovered from exact points', () => {
+    const out = new Float64Array(4)
+    estimateSimilarity(source, target, out)
+    for (const [i, value] of [a, b, tx, ty].entries()) expect(out[i]).toBeCloseTo(value, 10)
+  })
+
+  it('has the least squared error for inexact ones', () => {
+    const noisy = target.map((value, i) => value + Math.sin(3 * i))
+    const best = new Float64Array(4)
+    estimateSimilarity(source, noisy, best)
+    const error = (m: Float64Array) => {
+      let sum = 0
+      for (let i = 0; i < 5; i++) {
+        const [x, y] = [source[2 * i]!, source[2 * i + 1]!]
+        sum += (m[0]! * x - m[1]! * y + m[2]! - noisy[2 * i]!) ** 2
+        sum += (m[1]! * x + m[0]! * y + m[3]! - noisy[2 * i + 1]!) ** 2
+      }
+      return sum
+    }
+    for (let i = 0; i < 4; i++) {
+      for (const step of [-1e-3, 1e-3]) {
+        const other = best.slice()
+        other[i]! += step
+        expect(error(other)).toBeGreaterThan(error(best))
+      }
+    }
+  })
+
+  it('is undone by its inverse', () => {
+    const inverse = new Float64Array(4)
+    invertSimilarity(Float64Array.of(a, b, tx, ty), inverse)
+    const [u, v] = mapped(5, -2) as [number, number]
+    expect(inverse[0]! * u - inverse[1]! * v + inverse[2]!).toBeCloseTo(5, 10)
+    expect(inverse[1]! * u + inverse[0]! * v + inverse[3]!).toBeCloseTo(-2, 10)
+  })
+
+  it('keeps the size when all points coincide', () => {
+    const out = new Float64Array(4)
+    estimateSimilarity(Float64Array.of(3, 3, 3, 3), Float64Array.of(5, 6, 7, 8), out)
+    expect([...out]).toEqual([1, 0, 3, 4])
+  })
+})
+
+describe.skipIf(!nativeKernels.kernels)('native and TypeScript', () => {
+  const native = nativeKernels.kernels!
+  const random = (state: { seed: number }, limit: number) => {
+    state.seed = (Math.imul(state.seed, 1664525) + 1013904223) >>> 0
+    return Math.floor((state.seed / 2 ** 32) * limit)
+  }
+
+  it('resize to the same bits at 200 random geometries', () => {
+    const state = { seed: 11 }
+    for (let run = 0; run < 200; run++) {
+      const [width, height] = [1 + random(state, 90), 1 + random(state, 90)]
+      const source = noise(width * height * 3)
+      const [left, top] = [random(state, width), random(state, height)]
+      const crop = [left, top, 1 + random(state, width - left), 1 + random(state, height - top)] as const
+      const [outWidth, outHeight] = [1 + random(state, 70), 1 + random(state, 70)]
+      const [toLeft, toTop] = [random(state, outWidth), random(state, outHeight)]
+      const target = [
+        toLeft,
+        toTop,
+        1 + random(state, outWidth - toLeft),
+        1 + random(state, outHeight - toTop),
+      ] as const
+      const [a, b] = [new Float32Array(3 * outWidth * outHeight), new Float32Array(3 * outWidth * outHeight)]
+      const rest = [outWidth, outHeight, ...target, run % 2 === 0, mean, scale] as const
+      typescriptKernels.resizeToPlanar(source, width, ...crop, a, ...rest)
+      native.resizeToPlanar(source, width, ...crop, b, ...rest)
+      expect(Buffer.from(b.buffer).equals(Buffer.from(a.buffer)), JSON.stringify({ run, crop, target })).toBe(
+        true,
+      )
+    }
+  })
+
+  it('warp to the same bits at 200 random transforms, far outside included', () => {
+    const state = { seed: 12 }
+    for (let run = 0; run < 200; run++) {
+      const [width, height] = [1 + random(state, 60), 1 + random(state, 60)]
+      const source = noise(width * height * 3)
+      const far = run % 10 === 0 ? 1e12 : 1
+      const transform = Float64Array.from(
+        { length: 4 },
+        (_, i) => (random(state, 2000) - 1000) * (i < 2 ? 0.002 : 0.1 * far),
+      )
+      const [outWidth, outHeight] = [1 + random(state, 50), 1 + random(state, 50)]
+      const [a, b] = [new Float32Array(3 * outWidth * outHeight), new Float32Array(3 * outWidth * outHeight)]
+      const rest = [outWidth, outHeight, run % 2 === 0, mean, scale] as const
+      typescriptKernels.warpToPlanar(source, width, height, transform, a, ...rest)
+      native.warpToPlanar(source, width, height, transform, b, ...rest)
+      expect(Buffer.from(b.buffer).equals(Buffer.from(a.buffer)), JSON.stringify({ run, transform })).toBe(
+        true,
+      )
+    }
+  })
+
+  it('refuses what would leave an array', () => {
+    const bytes = new Uint8Array(30)
+    const floats = new Float32Array(30)
+    expect(() => native.halveSize(bytes, 100, 100, bytes)).toThrow(RangeError)
+    expect(() =>
+      native.warpToPlanar(bytes, 4, 4, new Float64Array(4), floats, 2, 2, false, mean, scale),
+    ).toThrow(RangeError)
+    expect(() =>
+      native.warpToPlanar(bytes, 2, 2, new Float64Array(3), floats, 2, 2, false, mean, scale),
+    ).toThrow(RangeError)
+    expect(() =>
+      native.resizeToPlanar(bytes, 2, 0, 0, 3, 2, floats, 2, 2, 0, 0, 2, 2, false, mean, scale),
+    ).toThrow(RangeError)
+    expect(() =>
+      native.resizeToPlanar(bytes, 2, 0, 0, 2, 2, floats, 2, 2, 1, 1, 2, 2, false, mean, scale),
+    ).toThrow(RangeError)
+    expect(() => native.mirrorPlanar(floats, floats, 7)).toThrow(RangeError)
+    expect(() => native.dot(floats, new Float32Array(3))).toThrow(RangeError)
+    expect(() => native.dotMany(floats, floats, new Float32Array(2))).toThrow(RangeError)
+    expect(() => native.decodeBase64(Buffer.from('QUJD'), new Uint8Array(2))).toThrow(RangeError)
+    expect(() => native.dot(bytes as never, bytes as never)).toThrow(RangeError)
+  })
+
+  it('releases memory at once, and only memory that has no other owner', () => {
+    const pixels = new Uint8Array(1000)
+    native.releaseMemory(pixels)
+    expect(pixels.length).toBe(0)
+    expect(pixels.buffer.byteLength).toBe(0)
+    const pooled = Buffer.from('in the pool')
+    expect(() => native.releaseMemory(pooled)).toThrow(RangeError)
+    expect(pooled.toString()).toBe('in the pool')
+    expect(() => native.releaseMemory(new Uint8Array(new SharedArrayBuffer(8)))).toThrow(RangeError)
+    expect(() => native.releaseMemory(new Float32Array(8) as never)).toThrow(RangeError)
+  })
+})

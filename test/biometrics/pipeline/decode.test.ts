@@ -1,0 +1,164 @@
+import { crc32, deflateSync } from 'node:zlib'
+import sharp from 'sharp'
+import { describe, expect, it } from 'vitest'
+import { decodeImage } from '../../../src/biometrics/pipeline/decode.js'
+import { defaultLimits, plainPicture, samplePhoto } from '../fixtures.js'
+
+const decode = (bytes: Uint8Array, limits = defaultLimits) => decodeImage(bytes, limits, 0)
+const photo = await sharp(samplePhoto(2)).resize(320, 200).toBuffer()
+const encoded = {
+  jpeg: await sharp(photo).jpeg().toBuffer(),
+  png: await sharp(photo).png().toBuffer(),
+  webp: await sharp(photo).webp().toBuffer(),
+}
+
+describe('decoding', () => {
+  it.each(['jpeg', 'png', 'webp'] as const)('reads %s', async (format) => {
+    const image = await decode(encoded[format])
+    expect(image).toMatchObject({ format, width: 320, height: 200, sourceScale: 1 })
+    expect(image.pixels.data.length).toBe(320 * 200 * 3)
+  })
+
+  it.each([2, 3, 4, 5, 6, 7, 8])('applies EXIF orientation %i', async (orientation) => {
+    const turned = await sharp(encoded.png).jpeg({ quality: 95 }).withMetadata({ orientation }).toBuffer()
+    const image = await decode(turned)
+    const expected = await sharp(turned).autoOrient().raw().toBuffer({ resolveWithObject: true })
+    expect([image.width, image.height]).toEqual(orientation >= 5 ? [200, 320] : [320, 200])
+    expect(Buffer.compare(Buffer.from(image.pixels.data), expected.data)).toBe(0)
+  })
+
+  it('brings grey, CMYK, alpha, palette and 16-bit pictures to three bytes a pixel', async () => {
+    const variants = await Promise.all([
+      sharp(photo).greyscale().jpeg().toBuffer(),
+      sharp(photo).toColourspace('cmyk').jpeg().toBuffer(),
+      sharp(photo).ensureAlpha(0.5).png().toBuffer(),
+      sharp(photo).ensureAlpha(0.5).webp().toBuffer(),
+      sharp(photo).png({ palette: true }).toBuffer(),
+      sharp(photo).toColourspace('rgb16').png().toBuffer(),
+      sharp(photo).greyscale().ensureAlpha(0.5).png().toBuffer(),
+    ])
+    for (const bytes of variants) {
+      const { pixels } = await decode(bytes)
+      expect(pixels.data.length).toBe(320 * 200 * 3)
+    }
+  })
+
+  it('puts transparency on white', async () => {
+    const clear = { r: 0, g: 0, b: 0, alpha: 0 }
+    const bytes = await sharp({ create: { width: 80, height: 80, channels: 4, background: clear } })
+      .png()
+      .toBuffer()
+    expect((await decode(bytes)).pixels.data.every((value) => value === 255)).toBe(true)
+  })
+
+  it.each([
+    [3000, 2000, 3000],
+    [3264, 2448, 816],
+    [2250, 3999, 563],
+    [5760, 3840, 720],
+  ])(
+    'decodes a photo of %i × %i at a width of %i and remembers the scale',
+    async (width, height, decoded) => {
+      const image = await decode(await plainPicture(width, height).jpeg().toBuffer())
+      expect(image).toMatchObject({ width, height })
+      expect(image.pixels.width).toBe(decoded)
+      expect(image.sourceScale).toBeCloseTo(
+        Math.max(width, height) / Math.max(image.pixels.width, image.pixels.height),
+        9,
+      )
+    },
+  )
+
+  it('accepts the wrong scan parameters that some phones write', async () => {
+    const bytes = await sharp(photo).jpeg({ progressive: false }).toBuffer()
+    const scan = bytes.indexOf(Buffer.from([0xff, 0xda]))
+    const lastCoefficient = scan + 2 + bytes.readUInt16BE(scan + 2) - 2
+    expect(bytes[lastCoefficient]).toBe(63)
+    bytes[lastCoefficient] = 0
+    await expect(decode(bytes)).resolves.toBeDefined()
+  })
+
+  it('accepts harmless bytes behind the end of a picture', async () => {
+    await expect(decode(Buffer.concat([encoded.jpeg, Buffer.alloc(1000, 7)]))).resolves.toBeDefined()
+  })
+})
+
+describe('decoding refuses', () => {
+  const svg =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="300"><rect width="9" height="9"/></svg>'
+  const hostile: Array<[string, () => Uint8Array | Promise<Uint8Array>]> = [
+    ['nothing', () => new Uint8Array(0)],
+    ['text', () => Buffer.from('this is not a picture')],
+    ['SVG', () => Buffer.from(svg)],
+    ['GIF', () => plainPicture().gif().toBuffer()],
+    ['TIFF', () => plainPicture().tiff().toBuffer()],
+    ['AVIF', () => plainPicture(64, 64).avif({ effort: 0 }).toBuffer()],
+    ['a JPEG header alone', () => encoded.jpeg.subarray(0, 20)],
+    ['SVG behind a JPEG signature', () => Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.from(svg)])],
+    ['a PNG with a damaged chunk', () => flip(encoded.png, encoded.png.length >> 1)],
+    ...([0.99, 0.9, 0.5, 0.1] as const).flatMap((part) =>
+      (['jpeg', 'png', 'webp'] as const).map((format): [string, () => Uint8Array] => [
+        `${format} cut at ${100 * part} %`,
+        () => encoded[format].subarray(0, Math.floor(encoded[format].length * part)),
+      ]),
+    ),
+  ]
+  it.each(hostile)('%s', async (_, make) => {
+    await expect(decode(await make())).rejects.toMatchObject({ code: 'image_unreadable', imageIndex: 0 })
+  })
+
+  it('too many pixels, from the header alone', async () => {
+    await expect(decode(pngBomb(12_000, 12_000))).rejects.toMatchObject({ code: 'image_too_large' })
+    const limits = { ...defaultLimits, maxPixels: 320 * 200 }
+    await expect(decode(encoded.jpeg, limits)).resolves.toBeDefined()
+    await expect(decode(encoded.jpeg, { ...limits, maxPixels: 320 * 200 - 1 })).rejects.toMatchObject({
+      code: 'image_too_large',
+    })
+  })
+
+  it('a side that is too short', async () => {
+    const narrow = await plainPicture(300, 63).png().toBuffer()
+    await expect(decode(narrow)).rejects.toMatchObject({ code: 'image_too_small' })
+  })
+
+  it('an animation', async () => {
+    const frames = await Promise.all([
+      plainPicture().png().toBuffer(),
+      sharp(photo).resize(320, 240).png().toBuffer(),
+    ])
+    const bytes = await sharp(frames, { join: { animated: true } })
+      .webp({ loop: 0, delay: [99, 99] })
+      .toBuffer()
+    await expect(decode(bytes)).rejects.toMatchObject({ code: 'image_unreadable' })
+  })
+})
+
+function flip(bytes: Uint8Array, position: number): Uint8Array {
+  const copy = Uint8Array.from(bytes)
+  copy[position]! ^= 0xff
+  return copy
+}
+
+/** A tiny file that would unpack to `width × height` black pixels. PNG specification, section 5. */
+function pngBomb(width: number, height: number): Uint8Array {
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  header.set([8, 2, 0, 0, 0], 8)
+  const rows = deflateSync(Buffer.alloc((width * 3 + 1) * 64))
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('IDAT', rows),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data])
+  const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)]
+  length.writeUInt32BE(data.length)
+  checksum.writeUInt32BE(crc32(body))
+  return Buffer.concat([length, body, checksum])
+}

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest'
+import type { ModelPack } from '../../../models/pack/model-pack.js'
+import { fuseEmbeddings, scoreOf } from '../../../src/biometrics/pipeline/match.js'
+import { findQualityFault, measureChip, rateQuality } from '../../../src/biometrics/pipeline/quality.js'
+import type { Quality } from '../../../src/biometrics/types.js'
+
+function packOf(metric: 'euclidean' | 'cosine'): ModelPack {
+  const embedder = { dimensions: 2, metric }
+  return { dir: '', modelId: 'x@1', manifest: { embedder } } as unknown as ModelPack
+}
+
+function sample(values: number[], score: number) {
+  return { embedding: Float32Array.from(values), quality: { score } as Quality }
+}
+
+it('a score is the cosine, or one minus half the distance', () => {
+  const [a, b] = [Float32Array.of(3, 0), Float32Array.of(3, 4)]
+  expect(scoreOf(packOf('cosine'), a, b)).toBeCloseTo(0.6, 12)
+  expect(scoreOf(packOf('euclidean'), a, b)).toBe(-1)
+  expect(scoreOf(packOf('cosine'), a, new Float32Array(2))).toBe(0)
+  expect(() => scoreOf(packOf('cosine'), a, new Float32Array(3))).toThrow(TypeError)
+})
+
+it('a reference weighs its samples by quality', () => {
+  const samples = [sample([1, 0], 0.9), sample([0, 1], 0.3)]
+  const plain = fuseEmbeddings(samples, { dimensions: 2, normalize: false })
+  expect(plain[0]).toBeCloseTo(0.75, 6)
+  expect(plain[1]).toBeCloseTo(0.25, 6)
+  const unit = fuseEmbeddings(samples, { dimensions: 2, normalize: true })
+  expect(Math.hypot(...unit)).toBeCloseTo(1, 6)
+  expect([...fuseEmbeddings([sample([2, 4], 0)], { dimensions: 2, normalize: false })]).toEqual([2, 4])
+})
+
+it('a chip is measured in grey levels, whatever the network wants', () => {
+  const input = {
+    width: 4,
+    height: 4,
+    color: 'bgr' as const,
+    mean: [10, 20, 30] as [number, number, number],
+    scale: [0.5, 0.25, 2] as [number, number, number],
+  }
+  const levels = Array.from({ length: 16 }, (_, i) => (i === 5 ? 200 : 100))
+  const chip = Float32Array.from(
+    [0, 1, 2].flatMap((p) => levels.map((v) => (v - input.mean[p]!) * input.scale[p]!)),
+  )
+  const { brightness, contrast, sharpness } = measureChip(chip, input)
+  expect(brightness).toBeCloseTo(106.25, 3)
+  expect(contrast).toBeCloseTo(Math.sqrt(10_000 / 16 - 6.25 ** 2), 3)
+  // The four inner pixels' Laplacians are -400, 100, 100 and 0.
+  expect(sharpness).toBeCloseTo((400 ** 2 + 2 * 100 ** 2) / 4 - 50 ** 2, 0)
+})
+
+it('the worst part of the quality decides, and each limit has its reason', () => {
+  const good = { sharpness: 100, brightness: 120, contrast: 50 }
+  expect(rateQuality(good, 200, 1).score).toBe(1)
+  expect(rateQuality(good, 80, 1).score).toBe(0.5)
+  expect(rateQuality({ ...good, brightness: 255 }, 200, 1).score).toBe(0)
+  expect(findQualityFault(rateQuality(good, 80, 0.5))).toBeNull()
+  const fault = (change: Partial<typeof good>) =>
+    findQualityFault(rateQuality({ ...good, ...change }, 200, 1))
+  expect(fault({ brightness: 10 })).toMatch(/dark/)
+  expect(fault({ brightness: 245 })).toMatch(/overexposed/)
+  expect(fault({ contrast: 2 })).toMatch(/contrast/)
+  expect(fault({ sharpness: 1 })).toMatch(/blurred/)
+  expect(findQualityFault(rateQuality(good, 200, 0.5), { minDetection: 0.6 })).toMatch(/visible/)
+})

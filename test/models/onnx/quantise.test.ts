@@ -1,0 +1,136 @@
+/** The 8-bit embedder against the float32 one that it is made of. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildEmbedderGraph, EMBEDDER_WEIGHTS } from '../../../models/baseline/embedder-graph.js'
+import { EMBEDDER_RANGES } from '../../../models/baseline/embedder-ranges.js'
+import { FaceApiWeights, findWeightsDir } from '../../../models/baseline/face-api-weights.js'
+import { OnnxGraph } from '../../../models/onnx/onnx-writer.js'
+import { keptActivations, measuredActivations, quantise } from '../../../models/onnx/quantise.js'
+import { packageFile } from '../../../src/package-root.js'
+import { measureRanges } from '../activation-ranges.js'
+import { BaselinePack } from '../baseline-pack.js'
+import { distance, embedFace } from '../face-chip.js'
+import { demoPhoto } from '../photos.js'
+
+const RANGES_FILE = packageFile('models', 'baseline', 'embedder-ranges.ts')
+
+let pack: BaselinePack
+beforeAll(async () => {
+  pack = await BaselinePack.open()
+})
+afterAll(() => pack.close())
+
+const embedderGraph = async () =>
+  buildEmbedderGraph(await FaceApiWeights.load(findWeightsDir(), EMBEDDER_WEIGHTS))
+
+describe('the ranges of the embedder', () => {
+  it('are those that the photographs beside the weights give; UPDATE_RANGES=1 writes them', async () => {
+    const measured = await measureRanges(await embedderGraph(), pack.dir, dirname(demoPhoto(1)))
+    if (process.env.UPDATE_RANGES === '1') {
+      const lines = Object.entries(measured).map(
+        ([name, [least, greatest]]) =>
+          `  '${name}': [${Number(least.toPrecision(5))}, ${Number(greatest.toPrecision(5))}],\n`,
+      )
+      const source = readFileSync(RANGES_FILE, 'utf8')
+      writeFileSync(RANGES_FILE, source.replace(/\{\n[^}]*\}/, `{\n${lines.join('')}}`))
+    }
+    expect(Object.keys(EMBEDDER_RANGES)).toEqual(Object.keys(measured))
+    for (const [name, [least, greatest]] of Object.entries(measured)) {
+      const span = greatest - least
+      const [from, to] = EMBEDDER_RANGES[name]!
+      expect(Math.abs(from - least) / span, name).toBeLessThan(0.02)
+      expect(Math.abs(to - greatest) / span, name).toBeLessThan(0.02)
+    }
+  })
+})
+
+describe('the 8-bit embedder', () => {
+  it('puts a face where the float32 one puts it, within a twentieth of the distance that decides', async () => {
+    for (const region of [
+      { left: 1020, top: 230, width: 420, height: 420 },
+      { left: 180, top: 480, width: 420, height: 420 },
+    ]) {
+      const photo = demoPhoto(region.left === 1020 ? 3 : 6)
+      const [float, byte] = [
+        await embedFace(pack, photo, region),
+        await embedFace(pack, photo, region, 'embedder-int8'),
+      ]
+      expect(distance(float, byte)).toBeLessThan(0.03)
+      expect(distance(float, byte)).toBeGreaterThan(0)
+    }
+  })
+})
+
+describe('a quantised graph', () => {
+  /** A convolution whose rectified output is pooled and widened, and added to itself. */
+  function graph(): OnnxGraph {
+    const made = new OnnxGraph('test', 'A test.')
+    const x = made.input('x', ['N', 1, 4, 4])
+    const filters = made.floats(
+      'f',
+      [2, 1, 3, 3],
+      Float32Array.from({ length: 18 }, (_, i) => Math.sin(i) / 4),
+    )
+    const bias = made.floats('b', [2], [0.25, -0.125])
+    const window = (kernel: number, stride: number) => ({
+      kernel_shape: { ints: [kernel, kernel] },
+      strides: { ints: [stride, stride] },
+      pads: { ints: [kernel >> 1, kernel >> 1, kernel >> 1, kernel >> 1] },
+    })
+    const conv = made.node('Conv', [x, filters, bias], 'conv', window(3, 1))
+    const relu = made.node('Relu', [conv], 'relu')
+    const sum = made.node('Add', [relu, relu], 'sum')
+    made.output(made.node('GlobalAveragePool', [sum], 'y'), ['N', 2, 1, 1])
+    return made
+  }
+
+  it('keeps what stands between operators, and rectifies with what is rectified', () => {
+    expect(keptActivations(graph())).toEqual(['x', 'relu', 'sum'])
+    expect(measuredActivations(graph())).toEqual(['x', 'relu', 'sum'])
+  })
+
+  it('gives nearly what the float32 graph gives', async () => {
+    const data = Float32Array.from({ length: 16 }, (_, i) => ((i * 37) % 16) / 8 - 0.9)
+    const run = async (made: OnnxGraph) => {
+      const session = await InferenceSession.create(made.encode(), { logSeverityLevel: 4 })
+      const { y } = await session.run({ x: new Tensor('float32', data, [1, 1, 4, 4]) })
+      await session.release()
+      return [...(y!.data as Float32Array)]
+    }
+    const expected = await run(graph())
+    const actual = await run(quantise(graph(), { x: [-1, 1], relu: [0, 2], sum: [0, 4] }))
+    for (const [i, value] of actual.entries()) expect(value).toBeCloseTo(expected[i]!, 1.5)
+    expect(actual).not.toEqual(expected)
+  })
+
+  it('takes filters that were bytes as they were', () => {
+    const made = new OnnxGraph('test', 'A test.')
+    const x = made.input('x', ['N', 1, 4, 4])
+    const published = [3, 255, 0, 17]
+    const [zero, scale] = [17, 0.1]
+    const filters = made.floats(
+      'f',
+      [4, 1, 1, 1],
+      published.map((byte) => (byte - zero) * scale),
+      { scales: [scale, scale, scale, scale], zero },
+    )
+    const bias = made.floats('b', [4], [0, 0, 0, 0])
+    made.output(made.node('Conv', [x, filters, bias], 'y'), ['N', 4, 4, 4])
+    const { constants } = quantise(made, { x: [0, 1], y: [-3, 30] }).parts
+    const bytes = constants.find(({ name }) => name === 'y/filters/bytes')!
+    expect([...new Int8Array(bytes.rawData)]).toEqual(published.map((byte) => byte - 128))
+    const zeros = constants.find(({ name }) => name === 'y/filters/zero')!
+    expect([...new Int8Array(zeros.rawData)]).toEqual(Array(4).fill(zero - 128))
+  })
+
+  it('is not made without the range of every activation', () => {
+    expect(() => quantise(graph(), { x: [-1, 1], relu: [0, 2] })).toThrow("range of 'sum'")
+  })
+})
+
+it('the pack has both, side by side', () => {
+  const { embedder } = JSON.parse(readFileSync(join(pack.dir, 'pack.json'), 'utf8'))
+  expect([embedder.file, embedder.quantised.file]).toEqual(['embedder.onnx', 'embedder-int8.onnx'])
+})
