@@ -22,6 +22,7 @@ if (major < 20 || (major === 20 && minor < 15) || major > 22) {
 const COMMANDS = {
   serve: () => [process.execPath, [join(root, 'dist/src/cli/main.js'), 'serve', ...args]],
   test,
+  campaigns: () => [bin('vitest'), ['run', '--project', 'campaigns', ...args]],
   bench: () => [process.execPath, [join(root, 'dist/bench/main.js'), ...args]],
   hostile: () => [process.execPath, [join(root, 'dist/test/hostile/main.js'), ...args]],
   faults: () => [process.execPath, [join(root, 'dist/test/faults/main.js'), ...args]],
@@ -109,6 +110,7 @@ function test() {
     step('Linting', bin('biome'), ['check', '.'])
     step('Type-checking the tests', bin('tsc'), ['-p', join(root, 'test', 'tsconfig.json')])
     step('Type-checking the dashboard', bin('tsc'), ['-p', join(root, 'src', 'dashboard', 'web')])
+    return [bin('vitest'), ['run', '--project', 'rules']]
   }
   return [bin('vitest'), ['run', ...args]]
 }
