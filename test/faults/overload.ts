@@ -1,9 +1,8 @@
 /** Twenty times the callers that saturate the service: who is admitted, who is refused, and whether anybody is left without an answer. */
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type LeanAnswer, LeanClient } from '../../bench/lib/lean-client.js'
 import { percentile, round } from '../../bench/lib/statistics.js'
+import { packageFile } from '../../src/package-root.js'
 import { apiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { residentMib } from '../support/process-tree.js'
@@ -56,7 +55,7 @@ export async function runOverload({
   onProgress,
 }: OverloadOptions): Promise<OverloadReport> {
   const installation = await Installation.create({
-    modelsDir: join(tmpdir(), 'countersign-test-models'),
+    modelsDir: packageFile('node_modules', '.cache', 'countersign-test-models'),
     env: { COUNTERSIGN_WORKERS: String(workers) },
   })
   try {

@@ -1,8 +1,8 @@
 /** Once a run: the baseline pack, which every test that recognises faces shares. */
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
+import { packageFile } from '../../src/package-root.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -12,8 +12,8 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<void> {
-  // Kept between runs: a complete pack is only checked, in some 35 ms.
-  const modelsDir = join(tmpdir(), 'countersign-test-models')
+  // Kept between runs: a complete pack is only checked, in some 35 ms. Not in a folder that another checkout would replace it in.
+  const modelsDir = packageFile('node_modules', '.cache', 'countersign-test-models')
   await buildBaseline({ outDir: join(modelsDir, 'baseline') })
   project.provide('modelsDir', modelsDir)
 }
