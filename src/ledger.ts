@@ -1,11 +1,13 @@
-/** The books: database, keys, tenants and audit log, without the engine and the listeners. All that most commands need. */
+/** The books: database, keys, tenants, users and audit log, and what can be done to them, without the engine and the listeners. All that most commands need. */
 import { AuditLog } from './audit/audit-log.js'
 import { type Clock, systemClock } from './clock.js'
 import { type Config, ConfigError, sqliteFile } from './config.js'
 import { loadMasterKey, masterKeyId } from './crypto/master-key.js'
 import { deriveKeys, openKeys, type ServiceKeys, sealKeys } from './crypto/service-keys.js'
+import { Operations } from './operations/operations.js'
 import { SqliteStore } from './storage/sqlite-store.js'
 import type { Store } from './storage/store.js'
+import { SubjectVault } from './subjects/subject-vault.js'
 import { SigningSecrets } from './tenancy/signing-secrets.js'
 import { Tenancy } from './tenancy/tenancy.js'
 
@@ -15,6 +17,8 @@ export interface Ledger {
   secrets: SigningSecrets
   tenancy: Tenancy
   audit: AuditLog
+  vault: SubjectVault
+  operations: Operations
 }
 
 /** @throws ConfigError when the master key is not the database's; StoreOpenError */
@@ -25,7 +29,10 @@ export async function openLedger(config: Config, clock: Clock = systemClock): Pr
     const keys = (await findKeys(store, masterKey)) ?? (await firstKeys(store, masterKey, clock))
     const secrets = new SigningSecrets(keys.secrets, clock)
     const tenancy = new Tenancy(store, secrets, clock, config)
-    return { store, keys, secrets, tenancy, audit: new AuditLog(keys.audit, clock) }
+    const audit = new AuditLog(keys.audit, clock)
+    const vault = new SubjectVault(keys, clock)
+    const operations = new Operations({ store, audit, tenancy, secrets, vault, clock })
+    return { store, keys, secrets, tenancy, audit, vault, operations }
   } catch (error) {
     await store.close()
     throw error

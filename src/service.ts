@@ -22,7 +22,6 @@ import { DESCRIPTIONS, endpoints } from './server/routes.js'
 import type { Tracing } from './server/tracing.js'
 import { WrongKeys } from './server/wrong-keys.js'
 import { AttemptGate } from './subjects/attempt-gate.js'
-import { SubjectVault } from './subjects/subject-vault.js'
 import { RateLimiter } from './tenancy/rate-limiter.js'
 import type { Endpoint } from './v1/endpoint.js'
 import { EngineRecogniser } from './v1/engine-recogniser.js'
@@ -130,14 +129,13 @@ export class Service {
 
   private async listen(): Promise<void> {
     const { config, clock, log, ledger, engine, metrics } = this
-    const { store, keys, secrets, tenancy, audit } = ledger
+    const { store, keys, secrets, tenancy, audit, vault, operations } = ledger
     const openApi = JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION))
     metrics.engine.watch(() => engine.health())
     metrics.watchStore(store)
     const traffic = new Traffic(clock)
     const operatorPassword = await loadOperatorPassword(config)
     this.generatedOperatorPassword = operatorPassword.generated
-    const vault = new SubjectVault(keys, clock)
     const gate = new AttemptGate()
     const rateLimiter = new RateLimiter(clock)
     const wrongKeys = new WrongKeys(config.wrongKeyLimit, clock)
@@ -158,7 +156,7 @@ export class Service {
         store,
         vault,
         gate,
-        secrets,
+        operations,
         recogniser: recognisers[environment],
         issuer: () => this.url(environment),
         engineHealth: () => engine.health(),

@@ -12,6 +12,7 @@ const RANKS = [
   ['ledger', 'housekeeping'],
   ['server'],
   ['v1'],
+  ['operations'],
   ['tenancy', 'idempotency', 'subjects', 'audit', 'biometrics', 'evaluation'],
   ['storage', 'crypto'],
   ['models'],

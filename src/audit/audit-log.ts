@@ -7,28 +7,23 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Clock, isoTime } from '../clock.js'
 import { canonicalJson } from '../crypto/verification-jwt.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
+import type { AuditEventName } from './audit-events.js'
 
 /** What happened. Users appear only as `subject`, a pseudonym under the user's own data key: erasure makes it unlinkable. */
-export interface AuditEvent {
-  event:
-    | 'enroll'
-    | 'verify'
-    | 'delete'
-    | 'rotate_signing'
-    | 'key_revealed'
-    | 'key_revoked'
-    | 'key_reissued'
-    | 'contract_changed'
-    | 'database_restored'
-  /** Who: an API key's id, `operator` at the command line, `dashboard:operator` or `dashboard:tenant`. */
-  actor: string
-  request_id: string | null
+export interface AuditFacts {
+  event: AuditEventName
   /** HTTP status, for calls of the API. */
   status?: number
   /** Error code, where it failed. */
   code?: string
   subject?: string
   [fact: string]: unknown
+}
+
+export interface AuditEvent extends AuditFacts {
+  /** Who: an API key's id, `operator` at the command line, `dashboard:operator` or `dashboard:tenant`. */
+  actor: string
+  request_id: string | null
 }
 
 /** A tenant's log up to one entry. */
