@@ -23,7 +23,6 @@ import type { Tracing } from './server/tracing.js'
 import { WrongKeys } from './server/wrong-keys.js'
 import { AttemptGate } from './subjects/attempt-gate.js'
 import { RateLimiter } from './tenancy/rate-limiter.js'
-import type { Endpoint } from './v1/endpoint.js'
 import { EngineRecogniser } from './v1/engine-recogniser.js'
 import type { Recogniser } from './v1/recogniser.js'
 import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
@@ -148,23 +147,22 @@ export class Service {
     const tls =
       config.tlsCert && config.tlsKey ? { certFile: config.tlsCert, keyFile: config.tlsKey } : undefined
 
-    const served = {} as Record<Environment, { server: ApiServer; endpoints: Array<Endpoint<unknown>> }>
+    const servers = {} as Record<Environment, ApiServer>
     for (const environment of ['production', 'sandbox'] as const) {
-      const environmentEndpoints = endpoints({
-        clock,
-        config,
-        store,
-        vault,
-        gate,
-        operations,
-        recogniser: recognisers[environment],
-        issuer: () => this.url(environment),
-        engineHealth: () => engine.health(),
-        version: VERSION,
-      })
       const server = new ApiServer({
         environment,
-        endpoints: environmentEndpoints,
+        endpoints: endpoints({
+          clock,
+          config,
+          store,
+          vault,
+          gate,
+          operations,
+          recogniser: recognisers[environment],
+          issuer: () => this.url(environment),
+          engineHealth: () => engine.health(),
+          version: VERSION,
+        }),
         openApi,
         clock,
         config,
@@ -184,7 +182,7 @@ export class Service {
         tracing: this.tracing,
         isSaturated: () => engine.isSaturated,
       })
-      served[environment] = { server, endpoints: environmentEndpoints }
+      servers[environment] = server
       this.servers.push(server)
       const address = environment === 'production' ? config.productionListen : config.sandboxListen
       const { maxBodyBytes } = config
@@ -198,10 +196,8 @@ export class Service {
       engine,
       sessions: new Sessions(store, clock, operatorPassword, this.adminUrl.startsWith('https:')),
       traffic,
-      vault,
       rateLimiter,
-      endpoints: { production: served.production.endpoints, sandbox: served.sandbox.endpoints },
-      apis: { production: served.production.server.handle, sandbox: served.sandbox.server.handle },
+      apis: { production: servers.production.handle, sandbox: servers.sandbox.handle },
       urls: () => ({
         production: this.url('production'),
         sandbox: this.url('sandbox'),

@@ -1,7 +1,8 @@
 /** The dashboard: who is signed in, and which page the address names. */
 import { render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { currentSession, get, type SessionView, SIGNED_OUT, signIn, signOut, type TenantView } from './api.js'
+import type { SessionView } from '../contract.js'
+import { currentSession, get, SIGNED_OUT, signIn, signOut, tenantAddress } from './api.js'
 import { AuditPage } from './audit-page.js'
 import { Brand } from './brand.js'
 import { ErasePage } from './erase-page.js'
@@ -175,7 +176,7 @@ function useTenantName(id: string | undefined): string {
   useEffect(() => {
     setName('')
     if (id)
-      get<TenantView>(`/tenants/${id}`).then(
+      get(tenantAddress(id, 'GET /')).then(
         (tenant) => setName(tenant.name),
         () => setName(id),
       )
