@@ -46,7 +46,9 @@ export function separateKeys(copy: string, keysFile: string): number {
         CREATE TABLE keys.origin AS ${ORIGIN};
         CREATE TABLE keys.subject_key (subject_id TEXT PRIMARY KEY, wrapped BLOB NOT NULL) STRICT, WITHOUT ROWID;`)
       const { changes } = database
-        .prepare('INSERT INTO keys.subject_key SELECT id, wrapped_key FROM subject ORDER BY id')
+        .prepare(
+          'INSERT INTO keys.subject_key (subject_id, wrapped) SELECT id, wrapped_key FROM subject ORDER BY id',
+        )
         .run()
       // Responses kept for a user without a data key are sealed under the service's: erasure would not reach them here.
       database.exec(`
