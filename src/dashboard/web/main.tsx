@@ -158,9 +158,13 @@ function Shell({
 
 function NavLink({ href, here, text }: { href: string; here: boolean; text: string }) {
   const link = useRef<HTMLAnchorElement>(null)
-  // On a phone the row of pages may be wider than the screen.
+  // On a phone the row of pages may be wider than the screen. Chromium takes what `scrollIntoView` moves for the place that Tab
+  // goes on from, past the skip link: so the row is moved.
   useEffect(() => {
-    if (here) link.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    const row = link.current?.closest('ul')
+    if (!here || !row) return
+    const [item, frame] = [link.current!.getBoundingClientRect(), row.getBoundingClientRect()]
+    row.scrollLeft += Math.min(0, item.left - frame.left) + Math.max(0, item.right - frame.right)
   }, [here])
   return (
     <li>
