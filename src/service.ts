@@ -12,6 +12,7 @@ import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
 import { Housekeeping } from './housekeeping.js'
 import { Idempotency } from './idempotency/idempotency.js'
+import { KeyWatch } from './key-watch.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
 import { ApiServer } from './server/api-server.js'
@@ -76,6 +77,7 @@ export class Service {
   private ready = false
   private stopping: Promise<void> | null = null
   private readonly housekeeping: Housekeeping
+  private readonly keyWatch: KeyWatch
   private readonly servers: ApiServer[] = []
   private readonly listeners: Listener[] = []
   private readonly startedAt: number
@@ -93,6 +95,7 @@ export class Service {
   ) {
     this.startedAt = clock.now()
     this.housekeeping = new Housekeeping(ledger.store, clock, log)
+    this.keyWatch = new KeyWatch(ledger, config, log)
   }
 
   /** Resolves when the engine is warm and all three addresses listen; when it rejects, nothing is left running. */
@@ -213,6 +216,7 @@ export class Service {
     const { adminListen, maxBodyBytes } = config
     this.listeners.push(await Listener.listen({ address: adminListen, maxBodyBytes, handler: admin }))
     await this.housekeeping.start()
+    await this.keyWatch.start()
     this.ready = true
   }
 
@@ -242,6 +246,7 @@ export class Service {
       this.ready = false
       for (const server of this.servers) server.draining = true
       this.housekeeping.stop()
+      this.keyWatch.stop()
       const patienceMs = this.config.deadlineMs + DRAIN_GRACE_MS
       const [production, sandbox, admin] = this.listeners
       await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])

@@ -9,7 +9,7 @@ const RANKS = [
   ['cli'],
   ['service'],
   ['dashboard'],
-  ['ledger', 'housekeeping'],
+  ['rekeying', 'key-watch', 'ledger', 'housekeeping'],
   ['server'],
   ['v1'],
   ['operations'],

@@ -10,6 +10,7 @@ export const AUDIT_EVENTS = [
   'key_reissued',
   'contract_changed',
   'database_restored',
+  'working_keys_changed',
 ] as const
 
 export type AuditEventName = (typeof AUDIT_EVENTS)[number]

@@ -5,6 +5,7 @@ import { prepareModels, Service } from '../service.js'
 import { VERSION } from '../version.js'
 import { configWarnings } from './config-warnings.js'
 import { demoInstructions, demoView, prepareDemo } from './demo.js'
+import { closeFilesToOthers } from './ledger.js'
 import { action, note, type OutputOptions } from './output.js'
 import { progressSteps } from './progress.js'
 import { paint } from './style.js'
@@ -22,6 +23,7 @@ export function registerServeCommand(program: Command): void {
       action(async (options: OutputOptions & { demo?: boolean }) => {
         // What a full disk does not take of our notes is lost; it must not end the service.
         process.stderr.on('error', () => {})
+        closeFilesToOthers()
         const config = loadConfig()
         const warnings = configWarnings(resolveConfig())
         if (!options.json)

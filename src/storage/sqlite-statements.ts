@@ -11,6 +11,7 @@ import type {
   KeyringRecord,
   LoginLinkRecord,
   ReferenceRecord,
+  SealedRow,
   SessionRecord,
   SigningSecretRecord,
   SubjectRecord,
@@ -84,6 +85,18 @@ export function sqliteReader(database: Database): StoreReader {
     keyrings: database.prepare<[], KeyringRecord>(
       `SELECT ${KEYRING.fields} FROM keyring ORDER BY created_at`,
     ),
+    sealedRows: {
+      subject: database.prepare<[string, number], SealedRow>(
+        'SELECT id, wrapped_key AS sealed FROM subject WHERE id > ? ORDER BY id LIMIT ?',
+      ),
+      signing_secret: database.prepare<[string, number], SealedRow>(
+        'SELECT id, sealed FROM signing_secret WHERE id > ? ORDER BY id LIMIT ?',
+      ),
+      // Those of a user are sealed under the user's own key.
+      idempotency: database.prepare<[string, number], SealedRow>(
+        'SELECT lower(hex(scope)) AS id, sealed FROM idempotency WHERE scope > unhex(?) AND subject_id IS NULL ORDER BY scope LIMIT ?',
+      ),
+    },
     recentAuditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
     ),
@@ -121,6 +134,7 @@ export function sqliteReader(database: Database): StoreReader {
     auditSeal: async (tenantId) => sql.auditSeal.get(tenantId),
     auditEntries: async (tenantId, after, limit) => sql.auditEntries.all(tenantId, after, limit),
     keyrings: async () => sql.keyrings.all(),
+    sealedRows: async (kind, after, limit) => sql.sealedRows[kind].all(after, limit),
     recentAuditEntries: async (tenantId, before, limit) =>
       sql.recentAuditEntries.all(tenantId, before, limit),
     dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
@@ -185,6 +199,15 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     putAuditSeal: database.prepare(AUDIT_SEAL.replace),
     putKeyring: database.prepare(KEYRING.replace),
     deleteKeyring: database.prepare('DELETE FROM keyring WHERE master_key_id = ?'),
+    putSealed: {
+      subject: database.prepare<[SealedRow]>('UPDATE subject SET wrapped_key = @sealed WHERE id = @id'),
+      signing_secret: database.prepare<[SealedRow]>(
+        'UPDATE signing_secret SET sealed = @sealed WHERE id = @id',
+      ),
+      idempotency: database.prepare<[SealedRow]>(
+        'UPDATE idempotency SET sealed = @sealed WHERE scope = unhex(@id)',
+      ),
+    },
     insertLoginLink: database.prepare(LOGIN_LINK.insert),
     takeLoginLink: database.prepare<[Buffer, number], LoginLinkRecord>(
       `DELETE FROM login_link WHERE hash = ? AND expires_at > ? RETURNING ${LOGIN_LINK.fields}`,
@@ -234,7 +257,14 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     appendAudit: async (record) => void sql.appendAudit.run(record),
     putAuditSeal: async (seal) => void sql.putAuditSeal.run(seal),
     putKeyring: async (keyring) => void sql.putKeyring.run(keyring),
-    deleteKeyring: async (masterKeyId) => void sql.deleteKeyring.run(masterKeyId),
+    deleteKeyring: async (masterKeyId) => {
+      sql.deleteKeyring.run(masterKeyId)
+      onErase()
+    },
+    putSealed: async (kind, row) => {
+      sql.putSealed[kind].run(row)
+      onErase()
+    },
     insertLoginLink: async (link) => void sql.insertLoginLink.run(link),
     takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
     insertDashboardSession: async (session) => void sql.insertSession.run(session),

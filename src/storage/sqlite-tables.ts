@@ -132,6 +132,7 @@ export const KEYRING = table<KeyringRecord>('keyring', {
   masterKeyId: 'master_key_id',
   sealed: 'sealed',
   createdAt: 'created_at',
+  generation: 'generation',
 })
 
 export const LOGIN_LINK = table<LoginLinkRecord>('login_link', {

@@ -18,6 +18,7 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   key_reissued: { text: 'Key reissued', isOfUser: false },
   contract_changed: { text: 'Contract changed', isOfUser: false },
   database_restored: { text: 'Database restored', isOfUser: false },
+  working_keys_changed: { text: 'Master key changed', isOfUser: false },
 }
 const COLUMNS = [
   { name: '#', isNumber: true },
