@@ -150,7 +150,8 @@ const erase: TenantRoute<Static<typeof eraseBody>> = {
       },
       undefined,
     )
-    if (executed.effect) services.countEffect(input.environment, executed.effect)
+    const effect = executed.facts?.effect
+    if (effect) services.countEffect(input.environment, effect)
     return json(JSON.parse(executed.body), executed.status, executed.headers)
   },
 }

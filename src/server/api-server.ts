@@ -17,12 +17,14 @@ import { type Store, StoreUnavailableError } from '../storage/store.js'
 import { type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
 import type { ActiveSecrets, SigningSecrets } from '../tenancy/signing-secrets.js'
 import type { Caller, Tenancy } from '../tenancy/tenancy.js'
-import type { Call, Effect, Endpoint, Timings } from '../v1/endpoint.js'
+import type { Call, Endpoint } from '../v1/endpoint.js'
+import { STAGES, type Timings } from '../v1/stages.js'
+import type { Answer } from './answer.js'
 import { EndpointRunner } from './endpoint-runner.js'
 import { type InputParser, inputParser } from './json-body.js'
 import type { IncomingRequest, WholeReply } from './listener.js'
+import type { Observation } from './observation.js'
 import { OPENAPI_PATH } from './routes.js'
-import { STAGES } from './stages.js'
 import { toApiError } from './to-api-error.js'
 import type { RequestTrace, Tracing } from './tracing.js'
 import type { WrongKeys } from './wrong-keys.js'
@@ -44,31 +46,11 @@ export interface ApiServerParts {
   /** Signs what no tenant is known for. */
   instanceSecret: SigningSecret
   log: Logger
-  observe: (request: ObservedRequest) => void
+  observe: (observation: Observation) => void
   /** Null where traces are not asked for. */
   tracing: Tracing | null
   /** The engine's queue is full: one more request would be refused. */
   isSaturated: () => boolean
-}
-
-/** What metrics see of a request. */
-export interface ObservedRequest {
-  environment: Environment
-  endpoint: string
-  status: number
-  code: string | undefined
-  durationMs: number
-  timings: Timings
-  verdict: string | undefined
-  /** Of a rejection. */
-  reason: string | undefined
-  effect: Effect | undefined
-  /** The caller, where it is known. */
-  tenantId: string | undefined
-  /** Of a verdict. */
-  score: number | undefined
-  /** The signing secret that the caller says it holds (`X-Svc-Signing-Key-Id`). */
-  signingKeyId: string | undefined
 }
 
 /** What is known of a request while it is on its way. */
@@ -88,18 +70,6 @@ interface Passage {
 interface Route {
   endpoint: Endpoint<unknown>
   parse: InputParser
-}
-
-interface Answer {
-  status: number
-  body: string
-  /** For log and metrics. */
-  code?: string | undefined
-  verdict?: string | undefined
-  reason?: string | undefined
-  effect?: Effect | undefined
-  score?: number | undefined
-  close?: boolean
 }
 
 /** The caller hung up; nobody reads the answer. The status is nginx's. */
@@ -201,9 +171,9 @@ export class ApiServer {
         timings: passage.timings,
         defer: (cleanUp) => void cleanUps.push(cleanUp),
       }
-      const executed = await this.runner.run(route.endpoint, call, execution?.execution)
-      Object.assign(passage.headers, executed.headers)
-      return executed
+      const answer = await this.runner.run(route.endpoint, call, execution?.execution)
+      Object.assign(passage.headers, answer.headers)
+      return answer
     } finally {
       for (const cleanUp of cleanUps) cleanUp()
     }
@@ -331,36 +301,35 @@ export class ApiServer {
   /** One line a request. The query may name a user, so it stays out. */
   private record(request: IncomingRequest, passage: Passage, answer: Answer, durationMs: number): void {
     const { requestId, timings, caller, route, trace } = passage
-    const { environment, log, observe } = this.parts
-    const endpoint = route?.endpoint.id ?? 'unknown'
-    const observed: ObservedRequest = {
-      environment,
-      endpoint,
+    const observation: Observation = {
+      requestId,
+      environment: this.parts.environment,
+      endpoint: route?.endpoint.id ?? 'unknown',
+      method: request.method,
+      path: safePath(request.path, route),
+      tenantId: caller?.tenant.id,
+      signingKeyId: request.headers['x-svc-signing-key-id'],
       status: answer.status,
       code: answer.code,
+      facts: answer.facts ?? {},
       durationMs,
       timings,
-      verdict: answer.verdict,
-      reason: answer.reason,
-      effect: answer.effect,
-      tenantId: caller?.tenant.id,
-      score: answer.score,
-      signingKeyId: request.headers['x-svc-signing-key-id'],
     }
-    observe(observed)
-    trace?.end(requestId, observed)
-    log.info(
+    this.parts.observe(observation)
+    trace?.end(observation)
+    const { environment, endpoint, method, path, tenantId, status, code, facts } = observation
+    this.parts.log.info(
       {
         request_id: requestId,
         ...(trace ? { trace_id: trace.traceId } : {}),
         environment,
-        tenant: caller?.tenant.id ?? null,
+        tenant: tenantId ?? null,
         endpoint,
-        method: request.method,
-        path: safePath(request.path, route),
-        status: answer.status,
-        ...(answer.code ? { code: answer.code } : {}),
-        ...(answer.verdict ? { verdict: answer.verdict } : {}),
+        method,
+        path,
+        status,
+        ...(code ? { code } : {}),
+        ...(facts.verdict ? { verdict: facts.verdict } : {}),
         duration_ms: round(durationMs),
         timings_ms: Object.fromEntries(Object.entries(timings).map(([stage, ms]) => [stage, round(ms)])),
       },

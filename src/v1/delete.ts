@@ -75,7 +75,7 @@ export function erase({ vault, clock, recogniser }: Services): Endpoint<Static<t
         return {
           status: 200,
           body: view(erasure, input.user_id),
-          effect: 'erased',
+          facts: { effect: 'erased' },
           audit: {
             subject: subject.pseudonym,
             erasure_id: erasure.erasureId,

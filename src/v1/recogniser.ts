@@ -1,7 +1,7 @@
 /** Where verdicts come from: the engine in production, the caller's own choice in the sandbox. One shape for both. */
 import type { Liveness, Quality } from '../biometrics/types.js'
-import type { Timings } from './endpoint.js'
 import type { ImageInput } from './images.js'
+import type { Timings } from './stages.js'
 
 export interface RecogniserCall {
   /** Where the images came from, for naming the one to blame. */

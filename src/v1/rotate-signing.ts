@@ -66,7 +66,7 @@ export function rotateSigning({ secrets, store }: Services): Endpoint<Static<typ
             previous: { id: previous.id, valid_until: isoTime(previous.validUntil) },
             overlap_seconds: OVERLAP_MS / SECOND_MS,
           },
-          effect: 'rotated',
+          facts: { effect: 'rotated' },
           audit: { current: current.id, previous: previous.id },
         }
       }

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto'
 import { ApiError, ERRORS, type ErrorCode, retryAfter } from '../api-error.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { Liveness, Quality } from '../biometrics/types.js'
-import type { Timings } from './endpoint.js'
 import { translate } from './engine-recogniser.js'
 import { type ImageInput, imagePath } from './images.js'
 import type { Comparison, Enrolled, Recogniser, RecogniserCall } from './recogniser.js'
+import type { Timings } from './stages.js'
 
 /** What a `user_id` may end in, and what it brings about. */
 export const SANDBOX_OUTCOMES = {

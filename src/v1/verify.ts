@@ -8,11 +8,12 @@ import { afterRejection, CLEAR, isChanged, lockoutBegun, lockoutReason } from '.
 import type { Subject } from '../subjects/subject-vault.js'
 import type { Call, Commit, Effect, Endpoint, EndpointDescription } from './endpoint.js'
 import { decodeImages } from './images.js'
+import { REASONS, type Reason } from './reasons.js'
 import type { Comparison } from './recogniser.js'
 import { type Capture, CapturesUnderWay, isReplay, rememberCaptures } from './replays.js'
 import { exactlyOneImageField, imageFields, liveness, nullable, quality, time, userId } from './schemas.js'
 import type { Services } from './services.js'
-import { REASONS, type Reason, signVerdict, verdictClaims } from './verdict-token.js'
+import { signVerdict, verdictClaims } from './verdict-token.js'
 import { livenessView, qualityView, scoreView } from './views.js'
 
 const MAX_ACTION_BYTES = 4096
@@ -269,7 +270,12 @@ export function verify(services: Services): Endpoint<Input> {
           ...(verdict.retryAfterMs === undefined
             ? {}
             : { headers: retryAfter(verdict.retryAfterMs / SECOND_MS) }),
-          effect,
+          facts: {
+            verdict: claims.verdict,
+            reason: reason ?? undefined,
+            score: score ?? undefined,
+            effect,
+          },
           owner: { lookup, subject: subject && { id: subject.record.id, dataKey: subject.dataKey } },
           audit: {
             ...(subject ? { subject: subject.pseudonym } : {}),
