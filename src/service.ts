@@ -21,13 +21,15 @@ import { buildOpenApi } from './server/openapi.js'
 import { DESCRIPTIONS, endpoints } from './server/routes.js'
 import type { Tracing } from './server/tracing.js'
 import { WrongKeys } from './server/wrong-keys.js'
-import { AttemptGate } from './subjects/attempt-gate.js'
+import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from './subjects/attempt-lockout.js'
+import { NO_CAPTURES, StoredCaptures } from './subjects/capture-memory.js'
 import { SubjectVault } from './subjects/subject-vault.js'
 import { RateLimiter } from './tenancy/rate-limiter.js'
 import type { Endpoint } from './v1/endpoint.js'
 import { EngineRecogniser } from './v1/engine-recogniser.js'
-import type { Recogniser } from './v1/recogniser.js'
+import { scripted } from './v1/sandbox-outcomes.js'
 import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
+import type { Services } from './v1/services.js'
 import { VERSION } from './version.js'
 
 export function engineOptions(config: Config): EngineOptions {
@@ -138,32 +140,42 @@ export class Service {
     const operatorPassword = await loadOperatorPassword(config)
     this.generatedOperatorPassword = operatorPassword.generated
     const vault = new SubjectVault(keys, clock)
-    const gate = new AttemptGate()
     const rateLimiter = new RateLimiter(clock)
     const wrongKeys = new WrongKeys(config.wrongKeyLimit, clock)
     const idempotency = new Idempotency(store, vault, keys, clock)
     const production = new EngineRecogniser(engine)
-    const recognisers: Record<Environment, Recogniser> = {
-      production,
-      sandbox: new SandboxRecogniser(engine, production),
+    const attempts = config.lockoutAttempts ?? defaultAttempts(production.checksLiveness)
+    const { similarity } = production
+    // The sandbox makes its verdicts up: they say nothing of a person, and neither lockout nor replays are judged on them.
+    const judging: Record<Environment, Pick<Services, 'recogniser' | 'lockout' | 'captures'>> = {
+      production: {
+        recogniser: production,
+        lockout: new AttemptLockout(store, attempts),
+        captures: new StoredCaptures({ store, vault, clock, similarity }),
+      },
+      sandbox: {
+        recogniser: new SandboxRecogniser(engine, production),
+        lockout: NO_LOCKOUT,
+        captures: NO_CAPTURES,
+      },
     }
     const tls =
       config.tlsCert && config.tlsKey ? { certFile: config.tlsCert, keyFile: config.tlsKey } : undefined
 
     const served = {} as Record<Environment, { server: ApiServer; endpoints: Array<Endpoint<unknown>> }>
     for (const environment of ['production', 'sandbox'] as const) {
-      const environmentEndpoints = endpoints({
+      const made = endpoints({
         clock,
         config,
         store,
         vault,
-        gate,
         secrets,
-        recogniser: recognisers[environment],
+        ...judging[environment],
         issuer: () => this.url(environment),
         engineHealth: () => engine.health(),
         version: VERSION,
       })
+      const environmentEndpoints = environment === 'sandbox' ? made.map(scripted) : made
       const server = new ApiServer({
         environment,
         endpoints: environmentEndpoints,

@@ -79,7 +79,7 @@ class Ring {
     const { verdict, score } = request.facts
     if (verdict === 'approved') slot.approved++
     if (verdict === 'rejected') slot.rejected++
-    if (score !== undefined && request.environment === 'production') {
+    if (typeof score === 'number' && request.environment === 'production') {
       const bin = Math.floor(Math.min(Math.max(score, 0), 1) * SCORE_BINS)
       slot.scores[Math.min(bin, SCORE_BINS - 1)]!++
     }

@@ -5,7 +5,6 @@ import { DAY_MS, isoTime } from '../clock.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import type { ErasureRecord } from '../storage/records.js'
 import type { Endpoint, EndpointDescription } from './endpoint.js'
-import { refuseScripted } from './sandbox-recogniser.js'
 import { time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -46,11 +45,10 @@ export const deleteDescription: EndpointDescription = {
   audited: true,
 }
 
-export function erase({ vault, clock, recogniser }: Services): Endpoint<Static<typeof body>> {
+export function erase({ vault, clock }: Services): Endpoint<Static<typeof body>> {
   return {
     ...deleteDescription,
     async handle({ input, tenant, environment }) {
-      if (recogniser.synthetic) refuseScripted(input.user_id)
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
       return async (tx) => {
         const subject = await vault.find(tx, lookup, input.user_id)

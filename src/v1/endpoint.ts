@@ -40,9 +40,9 @@ export type Effect = 'locked_out' | 'reference_disabled' | 'rotated' | 'erased'
 export interface Facts {
   verdict?: 'approved' | 'rejected'
   /** Of a rejection. */
-  reason?: Reason | undefined
+  reason?: Reason | null
   /** Of a verdict for which images were compared. */
-  score?: number | undefined
+  score?: number | null
   effect?: Effect | undefined
 }
 

@@ -13,6 +13,7 @@ interface VerdictFacts {
   /** Unix seconds. */
   issuedAt: number
   expiresAt: number
+  verdict: 'approved' | 'rejected'
   /** Null for an approval. */
   reason: Reason | null
   score: number | null
@@ -38,7 +39,7 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
     jti: facts.verificationId,
     txn: requestId,
     env: environment,
-    verdict: reason ? 'rejected' : 'approved',
+    verdict: facts.verdict,
     ...(reason ? { reason } : {}),
     score: facts.score,
     fmr: facts.fmr,
