@@ -150,7 +150,7 @@ const erase: TenantRoute<Static<typeof eraseBody>> = {
       },
       undefined,
     )
-    const effect = executed.facts?.effect
+    const effect = executed.observed?.effect
     if (effect) services.countEffect(input.environment, effect)
     return json(JSON.parse(executed.body), executed.status, executed.headers)
   },

@@ -76,7 +76,7 @@ class Ring {
     slot[request.environment]++
     if (request.status >= 400) slot.errors++
     if (request.status === 429) slot.limited++
-    const { verdict, score } = request.facts
+    const { verdict, score } = request
     if (verdict === 'approved') slot.approved++
     if (verdict === 'rejected') slot.rejected++
     if (typeof score === 'number' && request.environment === 'production') {

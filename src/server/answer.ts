@@ -1,6 +1,6 @@
 /** The answer to a request before it is signed: what is sent, and what is to be told of it. */
 import type { ErrorCode } from '../api-error.js'
-import type { Facts } from '../v1/endpoint.js'
+import type { Observed } from '../v1/endpoint.js'
 
 export interface Answer {
   status: number
@@ -9,7 +9,7 @@ export interface Answer {
   headers?: Record<string, string>
   /** Of a refusal. */
   code?: ErrorCode | undefined
-  facts?: Facts | undefined
+  observed?: Observed | undefined
   /** Closes the connection: what still arrives on it is not wanted. */
   close?: boolean
 }

@@ -85,6 +85,6 @@ function refusal(error: unknown, call: Call<unknown>): Outcome {
   }
 }
 
-function toAnswer({ status, body, headers, code, facts }: Outcome): Answer {
-  return { status, body: JSON.stringify(body), headers: headers ?? {}, code, facts }
+function toAnswer({ status, body, headers, code, observed }: Outcome): Answer {
+  return { status, body: JSON.stringify(body), headers: headers ?? {}, code, observed }
 }

@@ -71,15 +71,15 @@ export class Metrics {
   }
 
   readonly observe = (request: Observation): void => {
-    const { environment, endpoint, status, code, durationMs, timings, facts } = request
+    const { environment, endpoint, status, code, durationMs, timings, verdict, reason, effect } = request
     this.requests.inc({ environment, endpoint, status, code: code ?? '' })
     this.durations.observe({ environment, endpoint }, durationMs / SECOND_MS)
     for (const stage of STAGES) {
       const stageMs = timings[stage]
       if (stageMs !== undefined) this.stages.observe({ environment, stage }, stageMs / SECOND_MS)
     }
-    if (facts.verdict) this.verdicts.inc({ environment, verdict: facts.verdict, reason: facts.reason ?? '' })
-    if (facts.effect) this.countEffect(environment, facts.effect)
+    if (verdict) this.verdicts.inc({ environment, verdict, reason: reason ?? '' })
+    if (effect) this.countEffect(environment, effect)
   }
 
   readonly countEffect = (environment: Environment, effect: Effect): void => {

@@ -1,10 +1,13 @@
-/** One request as it is seen from outside: everything that log, metrics, traces and the dashboard's charts say of it. */
+/**
+ * One request as it is seen from outside: everything that log, metrics, traces and the dashboard's charts say of it. Verdict and
+ * effect are as the endpoint stated them; a refusal and a kept response have none.
+ */
 import type { ErrorCode } from '../api-error.js'
 import type { Environment } from '../config.js'
-import type { Facts } from '../v1/endpoint.js'
+import type { Observed } from '../v1/endpoint.js'
 import type { Timings } from '../v1/stages.js'
 
-export interface Observation {
+export interface Observation extends Observed {
   requestId: string
   environment: Environment
   /** The endpoint's id; `unknown` for an address that is none of ours. */
@@ -19,8 +22,6 @@ export interface Observation {
   status: number
   /** Of a refusal. */
   code: ErrorCode | undefined
-  /** As the endpoint stated them; empty for a refusal or a kept response. */
-  facts: Facts
   durationMs: number
   timings: Timings
 }

@@ -121,7 +121,7 @@ export class RequestTrace {
   }
 
   end(observation: Observation): void {
-    const { requestId, environment, status, code, facts, tenantId, durationMs, timings } = observation
+    const { requestId, environment, status, code, verdict, tenantId, durationMs, timings } = observation
     const endedAt = this.startedAt + durationMs
     if (this.span.isRecording()) this.addStages(timings, endedAt)
     this.span.setAttributes({
@@ -130,7 +130,7 @@ export class RequestTrace {
       'countersign.request_id': requestId,
       ...(tenantId ? { 'countersign.tenant': tenantId } : {}),
       ...(code ? { 'countersign.code': code } : {}),
-      ...(facts.verdict ? { 'countersign.verdict': facts.verdict } : {}),
+      ...(verdict ? { 'countersign.verdict': verdict } : {}),
     })
     if (status >= 500) {
       this.span.setAttribute(ATTR_ERROR_TYPE, code ?? String(status))

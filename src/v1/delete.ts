@@ -43,6 +43,7 @@ export const deleteDescription: EndpointDescription = {
   usesEngine: false,
   idempotent: false,
   audited: true,
+  answersWithoutStore: false,
 }
 
 export function erase({ vault, clock }: Services): Endpoint<Static<typeof body>> {
@@ -73,7 +74,7 @@ export function erase({ vault, clock }: Services): Endpoint<Static<typeof body>>
         return {
           status: 200,
           body: view(erasure, input.user_id),
-          facts: { effect: 'erased' },
+          observed: { effect: 'erased' },
           audit: {
             subject: subject.pseudonym,
             erasure_id: erasure.erasureId,

@@ -37,7 +37,7 @@ export interface Call<Input> {
 export type Effect = 'locked_out' | 'reference_disabled' | 'rotated' | 'erased'
 
 /** What came about, stated once, by the endpoint: log, metrics, traces and charts read this and never the body. */
-export interface Facts {
+export interface Observed {
   verdict?: 'approved' | 'rejected'
   /** Of a rejection. */
   reason?: Reason | null
@@ -53,7 +53,7 @@ export interface Outcome {
   headers?: Record<string, string>
   /** Of a refusal. */
   code?: ErrorCode
-  facts?: Facts
+  observed?: Observed
   /** What the audit log records beside request id, actor and status. */
   audit?: Record<string, unknown> & { subject?: string }
   /** The user the kept response belongs to: sealed under the user's data key, erased with the user. */
@@ -90,6 +90,8 @@ export interface EndpointDescription {
   idempotent: boolean
   /** Writes an audit entry in production. */
   audited: boolean
+  /** Still answers callers of before, signed, when the database is gone. */
+  answersWithoutStore: boolean
 }
 
 export interface Endpoint<Input = never> extends EndpointDescription {

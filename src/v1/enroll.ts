@@ -69,6 +69,7 @@ export const enrollDescription: EndpointDescription = {
   usesEngine: true,
   idempotent: true,
   audited: true,
+  answersWithoutStore: false,
 }
 
 export function enroll({ vault, store, recogniser, captures }: Services): Endpoint<Static<typeof body>> {

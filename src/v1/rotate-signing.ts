@@ -43,6 +43,7 @@ export const rotateSigningDescription: EndpointDescription = {
   usesEngine: false,
   idempotent: true,
   audited: true,
+  answersWithoutStore: false,
 }
 
 export function rotateSigning({ secrets, store }: Services): Endpoint<Static<typeof body>> {
@@ -66,7 +67,7 @@ export function rotateSigning({ secrets, store }: Services): Endpoint<Static<typ
             previous: { id: previous.id, valid_until: isoTime(previous.validUntil) },
             overlap_seconds: OVERLAP_MS / SECOND_MS,
           },
-          facts: { effect: 'rotated' },
+          observed: { effect: 'rotated' },
           audit: { current: current.id, previous: previous.id },
         }
       }

@@ -87,6 +87,7 @@ export const verifyDescription: EndpointDescription = {
   usesEngine: true,
   idempotent: true,
   audited: true,
+  answersWithoutStore: false,
 }
 
 type Input = Static<typeof body>
@@ -169,7 +170,7 @@ export function verify(services: Services): Endpoint<Input> {
             ...(issued ? { production_key: 'issued' } : {}),
           },
           ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs / SECOND_MS) }),
-          facts: { verdict: decision.verdict, reason, score: decision.score, effect },
+          observed: { verdict: decision.verdict, reason, score: decision.score, effect },
           owner: { lookup, subject: subject && { id: subject.record.id, dataKey: subject.dataKey } },
           audit: {
             ...(subject ? { subject: subject.pseudonym } : {}),
