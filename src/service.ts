@@ -22,11 +22,13 @@ import { buildOpenApi } from './server/openapi.js'
 import { DESCRIPTIONS, endpoints } from './server/routes.js'
 import type { Tracing } from './server/tracing.js'
 import { WrongKeys } from './server/wrong-keys.js'
-import { AttemptGate } from './subjects/attempt-gate.js'
+import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from './subjects/attempt-lockout.js'
+import { NO_CAPTURES, StoredCaptures } from './subjects/capture-memory.js'
 import { RateLimiter } from './tenancy/rate-limiter.js'
 import { EngineRecogniser } from './v1/engine-recogniser.js'
-import type { Recogniser } from './v1/recogniser.js'
+import { scripted } from './v1/sandbox-outcomes.js'
 import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
+import type { Services } from './v1/services.js'
 import { VERSION } from './version.js'
 
 export function engineOptions(config: Config): EngineOptions {
@@ -78,8 +80,8 @@ export class Service {
   private stopping: Promise<void> | null = null
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
-  private readonly servers: ApiServer[] = []
-  private readonly listeners: Listener[] = []
+  private readonly servers: Partial<Record<Environment, ApiServer>> = {}
+  private readonly listeners: Partial<Record<Environment | 'admin', Listener>> = {}
   private readonly startedAt: number
   /** Set when this start made it: to be shown once. */
   generatedOperatorPassword: string | null = null
@@ -130,77 +132,35 @@ export class Service {
   }
 
   private async listen(): Promise<void> {
-    const { config, clock, log, ledger, engine, metrics } = this
-    const { store, keys, secrets, tenancy, audit, vault, operations } = ledger
-    const openApi = JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION))
+    const { config, ledger, engine, metrics } = this
     metrics.engine.watch(() => engine.health())
-    metrics.watchStore(store)
-    const traffic = new Traffic(clock)
+    metrics.watchStore(ledger.store)
     const operatorPassword = await loadOperatorPassword(config)
     this.generatedOperatorPassword = operatorPassword.generated
-    const gate = new AttemptGate()
-    const rateLimiter = new RateLimiter(clock)
-    const wrongKeys = new WrongKeys(config.wrongKeyLimit, clock)
-    const idempotency = new Idempotency(store, vault, keys, clock)
-    const production = new EngineRecogniser(engine)
-    const recognisers: Record<Environment, Recogniser> = {
-      production,
-      sandbox: new SandboxRecogniser(engine, production),
-    }
-    const tls =
-      config.tlsCert && config.tlsKey ? { certFile: config.tlsCert, keyFile: config.tlsKey } : undefined
+    const parts = this.sharedParts()
+    const production = this.apiServer('production', parts)
+    const sandbox = this.apiServer('sandbox', parts)
+    Object.assign(this.servers, { production, sandbox })
 
-    const servers = {} as Record<Environment, ApiServer>
-    for (const environment of ['production', 'sandbox'] as const) {
-      const server = new ApiServer({
-        environment,
-        endpoints: endpoints({
-          clock,
-          config,
-          store,
-          vault,
-          gate,
-          operations,
-          recogniser: recognisers[environment],
-          issuer: () => this.url(environment),
-          engineHealth: () => engine.health(),
-          version: VERSION,
-        }),
-        openApi,
-        clock,
-        config,
-        store,
-        tenancy,
-        secrets,
-        rateLimiter,
-        wrongKeys,
-        idempotency,
-        audit,
-        instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
-        log,
-        observe: (request) => {
-          metrics.observe(request)
-          traffic.observe(request)
-        },
-        tracing: this.tracing,
-        isSaturated: () => engine.isSaturated,
-      })
-      servers[environment] = server
-      this.servers.push(server)
-      const address = environment === 'production' ? config.productionListen : config.sandboxListen
-      const { maxBodyBytes } = config
-      this.listeners.push(await Listener.listen({ address, tls, maxBodyBytes, handler: server.handle }))
-    }
+    const { productionListen, sandboxListen, adminListen, maxBodyBytes, tlsCert, tlsKey } = config
+    const tls = tlsCert && tlsKey ? { certFile: tlsCert, keyFile: tlsKey } : undefined
+    this.listeners.production = await Listener.listen({
+      address: productionListen,
+      tls,
+      maxBodyBytes,
+      handler: production.handle,
+    })
+    this.listeners.sandbox = await Listener.listen({
+      address: sandboxListen,
+      tls,
+      maxBodyBytes,
+      handler: sandbox.handle,
+    })
     const api = new AdminApi({
+      ...parts,
       ledger,
-      clock,
-      log,
-      config,
-      engine,
-      sessions: new Sessions(store, clock, operatorPassword, this.adminUrl.startsWith('https:')),
-      traffic,
-      rateLimiter,
-      apis: { production: servers.production.handle, sandbox: servers.sandbox.handle },
+      sessions: new Sessions(parts.store, parts.clock, operatorPassword, this.adminUrl.startsWith('https:')),
+      apis: { production: production.handle, sandbox: sandbox.handle },
       urls: () => ({
         production: this.url('production'),
         sandbox: this.url('sandbox'),
@@ -208,33 +168,87 @@ export class Service {
       }),
       countEffect: metrics.countEffect,
       countRefusal: metrics.countDashboardRefusal,
-      threshold: (fmr) => production.threshold(fmr),
-      version: VERSION,
+      threshold: (fmr) => parts.recogniser.threshold(fmr),
       startedAt: this.startedAt,
     })
-    const admin = adminHandler({ api: api.handle, metrics, openApi, isReady: () => this.ready })
-    const { adminListen, maxBodyBytes } = config
-    this.listeners.push(await Listener.listen({ address: adminListen, maxBodyBytes, handler: admin }))
+    this.listeners.admin = await Listener.listen({
+      address: adminListen,
+      maxBodyBytes,
+      handler: adminHandler({
+        api: api.handle,
+        metrics,
+        openApi: parts.openApi,
+        isReady: () => this.ready,
+      }),
+    })
     await this.housekeeping.start()
     await this.keyWatch.start()
     this.ready = true
   }
 
+  /** What both APIs and the dashboard work with. */
+  private sharedParts() {
+    const { config, clock, log, ledger, engine } = this
+    const { store, keys, vault } = ledger
+    return {
+      ...ledger,
+      config,
+      clock,
+      log,
+      engine,
+      recogniser: new EngineRecogniser(engine),
+      rateLimiter: new RateLimiter(clock),
+      wrongKeys: new WrongKeys(config.wrongKeyLimit, clock),
+      idempotency: new Idempotency(store, vault, keys, clock),
+      traffic: new Traffic(clock),
+      openApi: JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION)),
+      version: VERSION,
+    }
+  }
+
+  private apiServer(environment: Environment, parts: SharedParts): ApiServer {
+    const { metrics, tracing } = this
+    const { engine, traffic, keys } = parts
+    const judging = environment === 'production' ? productionJudging(parts) : sandboxJudging(parts)
+    const made = endpoints({
+      ...parts,
+      ...judging,
+      issuer: () => this.url(environment),
+      engineHealth: () => engine.health(),
+    })
+    return new ApiServer({
+      ...parts,
+      environment,
+      endpoints: environment === 'sandbox' ? made.map(scripted) : made,
+      instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
+      observe: (observation) => {
+        metrics.observe(observation)
+        traffic.observe(observation)
+      },
+      tracing,
+      isSaturated: () => engine.isSaturated,
+    })
+  }
+
   /** Base URL of an environment with its real port, ending in /v1. */
   url(environment: Environment): string {
-    const index = environment === 'production' ? 0 : 1
-    return environmentUrl(this.withRealPorts(index), environment)
+    return environmentUrl(this.addressed(), environment)
   }
 
   get adminUrl(): string {
-    return adminUrl(this.withRealPorts(2))
+    return adminUrl(this.addressed())
   }
 
-  private withRealPorts(index: number): Config {
-    const address = this.listeners[index]?.address
-    if (!address) return this.config
-    const key = (['productionListen', 'sandboxListen', 'adminListen'] as const)[index]!
-    return { ...this.config, [key]: address }
+  /** The configuration with the ports that the system chose, where 0 was asked for. */
+  private addressed(): Config {
+    const { config } = this
+    const { production, sandbox, admin } = this.listeners
+    return {
+      ...config,
+      productionListen: production?.address ?? config.productionListen,
+      sandboxListen: sandbox?.address ?? config.sandboxListen,
+      adminListen: admin?.address ?? config.adminListen,
+    }
   }
 
   /**
@@ -244,11 +258,11 @@ export class Service {
   stop(): Promise<void> {
     this.stopping ??= (async () => {
       this.ready = false
-      for (const server of this.servers) server.draining = true
+      for (const server of Object.values(this.servers)) server.draining = true
       this.housekeeping.stop()
       this.keyWatch.stop()
       const patienceMs = this.config.deadlineMs + DRAIN_GRACE_MS
-      const [production, sandbox, admin] = this.listeners
+      const { production, sandbox, admin } = this.listeners
       await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])
       await this.engine.close()
       await admin?.close(DRAIN_GRACE_MS)
@@ -256,5 +270,28 @@ export class Service {
       await this.tracing?.stop()
     })()
     return this.stopping
+  }
+}
+
+type SharedParts = ReturnType<Service['sharedParts']>
+/** What a verdict is reached with. */
+type Judging = Pick<Services, 'recogniser' | 'lockout' | 'captures'>
+
+function productionJudging({ config, store, vault, clock, recogniser }: SharedParts): Judging {
+  const attempts = config.lockoutAttempts ?? defaultAttempts(recogniser.checksLiveness)
+  const { similarity } = recogniser
+  return {
+    recogniser,
+    lockout: new AttemptLockout(store, attempts),
+    captures: new StoredCaptures({ store, vault, clock, similarity }),
+  }
+}
+
+/** Its verdicts are made up: they say nothing of a person, so neither lockout nor replays are judged on them. */
+function sandboxJudging({ engine, recogniser }: SharedParts): Judging {
+  return {
+    recogniser: new SandboxRecogniser(engine, recogniser),
+    lockout: NO_LOCKOUT,
+    captures: NO_CAPTURES,
   }
 }

@@ -1,5 +1,6 @@
 /** The vocabulary of the engine: what goes in, what comes out, and the ways in which an image can be unusable. */
 import { CodedError } from '../errors.js'
+import type { StageTimings } from './stages.js'
 
 /** Why a request to the engine produced no result. The first group blames the image, the second the moment. */
 export type BiometricErrorCode =
@@ -76,11 +77,6 @@ export interface FaceSample {
   /** [dimensions] float32, in the pack's own space (L2-normalised when the pack says so). */
   embedding: Float32Array
 }
-
-/** Milliseconds spent in each stage, summed over the request's images. */
-export type StageTimings = Partial<
-  Record<'queue' | 'decode' | 'detect' | 'align' | 'liveness' | 'embed' | 'match', number>
->
 
 /** Where the moment, not the image, decides. */
 export interface CallOptions {

@@ -1,7 +1,8 @@
 /** What happened lately, per tenant, in memory: the last quarter of an hour, hour and day, each in about a hundred steps. */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.js'
-import type { ObservedRequest } from '../server/api-server.js'
+import type { Observation } from '../server/observation.js'
+import { STAGES } from '../v1/stages.js'
 import { type Percentiles, TRAFFIC_WINDOWS, type TrafficSlot, type TrafficWindow } from './contract.js'
 
 export const WINDOWS = {
@@ -21,7 +22,7 @@ export class Traffic {
 
   constructor(private readonly clock: Clock) {}
 
-  readonly observe = (request: ObservedRequest): void => {
+  readonly observe = (request: Observation): void => {
     if (request.tenantId === undefined) return
     let rings = this.tenants.get(request.tenantId)
     if (!rings) {
@@ -46,15 +47,16 @@ class Ring {
 
   constructor(private readonly window: TrafficWindow) {}
 
-  add(request: ObservedRequest, now: number): void {
+  add(request: Observation, now: number): void {
     const slot = this.slotAt(now)
     slot[request.environment]++
     if (request.status >= 400) slot.errors++
     if (request.status === 429) slot.limited++
-    if (request.verdict === 'approved') slot.approved++
-    if (request.verdict === 'rejected') slot.rejected++
-    if (request.score !== undefined && request.environment === 'production') {
-      const bin = Math.floor(Math.min(Math.max(request.score, 0), 1) * SCORE_BINS)
+    const { verdict, score } = request
+    if (verdict === 'approved') slot.approved++
+    if (verdict === 'rejected') slot.rejected++
+    if (typeof score === 'number' && request.environment === 'production') {
+      const bin = Math.floor(Math.min(Math.max(score, 0), 1) * SCORE_BINS)
       slot.scores[Math.min(bin, SCORE_BINS - 1)]!++
     }
     // Any caller may name any secret: only what looks like one becomes a key.
@@ -62,7 +64,10 @@ class Ring {
     if (/^(?:unnamed|sec_[0-9a-f]{32})$/.test(named) && Object.keys(slot.signingKeys).length < 8)
       slot.signingKeys[named] = (slot.signingKeys[named] ?? 0) + 1
     this.record('total', request.durationMs)
-    for (const stage in request.timings) this.record(stage, request.timings[stage]!)
+    for (const stage of STAGES) {
+      const durationMs = request.timings[stage]
+      if (durationMs !== undefined) this.record(stage, durationMs)
+    }
   }
 
   slots(now: number): TrafficSlot[] {

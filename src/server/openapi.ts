@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, made from the endpoints' own schemas and the error registry. */
 import { ERRORS, type ErrorCode } from '../api-error.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
-import { SANDBOX_OUTCOMES } from '../v1/sandbox-recogniser.js'
+import { SANDBOX_OUTCOMES } from '../v1/sandbox-outcomes.js'
 
 type Json = Record<string, unknown>
 

@@ -1,6 +1,7 @@
 /**
- * Slows the guessing of API keys: an address that sends too many wrong ones is refused for a while, whatever key it sends, but
- * for keys that were good before. So nobody learns by guessing on, and customers behind one proxy do not lock each other out.
+ * Slows the guessing of API keys. An address that sends too many wrong keys is refused for a while, even when the next key is
+ * right: whoever goes on guessing is not told of a hit. A key that was accepted once before is accepted all the same, so that one
+ * customer behind a shared proxy cannot shut out the others.
  */
 import { type Clock, MINUTE_MS, SECOND_MS } from '../clock.js'
 import { type RateContract, RateLimiter } from '../tenancy/rate-limiter.js'

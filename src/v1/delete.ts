@@ -2,7 +2,6 @@
 import Type, { type Static } from 'typebox'
 import { erasureView } from '../operations/views.js'
 import type { Endpoint, EndpointDescription } from './endpoint.js'
-import { refuseScripted } from './sandbox-recogniser.js'
 import { time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -38,20 +37,20 @@ export const deleteDescription: EndpointDescription = {
   usesEngine: false,
   idempotent: false,
   audited: true,
+  answersWithoutStore: false,
 }
 
-export function erase({ operations, recogniser }: Services): Endpoint<Static<typeof body>> {
+export function erase({ operations }: Services): Endpoint<Static<typeof body>> {
   return {
     ...deleteDescription,
     async handle({ input, tenant, environment }) {
-      if (recogniser.synthetic) refuseScripted(input.user_id)
       return async (tx) => {
         const user = { environment, userId: input.user_id }
         const { result, facts } = await operations.users.eraseWithin(tx, tenant.id, user)
         return {
           status: 200,
           body: erasureView(result.receipt, input.user_id),
-          effect: result.isRepeated ? undefined : 'erased',
+          observed: { effect: result.isRepeated ? undefined : 'erased' },
           audit: facts,
         }
       }

@@ -42,6 +42,7 @@ export const healthDescription: EndpointDescription = {
   usesEngine: false,
   idempotent: false,
   audited: false,
+  answersWithoutStore: true,
 }
 
 export function health(services: Services): Endpoint<undefined> {

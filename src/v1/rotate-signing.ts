@@ -44,6 +44,7 @@ export const rotateSigningDescription: EndpointDescription = {
   usesEngine: false,
   idempotent: true,
   audited: true,
+  answersWithoutStore: false,
 }
 
 export function rotateSigning({ operations, store }: Services): Endpoint<Static<typeof body>> {
@@ -63,7 +64,7 @@ export function rotateSigning({ operations, store }: Services): Endpoint<Static<
         return {
           status: 200,
           body: { ...rotationView(result), overlap_seconds: OVERLAP_MS / SECOND_MS },
-          effect: 'rotated',
+          observed: { effect: 'rotated' },
           audit: facts,
         }
       }

@@ -4,14 +4,8 @@
  * process's main thread would cost each verify 0.4 ms of CPU time.
  */
 import type { ModelPack } from '../../../models/pack/model-pack.js'
-import type {
-  BiometricErrorCode,
-  FaceSample,
-  ImageLimits,
-  InspectedImage,
-  ProviderStatus,
-  StageTimings,
-} from '../types.js'
+import type { StageTimings } from '../stages.js'
+import type { BiometricErrorCode, FaceSample, ImageLimits, InspectedImage, ProviderStatus } from '../types.js'
 
 /** What an engine process is started with. */
 export interface HostSetup {

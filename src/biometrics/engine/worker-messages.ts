@@ -5,6 +5,7 @@
 import Type, { type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { WorkerMessage, WorkerTask } from '../channel/engine-protocol.js'
+import { ENGINE_STAGES } from '../stages.js'
 
 const text = Type.String()
 const number = Type.Number()
@@ -42,12 +43,7 @@ const failure = Type.Object({
   detail: Type.Optional(text),
 })
 const timings = Type.Object(
-  Object.fromEntries(
-    ['queue', 'decode', 'detect', 'align', 'liveness', 'embed', 'match'].map((stage) => [
-      stage,
-      Type.Optional(number),
-    ]),
-  ),
+  Object.fromEntries(ENGINE_STAGES.map((stage) => [stage, Type.Optional(number)])),
   { additionalProperties: false },
 )
 const box = Type.Object({ x: number, y: number, width: number, height: number })

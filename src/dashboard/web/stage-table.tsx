@@ -1,5 +1,5 @@
 /** p50, p95 and p99 of every stage in one step; a stage can be chosen for the chart beside. */
-import { STAGES } from '../../server/stages.js'
+import { STAGES } from '../../v1/stages.js'
 import type { TrafficSlot } from '../contract.js'
 import { Empty, Table } from './parts.js'
 
