@@ -15,11 +15,13 @@ import { Idempotency } from './idempotency/idempotency.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
 import { ApiServer } from './server/api-server.js'
-import { Listener } from './server/listener.js'
+import type { Listener } from './server/listener.js'
+import { listenerBounds } from './server/listener-bounds.js'
 import { Metrics } from './server/metrics.js'
 import { buildOpenApi } from './server/openapi.js'
 import { DESCRIPTIONS, endpoints } from './server/routes.js'
 import type { Tracing } from './server/tracing.js'
+import { chooseTransport, listen, type Transport } from './server/transport.js'
 import { WrongKeys } from './server/wrong-keys.js'
 import { AttemptGate } from './subjects/attempt-gate.js'
 import { SubjectVault } from './subjects/subject-vault.js'
@@ -92,6 +94,8 @@ export class Service {
     readonly engine: Engine,
     private readonly metrics: Metrics,
     private readonly tracing: Tracing | null,
+    /** The HTTP server behind all listeners. */
+    readonly transport: Transport,
   ) {
     this.startedAt = clock.now()
     this.housekeeping = new Housekeeping(ledger.store, clock, log)
@@ -101,6 +105,8 @@ export class Service {
   static async start(config: Config, options: ServiceOptions = {}): Promise<Service> {
     const clock = options.clock ?? systemClock
     const log = options.log ?? createLog(config)
+    const transport = await chooseTransport(config.http)
+    log.info({ transport: transport.name, reason: transport.reason }, transport.description)
     const ledger = await openLedger(config, clock)
     const metrics = new Metrics()
     try {
@@ -114,7 +120,7 @@ export class Service {
           log.error({ kind: incident.kind, err: incident.error }, 'engine incident')
         },
       })
-      const service = new Service(config, clock, log, ledger, engine, metrics, tracing)
+      const service = new Service(config, clock, log, ledger, engine, metrics, tracing, transport)
       try {
         await service.listen()
       } catch (error) {
@@ -129,11 +135,12 @@ export class Service {
   }
 
   private async listen(): Promise<void> {
-    const { config, clock, log, ledger, engine, metrics } = this
+    const { config, clock, log, ledger, engine, metrics, transport } = this
     const { store, keys, secrets, tenancy, audit } = ledger
     const openApi = JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION))
     metrics.engine.watch(() => engine.health())
     metrics.watchStore(store)
+    metrics.showTransport(transport)
     const traffic = new Traffic(clock)
     const operatorPassword = await loadOperatorPassword(config)
     this.generatedOperatorPassword = operatorPassword.generated
@@ -150,6 +157,7 @@ export class Service {
     const tls =
       config.tlsCert && config.tlsKey ? { certFile: config.tlsCert, keyFile: config.tlsKey } : undefined
 
+    const bounds = listenerBounds(config)
     const served = {} as Record<Environment, { server: ApiServer; endpoints: Array<Endpoint<unknown>> }>
     for (const environment of ['production', 'sandbox'] as const) {
       const environmentEndpoints = endpoints({
@@ -163,6 +171,7 @@ export class Service {
         issuer: () => this.url(environment),
         engineHealth: () => engine.health(),
         version: VERSION,
+        transport,
       })
       const server = new ApiServer({
         environment,
@@ -189,8 +198,7 @@ export class Service {
       served[environment] = { server, endpoints: environmentEndpoints }
       this.servers.push(server)
       const address = environment === 'production' ? config.productionListen : config.sandboxListen
-      const { maxBodyBytes } = config
-      this.listeners.push(await Listener.listen({ address, tls, maxBodyBytes, handler: server.handle }))
+      this.listeners.push(await listen({ ...bounds, address, tls, handler: server.handle }, transport))
     }
     const api = new AdminApi({
       ledger,
@@ -216,8 +224,7 @@ export class Service {
       startedAt: this.startedAt,
     })
     const admin = adminHandler({ api: api.handle, metrics, openApi, isReady: () => this.ready })
-    const { adminListen, maxBodyBytes } = config
-    this.listeners.push(await Listener.listen({ address: adminListen, maxBodyBytes, handler: admin }))
+    this.listeners.push(await listen({ ...bounds, address: config.adminListen, handler: admin }, transport))
     await this.housekeeping.start()
     this.ready = true
   }

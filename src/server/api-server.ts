@@ -165,6 +165,7 @@ export class ApiServer {
   }
 
   private async answer(request: IncomingRequest, passage: Passage): Promise<Answer> {
+    if (request.malformed) throw request.malformed
     if (this.draining) throw new ApiError('shutting_down', { headers: retryAfter(1) })
     if (request.path === OPENAPI_PATH && request.method === 'GET')
       return { status: 200, body: this.parts.openApi }
@@ -394,13 +395,8 @@ function safePath(path: string, route: Route | undefined): string {
   return `unknown:${createHash('sha256').update(path).digest('hex').slice(0, 12)}`
 }
 
-/** Both forms that uWebSockets.js gives: dotted, and IPv6 written out in full. */
 function isLoopback(address: string): boolean {
-  return (
-    /^127\./.test(address) ||
-    /^(?:0000:){7}0001$/.test(address) ||
-    /^(?:0000:){5}ffff:7f[0-9a-f]{2}:[0-9a-f]{4}$/.test(address)
-  )
+  return /^127\./.test(address) || /^(?:0000:){7}0001$/.test(address)
 }
 
 function serverTiming(timings: Timings): string {
