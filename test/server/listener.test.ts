@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { ApiError, type ErrorCode } from '../../src/api-error.js'
 import { loadConfig } from '../../src/config.js'
 import { Service } from '../../src/service.js'
 import type { ApiClient } from '../support/client.js'
@@ -8,6 +9,7 @@ import { plain } from '../support/images.js'
 import { exchange, openSocket, rawRequest } from '../support/raw-socket.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { overTransports } from '../support/transports.js'
+import { validSignatures } from '../support/trust.js'
 
 overTransports((transport) => {
   let running: TestService
@@ -311,6 +313,109 @@ overTransports((transport) => {
         const response = await exchange(url, bytes)
         if (response) expect(response.status).toBeGreaterThanOrEqual(400)
       })
+  })
+
+  describe('what is not HTTP/1.1 as it must be', () => {
+    const large = rawRequest('GET /v1/health', [`X-Large: ${'x'.repeat(4096)}`])
+    /** What each parser makes of it: uWebSockets.js answers by itself, node:http leaves it to the service. */
+    const CASES: Array<[string, string, { uws: number | 'cut'; node: string }]> = [
+      ['HTTP/1.0', 'GET /v1/health HTTP/1.0\r\nHost: x\r\n\r\n', { uws: 505, node: 'malformed_request' }],
+      [
+        'an absolute URL',
+        'GET http://x/v1/health HTTP/1.1\r\nHost: x\r\n\r\n',
+        { uws: 505, node: 'malformed_request' },
+      ],
+      ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', { uws: 505, node: 'malformed_request' }],
+      ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', { uws: 505, node: 'malformed_request' }],
+      ['no Host', 'GET /v1/health HTTP/1.1\r\nAccept: */*\r\n\r\n', { uws: 400, node: 'malformed_request' }],
+      [
+        'two Host headers',
+        rawRequest('GET /v1/health', ['Host: y']),
+        { uws: 'cut', node: 'malformed_request' },
+      ],
+      [
+        'two lengths',
+        rawRequest('POST /v1/verify', ['Content-Length: 1', 'Content-Length: 1'], 'x'),
+        { uws: 'cut', node: 'malformed_request' },
+      ],
+      [
+        'a length that is none',
+        rawRequest('POST /v1/verify', ['Content-Length: 0x1'], 'x'),
+        { uws: 400, node: 'malformed_request' },
+      ],
+      [
+        'bytes of TLS',
+        '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+        { uws: 505, node: 'malformed_request' },
+      ],
+      ['4096 bytes of headers', large, { uws: 431, node: 'headers_too_large' }],
+    ]
+    it.each(CASES)('is refused: %s', async (_what, bytes, expected) => {
+      const connection = await openSocket(url)
+      connection.send(Buffer.from(bytes, 'latin1'))
+      const response = await connection.response()
+      await connection.closed()
+      if (transport === 'uws') expect(response?.status ?? 'cut').toBe(expected.uws)
+      else {
+        const { code, status } = new ApiError(expected.node as ErrorCode)
+        expect([response?.status, response?.body.code]).toEqual([status, code])
+        // Legible, it is what the signature says was asked.
+        const [, method = '', target = ''] = /^(\w+) (\S+) HTTP\/1\.\d\r\n/.exec(bytes) ?? []
+        const signed = { ...response!, headers: new Headers(response!.headers), request: { method, target } }
+        const instance = running.service.ledger.keys.instance.toString('hex')
+        expect(validSignatures(signed, { instance })).toEqual(['instance'])
+      }
+    })
+
+    if (transport === 'node')
+      it('shows in the log and the metrics, as any refusal does', async () => {
+        const logged = running.logText().length
+        await exchange(url, 'BREW /v1/health HTTP/1.1\r\n\r\n')
+        expect(running.logText().slice(logged)).toContain('"code":"malformed_request"')
+        const metrics = await (await fetch(`${running.service.adminUrl}/metrics`)).text()
+        expect(metrics).toMatch(
+          /^countersign_requests_total\{environment="sandbox",endpoint="unknown",status="400",code="malformed_request"\} \d+$/m,
+        )
+      })
+  })
+
+  describe('a chunked body that breaks', () => {
+    it(
+      transport === 'uws' ? 'is read laxly, or the connection is cut' : 'is told to its caller, signed',
+      async () => {
+        const connection = await openSocket(url)
+        connection.send(
+          rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Transfer-Encoding: chunked'], 'z\r\n'),
+        )
+        const response = await connection.response()
+        await connection.closed()
+        if (transport === 'uws') expect(response?.status ?? 400).toBe(400)
+        else {
+          expect([response?.status, response?.body.code]).toEqual([400, 'malformed_request'])
+          const signed = {
+            ...response!,
+            headers: new Headers(response!.headers),
+            request: { method: 'DELETE', target: '/v1/delete' },
+          }
+          const { id, secret } = tenant.secret
+          expect(validSignatures(signed, { [id]: secret })).toEqual([id])
+        }
+      },
+    )
+  })
+
+  describe('the service', () => {
+    it('says which HTTP server serves: in health, metrics and log', async () => {
+      const reason = 'configured'
+      const { body } = await tenant.sandbox.health()
+      expect(body.checks.http).toEqual({ status: 'ok', transport, reason })
+      const metrics = await (await fetch(`${running.service.adminUrl}/metrics`)).text()
+      const { version } = running.service.transport
+      expect(metrics).toContain(
+        `countersign_http_transport_info{transport="${transport}",version="${version}",reason="${reason}"} 1`,
+      )
+      expect(running.logText()).toContain(`"transport":"${transport}"`)
+    })
   })
 
   describe('HEAD', () => {
