@@ -94,6 +94,30 @@ export const SETTINGS = {
     'TLS ends at a proxy in front: lets rotation answer plain HTTP from other hosts.',
     boolean,
   ),
+  http: setting(
+    'HTTP',
+    'auto',
+    'HTTP server of all listeners: uws (uWebSockets.js), node (node:http), or auto, which is uws where its binary loads.',
+    oneOf('auto', 'uws', 'node'),
+  ),
+  httpHeadMs: setting(
+    'HTTP_HEAD_MS',
+    '10000',
+    'Time in which the head of a request must arrive, in milliseconds; with DEADLINE_MS added, head and body. node:http only.',
+    integer(100, 600_000),
+  ),
+  httpIdleMs: setting(
+    'HTTP_IDLE_MS',
+    '10000',
+    'Time for which a connection is kept open without a request, in milliseconds. node:http only.',
+    integer(100, 600_000),
+  ),
+  httpConnections: setting(
+    'HTTP_CONNECTIONS',
+    '10000',
+    'Open connections of each listener; one more is closed unanswered. node:http only.',
+    integer(1, 1_000_000),
+  ),
   dataDir: setting('DATA_DIR', 'data', 'Folder for everything that is written.', text),
   database: setting(
     'DATABASE',

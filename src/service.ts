@@ -16,11 +16,13 @@ import { KeyWatch } from './key-watch.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
 import { ApiServer } from './server/api-server.js'
-import { Listener } from './server/listener.js'
+import type { Listener } from './server/listener.js'
+import { listenerBounds } from './server/listener-bounds.js'
 import { Metrics } from './server/metrics.js'
 import { buildOpenApi } from './server/openapi.js'
 import { DESCRIPTIONS, endpoints } from './server/routes.js'
 import type { Tracing } from './server/tracing.js'
+import { chooseTransport, listen, type Transport } from './server/transport.js'
 import { WrongKeys } from './server/wrong-keys.js'
 import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from './subjects/attempt-lockout.js'
 import { NO_CAPTURES, StoredCaptures } from './subjects/capture-memory.js'
@@ -94,6 +96,8 @@ export class Service {
     readonly engine: Engine,
     private readonly metrics: Metrics,
     private readonly tracing: Tracing | null,
+    /** The HTTP server behind all listeners. */
+    readonly transport: Transport,
   ) {
     this.startedAt = clock.now()
     this.housekeeping = new Housekeeping(ledger.store, clock, log)
@@ -104,6 +108,8 @@ export class Service {
   static async start(config: Config, options: ServiceOptions = {}): Promise<Service> {
     const clock = options.clock ?? systemClock
     const log = options.log ?? createLog(config)
+    const transport = await chooseTransport(config.http)
+    log.info({ transport: transport.name, reason: transport.reason }, transport.description)
     const ledger = await openLedger(config, clock)
     const metrics = new Metrics()
     try {
@@ -117,7 +123,7 @@ export class Service {
           log.error({ kind: incident.kind, err: incident.error }, 'engine incident')
         },
       })
-      const service = new Service(config, clock, log, ledger, engine, metrics, tracing)
+      const service = new Service(config, clock, log, ledger, engine, metrics, tracing, transport)
       try {
         await service.listen()
       } catch (error) {
@@ -132,9 +138,10 @@ export class Service {
   }
 
   private async listen(): Promise<void> {
-    const { config, ledger, engine, metrics } = this
+    const { config, ledger, engine, metrics, transport } = this
     metrics.engine.watch(() => engine.health())
     metrics.watchStore(ledger.store)
+    metrics.showTransport(transport)
     const operatorPassword = await loadOperatorPassword(config)
     this.generatedOperatorPassword = operatorPassword.generated
     const parts = this.sharedParts()
@@ -142,20 +149,17 @@ export class Service {
     const sandbox = this.apiServer('sandbox', parts)
     Object.assign(this.servers, { production, sandbox })
 
-    const { productionListen, sandboxListen, adminListen, maxBodyBytes, tlsCert, tlsKey } = config
+    const { productionListen, sandboxListen, adminListen, tlsCert, tlsKey } = config
     const tls = tlsCert && tlsKey ? { certFile: tlsCert, keyFile: tlsKey } : undefined
-    this.listeners.production = await Listener.listen({
-      address: productionListen,
-      tls,
-      maxBodyBytes,
-      handler: production.handle,
-    })
-    this.listeners.sandbox = await Listener.listen({
-      address: sandboxListen,
-      tls,
-      maxBodyBytes,
-      handler: sandbox.handle,
-    })
+    const bounds = listenerBounds(config)
+    this.listeners.production = await listen(
+      { ...bounds, address: productionListen, tls, handler: production.handle },
+      transport,
+    )
+    this.listeners.sandbox = await listen(
+      { ...bounds, address: sandboxListen, tls, handler: sandbox.handle },
+      transport,
+    )
     const api = new AdminApi({
       ...parts,
       ledger,
@@ -171,16 +175,13 @@ export class Service {
       threshold: (fmr) => parts.recogniser.threshold(fmr),
       startedAt: this.startedAt,
     })
-    this.listeners.admin = await Listener.listen({
-      address: adminListen,
-      maxBodyBytes,
-      handler: adminHandler({
-        api: api.handle,
-        metrics,
-        openApi: parts.openApi,
-        isReady: () => this.ready,
-      }),
+    const handler = adminHandler({
+      api: api.handle,
+      metrics,
+      openApi: parts.openApi,
+      isReady: () => this.ready,
     })
+    this.listeners.admin = await listen({ ...bounds, address: adminListen, handler }, transport)
     await this.housekeeping.start()
     await this.keyWatch.start()
     this.ready = true
@@ -188,7 +189,7 @@ export class Service {
 
   /** What both APIs and the dashboard work with. */
   private sharedParts() {
-    const { config, clock, log, ledger, engine } = this
+    const { config, clock, log, ledger, engine, transport } = this
     const { store, keys, vault } = ledger
     return {
       ...ledger,
@@ -203,6 +204,7 @@ export class Service {
       traffic: new Traffic(clock),
       openApi: JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION)),
       version: VERSION,
+      transport,
     }
   }
 

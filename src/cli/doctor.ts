@@ -16,6 +16,7 @@ import {
 import { nativeKernels } from '../biometrics/kernels/kernels.js'
 import { type Config, loadConfig, modelPackDir, resolveConfig, sqliteFile } from '../config.js'
 import { openLedger } from '../ledger.js'
+import { chooseTransport } from '../server/transport.js'
 import { configWarnings } from './config-warnings.js'
 import {
   type AddonRecord,
@@ -52,7 +53,7 @@ export function registerDoctorCommand(program: Command): void {
         const findings = [
           checkNode(),
           ...(await checkAddons()),
-          checkHttpAddon(),
+          ...(await checkHttp(config)),
           checkKernels(),
           checkByteNetworks(),
           ...(await checkProviders(config)),
@@ -112,7 +113,6 @@ function checkNode(): Finding {
 }
 
 const ADDONS: Array<{ name: string; load: () => Promise<unknown> }> = [
-  { name: 'uWebSockets.js', load: () => import('uWebSockets.js') },
   { name: 'onnxruntime-node', load: () => import('onnxruntime-node') },
   { name: 'sharp', load: () => import('sharp') },
   {
@@ -140,6 +140,27 @@ async function checkAddons(): Promise<Finding[]> {
   )
 }
 
+/** Which HTTP server would serve; the addon's binary is looked at where it is the one that does. */
+async function checkHttp(config: Config): Promise<Finding[]> {
+  const check = 'HTTP server'
+  try {
+    const { name, reason, description } = await chooseTransport(config.http)
+    const server: Finding =
+      reason === 'unavailable'
+        ? {
+            check,
+            status: 'warning',
+            detail: description,
+            remedy: 'see docs/http-edge.md, "Which one serves"',
+          }
+        : { check, status: 'ok', detail: description }
+    return name === 'uws' ? [server, checkHttpAddon()] : [server]
+  } catch (error) {
+    const remedy = 'leave COUNTERSIGN_HTTP at auto, or install a release for this Node'
+    return [{ check, status: 'problem', detail: (error as Error).message, remedy }]
+  }
+}
+
 /** npm holds a package to its sum when it installs it; this one came by way of a repacker, and may have been changed since. */
 function checkHttpAddon(): Finding {
   const check = 'HTTP addon'
@@ -147,7 +168,15 @@ function checkHttpAddon(): Finding {
     'remove node_modules and run npm ci; after a change of release on purpose: npm run supply-chain -- --record'
   try {
     const recorded = ownBinary(recordedAddon())
-    const differences = addonDifferences(recorded, ownBinary(installedAddon()))
+    const installed = ownBinary(installedAddon())
+    if (installed.package !== recorded.package || installed.version !== recorded.version)
+      return {
+        check,
+        status: 'warning',
+        detail: `${installed.package} ${installed.version} is installed in the place of ${recorded.package} ${recorded.version}`,
+        remedy: `nothing on record holds its binary to a sum: compare SHA-256 ${installed.sha256[OWN_BINARY]} with its publisher's`,
+      }
+    const differences = addonDifferences(recorded, installed)
     if (differences.length > 0) return { check, status: 'problem', detail: differences.join(', '), remedy }
     return { check, status: 'ok', detail: `${OWN_BINARY} of ${recorded.package} ${recorded.version}` }
   } catch (error) {

@@ -44,6 +44,7 @@ export function registerServeCommand(program: Command): void {
             JSON.stringify({
               version: VERSION,
               ...where,
+              transport: service.transport,
               operator_password: operatorPassword,
               demo: demo && demoView(demo),
               warnings,
@@ -51,7 +52,7 @@ export function registerServeCommand(program: Command): void {
           )
         else {
           note(
-            `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n`,
+            `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n  HTTP        ${service.transport.description}\n`,
           )
           if (operatorPassword)
             note(`The operator's password for the dashboard, shown only now:\n\n  ${operatorPassword}\n`)

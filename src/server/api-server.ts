@@ -91,6 +91,7 @@ export class ApiServer {
   }
 
   private async answer(request: IncomingRequest, context: RequestContext): Promise<Answer> {
+    if (request.malformed) throw request.malformed
     if (this.draining) throw new ApiError('shutting_down', { headers: retryAfter(1) })
     if (request.path === OPENAPI_PATH && request.method === 'GET')
       return { status: 200, body: this.parts.openApi }
@@ -200,11 +201,6 @@ export class ApiServer {
   }
 }
 
-/** Both forms that uWebSockets.js gives: dotted, and IPv6 written out in full. */
 function isLoopback(address: string): boolean {
-  return (
-    /^127\./.test(address) ||
-    /^(?:0000:){7}0001$/.test(address) ||
-    /^(?:0000:){5}ffff:7f[0-9a-f]{2}:[0-9a-f]{4}$/.test(address)
-  )
+  return /^127\./.test(address) || /^(?:0000:){7}0001$/.test(address)
 }

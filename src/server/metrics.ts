@@ -9,6 +9,7 @@ import { VERSION } from '../version.js'
 import { engineMetrics } from './engine-metrics.js'
 import type { Observation } from './observation.js'
 import { watchStore } from './store-metrics.js'
+import type { Transport } from './transport.js'
 
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.04, 0.1, 0.2, 0.3, 0.5, 1, 2.5, 10]
 const STAGE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
@@ -64,6 +65,15 @@ export class Metrics {
       labelNames: ['version'],
       registers: this.registers,
     }).set({ version: VERSION }, 1)
+  }
+
+  showTransport({ name, version, reason }: Transport): void {
+    new Gauge({
+      name: 'countersign_http_transport_info',
+      help: 'The HTTP server that serves, and why: preferred, configured, or unavailable where uWebSockets.js does not load; always 1.',
+      labelNames: ['transport', 'version', 'reason'],
+      registers: this.registers,
+    }).set({ transport: name, version, reason }, 1)
   }
 
   watchStore(store: Store): void {

@@ -7,6 +7,9 @@ type Json = Record<string, unknown>
 
 /** Codes that any authenticated endpoint may answer with. */
 const SHARED_ERRORS: ErrorCode[] = [
+  'malformed_request',
+  'request_timeout',
+  'headers_too_large',
   'invalid_idempotency_key',
   'missing_api_key',
   'malformed_api_key',

@@ -41,11 +41,7 @@ export class WrongKeys {
   }
 }
 
-/** How uWebSockets.js writes an IPv4 caller of a listener on `[::]`. */
-const MAPPED_IPV4 = /^(?:0000:){5}ffff:/
-
 /** An IPv6 network of 64 bits is one customer of a provider; its addresses are free to choose. */
 export function networkOf(address: string): string {
-  if (MAPPED_IPV4.test(address)) return address
   return address.includes(':') ? address.split(':', 4).join(':') : address
 }

@@ -22,4 +22,11 @@ export interface Services {
   issuer(): string
   engineHealth(): EngineHealth
   version: string
+  transport: HttpTransport
+}
+
+/** The HTTP server that serves. */
+export interface HttpTransport {
+  name: 'uws' | 'node'
+  reason: 'preferred' | 'configured' | 'unavailable'
 }

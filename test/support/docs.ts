@@ -103,6 +103,10 @@ const GROUPS: Array<{ title: string; settings: SettingName[] }> = [
     ],
   },
   {
+    title: 'HTTP server',
+    settings: ['http', 'httpHeadMs', 'httpIdleMs', 'httpConnections'],
+  },
+  {
     title: 'Storage and keys',
     settings: ['dataDir', 'database', 'masterKey', 'masterKeyCommand', 'masterKeyFile'],
   },
