@@ -7,6 +7,9 @@ import { CodedError } from '../../src/errors.js'
 import { hasByteDotProducts } from './cpu-features.js'
 import { type NetworkFile, type PackManifest, PackSchema } from './pack-schema.js'
 
+/** The name of a pack's manifest in its folder. */
+export const PACK_JSON = 'pack.json'
+
 export type ModelPackErrorCode =
   | 'pack_not_found'
   | 'pack_malformed'
@@ -48,7 +51,7 @@ export function parsePackManifest(value: unknown): PackManifest {
  * @throws {ModelPackError} `pack_not_found`, `pack_malformed`, `pack_invalid`
  */
 export async function loadModelPack(dir: string): Promise<ModelPack> {
-  const path = join(dir, 'pack.json')
+  const path = join(dir, PACK_JSON)
   const text = await readFile(path, 'utf8').catch((cause) => {
     throw new ModelPackError('pack_not_found', `no model pack at ${dir}: cannot read ${path}`, { cause })
   })
