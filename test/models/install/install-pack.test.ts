@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, inject, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { type InstallOptions, installPack } from '../../../models/install/install-pack.js'
 import { openPackSource, type PackSource } from '../../../models/install/pack-source.js'
 import { CodedError } from '../../../src/errors.js'
@@ -65,4 +65,43 @@ it('leaves nothing behind of networks that do not run, and keeps the reason', as
   expect(failure).toMatchObject({ code: 'pack_unusable', cause: reason })
   expect(failure.message).toContain('no such operator')
   expect(readdirSync(modelsDir())).toEqual([])
+})
+
+describe('refused, with nothing left behind, is a pack', () => {
+  const embedder = () => join(brought, 'embedder.onnx')
+  const bring = (changes: Parameters<typeof writeBroughtPack>[2]) =>
+    writeBroughtPack(brought, inject('modelsDir'), changes)
+  const spoilt: Record<string, [code: string, spoil: () => unknown]> = {
+    'with a flipped bit': [
+      'pack_file_mismatch',
+      () => {
+        const bytes = readFileSync(embedder())
+        bytes[bytes.length >> 1]! ^= 1
+        writeFileSync(embedder(), bytes)
+      },
+    ],
+    'without one of its networks': ['pack_file_missing', () => rmSync(embedder())],
+    'whose manifest names a file elsewhere': [
+      'pack_invalid',
+      () => bring((manifest) => ({ embedder: { ...(manifest.embedder as object), file: '../x.onnx' } })),
+    ],
+    'named baseline': ['reserved_name', () => bring(() => ({ id: 'baseline' }))],
+    'without pack.json': ['pack_not_found', () => rmSync(join(brought, 'pack.json'))],
+  }
+  for (const [what, [code, spoil]] of Object.entries(spoilt))
+    it(what, async () => {
+      await spoil()
+      await expect(install()).rejects.toMatchObject({ code })
+      mkdirSync(modelsDir(), { recursive: true })
+      expect(readdirSync(modelsDir())).toEqual([])
+    })
+
+  it('in whose place stands a folder of something else', async () => {
+    const taken = join(modelsDir(), 'brought')
+    mkdirSync(taken, { recursive: true })
+    writeFileSync(join(taken, 'notes.txt'), 'mine')
+    await expect(install()).rejects.toMatchObject({ code: 'folder_occupied' })
+    expect(readdirSync(taken)).toEqual(['notes.txt'])
+    expect(readdirSync(modelsDir())).toEqual(['brought'])
+  })
 })
