@@ -7,16 +7,16 @@ import type { ImagePyramid } from './image-pyramid.js'
 import { type PixelFormat, toPixelFormat } from './pixel-input.js'
 
 export class FaceAligner {
-  readonly #spec: EmbedderSpec
-  readonly #format: PixelFormat
-  readonly #target: Float64Array
-  readonly #chip: Float32Array
+  private readonly spec: EmbedderSpec
+  private readonly format: PixelFormat
+  private readonly target: Float64Array
+  private readonly chip: Float32Array
 
   constructor(spec: EmbedderSpec) {
-    this.#spec = spec
-    this.#format = toPixelFormat(spec.input)
-    this.#target = Float64Array.from(spec.alignment.target.flat())
-    this.#chip = new Float32Array(3 * spec.input.width * spec.input.height)
+    this.spec = spec
+    this.format = toPixelFormat(spec.input)
+    this.target = Float64Array.from(spec.alignment.target.flat())
+    this.chip = new Float32Array(3 * spec.input.width * spec.input.height)
   }
 
   /**
@@ -24,12 +24,12 @@ export class FaceAligner {
    * @returns [3, height, width] float32 as the embedder wants it; valid until the next call
    */
   align(pyramid: ImagePyramid, points: Float64Array): Float32Array {
-    const { width, height } = this.#spec.input
+    const { width, height } = this.spec.input
     const source = Float64Array.from(
-      this.#spec.alignment.source.flatMap((index) => [points[2 * index]!, points[2 * index + 1]!]),
+      this.spec.alignment.source.flatMap((index) => [points[2 * index]!, points[2 * index + 1]!]),
     )
     const transform = new Float64Array(4)
-    estimateSimilarity(source, this.#target, transform)
+    estimateSimilarity(source, this.target, transform)
     invertSimilarity(transform, transform)
 
     const sourcePixelsPerChipPixel = Math.hypot(transform[0]!, transform[1]!)
@@ -45,13 +45,13 @@ export class FaceAligner {
       pixels.width,
       pixels.height,
       transform,
-      this.#chip,
+      this.chip,
       width,
       height,
-      this.#format.swap,
-      this.#format.mean,
-      this.#format.scale,
+      this.format.swap,
+      this.format.mean,
+      this.format.scale,
     )
-    return this.#chip
+    return this.chip
   }
 }

@@ -42,7 +42,7 @@ export function configureDecoders(): void {
 
 /**
  * Decodes one image: JPEG, PNG or WebP, its EXIF orientation applied, transparency on white.
- * @throws {BiometricError} `image_unreadable`, `image_too_large` (header alone is read), `image_too_small`
+ * @throws BiometricError image_unreadable, image_too_large (header alone is read), image_too_small
  */
 export async function decodeImage(
   bytes: Uint8Array,

@@ -3,8 +3,8 @@
 import type { LandmarksSpec } from '../../../models/pack/pack-schema.js'
 import { kernels } from '../kernels/kernels.js'
 import type { Box } from '../types.js'
-import type { Network } from '../worker/network.js'
 import type { ImagePyramid } from './image-pyramid.js'
+import type { Network } from './network.js'
 import { type PixelFormat, toPixelFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
 
@@ -19,20 +19,20 @@ const mirrored68: readonly number[] = [
 ]
 
 export class LandmarkFinder {
-  readonly #network: Network
-  readonly #spec: LandmarksSpec
-  readonly #format: PixelFormat
-  readonly #scratch = new ScratchBuffer()
+  private readonly network: Network
+  private readonly spec: LandmarksSpec
+  private readonly format: PixelFormat
+  private readonly scratch = new ScratchBuffer()
 
   constructor(network: Network, spec: LandmarksSpec) {
-    this.#network = network
-    this.#spec = spec
-    this.#format = toPixelFormat(spec.input)
+    this.network = network
+    this.spec = spec
+    this.format = toPixelFormat(spec.input)
   }
 
   /** @returns [68 × 2] interleaved x, y, in pixels of the pyramid's base */
   async find(pyramid: ImagePyramid, box: Box): Promise<Float64Array> {
-    const { width, height } = this.#spec.input
+    const { width, height } = this.spec.input
     const { pixels, exponent } = pyramid.levelFor(Math.max(box.width / width, box.height / height))
     const levelScale = 2 ** exponent
     const crop = clipToPixels(box, levelScale, pixels.width, pixels.height)
@@ -44,7 +44,7 @@ export class LandmarkFinder {
     const padTop = (height - contentHeight) >> 1
 
     const length = 3 * width * height
-    const both = this.#scratch.take(2 * length)
+    const both = this.scratch.take(2 * length)
     const straight = both.subarray(0, length)
     kernels.resizeToPlanar(
       pixels.data,
@@ -60,15 +60,15 @@ export class LandmarkFinder {
       padTop,
       contentWidth,
       contentHeight,
-      this.#format.swap,
-      this.#format.mean,
-      this.#format.scale,
+      this.format.swap,
+      this.format.mean,
+      this.format.scale,
     )
-    const relative = Float64Array.from(await this.#run(straight))
-    if (this.#spec.flipAverage) {
+    const relative = Float64Array.from(await this.run(straight))
+    if (this.spec.flipAverage) {
       const flipped = both.subarray(length)
       kernels.mirrorPlanar(straight, flipped, width)
-      const other = await this.#run(flipped)
+      const other = await this.run(flipped)
       for (let i = 0; i < 68; i++) {
         const j = mirrored68[i]!
         relative[2 * i] = (relative[2 * i]! + 1 - other[2 * j]!) / 2
@@ -85,9 +85,9 @@ export class LandmarkFinder {
   }
 
   /** @returns [136] interleaved x, y as fractions of the network's input */
-  async #run(tensor: Float32Array): Promise<Float32Array> {
-    const { width, height } = this.#spec.input
-    return (await this.#network.runSingle(tensor, [1, 3, height, width])).data
+  private async run(tensor: Float32Array): Promise<Float32Array> {
+    const { width, height } = this.spec.input
+    return (await this.network.runSingle(tensor, [1, 3, height, width])).data
   }
 }
 

@@ -3,8 +3,8 @@
 import type { LivenessSpec } from '../../../models/pack/pack-schema.js'
 import { kernels } from '../kernels/kernels.js'
 import type { Box, Liveness } from '../types.js'
-import type { Network } from '../worker/network.js'
 import type { ImagePyramid } from './image-pyramid.js'
+import type { Network } from './network.js'
 import { toPixelFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
 
@@ -12,23 +12,23 @@ import { ScratchBuffer } from './scratch-buffer.js'
 export const livenessUnchecked: Liveness = { checked: false, score: null, passed: null }
 
 export class LivenessChecker {
-  readonly #networks: readonly Network[]
-  readonly #spec: LivenessSpec
-  readonly #scratch = new ScratchBuffer()
+  private readonly networks: readonly Network[]
+  private readonly spec: LivenessSpec
+  private readonly scratch = new ScratchBuffer()
 
   /** @param networks in the order of `spec.networks` */
   constructor(networks: readonly Network[], spec: LivenessSpec) {
-    this.#networks = networks
-    this.#spec = spec
+    this.networks = networks
+    this.spec = spec
   }
 
   /** @param box the detector's, in pixels of the pyramid's base */
   async check(pyramid: ImagePyramid, box: Box): Promise<Liveness> {
     let sum = 0
-    for (const [i, { input, cropScale }] of this.#spec.networks.entries()) {
+    for (const [i, { input, cropScale }] of this.spec.networks.entries()) {
       const { data, width, height } = pyramid.base
       const crop = widenBox(box, cropScale, width, height)
-      const tensor = this.#scratch.take(3 * input.width * input.height)
+      const tensor = this.scratch.take(3 * input.width * input.height)
       const { swap, mean, scale } = toPixelFormat(input)
       // Straight from full size, aliasing and all: the networks were trained on crops made this way.
       kernels.resizeToPlanar(
@@ -49,11 +49,11 @@ export class LivenessChecker {
         mean,
         scale,
       )
-      const logits = await this.#networks[i]!.runSingle(tensor, [1, 3, input.height, input.width])
-      sum += softmaxAt(logits.data, this.#spec.liveClass)
+      const logits = await this.networks[i]!.runSingle(tensor, [1, 3, input.height, input.width])
+      sum += softmaxAt(logits.data, this.spec.liveClass)
     }
-    const score = sum / this.#networks.length
-    return { checked: true, score, passed: score >= this.#spec.threshold }
+    const score = sum / this.networks.length
+    return { checked: true, score, passed: score >= this.spec.threshold }
   }
 }
 

@@ -83,21 +83,21 @@ export function findQualityFault(quality: Quality, spec: QualitySpec = {}): stri
 
 /** Running mean and variance; the values are few and small enough for the plain sums. */
 class Moments {
-  #count = 0
-  #sum = 0
-  #squares = 0
+  private count = 0
+  private sum = 0
+  private squares = 0
 
   add(value: number): void {
-    this.#count++
-    this.#sum += value
-    this.#squares += value * value
+    this.count++
+    this.sum += value
+    this.squares += value * value
   }
 
   get mean(): number {
-    return this.#sum / this.#count
+    return this.sum / this.count
   }
 
   get variance(): number {
-    return Math.max(0, this.#squares / this.#count - this.mean ** 2)
+    return Math.max(0, this.squares / this.count - this.mean ** 2)
   }
 }

@@ -12,9 +12,9 @@ import type {
 } from '../channel/engine-protocol.js'
 import { encodeFrame, type Frame, FrameReader } from '../channel/frames.js'
 import { kernels } from '../kernels/kernels.js'
+import { withFirstWorkingProvider } from '../pipeline/execution-provider.js'
 import { FacePipeline } from '../pipeline/face-pipeline.js'
 import type { ProviderStatus } from '../types.js'
-import { withFirstWorkingProvider } from './execution-provider.js'
 import { runTask } from './worker-tasks.js'
 
 /** Larger than most pictures, so that one read brings a whole one. */
