@@ -1,13 +1,14 @@
 /** From untrusted bytes to upright sRGB pixels. The only place that calls sharp. */
 import { isMainThread } from 'node:worker_threads'
 import sharp, { type SharpOptions } from 'sharp'
+import type { Pixels } from '../kernels/planes.js'
 import { BiometricError, type ImageLimits, type InspectedImage } from '../types.js'
 import { sniffImageFormat } from './image-format.js'
 import { jpegSize } from './jpeg-size.js'
 
-/** An upright picture: [height × width × 3] interleaved sRGB bytes. */
+/** An upright picture, in sRGB. */
 export interface DecodedImage extends InspectedImage {
-  pixels: { data: Uint8Array; width: number; height: number }
+  pixels: Pixels
   /** Source pixels per decoded pixel: over 1 where a large photo was decoded at a smaller size. */
   sourceScale: number
 }

@@ -2,12 +2,13 @@
 
 import type { DetectorSpec } from '../../../models/pack/pack-schema.js'
 import { kernels } from '../kernels/kernels.js'
+import type { PlaneFormat } from '../kernels/planes.js'
 import { type Detection, suppressOverlaps } from './detection.js'
 import { decodeTinyYoloV2 } from './detector-tiny-yolov2.js'
 import { decodeYunetHead, yunetStrides } from './detector-yunet.js'
 import type { ImagePyramid } from './image-pyramid.js'
 import type { Network, NetworkOutput } from './network.js'
-import { type PixelFormat, toPixelFormat } from './pixel-input.js'
+import { toPlaneFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
 
 /** Where the picture lies in the network's input: at its top left, `ratio` network pixels per image pixel. */
@@ -22,13 +23,13 @@ interface Letterbox {
 export class FaceDetector {
   private readonly network: Network
   private readonly spec: DetectorSpec
-  private readonly format: PixelFormat
+  private readonly format: PlaneFormat
   private readonly scratch = new ScratchBuffer()
 
   constructor(network: Network, spec: DetectorSpec) {
     this.network = network
     this.spec = spec
-    this.format = toPixelFormat(spec.input)
+    this.format = toPlaneFormat(spec.input)
   }
 
   /** Every face, best score first, in pixels of the pyramid's base. */
@@ -67,28 +68,16 @@ export class FaceDetector {
     pyramid: ImagePyramid,
     { width, height, contentWidth, contentHeight, ratio }: Letterbox,
   ): Float32Array {
-    const tensor = this.scratch.take(3 * width * height)
+    const data = this.scratch.take(3 * width * height)
     const { pixels } = pyramid.levelFor(1 / ratio)
-    const { swap, mean, scale } = this.format
     kernels.resizeToPlanar(
-      pixels.data,
-      pixels.width,
-      0,
-      0,
-      pixels.width,
-      pixels.height,
-      tensor,
-      width,
-      height,
-      0,
-      0,
-      contentWidth,
-      contentHeight,
-      swap,
-      mean,
-      scale,
+      pixels,
+      { x: 0, y: 0, width: pixels.width, height: pixels.height },
+      { data, width, height },
+      { x: 0, y: 0, width: contentWidth, height: contentHeight },
+      this.format,
     )
-    return tensor
+    return data
   }
 
   private decode(outputs: Map<string, NetworkOutput>, letterbox: Letterbox): Detection[] {

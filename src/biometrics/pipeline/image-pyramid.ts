@@ -1,12 +1,6 @@
 /** An image at full, half, quarter … size, made on demand: reading the level nearest above the wanted size avoids aliasing. */
 import { kernels } from '../kernels/kernels.js'
-
-/** [height × width × 3] interleaved RGB bytes. */
-export interface Pixels {
-  data: Uint8Array
-  width: number
-  height: number
-}
+import type { Pixels } from '../kernels/planes.js'
 
 export class ImagePyramid {
   private readonly levels: Pixels[]

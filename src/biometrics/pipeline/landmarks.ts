@@ -2,10 +2,11 @@
 
 import type { LandmarksSpec } from '../../../models/pack/pack-schema.js'
 import { kernels } from '../kernels/kernels.js'
+import type { PlaneFormat, Rectangle } from '../kernels/planes.js'
 import type { Box } from '../types.js'
 import type { ImagePyramid } from './image-pyramid.js'
 import type { Network } from './network.js'
-import { type PixelFormat, toPixelFormat } from './pixel-input.js'
+import { toPlaneFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
 
 /** In a mirrored face, point i of the 68 (iBUG 300-W order) is what point `mirrored68[i]` is in the original. */
@@ -21,13 +22,13 @@ const mirrored68: readonly number[] = [
 export class LandmarkFinder {
   private readonly network: Network
   private readonly spec: LandmarksSpec
-  private readonly format: PixelFormat
+  private readonly format: PlaneFormat
   private readonly scratch = new ScratchBuffer()
 
   constructor(network: Network, spec: LandmarksSpec) {
     this.network = network
     this.spec = spec
-    this.format = toPixelFormat(spec.input)
+    this.format = toPlaneFormat(spec.input)
   }
 
   /** @returns [68 × 2] interleaved x, y, in pixels of the pyramid's base */
@@ -47,22 +48,11 @@ export class LandmarkFinder {
     const both = this.scratch.take(2 * length)
     const straight = both.subarray(0, length)
     kernels.resizeToPlanar(
-      pixels.data,
-      pixels.width,
-      crop.x,
-      crop.y,
-      crop.width,
-      crop.height,
-      straight,
-      width,
-      height,
-      padLeft,
-      padTop,
-      contentWidth,
-      contentHeight,
-      this.format.swap,
-      this.format.mean,
-      this.format.scale,
+      pixels,
+      crop,
+      { data: straight, width, height },
+      { x: padLeft, y: padTop, width: contentWidth, height: contentHeight },
+      this.format,
     )
     const relative = Float64Array.from(await this.run(straight))
     if (this.spec.flipAverage) {
@@ -109,7 +99,7 @@ export function fivePointsOf68(points: Float64Array): Float64Array {
 }
 
 /** The part of `box / divisor` inside an image of width × height, on whole pixels, at least 1×1. */
-export function clipToPixels(box: Box, divisor: number, width: number, height: number): Box {
+export function clipToPixels(box: Box, divisor: number, width: number, height: number): Rectangle {
   const left = Math.min(Math.max(Math.floor(box.x / divisor), 0), width - 1)
   const top = Math.min(Math.max(Math.floor(box.y / divisor), 0), height - 1)
   const right = Math.max(Math.min(Math.floor((box.x + box.width) / divisor), width), left + 1)

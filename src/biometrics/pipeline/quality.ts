@@ -1,7 +1,7 @@
 /** Judging an aligned chip: is there enough light, contrast and detail to compare faces on? */
 import type { FixedInput, QualitySpec } from '../../../models/pack/pack-schema.js'
 import type { Quality } from '../types.js'
-import { toPixelFormat } from './pixel-input.js'
+import { toPlaneFormat } from './pixel-input.js'
 
 /**
  * Below (or above) these an image is refused. Lenient: they stop near-black, blown-out and badly blurred captures, and
@@ -28,7 +28,7 @@ export type ChipStatistics = Pick<Quality, 'sharpness' | 'brightness' | 'contras
 /** @param chip [3, height, width] float32, normalised as `input` says */
 export function measureChip(chip: Float32Array, input: FixedInput): ChipStatistics {
   const { width, height } = input
-  const { swap, mean, scale } = toPixelFormat(input)
+  const { swap, mean, scale } = toPlaneFormat(input)
   const plane = width * height
   // ITU-R BT.601 luma, with the embedder's normalisation undone in the same step.
   const luma = swap ? [0.114, 0.587, 0.299] : [0.299, 0.587, 0.114]
