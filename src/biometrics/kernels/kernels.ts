@@ -35,8 +35,8 @@ export const nativeKernels: { kernels: Kernels; reason: null } | { kernels: null
 export const kernels: Kernels = nativeKernels.kernels ?? typescriptKernels
 
 /**
- * What the addon exports. The two kernels with regions take numbers: to read a property, C++ needs longer than to take an
- * argument.
+ * What the addon exports. The two kernels with regions take numbers: reading as many properties from C++ was measured to take
+ * 3 µs a call, unpacking them here nothing.
  */
 interface Addon extends Omit<Kernels, 'resizeToPlanar' | 'warpToPlanar'> {
   resizeToPlanar(

@@ -6,6 +6,7 @@ import { BiometricError, type FaceSample, type ImageLimits, type Liveness } from
 import { FaceAligner } from './align.js'
 import { type DecodedImage, decodeImage } from './decode.js'
 import { FaceDetector } from './detect.js'
+import type { Detection } from './detection.js'
 import { FaceEmbedder } from './embed.js'
 import { chooseFace, outerWidth } from './face-policy.js'
 import { ImagePyramid } from './image-pyramid.js'
@@ -13,8 +14,30 @@ import { fivePointsOf68, LandmarkFinder } from './landmarks.js'
 import { LivenessChecker, livenessUnchecked } from './liveness.js'
 import { loadNetwork, type Network } from './network.js'
 import { findQualityFault, measureChip, rateQuality } from './quality.js'
-import type { StageClock } from './stage-clock.js'
+import { StageClock } from './stage-clock.js'
 import { Turns } from './turns.js'
+
+export interface PipelineOptions {
+  /** The execution provider that runs every network. */
+  provider: string
+  /** What an image and its face must keep to. */
+  limits: ImageLimits
+}
+
+/** How one image is to be taken. */
+export interface AnalyseOptions {
+  /** Its place among the caller's images, for samples and refusals. Default 0. */
+  imageIndex?: number
+  /** Refuse a face that fails the liveness check (enrolment) instead of reporting it. Default false. */
+  strictLiveness?: boolean
+  /** Told how long each stage took. Default: nobody is. */
+  clock?: StageClock
+}
+
+/** A face in pixels of the pyramid's base, and its points as the pack's alignment names them. */
+interface FoundFace extends Detection {
+  points: Float64Array
+}
 
 /** A face on its way to the embedder. */
 interface PreparedFace {
@@ -28,6 +51,7 @@ interface PreparedFace {
  */
 export class FacePipeline {
   readonly pack: ModelPack
+  readonly limits: ImageLimits
   private readonly networks: Network[] = []
   private readonly turns = new Turns()
   private detector!: FaceDetector
@@ -36,8 +60,9 @@ export class FacePipeline {
   private liveness: LivenessChecker | null = null
   private embedder!: FaceEmbedder
 
-  private constructor(pack: ModelPack) {
+  private constructor(pack: ModelPack, limits: ImageLimits) {
     this.pack = pack
+    this.limits = limits
   }
 
   /**
@@ -45,8 +70,8 @@ export class FacePipeline {
    * once. Blocks the calling thread for most of the time.
    * @throws ModelPackError pack_file_missing, pack_file_mismatch; whatever ONNX Runtime says when the provider cannot serve
    */
-  static async load(pack: ModelPack, provider: string): Promise<FacePipeline> {
-    const pipeline = new FacePipeline(pack)
+  static async load(pack: ModelPack, { provider, limits }: PipelineOptions): Promise<FacePipeline> {
+    const pipeline = new FacePipeline(pack, limits)
     try {
       await pipeline.loadNetworks(provider)
       await pipeline.warmUp()
@@ -89,23 +114,15 @@ export class FacePipeline {
     await this.embedder.embed(this.aligner.align(pyramid, points))
   }
 
-  /**
-   * @param strictLiveness refuse a face that fails the liveness check (enrolment) instead of reporting it
-   * @throws BiometricError with `imageIndex`, when the image cannot be used
-   */
-  async analyse(
-    bytes: Uint8Array,
-    imageIndex: number,
-    limits: ImageLimits,
-    strictLiveness: boolean,
-    clock: StageClock,
-  ): Promise<FaceSample> {
-    const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex))
+  /** @throws BiometricError with `imageIndex`, when the image cannot be used */
+  async analyse(bytes: Uint8Array, options: AnalyseOptions = {}): Promise<FaceSample> {
+    const { imageIndex = 0, strictLiveness = false, clock = new StageClock() } = options
+    const image = await clock.measure('decode', () => decodeImage(bytes, this.limits, imageIndex))
     const leave = await clock.measure('queue', () => this.turns.enter())
     const pyramid = new ImagePyramid(image.pixels)
     let prepared: PreparedFace
     try {
-      prepared = await this.prepare(image, pyramid, imageIndex, limits, strictLiveness, clock)
+      prepared = await this.prepare(image, pyramid, { imageIndex, strictLiveness, clock })
     } finally {
       pyramid.release()
       leave()
@@ -119,17 +136,11 @@ export class FacePipeline {
   private async prepare(
     image: DecodedImage,
     pyramid: ImagePyramid,
-    imageIndex: number,
-    limits: ImageLimits,
-    strictLiveness: boolean,
-    clock: StageClock,
+    { imageIndex, strictLiveness, clock }: Required<AnalyseOptions>,
   ): Promise<PreparedFace> {
     const { manifest } = this.pack
-    const faces = await clock.measure('detect', () => this.detector.detect(pyramid))
-    const face = chooseFace(faces, image.sourceScale, limits, imageIndex)
-
-    const points = await clock.measure('align', () => this.findPoints(pyramid, face.box, face.points))
-    const chip = await clock.measure('align', () => this.aligner.align(pyramid, points))
+    const face = await this.findFace(image, pyramid, imageIndex, clock)
+    const chip = await clock.measure('align', () => this.aligner.align(pyramid, face.points))
     const statistics = await clock.measure('align', () => measureChip(chip, manifest.embedder.input))
     const quality = rateQuality(statistics, outerWidth(face.box, image.sourceScale), face.score)
     const fault = findQualityFault(quality, manifest.quality)
@@ -140,7 +151,7 @@ export class FacePipeline {
       throw new BiometricError('liveness_failed', 'The image does not look like a live capture.', imageIndex)
     }
     const toSource = (value: number) => value * image.sourceScale
-    const fivePoints = this.landmarks ? fivePointsOf68(points) : points
+    const fivePoints = this.landmarks ? fivePointsOf68(face.points) : face.points
     return {
       face: {
         imageIndex,
@@ -158,14 +169,19 @@ export class FacePipeline {
     }
   }
 
-  private async findPoints(
+  /** The face that is meant, and its points. */
+  private async findFace(
+    { sourceScale }: DecodedImage,
     pyramid: ImagePyramid,
-    box: FaceSample['box'],
-    points: Float64Array | null,
-  ): Promise<Float64Array> {
-    if (this.landmarks) return this.landmarks.find(pyramid, box)
-    if (points) return points
-    throw new Error('neither the detector nor a landmark network finds facial points')
+    imageIndex: number,
+    clock: StageClock,
+  ): Promise<FoundFace> {
+    const faces = await clock.measure('detect', () => this.detector.detect(pyramid))
+    const face = chooseFace(faces, sourceScale, this.limits, imageIndex)
+    const finder = this.landmarks
+    const points = finder ? await clock.measure('align', () => finder.find(pyramid, face.box)) : face.points
+    if (!points) throw new Error('neither the detector nor a landmark network finds facial points')
+    return { ...face, points }
   }
 
   private async checkLiveness(

@@ -35,9 +35,9 @@ export default async function serve(setup: WorkerSetup): Promise<WorkerEnd> {
   return { loaded: true }
 }
 
-async function load({ executionProviders, pack }: WorkerSetup): Promise<NonNullable<typeof loaded>> {
+async function load({ executionProviders, limits, pack }: WorkerSetup): Promise<NonNullable<typeof loaded>> {
   const { value: pipeline, status: provider } = await withFirstWorkingProvider(executionProviders, (name) =>
-    FacePipeline.load(pack, name),
+    FacePipeline.load(pack, { provider: name, limits }),
   )
   return { pipeline, provider }
 }
@@ -86,7 +86,7 @@ function send(socket: Socket, message: WorkerMessage): void {
 async function answer(task: WorkerTask, pipeline: FacePipeline, setup: WorkerSetup): Promise<WorkerReply> {
   if (doomed) doomed()
   if (task.type === 'fault') return suffer(task.fault, setup)
-  return runTask(task, pipeline, setup.limits)
+  return runTask(task, pipeline)
 }
 
 /** What the next task meets instead of being served. */
