@@ -1,6 +1,7 @@
 /** One caller's request from the moment it is accepted until it has an answer. Main thread. */
 
-import type { WorkerReply, WorkerTask } from '../channel/engine-protocol.js'
+import type { WorkerTask } from '../channel/engine-protocol.js'
+import type { WorkerReply } from '../channel/worker-messages.js'
 import { BiometricError, type CallOptions } from '../types.js'
 
 export type SuccessfulReply = Extract<WorkerReply<WorkerTask['type']>, { ok: true }>

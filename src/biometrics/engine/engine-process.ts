@@ -9,16 +9,15 @@ import { createRequire } from 'node:module'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type {
-  HostSetup,
-  TaskMessage,
-  WorkerReply,
-  WorkerSetup,
-  WorkerTask,
-} from '../channel/engine-protocol.js'
+import type { HostSetup, TaskMessage, WorkerSetup, WorkerTask } from '../channel/engine-protocol.js'
 import { encodeFrame, FrameError, FrameReader } from '../channel/frames.js'
+import {
+  type MessageCheck,
+  messageCheck,
+  type TaskType,
+  type WorkerReply,
+} from '../channel/worker-messages.js'
 import type { EngineIncident, ProviderStatus } from '../types.js'
-import { type MessageCheck, messageCheck } from './worker-messages.js'
 
 export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
   workers: number
@@ -28,7 +27,7 @@ export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
 }
 
 interface RunningTask {
-  type: WorkerTask['type']
+  type: TaskType
   resolve: (reply: WorkerReply) => void
   reject: (error: Error) => void
   watchdog: NodeJS.Timeout

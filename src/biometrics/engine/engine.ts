@@ -4,7 +4,8 @@
  */
 
 import { loadModelPack, type ModelPack, verifyModelPack } from '../../../models/pack/model-pack.js'
-import type { Fault, WorkerReply, WorkerTask, WorkerValues } from '../channel/engine-protocol.js'
+import type { Fault, WorkerTask } from '../channel/engine-protocol.js'
+import type { WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import {
   BiometricError,
   type CallOptions,

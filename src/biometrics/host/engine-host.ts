@@ -8,8 +8,9 @@ import { connect } from 'node:net'
 import { constants, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Piscina } from 'piscina'
-import type { HostSetup, WorkerEnd, WorkerIncident, WorkerSetup } from '../channel/engine-protocol.js'
+import type { HostSetup, WorkerEnd, WorkerSetup } from '../channel/engine-protocol.js'
 import { encodeFrame, FrameReader } from '../channel/frames.js'
+import type { WorkerIncident } from '../channel/worker-messages.js'
 import { configureDecoders } from '../pipeline/decode.js'
 
 /** Of a worker: pictures and networks lie outside of it, so that what fills it is a fault, and costs the worker alone. */

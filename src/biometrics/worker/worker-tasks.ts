@@ -1,11 +1,13 @@
 /** What a worker does for each type of task. Runs in a worker thread. */
 
-import type { WorkerFailure, WorkerReply, WorkerTask, WorkerValues } from '../channel/engine-protocol.js'
+import { BiometricError, IMAGE_ERROR_CODES, type ImageErrorCode } from '../biometric-error.js'
+import type { WorkerTask } from '../channel/engine-protocol.js'
+import type { WorkerFailure, WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import { decodeImage } from '../pipeline/decode.js'
 import type { FacePipeline } from '../pipeline/face-pipeline.js'
 import { fuseEmbeddings, scoreOf } from '../pipeline/match.js'
 import { StageClock } from '../pipeline/stage-clock.js'
-import { BiometricError, type FaceSample, type InspectedImage } from '../types.js'
+import type { FaceSample, InspectedImage } from '../types.js'
 
 /** Never rejects: a refusal or failure is part of the reply. */
 export async function runTask(
@@ -110,7 +112,7 @@ async function inspect(
 }
 
 function describeFailure(error: unknown): WorkerFailure {
-  if (error instanceof BiometricError) {
+  if (error instanceof BiometricError && isImageError(error.code)) {
     const { code, message, imageIndex } = error
     return { ok: false, code, message, ...(imageIndex === undefined ? {} : { imageIndex }) }
   }
@@ -121,4 +123,8 @@ function describeFailure(error: unknown): WorkerFailure {
     message: 'The engine could not process the request.',
     detail,
   }
+}
+
+function isImageError(code: string): code is ImageErrorCode {
+  return IMAGE_ERROR_CODES.some((known) => known === code)
 }

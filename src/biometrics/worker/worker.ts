@@ -5,12 +5,11 @@ import type {
   Fault,
   TaskMessage,
   WorkerEnd,
-  WorkerMessage,
-  WorkerReply,
   WorkerSetup,
   WorkerTask,
 } from '../channel/engine-protocol.js'
 import { encodeFrame, type Frame, FrameReader } from '../channel/frames.js'
+import type { WorkerMessage, WorkerReply } from '../channel/worker-messages.js'
 import { kernels } from '../kernels/kernels.js'
 import { withFirstWorkingProvider } from '../pipeline/execution-provider.js'
 import { FacePipeline } from '../pipeline/face-pipeline.js'
