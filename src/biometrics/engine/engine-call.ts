@@ -12,7 +12,7 @@ export class EngineCall {
   readonly promise: Promise<SuccessfulReply>
   /** Total time spent waiting for a worker, in milliseconds. */
   queueMs = 0
-  /** Its first worker died under it. */
+  /** The first worker it was given to died before it had answered. */
   retried = false
   private isSettled = false
   private waitingSince = performance.now()

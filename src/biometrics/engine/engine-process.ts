@@ -39,7 +39,7 @@ interface Worker {
   running: Map<number, RunningTask>
 }
 
-/** Before a process that died before any worker was ready is tried again. */
+/** Pauses before the process is started again when the last one ended before any of its workers was ready; they double. */
 const RETRY_MS = { first: 1_000, longest: 30_000 } as const
 /** No picture that passes the limits takes nearly as long: a task that does is stuck in native code for good. */
 const STUCK_MS = 60_000
@@ -48,7 +48,7 @@ const STUCK_MS = 60_000
  * the others, which is dead as well.
  */
 const LOSS_SETTLES_MS = 50
-/** A few vectors and what was measured: kilobytes. */
+/** A reply holds a few vectors and what was measured, which is kilobytes; a longer one is no honest reply. */
 const MOST_REPLY_BYTES = 1024 * 1024
 
 export class EngineProcess {
@@ -60,9 +60,12 @@ export class EngineProcess {
   private child: ChildProcess | undefined
   private lastProvider: ProviderStatus = { active: 'cpu', fallbacks: [] }
   private lastId = 0
-  /** Since any worker was ready, one could not load its networks or the process could not start. */
+  /**
+   * A worker could not load its networks, or the process ended before any was ready; no worker has become ready after that.
+   * While none is, waiting calls are refused.
+   */
   private failed = false
-  /** A worker of the present process has been ready. */
+  /** At least one worker of the process that runs now became ready: should that process end, the next is started at once. */
   private wasReady = false
   private retryMs: number = RETRY_MS.first
   private retry: NodeJS.Timeout | undefined
@@ -190,7 +193,7 @@ export class EngineProcess {
     child.once('exit', (code, signal) => onEnd(`ended with ${signal ?? `exit code ${code}`}`))
     const { workers, executionProviders, faultInjection, limits, pack } = this.options
     const worker = { executionProviders, faultInjection, limits, pack, socketPath: this.socketPath }
-    // A process that is gone already; `exit` follows.
+    // Writing to a process that has ended fails here; its `exit` event follows and is what counts.
     const stdin = child.stdin!.on('error', () => {})
     for (const piece of encodeFrame({ workers, worker } satisfies HostSetup)) stdin.write(piece)
   }
@@ -233,7 +236,7 @@ export class EngineProcess {
         socket.destroy()
       }
     })
-    // `close` follows.
+    // The `close` event follows an error and does all that is to be done.
     socket.on('error', () => {})
     socket.on('close', () => {
       this.workers.delete(worker)

@@ -23,7 +23,7 @@ import { EngineProcess } from './engine-process.js'
  * Pictures are decoded while others are computed, and faces that are ready together are embedded together. Measured: a
  * worker with 2 does 5 % more than the bare loop's one by one, with 4 another 5 %, with more nothing.
  */
-export const defaultTasksPerWorker = 4
+export const DEFAULT_TASKS_PER_WORKER = 4
 
 export class Engine {
   /** The pack whose references and scores this engine understands. */
@@ -32,7 +32,7 @@ export class Engine {
   private readonly waiting: EngineCall[] = []
   private pool!: EngineProcess
   private running = 0
-  /** The one call that runs is one that was lost before. */
+  /** The only call that runs was lost once with its worker: until it has ended, no other is started. */
   private isolating = false
   private draining = false
   private onIdle: Array<() => void> = []
@@ -133,7 +133,7 @@ export class Engine {
 
   /** How many tasks the workers may hold now. */
   private get capacity(): number {
-    return this.pool.readyCount * (this.options.tasksPerWorker ?? defaultTasksPerWorker)
+    return this.pool.readyCount * (this.options.tasksPerWorker ?? DEFAULT_TASKS_PER_WORKER)
   }
 
   /** Accepts no further call and resolves when every accepted one has left its worker. */

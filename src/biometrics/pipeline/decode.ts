@@ -18,7 +18,7 @@ export interface DecodedImage extends InspectedImage {
  * of its work and nothing is resampled afterwards; any other size, and the half, costs more than decoding in full. What
  * remains has at least 700 px, so that a face that fills an eighth of it has the 90 px that an embedder looks at.
  */
-const fractions = [
+const FRACTIONS = [
   { fromLongSide: 5600, divisor: 8 },
   { fromLongSide: 3200, divisor: 4 },
 ] as const
@@ -77,7 +77,7 @@ export async function decodeImage(
 
   let pipeline = sharp(bytes, { ...options, limitInputPixels: limits.maxPixels }).autoOrient()
   const longSide = Math.max(width, height)
-  const fraction = fractions.find(({ fromLongSide }) => longSide >= fromLongSide)
+  const fraction = FRACTIONS.find(({ fromLongSide }) => longSide >= fromLongSide)
   if (fraction) {
     const side = Math.ceil(longSide / fraction.divisor)
     pipeline = pipeline.resize({ width: side, height: side, fit: 'inside' })
@@ -109,7 +109,7 @@ interface Header {
 /** Of a photo that is decoded in full, which tells soon enough how it is oriented. */
 function smallJpegHeader(format: InspectedImage['format'], bytes: Uint8Array): Header | null {
   const size = format === 'jpeg' ? jpegSize(bytes) : null
-  if (!size || Math.max(size.width, size.height) >= fractions.at(-1)!.fromLongSide) return null
+  if (!size || Math.max(size.width, size.height) >= FRACTIONS.at(-1)!.fromLongSide) return null
   return { ...size, pages: 1, hasAlpha: false }
 }
 

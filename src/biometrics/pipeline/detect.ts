@@ -5,7 +5,7 @@ import { kernels } from '../kernels/kernels.js'
 import type { PlaneFormat } from '../kernels/planes.js'
 import { type Detection, suppressOverlaps } from './detection.js'
 import { decodeTinyYoloV2 } from './detector-tiny-yolov2.js'
-import { decodeYunetHead, yunetStrides } from './detector-yunet.js'
+import { decodeYunetHead, YUNET_STRIDES } from './detector-yunet.js'
 import type { ImagePyramid } from './image-pyramid.js'
 import type { Network, NetworkOutput } from './network.js'
 import { toPlaneFormat } from './pixel-input.js'
@@ -92,7 +92,7 @@ export class FaceDetector {
       if (!found) throw new Error(`the detector has no output ${name}`)
       return found.data
     }
-    return yunetStrides.flatMap((stride) => {
+    return YUNET_STRIDES.flatMap((stride) => {
       const [cls, obj] = [output(`cls_${stride}`), output(`obj_${stride}`)]
       const [bbox, kps] = [output(`bbox_${stride}`), output(`kps_${stride}`)]
       return decodeYunetHead({ stride, cls, obj, bbox, kps }, letterbox.width, scoreThreshold)

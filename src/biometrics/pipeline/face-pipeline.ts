@@ -11,7 +11,7 @@ import { FaceEmbedder } from './embed.js'
 import { chooseFace, outerWidth } from './face-policy.js'
 import { ImagePyramid } from './image-pyramid.js'
 import { fivePointsOf68, LandmarkFinder } from './landmarks.js'
-import { LivenessChecker, livenessUnchecked } from './liveness.js'
+import { LIVENESS_UNCHECKED, LivenessChecker } from './liveness.js'
 import { loadNetwork, type Network } from './network.js'
 import { findQualityFault, measureChip, rateQuality } from './quality.js'
 import { StageClock } from './stage-clock.js'
@@ -190,7 +190,7 @@ export class FacePipeline {
     clock: StageClock,
   ): Promise<Liveness> {
     const checker = this.liveness
-    return checker ? clock.measure('liveness', () => checker.check(pyramid, box)) : livenessUnchecked
+    return checker ? clock.measure('liveness', () => checker.check(pyramid, box)) : LIVENESS_UNCHECKED
   }
 
   /** Frees the native memory. The pipeline cannot be used afterwards. */

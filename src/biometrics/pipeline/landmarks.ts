@@ -9,8 +9,8 @@ import type { Network } from './network.js'
 import { toPlaneFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
 
-/** In a mirrored face, point i of the 68 (iBUG 300-W order) is what point `mirrored68[i]` is in the original. */
-const mirrored68: readonly number[] = [
+/** In a mirrored face, point i of the 68 (iBUG 300-W order) is what point `MIRRORED_68[i]` is in the original. */
+const MIRRORED_68: readonly number[] = [
   ...[16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0], // jaw
   ...[26, 25, 24, 23, 22, 21, 20, 19, 18, 17], // brows
   ...[27, 28, 29, 30, 35, 34, 33, 32, 31], // nose
@@ -60,7 +60,7 @@ export class LandmarkFinder {
       kernels.mirrorPlanar(straight, flipped, width)
       const other = await this.run(flipped)
       for (let i = 0; i < 68; i++) {
-        const j = mirrored68[i]!
+        const j = MIRRORED_68[i]!
         relative[2 * i] = (relative[2 * i]! + 1 - other[2 * j]!) / 2
         relative[2 * i + 1] = (relative[2 * i + 1]! + other[2 * j + 1]!) / 2
       }

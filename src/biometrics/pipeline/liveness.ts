@@ -10,7 +10,7 @@ import { toPlaneFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
 
 /** What stands in a result when the pack has no liveness role. */
-export const livenessUnchecked: Liveness = { checked: false, score: null, passed: null }
+export const LIVENESS_UNCHECKED: Liveness = { checked: false, score: null, passed: null }
 
 export class LivenessChecker {
   private readonly networks: readonly Network[]

@@ -7,7 +7,7 @@ import { toPlaneFormat } from './pixel-input.js'
  * Below (or above) these an image is refused. Lenient: they stop near-black, blown-out and badly blurred captures, and
  * leave the rest to the score. A pack can set its own.
  */
-export const qualityDefaults: Readonly<Required<QualitySpec>> = Object.freeze({
+export const QUALITY_DEFAULTS: Readonly<Required<QualitySpec>> = Object.freeze({
   /** Grey levels squared. */
   minSharpness: 3,
   /** Grey level, 0..255. */
@@ -20,7 +20,7 @@ export const qualityDefaults: Readonly<Required<QualitySpec>> = Object.freeze({
 })
 
 /** Where each part of the overall score reaches 1. */
-const ideal = { sharpness: 60, faceWidthPx: 160, contrast: 35, darkest: 80, brightest: 180 } as const
+const IDEAL = { sharpness: 60, faceWidthPx: 160, contrast: 35, darkest: 80, brightest: 180 } as const
 
 /** What the pixels of a chip say; the rest of `Quality` comes from the detector. */
 export type ChipStatistics = Pick<Quality, 'sharpness' | 'brightness' | 'contrast'>
@@ -58,12 +58,12 @@ export function measureChip(chip: Float32Array, input: FixedInput): ChipStatisti
 export function rateQuality(chip: ChipStatistics, faceWidthPx: number, detection: number): Quality {
   const { sharpness, brightness, contrast } = chip
   const light =
-    brightness < ideal.darkest ? brightness / ideal.darkest : (255 - brightness) / (255 - ideal.brightest)
+    brightness < IDEAL.darkest ? brightness / IDEAL.darkest : (255 - brightness) / (255 - IDEAL.brightest)
   const parts = [
     detection,
-    faceWidthPx / ideal.faceWidthPx,
-    Math.sqrt(sharpness / ideal.sharpness),
-    contrast / ideal.contrast,
+    faceWidthPx / IDEAL.faceWidthPx,
+    Math.sqrt(sharpness / IDEAL.sharpness),
+    contrast / IDEAL.contrast,
     light,
   ]
   const score = Math.min(1, Math.max(0, Math.min(...parts)))
@@ -72,7 +72,7 @@ export function rateQuality(chip: ChipStatistics, faceWidthPx: number, detection
 
 /** Why an image is too poor to use, as a sentence for a person; `null` when it is good enough. */
 export function findQualityFault(quality: Quality, spec: QualitySpec = {}): string | null {
-  const limits = { ...qualityDefaults, ...spec }
+  const limits = { ...QUALITY_DEFAULTS, ...spec }
   if (quality.brightness < limits.minBrightness) return 'The face is too dark.'
   if (quality.brightness > limits.maxBrightness) return 'The face is overexposed.'
   if (quality.contrast < limits.minContrast) return 'The face has too little contrast.'
