@@ -13,9 +13,8 @@ import { ImagePyramid } from '../src/biometrics/pipeline/image-pyramid.js'
 import { LandmarkFinder } from '../src/biometrics/pipeline/landmarks.js'
 import { LivenessChecker } from '../src/biometrics/pipeline/liveness.js'
 import { scoreOf } from '../src/biometrics/pipeline/match.js'
+import { loadNetwork } from '../src/biometrics/pipeline/network.js'
 import { measureChip } from '../src/biometrics/pipeline/quality.js'
-import { StageClock } from '../src/biometrics/pipeline/stage-clock.js'
-import { loadNetwork } from '../src/biometrics/worker/network.js'
 import { progressSteps } from '../src/cli/progress.js'
 import { systemClock } from '../src/clock.js'
 import { loadConfig } from '../src/config.js'
@@ -159,14 +158,14 @@ async function engineStages(
   const provider = executionProviders[0] ?? 'cpu'
   const { detector, landmarks, embedder, liveness } = pack.manifest
   const open = (file: NetworkFile) => loadNetwork(pack, file, provider)
-  const pipeline = await FacePipeline.load(pack, provider)
+  const pipeline = await FacePipeline.load(pack, { provider, limits })
   const faceDetector = new FaceDetector(await open(detector), detector)
   const finder = landmarks && new LandmarkFinder(await open(landmarks), landmarks)
   const aligner = new FaceAligner(embedder)
   const faceEmbedder = new FaceEmbedder(await open(embedder), embedder)
   const checker = liveness && new LivenessChecker(await Promise.all(liveness.networks.map(open)), liveness)
 
-  const { embedding: reference } = await pipeline.analyse(enrolImage, 0, limits, false, new StageClock())
+  const { embedding: reference } = await pipeline.analyse(enrolImage)
   // A detector may need one look or two, depending on the picture: the stages go round several.
   const prepare = async (image: Buffer) => {
     const { pixels, sourceScale } = await decodeImage(image, limits)
@@ -198,7 +197,7 @@ async function engineStages(
     [
       'all of them',
       each(async ({ image }) => {
-        const { embedding } = await pipeline.analyse(image, 0, limits, false, new StageClock())
+        const { embedding } = await pipeline.analyse(image)
         return scoreOf(pack, embedding, reference)
       }),
     ],

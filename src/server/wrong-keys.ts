@@ -6,7 +6,7 @@
 import { type Clock, MINUTE_MS, SECOND_MS } from '../clock.js'
 import { type RateContract, RateLimiter } from '../tenancy/rate-limiter.js'
 
-/** Keys that are remembered as good. */
+/** The most keys that are remembered as accepted; the longest-known is forgotten first. */
 const MOST_KEYS = 100_000
 
 export class WrongKeys {
@@ -29,13 +29,13 @@ export class WrongKeys {
     return this.allowance.take(networkOf(address), this.contract).retryAfterSeconds
   }
 
-  /** A valid key came from the address. @returns seconds to wait where it is not to be told so, else 0 */
+  /** A valid key came from the address. @returns seconds to wait where the address has sent too many wrong ones and must not learn that this one is right, else 0 */
   right(address: string, keyId: string): number {
     if (this.perMinute === 0 || this.goodKeys.has(keyId)) return 0
     if (this.allowance.remaining(networkOf(address), this.contract) < 1)
       return this.allowance.take(networkOf(address), this.contract).retryAfterSeconds
     this.goodKeys.add(keyId)
-    // A set keeps the order of entry.
+    // A set keeps the order of entry, so the first is the longest-known.
     if (this.goodKeys.size > MOST_KEYS) this.goodKeys.delete(this.goodKeys.values().next().value!)
     return 0
   }

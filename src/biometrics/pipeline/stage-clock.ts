@@ -1,5 +1,6 @@
 /** Where the time of one request goes, stage by stage. */
-import type { EngineStage, StageTimings } from '../stages.js'
+import type { EngineStage } from '../stages.js'
+import type { StageTimings } from '../types.js'
 
 export class StageClock {
   readonly timingsMs: StageTimings = {}
