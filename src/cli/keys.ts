@@ -19,8 +19,7 @@ interface RotateOptions extends OutputOptions {
   finish?: boolean
 }
 
-export function registerKeysCommands(program: Command): void {
-  const keys = program.command('keys').description('keys of the installation')
+export function registerKeysCommands(keys: Command): void {
   keys
     .command('instance-secret')
     .description('print the secret that signs responses for which no tenant is known (kid=instance)')

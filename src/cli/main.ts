@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-/** The `countersign` command: dispatches to one file a command. */
+/** The `countersign` command: hands each command to the file behind it. */
 import { Command, type CommanderError } from 'commander'
-import { SETTINGS } from '../config.js'
+import { CONFIG_VARIABLE } from '../config/variables.js'
 import { VERSION } from '../version.js'
+import { COMMANDS } from './commands.js'
 import { EXIT, fail, UsageError } from './output.js'
 
 /** Asked before anything is parsed, because what cannot be parsed is told as JSON too. */
@@ -31,38 +32,22 @@ Examples:
     process.exit(EXIT.usage)
   })
 
-/** Loaded only when needed: the native addons behind some of them cost most of a short command's time. */
-const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
-  serve: async () => (await import('./serve.js')).registerServeCommand,
-  tenant: async () => (await import('./tenant.js')).registerTenantCommands,
-  compare: async () => (await import('./compare.js')).registerCompareCommand,
-  evaluate: async () => (await import('./evaluate.js')).registerEvaluateCommand,
-  jwt: async () => (await import('./jwt.js')).registerJwtCommand,
-  models: async () => (await import('./models.js')).registerModelsCommands,
-  backup: async () => (await import('./backup.js')).registerBackupCommand,
-  restore: async () => (await import('./backup.js')).registerRestoreCommand,
-  audit: async () => (await import('./audit.js')).registerAuditCommands,
-  keys: async () => (await import('./keys.js')).registerKeysCommands,
-  config: async () => (await import('./config.js')).registerConfigCommands,
-  'operator-password': async () => (await import('./operator-password.js')).registerOperatorPasswordCommand,
-  completion: async () => (await import('./completion.js')).registerCompletionCommand,
-  doctor: async () => (await import('./doctor.js')).registerDoctorCommand,
+/** The first word that is no option; behind `help` the next one. */
+const words = process.argv.slice(2).filter((argument) => !argument.startsWith('-'))
+const asked = words[0] === 'help' ? words[1] : words[0]
+
+for (const { usage, description, load, isWithoutConfig } of COMMANDS) {
+  const command = program.command(usage).description(description)
+  // What was not asked for is only listed; a completion script names every option of all.
+  if (asked !== command.name() && asked !== 'completion') continue
+  ;(await load())(command)
+  if (!isWithoutConfig)
+    for (const leaf of leaves(command))
+      leaf.option('--config <file>', `configuration file (default: ${CONFIG_VARIABLE})`)
 }
-
-/** They open no configuration. */
-const WITHOUT_CONFIG: ReadonlySet<string> = new Set(['jwt', 'operator-password', 'completion'])
-
-const wanted = COMMANDS[process.argv[2] ?? '']
-// A completion script names them all.
-const isAlone = wanted !== undefined && wanted !== COMMANDS.completion
-for (const load of isAlone ? [wanted] : Object.values(COMMANDS)) (await load())(program)
-
-for (const command of leaves(program))
-  if (!WITHOUT_CONFIG.has(command.name()))
-    command.option('--config <file>', `configuration file (default: ${SETTINGS.configFile.variable})`)
 program.hook('preAction', (_, command) => {
   const { config } = command.opts<{ config?: string }>()
-  if (config) process.env[SETTINGS.configFile.variable] = config
+  if (config) process.env[CONFIG_VARIABLE] = config
 })
 
 await program.parseAsync()

@@ -15,7 +15,7 @@ import {
 } from '../../models/pack/model-pack.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { type Config, loadConfig } from '../config.js'
-import { engineOptions } from '../service.js'
+import { engineOptions } from '../engine-setup.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
 import { type Progress, progressBar } from './progress.js'
 import { type Field, fields } from './style.js'
