@@ -46,7 +46,7 @@ interface Finding {
 }
 
 async function examine() {
-  const { code, json, stderr } = await place.run(['doctor', '--json'])
+  const { code, json, stderr } = await place.spawn(['doctor', '--json'])
   const problems = (json.findings as Finding[]).filter(({ status }) => status === 'problem')
   return { code, stderr, problems }
 }
@@ -55,7 +55,10 @@ describe.each(Object.keys(BROKEN))('where %s', (part) => {
   it.each(Object.keys(HIDDEN))('%s, doctor names it, and what needs it points to doctor', async (how) => {
     await HIDDEN[how]!(part)
     try {
-      const [examined, used] = await Promise.all([examine(), NEEDED_BY[part] && place.run(NEEDED_BY[part]())])
+      const [examined, used] = await Promise.all([
+        examine(),
+        NEEDED_BY[part] && place.spawn(NEEDED_BY[part]()),
+      ])
       expect(examined).toMatchObject({ code: 1, stderr: '' })
       expect(examined.problems).toContainEqual(
         expect.objectContaining({ check: part, remedy: expect.stringContaining('npm ci') }),
@@ -79,19 +82,19 @@ describe('where no native part is left', () => {
   it.each([['--help'], ['--version'], ['serve --help'], ['tenant create --help']])(
     '%s works',
     async (args) => {
-      expect(await place.run(args.split(' '))).toMatchObject({ code: 0, stderr: '' })
+      expect(await place.spawn(args.split(' '))).toMatchObject({ code: 0, stderr: '' })
     },
   )
 
   it('every command still tells its options', async () => {
-    const { code, stdout } = await place.run(['completion', 'bash'])
+    const { code, stdout } = await place.spawn(['completion', 'bash'])
     expect(code).toBe(0)
     for (const option of ['--demo', '--rate-limit', '--fmr', '--anchor', '--finish', '--mirror'])
       expect(stdout).toContain(option)
   })
 
   it.each([['serve --deamon'], ['nonsense']])('%s is wrong usage, as ever', async (args) => {
-    expect(await place.run(args.split(' '))).toMatchObject({ code: 2, stdout: '' })
+    expect(await place.spawn(args.split(' '))).toMatchObject({ code: 2, stdout: '' })
   })
 })
 
