@@ -52,25 +52,31 @@ async function examine() {
 }
 
 describe.each(Object.keys(BROKEN))('where %s', (part) => {
-  it.each(Object.keys(HIDDEN))('%s, doctor names it, and what needs it points to doctor', async (how) => {
-    await HIDDEN[how]!(part)
-    try {
-      const [examined, used] = await Promise.all([
-        examine(),
-        NEEDED_BY[part] && place.spawn(NEEDED_BY[part]()),
-      ])
-      expect(examined).toMatchObject({ code: 1, stderr: '' })
-      expect(examined.problems).toContainEqual(
-        expect.objectContaining({ check: part, remedy: expect.stringContaining('npm ci') }),
-      )
-      if (used) {
-        expect(used).toMatchObject({ code: 1, stdout: '' })
-        expect(used.stderr).toContain('countersign doctor')
+  it.each(Object.keys(HIDDEN))(
+    '%s, doctor names it, and what needs it points to doctor',
+    {
+      timeout: 90_000,
+    },
+    async (how) => {
+      await HIDDEN[how]!(part)
+      try {
+        const [examined, used] = await Promise.all([
+          examine(),
+          NEEDED_BY[part] && place.spawn(NEEDED_BY[part]()),
+        ])
+        expect(examined).toMatchObject({ code: 1, stderr: '' })
+        expect(examined.problems).toContainEqual(
+          expect.objectContaining({ check: part, remedy: expect.stringContaining('npm ci') }),
+        )
+        if (used) {
+          expect(used).toMatchObject({ code: 1, stdout: '' })
+          expect(used.stderr).toContain('countersign doctor')
+        }
+      } finally {
+        await copy.restore()
       }
-    } finally {
-      await copy.restore()
-    }
-  })
+    },
+  )
 })
 
 describe('where no native part is left', () => {
