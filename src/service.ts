@@ -11,6 +11,7 @@ import { Traffic } from './dashboard/traffic.js'
 import { engineOptions } from './engine-setup.js'
 import { Housekeeping } from './housekeeping.js'
 import { Idempotency } from './idempotency/idempotency.js'
+import { KeyWatch } from './key-watch.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
 import { ApiServer } from './server/api-server.js'
@@ -21,9 +22,7 @@ import { DESCRIPTIONS, endpoints } from './server/routes.js'
 import type { Tracing } from './server/tracing.js'
 import { WrongKeys } from './server/wrong-keys.js'
 import { AttemptGate } from './subjects/attempt-gate.js'
-import { SubjectVault } from './subjects/subject-vault.js'
 import { RateLimiter } from './tenancy/rate-limiter.js'
-import type { Endpoint } from './v1/endpoint.js'
 import { EngineRecogniser } from './v1/engine-recogniser.js'
 import type { Recogniser } from './v1/recogniser.js'
 import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
@@ -48,6 +47,7 @@ export class Service {
   private ready = false
   private stopping: Promise<void> | null = null
   private readonly housekeeping: Housekeeping
+  private readonly keyWatch: KeyWatch
   private readonly servers: ApiServer[] = []
   private readonly listeners: Listener[] = []
   private readonly startedAt: number
@@ -65,6 +65,7 @@ export class Service {
   ) {
     this.startedAt = clock.now()
     this.housekeeping = new Housekeeping(ledger.store, clock, log)
+    this.keyWatch = new KeyWatch(ledger, config, log)
   }
 
   /** Resolves when the engine is warm and all three addresses listen; when it rejects, nothing is left running. */
@@ -100,14 +101,13 @@ export class Service {
 
   private async listen(): Promise<void> {
     const { config, clock, log, ledger, engine, metrics } = this
-    const { store, keys, secrets, tenancy, audit } = ledger
+    const { store, keys, secrets, tenancy, audit, vault, operations } = ledger
     const openApi = JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION))
     metrics.engine.watch(() => engine.health())
     metrics.watchStore(store)
     const traffic = new Traffic(clock)
     const operatorPassword = await loadOperatorPassword(config)
     this.generatedOperatorPassword = operatorPassword.generated
-    const vault = new SubjectVault(keys, clock)
     const gate = new AttemptGate()
     const rateLimiter = new RateLimiter(clock)
     const wrongKeys = new WrongKeys(config.wrongKeyLimit, clock)
@@ -120,23 +120,22 @@ export class Service {
     const tls =
       config.tlsCert && config.tlsKey ? { certFile: config.tlsCert, keyFile: config.tlsKey } : undefined
 
-    const served = {} as Record<Environment, { server: ApiServer; endpoints: Array<Endpoint<unknown>> }>
+    const servers = {} as Record<Environment, ApiServer>
     for (const environment of ['production', 'sandbox'] as const) {
-      const environmentEndpoints = endpoints({
-        clock,
-        config,
-        store,
-        vault,
-        gate,
-        secrets,
-        recogniser: recognisers[environment],
-        issuer: () => this.url(environment),
-        engineHealth: () => engine.health(),
-        version: VERSION,
-      })
       const server = new ApiServer({
         environment,
-        endpoints: environmentEndpoints,
+        endpoints: endpoints({
+          clock,
+          config,
+          store,
+          vault,
+          gate,
+          operations,
+          recogniser: recognisers[environment],
+          issuer: () => this.url(environment),
+          engineHealth: () => engine.health(),
+          version: VERSION,
+        }),
         openApi,
         clock,
         config,
@@ -156,7 +155,7 @@ export class Service {
         tracing: this.tracing,
         isSaturated: () => engine.isSaturated,
       })
-      served[environment] = { server, endpoints: environmentEndpoints }
+      servers[environment] = server
       this.servers.push(server)
       const address = environment === 'production' ? config.productionListen : config.sandboxListen
       const { maxBodyBytes } = config
@@ -170,10 +169,8 @@ export class Service {
       engine,
       sessions: new Sessions(store, clock, operatorPassword, this.adminUrl.startsWith('https:')),
       traffic,
-      vault,
       rateLimiter,
-      endpoints: { production: served.production.endpoints, sandbox: served.sandbox.endpoints },
-      apis: { production: served.production.server.handle, sandbox: served.sandbox.server.handle },
+      apis: { production: servers.production.handle, sandbox: servers.sandbox.handle },
       urls: () => ({
         production: this.url('production'),
         sandbox: this.url('sandbox'),
@@ -189,6 +186,7 @@ export class Service {
     const { adminListen, maxBodyBytes } = config
     this.listeners.push(await Listener.listen({ address: adminListen, maxBodyBytes, handler: admin }))
     await this.housekeeping.start()
+    await this.keyWatch.start()
     this.ready = true
   }
 
@@ -218,6 +216,7 @@ export class Service {
       this.ready = false
       for (const server of this.servers) server.draining = true
       this.housekeeping.stop()
+      this.keyWatch.stop()
       const patienceMs = this.config.deadlineMs + DRAIN_GRACE_MS
       const [production, sandbox, admin] = this.listeners
       await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])

@@ -86,8 +86,11 @@ class Arguments {
   bool ok_ = true;
 };
 
+// Divides instead of multiplying: a product of what a caller claims could wrap around and seem to fit.
 bool Fits(size_t length, int64_t a, int64_t b, int64_t c) {
-  return a >= 0 && b >= 0 && c >= 0 && static_cast<uint64_t>(a) * b * c <= length;
+  if (a < 0 || b < 0 || c < 0) return false;
+  if (a == 0 || b == 0 || c == 0) return true;
+  return static_cast<uint64_t>(a) <= length / static_cast<uint64_t>(b) / static_cast<uint64_t>(c);
 }
 
 napi_value ResizeToPlanar(napi_env env, napi_callback_info info) {

@@ -39,7 +39,13 @@ export function assertMasterKey(config: Config): void {
     )
 }
 
+/** Databases, their logs and backups are for the owner alone, whatever the shell that started us allows. */
+export function closeFilesToOthers(): void {
+  process.umask(0o077)
+}
+
 export async function using<T>(config: Config, work: Work<T>): Promise<T> {
+  closeFilesToOthers()
   // Loaded here: help needs no database, and shows where SQLite is broken, too.
   const { openLedger } = await import('../ledger.js')
   const ledger = await openLedger(config)

@@ -5,6 +5,7 @@ import { prepareModels } from '../engine-setup.js'
 import type { Service } from '../service.js'
 import { VERSION } from '../version.js'
 import { configWarnings } from './config-warnings.js'
+import { closeFilesToOthers } from './ledger.js'
 import { action, note, type OutputOptions } from './output.js'
 import { progressSteps } from './progress.js'
 import { paint } from './style.js'
@@ -20,6 +21,7 @@ export function registerServeCommand(command: Command): void {
       action(async (options: OutputOptions & { demo?: boolean }) => {
         // What a full disk does not take of our notes is lost; it must not end the service.
         process.stderr.on('error', () => {})
+        closeFilesToOthers()
         const config = loadConfig()
         const warnings = configWarnings(resolveConfig())
         if (!options.json)

@@ -2,10 +2,10 @@
 import type { EngineHealth } from '../biometrics/types.js'
 import type { Clock } from '../clock.js'
 import type { Config } from '../config.js'
+import type { Operations } from '../operations/operations.js'
 import type { Store } from '../storage/store.js'
 import type { AttemptGate } from '../subjects/attempt-gate.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
-import type { SigningSecrets } from '../tenancy/signing-secrets.js'
 import type { Recogniser } from './recogniser.js'
 
 export interface Services {
@@ -14,7 +14,7 @@ export interface Services {
   store: Store
   vault: SubjectVault
   gate: AttemptGate
-  secrets: SigningSecrets
+  operations: Pick<Operations, 'keys' | 'users'>
   recogniser: Recogniser
   /** Base URL, the `iss` of JWTs. */
   issuer(): string

@@ -126,12 +126,11 @@ export function verify(services: Services): Endpoint<Input> {
   /** Takes one of the user's attempts for the length of this request. */
   async function takeAttempt(call: Call<Input>, lookup: Buffer): Promise<void> {
     if (attempts === 0 || recogniser.synthetic) return
-    const leave = await services.gate.enter(lookup.toString('latin1'), async () => {
+    const attemptsLeft = async () => {
       const found = await store.read.subject(lookup)
       return attempts - (found?.subject.failures ?? 0)
-    })
-    call.defer(leave)
-    if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
+    }
+    call.defer(await services.gate.enter(lookup.toString('latin1'), attemptsLeft, call))
   }
 
   /** All that can be computed of a capture before its embedding is there. */

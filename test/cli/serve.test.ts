@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -54,7 +54,19 @@ describe('serve', () => {
   it('makes master key and database for their owner alone', async () => {
     await place.serve()
     expect(statSync(place.path('master.key')).mode & 0o777).toBe(0o600)
-    expect(existsSync(place.path('countersign.db'))).toBe(true)
+    for (const file of ['countersign.db', 'countersign.db-wal'])
+      expect([file, statSync(place.path(file)).mode & 0o777]).toEqual([file, 0o600])
+  })
+
+  it('says that a folder or database from before is open to every user of the machine', async () => {
+    const first = await place.serve()
+    first.signal('SIGTERM')
+    await first.exited
+    chmodSync(place.path('countersign.db'), 0o644)
+    const second = await place.serve()
+    expect(second.stderr()).toContain(
+      `warning: ${place.path('countersign.db')} holds users' data and is open to every user here (mode 644).`,
+    )
   })
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
