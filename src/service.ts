@@ -1,15 +1,14 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
 import type { Logger } from 'pino'
-import { buildBaseline } from '../models/baseline/build-baseline.js'
 import { Engine } from './biometrics/engine/engine.js'
-import type { EngineOptions } from './biometrics/types.js'
 import { type Clock, SECOND_MS, systemClock } from './clock.js'
-import { adminUrl, type Config, type Environment, environmentUrl, modelPackDir } from './config.js'
+import { adminUrl, type Config, type Environment, environmentUrl } from './config.js'
 import { AdminApi } from './dashboard/admin-api.js'
 import { adminHandler } from './dashboard/admin-server.js'
 import { loadOperatorPassword } from './dashboard/operator-password.js'
 import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
+import { engineOptions } from './engine-setup.js'
 import { Housekeeping } from './housekeeping.js'
 import { Idempotency } from './idempotency/idempotency.js'
 import { KeyWatch } from './key-watch.js'
@@ -32,35 +31,6 @@ import { scripted } from './v1/sandbox-outcomes.js'
 import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
 import type { Services } from './v1/services.js'
 import { VERSION } from './version.js'
-
-export function engineOptions(config: Config): EngineOptions {
-  return {
-    packDir: modelPackDir(config),
-    workers: config.workers,
-    executionProviders: config.executionProviders,
-    queueLimit: config.queueLimit,
-    limits: {
-      maxPixels: config.maxImagePixels,
-      minSidePx: MIN_SIDE_PX,
-      minFacePx: config.minFacePx,
-      secondFaceRatio: SECOND_FACE_RATIO,
-    },
-  }
-}
-
-/** An image thinner than this cannot hold a usable face. */
-const MIN_SIDE_PX = 64
-/** A second face at least half as wide as the largest is a second person in front of the camera, not a passer-by. */
-const SECOND_FACE_RATIO = 0.5
-
-/** The baseline pack is built where it is configured and missing or outdated; other packs are the operator's to bring. */
-export async function prepareModels(
-  config: Config,
-  onProgress?: (done: number, total: number, label: string) => void,
-): Promise<void> {
-  if (config.modelPack !== 'baseline') return
-  await buildBaseline({ outDir: modelPackDir(config), ...(onProgress ? { onProgress } : {}) })
-}
 
 /** Its packages are large: they are loaded only where traces are wanted. */
 async function startTracing({ otlpEndpoint, otelServiceName }: Config, log: Logger): Promise<Tracing | null> {

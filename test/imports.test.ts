@@ -9,7 +9,7 @@ const RANKS = [
   ['cli'],
   ['service'],
   ['dashboard'],
-  ['rekeying', 'key-watch', 'ledger', 'housekeeping'],
+  ['rekeying', 'key-watch', 'ledger', 'housekeeping', 'engine-setup'],
   ['server'],
   ['v1'],
   ['operations'],
@@ -22,7 +22,7 @@ const RANKS = [
 /** Each could be a package of its own: what it may know of the rest. */
 const APART: Record<string, string[]> = { biometrics: ['models', 'errors'], models: ['errors'], client: [] }
 /** Rooms that may use what builds and installs model packs; the others read packs. */
-const MAY_BUILD_MODELS = ['cli', 'service']
+const MAY_BUILD_MODELS = ['cli', 'engine-setup']
 
 const SRC = packageFile('src')
 const MODELS = packageFile('models')

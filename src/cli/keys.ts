@@ -13,7 +13,7 @@ import {
   readMasterKeyFile,
   replaceKeyFile,
 } from '../crypto/master-key.js'
-import { findKeys, type Ledger } from '../ledger.js'
+import type { Ledger } from '../ledger.js'
 import { cancel, finish, prepare } from '../rekeying.js'
 import { withLedger } from './ledger.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
@@ -25,8 +25,7 @@ interface RotateOptions extends OutputOptions {
   cancel?: boolean
 }
 
-export function registerKeysCommands(program: Command): void {
-  const keys = program.command('keys').description('keys of the installation')
+export function registerKeysCommands(keys: Command): void {
   keys
     .command('instance-secret')
     .description('print the secret that signs responses for which no tenant is known (kid=instance)')
@@ -113,6 +112,8 @@ async function rotateInPlace(options: RotateOptions, ledger: Ledger, config: Con
   await prepare(ledger.store, ledger.keys, next)
   replaceKeyFile(file, next)
   const { store } = ledger
+  // It is loaded already, since a ledger is open; help of this command does without.
+  const { findKeys } = await import('../ledger.js')
   const keys = await findKeys(store.read, next)
   const progress = progressSteps('Sealing anew')
   await finish(store, keys!, next, progress.update).finally(() => progress.stop())

@@ -28,9 +28,7 @@ function operate<T>(
   )
 }
 
-export function registerTenantCommands(program: Command): void {
-  const tenant = program.command('tenant').description('create tenants and manage their keys')
-
+export function registerTenantCommands(tenant: Command): void {
   tenant
     .command('create <name>')
     .description('create a tenant; prints its sandbox key and signing secret, once')

@@ -83,6 +83,14 @@ export class SqliteStore implements Store {
       return new SqliteStore(writer, reader)
     } catch (cause) {
       writer?.close()
+      // The addon itself does not load: nothing is wrong with the file.
+      if (
+        cause instanceof Error &&
+        !writer &&
+        !(cause instanceof Database.SqliteError) &&
+        !('syscall' in cause)
+      )
+        throw cause
       throw new StoreOpenError(`Cannot use the database ${file}: ${(cause as Error).message}`, { cause })
     }
   }

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { readdir, rm, writeFile } from 'node:fs/promises'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
 import { apiClient } from '../support/client.js'
@@ -52,6 +53,17 @@ const COMMANDS = [
 
 const words = (command: string) => command.split(' ').filter(Boolean)
 
+it('--help loads no command, and no package but what parses the line', async () => {
+  const { stderr } = await place.spawn(['--help'], {
+    NODE_OPTIONS: `--import ${pathToFileURL(packageFile('test', 'support', 'record-imports.mjs'))}`,
+  })
+  const loaded = stderr.split('\n')
+  expect(loaded).toContainEqual(expect.stringMatching(/dist\/src\/cli\/main\.js$/))
+  const packages = loaded.flatMap((url) => /\/node_modules\/([^/]+)/.exec(url)?.[1] ?? [])
+  expect([...new Set(packages)].sort()).toEqual(['commander', 'leven'])
+  expect(loaded.filter((url) => /\/(?:biometrics|server|storage|dashboard|models)\//.test(url))).toEqual([])
+})
+
 describe('--help', () => {
   for (const command of COMMANDS)
     it(`of "countersign ${command}" explains the command on stdout`, async () => {
@@ -69,16 +81,27 @@ describe('--help', () => {
         .map(([, name]) => [...command, name!].join(' '))
         .filter((name) => !name.endsWith('help') && !name.startsWith('countersign'))
     }
-    const groups = await Promise.all(
-      [[], ['tenant'], ['models'], ['audit'], ['keys'], ['config']].map(listed),
-    )
-    expect(groups.flat().sort()).toEqual(COMMANDS.filter(Boolean).sort())
+    const names: string[] = []
+    for (const group of [[], ['tenant'], ['models'], ['audit'], ['keys'], ['config']])
+      names.push(...(await listed(group)))
+    expect(names.sort()).toEqual(COMMANDS.filter(Boolean).sort())
   })
 })
 
 it('--version prints the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8'))
-  expect(await place.run(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
+  expect(await place.spawn(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+// What the other tests ask inside their own process holds for the command that people start.
+it.each([
+  [0, ['tenant', '--help']],
+  [1, ['tenant', 'create', 'not a name', '--json']],
+  [2, ['server']],
+])('a process ends with %i and says what the program says', async (code, args) => {
+  const result = await place.spawn(args)
+  expect(result.code).toBe(code)
+  expect(result).toEqual(await place.run(args))
 })
 
 describe('wrong usage', () => {
@@ -271,7 +294,7 @@ describe('--json', () => {
     const made = { secret: signing_secret.secret, jwt: verified.body.jwt }
     for (const [command, args] of Object.entries(ARGUMENTS)) {
       const env = ENVIRONMENT[command] ?? {}
-      const { code, stdout, stderr } = await place.run([...words(command), ...args(made), '--json'], env)
+      const { code, stdout, stderr } = await place.spawn([...words(command), ...args(made), '--json'], env)
       expect({ command, code, lines: stdout.split('\n').length }).toEqual({ command, code: 0, lines: 2 })
       expect(JSON.parse(stdout), command).toEqual(expect.anything())
       if (command !== 'models build-baseline') expect({ command, stderr }).toEqual({ command, stderr: '' })
@@ -283,7 +306,7 @@ it('two first commands at once agree on one master key and one database', async 
   const fresh = await workplace()
   try {
     const results = await Promise.all(
-      ['a', 'b', 'c'].map((name) => fresh.run(['tenant', 'create', name, '--json'])),
+      ['a', 'b', 'c'].map((name) => fresh.spawn(['tenant', 'create', name, '--json'])),
     )
     expect(results.map(({ code, stderr }) => [code, stderr])).toEqual(Array(3).fill([0, '']))
     const ids = results.map(({ json }) => json.tenant_id).sort()

@@ -144,7 +144,7 @@ describe('serve on a corrupted pack', () => {
     const dir = await copyOfModels('brought')
     const network = await networkIn(dir)
     await flipBit(`${dir}/baseline/${network}`)
-    const { code, stderr } = await place.run(['serve'], { COUNTERSIGN_MODEL_PACK: `${dir}/baseline` })
+    const { code, stderr } = await place.spawn(['serve'], { COUNTERSIGN_MODEL_PACK: `${dir}/baseline` })
     expect(code).toBe(1)
     expect(stderr).toMatch(/^error: [^\n]+\n$/)
     expect(stderr).toContain(network)

@@ -17,7 +17,7 @@ const opens = async (hash: string, password: string) =>
 
 describe('operator-password', () => {
   it('prints the hash of what is piped into it, and it signs in at the dashboard', async () => {
-    const { code, stdout, stderr } = await place.run(['operator-password'], {}, 'correct horse\n')
+    const { code, stdout, stderr } = await place.spawn(['operator-password'], {}, 'correct horse\n')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     await writeFile(place.path('operator.password'), stdout, { mode: 0o600 })
     const { admin } = await place.serve()
@@ -45,7 +45,7 @@ describe('operator-password', () => {
     ['a space before it', ' one\n'],
   ])
     it(`refuses ${what}`, async () => {
-      const { code, stdout, error } = await place.run(['operator-password', '--json'], {}, input)
+      const { code, stdout, error } = await place.spawn(['operator-password', '--json'], {}, input)
       expect({ code, stdout, error: error.code }).toEqual({ code: 1, stdout: '', error: 'unusable_password' })
     })
 

@@ -152,7 +152,7 @@ describe('serve', () => {
   it('fails with the address when another process listens there, and leaves that one alone', async () => {
     const first = await place.serve()
     for (const taken of Object.keys(addressesOf(first))) {
-      const second = await place.run(['serve'], { [taken]: addressesOf(first)[taken]! })
+      const second = await place.spawn(['serve'], { [taken]: addressesOf(first)[taken]! })
       expect(second.code).toBe(1)
       expect(second.stderr).toBe(`error: ${addressesOf(first)[taken]} is in use by another process.\n`)
     }
@@ -201,7 +201,7 @@ describe('serve', () => {
   ]
   for (const [what, env, message] of REFUSED)
     it(`refuses ${what} in one clear line`, async () => {
-      const { code, stdout, stderr } = await place.run(['serve'], env)
+      const { code, stdout, stderr } = await place.spawn(['serve'], env)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toMatch(message)
       expect(stderr).toMatch(/^error: [^\n]+\n$/)
@@ -209,7 +209,7 @@ describe('serve', () => {
 
   it('refuses a certificate that is none, naming the file', async () => {
     await writeFile(place.path('junk.pem'), 'junk', { mode: 0o600 })
-    const { code, stderr } = await place.run(['serve'], {
+    const { code, stderr } = await place.spawn(['serve'], {
       COUNTERSIGN_TLS_CERT: place.path('junk.pem'),
       COUNTERSIGN_TLS_KEY: place.path('junk.pem'),
     })

@@ -89,7 +89,7 @@ describe('tenant create', () => {
   })
 
   it('makes one tenant of two creations of a name at once', async () => {
-    const results = await Promise.all([1, 2].map(() => place.run(['tenant', 'create', 'race', '--json'])))
+    const results = await Promise.all([1, 2].map(() => place.spawn(['tenant', 'create', 'race', '--json'])))
     expect(results.map(({ code }) => code).sort()).toEqual([0, 1])
     expect(results.find(({ code }) => code === 1)!.error.code).toBe('tenant_exists')
   })
@@ -205,7 +205,7 @@ describe('tenant production-key', () => {
   it('is revealed to one of two who ask at once', async () => {
     await createIssued('two-ask')
     const results = await Promise.all(
-      [1, 2].map(() => place.run(['tenant', 'production-key', 'two-ask', '--json'])),
+      [1, 2].map(() => place.spawn(['tenant', 'production-key', 'two-ask', '--json'])),
     )
     expect(results.map(({ code }) => code).sort()).toEqual([0, 1])
   })

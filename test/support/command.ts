@@ -1,4 +1,4 @@
-/** Runs the built `countersign` command as real processes, in a data folder of its own. */
+/** Runs the `countersign` command in a data folder of its own: inside this process, or as real processes of the build. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
+import { runProgram } from '../../src/cli/program.js'
 import { packageFile } from '../../src/package-root.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
@@ -52,8 +53,10 @@ export interface Workplace {
   dataDir: string
   /** A path inside the data folder. */
   path(...segments: string[]): string
-  /** @param input what is piped into it */
-  run(args: string[], env?: Record<string, string>, input?: string): Promise<CommandResult>
+  /** What the command does and prints, without a process of its own: the code of src runs here. One at a time. */
+  run(args: string[], env?: Record<string, string>): Promise<CommandResult>
+  /** The built command as a process. @param input what is piped into it */
+  spawn(args: string[], env?: Record<string, string>, input?: string): Promise<CommandResult>
   /** A `serve` that has only just been started. */
   launch(args?: string[]): Pick<ServerProcess, 'signal' | 'exited' | 'stdout'>
   /** A running `serve` on free ports; rejects with what it printed when it ends before it is ready. */
@@ -62,28 +65,29 @@ export interface Workplace {
   dispose(): Promise<void>
 }
 
-export async function workplace(env: Record<string, string> = {}): Promise<Workplace> {
-  if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing; build first: npm run build`)
+/** @param main the built command: of this checkout, where nothing else is said */
+export async function workplace(env: Record<string, string> = {}, main = MAIN): Promise<Workplace> {
+  if (!existsSync(main)) throw new Error(`${main} is missing; build first: npm run build`)
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-cli-'))
   const children = new Set<ChildProcessWithoutNullStreams>()
   const base = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(COUNTERSIGN_|NO_COLOR$|FORCE_COLOR$)/.test(name)),
   )
 
+  const environment = (extra: Record<string, string>) => ({
+    ...base,
+    COUNTERSIGN_DATA_DIR: dataDir,
+    COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
+    COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_WORKERS: '1',
+    ...env,
+    ...extra,
+  })
+
   function start(args: string[], extra: Record<string, string>, input = '') {
-    const child = spawn(process.execPath, [MAIN, ...args], {
-      env: {
-        ...base,
-        COUNTERSIGN_DATA_DIR: dataDir,
-        COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
-        COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
-        COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
-        COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
-        COUNTERSIGN_WORKERS: '1',
-        ...env,
-        ...extra,
-      },
-    })
+    const child = spawn(process.execPath, [main, ...args], { env: environment(extra) })
     children.add(child)
     child.stdin.end(input)
     const output = { stdout: '', stderr: '' }
@@ -103,7 +107,8 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
   return {
     dataDir,
     path: (...segments) => join(dataDir, ...segments),
-    async run(args, extra = {}, input = '') {
+    run: (args, extra = {}) => runHere(args, environment(extra)),
+    async spawn(args, extra = {}, input = '') {
       const { output, exited } = start(args, extra, input)
       const { code } = await exited
       return new CommandResult(code, output.stdout, output.stderr)
@@ -155,6 +160,37 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
       )
       await rm(dataDir, { recursive: true, force: true })
     },
+  }
+}
+
+let isRunning = false
+
+/** Everything that a process has of its own and a command uses is exchanged while it runs. */
+async function runHere(args: string[], env: Record<string, string | undefined>): Promise<CommandResult> {
+  if (isRunning) throw new TypeError('Commands that run at once need processes of their own: spawn().')
+  isRunning = true
+  const before = { env: process.env, exitCode: process.exitCode }
+  const output = { stdout: '', stderr: '' }
+  const restore = (['stdout', 'stderr'] as const).map((name) => {
+    const { write } = process[name]
+    process[name].write = (chunk: string | Uint8Array) => {
+      output[name] += chunk.toString()
+      return true
+    }
+    return () => {
+      process[name].write = write
+    }
+  })
+  process.env = env
+  process.exitCode = undefined
+  try {
+    await runProgram(args)
+    return new CommandResult(Number(process.exitCode ?? 0), output.stdout, output.stderr)
+  } finally {
+    for (const undo of restore) undo()
+    process.env = before.env
+    process.exitCode = before.exitCode
+    isRunning = false
   }
 }
 

@@ -1,0 +1,71 @@
+/** The `countersign` command: hands each command to the file behind it. */
+import { Command, CommanderError } from 'commander'
+import { CONFIG_VARIABLE } from '../config/variables.js'
+import { VERSION } from '../version.js'
+import { COMMANDS } from './commands.js'
+import { EXIT, fail, UsageError } from './output.js'
+
+/** Leaves how it ended in `process.exitCode`. @param argv what follows the command's own name */
+export async function runProgram(argv: readonly string[]): Promise<void> {
+  // Asked before anything is parsed, because what cannot be parsed is told as JSON too.
+  const isJson = argv.includes('--json')
+  try {
+    await (await createProgram(argv, isJson)).parseAsync(argv, { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    // Commander leaves by here for --help and --version too, with exit code 0.
+    if (error.exitCode === 0) return
+    if (isJson) fail(new UsageError('wrong_usage', usageMessage(error)), { json: true })
+    else process.exitCode = EXIT.usage
+  }
+}
+
+async function createProgram(argv: readonly string[], isJson: boolean): Promise<Command> {
+  const program = new Command('countersign')
+    .description('Self-hosted biometric step-up verification.')
+    .version(VERSION)
+    .showHelpAfterError('(run with --help for usage)')
+    .addHelpText(
+      'after',
+      `
+Configuration is read from COUNTERSIGN_* environment variables and the file that --config or COUNTERSIGN_CONFIG names.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+
+Examples:
+  countersign serve --demo
+  countersign tenant create acme --rate-limit 50/s --json
+  countersign compare alice.jpg alice-today.jpg`,
+    )
+    .configureOutput(isJson ? { writeErr: () => {} } : {})
+    .exitOverride()
+
+  // The first word that is no option; behind `help` the next one.
+  const words = argv.filter((argument) => !argument.startsWith('-'))
+  const asked = words[0] === 'help' ? words[1] : words[0]
+  for (const { usage, description, load, isWithoutConfig } of COMMANDS) {
+    const command = program.command(usage).description(description)
+    // What was not asked for is only listed; a completion script names every option of all.
+    if (asked !== command.name() && asked !== 'completion') continue
+    ;(await load())(command)
+    if (!isWithoutConfig)
+      for (const leaf of leaves(command))
+        leaf.option('--config <file>', `configuration file (default: ${CONFIG_VARIABLE})`)
+  }
+  program.hook('preAction', (_, command) => {
+    const { config } = command.opts<{ config?: string }>()
+    if (config) process.env[CONFIG_VARIABLE] = config
+  })
+  return program
+}
+
+function leaves(command: Command): Command[] {
+  return command.commands.length > 0 ? command.commands.flatMap(leaves) : [command]
+}
+
+function usageMessage({ code, message }: CommanderError): string {
+  // Every command knows --json: where it is unknown, as where only the help could be shown, the command itself is missing.
+  const isIncomplete = code === 'commander.help' || message.includes("unknown option '--json'")
+  return isIncomplete
+    ? 'A command is missing before --json; --help lists them.'
+    : message.replace(/^error: /, '')
+}
