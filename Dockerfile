@@ -1,4 +1,4 @@
-# Node 20 or 22, on Debian bookworm.
+# Node 20, 22 or 24, on Debian bookworm.
 ARG NODE_VERSION=20
 
 FROM node:${NODE_VERSION}-bookworm-slim AS build
@@ -9,14 +9,14 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY native native
 # Native parts are compiled, against the headers of the image, or the build fails: the npm registry is all that is asked.
-RUN npm ci --ignore-scripts --no-audit --no-fund && npm run install -- --from-source
+RUN npm ci --no-audit --no-fund && npm run install -- --from-source
 COPY tsconfig.json ./
 COPY models models
 COPY src src
 # Two packages bring binaries for every system.
 RUN npm run build \
     && chmod +x dist/src/cli/main.js \
-    && npm prune --omit=dev --ignore-scripts \
+    && npm prune --omit=dev \
     && rm -rf node_modules/onnxruntime-node/bin/*/darwin node_modules/onnxruntime-node/bin/*/win32 \
         node_modules/uWebSockets.js/dist/bin/uws_darwin_* node_modules/uWebSockets.js/dist/bin/uws_win32_*
 

@@ -2,7 +2,7 @@
 
 import { progressSteps } from '../src/cli/progress.js'
 import { loadConfig } from '../src/config.js'
-import { engineOptions } from '../src/service.js'
+import { engineOptions } from '../src/engine-setup.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { HelperProcess } from './lib/helper-process.js'
 import { ENGINE_BATCH, type KernelOrder, type KernelResult } from './lib/kernel-orders.js'

@@ -1,71 +1,82 @@
-/** The http suite: the same health handler behind our uWebSockets.js listener and behind node:http, in turns. */
+/** The http suite: the two HTTP transports in turns, under the health handler alone and under the whole service's verify. */
 import { progressSteps } from '../src/cli/progress.js'
+import type { TransportName } from '../src/server/transport.js'
+import { takeCaptures } from './lib/captures.js'
 import { HelperProcess } from './lib/helper-process.js'
-import type { HttpOrder, HttpResult, Transport } from './lib/http-orders.js'
+import type { HttpOrder, HttpResult } from './lib/http-orders.js'
 import { type LoadGenerator, startLoadGenerator } from './lib/load-generator.js'
+import type { LoadResult } from './lib/load-orders.js'
+import { type RunningService, startService } from './lib/service-process.js'
 import { median, percentile, round } from './lib/statistics.js'
 import { temporaryDir } from './lib/temporary-dir.js'
-import type { Suite } from './suite.js'
+import type { Suite, SuiteOptions } from './suite.js'
 
-const TRANSPORTS: readonly [Transport, Transport] = ['uWebSockets.js', 'node:http']
-const CONNECTIONS = [1, 32] as const
-/** Rounds of each server; who goes first changes every time. */
+const TRANSPORTS = ['uws', 'node'] as const satisfies TransportName[]
+const LABELS: Record<TransportName, string> = { uws: 'uWebSockets.js', node: 'node:http' }
+/** Rounds of each transport; who goes first changes every time. */
 const ROUNDS = 6
 /** At the start of each round, until caches and clock rates have settled. */
-const WARM_UP_SECONDS = 0.3
+const WARM_UP_SECONDS = { health: 0.3, verify: 0.5 } as const
+/** A service in operation is no fresh process: its JavaScript is compiled. */
+const SETTLING_SECONDS = 2
+const USERS = 20
 
 interface Round {
   perSecond: number
   p50Ms: number
   p99Ms: number
-  /** The server's, a request. */
+  /** Of all threads of the server, a request; NaN where the system does not tell. */
   cpuMs: number
   /** The load generator's CPU time, as a share of one core. */
   loadShare: number
 }
 
-interface Comparison {
-  connections: number
-  rounds: Record<Transport, Round[]>
+/** One kind of load, put on either transport. */
+interface Case {
+  id: string
+  title: string
+  measure(transport: TransportName, seconds: number): Promise<Round>
 }
+
+type Rounds = Record<TransportName, Round[]>
 
 export const http: Suite = {
   name: 'http',
-  description: 'the health handler behind uWebSockets.js against node:http',
-  defaultSeconds: 20,
-  async run({ pack, seconds }) {
-    const servers = {} as Record<Transport, HelperProcess<HttpOrder, HttpResult>>
+  description: 'uWebSockets.js against node:http: health and verify',
+  defaultSeconds: 40,
+  async run(options) {
+    const { pack, seconds } = options
     const load = startLoadGenerator()
-    for (const transport of TRANSPORTS) {
-      const server = HelperProcess.start<HttpOrder, HttpResult>(
-        new URL('./lib/http-process.js', import.meta.url),
-      )
-      servers[transport] = server
-      await server.ask({ type: 'listen', transport, dataDir: await temporaryDir() })
-    }
+    const health = await startHealthServers()
+    const services = await startServices(options, load)
+    const cases = [
+      ...[1, 32].map((connections) => health.case(connections, load)),
+      ...[1, 2 * services.workers].map((callers) => services.case(callers)),
+    ]
     const progress = progressSteps('http')
-    const steps = CONNECTIONS.length * ROUNDS * TRANSPORTS.length
+    const steps = cases.length * ROUNDS * TRANSPORTS.length
     let step = 0
-    const comparisons: Comparison[] = []
+    const comparisons: Array<{ title: string; id: string; rounds: Rounds }> = []
     try {
-      for (const connections of CONNECTIONS) {
-        const rounds: Record<Transport, Round[]> = { 'uWebSockets.js': [], 'node:http': [] }
+      for (const { id, title, measure } of cases) {
+        const rounds: Rounds = { uws: [], node: [] }
         for (let turn = 0; turn < ROUNDS; turn++) {
           for (const transport of turn % 2 === 0 ? TRANSPORTS : TRANSPORTS.toReversed()) {
-            progress.update(step++, steps, `${connections} connections`)
-            rounds[transport].push(await measure(servers[transport], load, connections, seconds / steps))
+            progress.update(step++, steps, title)
+            rounds[transport].push(await measure(transport, seconds / steps))
           }
         }
-        comparisons.push({ connections, rounds })
+        comparisons.push({ id, title, rounds })
       }
       progress.update(steps, steps, 'done')
     } finally {
       progress.stop()
     }
     await load.stop()
-    for (const transport of TRANSPORTS) await servers[transport].stop()
+    await health.stop()
+    await services.stop()
 
-    const figures = comparisons.map(summarise)
+    const figures = comparisons.map(({ id, title, rounds }) => ({ id, title, ...summarise(rounds) }))
     const loadShares = comparisons.flatMap(({ rounds }) =>
       TRANSPORTS.flatMap((transport) => rounds[transport].map(({ loadShare }) => loadShare)),
     )
@@ -74,46 +85,47 @@ export const http: Suite = {
       model: pack.modelId,
       seconds,
       summary: Object.fromEntries(
-        figures.map(({ connections, ours, node, ratios }) => [
-          `connections_${connections}`,
+        figures.map(({ id, uws, node, ratios }) => [
+          id,
           {
-            uws_per_s: round(ours.perSecond, 0),
-            node_per_s: round(node.perSecond, 0),
+            uws_per_s: round(uws.perSecond, 1),
+            node_per_s: round(node.perSecond, 1),
             per_s_ratio: round(ratios.perSecond, 3),
-            uws_p50_ms: round(ours.p50Ms, 4),
+            uws_p50_ms: round(uws.p50Ms, 4),
             node_p50_ms: round(node.p50Ms, 4),
             p50_ratio: round(ratios.p50Ms, 3),
           },
         ]),
       ),
-      tables: figures.map(({ connections, ours, node, ratios }) => {
+      tables: figures.map(({ title, uws, node, ratios }) => {
         const row = (label: string, key: keyof Round, digits: number) => [
           label,
-          ours[key].toFixed(digits),
+          uws[key].toFixed(digits),
           node[key].toFixed(digits),
           ratios[key].toFixed(2),
         ]
         return {
-          title: `GET /v1/health, ${connections} ${connections === 1 ? 'connection' : 'connections'}`,
+          title,
           rows: [
-            ['', ...TRANSPORTS, 'ratio'],
-            row('requests per second', 'perSecond', 0),
+            ['', ...TRANSPORTS.map((transport) => LABELS[transport]), 'ratio'],
+            row('requests per second', 'perSecond', 1),
             row('p50, ms', 'p50Ms', 3),
             row('p99, ms', 'p99Ms', 3),
             row('CPU of the server per request, ms', 'cpuMs', 4),
           ],
         }
       }),
-      charts: figures.map(({ connections, ours, node }) => ({
-        title: `GET /v1/health, ${connections} ${connections === 1 ? 'connection' : 'connections'}`,
+      charts: figures.map(({ title, uws, node }) => ({
+        title,
         unit: 'requests per second',
         bars: [
-          { label: TRANSPORTS[0], value: ours.perSecond },
-          { label: TRANSPORTS[1], value: node.perSecond, pale: true },
+          { label: LABELS.uws, value: uws.perSecond },
+          { label: LABELS.node, value: node.perSecond, pale: true },
         ],
       })),
       notes: [
-        'Both processes run the same handler: authentication, rate limit, database, signature, log and metrics included; only the HTTP server differs. No engine runs.',
+        'Health: both processes run the same handler: authentication, rate limit, database, signature, log and metrics included; only the HTTP server differs. No engine runs.',
+        'Verify: the whole service as a process, engine included, once with each `COUNTERSIGN_HTTP`; TLS ends elsewhere.',
         `Figures are medians of ${ROUNDS} rounds, ratios the medians of the rounds' ratios, uWebSockets.js over node:http.`,
         `The load generator is one thread on the same cores; it took ${Math.round(median(loadShares) * 100)} % of a core in the median round, at most ${Math.round(Math.max(...loadShares) * 100)} %. Near 100 %, it is what is measured.`,
       ],
@@ -123,33 +135,89 @@ export const http: Suite = {
   },
 }
 
-async function measure(
-  server: HelperProcess<HttpOrder, HttpResult>,
-  load: LoadGenerator,
-  connections: number,
-  seconds: number,
-): Promise<Round> {
-  const { cpuMs: before, origin, key } = await server.ask({ type: 'cpu' })
-  const target = { origin, key }
-  const { latenciesMs, requests, cpuMs, wallMs } = await load.ask({
-    type: 'health',
-    target,
-    connections,
-    warmUpSeconds: WARM_UP_SECONDS,
-    seconds,
-  })
-  const { cpuMs: after } = await server.ask({ type: 'cpu' })
+async function startHealthServers() {
+  const start = async (transport: TransportName) => {
+    const server = HelperProcess.start<HttpOrder, HttpResult>(
+      new URL('./lib/http-process.js', import.meta.url),
+    )
+    await server.ask({ type: 'listen', transport, dataDir: await temporaryDir() })
+    return server
+  }
+  const servers = { uws: await start('uws'), node: await start('node') }
   return {
-    perSecond: (latenciesMs.health.length * 1000) / wallMs,
-    p50Ms: median(latenciesMs.health),
-    p99Ms: percentile(latenciesMs.health, 0.99),
-    cpuMs: (after - before) / requests,
+    case: (connections: number, load: LoadGenerator): Case => ({
+      id: `health_${connections}`,
+      title: `GET /v1/health, ${connections} ${connections === 1 ? 'connection' : 'connections'}`,
+      async measure(transport, seconds) {
+        const server = servers[transport]
+        const { cpuMs: before, origin, key } = await server.ask({ type: 'cpu' })
+        const result = await load.ask({
+          type: 'health',
+          target: { origin, key },
+          connections,
+          warmUpSeconds: WARM_UP_SECONDS.health,
+          seconds,
+        })
+        const { cpuMs: after } = await server.ask({ type: 'cpu' })
+        return toRound(result, result.latenciesMs.health, after - before)
+      },
+    }),
+    async stop() {
+      for (const transport of TRANSPORTS) await servers[transport].stop()
+    },
+  }
+}
+
+async function startServices({ pack }: SuiteOptions, load: LoadGenerator) {
+  const { enrolImages, verifyImages: images } = await takeCaptures()
+  const ask = (service: RunningService, callers: number, warmUpSeconds: number, seconds: number) =>
+    load.ask({
+      type: 'verify',
+      target: { origin: service.production, key: service.key },
+      users: USERS,
+      images,
+      callers,
+      warmUpSeconds,
+      seconds,
+    })
+  const start = async (transport: TransportName) => {
+    const service = await startService({ pack, transport }, enrolImages[0]!)
+    const target = { origin: service.production, key: service.key }
+    await load.ask({ type: 'enrol', target, users: USERS, images: enrolImages })
+    await ask(service, 2 * service.workers, 0, SETTLING_SECONDS)
+    return service
+  }
+  const services = { uws: await start('uws'), node: await start('node') }
+  return {
+    workers: services.uws.workers,
+    case: (callers: number): Case => ({
+      id: `verify_${callers}`,
+      title: `POST /v1/verify, ${callers} ${callers === 1 ? 'caller' : 'callers'}`,
+      async measure(transport, seconds) {
+        const service = services[transport]
+        const before = service.cpuTimes()?.all ?? Number.NaN
+        const result = await ask(service, callers, WARM_UP_SECONDS.verify, seconds)
+        const after = service.cpuTimes()?.all ?? Number.NaN
+        return toRound(result, result.latenciesMs.verify, after - before)
+      },
+    }),
+    async stop() {
+      for (const transport of TRANSPORTS) await services[transport].stop()
+    },
+  }
+}
+
+function toRound({ requests, cpuMs, wallMs }: LoadResult, latenciesMs: number[], serverCpuMs: number): Round {
+  return {
+    perSecond: (latenciesMs.length * 1000) / wallMs,
+    p50Ms: median(latenciesMs),
+    p99Ms: percentile(latenciesMs, 0.99),
+    cpuMs: serverCpuMs / requests,
     loadShare: cpuMs / wallMs,
   }
 }
 
-function summarise({ connections, rounds }: Comparison) {
-  const [ours, node] = TRANSPORTS.map((transport) => rounds[transport]) as [Round[], Round[]]
+function summarise({ uws, node }: Rounds) {
   const medians = (pick: (key: keyof Round) => number[]): Round => ({
     perSecond: median(pick('perSecond')),
     p50Ms: median(pick('p50Ms')),
@@ -158,9 +226,8 @@ function summarise({ connections, rounds }: Comparison) {
     loadShare: median(pick('loadShare')),
   })
   return {
-    connections,
-    ours: medians((key) => ours.map((one) => one[key])),
+    uws: medians((key) => uws.map((one) => one[key])),
     node: medians((key) => node.map((one) => one[key])),
-    ratios: medians((key) => ours.map((one, i) => one[key] / node[i]![key])),
+    ratios: medians((key) => uws.map((one, i) => one[key] / node[i]![key])),
   }
 }

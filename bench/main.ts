@@ -1,5 +1,6 @@
 /** `npm run bench`: picks the suites, runs them one after the other, keeps and prints what they found. */
 import { Command, InvalidArgumentError } from 'commander'
+import { cli } from './cli.js'
 import { floor } from './floor.js'
 import { http } from './http.js'
 import { latency } from './latency.js'
@@ -11,7 +12,7 @@ import { scaling } from './scaling.js'
 import { stages } from './stages.js'
 import type { Suite } from './suite.js'
 
-const SUITES: readonly Suite[] = [stages, latency, floor, http, scaling, peers]
+const SUITES: readonly Suite[] = [stages, latency, floor, http, scaling, cli, peers]
 
 interface Options {
   seconds?: number

@@ -1,6 +1,6 @@
 /** The scaling suite: what happens to a verify as pictures, callers, references and time grow. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defaultTasksPerWorker } from '../src/biometrics/engine/engine.js'
+import { DEFAULT_TASKS_PER_WORKER } from '../src/biometrics/engine/engine.js'
 import { progressSteps } from '../src/cli/progress.js'
 import { describeSizes, enlarge, takeCaptures } from './lib/captures.js'
 import { startLoadGenerator } from './lib/load-generator.js'
@@ -142,7 +142,7 @@ export const scaling: Suite = {
         })
       }
 
-      const admitted = service.queueLimit + defaultTasksPerWorker * service.workers
+      const admitted = service.queueLimit + DEFAULT_TASKS_PER_WORKER * service.workers
       for (const times of CROWDS) {
         const callers = times * admitted
         announce(`${callers} callers`)

@@ -13,21 +13,20 @@ import { ImagePyramid } from '../src/biometrics/pipeline/image-pyramid.js'
 import { LandmarkFinder } from '../src/biometrics/pipeline/landmarks.js'
 import { LivenessChecker } from '../src/biometrics/pipeline/liveness.js'
 import { scoreOf } from '../src/biometrics/pipeline/match.js'
+import { loadNetwork } from '../src/biometrics/pipeline/network.js'
 import { measureChip } from '../src/biometrics/pipeline/quality.js'
-import { StageClock } from '../src/biometrics/pipeline/stage-clock.js'
-import { loadNetwork } from '../src/biometrics/worker/network.js'
 import { progressSteps } from '../src/cli/progress.js'
 import { systemClock } from '../src/clock.js'
 import { loadConfig } from '../src/config.js'
 import { signResponse } from '../src/crypto/response-signature.js'
 import { actionHash, canonicalJson, signVerification } from '../src/crypto/verification-jwt.js'
+import { engineOptions } from '../src/engine-setup.js'
 import { openLedger } from '../src/ledger.js'
 import { inputParser } from '../src/server/json-body.js'
-import { engineOptions } from '../src/service.js'
+import { StoredCaptures } from '../src/subjects/capture-memory.js'
 import { CLEAR } from '../src/subjects/lockout.js'
 import { SubjectVault } from '../src/subjects/subject-vault.js'
 import { decodeImages, type ImageInput } from '../src/v1/images.js'
-import { isReplay, rememberCaptures } from '../src/v1/replays.js'
 import { verifyDescription } from '../src/v1/verify.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { onCleanUp } from './lib/clean-up.js'
@@ -159,14 +158,14 @@ async function engineStages(
   const provider = executionProviders[0] ?? 'cpu'
   const { detector, landmarks, embedder, liveness } = pack.manifest
   const open = (file: NetworkFile) => loadNetwork(pack, file, provider)
-  const pipeline = await FacePipeline.load(pack, provider)
+  const pipeline = await FacePipeline.load(pack, { provider, limits })
   const faceDetector = new FaceDetector(await open(detector), detector)
   const finder = landmarks && new LandmarkFinder(await open(landmarks), landmarks)
   const aligner = new FaceAligner(embedder)
   const faceEmbedder = new FaceEmbedder(await open(embedder), embedder)
   const checker = liveness && new LivenessChecker(await Promise.all(liveness.networks.map(open)), liveness)
 
-  const { embedding: reference } = await pipeline.analyse(enrolImage, 0, limits, false, new StageClock())
+  const { embedding: reference } = await pipeline.analyse(enrolImage)
   // A detector may need one look or two, depending on the picture: the stages go round several.
   const prepare = async (image: Buffer) => {
     const { pixels, sourceScale } = await decodeImage(image, limits)
@@ -198,7 +197,7 @@ async function engineStages(
     [
       'all of them',
       each(async ({ image }) => {
-        const { embedding } = await pipeline.analyse(image, 0, limits, false, new StageClock())
+        const { embedding } = await pipeline.analyse(image)
         return scoreOf(pack, embedding, reference)
       }),
     ],
@@ -224,17 +223,18 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
   const vault = new SubjectVault(keys, systemClock)
   const lookup = vault.lookup(tenant.id, 'production', 'user')
   const fresh = vault.create(tenant.id, 'production', lookup, 'user')
-  const services = {
+  const captures = new StoredCaptures({
+    store,
     vault,
     clock: systemClock,
-    recogniser: { similarity: (a: Float32Array, b: Float32Array) => scoreOf(pack, a, b) },
-  } as Parameters<typeof isReplay>[0]
+    similarity: (a, b) => scoreOf(pack, a, b),
+  })
   const embedding = randomEmbedding(dimensions)
   const reference = await store.transaction(async (tx) => {
     await tx.insertSubject(fresh.record)
     const made = await vault.putReference(tx, fresh, pack.modelId, { embedding, consent: null })
     for (let i = 0; i < CAPTURES_KEPT; i++)
-      await rememberCaptures(services, tx, fresh, [randomBytes(64)], [randomEmbedding(dimensions)])
+      await captures.remember(tx, fresh, [randomBytes(64)], [randomEmbedding(dimensions)])
     return made
   })
   const other = vault.create(tenant.id, 'production', vault.lookup(tenant.id, 'production', 'other'), 'other')
@@ -261,8 +261,14 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     ['digest the image', () => vault.captureDigest(fresh, image)],
     [
       'replay check',
-      () =>
-        isReplay(services, store.read, fresh, { digests: [vault.captureDigest(fresh, image)], embedding }),
+      async () => {
+        const cleanUps: Array<() => void> = []
+        const call = { defer: (cleanUp: () => void) => void cleanUps.push(cleanUp) }
+        const digests = captures.digest(fresh, [image], dimensions)
+        const isReplay = await captures.isReplay(fresh, { digests, embedding }, call)
+        for (const cleanUp of cleanUps) cleanUp()
+        return isReplay
+      },
     ],
     ['hash the action', () => actionHash(canonicalJson(claims.action))],
     ['sign the JWT', () => signVerification(claims, signingSecret)],
@@ -271,7 +277,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
       () =>
         store.transaction(async (tx) => {
           await tx.setLockout(other.record.id, CLEAR)
-          await rememberCaptures(services, tx, other, [vault.captureDigest(other, image)], [embedding])
+          await captures.remember(tx, other, [vault.captureDigest(other, image)], [embedding])
           await audit.append(tx, tenant.id, {
             event: 'verify',
             actor: 'key',

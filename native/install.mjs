@@ -4,7 +4,7 @@
  * publisher offers, for which no lockfile has a sum; never with `--from-source`.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -54,10 +54,25 @@ function installSqlite() {
 
 /** In the folder of a binding.gyp, by npm's own node-gyp, which is on the path of npm's scripts. */
 function compile(cwd) {
+  const headers = headersFolder()
+  // Where they do not lie beside Node, node-gyp downloads them. What npm's settings say is stronger than an option of ours.
+  if (headers) process.env.npm_config_nodedir = headers
+  else delete process.env.npm_config_nodedir
+  return run('node-gyp', ['rebuild', '--release', '--silent'], cwd)
+}
+
+/** The folder whose `include/node` holds the headers of the Node that runs here; undefined where there is none. */
+function headersFolder() {
   const prefix = dirname(dirname(process.execPath))
-  // Node's headers are downloaded where they do not lie beside it.
-  const headers = existsSync(join(prefix, 'include', 'node', 'node.h')) ? [`--nodedir=${prefix}`] : []
-  return run('node-gyp', ['rebuild', '--release', '--silent', ...headers], cwd)
+  // Of the npm package `node` the headers are in the package of the platform.
+  const platform = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  const folders = [prefix, join(prefix, 'node_modules', platform), process.env.npm_config_nodedir]
+  return folders.find((folder) => {
+    const header = join(folder ?? '', 'include', 'node', 'node_version.h')
+    if (!existsSync(header)) return false
+    const version = /^#define NODE_MODULE_VERSION (\d+)/m.exec(readFileSync(header, 'utf8'))?.[1]
+    return version === process.versions.modules
+  })
 }
 
 function run(program, parameters, cwd, stderr = 'ignore') {

@@ -45,6 +45,12 @@ export const ERRORS = {
     'X-Svc-Idempotency-Key must be 1 to 255 printable ASCII characters.',
     'Use a UUID.',
   ),
+  malformed_request: entry(
+    400,
+    'invalid_request',
+    'This is no well-formed HTTP/1.1 request.',
+    'Use an HTTP client library, and a proxy that passes requests on as HTTP/1.1.',
+  ),
   missing_api_key: entry(
     401,
     'authentication_failed',
@@ -104,6 +110,12 @@ export const ERRORS = {
     'invalid_request',
     'The endpoint does not support this method.',
     'Use a method from the `Allow` header.',
+  ),
+  request_timeout: entry(
+    408,
+    'invalid_request',
+    'The request did not arrive in time.',
+    'Send head and body at once; upload smaller images over slow links.',
   ),
   already_enrolled: entry(
     409,
@@ -200,6 +212,12 @@ export const ERRORS = {
     'rate_limited',
     'The rate limit of this API key is exceeded.',
     'Retry after the time in `Retry-After`.',
+  ),
+  headers_too_large: entry(
+    431,
+    'invalid_request',
+    'URL and headers together are larger than 4096 bytes.',
+    'Send fewer headers; a proxy in front may add some.',
   ),
   internal_error: entry(
     500,

@@ -1,20 +1,27 @@
-/** The books: database, keys, tenants and audit log, without the engine and the listeners. All that most commands need. */
+/** The books: database, keys, tenants, users and audit log, and what can be done to them, without the engine and the listeners. All that most commands need. */
 import { AuditLog } from './audit/audit-log.js'
 import { type Clock, systemClock } from './clock.js'
 import { type Config, ConfigError, sqliteFile } from './config.js'
 import { loadMasterKey, masterKeyId } from './crypto/master-key.js'
-import { deriveKeys, openKeys, type ServiceKeys, sealKeys } from './crypto/service-keys.js'
+import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from './crypto/service-keys.js'
+import { Operations } from './operations/operations.js'
 import { SqliteStore } from './storage/sqlite-store.js'
-import type { Store } from './storage/store.js'
+import type { Store, StoreReader } from './storage/store.js'
+import { SubjectVault } from './subjects/subject-vault.js'
 import { SigningSecrets } from './tenancy/signing-secrets.js'
 import { Tenancy } from './tenancy/tenancy.js'
 
 export interface Ledger {
   store: Store
+  /** One object, which every part works with: a change of the keys is a change of what it holds. */
   keys: ServiceKeys
   secrets: SigningSecrets
   tenancy: Tenancy
   audit: AuditLog
+  vault: SubjectVault
+  operations: Operations
+  /** Under which the keyring is sealed. */
+  masterKey: Buffer
 }
 
 /** @throws ConfigError when the master key is not the database's; StoreOpenError */
@@ -22,19 +29,25 @@ export async function openLedger(config: Config, clock: Clock = systemClock): Pr
   const masterKey = loadMasterKey(config)
   const store: Store = SqliteStore.open(sqliteFile(config))
   try {
-    const keys = (await findKeys(store, masterKey)) ?? (await firstKeys(store, masterKey, clock))
-    const secrets = new SigningSecrets(keys.secrets, clock)
+    const keys = (await findKeys(store.read, masterKey)) ?? (await firstKeys(store, masterKey, clock))
+    const secrets = new SigningSecrets(keys, clock)
     const tenancy = new Tenancy(store, secrets, clock, config)
-    return { store, keys, secrets, tenancy, audit: new AuditLog(keys.audit, clock) }
+    const audit = new AuditLog(keys, clock)
+    const vault = new SubjectVault(keys, clock)
+    const operations = new Operations({ store, audit, tenancy, secrets, vault, clock })
+    return { store, keys, secrets, tenancy, audit, vault, operations, masterKey }
   } catch (error) {
     await store.close()
     throw error
   }
 }
 
-/** Null for a database that has no keyring yet. */
-async function findKeys(store: Store, masterKey: Buffer): Promise<ServiceKeys | null> {
-  const keyrings = await store.read.keyrings()
+/** Null for a database that has no keyring yet. @throws ConfigError when it has none for this master key */
+export async function findKeys(
+  store: Pick<StoreReader, 'keyrings'>,
+  masterKey: Buffer,
+): Promise<ServiceKeys | null> {
+  const keyrings = await store.keyrings()
   if (keyrings.length === 0) return null
   const id = masterKeyId(masterKey)
   const keyring = keyrings.find((one) => one.masterKeyId === id)
@@ -45,21 +58,25 @@ async function findKeys(store: Store, masterKey: Buffer): Promise<ServiceKeys | 
   return openKeys(keyring.sealed, masterKey, id)
 }
 
-/** A new database, or one from before there were keyrings, whose keys were derived from the master key each time. */
+/** For a new database, or one from before there were keyrings, whose keys were derived from the master key each time. */
 async function firstKeys(store: Store, masterKey: Buffer, clock: Clock): Promise<ServiceKeys> {
-  const keys = deriveKeys(masterKey)
-  const tenants = await store.read.tenants()
-  if (tenants[0])
-    await new SigningSecrets(keys.secrets, clock).active(store.read, tenants[0].id).catch(() => {
-      throw wrongKey('its secrets are sealed under another master key')
-    })
   const id = masterKeyId(masterKey)
-  const audit = new AuditLog(keys.audit, clock)
-  await store.transaction(async (tx) => {
-    await tx.putKeyring({ masterKeyId: id, sealed: sealKeys(keys, masterKey, id), createdAt: clock.now() })
+  return store.transaction(async (tx) => {
+    // Of two processes that start at once, the second takes what the first made.
+    const made = await findKeys(tx, masterKey)
+    if (made) return made
+    const tenants = await tx.tenants()
+    const keys = tenants[0] ? deriveKeys(masterKey) : newKeys()
+    if (tenants[0])
+      await new SigningSecrets(keys, clock).active(tx, tenants[0].id).catch(() => {
+        throw wrongKey('its secrets are sealed under another master key')
+      })
+    const audit = new AuditLog(keys, clock)
+    const sealed = sealKeys(keys, masterKey, id)
+    await tx.putKeyring({ masterKeyId: id, sealed, createdAt: clock.now(), generation: 0 })
     for (const tenant of tenants) await audit.adopt(tx, tenant.id)
+    return keys
   })
-  return keys
 }
 
 function wrongKey(why: string): ConfigError {

@@ -1,63 +1,36 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
 import type { Logger } from 'pino'
-import { buildBaseline } from '../models/baseline/build-baseline.js'
 import { Engine } from './biometrics/engine/engine.js'
-import type { EngineOptions } from './biometrics/types.js'
 import { type Clock, SECOND_MS, systemClock } from './clock.js'
-import { adminUrl, type Config, type Environment, environmentUrl, modelPackDir } from './config.js'
+import { adminUrl, type Config, type Environment, environmentUrl } from './config.js'
 import { AdminApi } from './dashboard/admin-api.js'
 import { adminHandler } from './dashboard/admin-server.js'
 import { loadOperatorPassword } from './dashboard/operator-password.js'
 import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
+import { engineOptions } from './engine-setup.js'
 import { Housekeeping } from './housekeeping.js'
 import { Idempotency } from './idempotency/idempotency.js'
+import { KeyWatch } from './key-watch.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
 import { ApiServer } from './server/api-server.js'
-import { Listener } from './server/listener.js'
+import type { Listener } from './server/listener.js'
+import { listenerBounds } from './server/listener-bounds.js'
 import { Metrics } from './server/metrics.js'
 import { buildOpenApi } from './server/openapi.js'
 import { DESCRIPTIONS, endpoints } from './server/routes.js'
 import type { Tracing } from './server/tracing.js'
+import { chooseTransport, listen, type Transport } from './server/transport.js'
 import { WrongKeys } from './server/wrong-keys.js'
-import { AttemptGate } from './subjects/attempt-gate.js'
-import { SubjectVault } from './subjects/subject-vault.js'
+import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from './subjects/attempt-lockout.js'
+import { NO_CAPTURES, StoredCaptures } from './subjects/capture-memory.js'
 import { RateLimiter } from './tenancy/rate-limiter.js'
-import type { Endpoint } from './v1/endpoint.js'
 import { EngineRecogniser } from './v1/engine-recogniser.js'
-import type { Recogniser } from './v1/recogniser.js'
+import { scripted } from './v1/sandbox-outcomes.js'
 import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
+import type { Services } from './v1/services.js'
 import { VERSION } from './version.js'
-
-export function engineOptions(config: Config): EngineOptions {
-  return {
-    packDir: modelPackDir(config),
-    workers: config.workers,
-    executionProviders: config.executionProviders,
-    queueLimit: config.queueLimit,
-    limits: {
-      maxPixels: config.maxImagePixels,
-      minSidePx: MIN_SIDE_PX,
-      minFacePx: config.minFacePx,
-      secondFaceRatio: SECOND_FACE_RATIO,
-    },
-  }
-}
-
-/** An image thinner than this cannot hold a usable face. */
-const MIN_SIDE_PX = 64
-/** A second face at least half as wide as the largest is a second person in front of the camera, not a passer-by. */
-const SECOND_FACE_RATIO = 0.5
-
-/** The baseline pack is built where it is configured and missing or outdated; other packs are the operator's to bring. */
-export async function prepareModels(
-  config: Config,
-  onProgress?: (done: number, total: number, label: string) => void,
-): Promise<void> {
-  if (config.modelPack !== 'baseline') return
-  await buildBaseline({ outDir: modelPackDir(config), ...(onProgress ? { onProgress } : {}) })
-}
 
 /** Its packages are large: they are loaded only where traces are wanted. */
 async function startTracing({ otlpEndpoint, otelServiceName }: Config, log: Logger): Promise<Tracing | null> {
@@ -78,8 +51,9 @@ export class Service {
   private ready = false
   private stopping: Promise<void> | null = null
   private readonly housekeeping: Housekeeping
-  private readonly servers: ApiServer[] = []
-  private readonly listeners: Listener[] = []
+  private readonly keyWatch: KeyWatch
+  private readonly servers: Partial<Record<Environment, ApiServer>> = {}
+  private readonly listeners: Partial<Record<Environment | 'admin', Listener>> = {}
   private readonly startedAt: number
   /** Set when this start made it: to be shown once. */
   generatedOperatorPassword: string | null = null
@@ -92,15 +66,20 @@ export class Service {
     readonly engine: Engine,
     private readonly metrics: Metrics,
     private readonly tracing: Tracing | null,
+    /** The HTTP server behind all listeners. */
+    readonly transport: Transport,
   ) {
     this.startedAt = clock.now()
     this.housekeeping = new Housekeeping(ledger.store, clock, log)
+    this.keyWatch = new KeyWatch(ledger, config, log)
   }
 
   /** Resolves when the engine is warm and all three addresses listen; when it rejects, nothing is left running. */
   static async start(config: Config, options: ServiceOptions = {}): Promise<Service> {
     const clock = options.clock ?? systemClock
     const log = options.log ?? createLog(config)
+    const transport = await chooseTransport(config.http)
+    log.info({ transport: transport.name, reason: transport.reason }, transport.description)
     const ledger = await openLedger(config, clock)
     const metrics = new Metrics()
     try {
@@ -114,7 +93,7 @@ export class Service {
           log.error({ kind: incident.kind, err: incident.error }, 'engine incident')
         },
       })
-      const service = new Service(config, clock, log, ledger, engine, metrics, tracing)
+      const service = new Service(config, clock, log, ledger, engine, metrics, tracing, transport)
       try {
         await service.listen()
       } catch (error) {
@@ -129,81 +108,33 @@ export class Service {
   }
 
   private async listen(): Promise<void> {
-    const { config, clock, log, ledger, engine, metrics } = this
-    const { store, keys, secrets, tenancy, audit } = ledger
-    const openApi = JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION))
+    const { config, ledger, engine, metrics, transport } = this
     metrics.engine.watch(() => engine.health())
-    metrics.watchStore(store)
-    const traffic = new Traffic(clock)
+    metrics.watchStore(ledger.store)
+    metrics.showTransport(transport)
     const operatorPassword = await loadOperatorPassword(config)
     this.generatedOperatorPassword = operatorPassword.generated
-    const vault = new SubjectVault(keys, clock)
-    const gate = new AttemptGate()
-    const rateLimiter = new RateLimiter(clock)
-    const wrongKeys = new WrongKeys(config.wrongKeyLimit, clock)
-    const idempotency = new Idempotency(store, vault, keys, clock)
-    const production = new EngineRecogniser(engine)
-    const recognisers: Record<Environment, Recogniser> = {
-      production,
-      sandbox: new SandboxRecogniser(engine, production),
-    }
-    const tls =
-      config.tlsCert && config.tlsKey ? { certFile: config.tlsCert, keyFile: config.tlsKey } : undefined
+    const parts = this.sharedParts()
+    const production = this.apiServer('production', parts)
+    const sandbox = this.apiServer('sandbox', parts)
+    Object.assign(this.servers, { production, sandbox })
 
-    const served = {} as Record<Environment, { server: ApiServer; endpoints: Array<Endpoint<unknown>> }>
-    for (const environment of ['production', 'sandbox'] as const) {
-      const environmentEndpoints = endpoints({
-        clock,
-        config,
-        store,
-        vault,
-        gate,
-        secrets,
-        recogniser: recognisers[environment],
-        issuer: () => this.url(environment),
-        engineHealth: () => engine.health(),
-        version: VERSION,
-      })
-      const server = new ApiServer({
-        environment,
-        endpoints: environmentEndpoints,
-        openApi,
-        clock,
-        config,
-        store,
-        tenancy,
-        secrets,
-        rateLimiter,
-        wrongKeys,
-        idempotency,
-        audit,
-        instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
-        log,
-        observe: (request) => {
-          metrics.observe(request)
-          traffic.observe(request)
-        },
-        tracing: this.tracing,
-        isSaturated: () => engine.isSaturated,
-      })
-      served[environment] = { server, endpoints: environmentEndpoints }
-      this.servers.push(server)
-      const address = environment === 'production' ? config.productionListen : config.sandboxListen
-      const { maxBodyBytes } = config
-      this.listeners.push(await Listener.listen({ address, tls, maxBodyBytes, handler: server.handle }))
-    }
+    const { productionListen, sandboxListen, adminListen, tlsCert, tlsKey } = config
+    const tls = tlsCert && tlsKey ? { certFile: tlsCert, keyFile: tlsKey } : undefined
+    const bounds = listenerBounds(config)
+    this.listeners.production = await listen(
+      { ...bounds, address: productionListen, tls, handler: production.handle },
+      transport,
+    )
+    this.listeners.sandbox = await listen(
+      { ...bounds, address: sandboxListen, tls, handler: sandbox.handle },
+      transport,
+    )
     const api = new AdminApi({
+      ...parts,
       ledger,
-      clock,
-      log,
-      config,
-      engine,
-      sessions: new Sessions(store, clock, operatorPassword, this.adminUrl.startsWith('https:')),
-      traffic,
-      vault,
-      rateLimiter,
-      endpoints: { production: served.production.endpoints, sandbox: served.sandbox.endpoints },
-      apis: { production: served.production.server.handle, sandbox: served.sandbox.server.handle },
+      sessions: new Sessions(parts.store, parts.clock, operatorPassword, this.adminUrl.startsWith('https:')),
+      apis: { production: production.handle, sandbox: sandbox.handle },
       urls: () => ({
         production: this.url('production'),
         sandbox: this.url('sandbox'),
@@ -211,32 +142,85 @@ export class Service {
       }),
       countEffect: metrics.countEffect,
       countRefusal: metrics.countDashboardRefusal,
-      threshold: (fmr) => production.threshold(fmr),
-      version: VERSION,
+      threshold: (fmr) => parts.recogniser.threshold(fmr),
       startedAt: this.startedAt,
     })
-    const admin = adminHandler({ api: api.handle, metrics, openApi, isReady: () => this.ready })
-    const { adminListen, maxBodyBytes } = config
-    this.listeners.push(await Listener.listen({ address: adminListen, maxBodyBytes, handler: admin }))
+    const handler = adminHandler({
+      api: api.handle,
+      metrics,
+      openApi: parts.openApi,
+      isReady: () => this.ready,
+    })
+    this.listeners.admin = await listen({ ...bounds, address: adminListen, handler }, transport)
     await this.housekeeping.start()
+    await this.keyWatch.start()
     this.ready = true
+  }
+
+  /** What both APIs and the dashboard work with. */
+  private sharedParts() {
+    const { config, clock, log, ledger, engine, transport } = this
+    const { store, keys, vault } = ledger
+    return {
+      ...ledger,
+      config,
+      clock,
+      log,
+      engine,
+      recogniser: new EngineRecogniser(engine),
+      rateLimiter: new RateLimiter(clock),
+      wrongKeys: new WrongKeys(config.wrongKeyLimit, clock),
+      idempotency: new Idempotency(store, vault, keys, clock),
+      traffic: new Traffic(clock),
+      openApi: JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION)),
+      version: VERSION,
+      transport,
+    }
+  }
+
+  private apiServer(environment: Environment, parts: SharedParts): ApiServer {
+    const { metrics, tracing } = this
+    const { engine, traffic, keys } = parts
+    const judging = environment === 'production' ? productionJudging(parts) : sandboxJudging(parts)
+    const made = endpoints({
+      ...parts,
+      ...judging,
+      issuer: () => this.url(environment),
+      engineHealth: () => engine.health(),
+    })
+    return new ApiServer({
+      ...parts,
+      environment,
+      endpoints: environment === 'sandbox' ? made.map(scripted) : made,
+      instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
+      observe: (observation) => {
+        metrics.observe(observation)
+        traffic.observe(observation)
+      },
+      tracing,
+      isSaturated: () => engine.isSaturated,
+    })
   }
 
   /** Base URL of an environment with its real port, ending in /v1. */
   url(environment: Environment): string {
-    const index = environment === 'production' ? 0 : 1
-    return environmentUrl(this.withRealPorts(index), environment)
+    return environmentUrl(this.addressed(), environment)
   }
 
   get adminUrl(): string {
-    return adminUrl(this.withRealPorts(2))
+    return adminUrl(this.addressed())
   }
 
-  private withRealPorts(index: number): Config {
-    const address = this.listeners[index]?.address
-    if (!address) return this.config
-    const key = (['productionListen', 'sandboxListen', 'adminListen'] as const)[index]!
-    return { ...this.config, [key]: address }
+  /** The configuration with the ports that the system chose, where 0 was asked for. */
+  private addressed(): Config {
+    const { config } = this
+    const { production, sandbox, admin } = this.listeners
+    return {
+      ...config,
+      productionListen: production?.address ?? config.productionListen,
+      sandboxListen: sandbox?.address ?? config.sandboxListen,
+      adminListen: admin?.address ?? config.adminListen,
+    }
   }
 
   /**
@@ -246,10 +230,11 @@ export class Service {
   stop(): Promise<void> {
     this.stopping ??= (async () => {
       this.ready = false
-      for (const server of this.servers) server.draining = true
+      for (const server of Object.values(this.servers)) server.draining = true
       this.housekeeping.stop()
+      this.keyWatch.stop()
       const patienceMs = this.config.deadlineMs + DRAIN_GRACE_MS
-      const [production, sandbox, admin] = this.listeners
+      const { production, sandbox, admin } = this.listeners
       await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])
       await this.engine.close()
       await admin?.close(DRAIN_GRACE_MS)
@@ -257,5 +242,28 @@ export class Service {
       await this.tracing?.stop()
     })()
     return this.stopping
+  }
+}
+
+type SharedParts = ReturnType<Service['sharedParts']>
+/** What a verdict is reached with. */
+type Judging = Pick<Services, 'recogniser' | 'lockout' | 'captures'>
+
+function productionJudging({ config, store, vault, clock, recogniser }: SharedParts): Judging {
+  const attempts = config.lockoutAttempts ?? defaultAttempts(recogniser.checksLiveness)
+  const { similarity } = recogniser
+  return {
+    recogniser,
+    lockout: new AttemptLockout(store, attempts),
+    captures: new StoredCaptures({ store, vault, clock, similarity }),
+  }
+}
+
+/** Its verdicts are made up: they say nothing of a person, so neither lockout nor replays are judged on them. */
+function sandboxJudging({ engine, recogniser }: SharedParts): Judging {
+  return {
+    recogniser: new SandboxRecogniser(engine, recogniser),
+    lockout: NO_LOCKOUT,
+    captures: NO_CAPTURES,
   }
 }

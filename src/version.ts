@@ -1,6 +1,13 @@
-/** The version of this build. */
+/** What package.json says of this build. */
 import { readFileSync } from 'node:fs'
 import { packageFile } from './package-root.js'
 
-export const VERSION = (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string })
-  .version
+const { version, engines } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as {
+  version: string
+  engines: { node: string }
+}
+
+export const VERSION = version
+
+/** The first version of Node that serves, such as `20.15.0`. */
+export const OLDEST_NODE = engines.node.replace('>=', '')

@@ -1,5 +1,5 @@
 /** The house's ranks: imports run downward only, so that every part can be read, tested and lifted out by itself. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { packageFile } from '../src/package-root.js'
@@ -9,9 +9,10 @@ const RANKS = [
   ['cli'],
   ['service'],
   ['dashboard'],
-  ['ledger', 'housekeeping'],
+  ['rekeying', 'key-watch', 'ledger', 'housekeeping', 'engine-setup'],
   ['server'],
   ['v1'],
+  ['operations'],
   ['tenancy', 'idempotency', 'subjects', 'audit', 'biometrics', 'evaluation'],
   ['storage', 'crypto'],
   ['models'],
@@ -21,7 +22,7 @@ const RANKS = [
 /** Each could be a package of its own: what it may know of the rest. */
 const APART: Record<string, string[]> = { biometrics: ['models', 'errors'], models: ['errors'], client: [] }
 /** Rooms that may use what builds and installs model packs; the others read packs. */
-const MAY_BUILD_MODELS = ['cli', 'service']
+const MAY_BUILD_MODELS = ['cli', 'engine-setup']
 
 const SRC = packageFile('src')
 const MODELS = packageFile('models')
@@ -45,13 +46,43 @@ const imports: Import[] = [SRC, MODELS]
   .flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => resolve(folder, name)),
   )
-  .filter((file) => file.endsWith('.ts'))
+  .filter((file) => /\.tsx?$/.test(file))
   .flatMap((file) => {
     return [...readFileSync(file, 'utf8').matchAll(IMPORT)].map(([, specifier]) => {
       const target = resolve(dirname(file), specifier!)
       return { file, target, from: roomOf(file), to: roomOf(target) }
     })
   })
+
+/** What is compiled to `file`. */
+const sourceOf = (file: string) =>
+  ['.ts', '.tsx'].map((ending) => file.replace(/\.js$/, ending)).find(existsSync) ?? file
+
+/** Groups of files each of which reaches each other by imports, types included (Tarjan's strongly connected components). */
+function circles(): string[][] {
+  const lower = new Map<string, string[]>()
+  for (const { file, target } of imports) lower.set(file, [...(lower.get(file) ?? []), sourceOf(target)])
+  const order = new Map<string, number>()
+  const path: string[] = []
+  const found: string[][] = []
+  /** @returns the earliest file still on the path that `file` reaches */
+  const visit = (file: string): number => {
+    const own = order.size
+    order.set(file, own)
+    path.push(file)
+    let earliest = own
+    for (const next of lower.get(file) ?? [])
+      if (!order.has(next)) earliest = Math.min(earliest, visit(next))
+      else if (path.includes(next)) earliest = Math.min(earliest, order.get(next)!)
+    if (earliest === own) {
+      const group = path.splice(path.indexOf(file))
+      if (group.length > 1) found.push(group.map((member) => relative(packageFile(), member)).sort())
+    }
+    return earliest
+  }
+  for (const file of lower.keys()) if (!order.has(file)) visit(file)
+  return found.sort()
+}
 
 const show = ({ file, target }: Import) =>
   `${relative(packageFile(), file)} imports ${relative(packageFile(), target)}`
@@ -85,6 +116,12 @@ describe('imports', () => {
         return reaches(to, goal, seen)
       })
     expect(between.filter(({ from, to }) => reaches(to, from)).map(show)).toEqual([])
+  })
+
+  it('never run in a circle between files, types included', () => {
+    // A file that imports itself would be a group of one.
+    expect(imports.filter(({ file, target }) => sourceOf(target) === file).map(show)).toEqual([])
+    expect(circles()).toEqual([])
   })
 
   for (const [room, known] of Object.entries(APART))

@@ -1,10 +1,9 @@
 /** What a process that serves health alone can be asked for, and what it answers. */
-
-export type Transport = 'uWebSockets.js' | 'node:http'
+import type { TransportName } from '../../src/server/transport.js'
 
 export type HttpOrder =
   /** Once: opens the books in an empty folder and listens on a free port of 127.0.0.1. */
-  | { type: 'listen'; transport: Transport; dataDir: string }
+  | { type: 'listen'; transport: TransportName; dataDir: string }
   /** How much CPU time it has taken so far. */
   | { type: 'cpu' }
 

@@ -2,8 +2,6 @@
  * /v1/health with everything that belongs to it (authentication, rate limit, signature, log, metrics, database) in a process
  * of its own, behind one of two HTTP servers. There is no engine: its state is made up, the same behind both.
  */
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { EngineHealth } from '../../src/biometrics/types.js'
@@ -12,8 +10,9 @@ import { type Config, loadConfig } from '../../src/config.js'
 import { Idempotency } from '../../src/idempotency/idempotency.js'
 import { type Ledger, openLedger } from '../../src/ledger.js'
 import { ApiServer } from '../../src/server/api-server.js'
-import { Listener } from '../../src/server/listener.js'
+import { listenerBounds } from '../../src/server/listener-bounds.js'
 import { Metrics } from '../../src/server/metrics.js'
+import { listen, type TransportName } from '../../src/server/transport.js'
 import { WrongKeys } from '../../src/server/wrong-keys.js'
 import { SubjectVault } from '../../src/subjects/subject-vault.js'
 import { RateLimiter } from '../../src/tenancy/rate-limiter.js'
@@ -22,8 +21,7 @@ import { health } from '../../src/v1/health.js'
 import type { Services } from '../../src/v1/services.js'
 import { VERSION } from '../../src/version.js'
 import { serveOrders } from './helper-process.js'
-import type { HttpOrder, HttpResult, Transport } from './http-orders.js'
-import { nodeHttpServer } from './node-http-server.js'
+import type { HttpOrder, HttpResult } from './http-orders.js'
 
 const ENGINE: EngineHealth = {
   status: 'ok',
@@ -50,21 +48,40 @@ async function serve({ transport, dataDir }: Extract<HttpOrder, { type: 'listen'
   const config = loadConfig({ COUNTERSIGN_DATA_DIR: dataDir, COUNTERSIGN_SANDBOX_RATE_LIMIT: RATE_LIMIT })
   const ledger = await openLedger(config)
   const { sandboxKey: key } = await ledger.tenancy.create('bench')
-  const { port, close } = await listen(transport, config, apiServer(config, ledger))
+  const listener = await listen(
+    {
+      address: { host: '127.0.0.1', port: 0 },
+      ...listenerBounds(config),
+      handler: apiServer(config, ledger, transport).handle,
+    },
+    { name: transport },
+  )
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: `http://127.0.0.1:${listener.address.port}`,
     key,
     close: async () => {
-      await close()
+      await listener.close(PATIENCE_MS)
       await ledger.store.close()
     },
   }
 }
 
 /** Put together as the service does it, with health as the only endpoint. */
-function apiServer(config: Config, { store, keys, secrets, tenancy, audit }: Ledger): ApiServer {
+function apiServer(
+  config: Config,
+  { store, keys, secrets, tenancy, audit }: Ledger,
+  name: TransportName,
+): ApiServer {
   const clock = systemClock
-  const services = { clock, config, store, secrets, engineHealth: () => ENGINE, version: VERSION }
+  const services = {
+    clock,
+    config,
+    store,
+    secrets,
+    engineHealth: () => ENGINE,
+    version: VERSION,
+    transport: { name, reason: 'configured' },
+  }
   return new ApiServer({
     environment: 'sandbox',
     endpoints: [health(services as unknown as Services) as Endpoint<unknown>],
@@ -87,30 +104,6 @@ function apiServer(config: Config, { store, keys, secrets, tenancy, audit }: Led
     tracing: null,
     isSaturated: () => false,
   })
-}
-
-async function listen(
-  transport: Transport,
-  { maxBodyBytes }: Config,
-  { handle }: ApiServer,
-): Promise<{ port: number; close: () => Promise<unknown> }> {
-  if (transport === 'uWebSockets.js') {
-    const address = { host: '127.0.0.1', port: 0 }
-    const listener = await Listener.listen({ address, maxBodyBytes, handler: handle })
-    return { port: listener.address.port, close: () => listener.close(PATIENCE_MS) }
-  }
-  const server = nodeHttpServer(handle, maxBodyBytes).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  return {
-    port,
-    close: async () => {
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
-  }
 }
 
 serveOrders(perform, async () => serving?.close())

@@ -2,7 +2,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
 import { scoreOf } from '../../src/biometrics/pipeline/match.js'
-import { StageClock } from '../../src/biometrics/pipeline/stage-clock.js'
 import { type KernelRound, type KernelSetup, monotonicMs } from './kernel-orders.js'
 
 export interface LoopOrder {
@@ -17,8 +16,8 @@ const { pack, provider, limits, enrolImage, images, stopFlag, thread } = workerD
   thread: number
 }
 
-const pipeline = await FacePipeline.load(pack, provider)
-const { embedding: reference } = await pipeline.analyse(enrolImage, 0, limits, false, new StageClock())
+const pipeline = await FacePipeline.load(pack, { provider, limits })
+const { embedding: reference } = await pipeline.analyse(enrolImage)
 
 /** Threads start at different images, so that they do not march in step. */
 let turn = thread
@@ -26,7 +25,7 @@ let turn = thread
 async function loop({ countFromMs, endMs }: LoopOrder, round: KernelRound): Promise<void> {
   for (let beganMs = monotonicMs(); beganMs < endMs && Atomics.load(stopFlag, 0) === 0; ) {
     const image = images[turn++ % images.length]!
-    const sample = await pipeline.analyse(image, 0, limits, false, new StageClock())
+    const sample = await pipeline.analyse(image)
     scoreOf(pack, sample.embedding, reference)
     const doneMs = monotonicMs()
     if (beganMs >= countFromMs) round.latenciesMs.push(doneMs - beganMs)

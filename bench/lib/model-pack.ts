@@ -7,7 +7,7 @@ import { temporaryDir } from './temporary-dir.js'
 
 /**
  * @param folder with a pack.json; undefined for the baseline pack
- * @throws {ModelPackError} when the pack is unusable
+ * @throws ModelPackError when the pack is unusable
  */
 export async function preparePack(folder: string | undefined): Promise<ModelPack> {
   const dir = folder === undefined ? await buildBaselinePack() : resolve(folder)

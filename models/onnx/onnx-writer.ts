@@ -79,42 +79,42 @@ export interface GraphParts {
  * is what the format demands. The same calls always give the same bytes.
  */
 export class OnnxGraph {
-  readonly #name: string
-  readonly #docString: string
-  readonly #values = new Set<string>()
-  readonly #inputs: TensorInfo[] = []
-  readonly #outputs: TensorInfo[] = []
-  readonly #constants: Constant[] = []
-  readonly #nodes: GraphNode[] = []
+  private readonly name: string
+  private readonly docString: string
+  private readonly values = new Set<string>()
+  private readonly inputs: TensorInfo[] = []
+  private readonly outputs: TensorInfo[] = []
+  private readonly constants: Constant[] = []
+  private readonly nodes: GraphNode[] = []
 
   constructor(name: string, docString: string) {
-    this.#name = name
-    this.#docString = docString
+    this.name = name
+    this.docString = docString
   }
 
   /** For whoever makes another graph of this one. */
   get parts(): GraphParts {
     return {
-      name: this.#name,
-      docString: this.#docString,
-      inputs: this.#inputs,
-      outputs: this.#outputs,
-      constants: this.#constants,
-      nodes: this.#nodes,
+      name: this.name,
+      docString: this.docString,
+      inputs: this.inputs,
+      outputs: this.outputs,
+      constants: this.constants,
+      nodes: this.nodes,
     }
   }
 
   /** Declares a float32 input and returns its name. */
   input(name: string, dims: readonly Dimension[]): string {
-    this.#define(name)
-    this.#inputs.push({ name, dims })
+    this.define(name)
+    this.inputs.push({ name, dims })
     return name
   }
 
   /** Declares an existing value as a float32 output. */
   output(name: string, dims: readonly Dimension[]): void {
-    this.#assertDefined(name)
-    this.#outputs.push({ name, dims })
+    this.assertDefined(name)
+    this.outputs.push({ name, dims })
   }
 
   /** Adds a float32 constant in row-major order, rounded to float32 here and only here; returns its name. */
@@ -124,7 +124,7 @@ export class OnnxGraph {
     // Little-endian whatever the machine: the format says so.
     const view = new DataView(rawData.buffer)
     for (let i = 0; i < values.length; i++) view.setFloat32(i * FLOAT32_BYTES, values[i]!, true)
-    return this.#constant({ name, elementType: ELEMENT_TYPE.float32, dims, rawData, grid })
+    return this.constant({ name, elementType: ELEMENT_TYPE.float32, dims, rawData, grid })
   }
 
   /** Adds a one-dimensional int64 constant and returns its name. */
@@ -132,18 +132,18 @@ export class OnnxGraph {
     const rawData = new Uint8Array(values.length * INT64_BYTES)
     const view = new DataView(rawData.buffer)
     for (const [i, value] of values.entries()) view.setBigInt64(i * INT64_BYTES, BigInt(value), true)
-    return this.#constant({ name, elementType: ELEMENT_TYPE.int64, dims: [values.length], rawData })
+    return this.constant({ name, elementType: ELEMENT_TYPE.int64, dims: [values.length], rawData })
   }
 
   /** Adds an unsigned 8-bit scalar and returns its name. */
   uint8(name: string, value: number): string {
-    return this.#constant({ name, elementType: ELEMENT_TYPE.uint8, dims: [], rawData: Uint8Array.of(value) })
+    return this.constant({ name, elementType: ELEMENT_TYPE.uint8, dims: [], rawData: Uint8Array.of(value) })
   }
 
   /** Adds an 8-bit constant in row-major order and returns its name. */
   int8s(name: string, dims: readonly number[], values: Int8Array): string {
     assertElementCount(name, dims, values.length)
-    return this.#constant({ name, elementType: ELEMENT_TYPE.int8, dims, rawData: Uint8Array.from(values) })
+    return this.constant({ name, elementType: ELEMENT_TYPE.int8, dims, rawData: Uint8Array.from(values) })
   }
 
   /** Adds a one-dimensional int32 constant and returns its name. */
@@ -151,19 +151,19 @@ export class OnnxGraph {
     const rawData = new Uint8Array(values.length * INT32_BYTES)
     const view = new DataView(rawData.buffer)
     for (const [i, value] of values.entries()) view.setInt32(i * INT32_BYTES, value, true)
-    return this.#constant({ name, elementType: ELEMENT_TYPE.int32, dims: [values.length], rawData })
+    return this.constant({ name, elementType: ELEMENT_TYPE.int32, dims: [values.length], rawData })
   }
 
   /** Adds a constant of another graph under the same name, once. */
   adopt(constant: Constant): void {
-    if (!this.#values.has(constant.name)) this.#constant(constant)
+    if (!this.values.has(constant.name)) this.constant(constant)
   }
 
   /** Adds a node with one output, which also names the node; returns that name. */
   node(opType: string, inputs: readonly string[], output: string, attributes: Attributes = {}): string {
-    for (const input of inputs) this.#assertDefined(input)
-    this.#define(output)
-    this.#nodes.push({ opType, inputs, output, attributes })
+    for (const input of inputs) this.assertDefined(input)
+    this.define(output)
+    this.nodes.push({ opType, inputs, output, attributes })
     return output
   }
 
@@ -172,7 +172,7 @@ export class OnnxGraph {
     const writer = new BinaryWriter()
     int64(writer, FIELD.model.irVersion, ONNX_IR_VERSION)
     text(writer, FIELD.model.producerName, 'countersign')
-    message(writer, FIELD.model.graph, () => this.#encodeGraph(writer))
+    message(writer, FIELD.model.graph, () => this.encodeGraph(writer))
     message(writer, FIELD.model.opsetImport, () => {
       text(writer, FIELD.operatorSet.domain, '')
       int64(writer, FIELD.operatorSet.version, ONNX_OPSET)
@@ -180,31 +180,30 @@ export class OnnxGraph {
     return writer.finish()
   }
 
-  #encodeGraph(writer: BinaryWriter): void {
-    for (const node of this.#nodes) message(writer, FIELD.graph.node, () => encodeNode(writer, node))
-    text(writer, FIELD.graph.name, this.#name)
-    for (const constant of this.#constants) {
+  private encodeGraph(writer: BinaryWriter): void {
+    for (const node of this.nodes) message(writer, FIELD.graph.node, () => encodeNode(writer, node))
+    text(writer, FIELD.graph.name, this.name)
+    for (const constant of this.constants) {
       message(writer, FIELD.graph.initializer, () => encodeConstant(writer, constant))
     }
-    text(writer, FIELD.graph.docString, this.#docString)
-    for (const info of this.#inputs) message(writer, FIELD.graph.input, () => encodeTensorInfo(writer, info))
-    for (const info of this.#outputs)
-      message(writer, FIELD.graph.output, () => encodeTensorInfo(writer, info))
+    text(writer, FIELD.graph.docString, this.docString)
+    for (const info of this.inputs) message(writer, FIELD.graph.input, () => encodeTensorInfo(writer, info))
+    for (const info of this.outputs) message(writer, FIELD.graph.output, () => encodeTensorInfo(writer, info))
   }
 
-  #constant(constant: Constant): string {
-    this.#define(constant.name)
-    this.#constants.push(constant)
+  private constant(constant: Constant): string {
+    this.define(constant.name)
+    this.constants.push(constant)
     return constant.name
   }
 
-  #define(name: string): void {
-    if (name === '' || this.#values.has(name)) throw new TypeError(`graph value '${name}' is empty or taken`)
-    this.#values.add(name)
+  private define(name: string): void {
+    if (name === '' || this.values.has(name)) throw new TypeError(`graph value '${name}' is empty or taken`)
+    this.values.add(name)
   }
 
-  #assertDefined(name: string): void {
-    if (!this.#values.has(name)) throw new TypeError(`graph value '${name}' is used before it exists`)
+  private assertDefined(name: string): void {
+    if (!this.values.has(name)) throw new TypeError(`graph value '${name}' is used before it exists`)
   }
 }
 

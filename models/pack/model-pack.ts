@@ -7,6 +7,9 @@ import { CodedError } from '../../src/errors.js'
 import { hasByteDotProducts } from './cpu-features.js'
 import { type NetworkFile, type PackManifest, PackSchema } from './pack-schema.js'
 
+/** The name of a pack's manifest in its folder. */
+export const PACK_JSON = 'pack.json'
+
 export type ModelPackErrorCode =
   | 'pack_not_found'
   | 'pack_malformed'
@@ -31,7 +34,7 @@ const schema = Compile(PackSchema)
 
 /**
  * Turns the parsed JSON of a `pack.json` into a manifest.
- * @throws {ModelPackError} `pack_invalid`, naming the field
+ * @throws ModelPackError pack_invalid, naming the field
  */
 export function parsePackManifest(value: unknown): PackManifest {
   if (!schema.Check(value)) {
@@ -45,10 +48,10 @@ export function parsePackManifest(value: unknown): PackManifest {
 
 /**
  * Reads and checks `<dir>/pack.json`; the network files are not touched.
- * @throws {ModelPackError} `pack_not_found`, `pack_malformed`, `pack_invalid`
+ * @throws ModelPackError pack_not_found, pack_malformed, pack_invalid
  */
 export async function loadModelPack(dir: string): Promise<ModelPack> {
-  const path = join(dir, 'pack.json')
+  const path = join(dir, PACK_JSON)
   const text = await readFile(path, 'utf8').catch((cause) => {
     throw new ModelPackError('pack_not_found', `no model pack at ${dir}: cannot read ${path}`, { cause })
   })
@@ -58,7 +61,7 @@ export async function loadModelPack(dir: string): Promise<ModelPack> {
 
 /**
  * @param origin what the text came from, for the message
- * @throws {ModelPackError} `pack_malformed`, `pack_invalid`
+ * @throws ModelPackError pack_malformed, pack_invalid
  */
 export function readPackManifest(text: string, origin: string): PackManifest {
   let value: unknown
@@ -74,7 +77,7 @@ export function readPackManifest(text: string, origin: string): PackManifest {
 
 /**
  * Checks the SHA-256 of every file the pack names.
- * @throws {ModelPackError} `pack_file_missing`, `pack_file_mismatch`
+ * @throws ModelPackError pack_file_missing, pack_file_mismatch
  */
 export async function verifyModelPack(pack: ModelPack): Promise<void> {
   for (const network of networkFiles(pack.manifest)) await readNetwork(pack, network)
@@ -99,7 +102,7 @@ function quantisedFile({ quantised, ...network }: NetworkFile): NetworkFile {
 
 /**
  * The bytes of one network, hashed as read: what was checked is what is then loaded.
- * @throws {ModelPackError} `pack_file_missing`, `pack_file_mismatch`
+ * @throws ModelPackError pack_file_missing, pack_file_mismatch
  */
 export async function readNetwork(pack: ModelPack, network: NetworkFile): Promise<Uint8Array> {
   const path = join(pack.dir, network.file)

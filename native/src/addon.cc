@@ -86,8 +86,11 @@ class Arguments {
   bool ok_ = true;
 };
 
+// Divides instead of multiplying: a product of what a caller claims could wrap around and seem to fit.
 bool Fits(size_t length, int64_t a, int64_t b, int64_t c) {
-  return a >= 0 && b >= 0 && c >= 0 && static_cast<uint64_t>(a) * b * c <= length;
+  if (a < 0 || b < 0 || c < 0) return false;
+  if (a == 0 || b == 0 || c == 0) return true;
+  return static_cast<uint64_t>(a) <= length / static_cast<uint64_t>(b) / static_cast<uint64_t>(c);
 }
 
 napi_value ResizeToPlanar(napi_env env, napi_callback_info info) {
@@ -157,20 +160,6 @@ napi_value MirrorPlanar(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-template <double (*Kernel)(const float*, const float*, size_t)>
-napi_value OfTwoVectors(napi_env env, napi_callback_info info) {
-  Arguments in(env, info, 2);
-  size_t a_length = 0, b_length = 0;
-  const float* a = in.Floats(&a_length);
-  const float* b = in.Floats(&b_length);
-  if (!in.ok()) return nullptr;
-  in.Require(a_length == b_length, "vectors of different lengths");
-  if (!in.ok()) return nullptr;
-  napi_value result;
-  napi_create_double(env, Kernel(a, b, a_length), &result);
-  return result;
-}
-
 napi_value DotMany(napi_env env, napi_callback_info info) {
   Arguments in(env, info, 3);
   size_t length = 0, rows_length = 0, count = 0;
@@ -224,8 +213,6 @@ NAPI_MODULE_INIT() {
   Export(env, exports, "warpToPlanar", WarpToPlanar);
   Export(env, exports, "halveSize", HalveSize);
   Export(env, exports, "mirrorPlanar", MirrorPlanar);
-  Export(env, exports, "dot", OfTwoVectors<countersign::Dot>);
-  Export(env, exports, "euclideanDistance", OfTwoVectors<countersign::EuclideanDistance>);
   Export(env, exports, "dotMany", DotMany);
   Export(env, exports, "decodeBase64", DecodeBase64);
   Export(env, exports, "releaseMemory", ReleaseMemory);

@@ -90,46 +90,16 @@ struct Base64Values {
   }
 };
 
-// Eight independent sums: the compiler keeps them in registers, and the order is fixed on every machine.
-constexpr size_t kLanes = 8;
+// As many independent sums: the compiler keeps them in registers, and the order is fixed on every machine.
+constexpr size_t kLanes = 32;
 
-DISPATCHED
-double DotLanes(const float* __restrict a, const float* __restrict b, size_t length) {
-  double sums[kLanes] = {0};
-  size_t i = 0;
-  for (; i + kLanes <= length; i += kLanes)
-    for (size_t k = 0; k < kLanes; k++) sums[k] += static_cast<double>(a[i + k]) * b[i + k];
-  double total = 0;
-  for (double sum : sums) total += sum;
-  for (; i < length; i++) total += static_cast<double>(a[i]) * b[i];
-  return total;
-}
-
-DISPATCHED
-double SquaredDistanceLanes(const float* __restrict a, const float* __restrict b, size_t length) {
-  double sums[kLanes] = {0};
-  size_t i = 0;
-  for (; i + kLanes <= length; i += kLanes)
-    for (size_t k = 0; k < kLanes; k++) {
-      const double difference = static_cast<double>(a[i + k]) - b[i + k];
-      sums[k] += difference * difference;
-    }
-  double total = 0;
-  for (double sum : sums) total += sum;
-  for (; i < length; i++) {
-    const double difference = static_cast<double>(a[i]) - b[i];
-    total += difference * difference;
-  }
-  return total;
-}
-
-// In single precision, since a scan only ranks: what it finds is compared again by Dot.
+// In single precision, since a scan only ranks: what it finds is compared again in double precision.
 DISPATCHED
 float DotSingle(const float* __restrict a, const float* __restrict b, size_t length) {
-  float sums[4 * kLanes] = {0};
+  float sums[kLanes] = {0};
   size_t i = 0;
-  for (; i + 4 * kLanes <= length; i += 4 * kLanes)
-    for (size_t k = 0; k < 4 * kLanes; k++) sums[k] += a[i + k] * b[i + k];
+  for (; i + kLanes <= length; i += kLanes)
+    for (size_t k = 0; k < kLanes; k++) sums[k] += a[i + k] * b[i + k];
   float total = 0;
   for (float sum : sums) total += sum;
   for (; i < length; i++) total += a[i] * b[i];
@@ -317,12 +287,6 @@ int64_t DecodeBase64(const uint8_t* text, size_t length, uint8_t* out) {
 void MirrorPlanar(const float* source, float* out, int32_t width, size_t rows) {
   for (size_t row = 0; row < rows; row++)
     std::reverse_copy(source + row * width, source + (row + 1) * width, out + row * width);
-}
-
-double Dot(const float* a, const float* b, size_t length) { return DotLanes(a, b, length); }
-
-double EuclideanDistance(const float* a, const float* b, size_t length) {
-  return std::sqrt(SquaredDistanceLanes(a, b, length));
 }
 
 void DotMany(const float* query, const float* rows, size_t count, size_t length, float* out) {

@@ -1,5 +1,5 @@
-// The engine's pixel and vector kernels. Each has a TypeScript twin in src/biometrics/kernels that gives the same numbers:
-// pixels to the bit (double arithmetic in the same order, no fused multiply-add), sums of vectors to rounding.
+// The engine's pixel kernels, the scan over references and the decoder of base64. Each has a TypeScript twin in src/biometrics/kernels that gives the same numbers:
+// pixels to the bit (double arithmetic in the same order, no fused multiply-add), the scan's sums to rounding.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +34,6 @@ void HalveSize(const uint8_t* source, int32_t width, int32_t height, uint8_t* ou
 
 // Left to right, row by row.
 void MirrorPlanar(const float* source, float* out, int32_t width, size_t rows);
-
-double Dot(const float* a, const float* b, size_t length);
-double EuclideanDistance(const float* a, const float* b, size_t length);
 
 // out[i] = dot(query, row i); rows: [count x length]
 void DotMany(const float* query, const float* rows, size_t count, size_t length, float* out);

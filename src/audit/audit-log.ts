@@ -5,30 +5,26 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Clock, isoTime } from '../clock.js'
+import type { ServiceKeys } from '../crypto/service-keys.js'
 import { canonicalJson } from '../crypto/verification-jwt.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
+import type { AuditEventName } from './audit-events.js'
 
 /** What happened. Users appear only as `subject`, a pseudonym under the user's own data key: erasure makes it unlinkable. */
-export interface AuditEvent {
-  event:
-    | 'enroll'
-    | 'verify'
-    | 'delete'
-    | 'rotate_signing'
-    | 'key_revealed'
-    | 'key_revoked'
-    | 'key_reissued'
-    | 'contract_changed'
-    | 'database_restored'
-  /** Who: an API key's id, `operator` at the command line, `dashboard:operator` or `dashboard:tenant`. */
-  actor: string
-  request_id: string | null
+export interface AuditFacts {
+  event: AuditEventName
   /** HTTP status, for calls of the API. */
   status?: number
   /** Error code, where it failed. */
   code?: string
   subject?: string
   [fact: string]: unknown
+}
+
+export interface AuditEvent extends AuditFacts {
+  /** Who: an API key's id, `operator` at the command line, `dashboard:operator` or `dashboard:tenant`. */
+  actor: string
+  request_id: string | null
 }
 
 /** A tenant's log up to one entry. */
@@ -44,7 +40,7 @@ const PAGE = 500
 
 export class AuditLog {
   constructor(
-    private readonly chainKey: Buffer,
+    private readonly keys: Pick<ServiceKeys, 'audit' | 'phase'>,
     private readonly clock: Clock,
   ) {}
 
@@ -52,7 +48,7 @@ export class AuditLog {
     const head = await tx.auditHead(tenantId)
     const sequence = (head?.sequence ?? 0) + 1
     const entry = canonicalJson({ ...event, at: isoTime(this.clock.now()), sequence })
-    const hash = this.link(head?.hash ?? GENESIS, tenantId, entry)
+    const hash = link(this.key, head?.hash ?? GENESIS, tenantId, entry)
     await tx.appendAudit({ tenantId, sequence, entry, hash })
     await this.seal(tx, { tenantId, sequence, hash })
   }
@@ -84,10 +80,11 @@ export class AuditLog {
     for (;;) {
       const page = await store.auditEntries(tenantId, expected - 1, PAGE)
       for (const { sequence, entry, hash } of page) {
-        const link = this.link(previous, tenantId, entry)
+        const isLinked = this.keys.audit.some((key) => equal(hash, link(key, previous, tenantId, entry)))
         const isSealed =
-          sequence !== seal?.sequence || equal(seal.mac, this.mac({ tenantId, sequence, hash }))
-        if (sequence !== expected || !equal(hash, link) || !isSealed)
+          sequence !== seal?.sequence ||
+          this.sealingKeys().some((key) => equal(seal.mac, mac(key, { tenantId, sequence, hash })))
+        if (sequence !== expected || !isLinked || !isSealed)
           return { entries: expected - 1, brokenAt: expected }
         previous = hash
         expected++
@@ -102,16 +99,25 @@ export class AuditLog {
   }
 
   private async seal(tx: StoreTransaction, head: AuditAnchor): Promise<void> {
-    await tx.putAuditSeal({ tenantId: head.tenantId, sequence: head.sequence, mac: this.mac(head) })
+    await tx.putAuditSeal({ tenantId: head.tenantId, sequence: head.sequence, mac: mac(this.key, head) })
   }
 
-  private mac({ tenantId, sequence, hash }: AuditAnchor): Buffer {
-    return createHmac('sha256', this.chainKey).update(`seal:${tenantId}:${sequence}:`).update(hash).digest()
+  private get key(): Buffer {
+    return this.keys.audit.at(-1)!
   }
 
-  private link(previous: Buffer, tenantId: string, entry: string): Buffer {
-    return createHmac('sha256', this.chainKey).update(previous).update(`${tenantId}:`).update(entry).digest()
+  /** An older key's seal counts only until all logs are sealed anew: else its holder could cut off all that came since. */
+  private sealingKeys(): Buffer[] {
+    return this.keys.phase === 'activated' ? this.keys.audit : [this.key]
   }
+}
+
+function mac(key: Buffer, { tenantId, sequence, hash }: AuditAnchor): Buffer {
+  return createHmac('sha256', key).update(`seal:${tenantId}:${sequence}:`).update(hash).digest()
+}
+
+function link(key: Buffer, previous: Buffer, tenantId: string, entry: string): Buffer {
+  return createHmac('sha256', key).update(previous).update(`${tenantId}:`).update(entry).digest()
 }
 
 function equal(a: Buffer, b: Buffer): boolean {

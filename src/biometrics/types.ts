@@ -1,86 +1,23 @@
 /** The vocabulary of the engine: what goes in, what comes out, and the ways in which an image can be unusable. */
-import { CodedError } from '../errors.js'
+import type {
+  FaceSample,
+  InspectedImage,
+  Liveness,
+  ProviderStatus,
+  Quality,
+  StageTimings,
+} from './measurements.js'
 
-/** Why a request to the engine produced no result. The first group blames the image, the second the moment. */
-export type BiometricErrorCode =
-  | 'image_unreadable'
-  | 'image_too_large'
-  | 'image_too_small'
-  | 'face_not_found'
-  | 'multiple_faces'
-  | 'face_too_small'
-  | 'low_quality'
-  | 'liveness_failed'
-  | 'overloaded'
-  | 'deadline_exceeded'
-  | 'cancelled'
-  | 'engine_unavailable'
-
-/** A coded refusal. `message` is safe to show to a caller: it never holds image bytes, paths or embeddings. */
-export class BiometricError extends CodedError<BiometricErrorCode> {
-  override readonly name = 'BiometricError'
-  constructor(
-    code: BiometricErrorCode,
-    message: string,
-    /** Index into the caller's images, where one image is to blame. */
-    readonly imageIndex?: number,
-    /** For the log alone. */
-    options?: { cause?: unknown },
-  ) {
-    super(code, message, options)
-  }
-}
-
-/** Pixel rectangle in the upright (EXIF-rotated) source image; origin top left. */
-export interface Box {
-  x: number
-  y: number
-  width: number
-  height: number
-}
-
-/** Measured on the chosen face. Ratios are 0..1, higher is better unless said otherwise. */
-export interface Quality {
-  /** Overall, 0..1: the minimum of its normalised parts. */
-  score: number
-  /** Width of the face box between its outer edges: the whole pixels of the source image that it touches. */
-  faceWidthPx: number
-  /** Confidence of the detector, 0..1. */
-  detection: number
-  /** Sharpness: variance of the Laplacian of the aligned grey chip, in grey levels squared. */
-  sharpness: number
-  /** Mean grey level of the aligned chip, 0..255. */
-  brightness: number
-  /** Standard deviation of the grey level of the aligned chip, 0..127.5. */
-  contrast: number
-}
-
-export interface Liveness {
-  /** False when the pack has no liveness role: nothing is then claimed. */
-  checked: boolean
-  /** Probability that the capture is a live person, 0..1; null when unchecked. */
-  score: number | null
-  /** null when unchecked. */
-  passed: boolean | null
-}
-
-/** One usable face, as a worker hands it back. */
-export interface FaceSample {
-  /** Index of the image it was found in. */
-  imageIndex: number
-  box: Box
-  /** Five points: right eye, left eye, nose tip, right and left mouth corner (the subject's right); null where the pack's landmarks give none. */
-  landmarks: Array<[number, number]> | null
-  quality: Quality
-  liveness: Liveness
-  /** [dimensions] float32, in the pack's own space (L2-normalised when the pack says so). */
-  embedding: Float32Array
-}
-
-/** Milliseconds spent in each stage, summed over the request's images. */
-export type StageTimings = Partial<
-  Record<'queue' | 'decode' | 'detect' | 'align' | 'liveness' | 'embed' | 'match', number>
->
+export { BiometricError, type BiometricErrorCode } from './biometric-error.js'
+export type {
+  Box,
+  FaceSample,
+  InspectedImage,
+  Liveness,
+  ProviderStatus,
+  Quality,
+  StageTimings,
+} from './measurements.js'
 
 /** Where the moment, not the image, decides. */
 export interface CallOptions {
@@ -116,23 +53,9 @@ export interface CompareResult {
   timingsMs: StageTimings
 }
 
-export interface InspectedImage {
-  format: 'jpeg' | 'png' | 'webp'
-  /** After EXIF rotation. */
-  width: number
-  height: number
-}
-
 export interface InspectResult {
   images: InspectedImage[]
   timingsMs: StageTimings
-}
-
-export interface ProviderStatus {
-  /** The provider that runs the sessions. */
-  active: string
-  /** Every provider asked for before it that could not serve, and why. */
-  fallbacks: Array<{ provider: string; reason: string }>
 }
 
 export interface EngineHealth {

@@ -7,8 +7,7 @@ import { action, CommandError, EXIT, type OutputOptions, print } from './output.
 import { progressBar } from './progress.js'
 import { type Cell, listing } from './style.js'
 
-export function registerAuditCommands(program: Command): void {
-  const audit = program.command('audit').description('the append-only audit log')
+export function registerAuditCommands(audit: Command): void {
   audit
     .command('verify')
     .description('check the hash chain of every tenant')

@@ -4,19 +4,15 @@ import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Config, loadConfig, sqliteFile } from '../config.js'
 import { moveIntoPlace } from '../durable-file.js'
-import { openLedger } from '../ledger.js'
-import { joinKeys } from '../storage/sqlite-backup.js'
-import { assertMasterKey, withLedger } from './ledger.js'
+import { assertMasterKey, using, withLedger } from './ledger.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
 import { progressBar } from './progress.js'
 import { counted } from './style.js'
 
 const KEYS_FILE = 'countersign.keys'
 
-export function registerBackupCommand(program: Command): void {
-  program
-    .command('backup <file>')
-    .description('write a consistent copy of the database; the service may be running')
+export function registerBackupCommand(command: Command): void {
+  command
     .option(
       '--keys <file>',
       `where the users' keys go, replacing those there (default: ${KEYS_FILE} beside the copy)`,
@@ -45,14 +41,13 @@ Neither opens without the master key; keep that apart.`,
     )
 }
 
-export function registerRestoreCommand(program: Command): void {
-  program
-    .command('restore <file>')
-    .description('put a backup in the place of the database, less the users erased since')
+export function registerRestoreCommand(command: Command): void {
+  command
     .option('--keys <file>', `the latest keys (default: ${KEYS_FILE} beside the copy)`)
     .option('--json', 'print JSON')
     .action(
       action(async (file: string, options: OutputOptions & { keys?: string }) => {
+        const { joinKeys } = await import('../storage/sqlite-backup.js')
         const config = loadConfig()
         const database = sqliteFile(config)
         const beside = join(dirname(file), KEYS_FILE)
@@ -88,8 +83,7 @@ export function registerRestoreCommand(program: Command): void {
 
 /** Opens the restored database, which proves that the master key fits, and says in every log what happened to it. */
 async function attest(config: Config): Promise<void> {
-  const { store, audit } = await openLedger(config)
-  try {
+  await using(config, async ({ store, audit }) => {
     const tenants = await store.read.tenants()
     await store.transaction(async (tx) => {
       for (const { id } of tenants)
@@ -99,7 +93,5 @@ async function attest(config: Config): Promise<void> {
           request_id: null,
         })
     })
-  } finally {
-    await store.close()
-  }
+  })
 }

@@ -3,21 +3,28 @@
  * Plain JavaScript without dependencies, because nothing is installed yet.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync, watch, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { watch } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import {
+  areNativePartsReady,
+  isBuilt,
+  isInstalled,
+  isNodeTooOld,
+  oldestNode,
+  recordBuild,
+  ROOT as root,
+} from './build-state.mjs'
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 const [command = 'serve', ...args] = process.argv.slice(2)
 const windows = process.platform === 'win32'
 
-const [major, minor] = process.versions.node.split('.').map(Number)
-if (major < 20 || (major === 20 && minor < 15) || major > 22) {
-  console.error(
-    `Countersign needs Node 20.15 to 22; this is ${process.version}. The HTTP addon ships binaries for these versions only.`,
-  )
+if (isNodeTooOld()) {
+  console.error(`Countersign needs Node ${oldestNode()} or later; this is ${process.version}.`)
   process.exit(1)
 }
+
+// npm and the tools that it links start the `node` of the path: what they compile must fit the one that runs here.
+process.env.PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
 
 const COMMANDS = {
   serve: () => [process.execPath, [join(root, 'dist/src/cli/main.js'), 'serve', ...args]],
@@ -26,6 +33,7 @@ const COMMANDS = {
   bench: () => [process.execPath, [join(root, 'dist/bench/main.js'), ...args]],
   hostile: () => [process.execPath, [join(root, 'dist/test/hostile/main.js'), ...args]],
   faults: () => [process.execPath, [join(root, 'dist/test/faults/main.js'), ...args]],
+  nodes: () => [process.execPath, [join(root, 'dist/test/node-versions/main.js'), ...args]],
   'supply-chain': () => [process.execPath, [join(root, 'dist/test/supply-chain/main.js'), ...args]],
 }
 
@@ -50,40 +58,7 @@ function step(title, program, parameters) {
   }
 }
 
-/** npm writes this file at the end of an install, so its age says what was installed. */
-function isInstalled() {
-  const marker = join(root, 'node_modules', '.package-lock.json')
-  return existsSync(marker) && statSync(marker).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs
-}
-
-/** What the native parts are built for: `npm ci` removes it. */
-const SQLITE = join(root, 'node_modules', 'better-sqlite3', 'build', 'Release', 'better_sqlite3.node')
-
 const DASHBOARD = 'src/dashboard/web/vite.config.ts'
-const STAMP = join(root, 'dist', '.built')
-
-function newestSource(folder) {
-  let newest = 0
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.name === 'node_modules' || entry.name === 'results') continue
-    const path = join(folder, entry.name)
-    newest = Math.max(newest, entry.isDirectory() ? newestSource(path) : statSync(path).mtimeMs)
-  }
-  return newest
-}
-
-function isBuilt() {
-  if (!existsSync(STAMP)) return false
-  const built = Number(readFileSync(STAMP, 'utf8'))
-  const sources = ['src', 'models', 'bench', 'test/faults', 'test/hostile', 'test/supply-chain']
-    .map((name) => join(root, name))
-    .filter(existsSync)
-  return (
-    sources.every((folder) => newestSource(folder) <= built) &&
-    statSync(join(root, 'tsconfig.json')).mtimeMs <= built
-  )
-}
-
 const PARENT_POLL_MS = 500
 
 const bin = (name) => join(root, 'node_modules', '.bin', windows ? `${name}.cmd` : name)
@@ -91,17 +66,17 @@ const bin = (name) => join(root, 'node_modules', '.bin', windows ? `${name}.cmd`
 if (!isInstalled())
   // No package's own script runs, whatever the version of npm: two of them download what no lockfile has a sum for.
   step('Installing packages', 'npm', [
-    ...['ci', '--ignore-scripts', '--no-audit', '--no-fund'],
+    ...['ci', '--no-audit', '--no-fund'],
     // Our Node was checked above; what npm's versions warn of beside it would hide what matters.
     '--loglevel=error',
   ])
-if (!existsSync(SQLITE))
+if (!areNativePartsReady())
   step('Compiling the native parts (a minute or two)', 'npm', ['run', '--silent', 'install'])
 if (!isBuilt()) {
   const started = Date.now()
   step('Building', bin('tsc'), ['-p', 'tsconfig.json'])
   step('Building the dashboard', bin('vite'), ['build', '--config', DASHBOARD, '--logLevel', 'warn'])
-  writeFileSync(STAMP, String(started))
+  recordBuild(started)
 }
 
 /** The whole gate when nothing particular is asked for; a named test runs alone. */

@@ -4,17 +4,15 @@ import { thresholdForFmr } from '../../models/pack/model-pack.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { BiometricError, type FaceSample } from '../biometrics/types.js'
 import { loadConfig } from '../config.js'
-import { engineOptions, prepareModels } from '../service.js'
+import { engineOptions, prepareModels } from '../engine-setup.js'
 import { qualityView, scoreView } from '../v1/views.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
 import { progressSteps } from './progress.js'
 import { readInput } from './read-input.js'
 import { type Cell, type Field, fields } from './style.js'
 
-export function registerCompareCommand(program: Command): void {
-  program
-    .command('compare <a> <b>')
-    .description('compare the faces of two image files')
+export function registerCompareCommand(command: Command): void {
+  command
     .option('--fmr <rate>', 'false match rate that the threshold stands for (default: COUNTERSIGN_FMR)')
     .option('--json', 'print JSON')
     .action(

@@ -3,15 +3,13 @@ import { Argument, type Command } from 'commander'
 import { type CompletedCommand, SCRIPTS, type Shell } from './completion-scripts.js'
 import { action, type OutputOptions, print } from './output.js'
 
-export function registerCompletionCommand(program: Command): void {
-  program
-    .command('completion')
-    .description('print a completion script for a shell; see docs/operations.md')
+export function registerCompletionCommand(command: Command): void {
+  command
     .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SCRIPTS)))
     .option('--json', 'print JSON')
     .action(
       action(async (shell: Shell, options: OutputOptions) => {
-        const script = SCRIPTS[shell](commandsOf(program))
+        const script = SCRIPTS[shell](commandsOf(command.parent!))
         print(options, { shell, script }, () => script)
       }),
     )

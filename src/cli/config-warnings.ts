@@ -1,22 +1,30 @@
 /** What is allowed in a configuration, and unwise. */
 import { statSync } from 'node:fs'
-import { type Config, type Resolution, SETTINGS } from '../config.js'
+import { type Config, type Resolution, SETTINGS, sqliteFile } from '../config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
 
 /** A sentence each. */
 export function configWarnings(resolution: Resolution): string[] {
-  return [...resolution.warnings, ...openSecrets(resolution)]
+  return [
+    ...resolution.warnings,
+    ...openToAll(secretFiles(resolution), 'holds a secret'),
+    ...openToAll(databaseFiles(resolution.config), "holds users' data"),
+  ]
 }
 
-/** Files with secrets that every user of the machine may open. */
-function openSecrets(resolution: Resolution): string[] {
+/** What every user of the machine may open. */
+function openToAll(paths: string[], what: string): string[] {
   if (process.platform === 'win32') return []
-  return secretFiles(resolution)
-    .map((file) => ({ file, mode: (statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o777 }))
+  return paths
+    .map((path) => ({ path, mode: (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777 }))
     .filter(({ mode }) => (mode & 0o007) !== 0)
-    .map(
-      ({ file, mode }) => `${file} holds a secret and is open to every user here (mode ${mode.toString(8)}).`,
-    )
+    .map(({ path, mode }) => `${path} ${what} and is open to every user here (mode ${mode.toString(8)}).`)
+}
+
+/** New ones are closed; those of an earlier version, or made by hand, need not be. */
+function databaseFiles(config: Config): string[] {
+  const database = sqliteFile(config)
+  return [config.dataDir, database, `${database}-wal`]
 }
 
 function secretFiles({ config, given }: Resolution): string[] {

@@ -30,9 +30,7 @@ interface SettingView {
 
 const MASK = '********'
 
-export function registerConfigCommands(program: Command): void {
-  const config = program.command('config').description('show and check the configuration')
-
+export function registerConfigCommands(config: Command): void {
   config
     .command('show', { isDefault: true })
     .description('print every setting, its value and where it comes from; secrets are masked')

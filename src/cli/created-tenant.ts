@@ -1,16 +1,14 @@
 /** What is shown once of a new tenant. */
-import type { CreatedTenant } from '../tenancy/tenancy.js'
+import type { WelcomedTenant } from '../operations/tenant-operations.js'
+import { secretView } from '../operations/views.js'
 
-export function createdTenantView(
-  { tenant, sandboxKey, signingSecret }: CreatedTenant,
-  dashboardUrl: string,
-) {
+export function createdTenantView({ tenant, sandboxKey, signingSecret, loginLink }: WelcomedTenant) {
   return {
     tenant_id: tenant.id,
     name: tenant.name,
     sandbox_key: sandboxKey,
-    signing_secret: { id: signingSecret.id, secret: signingSecret.secret },
-    dashboard_url: dashboardUrl,
+    signing_secret: secretView(signingSecret),
+    dashboard_url: loginLink,
   }
 }
 

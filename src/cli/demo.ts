@@ -5,7 +5,6 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import sharp from 'sharp'
 import type { Service } from '../service.js'
-import { createLoginLink } from '../tenancy/login-link.js'
 import { createdTenantRows, createdTenantView } from './created-tenant.js'
 import { table } from './style.js'
 
@@ -39,13 +38,8 @@ export async function prepareDemo(service: Service): Promise<Demo> {
   return { created, tenantName: tenants[0]?.name ?? DEMO_TENANT, photosDir }
 }
 
-async function createTenant(service: Service) {
-  const created = await service.ledger.tenancy.create(DEMO_TENANT)
-  return createdTenantView(created, await linkFor(service, created.tenant.id))
-}
-
-function linkFor({ ledger, adminUrl, clock }: Service, tenantId: string): Promise<string> {
-  return ledger.store.transaction((tx) => createLoginLink(tx, { tenantId, adminUrl, now: clock.now() }))
+async function createTenant({ ledger, adminUrl }: Service) {
+  return createdTenantView(await ledger.operations.tenants.create(DEMO_TENANT, {}, adminUrl))
 }
 
 async function writePhotos(dir: string): Promise<void> {

@@ -1,4 +1,5 @@
 /** `countersign doctor`: what is wrong with this installation and how to mend it. */
+import { type ExecFileException, execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { access, constants, statfs } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -15,7 +16,9 @@ import {
 } from '../../models/pack/model-pack.js'
 import { nativeKernels } from '../biometrics/kernels/kernels.js'
 import { type Config, loadConfig, modelPackDir, resolveConfig, sqliteFile } from '../config.js'
-import { openLedger } from '../ledger.js'
+import { packageFile } from '../package-root.js'
+import { chooseTransport } from '../server/transport.js'
+import { OLDEST_NODE } from '../version.js'
 import { configWarnings } from './config-warnings.js'
 import {
   type AddonRecord,
@@ -24,7 +27,7 @@ import {
   OWN_BINARY,
   recordedAddon,
 } from './http-addon.js'
-import { assertMasterKey, hasDatabase } from './ledger.js'
+import { assertMasterKey, hasDatabase, using } from './ledger.js'
 import { action, EXIT, type OutputOptions, print } from './output.js'
 import { type Cell, counted, paint, table } from './style.js'
 
@@ -36,58 +39,56 @@ interface Finding {
   remedy?: string
 }
 
-const SUPPORTED_NODE = { from: 20, to: 22 }
 const LEAST_FREE_BYTES = 1 << 30
 /** Before this the clock cannot be right: JWTs and signatures would be refused. */
 const EARLIEST_PLAUSIBLE = Date.parse('2026-01-01T00:00:00Z')
 
-export function registerDoctorCommand(program: Command): void {
-  program
-    .command('doctor')
-    .description('check Node, addons, execution providers, models, database, disk and clock')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (options: OutputOptions) => {
-        const config = loadConfig()
-        const findings = [
-          checkNode(),
-          ...(await checkAddons()),
-          checkHttpAddon(),
-          checkKernels(),
-          checkByteNetworks(),
-          ...(await checkProviders(config)),
-          await checkModels(config),
-          await checkDatabase(config),
-          await checkDisk(config),
-          checkClock(),
-          checkTopology(config),
-          ...configWarnings(resolveConfig()).map(
-            (detail): Finding => ({
-              check: 'configuration',
-              status: 'warning',
-              detail,
-              remedy: 'close it with chmod, or mount it with another mode',
-            }),
+export function registerDoctorCommand(command: Command): void {
+  command.option('--json', 'print JSON').action(
+    action(async (options: OutputOptions) => {
+      const config = loadConfig()
+      const addons = await Promise.all(ADDONS.map(checkAddon))
+      // What does not load may end this process as well; its own finding says so.
+      const loads = (name: AddonName) => addons.some(({ check, status }) => check === name && status === 'ok')
+      const findings = [
+        checkNode(),
+        ...addons,
+        ...(await checkHttp(config)),
+        checkKernels(),
+        checkByteNetworks(),
+        ...(loads('onnxruntime-node') ? checkProviders(config) : []),
+        await checkModels(config),
+        ...(loads('better-sqlite3') ? [await checkDatabase(config)] : []),
+        await checkDisk(config),
+        checkClock(),
+        checkTopology(config),
+        ...configWarnings(resolveConfig()).map(
+          (detail): Finding => ({
+            check: 'configuration',
+            status: 'warning',
+            detail,
+            remedy: 'close it with chmod, or mount it with another mode',
+          }),
+        ),
+      ]
+      const problems = findings.filter(({ status }) => status === 'problem').length
+      if (problems > 0) process.exitCode = EXIT.failed
+      print(options, { ok: problems === 0, findings }, () =>
+        [
+          table(
+            findings.map(({ check, status, detail, remedy }) => [
+              MARKS[status],
+              check,
+              remedy ? `${detail}; ${remedy}` : detail,
+            ]),
           ),
-        ]
-        const problems = findings.filter(({ status }) => status === 'problem').length
-        if (problems > 0) process.exitCode = EXIT.failed
-        print(options, { ok: problems === 0, findings }, () =>
-          [
-            table(
-              findings.map(({ check, status, detail, remedy }) => [
-                MARKS[status],
-                check,
-                remedy ? `${detail}; ${remedy}` : detail,
-              ]),
-            ),
-            problems === 0
-              ? `\n${paint('green', 'Everything needed is in place.')}`
-              : `\n${paint('red', `${counted(problems, 'problem')} found.`)}`,
-          ].join('\n'),
-        )
-      }),
-    )
+          problems === 0
+            ? `\n${paint('green', 'Everything needed is in place.')}`
+            : `\n${paint('red', `${counted(problems, 'problem')} found.`)}`,
+        ].join('\n'),
+      )
+    }),
+  )
 }
 
 const MARKS: Record<Finding['status'], Cell> = {
@@ -97,47 +98,66 @@ const MARKS: Record<Finding['status'], Cell> = {
 }
 
 function checkNode(): Finding {
-  const major = Number(process.versions.node.split('.')[0])
-  const supported = major >= SUPPORTED_NODE.from && major <= SUPPORTED_NODE.to
+  const [major, minor] = process.versions.node.split('.').map(Number) as [number, number]
+  const [oldestMajor, oldestMinor] = OLDEST_NODE.split('.').map(Number) as [number, number]
+  const check = 'Node.js'
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor))
+    return { check, status: 'ok', detail: process.version }
+  return { check, status: 'problem', detail: process.version, remedy: `use Node ${OLDEST_NODE} or later` }
+}
+
+/** What is tried of each: some load their binary only when they are used. */
+const ADDONS = [
+  { name: 'onnxruntime-node', trial: "await import('onnxruntime-node')" },
+  { name: 'sharp', trial: "await import('sharp')" },
+  {
+    name: 'better-sqlite3',
+    trial: "new (await import('better-sqlite3')).default(':memory:').close()",
+  },
+] as const
+type AddonName = (typeof ADDONS)[number]['name']
+
+const TRIAL_TIMEOUT_MS = 30_000
+
+/** Tried in a process of its own: a binary made for another machine may end the one that loads it. */
+async function checkAddon({ name, trial }: { name: string; trial: string }): Promise<Finding> {
+  const code = `try { ${trial} } catch (error) { console.log(error.message); process.exitCode = 1 }`
+  const parameters = ['--input-type=module', '--eval', code]
+  const options = { cwd: packageFile(), timeout: TRIAL_TIMEOUT_MS }
+  const { error, stdout } = await new Promise<{ error: ExecFileException | null; stdout: string }>(
+    (resolve) =>
+      execFile(process.execPath, parameters, options, (error, stdout) => resolve({ error, stdout })),
+  )
+  if (!error) return { check: name, status: 'ok', detail: 'loads' }
   return {
-    check: 'Node.js',
-    status: supported ? 'ok' : 'problem',
-    detail: process.version,
-    ...(supported
-      ? {}
-      : {
-          remedy: `use Node ${SUPPORTED_NODE.from} to ${SUPPORTED_NODE.to}: the HTTP addon ships for these`,
-        }),
+    check: name,
+    status: 'problem',
+    detail: stdout.trim().split('\n')[0] || `ends the process that loads it (${error.signal ?? error.code})`,
+    remedy: 'run npm ci && npm run install with this Node, where g++, make and python3 are',
   }
 }
 
-const ADDONS: Array<{ name: string; load: () => Promise<unknown> }> = [
-  { name: 'uWebSockets.js', load: () => import('uWebSockets.js') },
-  { name: 'onnxruntime-node', load: () => import('onnxruntime-node') },
-  { name: 'sharp', load: () => import('sharp') },
-  {
-    name: 'better-sqlite3',
-    load: async () => new (await import('better-sqlite3')).default(':memory:').close(),
-  },
-]
-
-async function checkAddons(): Promise<Finding[]> {
-  return Promise.all(
-    ADDONS.map(async ({ name, load }): Promise<Finding> => {
-      try {
-        await load()
-        return { check: name, status: 'ok', detail: 'loads' }
-      } catch (error) {
-        const detail = (error as Error).message.split('\n')[0]!
-        return {
-          check: name,
-          status: 'problem',
-          detail,
-          remedy: 'run npm ci && npm run install with this Node, where g++, make and python3 are',
-        }
-      }
-    }),
-  )
+/** Which HTTP server would serve; the addon's binary is looked at where it is the one that does. */
+async function checkHttp(config: Config): Promise<Finding[]> {
+  const check = 'HTTP server'
+  const uws = await checkAddon({ name: 'uWebSockets.js', trial: "await import('uWebSockets.js')" })
+  if (uws.status !== 'ok' && config.http === 'auto')
+    return [
+      {
+        check,
+        status: 'warning',
+        detail: `node:http of ${process.version} (uWebSockets.js does not load: ${uws.detail})`,
+        remedy: 'see docs/http-edge.md, "Which one serves"',
+      },
+    ]
+  try {
+    const { name, description } = await chooseTransport(config.http)
+    const server: Finding = { check, status: 'ok', detail: description }
+    return name === 'uws' ? [server, checkHttpAddon()] : [server]
+  } catch (error) {
+    const remedy = 'leave COUNTERSIGN_HTTP at auto, or install a release for this Node'
+    return [{ check, status: 'problem', detail: (error as Error).message, remedy }]
+  }
 }
 
 /** npm holds a package to its sum when it installs it; this one came by way of a repacker, and may have been changed since. */
@@ -147,7 +167,15 @@ function checkHttpAddon(): Finding {
     'remove node_modules and run npm ci; after a change of release on purpose: npm run supply-chain -- --record'
   try {
     const recorded = ownBinary(recordedAddon())
-    const differences = addonDifferences(recorded, ownBinary(installedAddon()))
+    const installed = ownBinary(installedAddon())
+    if (installed.package !== recorded.package || installed.version !== recorded.version)
+      return {
+        check,
+        status: 'warning',
+        detail: `${installed.package} ${installed.version} is installed in the place of ${recorded.package} ${recorded.version}`,
+        remedy: `nothing on record holds its binary to a sum: compare SHA-256 ${installed.sha256[OWN_BINARY]} with its publisher's`,
+      }
+    const differences = addonDifferences(recorded, installed)
     if (differences.length > 0) return { check, status: 'problem', detail: differences.join(', '), remedy }
     return { check, status: 'ok', detail: `${OWN_BINARY} of ${recorded.package} ${recorded.version}` }
   } catch (error) {
@@ -184,7 +212,7 @@ function checkByteNetworks(): Finding {
   }
 }
 
-async function checkProviders(config: Config): Promise<Finding[]> {
+function checkProviders(config: Config): Finding[] {
   const { listSupportedBackends } = createRequire(import.meta.url)('onnxruntime-node') as {
     listSupportedBackends(): Array<{ name: string; bundled: boolean }>
   }
@@ -256,10 +284,10 @@ async function checkDatabase(config: Config): Promise<Finding> {
         detail: `${sqliteFile(config)} is not there yet; the first countersign serve or tenant create makes it`,
       }
     assertMasterKey(config)
-    const { store } = await openLedger(config)
-    const issues = await store.check()
-    const { tenants, references } = await store.read.counts()
-    await store.close()
+    const { issues, tenants, references } = await using(config, async ({ store }) => ({
+      issues: await store.check(),
+      ...(await store.read.counts()),
+    }))
     if (issues.length > 0) return { check, status: 'problem', detail: issues[0]!, remedy: 'restore a backup' }
     return {
       check,

@@ -7,8 +7,8 @@ import { Engine } from '../biometrics/engine/engine.js'
 import { scoreOf } from '../biometrics/pipeline/match.js'
 import { BiometricError } from '../biometrics/types.js'
 import { loadConfig } from '../config.js'
+import { engineOptions, prepareModels } from '../engine-setup.js'
 import { errorRates, type ScoredPair } from '../evaluation/error-rates.js'
-import { engineOptions, prepareModels } from '../service.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
 import { progressBar, progressSteps } from './progress.js'
 import { readInput } from './read-input.js'
@@ -22,10 +22,8 @@ interface LabelledPair {
   genuine: boolean
 }
 
-export function registerEvaluateCommand(program: Command): void {
-  program
-    .command('evaluate <pairs.csv>')
-    .description('measure error rates on labelled pairs; columns a,b,same with paths relative to the file')
+export function registerEvaluateCommand(command: Command): void {
+  command
     .option(
       '--largest-face',
       'take the largest face of each photo, whatever else is in it or how small it is',

@@ -1,11 +1,9 @@
 /** The HTTP addon's binaries: which are installed, and whether they are the ones that were reviewed. */
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { packageFile } from '../package-root.js'
-
-const NAME = 'uWebSockets.js'
+import { uwsFolder, uwsRelease } from '../server/uws-package.js'
 
 /** native/uwebsockets.json; `npm run supply-chain -- --record` writes it. */
 export interface AddonRecord {
@@ -20,20 +18,16 @@ export function recordedAddon(): AddonRecord {
 }
 
 /** What lies in node_modules, read as files: nothing of it is run. */
-export function installedAddon(folder = addonFolder()): AddonRecord {
-  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-    name: string
-    version: string
-  }
+export function installedAddon(folder = uwsFolder()): AddonRecord {
   const sums = addonBinaries(folder).map((file) => {
     const sum = createHash('sha256').update(readFileSync(file)).digest('hex')
     return [basename(file), sum]
   })
-  return { package: name, version, sha256: Object.fromEntries(sums) }
+  return { ...uwsRelease(folder), sha256: Object.fromEntries(sums) }
 }
 
 /** Paths of the binaries in the package's folder: the repack and upstream have them in different ones. */
-export function addonBinaries(folder = addonFolder()): string[] {
+export function addonBinaries(folder = uwsFolder()): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.node'))
     .sort()
@@ -56,11 +50,3 @@ export function addonDifferences(recorded: AddonRecord, installed: AddonRecord):
 
 /** The one that this Node on this machine loads. */
 export const OWN_BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
-
-/** The package exports neither its binaries nor its package.json, so that no resolver finds them. */
-export function addonFolder(): string {
-  const folders = createRequire(import.meta.url).resolve.paths(NAME) ?? []
-  const folder = folders.map((modules) => join(modules, NAME)).find(existsSync)
-  if (!folder) throw new Error(`${NAME} is not installed`)
-  return folder
-}

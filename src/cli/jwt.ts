@@ -8,10 +8,8 @@ import { readStandardInput } from './standard-input.js'
 const SECRET = /^svc-sec-\S+$/
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
-export function registerJwtCommand(program: Command): void {
-  program
-    .command('jwt <token>')
-    .description("check a verification JWT with the tenant's signing secret and show its claims")
+export function registerJwtCommand(command: Command): void {
+  command
     .requiredOption('--secret <secret>', 'the signing secret (svc-sec-…); "-" reads it from standard input')
     .option('--audience <tenant id>', 'also require this `aud`')
     .option('--json', 'print JSON')

@@ -1,26 +1,31 @@
 /** `countersign keys`: the secret of the instance, and a new master key. */
+import { existsSync } from 'node:fs'
+import { unlink } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { Config } from '../config.js'
 import {
   isKeyFileUsed,
+  keepKeyFile,
+  keptKeyFile,
   loadMasterKey,
   masterKeyId,
   newMasterKey,
   readMasterKeyFile,
   replaceKeyFile,
 } from '../crypto/master-key.js'
-import { sealKeys } from '../crypto/service-keys.js'
 import type { Ledger } from '../ledger.js'
+import { cancel, finish, prepare } from '../rekeying.js'
 import { withLedger } from './ledger.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
+import { progressSteps } from './progress.js'
 
 interface RotateOptions extends OutputOptions {
   newKeyFile?: string
   finish?: boolean
+  cancel?: boolean
 }
 
-export function registerKeysCommands(program: Command): void {
-  const keys = program.command('keys').description('keys of the installation')
+export function registerKeysCommands(keys: Command): void {
   keys
     .command('instance-secret')
     .description('print the secret that signs responses for which no tenant is known (kid=instance)')
@@ -35,68 +40,141 @@ export function registerKeysCommands(program: Command): void {
     )
   keys
     .command('rotate-master')
-    .description('seal every key under a new master key; the service may be running')
+    .description('make a new master key, and new working keys with it; the service may be running')
     .option('--new-key-file <file>', 'the new master key, where it does not live in the key file; mode 0600')
-    .option('--finish', 'forget every master key but the configured one')
+    .option('--finish', 'with the new key configured: forget the old one, and seal everything anew')
+    .option('--cancel', 'with the old key configured: give the new one up')
     .option('--json', 'print JSON')
     .action(
       action(async (options: RotateOptions) => {
-        if (options.finish && options.newKeyFile)
+        if ([options.finish, options.newKeyFile, options.cancel].filter(Boolean).length > 1)
           throw new UsageError(
             'invalid_option',
-            '--finish and --new-key-file are two steps: give one of them.',
+            '--new-key-file, --finish and --cancel are three steps: give one of them.',
           )
-        await withLedger((ledger, config) =>
-          options.finish ? finish(options, ledger, config) : rotate(options, ledger, config),
-        )
+        await withLedger((ledger, config) => {
+          if (options.cancel) return cancelRotation(options, ledger)
+          if (options.finish || isUnfinished(ledger, options)) return finishRotation(options, ledger)
+          return isKeyFileUsed(config) && !options.newKeyFile
+            ? rotateInPlace(options, ledger, config)
+            : prepareRotation(options, ledger, config)
+        })
+      }),
+    )
+  keys
+    .command('discard-master <id>')
+    .description(
+      'destroy an old master key that was kept beside the key file: backups made under it open no more',
+    )
+    .option('--json', 'print JSON')
+    .action(
+      action(async (id: string, options: OutputOptions) => {
+        await withLedger(async ({ masterKey }, config) => {
+          if (id === masterKeyId(masterKey))
+            throw new CommandError('key_in_use', `${id} is the master key in use.`)
+          const file = keptKeyFile(config.masterKeyFile, id)
+          if (!/^[0-9a-f]{16}$/.test(id) || !existsSync(file))
+            throw new CommandError(
+              'key_not_found',
+              `There is no master key ${id} beside ${config.masterKeyFile}.`,
+            )
+          await unlink(file)
+          print(
+            options,
+            { discarded: id, file },
+            () => `${file} is gone: what was backed up under it opens no more.`,
+          )
+        })
       }),
     )
 }
 
-async function rotate(options: RotateOptions, ledger: Ledger, config: Config): Promise<void> {
-  if (!options.newKeyFile && !isKeyFileUsed(config))
+/** A change in the key file's own place that a crash ended is taken up where it stands. */
+function isUnfinished({ keys }: Ledger, { newKeyFile }: RotateOptions): boolean {
+  return keys.phase !== 'settled' && !newKeyFile
+}
+
+/** All of it at once: this program can replace the key. The old one is kept, for the backups made under it. */
+async function rotateInPlace(options: RotateOptions, ledger: Ledger, config: Config): Promise<void> {
+  const next = newMasterKey()
+  const file = config.masterKeyFile
+  let kept: string
+  try {
+    kept = keepKeyFile(file, ledger.masterKey)
+  } catch (error) {
+    throw new CommandError(
+      'key_file_read_only',
+      `Nothing can be written beside ${file} (${(error as Error).message}). Make the new key where its file is made ` +
+        '(openssl rand -base64 32), name a copy of it here with --new-key-file, put it in the place of the old one, restart the ' +
+        'service, and run: countersign keys rotate-master --finish',
+    )
+  }
+  await prepare(ledger.store, ledger.keys, next)
+  replaceKeyFile(file, next)
+  const { store } = ledger
+  // It is loaded already, since a ledger is open; help of this command does without.
+  const { findKeys } = await import('../ledger.js')
+  const keys = await findKeys(store.read, next)
+  const progress = progressSteps('Sealing anew')
+  await finish(store, keys!, next, progress.update).finally(() => progress.stop())
+  const id = masterKeyId(next)
+  const previousId = masterKeyId(ledger.masterKey)
+  print(
+    options,
+    { master_key_id: id, previous: null, kept },
+    () =>
+      `Master key ${id} is in ${file}; ${previousId} opens the database no more, and everything is sealed under new working keys.\n` +
+      `${BACKUP_NOW}\nThe old key is kept in ${kept} for the backups from before. When you need them no more: countersign keys discard-master ${previousId}`,
+  )
+}
+
+async function prepareRotation(options: RotateOptions, ledger: Ledger, config: Config): Promise<void> {
+  if (!options.newKeyFile)
     throw new CommandError(
       'new_key_needed',
       'The master key comes from outside, so that the new one must, too: make one with `openssl rand -base64 32`, keep it where ' +
         'the old one is kept, and name a file with it: --new-key-file <file>.',
     )
   const previousId = masterKeyId(loadMasterKey(config))
-  const next = options.newKeyFile ? readMasterKeyFile(options.newKeyFile) : newMasterKey()
+  const next = readMasterKeyFile(options.newKeyFile)
   const nextId = masterKeyId(next)
   if (nextId === previousId) throw new CommandError('same_key', 'That is the present master key.')
-  const sealed = sealKeys(ledger.keys, next, nextId)
-  // From here on both open the database, so that a crash between the steps locks nobody out.
-  await ledger.store.transaction((tx) =>
-    tx.putKeyring({ masterKeyId: nextId, sealed, createdAt: Date.now() }),
+  await prepare(ledger.store, ledger.keys, next)
+  print(
+    options,
+    { master_key_id: nextId, previous: previousId },
+    () =>
+      `Master key ${nextId} opens the database, as ${previousId} still does. Configure the new one, restart the service,\n` +
+      'and then run: countersign keys rotate-master --finish\n' +
+      `Keep ${previousId} as long as you keep backups from before.`,
   )
-  if (isKeyFileUsed(config) && !options.newKeyFile) {
-    replaceKeyFile(config.masterKeyFile, next)
-    await ledger.store.transaction((tx) => tx.deleteKeyring(previousId))
-    print(
-      options,
-      { master_key_id: nextId, previous: null },
-      () => `Master key ${nextId} is in ${config.masterKeyFile}; ${previousId} opens the database no more.`,
-    )
-  } else
-    print(
-      options,
-      { master_key_id: nextId, previous: previousId },
-      () =>
-        `Master key ${nextId} opens the database, as ${previousId} still does. Configure the new one, restart the service,\n` +
-        'and then run: countersign keys rotate-master --finish',
-    )
 }
 
-async function finish(options: RotateOptions, { store }: Ledger, config: Config): Promise<void> {
-  const id = masterKeyId(loadMasterKey(config))
-  const forgotten = await store.transaction(async (tx) => {
-    const others = (await tx.keyrings()).filter(({ masterKeyId: one }) => one !== id)
-    for (const { masterKeyId: one } of others) await tx.deleteKeyring(one)
-    return others.map(({ masterKeyId: one }) => one)
-  })
-  print(options, { master_key_id: id, forgotten }, () =>
-    forgotten.length === 0
-      ? `Only master key ${id} opens the database.`
-      : `Only master key ${id} opens the database; forgotten: ${forgotten.join(', ')}.`,
+async function finishRotation(options: RotateOptions, { store, keys, masterKey }: Ledger): Promise<void> {
+  const id = masterKeyId(masterKey)
+  const progress = progressSteps('Sealing anew')
+  const forgotten = await finish(store, keys, masterKey, progress.update).finally(() => progress.stop())
+  print(
+    options,
+    { master_key_id: id, forgotten },
+    () =>
+      `Only master key ${id} opens the database; everything is sealed under new working keys. ${BACKUP_NOW}`,
   )
 }
+
+async function cancelRotation(options: RotateOptions, { store, keys, masterKey }: Ledger): Promise<void> {
+  const id = masterKeyId(masterKey)
+  if (keys.phase !== 'settled')
+    throw new CommandError(
+      'too_late',
+      `Master key ${id} is the new one: there is no way back, only --finish.`,
+    )
+  const forgotten = await cancel(store, masterKey)
+  print(options, { master_key_id: id, forgotten }, () =>
+    forgotten.length === 0
+      ? `No change of the master key is under way; ${id} is in use.`
+      : `Given up: ${forgotten.join(', ')}. Master key ${id} stays in use.`,
+  )
+}
+
+const BACKUP_NOW = 'Make a backup now: the keys of users in older ones fit the copies beside them alone.'

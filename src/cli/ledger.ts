@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { type Config, loadConfig, sqliteFile } from '../config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
-import { type Ledger, openLedger } from '../ledger.js'
+import type { Ledger } from '../ledger.js'
 import { CommandError } from './output.js'
 
 type Work<T> = (ledger: Ledger, config: Config) => Promise<T>
@@ -39,7 +39,15 @@ export function assertMasterKey(config: Config): void {
     )
 }
 
-async function using<T>(config: Config, work: Work<T>): Promise<T> {
+/** Databases, their logs and backups are for the owner alone, whatever the shell that started us allows. */
+export function closeFilesToOthers(): void {
+  process.umask(0o077)
+}
+
+export async function using<T>(config: Config, work: Work<T>): Promise<T> {
+  closeFilesToOthers()
+  // Loaded here: help needs no database, and shows where SQLite is broken, too.
+  const { openLedger } = await import('../ledger.js')
   const ledger = await openLedger(config)
   try {
     return await work(ledger, config)

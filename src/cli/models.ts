@@ -12,8 +12,7 @@ import { action, CommandError, EXIT, type OutputOptions, print } from './output.
 import { progressSteps } from './progress.js'
 import { type Cell, listing } from './style.js'
 
-export function registerModelsCommands(program: Command): void {
-  const models = program.command('models').description('list, verify, pull, import and build model packs')
+export function registerModelsCommands(models: Command): void {
   registerImportCommand(models)
   registerPullCommand(models)
 

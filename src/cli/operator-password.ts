@@ -6,10 +6,8 @@ import { generatePassword, hashPassword } from '../dashboard/operator-password.j
 import { action, CommandError, note, type OutputOptions, print } from './output.js'
 import { readStandardInput } from './standard-input.js'
 
-export function registerOperatorPasswordCommand(program: Command): void {
-  program
-    .command('operator-password')
-    .description('print the hash of a password for COUNTERSIGN_OPERATOR_PASSWORD or its file')
+export function registerOperatorPasswordCommand(command: Command): void {
+  command
     .option('--generate', 'make the password, too')
     .option('--json', 'print JSON')
     .action(

@@ -54,7 +54,10 @@ export function action<A extends unknown[]>(
 
 function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems
-  return [error instanceof Error ? error.message : String(error)]
+  const message = error instanceof Error ? error.message : String(error)
+  if (codeOf(error) !== 'internal_error') return [message]
+  // What nobody foresaw is most often a part that is missing or made for another Node; the stack has the rest.
+  return [`${message.split('\n')[0]}; \`countersign doctor\` tells whether the installation is whole`]
 }
 
 function codeOf(error: unknown): string {

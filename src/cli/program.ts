@@ -1,36 +1,16 @@
-/** The `countersign` command: dispatches to one file a command. */
+/** The `countersign` command: hands each command to the file behind it. */
 import { Command, CommanderError } from 'commander'
-import { SETTINGS } from '../config.js'
+import { CONFIG_VARIABLE } from '../config/variables.js'
 import { VERSION } from '../version.js'
+import { COMMANDS } from './commands.js'
 import { EXIT, fail, UsageError } from './output.js'
-
-/** Loaded only when needed: the native addons behind some of them cost most of a short command's time. */
-const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
-  serve: async () => (await import('./serve.js')).registerServeCommand,
-  tenant: async () => (await import('./tenant.js')).registerTenantCommands,
-  compare: async () => (await import('./compare.js')).registerCompareCommand,
-  evaluate: async () => (await import('./evaluate.js')).registerEvaluateCommand,
-  jwt: async () => (await import('./jwt.js')).registerJwtCommand,
-  models: async () => (await import('./models.js')).registerModelsCommands,
-  backup: async () => (await import('./backup.js')).registerBackupCommand,
-  restore: async () => (await import('./backup.js')).registerRestoreCommand,
-  audit: async () => (await import('./audit.js')).registerAuditCommands,
-  keys: async () => (await import('./keys.js')).registerKeysCommands,
-  config: async () => (await import('./config.js')).registerConfigCommands,
-  'operator-password': async () => (await import('./operator-password.js')).registerOperatorPasswordCommand,
-  completion: async () => (await import('./completion.js')).registerCompletionCommand,
-  doctor: async () => (await import('./doctor.js')).registerDoctorCommand,
-}
-
-/** They open no configuration. */
-const WITHOUT_CONFIG: ReadonlySet<string> = new Set(['jwt', 'operator-password', 'completion'])
 
 /** Leaves how it ended in `process.exitCode`. @param argv what follows the command's own name */
 export async function runProgram(argv: readonly string[]): Promise<void> {
   // Asked before anything is parsed, because what cannot be parsed is told as JSON too.
   const isJson = argv.includes('--json')
   try {
-    await (await createProgram(argv[0], isJson)).parseAsync(argv, { from: 'user' })
+    await (await createProgram(argv, isJson)).parseAsync(argv, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     // Commander leaves by here for --help and --version too, with exit code 0.
@@ -40,7 +20,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
   }
 }
 
-async function createProgram(name: string | undefined, isJson: boolean): Promise<Command> {
+async function createProgram(argv: readonly string[], isJson: boolean): Promise<Command> {
   const program = new Command('countersign')
     .description('Self-hosted biometric step-up verification.')
     .version(VERSION)
@@ -59,17 +39,21 @@ Examples:
     .configureOutput(isJson ? { writeErr: () => {} } : {})
     .exitOverride()
 
-  const wanted = COMMANDS[name ?? '']
-  // A completion script names them all.
-  const isAlone = wanted !== undefined && wanted !== COMMANDS.completion
-  for (const load of isAlone ? [wanted] : Object.values(COMMANDS)) (await load())(program)
-
-  for (const command of leaves(program))
-    if (!WITHOUT_CONFIG.has(command.name()))
-      command.option('--config <file>', `configuration file (default: ${SETTINGS.configFile.variable})`)
+  // The first word that is no option; behind `help` the next one.
+  const words = argv.filter((argument) => !argument.startsWith('-'))
+  const asked = words[0] === 'help' ? words[1] : words[0]
+  for (const { usage, description, load, isWithoutConfig } of COMMANDS) {
+    const command = program.command(usage).description(description)
+    // What was not asked for is only listed; a completion script names every option of all.
+    if (asked !== command.name() && asked !== 'completion') continue
+    ;(await load())(command)
+    if (!isWithoutConfig)
+      for (const leaf of leaves(command))
+        leaf.option('--config <file>', `configuration file (default: ${CONFIG_VARIABLE})`)
+  }
   program.hook('preAction', (_, command) => {
     const { config } = command.opts<{ config?: string }>()
-    if (config) process.env[SETTINGS.configFile.variable] = config
+    if (config) process.env[CONFIG_VARIABLE] = config
   })
   return program
 }

@@ -1,18 +1,17 @@
 /** `countersign serve`: runs the service until it is told to stop. */
 import type { Command } from 'commander'
 import { type Config, loadConfig, resolveConfig } from '../config.js'
-import { prepareModels, Service } from '../service.js'
+import { prepareModels } from '../engine-setup.js'
+import type { Service } from '../service.js'
 import { VERSION } from '../version.js'
 import { configWarnings } from './config-warnings.js'
-import { demoInstructions, demoView, prepareDemo } from './demo.js'
+import { closeFilesToOthers } from './ledger.js'
 import { action, note, type OutputOptions } from './output.js'
 import { progressSteps } from './progress.js'
 import { paint } from './style.js'
 
-export function registerServeCommand(program: Command): void {
-  program
-    .command('serve')
-    .description('run the service: production, sandbox and admin listeners')
+export function registerServeCommand(command: Command): void {
+  command
     .option('--demo', 'on an empty database, create a tenant "demo" and say how to try it')
     .option(
       '--json',
@@ -22,6 +21,7 @@ export function registerServeCommand(program: Command): void {
       action(async (options: OutputOptions & { demo?: boolean }) => {
         // What a full disk does not take of our notes is lost; it must not end the service.
         process.stderr.on('error', () => {})
+        closeFilesToOthers()
         const config = loadConfig()
         const warnings = configWarnings(resolveConfig())
         if (!options.json)
@@ -35,6 +35,7 @@ export function registerServeCommand(program: Command): void {
           admin: service.adminUrl,
         }
         const operatorPassword = service.generatedOperatorPassword
+        const { demoInstructions, demoView, prepareDemo } = await import('./demo.js')
         const demo = options.demo ? await prepareDemo(service) : null
         if (options.json)
           // Not to stdout: that is the log, and goes where no secret may.
@@ -42,6 +43,7 @@ export function registerServeCommand(program: Command): void {
             JSON.stringify({
               version: VERSION,
               ...where,
+              transport: service.transport,
               operator_password: operatorPassword,
               demo: demo && demoView(demo),
               warnings,
@@ -49,7 +51,7 @@ export function registerServeCommand(program: Command): void {
           )
         else {
           note(
-            `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n`,
+            `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n  HTTP        ${service.transport.description}\n`,
           )
           if (operatorPassword)
             note(`The operator's password for the dashboard, shown only now:\n\n  ${operatorPassword}\n`)
@@ -62,6 +64,7 @@ export function registerServeCommand(program: Command): void {
 async function start(config: Config): Promise<Service> {
   const progress = progressSteps('Preparing the baseline model pack')
   await prepareModels(config, progress.update).finally(() => progress.stop())
+  const { Service } = await import('../service.js')
   return Service.start(config)
 }
 

@@ -1,13 +1,12 @@
 /** `countersign tenant …`: tenants, their keys and their signing secret, straight on the database; a running service sees it at once. */
 import type { Command } from 'commander'
-import type { AuditEvent } from '../audit/audit-log.js'
 import { isoTime, MINUTE_MS } from '../clock.js'
 import { adminUrl, type Config, type Environment, parseRate } from '../config.js'
-import { productionKeyState } from '../dashboard/tenant-routes.js'
-import type { Ledger } from '../ledger.js'
+import { COMMAND_LINE } from '../operations/operation.js'
+import type { Operations } from '../operations/operations.js'
+import { keyView, productionKeyState, rotationView } from '../operations/views.js'
 import type { TenantRecord } from '../storage/records.js'
-import type { StoreTransaction } from '../storage/store.js'
-import { createLoginLink, LOGIN_LINK_MS } from '../tenancy/login-link.js'
+import { LOGIN_LINK_MS } from '../tenancy/login-link.js'
 import { createdTenantRows, createdTenantView } from './created-tenant.js'
 import { parseDuration } from './duration.js'
 import { withLedger, withNewLedger } from './ledger.js'
@@ -19,29 +18,17 @@ interface KeyOptions extends OutputOptions {
   grace: string
 }
 
-/** Changes a tenant and audits the change, in one transaction. */
-async function change<T>(
+/** Does something to a tenant that is there, as the operator. */
+function operate<T>(
   name: string,
-  event: AuditEvent['event'],
-  work: (
-    tx: StoreTransaction,
-    tenant: TenantRecord,
-    ledger: Ledger,
-  ) => Promise<{ result: T; facts: Record<string, unknown> }>,
+  work: (operations: Operations, tenant: TenantRecord, config: Config) => Promise<T>,
 ): Promise<T> {
-  return withLedger(async (ledger) => {
-    const tenant = await ledger.tenancy.find(name)
-    return ledger.store.transaction(async (tx) => {
-      const { result, facts } = await work(tx, tenant, ledger)
-      await ledger.audit.append(tx, tenant.id, { ...facts, event, actor: 'operator', request_id: null })
-      return result
-    })
-  })
+  return withLedger(async ({ tenancy, operations }, config) =>
+    work(operations, await tenancy.find(name), config),
+  )
 }
 
-export function registerTenantCommands(program: Command): void {
-  const tenant = program.command('tenant').description('create tenants and manage their keys')
-
+export function registerTenantCommands(tenant: Command): void {
   tenant
     .command('create <name>')
     .description('create a tenant; prints its sandbox key and signing secret, once')
@@ -55,8 +42,9 @@ export function registerTenantCommands(program: Command): void {
           ...(options.fmr ? { fmr: parseFmr(options.fmr) } : {}),
         }
         await withNewLedger(async (ledger, config) => {
-          const created = await ledger.tenancy.create(name, contract)
-          const view = createdTenantView(created, await loginLink(ledger, config, created.tenant.id))
+          const view = createdTenantView(
+            await ledger.operations.tenants.create(name, contract, adminUrl(config)),
+          )
           print(options, view, () => fields(createdTenantRows(view)))
           if (!options.json)
             note(
@@ -82,12 +70,8 @@ export function registerTenantCommands(program: Command): void {
               fmr: tenant.fmr,
               production_key: productionKeyState(tenant),
               keys: (await store.read.apiKeys(tenant.id)).map((key) => ({
-                id: key.id,
-                type: key.type,
+                ...keyView(key),
                 hint: `…${key.hint}`,
-                created_at: isoTime(key.createdAt),
-                valid_until: key.validUntil === null ? null : isoTime(key.validUntil),
-                revoked_at: key.revokedAt === null ? null : isoTime(key.revokedAt),
               })),
             })),
           )
@@ -115,12 +99,11 @@ export function registerTenantCommands(program: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
-        await withLedger(async (ledger, config) => {
-          const { id } = await ledger.tenancy.find(name)
-          const link = await loginLink(ledger, config, id)
-          print(options, { dashboard_url: link }, () => link)
-          if (!options.json) note(`The link works once, within ${LOGIN_LINK_MS / MINUTE_MS} minutes.`)
-        })
+        const link = await operate(name, ({ tenants }, tenant, config) =>
+          tenants.createLoginLink(tenant, adminUrl(config)),
+        )
+        print(options, { dashboard_url: link }, () => link)
+        if (!options.json) note(`The link works once, within ${LOGIN_LINK_MS / MINUTE_MS} minutes.`)
       }),
     )
 
@@ -130,10 +113,9 @@ export function registerTenantCommands(program: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
-        const productionKey = await change(name, 'key_revealed', async (tx, tenant, { tenancy }) => ({
-          result: await tenancy.revealProductionKey(tx, tenant),
-          facts: { type: 'production' },
-        }))
+        const productionKey = await operate(name, ({ keys }, tenant) =>
+          keys.revealProduction(tenant, COMMAND_LINE),
+        )
         print(options, { production_key: productionKey }, () => productionKey)
         if (!options.json)
           note('The production key is shown only now; put it into the secret store of your backend.')
@@ -148,10 +130,7 @@ export function registerTenantCommands(program: Command): void {
     .action(
       action(async (name: string, options: OutputOptions & { type: string }) => {
         const type = parseType(options.type)
-        const revoked = await change(name, 'key_revoked', async (tx, tenant, { tenancy }) => ({
-          result: await tenancy.revokeKeys(tx, tenant, type),
-          facts: { type },
-        }))
+        const revoked = await operate(name, ({ keys }, tenant) => keys.revoke(tenant, COMMAND_LINE, type))
         print(
           options,
           { revoked },
@@ -170,10 +149,9 @@ export function registerTenantCommands(program: Command): void {
       action(async (name: string, options: KeyOptions) => {
         const type = parseType(options.type)
         const graceMs = parseDuration(options.grace)
-        const key = await change(name, 'key_reissued', async (tx, tenant, { tenancy }) => ({
-          result: await tenancy.reissueKey(tx, tenant, type, graceMs),
-          facts: { type },
-        }))
+        const key = await operate(name, ({ keys }, tenant) =>
+          keys.reissue(tenant, COMMAND_LINE, type, graceMs),
+        )
         print(options, { [`${type}_key`]: key }, () => key)
         if (!options.json)
           note(
@@ -191,36 +169,19 @@ export function registerTenantCommands(program: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions & { force?: boolean }) => {
-        const { current, previous } = await change(
-          name,
-          'rotate_signing',
-          async (tx, tenant, { secrets }) => {
-            const rotation = await secrets.rotate(tx, tenant.id, options.force ?? false)
-            return {
-              result: rotation,
-              facts: { current: rotation.current.id, previous: rotation.previous.id },
-            }
-          },
+        const rotation = await operate(name, ({ keys }, tenant) =>
+          keys.rotateSigning(tenant, COMMAND_LINE, options.force ?? false),
         )
-        const view = {
-          signing_secret: { id: current.id, secret: current.secret, created_at: isoTime(current.createdAt) },
-          previous: { id: previous.id, valid_until: isoTime(previous.validUntil) },
-        }
+        const view = rotationView(rotation)
         print(options, view, () =>
           fields([
             ['Signing secret', view.signing_secret.secret],
             ['Signing secret id', view.signing_secret.id],
-            ['Old secret', `${previous.id}, valid until ${view.previous.valid_until}`],
+            ['Old secret', `${view.previous.id}, valid until ${view.previous.valid_until}`],
           ]),
         )
       }),
     )
-}
-
-function loginLink({ store }: Ledger, config: Config, tenantId: string): Promise<string> {
-  return store.transaction((tx) =>
-    createLoginLink(tx, { tenantId, adminUrl: adminUrl(config), now: Date.now() }),
-  )
 }
 
 function parseType(text: string): Environment {

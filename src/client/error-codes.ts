@@ -4,6 +4,7 @@ export const ERROR_CODES = [
   'malformed_json',
   'invalid_request',
   'invalid_idempotency_key',
+  'malformed_request',
   'missing_api_key',
   'malformed_api_key',
   'invalid_api_key',
@@ -14,6 +15,7 @@ export const ERROR_CODES = [
   'unknown_endpoint',
   'reference_not_found',
   'method_not_allowed',
+  'request_timeout',
   'already_enrolled',
   'rotation_in_progress',
   'idempotency_in_progress',
@@ -30,6 +32,7 @@ export const ERROR_CODES = [
   'low_quality',
   'liveness_failed',
   'rate_limited',
+  'headers_too_large',
   'internal_error',
   'overloaded',
   'engine_unavailable',
@@ -59,6 +62,9 @@ export type ErrorCategory = (typeof ERROR_CATEGORIES)[number]
  * None of them says anything about a user.
  */
 export const UNVERIFIABLE_CODES: ReadonlySet<string> = new Set<ErrorCode>([
+  'malformed_request',
+  'request_timeout',
+  'headers_too_large',
   'missing_api_key',
   'malformed_api_key',
   'invalid_api_key',

@@ -1,4 +1,5 @@
 /** Parsers of settings: each turns text into a value, or throws a ConfigError with the variable, the text and what was expected. */
+import { resolve } from 'node:path'
 import { ConfigError } from './config-error.js'
 
 export interface ListenAddress {
@@ -63,6 +64,11 @@ export function baseUrl(text: string, variable: string): string {
 
 export function text(value: string): string {
   return value
+}
+
+/** Absolute, from the folder in which the command was started. */
+export function path(value: string): string {
+  return resolve(value)
 }
 
 /** Names, separated by commas. */

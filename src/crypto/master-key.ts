@@ -56,6 +56,18 @@ export function replaceKeyFile(file: string, masterKey: Buffer): void {
   replaceDurably(file, keyText(masterKey))
 }
 
+/** Where an old master key is kept beside the key file. */
+export function keptKeyFile(file: string, id: string): string {
+  return `${file}.${id}`
+}
+
+/** Keeps the key that is about to be replaced; the backups made under it open with it alone. @returns where */
+export function keepKeyFile(file: string, masterKey: Buffer): string {
+  const kept = keptKeyFile(file, masterKeyId(masterKey))
+  createDurably(kept, keyText(masterKey))
+  return kept
+}
+
 /** @throws ConfigError */
 export function readMasterKeyFile(file: string): Buffer {
   try {

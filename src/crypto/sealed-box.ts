@@ -6,6 +6,12 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEADER_BYTES = 1 + NONCE_BYTES + TAG_BYTES
 
+/** A key that seals, and others that still open what was sealed before it or will be after it: all of 32 bytes. */
+export interface SealingKey {
+  current: Buffer
+  others: Buffer[]
+}
+
 /**
  * Seals `plaintext` under `key` (32 bytes). `context` is authenticated, not stored: a box moved to another row does not open.
  * Layout: version (1), nonce (12), tag (16), ciphertext.
@@ -26,4 +32,25 @@ export function open(key: Buffer, box: Uint8Array, context: string): Buffer {
     .setAAD(Buffer.from(context))
     .setAuthTag(box.subarray(1 + NONCE_BYTES, HEADER_BYTES))
   return Buffer.concat([decipher.update(box.subarray(HEADER_BYTES)), decipher.final()])
+}
+
+/** @throws Error when none of the keys opens the box in this context */
+export function openWithAny({ current, others }: SealingKey, box: Uint8Array, context: string): Buffer {
+  for (const key of others)
+    try {
+      return open(current, box, context)
+    } catch {
+      current = key
+    }
+  return open(current, box, context)
+}
+
+/** @returns null where the box is sealed under the current key already */
+export function sealAnew(key: SealingKey, box: Uint8Array, context: string): Buffer | null {
+  try {
+    open(key.current, box, context)
+    return null
+  } catch {
+    return seal(key.current, openWithAny(key, box, context), context)
+  }
 }

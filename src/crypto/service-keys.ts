@@ -1,60 +1,142 @@
 /**
- * The keys that the service works with, one a purpose. They are kept in the database, sealed under the master key: changing
- * the master key seals them anew and touches nothing else.
+ * The keys that the service works with, one a purpose: random, kept in the database as a keyring that is sealed under the master
+ * key. A new master key brings new working keys with it, so that whoever once held an old one opens no later copy.
  */
-import { hkdfSync } from 'node:crypto'
-import { open, seal } from './sealed-box.js'
+import { hkdfSync, randomBytes } from 'node:crypto'
+import { open, type SealingKey, seal } from './sealed-box.js'
 
-/** Each is 32 bytes; no key ever serves two algorithms. */
+/** Each key is 32 bytes; no key ever serves two algorithms. */
 export interface ServiceKeys {
   /** Wraps the data keys of users. */
-  wrapping: Buffer
+  wrapping: SealingKey
   /** Seals signing secrets. */
-  secrets: Buffer
-  /** HMAC key that turns a user id into its look-up pseudonym. */
-  lookup: Buffer
+  secrets: SealingKey
   /** Seals kept responses that belong to no enrolled user. */
-  idempotency: Buffer
-  /** HMAC key of the audit chain. */
-  audit: Buffer
+  idempotency: SealingKey
+  /** HMAC keys of the audit chain, oldest first; the last one links and seals, the others check what they linked. */
+  audit: Buffer[]
+  /** HMAC key that turns a user id into its look-up pseudonym. It never moves: user ids are stored nowhere. */
+  lookup: Buffer
   /** Signs responses for which no tenant is known; the operator may print it. */
   instance: Buffer
+  phase: KeyPhase
 }
 
-/** An installation's first keys (HKDF-SHA256, RFC 5869): two processes that start at once make the same. */
-export function deriveKeys(masterKey: Buffer): ServiceKeys {
-  const derive = (purpose: string) =>
-    Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), `countersign/v1/${purpose}`, 32))
+/**
+ * Where a change of the working keys stands. `prepared`: the next ones open and do not seal yet; `activated`: they seal, and the
+ * ones before still open what was not sealed anew; `settled`: there is one set alone.
+ */
+export type KeyPhase = 'prepared' | 'activated' | 'settled'
+
+const KEY_BYTES = 32
+/** The purposes whose boxes can be sealed anew. */
+export const SEALING = ['wrapping', 'secrets', 'idempotency'] as const
+
+export function newKeys(): ServiceKeys {
+  const random = () => randomBytes(KEY_BYTES)
+  const alone = (): SealingKey => ({ current: random(), others: [] })
   return {
-    wrapping: derive('wrapping'),
-    secrets: derive('secrets'),
-    lookup: derive('lookup'),
-    idempotency: derive('idempotency'),
-    audit: derive('audit'),
-    instance: derive('instance'),
+    wrapping: alone(),
+    secrets: alone(),
+    idempotency: alone(),
+    audit: [random()],
+    lookup: random(),
+    instance: random(),
+    phase: 'settled',
   }
 }
 
+/** The keys of a database from before there were keyrings (HKDF-SHA256, RFC 5869). */
+export function deriveKeys(masterKey: Buffer): ServiceKeys {
+  const derive = (purpose: string) =>
+    Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), `countersign/v1/${purpose}`, KEY_BYTES))
+  return {
+    wrapping: { current: derive('wrapping'), others: [] },
+    secrets: { current: derive('secrets'), others: [] },
+    idempotency: { current: derive('idempotency'), others: [] },
+    audit: [derive('audit')],
+    lookup: derive('lookup'),
+    instance: derive('instance'),
+    phase: 'settled',
+  }
+}
+
+/** Fresh keys beside the present ones, which still seal. @param keys settled ones */
+export function prepareKeys(keys: ServiceKeys): ServiceKeys {
+  const beside = ({ current }: SealingKey): SealingKey => ({ current, others: [randomBytes(KEY_BYTES)] })
+  return {
+    ...keys,
+    wrapping: beside(keys.wrapping),
+    secrets: beside(keys.secrets),
+    idempotency: beside(keys.idempotency),
+    phase: 'prepared',
+  }
+}
+
+/** The prepared keys seal from now on, and a fresh one links the audit log. @param keys prepared ones */
+export function activateKeys(keys: ServiceKeys): ServiceKeys {
+  const swap = ({ current, others }: SealingKey): SealingKey => ({ current: others[0]!, others: [current] })
+  return {
+    ...keys,
+    wrapping: swap(keys.wrapping),
+    secrets: swap(keys.secrets),
+    idempotency: swap(keys.idempotency),
+    audit: [...keys.audit, randomBytes(KEY_BYTES)],
+    phase: 'activated',
+  }
+}
+
+/** Forgets the keys under which nothing is sealed any more. @param keys activated ones */
+export function settleKeys(keys: ServiceKeys): ServiceKeys {
+  const alone = ({ current }: SealingKey): SealingKey => ({ current, others: [] })
+  return {
+    ...keys,
+    wrapping: alone(keys.wrapping),
+    secrets: alone(keys.secrets),
+    idempotency: alone(keys.idempotency),
+    phase: 'settled',
+  }
+}
+
+/** A keyring as text. A plain key stands for one without others, as older versions wrote them. */
+type KeyringText = Record<string, string | string[]>
+
 /** @param masterKeyId of the master key: a keyring sealed under another one does not open */
 export function sealKeys(keys: ServiceKeys, masterKey: Buffer, masterKeyId: string): Buffer {
-  const plaintext = JSON.stringify(keys, (_name, key) =>
-    key?.type === 'Buffer' ? Buffer.from(key).toString('base64') : key,
-  )
-  return seal(wrappingKey(masterKey), Buffer.from(plaintext), masterKeyId)
+  const text = (key: Buffer) => key.toString('base64')
+  const all = ({ current, others }: SealingKey) => [current, ...others].map(text)
+  const plaintext: KeyringText = {
+    wrapping: all(keys.wrapping),
+    secrets: all(keys.secrets),
+    idempotency: all(keys.idempotency),
+    audit: keys.audit.map(text),
+    lookup: text(keys.lookup),
+    instance: text(keys.instance),
+    phase: keys.phase,
+  }
+  return seal(wrappingKey(masterKey), Buffer.from(JSON.stringify(plaintext)), masterKeyId)
 }
 
 /** @throws Error when the master key is another */
 export function openKeys(sealed: Buffer, masterKey: Buffer, masterKeyId: string): ServiceKeys {
-  const texts = JSON.parse(open(wrappingKey(masterKey), sealed, masterKeyId).toString()) as Record<
-    string,
-    string
-  >
-  return Object.fromEntries(
-    Object.entries(texts).map(([name, text]) => [name, Buffer.from(text, 'base64')]),
-  ) as unknown as ServiceKeys
+  const texts = JSON.parse(open(wrappingKey(masterKey), sealed, masterKeyId).toString()) as KeyringText
+  const keys = (name: string) => [texts[name]!].flat().map((text) => Buffer.from(text, 'base64'))
+  const sealing = (name: string): SealingKey => {
+    const [current, ...others] = keys(name)
+    return { current: current!, others }
+  }
+  return {
+    wrapping: sealing('wrapping'),
+    secrets: sealing('secrets'),
+    idempotency: sealing('idempotency'),
+    audit: keys('audit'),
+    lookup: keys('lookup')[0]!,
+    instance: keys('instance')[0]!,
+    phase: (texts.phase as KeyPhase | undefined) ?? 'settled',
+  }
 }
 
 /** The master key itself seals nothing. */
 function wrappingKey(masterKey: Buffer): Buffer {
-  return Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), 'countersign/v1/keyring', 32))
+  return Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), 'countersign/v1/keyring', KEY_BYTES))
 }

@@ -1,49 +1,45 @@
 /** The dashboard's API under /api/: session, CSRF, permission, schema, route — in this order, for every request. */
 
-import Type from 'typebox'
+import type { TSchema } from 'typebox'
 import { ApiError } from '../api-error.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import { type InputParser, inputParser } from '../server/json-body.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import { TenancyError } from '../tenancy/tenancy.js'
+import * as bodies from './bodies.js'
+import type { SessionView, SignedOut } from './contract.js'
 import { DashboardError, refusal } from './dashboard-error.js'
 import type { DashboardServices } from './dashboard-services.js'
-import { CONTRACT_ROUTES } from './operator-routes.js'
 import { json } from './replies.js'
-import { type OperatorRoute, ROUTES, type RouteCall, type TenantRoute } from './routes.js'
+import type { OperatorCall, RouteOptions, TenantCall } from './route.js'
+import { ROUTES } from './routes.js'
 import { assertCsrfToken, assertSameOrigin, type Credentials, csrfToken, type Session } from './sessions.js'
 
 const SESSION_PATH = '/api/session'
-const TENANT_PATH = /^\/api\/tenants\/(ten_[0-9a-f]{32})(\/.*)?$/
+const OPERATOR_PREFIX = '/api'
+const TENANT_PATH = /^\/api\/tenants\/(ten_[0-9a-f]{32})(\/.+)?$/
 /** For all but photos, and for whoever has not signed in yet. */
 const SMALL_BODY_BYTES = 16_384
 const SAFE = new Set(['GET', 'HEAD'])
 
-const credentials: InputParser = inputParser({
-  body: Type.Union([
-    Type.Object({ login_token: Type.String({ maxLength: 64 }) }, { additionalProperties: false }),
-    Type.Object({ password: Type.String({ maxLength: 1024 }) }, { additionalProperties: false }),
-  ]),
-})
+const parseCredentials: InputParser = inputParser({ body: bodies.credentials })
 
-interface Compiled<Route> {
-  route: Route
+/** A route of either table, whatever the contract says of it. */
+type AnyRoute<Call> = RouteOptions & { body?: TSchema } & (
+    | { answer: (call: Call) => Promise<unknown> }
+    | { reply: (call: Call) => Promise<Reply> }
+  )
+
+interface CompiledRoute<Call> extends RouteOptions {
   parse: InputParser
-  /** A tenant's session may not. */
-  operatorOnly: boolean
+  run: (call: Call) => Promise<Reply>
 }
 
 export class AdminApi {
-  private readonly operatorRoutes: Map<string, Compiled<OperatorRoute<unknown>>>
-  private readonly tenantRoutes: Map<string, Compiled<TenantRoute<unknown>>>
+  private readonly operatorRoutes = compile<OperatorCall<never>>(ROUTES.operator)
+  private readonly tenantRoutes = compile<TenantCall<never>>(ROUTES.tenant)
 
-  constructor(private readonly services: DashboardServices) {
-    this.operatorRoutes = compile(ROUTES.operator, true)
-    this.tenantRoutes = new Map([
-      ...compile(ROUTES.tenant, false),
-      ...compile(CONTRACT_ROUTES as Array<TenantRoute<unknown>>, true),
-    ])
-  }
+  constructor(private readonly services: DashboardServices) {}
 
   readonly handle = async (request: IncomingRequest): Promise<Reply> => {
     const requestId = newRequestId(this.services.clock.now())
@@ -65,7 +61,7 @@ export class AdminApi {
     switch (request.method) {
       case 'POST': {
         const body = await request.body(this.deadline(), SMALL_BODY_BYTES)
-        const input = credentials(body, request.headers['content-type'], '') as Credentials
+        const input = parseCredentials(body, request.headers['content-type'], '') as Credentials
         const session = await sessions.signIn(input, request.remoteAddress)
         return json(sessionView(session), 201, { 'Set-Cookie': sessions.cookie(session) })
       }
@@ -76,7 +72,7 @@ export class AdminApi {
         const session = await sessions.find(request)
         assertCsrfToken(session, request.headers['x-csrf-token'])
         await sessions.signOut(session)
-        return json({ signed_in: false }, 200, { 'Set-Cookie': sessions.clearedCookie() })
+        return json({ signed_in: false } satisfies SignedOut, 200, { 'Set-Cookie': sessions.clearedCookie() })
       }
       default:
         throw new ApiError('method_not_allowed', { headers: { Allow: 'GET, POST, DELETE' } })
@@ -87,31 +83,31 @@ export class AdminApi {
     const session = await this.services.sessions.find(request)
     if (!SAFE.has(request.method)) assertCsrfToken(session, request.headers['x-csrf-token'])
     const method = request.method === 'HEAD' ? 'GET' : request.method
-    const [, tenantId, rest = ''] = TENANT_PATH.exec(request.path) ?? []
-    const compiled = tenantId
-      ? this.tenantRoutes.get(`${method} ${rest}`)
-      : this.operatorRoutes.get(`${method} ${request.path}`)
+    const [, tenantId, rest = '/'] = TENANT_PATH.exec(request.path) ?? []
+    const path = request.path.slice(OPERATOR_PREFIX.length)
+    const ofOperator = tenantId === undefined ? this.operatorRoutes.get(`${method} ${path}`) : undefined
+    const ofTenant = tenantId === undefined ? undefined : this.tenantRoutes.get(`${method} ${rest}`)
+    const route = ofOperator ?? ofTenant
     // Before anything is looked up: a tenant learns nothing of what else there is.
     const isOwn = tenantId !== undefined && tenantId === session.tenantId
-    if (session.tenantId !== null && (!isOwn || compiled?.operatorOnly))
+    if (session.tenantId !== null && (!isOwn || route?.operatorOnly))
       throw new DashboardError('not_permitted')
-    if (!compiled) throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
+    if (!route) throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
     const deadlineMs = this.deadline()
-    const body = await request.body(deadlineMs, compiled.route.takesPhotos ? undefined : SMALL_BODY_BYTES)
-    const call: RouteCall<unknown> = {
+    const body = await request.body(deadlineMs, route.takesPhotos ? undefined : SMALL_BODY_BYTES)
+    const call: OperatorCall<never> = {
       services: this.services,
-      session,
-      actor: session.tenantId === null ? 'dashboard:operator' : 'dashboard:tenant',
-      input: compiled.parse(body, request.headers['content-type'], ''),
+      actor: { name: session.tenantId === null ? 'dashboard:operator' : 'dashboard:tenant', requestId },
+      // As the route's own schema has it, which the compiled parser has checked.
+      input: route.parse(body, request.headers['content-type'], '') as never,
       query: new URLSearchParams(request.query),
-      requestId,
       request,
       deadlineMs,
     }
-    if (tenantId === undefined) return (compiled.route as OperatorRoute<unknown>).handle(call)
-    const tenant = await this.services.ledger.store.read.tenantById(tenantId)
+    if (ofOperator) return ofOperator.run(call)
+    const tenant = await this.services.ledger.store.read.tenantById(tenantId!)
     if (!tenant) throw new TenancyError('tenant_not_found', 'There is no such tenant.')
-    return (compiled.route as TenantRoute<unknown>).handle({ ...call, tenant })
+    return ofTenant!.run({ ...call, tenant })
   }
 
   private deadline(): number {
@@ -119,19 +115,17 @@ export class AdminApi {
   }
 }
 
-function compile<Route extends OperatorRoute<unknown> | TenantRoute<unknown>>(
-  routes: Route[],
-  operatorOnly: boolean,
-): Map<string, Compiled<Route>> {
+function compile<Call>(table: Record<string, AnyRoute<Call>>): Map<string, CompiledRoute<Call>> {
   return new Map(
-    routes.map((route) => [
-      `${route.method} ${route.path}`,
-      { route, parse: inputParser(route), operatorOnly },
-    ]),
+    Object.entries(table).map(([name, route]) => {
+      const run = async (call: Call) =>
+        'reply' in route ? route.reply(call) : json(await route.answer(call), route.status)
+      return [name, { ...route, parse: inputParser(route), run }]
+    }),
   )
 }
 
-function sessionView(session: Session): Record<string, unknown> {
+function sessionView(session: Session): SessionView {
   return {
     role: session.tenantId === null ? 'operator' : 'tenant',
     tenant_id: session.tenantId,

@@ -30,6 +30,7 @@ export function adminHandler({ api, metrics, openApi, isReady }: AdminServerPart
   ])
   for (const [path, file] of staticFiles()) pages.set(path, async () => file)
   return async (request: IncomingRequest): Promise<Reply> => {
+    if (request.malformed) return plain(request.malformed.status, `${request.malformed.message}\n`)
     if (request.path.startsWith('/api/')) return api(request)
     const page = pages.get(request.path)
     if (!page) return plain(404, 'There is no such page.\n')

@@ -4,29 +4,23 @@ import { ApiError } from '../api-error.js'
 import { isoTime } from '../clock.js'
 import type { AuditRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
+import {
+  AUDIT_OUTCOMES,
+  type AuditEntry,
+  type AuditOutcome,
+  type AuditPageQuery,
+  type AuditQuery,
+} from './contract.js'
+import type { Query } from './route.js'
 
 const PAGE = 500
 const NEWEST = Number.MAX_SAFE_INTEGER
-const OUTCOMES = ['approved', 'rejected', 'done', 'failed'] as const
-
-export interface AuditEntry {
-  sequence: number
-  at: string
-  event: string
-  status?: number
-  subject?: string
-  verdict?: string
-  /** Chain value, in hex. */
-  hash: string
-  [fact: string]: unknown
-}
 
 export interface AuditFilter {
   event: string | null
   /** Pseudonym of a user. */
   subject: string | null
-  /** Of a verify its verdict; of everything else whether it was `done` or `failed`. */
-  outcome: (typeof OUTCOMES)[number] | null
+  outcome: AuditOutcome | null
   /** ISO 8601, the first moment within. */
   from: string | null
   /** ISO 8601, the first moment beyond. */
@@ -34,9 +28,10 @@ export interface AuditFilter {
 }
 
 /** @throws ApiError invalid_request */
-export function parseAuditFilter(query: URLSearchParams): AuditFilter {
-  const outcome = OUTCOMES.find((name) => name === query.get('outcome')) ?? null
-  if (query.get('outcome') && !outcome) throw invalid('outcome', `must be one of ${OUTCOMES.join(', ')}`)
+export function parseAuditFilter(query: Query<AuditQuery>): AuditFilter {
+  const outcome = AUDIT_OUTCOMES.find((name) => name === query.get('outcome')) ?? null
+  if (query.get('outcome') && !outcome)
+    throw invalid('outcome', `must be one of ${AUDIT_OUTCOMES.join(', ')}`)
   return {
     event: query.get('event') || null,
     subject: query.get('subject') || null,
@@ -47,7 +42,7 @@ export function parseAuditFilter(query: URLSearchParams): AuditFilter {
 }
 
 /** A sequence to go on from; the newest entry where none is named. @throws ApiError invalid_request */
-export function parseBefore(query: URLSearchParams): number {
+export function parseBefore(query: Query<AuditPageQuery>): number {
   const text = query.get('before')
   if (!text) return NEWEST
   if (!/^\d{1,15}$/.test(text)) throw invalid('before', 'must be a whole number')
@@ -111,7 +106,7 @@ function outcomeOf({ status, verdict }: AuditEntry): string {
   return verdict ?? (status !== undefined && status >= 400 ? 'failed' : 'done')
 }
 
-function timeOf(query: URLSearchParams, name: string): string | null {
+function timeOf(query: Query<AuditQuery>, name: 'from' | 'until'): string | null {
   const text = query.get(name)
   if (!text) return null
   const time = Date.parse(text)

@@ -1,77 +1,66 @@
 /** The audit log to look at and to take away. */
-import Type, { type Static } from 'typebox'
 import { ApiError } from '../api-error.js'
-import { userId } from '../v1/schemas.js'
-import { type AuditEntry, newestFirst, oldestFirst, parseAuditFilter, parseBefore } from './audit-query.js'
-import { json, reply } from './replies.js'
-import type { TenantRoute } from './routes.js'
+import { newestFirst, oldestFirst, parseAuditFilter, parseBefore } from './audit-query.js'
+import * as bodies from './bodies.js'
+import type { AuditEntry } from './contract.js'
+import { reply } from './replies.js'
+import type { TenantTable } from './route.js'
 
 const PAGE = 50
-const subjectBody = Type.Object({ user_id: userId }, { additionalProperties: false })
-
-const list: TenantRoute = {
-  method: 'GET',
-  path: '/audit',
-  async handle({ services, tenant, query, request }) {
-    const filter = parseAuditFilter(query)
-    const entries: AuditEntry[] = []
-    const { read } = services.ledger.store
-    for await (const page of newestFirst(read, tenant.id, filter, parseBefore(query))) {
-      entries.push(...page)
-      if (entries.length > PAGE || request.signal.aborted) break
-    }
-    const shown = entries.slice(0, PAGE)
-    return json({
-      entries: shown,
-      next_before: entries.length > PAGE ? shown.at(-1)!.sequence : null,
-    })
-  },
-}
-
-/** How the log names a user; null for one that is unknown or erased. In a body, so that no address holds a user id. */
-const subject: TenantRoute<Static<typeof subjectBody>> = {
-  method: 'POST',
-  path: '/audit/subject',
-  body: subjectBody,
-  async handle({ services, tenant, input }) {
-    const { vault, ledger } = services
-    const lookup = vault.lookup(tenant.id, 'production', input.user_id)
-    const found = await vault.find(ledger.store.read, lookup, input.user_id)
-    return json({ subject: found?.pseudonym ?? null })
-  },
-}
-
-const chain: TenantRoute = {
-  method: 'GET',
-  path: '/audit/chain',
-  async handle({ services, tenant }) {
-    const { audit, store } = services.ledger
-    const { entries, brokenAt } = await audit.verify(store.read, tenant.id)
-    return json({ entries, broken_at: brokenAt })
-  },
-}
-
 const COLUMNS = ['sequence', 'at', 'event', 'actor', 'subject', 'status', 'code', 'request_id']
 const FORMATS = {
   csv: { type: 'text/csv; charset=utf-8', head: [[...COLUMNS, 'facts'].join(',')], line: csvLine },
   jsonl: { type: 'application/jsonl; charset=utf-8', head: [], line: JSON.stringify },
 }
 
-const exportLog: TenantRoute = {
-  method: 'GET',
-  path: '/audit/export',
-  async handle({ services, tenant, query }) {
-    const format = query.get('format')
-    if (format !== 'csv' && format !== 'jsonl')
-      throw new ApiError('invalid_request', { details: [{ path: 'format', issue: 'must be csv or jsonl' }] })
-    const pages = oldestFirst(services.ledger.store.read, tenant.id, parseAuditFilter(query))
-    return reply(200, FORMATS[format].type, lines(pages, FORMATS[format]), {
-      'Content-Disposition': `attachment; filename="audit-${tenant.name}.${format}"`,
-    })
+export const AUDIT_ROUTES = {
+  'GET /audit': {
+    async answer({ services, tenant, query, request }) {
+      const filter = parseAuditFilter(query)
+      const entries: AuditEntry[] = []
+      const { read } = services.ledger.store
+      for await (const page of newestFirst(read, tenant.id, filter, parseBefore(query))) {
+        entries.push(...page)
+        if (entries.length > PAGE || request.signal.aborted) break
+      }
+      const shown = entries.slice(0, PAGE)
+      return { entries: shown, next_before: entries.length > PAGE ? shown.at(-1)!.sequence : null }
+    },
   },
-}
 
-export const AUDIT_ROUTES = [list, subject, chain, exportLog]
+  /** How the log names a user; null for one that is unknown or erased. In a body, so that no address holds a user id. */
+  'POST /audit/subject': {
+    body: bodies.subjectQuestion,
+    async answer({ services, tenant, input }) {
+      const { vault, store } = services.ledger
+      const lookup = vault.lookup(tenant.id, 'production', input.user_id)
+      const found = await vault.find(store.read, lookup, input.user_id)
+      return { subject: found?.pseudonym ?? null }
+    },
+  },
+
+  'GET /audit/chain': {
+    async answer({ services, tenant }) {
+      const { audit, store } = services.ledger
+      const { entries, brokenAt } = await audit.verify(store.read, tenant.id)
+      return { entries, broken_at: brokenAt }
+    },
+  },
+
+  'GET /audit/export': {
+    async reply({ services, tenant, query }) {
+      const format = query.get('format')
+      if (format !== 'csv' && format !== 'jsonl')
+        throw new ApiError('invalid_request', {
+          details: [{ path: 'format', issue: 'must be csv or jsonl' }],
+        })
+      const pages = oldestFirst(services.ledger.store.read, tenant.id, parseAuditFilter(query))
+      return reply(200, FORMATS[format].type, lines(pages, FORMATS[format]), {
+        'Content-Disposition': `attachment; filename="audit-${tenant.name}.${format}"`,
+      })
+    },
+  },
+} satisfies Partial<TenantTable>
 
 async function* lines(
   pages: AsyncIterable<AuditEntry[]>,

@@ -5,9 +5,8 @@ import type { Clock } from '../clock.js'
 import type { Config, Environment } from '../config.js'
 import type { Ledger } from '../ledger.js'
 import type { IncomingRequest, WholeReply } from '../server/listener.js'
-import type { SubjectVault } from '../subjects/subject-vault.js'
 import type { RateLimiter } from '../tenancy/rate-limiter.js'
-import type { Effect, Endpoint } from '../v1/endpoint.js'
+import type { Effect } from '../v1/endpoint.js'
 import type { Sessions } from './sessions.js'
 import type { Traffic } from './traffic.js'
 
@@ -19,11 +18,7 @@ export interface DashboardServices {
   engine: Engine
   sessions: Sessions
   traffic: Traffic
-  /** For whom the audit log names by a pseudonym. */
-  vault: SubjectVault
   rateLimiter: RateLimiter
-  /** The endpoints of each environment, for what must be the same code as the API's. */
-  endpoints: Record<Environment, Array<Endpoint<unknown>>>
   /** The whole way of a request through each environment's API, as its listener calls it. */
   apis: Record<Environment, (request: IncomingRequest) => Promise<WholeReply>>
   urls: () => Record<'production' | 'sandbox' | 'admin', string>

@@ -8,6 +8,7 @@ import { networkOf } from '../server/wrong-keys.js'
 import type { Store } from '../storage/store.js'
 import { hashToken } from '../tenancy/login-link.js'
 import { RateLimiter } from '../tenancy/rate-limiter.js'
+import type { InputOf, SessionRoutes } from './contract.js'
 import { DashboardError } from './dashboard-error.js'
 import type { OperatorPassword } from './operator-password.js'
 
@@ -24,7 +25,7 @@ export interface Session {
   expiresAt: number
 }
 
-export type Credentials = { login_token: string } | { password: string }
+export type Credentials = InputOf<SessionRoutes['POST /session']>
 
 export class Sessions {
   private readonly attempts: RateLimiter

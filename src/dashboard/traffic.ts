@@ -1,15 +1,15 @@
 /** What happened lately, per tenant, in memory: the last quarter of an hour, hour and day, each in about a hundred steps. */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.js'
-import type { ObservedRequest } from '../server/api-server.js'
+import type { Observation } from '../server/observation.js'
+import { STAGES } from '../v1/stages.js'
+import { type Percentiles, TRAFFIC_WINDOWS, type TrafficSlot, type TrafficWindow } from './contract.js'
 
 export const WINDOWS = {
   quarter: { stepMs: 10 * SECOND_MS, spanMs: 15 * MINUTE_MS },
   hour: { stepMs: MINUTE_MS, spanMs: HOUR_MS },
   day: { stepMs: 15 * MINUTE_MS, spanMs: DAY_MS },
-} as const
-export type TrafficWindow = keyof typeof WINDOWS
-export const WINDOW_NAMES = Object.keys(WINDOWS) as TrafficWindow[]
+} as const satisfies Record<TrafficWindow, { stepMs: number; spanMs: number }>
 
 /** Scores lie in -1..1 (cosine) or below 1 (Euclidean); what is under 0 counts as 0. */
 export const SCORE_BINS = 50
@@ -17,35 +17,12 @@ const MICROSECONDS = 1000
 const HIGHEST_MICROSECONDS = 60 * SECOND_MS * MICROSECONDS
 const PERCENTILES = [50, 95, 99] as const
 
-/** `[p50, p95, p99]` in milliseconds. */
-export type Percentiles = [number, number, number]
-
-/** One step of a window. */
-export interface TrafficSlot {
-  /** Start, in milliseconds since the epoch. */
-  at: number
-  production: number
-  sandbox: number
-  /** Answered with a status of 400 or more. */
-  errors: number
-  /** Of the errors, those with status 429. */
-  limited: number
-  approved: number
-  rejected: number
-  /** By stage; `total` is the whole request. */
-  latencies: Record<string, Percentiles>
-  /** Verdicts by score: bin i counts scores from i / 50. Production only: the sandbox invents its scores. */
-  scores: number[]
-  /** Requests by the secret that the caller said it holds; `unnamed` for those that named none. */
-  signingKeys: Record<string, number>
-}
-
 export class Traffic {
   private readonly tenants = new Map<string, Record<TrafficWindow, Ring>>()
 
   constructor(private readonly clock: Clock) {}
 
-  readonly observe = (request: ObservedRequest): void => {
+  readonly observe = (request: Observation): void => {
     if (request.tenantId === undefined) return
     let rings = this.tenants.get(request.tenantId)
     if (!rings) {
@@ -53,7 +30,7 @@ export class Traffic {
       this.tenants.set(request.tenantId, rings)
     }
     const now = this.clock.now()
-    for (const window of WINDOW_NAMES) rings[window].add(request, now)
+    for (const window of TRAFFIC_WINDOWS) rings[window].add(request, now)
   }
 
   /** Oldest first; steps without a request are left out. */
@@ -70,15 +47,16 @@ class Ring {
 
   constructor(private readonly window: TrafficWindow) {}
 
-  add(request: ObservedRequest, now: number): void {
+  add(request: Observation, now: number): void {
     const slot = this.slotAt(now)
     slot[request.environment]++
     if (request.status >= 400) slot.errors++
     if (request.status === 429) slot.limited++
-    if (request.verdict === 'approved') slot.approved++
-    if (request.verdict === 'rejected') slot.rejected++
-    if (request.score !== undefined && request.environment === 'production') {
-      const bin = Math.floor(Math.min(Math.max(request.score, 0), 1) * SCORE_BINS)
+    const { verdict, score } = request
+    if (verdict === 'approved') slot.approved++
+    if (verdict === 'rejected') slot.rejected++
+    if (typeof score === 'number' && request.environment === 'production') {
+      const bin = Math.floor(Math.min(Math.max(score, 0), 1) * SCORE_BINS)
       slot.scores[Math.min(bin, SCORE_BINS - 1)]!++
     }
     // Any caller may name any secret: only what looks like one becomes a key.
@@ -86,7 +64,10 @@ class Ring {
     if (/^(?:unnamed|sec_[0-9a-f]{32})$/.test(named) && Object.keys(slot.signingKeys).length < 8)
       slot.signingKeys[named] = (slot.signingKeys[named] ?? 0) + 1
     this.record('total', request.durationMs)
-    for (const stage in request.timings) this.record(stage, request.timings[stage]!)
+    for (const stage of STAGES) {
+      const durationMs = request.timings[stage]
+      if (durationMs !== undefined) this.record(stage, durationMs)
+    }
   }
 
   slots(now: number): TrafficSlot[] {

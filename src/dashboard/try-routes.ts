@@ -1,90 +1,74 @@
 /** "Try it": what the engine sees in a photo, and real calls of the API with a typed key. */
 import { timingSafeEqual } from 'node:crypto'
 import { decodeProtectedHeader, jwtVerify } from 'jose'
-import Type, { type Static } from 'typebox'
 import { ApiError } from '../api-error.js'
 import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import { parseApiKey } from '../tenancy/api-key.js'
 import { livenessView, qualityView } from '../v1/views.js'
+import * as bodies from './bodies.js'
 import { DashboardError } from './dashboard-error.js'
-import { json } from './replies.js'
-import type { TenantRoute } from './routes.js'
+import type { TenantTable } from './route.js'
 
-const closed = { additionalProperties: false }
-const inspectBody = Type.Object({ image: Type.String({ minLength: 1 }) }, closed)
-const callBody = Type.Object(
-  {
-    key: Type.String({ maxLength: 100 }),
-    operation: Type.Union([Type.Literal('enroll'), Type.Literal('verify')]),
-    body: Type.Object({}),
+export const TRY_ROUTES = {
+  /** The face in a photo, as the engine of this installation finds it. Nothing is kept. */
+  'POST /try/inspect': {
+    body: bodies.inspection,
+    takesPhotos: true,
+    async answer({ services, input, request, deadlineMs }) {
+      const image = Buffer.from(input.image, 'base64')
+      const { samples, timingsMs } = await services.engine.enrol([image], {
+        signal: request.signal,
+        deadlineMs,
+      })
+      const { box, landmarks, quality, liveness } = samples[0]!
+      return {
+        box,
+        landmarks,
+        quality: qualityView(quality),
+        liveness: livenessView(liveness),
+        timings_ms: timingsMs,
+      }
+    },
   },
-  closed,
-)
 
-/** The face in a photo, as the engine of this installation finds it. Nothing is kept. */
-const inspect: TenantRoute<Static<typeof inspectBody>> = {
-  method: 'POST',
-  path: '/try/inspect',
-  body: inspectBody,
-  takesPhotos: true,
-  async handle({ services, input, request, deadlineMs }) {
-    const image = Buffer.from(input.image, 'base64')
-    const { samples, timingsMs } = await services.engine.enrol([image], {
-      signal: request.signal,
-      deadlineMs,
-    })
-    const { box, landmarks, quality, liveness } = samples[0]!
-    return json({
-      box,
-      landmarks,
-      quality: qualityView(quality),
-      liveness: livenessView(liveness),
-      timings_ms: timingsMs,
-    })
+  /** The whole way through the API, as if the call had come over its listener. */
+  'POST /try/call': {
+    body: bodies.triedCall,
+    takesPhotos: true,
+    async answer({ services, tenant, input, request }) {
+      const { ledger, apis } = services
+      const environment = parseApiKey(input.key)
+      if (environment === null) throw new ApiError('malformed_api_key')
+      const authorization = `Bearer ${input.key}`
+      const caller = await ledger.tenancy.authenticate(authorization, environment)
+      if (caller.tenant.id !== tenant.id)
+        throw new DashboardError('not_permitted', 'The key belongs to another tenant.')
+      const path = `/v1/${input.operation}`
+      const body = Buffer.from(JSON.stringify(input.body))
+      const answer = await apis[environment]({
+        ...internalRequest(request),
+        method: 'POST',
+        path,
+        headers: { authorization, 'content-type': 'application/json' },
+        body: async () => body,
+      })
+      answer.afterwards?.()
+      const { outgoing, incoming } = await ledger.secrets.active(ledger.store.read, tenant.id)
+      const secrets = incoming ? [outgoing, incoming] : [outgoing]
+      const text = answer.body.toString()
+      const parsed = JSON.parse(text) as { jwt?: string }
+      return {
+        environment,
+        status: answer.status,
+        headers: answer.headers,
+        body: parsed,
+        signature_valid: isSigned(answer, path, text, secrets),
+        ...(parsed.jwt ? { jwt: await checkJwt(parsed.jwt, secrets) } : {}),
+      }
+    },
   },
-}
-
-/** The whole way through the API, as if the call had come over its listener. */
-const call: TenantRoute<Static<typeof callBody>> = {
-  method: 'POST',
-  path: '/try/call',
-  body: callBody,
-  takesPhotos: true,
-  async handle({ services, tenant, input, request }) {
-    const { ledger, apis } = services
-    const environment = parseApiKey(input.key)
-    if (environment === null) throw new ApiError('malformed_api_key')
-    const authorization = `Bearer ${input.key}`
-    const caller = await ledger.tenancy.authenticate(authorization, environment)
-    if (caller.tenant.id !== tenant.id)
-      throw new DashboardError('not_permitted', 'The key belongs to another tenant.')
-    const path = `/v1/${input.operation}`
-    const body = Buffer.from(JSON.stringify(input.body))
-    const answer = await apis[environment]({
-      ...internalRequest(request),
-      method: 'POST',
-      path,
-      headers: { authorization, 'content-type': 'application/json' },
-      body: async () => body,
-    })
-    answer.afterwards?.()
-    const { outgoing, incoming } = await ledger.secrets.active(ledger.store.read, tenant.id)
-    const secrets = incoming ? [outgoing, incoming] : [outgoing]
-    const text = answer.body.toString()
-    const parsed = JSON.parse(text) as { jwt?: string }
-    return json({
-      environment,
-      status: answer.status,
-      headers: answer.headers,
-      body: parsed,
-      signature_valid: isSigned(answer, path, text, secrets),
-      ...(parsed.jwt ? { jwt: await checkJwt(parsed.jwt, secrets) } : {}),
-    })
-  },
-}
-
-export const TRY_ROUTES = [inspect, call]
+} satisfies Partial<TenantTable>
 
 function internalRequest(
   request: IncomingRequest,

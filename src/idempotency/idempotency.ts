@@ -3,7 +3,8 @@ import { createHash, createHmac } from 'node:crypto'
 import { ApiError, retryAfter } from '../api-error.js'
 import { type Clock, DAY_MS } from '../clock.js'
 import type { Environment } from '../config.js'
-import { open, seal } from '../crypto/sealed-box.js'
+import { openWithAny, type SealingKey, seal } from '../crypto/sealed-box.js'
+import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { IdempotencyRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
@@ -36,7 +37,7 @@ export class Idempotency {
   constructor(
     private readonly store: Store,
     private readonly vault: SubjectVault,
-    private readonly keys: { lookup: Buffer; idempotency: Buffer },
+    private readonly keys: Pick<ServiceKeys, 'lookup' | 'idempotency'>,
     private readonly clock: Clock,
   ) {}
 
@@ -81,7 +82,11 @@ export class Idempotency {
                 subjectId: owner?.subject?.id ?? null,
                 payloadHash,
                 status,
-                sealed: seal(owner?.subject?.dataKey ?? this.keys.idempotency, Buffer.from(body), name),
+                sealed: seal(
+                  owner?.subject?.dataKey ?? this.keys.idempotency.current,
+                  Buffer.from(body),
+                  name,
+                ),
                 createdAt,
                 expiresAt: createdAt + WINDOW_MS,
               })
@@ -90,7 +95,7 @@ export class Idempotency {
         }
       release()
       if (!record.payloadHash.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
-      const body = open(await this.sealingKey(record), record.sealed, name).toString()
+      const body = openWithAny(await this.sealingKey(record), record.sealed, name).toString()
       return { replay: { status: record.status, body } }
     } catch (error) {
       release()
@@ -98,10 +103,10 @@ export class Idempotency {
     }
   }
 
-  private async sealingKey({ lookup, subjectId }: IdempotencyRecord): Promise<Buffer> {
+  private async sealingKey({ lookup, subjectId }: IdempotencyRecord): Promise<SealingKey> {
     if (subjectId === null) return this.keys.idempotency
     const found = await this.store.read.subject(lookup!)
     if (found?.subject.id !== subjectId) throw new Error('a kept response outlived its user')
-    return this.vault.dataKey(found.subject)
+    return { current: this.vault.dataKey(found.subject), others: [] }
   }
 }

@@ -6,20 +6,8 @@ import { BiometricError } from '../biometrics/types.js'
 import type { Environment } from '../config.js'
 import type { Execution } from '../idempotency/idempotency.js'
 import type { Store } from '../storage/store.js'
-import type { Call, Commit, Effect, Endpoint, Outcome } from '../v1/endpoint.js'
-
-/** What is sent: the body is already text, because that text is what is kept, signed and replayed. */
-export interface Executed {
-  status: number
-  body: string
-  headers: Record<string, string>
-  /** Error code, for log and metrics. */
-  code: string | undefined
-  verdict: string | undefined
-  reason: string | undefined
-  score: number | undefined
-  effect: Effect | undefined
-}
+import type { Call, Commit, Endpoint, Outcome } from '../v1/endpoint.js'
+import type { Answer } from './answer.js'
 
 /** Statuses that say nothing of an execution: never kept for a replay, never audited. */
 const NOT_EXECUTED = new Set([400, 401, 403, 405, 413, 415, 429])
@@ -32,14 +20,14 @@ export class EndpointRunner {
     endpoint: Endpoint<unknown>,
     call: Call<unknown>,
     execution: Execution | undefined,
-  ): Promise<Executed> {
+  ): Promise<Answer> {
     let work: Commit | Outcome
     try {
       work = await endpoint.handle(call)
     } catch (error) {
       work = refusal(error, call)
     }
-    if (typeof work !== 'function' && !execution && !this.isAudited(endpoint)) return toExecuted(work)
+    if (typeof work !== 'function' && !execution && !this.isAudited(endpoint)) return toAnswer(work)
     try {
       return await this.commit(endpoint, call, execution, work)
     } catch (error) {
@@ -53,7 +41,7 @@ export class EndpointRunner {
     call: Call<unknown>,
     execution: Execution | undefined,
     work: Commit | Outcome,
-  ): Promise<Executed> {
+  ): Promise<Answer> {
     if (call.signal.aborted) throw new BiometricError('cancelled', 'The caller hung up.')
     const started = performance.now()
     try {
@@ -61,8 +49,8 @@ export class EndpointRunner {
         // The lock may have come late: a caller that is told 504 must find that nothing has happened.
         if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
         const outcome = typeof work === 'function' ? await work(tx) : work
-        const executed = toExecuted(outcome)
-        await execution?.keep(tx, executed, outcome.owner)
+        const answer = toAnswer(outcome)
+        await execution?.keep(tx, answer, outcome.owner)
         if (this.isAudited(endpoint))
           await this.parts.audit.append(tx, call.tenant.id, {
             ...outcome.audit,
@@ -70,9 +58,9 @@ export class EndpointRunner {
             actor: call.keyId,
             request_id: call.requestId,
             status: outcome.status,
-            ...(executed.code ? { code: executed.code } : {}),
+            ...(outcome.code ? { code: outcome.code } : {}),
           })
-        return executed
+        return answer
       }, call.deadlineMs)
     } finally {
       call.timings.store = (call.timings.store ?? 0) + performance.now() - started
@@ -89,6 +77,7 @@ function refusal(error: unknown, call: Call<unknown>): Outcome {
   if (!(error instanceof ApiError) || error.status >= 500 || NOT_EXECUTED.has(error.status)) throw error
   return {
     status: error.status,
+    code: error.code,
     body: error.toBody(call.requestId),
     headers: error.headers,
     // Sealed under the service's key: the user may be gone, and a refusal says nothing of them.
@@ -96,16 +85,6 @@ function refusal(error: unknown, call: Call<unknown>): Outcome {
   }
 }
 
-function toExecuted({ status, body, headers = {}, effect }: Outcome): Executed {
-  const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
-  return {
-    status,
-    body: JSON.stringify(body),
-    headers,
-    code: text(body.code),
-    verdict: text(body.verdict),
-    reason: text(body.reason),
-    score: typeof body.score === 'number' ? body.score : undefined,
-    effect,
-  }
+function toAnswer({ status, body, headers, code, observed }: Outcome): Answer {
+  return { status, body: JSON.stringify(body), headers: headers ?? {}, code, observed }
 }

@@ -4,10 +4,12 @@ import { SECOND_MS } from '../clock.js'
 import type { Environment } from '../config.js'
 import type { Store } from '../storage/store.js'
 import type { Effect } from '../v1/endpoint.js'
+import { STAGES } from '../v1/stages.js'
 import { VERSION } from '../version.js'
-import type { ObservedRequest } from './api-server.js'
 import { engineMetrics } from './engine-metrics.js'
+import type { Observation } from './observation.js'
 import { watchStore } from './store-metrics.js'
+import type { Transport } from './transport.js'
 
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.04, 0.1, 0.2, 0.3, 0.5, 1, 2.5, 10]
 const STAGE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
@@ -65,15 +67,27 @@ export class Metrics {
     }).set({ version: VERSION }, 1)
   }
 
+  showTransport({ name, version, reason }: Transport): void {
+    new Gauge({
+      name: 'countersign_http_transport_info',
+      help: 'The HTTP server that serves, and why: preferred, configured, or unavailable where uWebSockets.js does not load; always 1.',
+      labelNames: ['transport', 'version', 'reason'],
+      registers: this.registers,
+    }).set({ transport: name, version, reason }, 1)
+  }
+
   watchStore(store: Store): void {
     watchStore(this.registry, store)
   }
 
-  readonly observe = (request: ObservedRequest): void => {
+  readonly observe = (request: Observation): void => {
     const { environment, endpoint, status, code, durationMs, timings, verdict, reason, effect } = request
     this.requests.inc({ environment, endpoint, status, code: code ?? '' })
     this.durations.observe({ environment, endpoint }, durationMs / SECOND_MS)
-    for (const stage in timings) this.stages.observe({ environment, stage }, timings[stage]! / SECOND_MS)
+    for (const stage of STAGES) {
+      const stageMs = timings[stage]
+      if (stageMs !== undefined) this.stages.observe({ environment, stage }, stageMs / SECOND_MS)
+    }
     if (verdict) this.verdicts.inc({ environment, verdict, reason: reason ?? '' })
     if (effect) this.countEffect(environment, effect)
   }

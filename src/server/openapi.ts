@@ -1,12 +1,15 @@
 /** The OpenAPI 3.1 document, made from the endpoints' own schemas and the error registry. */
 import { ERRORS, type ErrorCode } from '../api-error.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
-import { SANDBOX_OUTCOMES } from '../v1/sandbox-recogniser.js'
+import { SANDBOX_OUTCOMES } from '../v1/sandbox-outcomes.js'
 
 type Json = Record<string, unknown>
 
 /** Codes that any authenticated endpoint may answer with. */
 const SHARED_ERRORS: ErrorCode[] = [
+  'malformed_request',
+  'request_timeout',
+  'headers_too_large',
   'invalid_idempotency_key',
   'missing_api_key',
   'malformed_api_key',

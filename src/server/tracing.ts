@@ -33,16 +33,15 @@ import {
   ATTR_URL_SCHEME,
 } from '@opentelemetry/semantic-conventions'
 import type { Logger } from 'pino'
-import type { Timings } from '../v1/endpoint.js'
+import { STAGES, type Stage, type Timings } from '../v1/stages.js'
 import { VERSION } from '../version.js'
-import type { ObservedRequest } from './api-server.js'
 import type { IncomingRequest } from './listener.js'
-import { STAGES } from './stages.js'
+import type { Observation } from './observation.js'
 
 /** With retries. A collector that is gone must not hold up the end of the service for longer. */
 const EXPORT_TIMEOUT_MS = 3000
 /** These come last; the others follow each other from the start on. */
-const LAST_STAGES: readonly string[] = ['store', 'sign']
+const LAST_STAGES: readonly Stage[] = ['store', 'sign']
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'])
 
 export class Tracing {
@@ -121,8 +120,8 @@ export class RequestTrace {
     this.response = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
   }
 
-  end(requestId: string, observed: ObservedRequest): void {
-    const { environment, status, code, verdict, tenantId, durationMs, timings } = observed
+  end(observation: Observation): void {
+    const { requestId, environment, status, code, verdict, tenantId, durationMs, timings } = observation
     const endedAt = this.startedAt + durationMs
     if (this.span.isRecording()) this.addStages(timings, endedAt)
     this.span.setAttributes({

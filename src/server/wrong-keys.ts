@@ -1,11 +1,12 @@
 /**
- * Slows the guessing of API keys: an address that sends too many wrong ones is refused for a while, whatever key it sends, but
- * for keys that were good before. So nobody learns by guessing on, and customers behind one proxy do not lock each other out.
+ * Slows the guessing of API keys. An address that sends too many wrong keys is refused for a while, even when the next key is
+ * right: whoever goes on guessing is not told of a hit. A key that was accepted once before is accepted all the same, so that one
+ * customer behind a shared proxy cannot shut out the others.
  */
 import { type Clock, MINUTE_MS, SECOND_MS } from '../clock.js'
 import { type RateContract, RateLimiter } from '../tenancy/rate-limiter.js'
 
-/** Keys that are remembered as good. */
+/** The most keys that are remembered as accepted; the longest-known is forgotten first. */
 const MOST_KEYS = 100_000
 
 export class WrongKeys {
@@ -28,23 +29,19 @@ export class WrongKeys {
     return this.allowance.take(networkOf(address), this.contract).retryAfterSeconds
   }
 
-  /** A valid key came from the address. @returns seconds to wait where it is not to be told so, else 0 */
+  /** A valid key came from the address. @returns seconds to wait where the address has sent too many wrong ones and must not learn that this one is right, else 0 */
   right(address: string, keyId: string): number {
     if (this.perMinute === 0 || this.goodKeys.has(keyId)) return 0
     if (this.allowance.remaining(networkOf(address), this.contract) < 1)
       return this.allowance.take(networkOf(address), this.contract).retryAfterSeconds
     this.goodKeys.add(keyId)
-    // A set keeps the order of entry.
+    // A set keeps the order of entry, so the first is the longest-known.
     if (this.goodKeys.size > MOST_KEYS) this.goodKeys.delete(this.goodKeys.values().next().value!)
     return 0
   }
 }
 
-/** How uWebSockets.js writes an IPv4 caller of a listener on `[::]`. */
-const MAPPED_IPV4 = /^(?:0000:){5}ffff:/
-
 /** An IPv6 network of 64 bits is one customer of a provider; its addresses are free to choose. */
 export function networkOf(address: string): string {
-  if (MAPPED_IPV4.test(address)) return address
   return address.includes(':') ? address.split(':', 4).join(':') : address
 }

@@ -46,6 +46,17 @@ export interface KeyringRecord {
   masterKeyId: string
   sealed: Buffer
   createdAt: number
+  /** How often the working keys were changed. */
+  generation: number
+}
+
+/** What can be sealed anew under another working key. */
+export type SealedKind = 'subject' | 'signing_secret' | 'idempotency'
+
+export interface SealedRow {
+  /** By which it is ordered and named, and the context in which it is sealed. */
+  id: string
+  sealed: Buffer
 }
 
 /** A user of a tenant in one environment, known only by a keyed pseudonym. */

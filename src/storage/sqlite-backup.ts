@@ -25,10 +25,14 @@ const KEYS_APPLICATION_ID = 0x4353474b
  */
 const ORIGIN =
   'SELECT (SELECT id FROM tenant ORDER BY created_at, id LIMIT 1) AS tenant, (SELECT total(sequence) FROM audit_seal) AS progress'
+/** Which working keys wrap the users' keys. */
+const GENERATION = 'SELECT coalesce(max(generation), 0) FROM keyring'
 
 interface Origin {
   tenant: string | null
   progress: number
+  /** Absent from what was made before the working keys could change. */
+  generation?: number
 }
 
 /** Moves the data keys out of a copy of the database into a file of their own, which replaces the one there. Returns how many. */
@@ -43,10 +47,12 @@ export function separateKeys(copy: string, keysFile: string): number {
     database.pragma(`keys.application_id = ${KEYS_APPLICATION_ID}`)
     const separate = database.transaction(() => {
       database.exec(`
-        CREATE TABLE keys.origin AS ${ORIGIN};
+        CREATE TABLE keys.origin AS ${ORIGIN}, (${GENERATION}) AS generation;
         CREATE TABLE keys.subject_key (subject_id TEXT PRIMARY KEY, wrapped BLOB NOT NULL) STRICT, WITHOUT ROWID;`)
       const { changes } = database
-        .prepare('INSERT INTO keys.subject_key SELECT id, wrapped_key FROM subject ORDER BY id')
+        .prepare(
+          'INSERT INTO keys.subject_key (subject_id, wrapped) SELECT id, wrapped_key FROM subject ORDER BY id',
+        )
         .run()
       // Responses kept for a user without a data key are sealed under the service's: erasure would not reach them here.
       database.exec(`
@@ -121,10 +127,15 @@ function assertFits(copy: Database.Database, keysFile: string): void {
   try {
     if (applicationOf(keys) !== KEYS_APPLICATION_ID)
       throw new RestoreError('wrong_keys', `${keysFile} is no file of keys.`)
-    const held = keys.prepare('SELECT tenant, progress FROM origin').get() as Origin
+    const held = keys.prepare('SELECT * FROM origin').get() as Origin
     const wanted = copy.prepare(ORIGIN).get() as Origin
     if (held.tenant !== wanted.tenant)
       throw new RestoreError('wrong_keys', `${keysFile} holds the keys of another database.`)
+    if ((held.generation ?? 0) !== generationOf(copy))
+      throw new RestoreError(
+        'wrong_keys',
+        `${keysFile} and the backup lie on two sides of a change of the master key: use the file of keys that was made with the backup.`,
+      )
     if (held.progress < wanted.progress)
       throw new RestoreError(
         'keys_too_old',
@@ -133,6 +144,12 @@ function assertFits(copy: Database.Database, keysFile: string): void {
   } finally {
     keys.close()
   }
+}
+
+function generationOf(database: Database.Database): number {
+  const columns = database.pragma('table_info(keyring)') as Array<{ name: string }>
+  if (!columns.some(({ name }) => name === 'generation')) return 0
+  return database.prepare(GENERATION).pluck().get() as number
 }
 
 function applicationOf(database: Database.Database): number {

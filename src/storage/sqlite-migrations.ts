@@ -132,6 +132,10 @@ const MIGRATIONS: string[] = [
   WHEN NEW.sequence <> (SELECT coalesce(max(sequence), 0) + 1 FROM audit WHERE tenant_id = NEW.tenant_id)
   BEGIN SELECT RAISE (ABORT, 'the audit log is append-only'); END;
   `,
+  `
+  -- How often the working keys were changed: users' keys of a backup fit copies of their own generation alone.
+  ALTER TABLE keyring ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

@@ -11,48 +11,56 @@ import type {
   KeyringRecord,
   LoginLinkRecord,
   ReferenceRecord,
+  SealedRow,
   SessionRecord,
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
 } from './records.js'
+import {
+  API_KEY,
+  AUDIT,
+  AUDIT_SEAL,
+  CAPTURE,
+  DASHBOARD_SESSION,
+  ERASURE,
+  IDEMPOTENCY,
+  KEYRING,
+  LOGIN_LINK,
+  REFERENCE,
+  SIGNING_SECRET,
+  SUBJECT,
+  TENANT,
+} from './sqlite-tables.js'
 import type { StoreReader, StoreTransaction } from './store.js'
-
-const TENANT = `id, name, created_at AS createdAt, rate_per_second AS ratePerSecond, burst, fmr,
-  production_issued_at AS productionIssuedAt, production_revealed_at AS productionRevealedAt`
-const API_KEY = `id, tenant_id AS tenantId, type, hash, hint, created_at AS createdAt, valid_until AS validUntil,
-  revoked_at AS revokedAt`
-const SECRET = `id, tenant_id AS tenantId, sealed, created_at AS createdAt, valid_until AS validUntil`
-const SUBJECT = `id, tenant_id AS tenantId, environment, lookup, wrapped_key AS wrappedKey, created_at AS createdAt,
-  failures, locked_until AS lockedUntil, disabled_at AS disabledAt`
-const REFERENCE = `id, subject_id AS subjectId, model, sealed, created_at AS createdAt`
-const CAPTURE = `subject_id AS subjectId, digest, sealed, seen_at AS seenAt`
-const IDEMPOTENCY = `scope, lookup, subject_id AS subjectId, payload_hash AS payloadHash, status, sealed, created_at AS createdAt,
-  expires_at AS expiresAt`
-const ERASURE = `lookup, erasure_id AS erasureId, erased_at AS erasedAt, reference_count AS "references",
-  capture_count AS captures, idempotency_count AS idempotencyRecords, expires_at AS expiresAt`
-const LOGIN_LINK = 'hash, tenant_id AS tenantId, expires_at AS expiresAt'
-const AUDIT = `tenant_id AS tenantId, sequence, entry, hash`
 
 export function sqliteReader(database: Database): StoreReader {
   const sql = {
-    tenantById: database.prepare<[string], TenantRecord>(`SELECT ${TENANT} FROM tenant WHERE id = ?`),
-    tenantByName: database.prepare<[string], TenantRecord>(`SELECT ${TENANT} FROM tenant WHERE name = ?`),
-    tenants: database.prepare<[], TenantRecord>(`SELECT ${TENANT} FROM tenant ORDER BY created_at, id`),
-    apiKeyByHash: database.prepare<[Buffer], ApiKeyRecord>(`SELECT ${API_KEY} FROM api_key WHERE hash = ?`),
+    tenantById: database.prepare<[string], TenantRecord>(`SELECT ${TENANT.fields} FROM tenant WHERE id = ?`),
+    tenantByName: database.prepare<[string], TenantRecord>(
+      `SELECT ${TENANT.fields} FROM tenant WHERE name = ?`,
+    ),
+    tenants: database.prepare<[], TenantRecord>(
+      `SELECT ${TENANT.fields} FROM tenant ORDER BY created_at, id`,
+    ),
+    apiKeyByHash: database.prepare<[Buffer], ApiKeyRecord>(
+      `SELECT ${API_KEY.fields} FROM api_key WHERE hash = ?`,
+    ),
     apiKeys: database.prepare<[string], ApiKeyRecord>(
-      `SELECT ${API_KEY} FROM api_key WHERE tenant_id = ? ORDER BY created_at DESC, id DESC`,
+      `SELECT ${API_KEY.fields} FROM api_key WHERE tenant_id = ? ORDER BY created_at DESC, id DESC`,
     ),
     signingSecrets: database.prepare<[string, number], SigningSecretRecord>(
-      `SELECT ${SECRET} FROM signing_secret WHERE tenant_id = ? AND (valid_until IS NULL OR valid_until > ?)
+      `SELECT ${SIGNING_SECRET.fields} FROM signing_secret WHERE tenant_id = ? AND (valid_until IS NULL OR valid_until > ?)
        ORDER BY valid_until IS NOT NULL, created_at DESC`,
     ),
-    subject: database.prepare<[Buffer], SubjectRecord>(`SELECT ${SUBJECT} FROM subject WHERE lookup = ?`),
+    subject: database.prepare<[Buffer], SubjectRecord>(
+      `SELECT ${SUBJECT.fields} FROM subject WHERE lookup = ?`,
+    ),
     reference: database.prepare<[string], ReferenceRecord>(
-      `SELECT ${REFERENCE} FROM reference WHERE subject_id = ?`,
+      `SELECT ${REFERENCE.fields} FROM reference WHERE subject_id = ?`,
     ),
     captures: database.prepare<[string, number, number], CaptureRecord>(
-      `SELECT ${CAPTURE} FROM capture WHERE subject_id = ? AND seen_at > ? ORDER BY seen_at DESC LIMIT ?`,
+      `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND seen_at > ? ORDER BY seen_at DESC LIMIT ?`,
     ),
     hasCapture: database
       .prepare<[string, Buffer, number], number>(
@@ -60,28 +68,40 @@ export function sqliteReader(database: Database): StoreReader {
       )
       .pluck(),
     idempotency: database.prepare<[Buffer, number], IdempotencyRecord>(
-      `SELECT ${IDEMPOTENCY} FROM idempotency WHERE scope = ? AND expires_at > ?`,
+      `SELECT ${IDEMPOTENCY.fields} FROM idempotency WHERE scope = ? AND expires_at > ?`,
     ),
     erasure: database.prepare<[Buffer, number], ErasureRecord>(
-      `SELECT ${ERASURE} FROM erasure WHERE lookup = ? AND expires_at > ?`,
+      `SELECT ${ERASURE.fields} FROM erasure WHERE lookup = ? AND expires_at > ?`,
     ),
     auditHead: database.prepare<[string], AuditRecord>(
-      `SELECT ${AUDIT} FROM audit WHERE tenant_id = ? ORDER BY sequence DESC LIMIT 1`,
+      `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? ORDER BY sequence DESC LIMIT 1`,
     ),
     auditSeal: database.prepare<[string], AuditSealRecord>(
-      'SELECT tenant_id AS tenantId, sequence, mac FROM audit_seal WHERE tenant_id = ?',
+      `SELECT ${AUDIT_SEAL.fields} FROM audit_seal WHERE tenant_id = ?`,
     ),
     auditEntries: database.prepare<[string, number, number], AuditRecord>(
-      `SELECT ${AUDIT} FROM audit WHERE tenant_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
+      `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
     ),
     keyrings: database.prepare<[], KeyringRecord>(
-      'SELECT master_key_id AS masterKeyId, sealed, created_at AS createdAt FROM keyring ORDER BY created_at',
+      `SELECT ${KEYRING.fields} FROM keyring ORDER BY created_at`,
     ),
+    sealedRows: {
+      subject: database.prepare<[string, number], SealedRow>(
+        'SELECT id, wrapped_key AS sealed FROM subject WHERE id > ? ORDER BY id LIMIT ?',
+      ),
+      signing_secret: database.prepare<[string, number], SealedRow>(
+        'SELECT id, sealed FROM signing_secret WHERE id > ? ORDER BY id LIMIT ?',
+      ),
+      // Those of a user are sealed under the user's own key.
+      idempotency: database.prepare<[string, number], SealedRow>(
+        'SELECT lower(hex(scope)) AS id, sealed FROM idempotency WHERE scope > unhex(?) AND subject_id IS NULL ORDER BY scope LIMIT ?',
+      ),
+    },
     recentAuditEntries: database.prepare<[string, number, number], AuditRecord>(
-      `SELECT ${AUDIT} FROM audit WHERE tenant_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
+      `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
     ),
     dashboardSession: database.prepare<[Buffer, number], SessionRecord>(
-      `SELECT ${LOGIN_LINK} FROM dashboard_session WHERE hash = ? AND expires_at > ?`,
+      `SELECT ${DASHBOARD_SESSION.fields} FROM dashboard_session WHERE hash = ? AND expires_at > ?`,
     ),
     tenantCount: database.prepare<[], number>('SELECT count(*) FROM tenant').pluck(),
     referenceCount: database
@@ -114,6 +134,7 @@ export function sqliteReader(database: Database): StoreReader {
     auditSeal: async (tenantId) => sql.auditSeal.get(tenantId),
     auditEntries: async (tenantId, after, limit) => sql.auditEntries.all(tenantId, after, limit),
     keyrings: async () => sql.keyrings.all(),
+    sealedRows: async (kind, after, limit) => sql.sealedRows[kind].all(after, limit),
     recentAuditEntries: async (tenantId, before, limit) =>
       sql.recentAuditEntries.all(tenantId, before, limit),
     dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
@@ -131,10 +152,7 @@ export function sqliteReader(database: Database): StoreReader {
 /** @param onErase told when a user's key was deleted */
 export function sqliteTransaction(database: Database, onErase: () => void): StoreTransaction {
   const sql = {
-    insertTenant: database.prepare(
-      `INSERT INTO tenant VALUES (@id, @name, @createdAt, @ratePerSecond, @burst, @fmr, @productionIssuedAt,
-       @productionRevealedAt)`,
-    ),
+    insertTenant: database.prepare(TENANT.insert),
     setContract: database.prepare(
       'UPDATE tenant SET rate_per_second = @ratePerSecond, burst = @burst, fmr = @fmr WHERE id = @id',
     ),
@@ -142,9 +160,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       'UPDATE tenant SET production_issued_at = ? WHERE id = ? AND production_issued_at IS NULL',
     ),
     setProductionRevealed: database.prepare('UPDATE tenant SET production_revealed_at = ? WHERE id = ?'),
-    insertApiKey: database.prepare(
-      'INSERT INTO api_key VALUES (@id, @tenantId, @type, @hash, @hint, @createdAt, @validUntil, @revokedAt)',
-    ),
+    insertApiKey: database.prepare(API_KEY.insert),
     // Not those whose grace is over before: they have ended already.
     revokeApiKeys: database.prepare(
       `UPDATE api_key SET revoked_at = @revokedAt WHERE tenant_id = @tenantId AND type = @type AND revoked_at IS NULL
@@ -154,28 +170,21 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       `UPDATE api_key SET valid_until = @validUntil WHERE tenant_id = @tenantId AND type = @type AND revoked_at IS NULL
        AND (valid_until IS NULL OR valid_until > @validUntil)`,
     ),
-    insertSigningSecret: database.prepare(
-      'INSERT INTO signing_secret VALUES (@id, @tenantId, @sealed, @createdAt, @validUntil)',
-    ),
+    insertSigningSecret: database.prepare(SIGNING_SECRET.insert),
     setSigningSecretEnd: database.prepare('UPDATE signing_secret SET valid_until = ? WHERE id = ?'),
     deleteEndedSigningSecrets: database.prepare(
       'DELETE FROM signing_secret WHERE tenant_id = ? AND valid_until IS NOT NULL',
     ),
-    insertSubject: database.prepare(
-      `INSERT INTO subject VALUES (@id, @tenantId, @environment, @lookup, @wrappedKey, @createdAt, @failures,
-       @lockedUntil, @disabledAt)`,
-    ),
+    insertSubject: database.prepare(SUBJECT.insert),
     setLockout: database.prepare(
       'UPDATE subject SET failures = @failures, locked_until = @lockedUntil, disabled_at = @disabledAt WHERE id = @id',
     ),
     deleteReference: database.prepare('DELETE FROM reference WHERE subject_id = ?'),
-    insertReference: database.prepare(
-      'INSERT INTO reference VALUES (@id, @subjectId, @model, @sealed, @createdAt)',
-    ),
-    insertCapture: database.prepare('INSERT INTO capture VALUES (@subjectId, @digest, @sealed, @seenAt)'),
+    insertReference: database.prepare(REFERENCE.insert),
+    insertCapture: database.prepare(CAPTURE.insert),
     // An expired record of the same scope may still wait for its purge.
     insertIdempotency: database.prepare(
-      `INSERT INTO idempotency VALUES (@scope, @lookup, @subjectId, @payloadHash, @status, @sealed, @createdAt, @expiresAt)
+      `${IDEMPOTENCY.insert}
        ON CONFLICT (scope) DO UPDATE SET lookup = excluded.lookup, subject_id = excluded.subject_id, payload_hash = excluded.payload_hash,
          status = excluded.status, sealed = excluded.sealed, created_at = excluded.created_at,
          expires_at = excluded.expires_at
@@ -185,19 +194,25 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     deleteCaptures: database.prepare('DELETE FROM capture WHERE subject_id = ?'),
     deleteSubject: database.prepare('DELETE FROM subject WHERE id = ?'),
     deleteIdempotency: database.prepare('DELETE FROM idempotency WHERE lookup = ?'),
-    putErasure: database.prepare(
-      `INSERT OR REPLACE INTO erasure VALUES (@lookup, @erasureId, @erasedAt, @references, @captures,
-       @idempotencyRecords, @expiresAt)`,
-    ),
-    appendAudit: database.prepare('INSERT INTO audit VALUES (@tenantId, @sequence, @entry, @hash)'),
-    putAuditSeal: database.prepare('INSERT OR REPLACE INTO audit_seal VALUES (@tenantId, @sequence, @mac)'),
-    putKeyring: database.prepare('INSERT OR REPLACE INTO keyring VALUES (@masterKeyId, @sealed, @createdAt)'),
+    putErasure: database.prepare(ERASURE.replace),
+    appendAudit: database.prepare(AUDIT.insert),
+    putAuditSeal: database.prepare(AUDIT_SEAL.replace),
+    putKeyring: database.prepare(KEYRING.replace),
     deleteKeyring: database.prepare('DELETE FROM keyring WHERE master_key_id = ?'),
-    insertLoginLink: database.prepare('INSERT INTO login_link VALUES (@hash, @tenantId, @expiresAt)'),
+    putSealed: {
+      subject: database.prepare<[SealedRow]>('UPDATE subject SET wrapped_key = @sealed WHERE id = @id'),
+      signing_secret: database.prepare<[SealedRow]>(
+        'UPDATE signing_secret SET sealed = @sealed WHERE id = @id',
+      ),
+      idempotency: database.prepare<[SealedRow]>(
+        'UPDATE idempotency SET sealed = @sealed WHERE scope = unhex(@id)',
+      ),
+    },
+    insertLoginLink: database.prepare(LOGIN_LINK.insert),
     takeLoginLink: database.prepare<[Buffer, number], LoginLinkRecord>(
-      `DELETE FROM login_link WHERE hash = ? AND expires_at > ? RETURNING ${LOGIN_LINK}`,
+      `DELETE FROM login_link WHERE hash = ? AND expires_at > ? RETURNING ${LOGIN_LINK.fields}`,
     ),
-    insertSession: database.prepare('INSERT INTO dashboard_session VALUES (@hash, @tenantId, @expiresAt)'),
+    insertSession: database.prepare(DASHBOARD_SESSION.insert),
     deleteSession: database.prepare('DELETE FROM dashboard_session WHERE hash = ?'),
     expireLoginLinks: database.prepare('DELETE FROM login_link WHERE expires_at <= ?'),
     expireSessions: database.prepare('DELETE FROM dashboard_session WHERE expires_at <= ?'),
@@ -242,7 +257,14 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     appendAudit: async (record) => void sql.appendAudit.run(record),
     putAuditSeal: async (seal) => void sql.putAuditSeal.run(seal),
     putKeyring: async (keyring) => void sql.putKeyring.run(keyring),
-    deleteKeyring: async (masterKeyId) => void sql.deleteKeyring.run(masterKeyId),
+    deleteKeyring: async (masterKeyId) => {
+      sql.deleteKeyring.run(masterKeyId)
+      onErase()
+    },
+    putSealed: async (kind, row) => {
+      sql.putSealed[kind].run(row)
+      onErase()
+    },
     insertLoginLink: async (link) => void sql.insertLoginLink.run(link),
     takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
     insertDashboardSession: async (session) => void sql.insertSession.run(session),

@@ -39,8 +39,8 @@ export class SqliteStore implements Store {
   private closed = false
   /** A commit has failed because of the disk or a lock, and `assertWritable` has not seen one succeed since. */
   private isFailing = false
-  /** A user was erased and may still stand in the write-ahead log. */
-  private erased = false
+  /** A user was erased and may still stand in the write-ahead log; after a crash nobody remembers, so the first thing is to cut it. */
+  private erased = true
   private commitObserver: (report: CommitReport) => void = () => {}
 
   /** Prepared once: `exec` would compile them anew for every commit. */
@@ -60,6 +60,7 @@ export class SqliteStore implements Store {
     this.tx = sqliteTransaction(writer, () => {
       this.erased = true
     })
+    this.wipeLog()
   }
 
   /** @throws StoreOpenError when the file is not a database of ours, of a newer version, damaged, or out of reach. */
@@ -82,6 +83,14 @@ export class SqliteStore implements Store {
       return new SqliteStore(writer, reader)
     } catch (cause) {
       writer?.close()
+      // The addon itself does not load: nothing is wrong with the file.
+      if (
+        cause instanceof Error &&
+        !writer &&
+        !(cause instanceof Database.SqliteError) &&
+        !('syscall' in cause)
+      )
+        throw cause
       throw new StoreOpenError(`Cannot use the database ${file}: ${(cause as Error).message}`, { cause })
     }
   }

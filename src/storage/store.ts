@@ -12,6 +12,8 @@ import type {
   KeyringRecord,
   LoginLinkRecord,
   ReferenceRecord,
+  SealedKind,
+  SealedRow,
   SessionRecord,
   SigningSecretRecord,
   SubjectRecord,
@@ -40,6 +42,8 @@ export interface StoreReader {
   auditEntries(tenantId: string, after: number, limit: number): Promise<AuditRecord[]>
   /** One a master key that opens the database, oldest first. */
   keyrings(): Promise<KeyringRecord[]>
+  /** What is sealed under a working key, by id, from `after` (exclusive; empty for the start). */
+  sealedRows(kind: SealedKind, after: string, limit: number): Promise<SealedRow[]>
   /** Newest first, before the sequence `before` (exclusive). */
   recentAuditEntries(tenantId: string, before: number, limit: number): Promise<AuditRecord[]>
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
@@ -81,6 +85,8 @@ export interface StoreTransaction extends StoreReader {
   putAuditSeal(seal: AuditSealRecord): Promise<void>
   putKeyring(keyring: KeyringRecord): Promise<void>
   deleteKeyring(masterKeyId: string): Promise<void>
+  /** Sealed anew; what stood there is overwritten, in the write-ahead log too. */
+  putSealed(kind: SealedKind, row: SealedRow): Promise<void>
   insertLoginLink(link: LoginLinkRecord): Promise<void>
   /** Uses the link up; undefined when it is unknown, used or expired. */
   takeLoginLink(hash: Buffer, now: number): Promise<LoginLinkRecord | undefined>

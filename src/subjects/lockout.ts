@@ -4,6 +4,8 @@ import type { SubjectRecord } from '../storage/records.js'
 
 export type LockoutState = Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>
 
+export type LockoutReason = 'reference_disabled' | 'locked_out'
+
 export const CLEAR: LockoutState = { failures: 0, lockedUntil: null, disabledAt: null }
 
 const FIRST_DELAY_MS = 30 * SECOND_MS
@@ -25,16 +27,13 @@ export function afterRejection(state: LockoutState, attempts: number, now: numbe
 }
 
 /** Why a verify is not evaluated now, if so. */
-export function lockoutReason(state: LockoutState, now: number): 'reference_disabled' | 'locked_out' | null {
+export function lockoutReason(state: LockoutState, now: number): LockoutReason | null {
   if (state.disabledAt !== null) return 'reference_disabled'
   return state.lockedUntil !== null && state.lockedUntil > now ? 'locked_out' : null
 }
 
 /** Whether a rejection made the user wait or, at last, disabled the reference. */
-export function lockoutBegun(
-  from: LockoutState,
-  to: LockoutState,
-): 'reference_disabled' | 'locked_out' | undefined {
+export function lockoutBegun(from: LockoutState, to: LockoutState): LockoutReason | undefined {
   if (to.disabledAt !== null && from.disabledAt === null) return 'reference_disabled'
   return to.lockedUntil !== null && to.lockedUntil !== from.lockedUntil ? 'locked_out' : undefined
 }

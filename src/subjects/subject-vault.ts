@@ -3,7 +3,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import type { Environment } from '../config.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import { open, seal } from '../crypto/sealed-box.js'
+import { open, openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { ReferenceRecord, SubjectRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
@@ -65,7 +65,7 @@ export class SubjectVault {
   }
 
   dataKey({ id, wrappedKey }: SubjectRecord): Buffer {
-    return open(this.keys.wrapping, wrappedKey, id)
+    return openWithAny(this.keys.wrapping, wrappedKey, id)
   }
 
   /** A subject that is not stored yet. */
@@ -79,7 +79,7 @@ export class SubjectVault {
         tenantId,
         environment,
         lookup,
-        wrappedKey: seal(this.keys.wrapping, dataKey, id),
+        wrappedKey: seal(this.keys.wrapping.current, dataKey, id),
         createdAt: now,
         failures: 0,
         lockedUntil: null,

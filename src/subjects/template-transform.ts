@@ -20,8 +20,8 @@ interface Round {
 }
 
 export class TemplateTransform {
-  readonly #rounds: Round[]
-  readonly #block: number
+  private readonly rounds: Round[]
+  private readonly block: number
 
   /** @param key 32 bytes that serve this transform alone */
   constructor(
@@ -29,21 +29,21 @@ export class TemplateTransform {
     readonly dimensions: number,
   ) {
     const random = uniformNumbers(key, ROUNDS * 2 * dimensions)
-    this.#block = 2 ** Math.floor(Math.log2(dimensions))
-    this.#rounds = Array.from({ length: ROUNDS }, (_, round) => ({
+    this.block = 2 ** Math.floor(Math.log2(dimensions))
+    this.rounds = Array.from({ length: ROUNDS }, (_, round) => ({
       signs: new Float64Array(dimensions).map(() => (random() < 0.5 ? -1 : 1)),
       order: permutation(dimensions, random),
-      blockStart: round % 2 === 0 ? 0 : dimensions - this.#block,
+      blockStart: round % 2 === 0 ? 0 : dimensions - this.block,
     }))
   }
 
   /** @returns [dimensions] float64, so that the way back leads to the template within 1e-15 */
   apply(template: Float32Array): Float64Array {
     let values = new Float64Array(template)
-    for (const { signs, order, blockStart } of this.#rounds) {
+    for (const { signs, order, blockStart } of this.rounds) {
       const moved = new Float64Array(values.length)
       for (let i = 0; i < values.length; i++) moved[order[i]!] = values[i]! * signs[i]!
-      hadamard(moved, blockStart, this.#block)
+      hadamard(moved, blockStart, this.block)
       values = moved
     }
     return values
@@ -52,10 +52,10 @@ export class TemplateTransform {
   /** @returns [dimensions] float32, the template that was transformed */
   invert(transformed: Float64Array): Float32Array {
     let values = transformed
-    for (const { signs, order, blockStart } of this.#rounds.toReversed()) {
+    for (const { signs, order, blockStart } of this.rounds.toReversed()) {
       const moved = new Float64Array(values)
       // Orthogonal and symmetric: its own inverse.
-      hadamard(moved, blockStart, this.#block)
+      hadamard(moved, blockStart, this.block)
       values = new Float64Array(values.length)
       for (let i = 0; i < values.length; i++) values[i] = moved[order[i]!]! * signs[i]!
     }

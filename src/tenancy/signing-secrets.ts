@@ -4,7 +4,8 @@ import { ApiError, retryAfter } from '../api-error.js'
 import { type Clock, isoTime, MINUTE_MS, SECOND_MS } from '../clock.js'
 import { prefixedId, randomBase62 } from '../crypto/identifiers.js'
 import type { SigningSecret } from '../crypto/response-signature.js'
-import { open, seal } from '../crypto/sealed-box.js'
+import { openWithAny, seal } from '../crypto/sealed-box.js'
+import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { SigningSecretRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 
@@ -33,7 +34,7 @@ export interface ActiveSecrets {
 
 export class SigningSecrets {
   constructor(
-    private readonly sealingKey: Buffer,
+    private readonly keys: Pick<ServiceKeys, 'secrets'>,
     private readonly clock: Clock,
   ) {}
 
@@ -51,7 +52,7 @@ export class SigningSecrets {
     await tx.insertSigningSecret({
       id: revealed.id,
       tenantId,
-      sealed: seal(this.sealingKey, Buffer.from(revealed.secret), revealed.id),
+      sealed: seal(this.keys.secrets.current, Buffer.from(revealed.secret), revealed.id),
       createdAt,
       validUntil: null,
     })
@@ -80,6 +81,6 @@ export class SigningSecrets {
   }
 
   private unseal({ id, sealed }: SigningSecretRecord): SigningSecret {
-    return { id, secret: open(this.sealingKey, sealed, id) }
+    return { id, secret: openWithAny(this.keys.secrets, sealed, id) }
   }
 }

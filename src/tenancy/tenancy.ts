@@ -33,6 +33,12 @@ export interface Caller {
   key: ApiKeyRecord
 }
 
+/** What is granted to a new tenant; the configured defaults where nothing is said. */
+export interface Contract {
+  ratePerSecond?: number
+  fmr?: number
+}
+
 export interface CreatedTenant {
   tenant: TenantRecord
   sandboxKey: string
@@ -48,15 +54,19 @@ export class Tenancy {
   ) {}
 
   /** @throws TenancyError invalid_tenant_name, tenant_exists */
-  async create(
-    name: string,
-    contract: { ratePerSecond?: number; fmr?: number } = {},
-  ): Promise<CreatedTenant> {
+  create(name: string, contract?: Contract): Promise<CreatedTenant> {
+    return this.store.transaction((tx) => this.add(tx, name, contract))
+  }
+
+  /** @throws TenancyError invalid_tenant_name, tenant_exists */
+  async add(tx: StoreTransaction, name: string, contract: Contract = {}): Promise<CreatedTenant> {
     if (!TENANT_NAME.test(name))
       throw new TenancyError(
         'invalid_tenant_name',
         `"${name}" is not a tenant name: use 1 to 64 letters, digits, dots, dashes or underscores.`,
       )
+    if (await tx.tenantByName(name))
+      throw new TenancyError('tenant_exists', `There is a tenant named ${name} already.`)
     const now = this.clock.now()
     const ratePerSecond = contract.ratePerSecond ?? this.defaults.rateLimit
     const tenant: TenantRecord = {
@@ -69,14 +79,10 @@ export class Tenancy {
       productionIssuedAt: null,
       productionRevealedAt: null,
     }
-    return this.store.transaction(async (tx) => {
-      if (await tx.tenantByName(name))
-        throw new TenancyError('tenant_exists', `There is a tenant named ${name} already.`)
-      await tx.insertTenant(tenant)
-      const sandboxKey = await this.addKey(tx, tenant.id, 'sandbox')
-      const signingSecret = await this.secrets.create(tx, tenant.id)
-      return { tenant, sandboxKey, signingSecret }
-    })
+    await tx.insertTenant(tenant)
+    const sandboxKey = await this.addKey(tx, tenant.id, 'sandbox')
+    const signingSecret = await this.secrets.create(tx, tenant.id)
+    return { tenant, sandboxKey, signingSecret }
   }
 
   /** Changes what the tenant's production key may do, and the false match rate of its verdicts. */

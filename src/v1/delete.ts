@@ -1,16 +1,9 @@
 /** DELETE /v1/delete: erases a user completely (GDPR article 17, CCPA). */
 import Type, { type Static } from 'typebox'
-import { ApiError } from '../api-error.js'
-import { DAY_MS, isoTime } from '../clock.js'
-import { prefixedId } from '../crypto/identifiers.js'
-import type { ErasureRecord } from '../storage/records.js'
+import { erasureView } from '../operations/views.js'
 import type { Endpoint, EndpointDescription } from './endpoint.js'
-import { refuseScripted } from './sandbox-recogniser.js'
 import { time, userId } from './schemas.js'
 import type { Services } from './services.js'
-
-/** How long a repeated request gets the same receipt. */
-const RECEIPT_MS = DAY_MS
 
 const body = Type.Object({ user_id: userId }, { additionalProperties: false })
 
@@ -44,61 +37,23 @@ export const deleteDescription: EndpointDescription = {
   usesEngine: false,
   idempotent: false,
   audited: true,
+  answersWithoutStore: false,
 }
 
-export function erase({ vault, clock, recogniser }: Services): Endpoint<Static<typeof body>> {
+export function erase({ operations }: Services): Endpoint<Static<typeof body>> {
   return {
     ...deleteDescription,
     async handle({ input, tenant, environment }) {
-      if (recogniser.synthetic) refuseScripted(input.user_id)
-      const lookup = vault.lookup(tenant.id, environment, input.user_id)
       return async (tx) => {
-        const subject = await vault.find(tx, lookup, input.user_id)
-        if (!subject) {
-          const receipt = await tx.erasure(lookup, clock.now())
-          if (!receipt) throw new ApiError('reference_not_found')
-          return {
-            status: 200,
-            body: view(receipt, input.user_id),
-            audit: { erasure_id: receipt.erasureId, repeated: true },
-          }
-        }
-        const now = clock.now()
-        const erasure: ErasureRecord = {
-          lookup,
-          erasureId: prefixedId('era', now),
-          erasedAt: now,
-          expiresAt: now + RECEIPT_MS,
-          ...(await tx.eraseSubject(lookup)),
-        }
-        await tx.putErasure(erasure)
+        const user = { environment, userId: input.user_id }
+        const { result, facts } = await operations.users.eraseWithin(tx, tenant.id, user)
         return {
           status: 200,
-          body: view(erasure, input.user_id),
-          effect: 'erased',
-          audit: {
-            subject: subject.pseudonym,
-            erasure_id: erasure.erasureId,
-            references: erasure.references,
-            captures: erasure.captures,
-            idempotency_records: erasure.idempotencyRecords,
-          },
+          body: erasureView(result.receipt, input.user_id),
+          observed: { effect: result.isRepeated ? undefined : 'erased' },
+          audit: facts,
         }
       }
-    },
-  }
-}
-
-function view(erasure: ErasureRecord, user: string): Record<string, unknown> {
-  return {
-    user_id: user,
-    status: 'erased',
-    erasure_id: erasure.erasureId,
-    erased_at: isoTime(erasure.erasedAt),
-    erased: {
-      references: erasure.references,
-      captures: erasure.captures,
-      idempotency_records: erasure.idempotencyRecords,
     },
   }
 }

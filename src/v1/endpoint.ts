@@ -6,9 +6,8 @@ import type { ResponseOwner } from '../idempotency/idempotency.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { ActiveSecrets } from '../tenancy/signing-secrets.js'
-
-/** Milliseconds by stage, for `Server-Timing` and the log. */
-export type Timings = Record<string, number>
+import type { Reason } from './reasons.js'
+import type { Timings } from './stages.js'
 
 /** An authenticated, validated request on its way through an endpoint. */
 export interface Call<Input> {
@@ -34,19 +33,31 @@ export interface Call<Input> {
   defer(cleanUp: () => void): void
 }
 
-/** What came about, for metrics. */
+/** What an execution changed, for metrics. */
 export type Effect = 'locked_out' | 'reference_disabled' | 'rotated' | 'erased'
+
+/** What came about, stated once, by the endpoint: log, metrics, traces and charts read this and never the body. */
+export interface Observed {
+  verdict?: 'approved' | 'rejected'
+  /** Of a rejection. */
+  reason?: Reason | null
+  /** Of a verdict for which images were compared. */
+  score?: number | null
+  effect?: Effect | undefined
+}
 
 /** The answer of an executed request, successful or not. */
 export interface Outcome {
   status: number
   body: Record<string, unknown>
   headers?: Record<string, string>
+  /** Of a refusal. */
+  code?: ErrorCode
+  observed?: Observed
   /** What the audit log records beside request id, actor and status. */
   audit?: Record<string, unknown> & { subject?: string }
   /** The user the kept response belongs to: sealed under the user's data key, erased with the user. */
   owner?: ResponseOwner
-  effect?: Effect | undefined
 }
 
 /**
@@ -79,6 +90,8 @@ export interface EndpointDescription {
   idempotent: boolean
   /** Writes an audit entry in production. */
   audited: boolean
+  /** Still answers callers of before, signed, when the database is gone. */
+  answersWithoutStore: boolean
 }
 
 export interface Endpoint<Input = never> extends EndpointDescription {

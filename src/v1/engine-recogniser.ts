@@ -11,7 +11,6 @@ import type { Comparison, Enrolled, Recogniser, RecogniserCall } from './recogni
 export class EngineRecogniser implements Recogniser {
   readonly model: string
   readonly checksLiveness: boolean
-  readonly synthetic = false
 
   constructor(private readonly engine: Engine) {
     this.model = engine.pack.modelId
@@ -22,37 +21,19 @@ export class EngineRecogniser implements Recogniser {
     return thresholdForFmr(this.engine.pack, fmr).threshold
   }
 
-  similarity(a: Float32Array, b: Float32Array): number {
-    return scoreOf(this.engine.pack, a, b)
+  /** How alike two embeddings are, on the scale of `threshold`. */
+  readonly similarity = (a: Float32Array, b: Float32Array): number => scoreOf(this.engine.pack, a, b)
+
+  enrol(call: RecogniserCall): Promise<Enrolled> {
+    return this.engine.enrol(call.images, call).catch((error) => translate(error, call.input))
   }
 
-  isScripted(): boolean {
-    return false
-  }
-
-  async enrol(_userId: string, images: Buffer[], call: RecogniserCall): Promise<Enrolled> {
-    const result = await this.engine.enrol(images, call).catch((error) => translate(error, call.input))
-    return {
-      embedding: result.reference,
-      samples: result.samples.map(({ embedding }) => embedding),
-      quality: result.quality,
-      liveness: result.liveness,
-      timings: result.timingsMs,
-    }
-  }
-
-  async verify(
-    _userId: string,
-    images: Buffer[],
-    reference: Float32Array,
-    _fmr: number,
-    call: RecogniserCall,
-  ): Promise<Comparison> {
-    const { score, sample, timingsMs } = await this.engine
-      .verify(images, reference, call)
+  async verify(call: RecogniserCall, reference: Float32Array | null, threshold: number): Promise<Comparison> {
+    if (reference === null) throw new ApiError('reference_not_found')
+    const result = await this.engine
+      .verify(call.images, reference, call)
       .catch((error) => translate(error, call.input))
-    const { embedding, quality, liveness } = sample
-    return { score, embedding, quality, liveness, timings: timingsMs }
+    return { ...result, matches: result.score >= threshold }
   }
 }
 

@@ -5,7 +5,6 @@ import { isoTime } from '../clock.js'
 import { CLEAR } from '../subjects/lockout.js'
 import type { Endpoint, EndpointDescription } from './endpoint.js'
 import { decodeImages } from './images.js'
-import { rememberCaptures } from './replays.js'
 import { exactlyOneImageField, imageFields, liveness, quality, time, userId } from './schemas.js'
 import type { Services } from './services.js'
 import { livenessView, qualityView } from './views.js'
@@ -70,10 +69,10 @@ export const enrollDescription: EndpointDescription = {
   usesEngine: true,
   idempotent: true,
   audited: true,
+  answersWithoutStore: false,
 }
 
-export function enroll(services: Services): Endpoint<Static<typeof body>> {
-  const { vault, store, recogniser } = services
+export function enroll({ vault, store, recogniser, captures }: Services): Endpoint<Static<typeof body>> {
   return {
     ...enrollDescription,
     async handle(call) {
@@ -84,8 +83,14 @@ export function enroll(services: Services): Endpoint<Static<typeof body>> {
       // Asked before the engine works for nothing, and again in the transaction, which decides.
       const existing = await vault.find(store.read, lookup, input.user_id)
       if (existing?.reference && !input.replace) throw new ApiError('already_enrolled')
-      const enrolled = await recogniser.enrol(input.user_id, images, call)
-      Object.assign(call.timings, enrolled.timings)
+      const enrolled = await recogniser.enrol({
+        userId: input.user_id,
+        images,
+        input,
+        deadlineMs: call.deadlineMs,
+        signal: call.signal,
+      })
+      Object.assign(call.timings, enrolled.timingsMs)
       const model = recogniser.model
       return async (tx) => {
         const found = await vault.find(tx, lookup, input.user_id)
@@ -94,13 +99,12 @@ export function enroll(services: Services): Endpoint<Static<typeof body>> {
         if (found) await tx.setLockout(subject.record.id, CLEAR)
         else await tx.insertSubject(subject.record)
         const reference = await vault.putReference(tx, subject, model, {
-          embedding: enrolled.embedding,
+          embedding: enrolled.reference,
           consent: input.consent ?? null,
         })
-        if (!recogniser.synthetic) {
-          const digests = images.map((image) => vault.captureDigest(subject, image))
-          await rememberCaptures(services, tx, subject, digests, enrolled.samples)
-        }
+        const digests = captures.digest(subject, images, enrolled.reference.length)
+        const embeddings = enrolled.samples.map(({ embedding }) => embedding)
+        await captures.remember(tx, subject, digests, embeddings)
         return {
           status: 201,
           body: {

@@ -23,6 +23,19 @@ const report = Type.Object({
       }),
     }),
     store: Type.Object({ status: check }),
+    http: Type.Object({
+      status: check,
+      transport: Type.Union([Type.Literal('uws'), Type.Literal('node')], {
+        description: 'The HTTP server that answers: uWebSockets.js or node:http.',
+      }),
+      reason: Type.Union(
+        [Type.Literal('preferred'), Type.Literal('configured'), Type.Literal('unavailable')],
+        {
+          description:
+            'Why this one: `preferred` is the first choice, `configured` was asked for, `unavailable` serves because uWebSockets.js does not load.',
+        },
+      ),
+    }),
   }),
 })
 
@@ -42,6 +55,7 @@ export const healthDescription: EndpointDescription = {
   usesEngine: false,
   idempotent: false,
   audited: false,
+  answersWithoutStore: true,
 }
 
 export function health(services: Services): Endpoint<undefined> {
@@ -65,6 +79,7 @@ export function health(services: Services): Endpoint<undefined> {
             fallbacks: engine.provider.fallbacks,
           },
           store: { status: store },
+          http: { status: 'ok', transport: services.transport.name, reason: services.transport.reason },
         },
       }
       return ok ? { status: 200, body } : { status: 503, body, headers: retryAfter(RETRY_MS / SECOND_MS) }

@@ -1,7 +1,8 @@
 /** POST /v1/keys/rotate-signing: a new JWT signing secret; the old one stays valid for 30 minutes. */
 import Type, { type Static } from 'typebox'
 import { ApiError } from '../api-error.js'
-import { isoTime, SECOND_MS } from '../clock.js'
+import { SECOND_MS } from '../clock.js'
+import { rotationView } from '../operations/views.js'
 import { OVERLAP_MS } from '../tenancy/signing-secrets.js'
 import type { Endpoint, EndpointDescription } from './endpoint.js'
 import { time } from './schemas.js'
@@ -43,9 +44,10 @@ export const rotateSigningDescription: EndpointDescription = {
   usesEngine: false,
   idempotent: true,
   audited: true,
+  answersWithoutStore: false,
 }
 
-export function rotateSigning({ secrets, store }: Services): Endpoint<Static<typeof body>> {
+export function rotateSigning({ operations, store }: Services): Endpoint<Static<typeof body>> {
   return {
     ...rotateSigningDescription,
     async handle({ input, tenant, environment, confidential }) {
@@ -54,20 +56,16 @@ export function rotateSigning({ secrets, store }: Services): Endpoint<Static<typ
       if (environment === 'sandbox' && fresh?.productionIssuedAt != null)
         throw new ApiError('production_key_required')
       return async (tx) => {
-        const { current, previous } = await secrets.rotate(tx, tenant.id, input.force ?? false)
+        const { result, facts } = await operations.keys.rotateSigningWithin(
+          tx,
+          tenant.id,
+          input.force ?? false,
+        )
         return {
           status: 200,
-          body: {
-            signing_secret: {
-              id: current.id,
-              secret: current.secret,
-              created_at: isoTime(current.createdAt),
-            },
-            previous: { id: previous.id, valid_until: isoTime(previous.validUntil) },
-            overlap_seconds: OVERLAP_MS / SECOND_MS,
-          },
-          effect: 'rotated',
-          audit: { current: current.id, previous: previous.id },
+          body: { ...rotationView(result), overlap_seconds: OVERLAP_MS / SECOND_MS },
+          observed: { effect: 'rotated' },
+          audit: facts,
         }
       }
     },

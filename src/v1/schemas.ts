@@ -20,7 +20,7 @@ const image = (description: string) =>
 
 const MAX_IMAGES = 5
 
-/** `image` or `images`: exactly one of the two is required, which `validateImages` checks. */
+/** `image` or `images`: exactly one of the two is required, which `decodeImages` checks. */
 export const imageFields = {
   image: Type.Optional(
     image('One photo: a JPEG, PNG or WebP file in base64, with padding, without a data: prefix.'),

@@ -2,22 +2,31 @@
 import type { EngineHealth } from '../biometrics/types.js'
 import type { Clock } from '../clock.js'
 import type { Config } from '../config.js'
+import type { Operations } from '../operations/operations.js'
 import type { Store } from '../storage/store.js'
-import type { AttemptGate } from '../subjects/attempt-gate.js'
+import type { Lockout } from '../subjects/attempt-lockout.js'
+import type { CaptureMemory } from '../subjects/capture-memory.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
-import type { SigningSecrets } from '../tenancy/signing-secrets.js'
 import type { Recogniser } from './recogniser.js'
 
 export interface Services {
   clock: Clock
-  config: Pick<Config, 'fmr' | 'jwtTtlSeconds' | 'lockoutAttempts' | 'replayPolicy'>
+  config: Pick<Config, 'fmr' | 'jwtTtlSeconds' | 'replayPolicy'>
   store: Store
   vault: SubjectVault
-  gate: AttemptGate
-  secrets: SigningSecrets
+  operations: Pick<Operations, 'keys' | 'users'>
   recogniser: Recogniser
+  lockout: Lockout
+  captures: CaptureMemory
   /** Base URL, the `iss` of JWTs. */
   issuer(): string
   engineHealth(): EngineHealth
   version: string
+  transport: HttpTransport
+}
+
+/** The HTTP server that serves. */
+export interface HttpTransport {
+  name: 'uws' | 'node'
+  reason: 'preferred' | 'configured' | 'unavailable'
 }

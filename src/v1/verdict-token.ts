@@ -1,16 +1,7 @@
 /** The verdict as JWTs: what it claims, and under which of the tenant's secrets it is signed. */
 import { actionHash, signVerification, type VerificationClaims } from '../crypto/verification-jwt.js'
 import type { Call } from './endpoint.js'
-
-/** Why a verdict can be a rejection. */
-export const REASONS = [
-  'no_match',
-  'liveness_failed',
-  'replayed_capture',
-  'locked_out',
-  'reference_disabled',
-] as const
-export type Reason = (typeof REASONS)[number]
+import type { Reason } from './reasons.js'
 
 /** Authentication contexts that a verdict claims (OpenID Connect's `acr`): "0" when it claims none. */
 const ACR = { face: 'urn:countersign:acr:face', faceWithLiveness: 'urn:countersign:acr:face-pad', none: '0' }
@@ -22,6 +13,7 @@ interface VerdictFacts {
   /** Unix seconds. */
   issuedAt: number
   expiresAt: number
+  verdict: 'approved' | 'rejected'
   /** Null for an approval. */
   reason: Reason | null
   score: number | null
@@ -47,7 +39,7 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
     jti: facts.verificationId,
     txn: requestId,
     env: environment,
-    verdict: reason ? 'rejected' : 'approved',
+    verdict: facts.verdict,
     ...(reason ? { reason } : {}),
     score: facts.score,
     fmr: facts.fmr,

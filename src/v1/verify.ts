@@ -4,21 +4,17 @@ import { ApiError, retryAfter } from '../api-error.js'
 import { isoTime, SECOND_MS } from '../clock.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { canonicalJson } from '../crypto/verification-jwt.js'
-import { afterRejection, CLEAR, isChanged, lockoutBegun, lockoutReason } from '../subjects/lockout.js'
-import type { Subject } from '../subjects/subject-vault.js'
-import type { Call, Commit, Effect, Endpoint, EndpointDescription } from './endpoint.js'
+import type { StoreTransaction } from '../storage/store.js'
+import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
 import { decodeImages } from './images.js'
-import type { Comparison } from './recogniser.js'
-import { type Capture, CapturesUnderWay, isReplay, rememberCaptures } from './replays.js'
+import { Judge, type Verdict } from './judge.js'
+import { REASONS, type Reason } from './reasons.js'
 import { exactlyOneImageField, imageFields, liveness, nullable, quality, time, userId } from './schemas.js'
 import type { Services } from './services.js'
-import { REASONS, type Reason, signVerdict, verdictClaims } from './verdict-token.js'
+import { signVerdict, verdictClaims } from './verdict-token.js'
 import { livenessView, qualityView, scoreView } from './views.js'
 
 const MAX_ACTION_BYTES = 4096
-
-/** NIST SP 800-63B-4, section 3.2.3: attempts before a delay, without and with presentation attack detection. */
-const ATTEMPTS = { withoutLiveness: 5, withLiveness: 10 }
 
 const body = Type.Object(
   {
@@ -91,98 +87,46 @@ export const verifyDescription: EndpointDescription = {
   usesEngine: true,
   idempotent: true,
   audited: true,
+  answersWithoutStore: false,
 }
 
 type Input = Static<typeof body>
 
-interface Verdict {
+/** What response, JWT and audit entry say alike. */
+interface Decision {
+  verdict: 'approved' | 'rejected'
   reason: Reason | null
-  comparison: Comparison | null
-  replaySuspected: boolean
-  /** To be remembered. */
-  capture: Capture | null
-  /** While locked out. */
-  retryAfterMs?: number
+  score: number | null
+  threshold: number
+  fmr: number
 }
 
 export function verify(services: Services): Endpoint<Input> {
-  const { vault, store, recogniser, clock, config } = services
-  const underWay = new CapturesUnderWay(recogniser)
-  const attempts =
-    config.lockoutAttempts ?? (recogniser.checksLiveness ? ATTEMPTS.withLiveness : ATTEMPTS.withoutLiveness)
+  const { vault, recogniser, clock, config } = services
+  const judge = new Judge(services)
 
-  /** Null only for a sandbox user whose outcome is scripted. */
-  async function findSubject({ input, environment }: Call<Input>, lookup: Buffer): Promise<Subject | null> {
-    const subject = await vault.find(store.read, lookup, input.user_id)
-    if (subject?.reference && subject.reference.model !== recogniser.model)
-      throw new ApiError('reference_model_mismatch', {
-        message: `The reference was made with model ${subject.reference.model}; ${environment} runs ${recogniser.model}.`,
-      })
-    if (!subject?.reference && !recogniser.isScripted(input.user_id))
-      throw new ApiError('reference_not_found')
-    return subject
-  }
-
-  /** Takes one of the user's attempts for the length of this request. */
-  async function takeAttempt(call: Call<Input>, lookup: Buffer): Promise<void> {
-    if (attempts === 0 || recogniser.synthetic) return
-    const leave = await services.gate.enter(lookup.toString('latin1'), async () => {
-      const found = await store.read.subject(lookup)
-      return attempts - (found?.subject.failures ?? 0)
+  /** Names, dates and signs a verdict. */
+  function sign(call: Call<Input>, action: string, verdict: Verdict, decision: Decision) {
+    const at = clock.now()
+    const verificationId = prefixedId('ver', at)
+    const issuedAt = Math.floor(at / SECOND_MS)
+    const expiresAt = issuedAt + config.jwtTtlSeconds
+    const claims = verdictClaims({
+      ...decision,
+      call,
+      issuer: services.issuer(),
+      verificationId,
+      issuedAt,
+      expiresAt,
+      action,
+      livenessChecked: verdict.comparison?.sample.liveness.checked ?? false,
+      model: recogniser.model,
+      replaySuspected: verdict.replaySuspected,
     })
-    call.defer(leave)
-    if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
-  }
-
-  /** All that can be computed of a capture before its embedding is there. */
-  function prepareCapture(
-    subject: Subject,
-    images: Buffer[],
-    { length: dimensions }: Float32Array,
-  ): Pick<Capture, 'digests'> {
-    subject.captureTransform(dimensions)
-    return { digests: images.map((image) => vault.captureDigest(subject, image)) }
-  }
-
-  /** Enters the capture as under way until the request ends. @returns whether one like it was seen before */
-  async function suspectReplay(call: Call<Input>, subject: Subject, capture: Capture): Promise<boolean> {
-    const entered = underWay.enter(subject, capture)
-    call.defer(entered.leave)
-    return entered.isReplay || (await isReplay(services, store.read, subject, capture))
-  }
-
-  async function judge(
-    call: Call<Input>,
-    subject: Subject | null,
-    images: Buffer[],
-    fmr: number,
-    threshold: number,
-  ): Promise<Verdict> {
-    const now = clock.now()
-    const locked = subject && !recogniser.synthetic ? lockoutReason(subject.record, now) : null
-    if (locked)
-      return {
-        reason: locked,
-        comparison: null,
-        replaySuspected: false,
-        capture: null,
-        ...(locked === 'locked_out' ? { retryAfterMs: subject!.record.lockedUntil! - now } : {}),
-      }
-    const reference = subject?.reference
-      ? vault.openReference(subject, subject.reference).embedding
-      : new Float32Array(0)
-    const comparing = recogniser.verify(call.input.user_id, images, reference, fmr, call)
-    // Here and not when it is needed: meanwhile the engine computes.
-    const prepared = subject && !recogniser.synthetic ? prepareCapture(subject, images, reference) : null
-    const comparison = await comparing
-    Object.assign(call.timings, comparison.timings)
-    const capture = prepared ? { ...prepared, embedding: comparison.embedding } : null
-    const replaySuspected = capture ? await suspectReplay(call, subject!, capture) : false
-    let reason: Reason | null = null
-    if (comparison.liveness.passed === false) reason = 'liveness_failed'
-    else if (comparison.score < threshold) reason = 'no_match'
-    else if (replaySuspected && config.replayPolicy === 'reject') reason = 'replayed_capture'
-    return { reason, comparison, replaySuspected, capture }
+    const started = performance.now()
+    const tokens = signVerdict(call, claims)
+    call.timings.sign = performance.now() - started
+    return { at, verificationId, expiresAt, actionHash: claims.action_hash, tokens }
   }
 
   return {
@@ -195,99 +139,70 @@ export function verify(services: Services): Endpoint<Input> {
       call.lookup = lookup
       const fmr = tenant.fmr ?? config.fmr
       const threshold = recogniser.threshold(fmr)
-      await takeAttempt(call, lookup)
-      const subject = await findSubject(call, lookup)
-      const verdict = await judge(call, subject, images, fmr, threshold)
-      const { reason, comparison, replaySuspected } = verdict
-      const approved = reason === null
-
-      const now = clock.now()
-      const issuedAt = Math.floor(now / SECOND_MS)
-      const expiresAt = issuedAt + config.jwtTtlSeconds
-      const verificationId = prefixedId('ver', now)
-      const score = comparison ? scoreView(comparison.score) : null
-      const claims = verdictClaims({
-        call,
-        issuer: services.issuer(),
-        verificationId,
-        issuedAt,
-        expiresAt,
+      const verdict = await judge.judge(call, lookup, images, threshold)
+      const { subject, reason, replaySuspected } = verdict
+      const decision: Decision = {
+        verdict: reason === null ? 'approved' : 'rejected',
         reason,
-        score,
+        score: verdict.comparison && scoreView(verdict.comparison.score),
+        threshold: scoreView(threshold),
         fmr,
-        action,
-        livenessChecked: comparison?.liveness.checked ?? false,
-        model: recogniser.model,
-        replaySuspected,
-      })
-      const signStarted = performance.now()
-      const tokens = signVerdict(call, claims)
-      call.timings.sign = performance.now() - signStarted
+      }
+      const { model } = recogniser
+      const { at, verificationId, expiresAt, actionHash, tokens } = sign(call, action, verdict, decision)
 
       return async (tx) => {
-        let effect: Effect | undefined
-        if (subject) {
-          const fresh = await tx.subject(lookup)
-          // Erased, or erased and enrolled anew, while this verify ran: its verdict is about nobody.
-          if (fresh?.subject.id !== subject.record.id) throw new ApiError('reference_not_found')
-          if (verdict.capture) {
-            const state = approved ? CLEAR : afterRejection(fresh.subject, attempts, now)
-            if (isChanged(fresh.subject, state)) await tx.setLockout(subject.record.id, state)
-            effect = lockoutBegun(fresh.subject, state)
-            const { digests, embedding } = verdict.capture
-            await rememberCaptures(services, tx, subject, digests, [embedding])
-          }
-        }
-        let issued = false
-        if (environment === 'sandbox' && approved) {
-          const fresh = await tx.tenantById(tenant.id)
-          issued = fresh?.productionIssuedAt === null
-          // No audit entry: sandbox calls write none; the log begins when the operator reveals the key.
-          if (issued) await tx.setProductionIssued(tenant.id, now)
-        }
+        const effect = await judge.settle(tx, verdict, at)
+        const clears = environment === 'sandbox' && reason === null
+        const issued = clears && (await issueProductionKey(tx, tenant.id, at))
         return {
           status: 200,
           body: {
             verification_id: verificationId,
             user_id: input.user_id,
-            verdict: claims.verdict,
-            reason,
-            score,
-            threshold: scoreView(threshold),
-            fmr,
-            liveness: comparison
-              ? livenessView(comparison.liveness)
-              : { checked: false, score: null, passed: null },
-            quality: comparison ? qualityView(comparison.quality) : null,
+            ...decision,
+            ...measurements(verdict),
             replay: { suspected: replaySuspected },
-            model: recogniser.model,
-            verified_at: isoTime(now),
+            model,
+            verified_at: isoTime(at),
             ...tokens,
             jwt_expires_at: isoTime(expiresAt * SECOND_MS),
             ...(issued ? { production_key: 'issued' } : {}),
           },
-          ...(verdict.retryAfterMs === undefined
-            ? {}
-            : { headers: retryAfter(verdict.retryAfterMs / SECOND_MS) }),
-          effect,
+          ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs / SECOND_MS) }),
+          observed: { verdict: decision.verdict, reason, score: decision.score, effect },
           owner: { lookup, subject: subject && { id: subject.record.id, dataKey: subject.dataKey } },
           audit: {
             ...(subject ? { subject: subject.pseudonym } : {}),
             verification_id: verificationId,
-            verdict: claims.verdict,
-            reason,
-            score,
-            threshold: scoreView(threshold),
-            fmr,
-            model: recogniser.model,
-            action_hash: claims.action_hash,
+            ...decision,
+            model,
+            action_hash: actionHash,
             replay_suspected: replaySuspected,
-            liveness_score: comparison?.liveness.score ?? null,
+            liveness_score: verdict.comparison?.sample.liveness.score ?? null,
           },
         }
       }
     },
   }
+}
+
+function measurements({ comparison }: Verdict): Record<string, unknown> {
+  if (!comparison)
+    return { liveness: livenessView({ checked: false, score: null, passed: null }), quality: null }
+  const { liveness, quality } = comparison.sample
+  return { liveness: livenessView(liveness), quality: qualityView(quality) }
+}
+
+/**
+ * The first verify that a tenant's sandbox approves. Resolves with whether this is the one. No audit entry: sandbox calls
+ * write none, and the log begins when the operator reveals the key.
+ */
+async function issueProductionKey(tx: StoreTransaction, tenantId: string, at: number): Promise<boolean> {
+  const tenant = await tx.tenantById(tenantId)
+  if (tenant?.productionIssuedAt !== null) return false
+  await tx.setProductionIssued(tenantId, at)
+  return true
 }
 
 /** @throws ApiError invalid_request when the action is too long or no I-JSON (RFC 7493: a number out of range) */

@@ -6,7 +6,7 @@ function round(value: number, decimals = 4): number {
   return Number(value.toFixed(decimals))
 }
 
-export function qualityView(quality: Quality): Record<string, number> {
+export function qualityView(quality: Quality) {
   return {
     score: round(quality.score),
     face_width_px: Math.round(quality.faceWidthPx),
@@ -17,7 +17,7 @@ export function qualityView(quality: Quality): Record<string, number> {
   }
 }
 
-export function livenessView({ checked, score, passed }: Liveness): Record<string, unknown> {
+export function livenessView({ checked, score, passed }: Liveness): Liveness {
   return { checked, score: score === null ? null : round(score), passed }
 }
 

@@ -20,7 +20,7 @@ beforeEach(async () => {
   store = SqliteStore.open(join(dir, 'countersign.db'))
   clock = new ManualClock(Date.UTC(2026, 0, 31))
   chainKey = randomBytes(32)
-  log = new AuditLog(chainKey, clock)
+  log = new AuditLog({ audit: [chainKey], phase: 'settled' }, clock)
   await store.transaction(async (tx) => {
     for (const id of ['ten_a', 'ten_b'])
       await tx.insertTenant({
@@ -184,8 +184,29 @@ describe('verification finds', () => {
   })
 
   it('that nobody without the key could have made it', async () => {
-    const other = new AuditLog(randomBytes(32), clock)
+    const other = new AuditLog({ audit: [randomBytes(32)], phase: 'settled' }, clock)
     expect(await other.verify(store.read, 'ten_a')).toEqual({ entries: 0, brokenAt: 1 })
+  })
+})
+
+describe('a change of the working keys', () => {
+  it('keeps the log whole: what the old key linked is checked by it, and the new key seals', async () => {
+    await append(3)
+    const next = new AuditLog({ audit: [chainKey, randomBytes(32)], phase: 'settled' }, clock)
+    await store.transaction((tx) =>
+      next.append(tx, 'ten_a', { event: 'working_keys_changed', actor: 'operator', request_id: null }),
+    )
+    expect(await next.verify(store.read, 'ten_a')).toEqual({ entries: 4, brokenAt: null })
+  })
+
+  it('leaves the holder of the old key nothing to seal: a log that ends before the change is broken', async () => {
+    await append(3)
+    const keys = [chainKey, randomBytes(32)]
+    // As the old key left it: the entry that the new key would have appended and sealed was cut off.
+    const settled = new AuditLog({ audit: keys, phase: 'settled' }, clock)
+    expect(await settled.verify(store.read, 'ten_a')).toEqual({ entries: 2, brokenAt: 3 })
+    const activated = new AuditLog({ audit: keys, phase: 'activated' }, clock)
+    expect(await activated.verify(store.read, 'ten_a')).toEqual({ entries: 3, brokenAt: null })
   })
 })
 

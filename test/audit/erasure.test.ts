@@ -77,7 +77,9 @@ describe('the audit log in production', () => {
 
     // With user id and every key that is left, the pseudonym cannot be made again.
     const { keys } = running.service.ledger
-    const made = Object.values(keys).flatMap((key: Buffer) =>
+    const { wrapping, secrets, idempotency, audit, lookup, instance } = keys
+    const all = [wrapping.current, secrets.current, idempotency.current, ...audit, lookup, instance]
+    const made = all.flatMap((key) =>
       ['grace', `${tenant.id}\0production\0grace`].map((text) =>
         createHmac('sha256', key).update(text).digest('hex').slice(0, 32),
       ),

@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { chmod, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import { OWN_BINARY } from '../../src/cli/http-addon.js'
+import { type AddonRecord, OWN_BINARY, recordedAddon } from '../../src/cli/http-addon.js'
 import { packageFile } from '../../src/package-root.js'
+import { chooseTransport } from '../../src/server/transport.js'
 import { type Workplace, workplace } from '../support/command.js'
 
 let place: Workplace
@@ -27,6 +28,34 @@ async function examine(env: Record<string, string> = {}) {
   return { ok, findings, of: (check: string) => findings.find((finding) => finding.check === check)! }
 }
 
+const transport = await chooseTransport('auto')
+
+/** By a copy of the package, so that its record can be changed; what is installed stays as it is. */
+async function examineCopy(change: (record: AddonRecord) => void): Promise<Finding[]> {
+  const copy = place.path('package')
+  for (const name of ['dist', 'native', 'package.json'])
+    await cp(packageFile(name), `${copy}/${name}`, { recursive: true })
+  await symlink(packageFile('node_modules'), `${copy}/node_modules`, 'junction')
+  const record = JSON.parse(await readFile(`${copy}/native/uwebsockets.json`, 'utf8'))
+  change(record)
+  await writeFile(`${copy}/native/uwebsockets.json`, JSON.stringify(record))
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [`${copy}/dist/src/cli/main.js`, 'doctor', '--json'],
+    {
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        COUNTERSIGN_DATA_DIR: place.dataDir,
+        COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
+      },
+    },
+  )
+  const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] }
+  expect(status).toBe(ok ? 0 : 1)
+  return findings
+}
+
 describe('doctor', () => {
   it('finds a sound installation sound', async () => {
     const { ok, findings } = await examine()
@@ -35,8 +64,8 @@ describe('doctor', () => {
     expect(findings.map(({ check }) => check)).toEqual(
       expect.arrayContaining([
         'Node.js',
-        'uWebSockets.js',
-        'HTTP addon',
+        'HTTP server',
+        ...(transport.name === 'uws' ? ['HTTP addon'] : []),
         'onnxruntime-node',
         'sharp',
         'better-sqlite3',
@@ -48,6 +77,30 @@ describe('doctor', () => {
         'topology',
       ]),
     )
+  })
+
+  it('says which HTTP server serves, and why', async () => {
+    const { of } = await examine()
+    expect(of('HTTP server')).toMatchObject({
+      status: transport.reason === 'unavailable' ? 'warning' : 'ok',
+      detail: transport.description,
+    })
+    const node = await examine({ COUNTERSIGN_HTTP: 'node' })
+    expect(node.of('HTTP server')).toMatchObject({
+      status: 'ok',
+      detail: `node:http of ${process.version} (COUNTERSIGN_HTTP=node)`,
+    })
+    expect(node.findings.map(({ check }) => check)).not.toContain('HTTP addon')
+  })
+
+  it('warns of a release of the HTTP addon that is not the one on record', async () => {
+    const findings = await examineCopy((record) => {
+      record.version = '0.0.1'
+    })
+    expect(findings.find(({ check }) => check === 'HTTP addon')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining(`in the place of ${recordedAddon().package} 0.0.1`),
+    })
   })
 
   it('tells people in a table, and ends with 0', async () => {
@@ -123,28 +176,9 @@ describe('doctor', () => {
   })
 
   it('reports a binary of the HTTP addon that is not the one on record', async () => {
-    // The package copied, so that its record can be changed; what is installed stays as it is.
-    const copy = place.path('package')
-    for (const name of ['dist', 'native', 'package.json'])
-      await cp(packageFile(name), `${copy}/${name}`, { recursive: true })
-    await symlink(packageFile('node_modules'), `${copy}/node_modules`, 'junction')
-    const record = JSON.parse(await readFile(`${copy}/native/uwebsockets.json`, 'utf8'))
-    record.sha256[OWN_BINARY] = '0'.repeat(64)
-    await writeFile(`${copy}/native/uwebsockets.json`, JSON.stringify(record))
-    const { status, stdout } = spawnSync(
-      process.execPath,
-      [`${copy}/dist/src/cli/main.js`, 'doctor', '--json'],
-      {
-        encoding: 'utf8',
-        env: {
-          ...process.env,
-          COUNTERSIGN_DATA_DIR: place.dataDir,
-          COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
-        },
-      },
-    )
-    const { findings } = JSON.parse(stdout) as { findings: Finding[] }
-    expect(status).toBe(1)
+    const findings = await examineCopy((record) => {
+      record.sha256[OWN_BINARY] = '0'.repeat(64)
+    })
     expect(findings.filter((finding) => finding.status === 'problem')).toEqual([
       {
         check: 'HTTP addon',

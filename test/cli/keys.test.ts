@@ -35,6 +35,16 @@ describe('rotating the master key', () => {
     })
     const after = await readFile(place.path('master.key'), 'utf8')
     expect(after).not.toBe(before)
+    // For the backups from before; destroyed by name alone.
+    const { kept } = rotated.json
+    expect(await readFile(kept, 'utf8')).toBe(before)
+    expect((await stat(kept)).mode & 0o777).toBe(0o600)
+    const oldId = kept.split('.').at(-1)
+    const discard = (id: string) => place.run(['keys', 'discard-master', id, '--json'])
+    expect((await discard(rotated.json.master_key_id)).error.code).toBe('key_in_use')
+    expect((await discard('../master.key')).error.code).toBe('key_not_found')
+    expect((await discard(oldId)).json).toEqual({ discarded: oldId, file: kept })
+    await expect(stat(kept)).rejects.toMatchObject({ code: 'ENOENT' })
     expect((await stat(place.path('master.key'))).mode & 0o777).toBe(0o600)
 
     const again = { user_id: 'ada', image: base64(await face('ada', 120)), replace: true }
@@ -63,10 +73,30 @@ describe('rotating the master key', () => {
     for (const env of [old, next])
       expect((await place.run(['audit', 'verify', '--json'], env)).json).toMatchObject([{ broken_at: null }])
 
+    // Out of order it would forget the new key: that is said, and done only when asked for by name.
+    const early = await place.run(['keys', 'rotate-master', '--finish', '--json'], old)
+    expect(early.error.code).toBe('not_the_new_key')
+    expect((await place.run(['tenant', 'list'], next)).code).toBe(0)
+
     const finished = await place.run(['keys', 'rotate-master', '--finish', '--json'], next)
     expect(finished.json.forgotten).toHaveLength(1)
     expect((await place.run(['tenant', 'list'], next)).code).toBe(0)
     expect((await place.run(['tenant', 'list'], old)).code).not.toBe(0)
+  })
+
+  it('can be given up until the new key is configured, and not after', async () => {
+    const [old, next] = [{ COUNTERSIGN_MASTER_KEY: masterKey(1) }, { COUNTERSIGN_MASTER_KEY: masterKey(2) }]
+    await createTenant(old)
+    const file = place.path('next.key')
+    await writeFile(file, masterKey(2), { mode: 0o600 })
+    const cancel = (env: Record<string, string>) =>
+      place.run(['keys', 'rotate-master', '--cancel', '--json'], env)
+    await place.run(['keys', 'rotate-master', '--new-key-file', file], old)
+    expect((await cancel(next)).error.code).toBe('too_late')
+    expect((await cancel(old)).json.forgotten).toHaveLength(1)
+    expect((await place.run(['tenant', 'list'], next)).code).not.toBe(0)
+    const nothing = await place.run(['keys', 'rotate-master', '--finish', '--json'], old)
+    expect(nothing.error.code).toBe('nothing_prepared')
   })
 
   it('refuses the present key as the new one', async () => {

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { readdir, rm, writeFile } from 'node:fs/promises'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
 import { apiClient } from '../support/client.js'
@@ -51,6 +52,17 @@ const COMMANDS = [
 ]
 
 const words = (command: string) => command.split(' ').filter(Boolean)
+
+it('--help loads no command, and no package but what parses the line', async () => {
+  const { stderr } = await place.spawn(['--help'], {
+    NODE_OPTIONS: `--import ${pathToFileURL(packageFile('test', 'support', 'record-imports.mjs'))}`,
+  })
+  const loaded = stderr.split('\n')
+  expect(loaded).toContainEqual(expect.stringMatching(/dist\/src\/cli\/main\.js$/))
+  const packages = loaded.flatMap((url) => /\/node_modules\/([^/]+)/.exec(url)?.[1] ?? [])
+  expect([...new Set(packages)].sort()).toEqual(['commander', 'leven'])
+  expect(loaded.filter((url) => /\/(?:biometrics|server|storage|dashboard|models)\//.test(url))).toEqual([])
+})
 
 describe('--help', () => {
   for (const command of COMMANDS)

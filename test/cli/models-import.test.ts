@@ -1,8 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { createWriteStream, readdirSync } from 'node:fs'
-import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
+import { readdirSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { type Workplace, workplace } from '../support/command.js'
 import { writeBroughtPack } from '../support/packs.js'
@@ -34,8 +31,6 @@ describe('models import', () => {
   for (const [what, pack, command] of [
     ['a folder', 'pack', ['true']],
     ['a .tar.gz of the folder', 'pack.tar.gz', ['tar', 'czf', 'pack.tar.gz', 'pack']],
-    ['a .tar.gz of its files', 'flat.tgz', ['tar', 'czf', 'flat.tgz', '-C', 'pack', '.']],
-    ['a .zip', 'pack.zip', ['python3', '-m', 'zipfile', '-c', 'pack.zip', 'pack']],
   ] as const)
     it(`takes ${what}, and what is then in place is whole`, async () => {
       await write('pack')
@@ -73,132 +68,33 @@ describe('models import', () => {
 })
 
 describe('a pack that is not what it says is refused, and leaves nothing behind', () => {
-  const EMBEDDER = 'embedder.onnx'
-  const spoilt: Record<string, [code: string, spoil: () => Promise<string>]> = {
-    'with a flipped bit': [
-      'pack_file_mismatch',
-      async () => {
-        await write('pack')
-        const bytes = await readFile(place.path('pack', EMBEDDER))
-        bytes[bytes.length >> 1]! ^= 1
-        await writeFile(place.path('pack', EMBEDDER), bytes)
-        return 'pack'
-      },
-    ],
-    'without one of its networks': [
-      'pack_file_missing',
-      async () => {
-        await write('pack')
-        await rm(place.path('pack', EMBEDDER))
-        return 'pack'
-      },
-    ],
+  const spoilt: Record<string, [code: string, changes: (manifest: Record<string, unknown>) => object]> = {
     'whose embedding has another length': [
       'pack_unusable',
-      async () => {
-        await write('pack', ({ embedder }) => ({ embedder: { ...(embedder as object), dimensions: 64 } }))
-        return 'pack'
-      },
+      ({ embedder }) => ({ embedder: { ...(embedder as object), dimensions: 64 } }),
     ],
     'whose input has another size': [
       'pack_unusable',
-      async () => {
-        await write('pack', ({ embedder }) => {
-          const { input, ...rest } = embedder as { input: object }
-          return { embedder: { ...rest, input: { ...input, width: 64, height: 64 } } }
-        })
-        return 'pack'
+      ({ embedder }) => {
+        const { input, ...rest } = embedder as { input: object }
+        return { embedder: { ...rest, input: { ...input, width: 64, height: 64 } } }
       },
     ],
-    'whose manifest names a file elsewhere': [
-      'pack_invalid',
-      async () => {
-        await write('pack', ({ embedder }) => ({ embedder: { ...(embedder as object), file: '../x.onnx' } }))
-        return 'pack'
-      },
+    'whose network is another file': [
+      'pack_file_mismatch',
+      ({ embedder }) => ({ embedder: { ...(embedder as object), sha256: '0'.repeat(64) } }),
     ],
-    'named baseline': [
-      'reserved_name',
-      async () => {
-        await write('pack', () => ({ id: 'baseline' }))
-        return 'pack'
-      },
-    ],
-    'without pack.json': [
-      'pack_not_found',
-      async () => {
-        await mkdir(place.path('pack'))
-        return 'pack'
-      },
-    ],
-    'in an archive of two': [
-      'no_pack',
-      async () => {
-        await write('a')
-        await write('b')
-        inPlace(['tar', 'czf', 'two.tgz', 'a', 'b'])
-        return 'two.tgz'
-      },
-    ],
-    'in an archive that was cut off': [
-      'archive_unreadable',
-      async () => {
-        await write('pack')
-        inPlace(['tar', 'czf', 'pack.tgz', 'pack'])
-        await writeFile(
-          place.path('cut.tgz'),
-          (await readFile(place.path('pack.tgz'))).subarray(0, 1_000_000),
-        )
-        return 'cut.tgz'
-      },
-    ],
-    'in an archive that unpacks without end': [
-      'archive_unreadable',
-      async () => {
-        await pipeline(
-          zeros(2 ** 30 + 2 ** 20),
-          createGzip({ level: 1 }),
-          createWriteStream(place.path('bomb.tgz')),
-        )
-        return 'bomb.tgz'
-      },
-    ],
-    'in an archive where a link stands for a network': [
-      'pack_file_missing',
-      async () => {
-        await write('pack')
-        await rm(place.path('pack', EMBEDDER))
-        await symlink('/etc/passwd', place.path('pack', EMBEDDER))
-        inPlace(['tar', 'czf', 'link.tgz', 'pack'])
-        return 'link.tgz'
-      },
-    ],
-    'that is some other file': [
-      'no_pack',
-      async () => {
-        await writeFile(place.path('x'), 'x')
-        return 'x'
-      },
-    ],
-    'that is not there': ['file_not_found', async () => 'none'],
   }
-  for (const [what, [code, spoil]] of Object.entries(spoilt))
+  for (const [what, [code, changes]] of Object.entries(spoilt))
     it(what, async () => {
-      const result = await run(place.path(await spoil()))
+      await write('pack', changes)
+      const result = await run(place.path('pack'))
       expect(result).toMatchObject({ code: 1, stdout: '', error: { code } })
       expect(installed()).toEqual([])
     })
 
-  it('where a folder of something else stands in its place', async () => {
-    await write('pack')
-    await mkdir(place.path('models', 'brought'), { recursive: true })
-    await writeFile(place.path('models', 'brought', 'notes.txt'), 'mine')
-    expect(await run(place.path('pack'))).toMatchObject({ code: 1, error: { code: 'folder_occupied' } })
-    expect(readdirSync(place.path('models', 'brought'))).toEqual(['notes.txt'])
+  it('that is not there', async () => {
+    const result = await run(place.path('none'))
+    expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'file_not_found' } })
   })
 })
-
-function* zeros(bytes: number): Generator<Buffer> {
-  const chunk = Buffer.alloc(2 ** 20)
-  for (let sent = 0; sent < bytes; sent += chunk.length) yield chunk
-}

@@ -1,15 +1,10 @@
-import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { CATALOGUE, type DownloadedPack, findCataloguePack } from '../../models/install/catalogue.js'
+import { type DownloadedPack, findCataloguePack } from '../../models/install/catalogue.js'
 import { downloadedPackDocument } from '../../models/install/downloaded-pack.js'
-import { parsePackManifest } from '../../models/pack/model-pack.js'
-import { pullPack } from '../../src/cli/models-pull.js'
-import { SILENT } from '../../src/cli/progress.js'
-import { loadConfig } from '../../src/config.js'
-import { anyFace, evaluationDataMissing, readEvaluationFile, startEngine } from '../biometrics/fixtures.js'
+import { evaluationDataMissing, readEvaluationFile } from '../biometrics/fixtures.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { type FilesServer, filesOf, serveFiles } from '../support/files-server.js'
 
@@ -126,17 +121,6 @@ describe('models pull', () => {
   })
 })
 
-it.each(CATALOGUE.filter((entry) => entry.kind === 'downloaded').map((entry) => [entry.id, entry] as const))(
-  'the pack.json of %s is a valid one, and names every file',
-  (_id, entry) => {
-    const { id, detector, embedder } = parsePackManifest(downloadedPackDocument(entry))
-    expect(id).toBe(entry.id)
-    expect([detector, embedder].map(({ file, sha256, licence }) => ({ file, sha256, licence }))).toEqual(
-      entry.files.map(({ file, sha256, licence }) => ({ file, sha256, licence })),
-    )
-  },
-)
-
 describe.skipIf(evaluationDataMissing())('with networks of the evaluation data', () => {
   const network = (name: string) => readEvaluationFile(`models/${name}`)
 
@@ -149,41 +133,5 @@ describe.skipIf(evaluationDataMissing())('with networks of the evaluation data',
       })
     expect(requests).toEqual([DETECTOR.path, EMBEDDER.path, EMBEDDER.path])
     expect(readdirSync(place.path('models', '.opencv-zoo.download'))).toEqual([DETECTOR.file])
-  })
-
-  it('a pulled pack is in place, leaves nothing beside it, is not asked for twice, and finds a face', async () => {
-    // The catalogued detector; for the catalogued embedder, which is not at hand, another one of the same shape stands in.
-    const bytes = network('mobilefacenet.onnx')
-    const entry: DownloadedPack = {
-      ...OPENCV_ZOO,
-      files: OPENCV_ZOO.files.map((file) =>
-        file.role === 'embedder'
-          ? { ...file, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
-          : file,
-      ),
-    }
-    const { url, requests } = await mirror(
-      filesOf({ [DETECTOR.path]: network(DETECTOR.file), [EMBEDDER.path]: bytes }),
-    )
-    const config = loadConfig(env)
-    for (const _ of [1, 2])
-      expect(await pullPack(entry, config, SILENT, { mirror: url })).toMatchObject({
-        modelId: `opencv-zoo@${entry.version}`,
-        dir: place.path('models', 'opencv-zoo'),
-      })
-    expect(requests).toEqual([DETECTOR.path, EMBEDDER.path])
-    expect(installed()).toEqual(['opencv-zoo'])
-
-    const engine = await startEngine(place.path('models', 'opencv-zoo'), { limits: anyFace })
-    try {
-      const photo = readEvaluationFile('faces/spoof/image_T1.jpg')
-      const { sample } = await engine.verify([photo], new Float32Array(128).fill(1))
-      // Where the data's own page has it.
-      expect(Math.abs(sample.box.x - 119)).toBeLessThan(15)
-      expect(Math.abs(sample.box.y - 108)).toBeLessThan(15)
-      expect(Math.abs(sample.box.width - 177)).toBeLessThan(15)
-    } finally {
-      await engine.close()
-    }
   })
 })

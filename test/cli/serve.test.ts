@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -57,7 +57,8 @@ describe('serve', () => {
 
   it('makes master key and database for their owner alone', async () => {
     expect(statSync(home.path('master.key')).mode & 0o777).toBe(0o600)
-    expect(existsSync(home.path('countersign.db'))).toBe(true)
+    for (const file of ['countersign.db', 'countersign.db-wal'])
+      expect([file, statSync(home.path(file)).mode & 0o777]).toEqual([file, 0o600])
   })
 
   it('fails with the address when another process listens there, and leaves that one alone', async () => {
@@ -78,6 +79,17 @@ describe('serve', () => {
     await server.exited
     const lines = server.stdout().trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['request', 'stopping', 'stopped'])
+  })
+
+  it('says that a folder or database from before is open to every user of the machine', async () => {
+    const first = await place.serve()
+    first.signal('SIGTERM')
+    await first.exited
+    chmodSync(place.path('countersign.db'), 0o644)
+    const second = await place.serve()
+    expect(second.stderr()).toContain(
+      `warning: ${place.path('countersign.db')} holds users' data and is open to every user here (mode 644).`,
+    )
   })
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const)

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import {
   chmodSync,
   chownSync,
@@ -17,7 +17,17 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ConfigError } from '../../src/config.js'
 import { loadMasterKey } from '../../src/crypto/master-key.js'
-import { deriveKeys, openKeys, type ServiceKeys, sealKeys } from '../../src/crypto/service-keys.js'
+import { openWithAny, seal, sealAnew } from '../../src/crypto/sealed-box.js'
+import {
+  activateKeys,
+  deriveKeys,
+  newKeys,
+  openKeys,
+  prepareKeys,
+  type ServiceKeys,
+  sealKeys,
+  settleKeys,
+} from '../../src/crypto/service-keys.js'
 import { packageFile } from '../../src/package-root.js'
 
 let dir: string
@@ -160,35 +170,94 @@ describe('derived keys', () => {
     return createHmac('sha256', extracted).update(info).update(Buffer.of(1)).digest()
   }
 
-  it('are HKDF-SHA256 of the master key, one a purpose', () => {
+  it('of a database from before there were keyrings are HKDF-SHA256 of the master key, one a purpose', () => {
     const master = randomBytes(32)
-    const keys = deriveKeys(master)
-    for (const purpose of Object.keys(keys) as Array<keyof ServiceKeys>)
-      expect(keys[purpose]).toEqual(hkdf(master, `countersign/v1/${purpose}`))
-    expect(new Set(Object.values(keys).map((key) => key.toString('hex'))).size).toBe(Object.keys(keys).length)
+    const of = (purpose: string) => hkdf(master, `countersign/v1/${purpose}`)
+    expect(deriveKeys(master)).toEqual({
+      wrapping: { current: of('wrapping'), others: [] },
+      secrets: { current: of('secrets'), others: [] },
+      idempotency: { current: of('idempotency'), others: [] },
+      audit: [of('audit')],
+      lookup: of('lookup'),
+      instance: of('instance'),
+      phase: 'settled',
+    })
+  })
+})
+
+/** Every key in a set of them. */
+function keysIn({ wrapping, secrets, idempotency, audit, lookup, instance }: ServiceKeys): Buffer[] {
+  const sealing = [wrapping, secrets, idempotency].flatMap(({ current, others }) => [current, ...others])
+  return [...sealing, ...audit, lookup, instance]
+}
+
+describe('working keys', () => {
+  it('are random, one a purpose', () => {
+    const all = [...keysIn(newKeys()), ...keysIn(newKeys())].map((key) => key.toString('hex'))
+    expect(all).toHaveLength(12)
+    expect(new Set(all).size).toBe(12)
   })
 
-  it('stay what they are: data sealed by one version opens in the next', () => {
-    const keys = deriveKeys(Buffer.alloc(32, 7))
-    expect(Object.keys(keys).sort()).toEqual([
-      'audit',
-      'idempotency',
-      'instance',
-      'lookup',
-      'secrets',
-      'wrapping',
+  it('change in steps: the next ones open first, then seal, and then the old ones are forgotten', () => {
+    const before = newKeys()
+    const boxes = (keys: ServiceKeys) => seal(keys.wrapping.current, Buffer.from('data key'), 'sub')
+    const opens = (keys: ServiceKeys, box: Buffer) => {
+      try {
+        return openWithAny(keys.wrapping, box, 'sub').toString() === 'data key'
+      } catch {
+        return false
+      }
+    }
+    const prepared = prepareKeys(before)
+    const active = activateKeys(prepared)
+    const settled = settleKeys(active)
+    const [old, next] = [boxes(before), boxes(active)]
+    expect(boxes(prepared).length).toBe(old.length)
+    expect([before, prepared, active, settled].map((keys) => opens(keys, old))).toEqual([
+      true,
+      true,
+      true,
+      false,
     ])
+    expect([before, prepared, active, settled].map((keys) => opens(keys, next))).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ])
+    expect(opens(before, boxes(prepared))).toBe(true)
+    expect(sealAnew(active.wrapping, next, 'sub')).toBeNull()
+    expect(opens(settled, sealAnew(active.wrapping, old, 'sub')!)).toBe(true)
+    expect(settled.audit).toEqual([...before.audit, expect.any(Buffer)])
   })
 })
 
 describe('the keyring', () => {
   it('opens under the master key that it was sealed under, and under no other', () => {
     const [master, other] = [randomBytes(32), randomBytes(32)]
-    const keys = deriveKeys(master)
+    const keys = activateKeys(prepareKeys(newKeys()))
     const sealed = sealKeys(keys, other, 'id')
     expect(openKeys(sealed, other, 'id')).toEqual(keys)
     expect(() => openKeys(sealed, master, 'id')).toThrow()
     expect(() => openKeys(sealed, other, 'another id')).toThrow()
-    for (const key of Object.values(keys)) expect(sealed.includes(key)).toBe(false)
+    for (const key of keysIn(keys)) expect(sealed.includes(key)).toBe(false)
+  })
+
+  it('of an earlier version still opens', () => {
+    const master = randomBytes(32)
+    const derived = deriveKeys(master)
+    const texts = {
+      wrapping: derived.wrapping.current,
+      secrets: derived.secrets.current,
+      lookup: derived.lookup,
+      idempotency: derived.idempotency.current,
+      audit: derived.audit[0]!,
+      instance: derived.instance,
+    }
+    const plaintext = JSON.stringify(
+      Object.fromEntries(Object.entries(texts).map(([name, key]) => [name, key.toString('base64')])),
+    )
+    const wrapping = Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), 'countersign/v1/keyring', 32))
+    expect(openKeys(seal(wrapping, Buffer.from(plaintext), 'id'), master, 'id')).toEqual(derived)
   })
 })

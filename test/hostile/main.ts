@@ -1,22 +1,29 @@
 /** `npm run test:hostile`: a campaign of the size asked for; the last line on stdout is its result. */
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
+import { packageFile } from '../../src/package-root.js'
+import type { TransportName } from '../../src/server/transport.js'
 import { runCampaign } from './campaign.js'
 import { startVictim } from './service.js'
 
 const PROGRESS_EVERY = 500
 
-const { inputs, seed } = new Command()
+const { inputs, seed, http } = new Command()
   .option('--inputs <n>', 'requests and images together', Number, 20_000)
   .option('--seed <n>', 'the same seed gives the same inputs', Number, 1)
+  .addOption(
+    new Option('--http <transport>', 'the HTTP server; by default what the service chooses itself').choices([
+      'uws',
+      'node',
+    ]),
+  )
   .parse()
-  .opts<{ inputs: number; seed: number }>()
+  .opts<{ inputs: number; seed: number; http?: TransportName }>()
 
-const modelsDir = join(tmpdir(), 'countersign-test-models')
+const modelsDir = packageFile('node_modules', '.cache', 'countersign-test-models')
 await buildBaseline({ outDir: join(modelsDir, 'baseline') })
-const victim = await startVictim(modelsDir)
+const victim = await startVictim(modelsDir, http)
 const { verdict, answers } = await runCampaign(victim, {
   inputs,
   seed,

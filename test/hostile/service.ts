@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { packageFile } from '../../src/package-root.js'
+import type { TransportName } from '../../src/server/transport.js'
 import { plain } from '../support/images.js'
 import { residentMib } from '../support/process-tree.js'
 
@@ -27,7 +28,8 @@ export interface Victim {
   stop(): Promise<void>
 }
 
-export async function startVictim(modelsDir: string): Promise<Victim> {
+/** @param transport the HTTP server; by default what the service chooses itself */
+export async function startVictim(modelsDir: string, transport?: TransportName): Promise<Victim> {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-hostile-'))
   const env = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))),
@@ -38,6 +40,7 @@ export async function startVictim(modelsDir: string): Promise<Victim> {
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
     COUNTERSIGN_LOG_LEVEL: 'warn',
+    ...(transport ? { COUNTERSIGN_HTTP: transport } : {}),
   }
   // A service that outlives its campaign would go on listening: it ends with us.
   const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })

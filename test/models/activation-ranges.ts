@@ -13,7 +13,7 @@ import { FaceAligner } from '../../src/biometrics/pipeline/align.js'
 import { FaceDetector } from '../../src/biometrics/pipeline/detect.js'
 import { ImagePyramid } from '../../src/biometrics/pipeline/image-pyramid.js'
 import { LandmarkFinder } from '../../src/biometrics/pipeline/landmarks.js'
-import { loadNetwork } from '../../src/biometrics/worker/network.js'
+import { loadNetwork } from '../../src/biometrics/pipeline/network.js'
 
 const CHIP_LENGTH = 3 * EMBEDDER_INPUT_PX ** 2
 

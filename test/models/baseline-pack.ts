@@ -9,7 +9,7 @@ import type { Tensor } from './reference/nhwc.js'
 export type Network = 'detector' | 'landmarks' | 'embedder' | 'embedder-int8'
 
 export class BaselinePack {
-  readonly #sessions = new Map<Network, InferenceSession>()
+  private readonly sessions = new Map<Network, InferenceSession>()
 
   private constructor(readonly dir: string) {}
 
@@ -20,13 +20,13 @@ export class BaselinePack {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#sessions.values()].map((session) => session.release()))
+    await Promise.all([...this.sessions.values()].map((session) => session.release()))
     await rm(this.dir, { recursive: true })
   }
 
   /** Runs one network on images of equal size, given as RGB bytes [height,width,3]. */
   async run(network: Network, images: Tensor[]): Promise<{ dims: readonly number[]; data: Float32Array }> {
-    const session = await this.#session(network)
+    const session = await this.session(network)
     const { height, width } = images[0]!
     const planes = new Float32Array(images.length * 3 * height * width)
     let at = 0
@@ -42,14 +42,14 @@ export class BaselinePack {
     return { dims: output.dims, data: output.data as Float32Array }
   }
 
-  async #session(network: Network): Promise<InferenceSession> {
+  private async session(network: Network): Promise<InferenceSession> {
     const opened =
-      this.#sessions.get(network) ??
+      this.sessions.get(network) ??
       (await InferenceSession.create(join(this.dir, `${network}.onnx`), {
         intraOpNumThreads: 1,
         interOpNumThreads: 1,
       }))
-    this.#sessions.set(network, opened)
+    this.sessions.set(network, opened)
     return opened
   }
 }

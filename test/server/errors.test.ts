@@ -73,6 +73,23 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
   invalid_request: ({ sandbox }) => sandbox.enroll({ user_id: newUser() }),
   invalid_idempotency_key: ({ sandbox, image }) =>
     sandbox.enroll({ user_id: newUser(), image }, { headers: { 'X-Svc-Idempotency-Key': 'x'.repeat(256) } }),
+  malformed_request: () =>
+    apart({ COUNTERSIGN_HTTP: 'node' }, ({ running }) =>
+      raw(running.service.url('sandbox'), 'GET', '/v1/health', 'GET /v1/health HTTP/1.0\r\n\r\n'),
+    ),
+  request_timeout: () =>
+    apart({ COUNTERSIGN_HTTP: 'node', COUNTERSIGN_HTTP_HEAD_MS: '100' }, ({ running }) =>
+      raw(running.service.url('sandbox'), 'GET', '/v1/health', 'GET /v1/health HTTP/1.1\r\nHost: '),
+    ),
+  headers_too_large: () =>
+    apart({ COUNTERSIGN_HTTP: 'node' }, ({ running }) =>
+      raw(
+        running.service.url('sandbox'),
+        'GET',
+        '/v1/health',
+        rawRequest('GET /v1/health', [`X-Large: ${'x'.repeat(4096)}`]),
+      ),
+    ),
   missing_api_key: ({ running }) => running.anonymous('sandbox').health(),
   malformed_api_key: ({ running, tenant }) =>
     apiClient(running.service.url('sandbox'), `${tenant.sandboxKey}x`).health(),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/clock.js'
+import { peerAddress } from '../../src/server/peer-address.js'
 import { WrongKeys } from '../../src/server/wrong-keys.js'
 import { generateApiKey } from '../../src/tenancy/api-key.js'
 import { type ApiResponse, apiClient } from '../support/client.js'
@@ -48,9 +49,11 @@ describe('an address that guesses keys', () => {
 
   it('is one of IPv4 where a listener takes both, too', () => {
     const wrongKeys = new WrongKeys(1, running.clock)
-    expect(wrongKeys.wrong('0000:0000:0000:0000:0000:ffff:c000:0201')).toBe(0)
-    expect(wrongKeys.wrong('0000:0000:0000:0000:0000:ffff:c000:0202')).toBe(0)
-    expect(wrongKeys.wrong('0000:0000:0000:0000:0000:ffff:c000:0201')).toBe(60)
+    const wrong = (address: string) => wrongKeys.wrong(peerAddress(address))
+    expect(wrong('0000:0000:0000:0000:0000:ffff:c000:0201')).toBe(0)
+    expect(wrong('0000:0000:0000:0000:0000:ffff:c000:0202')).toBe(0)
+    expect(wrong('0000:0000:0000:0000:0000:ffff:c000:0201')).toBe(60)
+    expect(wrong('::ffff:192.0.2.2')).toBe(60)
   })
 
   it('is no concern where the limit is off', () => {

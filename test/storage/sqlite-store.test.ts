@@ -453,6 +453,24 @@ describe('erasure', () => {
     expect(readFileSync(`${file}-wal`).toString('latin1')).not.toContain('wrapped key of ada')
   })
 
+  it('leaves none in the write-ahead log after a crash that came before it was cut', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await insertUser(store, 'ada')
+    const other = connect()
+    other.exec('BEGIN')
+    other.prepare('SELECT * FROM sqlite_schema').all()
+    await store.transaction((tx) => tx.eraseSubject(bytes('ada')))
+    // What a killed process leaves behind.
+    const left = join(dir, 'left.db')
+    for (const suffix of ['', '-wal']) copyFileSync(`${file}${suffix}`, `${left}${suffix}`)
+    expect(readFileSync(`${left}-wal`).toString('latin1')).toContain('wrapped key of ada')
+    const again = openStore(left)
+    for (const suffix of ['', '-wal'])
+      expect(readFileSync(`${left}${suffix}`).toString('latin1')).not.toContain('wrapped key of ada')
+    expect(await again.read.subject(bytes('ada'))).toBeUndefined()
+  })
+
   it('leaves no byte of the user in the file', async () => {
     const store = openStore()
     await store.transaction((tx) => tx.insertTenant(tenant('a')))

@@ -7,7 +7,7 @@ import type { StoreTransaction } from '../../src/storage/store.js'
 import { type Subject, SubjectVault } from '../../src/subjects/subject-vault.js'
 
 const vault = new SubjectVault(
-  { wrapping: randomBytes(32), lookup: randomBytes(32) },
+  { wrapping: { current: randomBytes(32), others: [] }, lookup: randomBytes(32) },
   new ManualClock(Date.UTC(2026, 0, 31)),
 )
 const face = Float32Array.from({ length: 128 }, (_, i) => Math.sin(i) / 8)

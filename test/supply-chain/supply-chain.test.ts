@@ -8,11 +8,11 @@ import { afterEach, describe, expect, it } from 'vitest'
 import {
   addonBinaries,
   addonDifferences,
-  addonFolder,
   installedAddon,
   OWN_BINARY,
   recordedAddon,
 } from '../../src/cli/http-addon.js'
+import { uwsFolder } from '../../src/server/uws-package.js'
 import { audit } from './audit.js'
 import { lockedPackages, lockfileIssues, manifest } from './lockfile.js'
 import { compareWithUpstream } from './upstream.js'
@@ -37,7 +37,7 @@ async function serve(listener: RequestListener): Promise<string> {
 async function copyOfAddon(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-addon-'))
   folders.push(folder)
-  await cp(addonFolder(), folder, { recursive: true })
+  await cp(uwsFolder(), folder, { recursive: true })
   return folder
 }
 

@@ -65,8 +65,9 @@ export interface Workplace {
   dispose(): Promise<void>
 }
 
-export async function workplace(env: Record<string, string> = {}): Promise<Workplace> {
-  if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing; build first: npm run build`)
+/** @param main the built command: of this checkout, where nothing else is said */
+export async function workplace(env: Record<string, string> = {}, main = MAIN): Promise<Workplace> {
+  if (!existsSync(main)) throw new Error(`${main} is missing; build first: npm run build`)
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-cli-'))
   const children = new Set<ChildProcessWithoutNullStreams>()
   const base = Object.fromEntries(
@@ -86,7 +87,7 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
   })
 
   function start(args: string[], extra: Record<string, string>, input = '') {
-    const child = spawn(process.execPath, [MAIN, ...args], { env: environment(extra) })
+    const child = spawn(process.execPath, [main, ...args], { env: environment(extra) })
     children.add(child)
     child.stdin.end(input)
     const output = { stdout: '', stderr: '' }

@@ -1,7 +1,7 @@
 /** Pages of docs/ that are made from the code; `UPDATE_DOCS=1 npx vitest run test/docs.test.ts test/openapi.test.ts` writes them. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { ERRORS, type ErrorCategory } from '../../src/api-error.js'
-import { SETTINGS, type SettingName } from '../../src/config.js'
+import { SETTING_GROUPS } from '../../src/config/settings.js'
 import { packageFile } from '../../src/package-root.js'
 
 const UPDATE = process.env.UPDATE_DOCS === '1'
@@ -85,58 +85,14 @@ Every error is a JSON object:
 ${sections.join('\n')}`
 }
 
-/** Every setting, under the heading where an operator looks for it. */
-const GROUPS: Array<{ title: string; settings: SettingName[] }> = [
-  { title: 'Configuration file', settings: ['configFile'] },
-  {
-    title: 'Addresses and TLS',
-    settings: [
-      'productionListen',
-      'sandboxListen',
-      'adminListen',
-      'productionUrl',
-      'sandboxUrl',
-      'adminUrl',
-      'tlsCert',
-      'tlsKey',
-      'tlsTerminatedUpstream',
-    ],
-  },
-  {
-    title: 'Storage and keys',
-    settings: ['dataDir', 'database', 'masterKey', 'masterKeyCommand', 'masterKeyFile'],
-  },
-  { title: 'Dashboard', settings: ['operatorPassword', 'operatorPasswordFile'] },
-  {
-    title: 'Models and workers',
-    settings: ['modelsDir', 'modelPack', 'executionProviders', 'workers', 'queueLimit'],
-  },
-  {
-    title: 'Limits',
-    settings: [
-      'deadlineMs',
-      'maxBodyBytes',
-      'maxImagePixels',
-      'minFacePx',
-      'rateLimit',
-      'sandboxRateLimit',
-      'wrongKeyLimit',
-    ],
-  },
-  { title: 'Verdicts', settings: ['fmr', 'lockoutAttempts', 'replayPolicy', 'jwtTtlSeconds'] },
-  { title: 'Log and traces', settings: ['logLevel', 'otlpEndpoint', 'otelServiceName'] },
-]
-
-/** docs/configuration.md. Settings that no group names stand under a heading of their own, so that none is lost. */
+/** docs/configuration.md. */
 export function configurationPage(): string {
-  const grouped = new Set(GROUPS.flatMap(({ settings }) => settings))
-  const others = (Object.keys(SETTINGS) as SettingName[]).filter((name) => !grouped.has(name))
-  const groups = others.length > 0 ? [...GROUPS, { title: 'Others', settings: others }] : GROUPS
-  const sections = groups.map(({ title, settings }) => {
-    const rows = settings.map((name) => {
-      const { variable, fallback, description } = SETTINGS[name]
-      return [`\`${variable}\``, fallback === undefined ? '–' : `\`${fallback}\``, description]
-    })
+  const sections = Object.entries(SETTING_GROUPS).map(([title, settings]) => {
+    const rows = Object.values(settings).map(({ variable, fallback, description }) => [
+      `\`${variable}\``,
+      fallback === undefined ? '–' : `\`${fallback}\``,
+      description,
+    ])
     return [`## ${title}`, '', tableOf(['Variable', 'Default', 'Meaning'], rows), ''].join('\n')
   })
   return `# Configuration

@@ -1,7 +1,8 @@
-/** Once a run: the baseline pack, which every test that recognises faces shares. */
+/** Once a run: that what is started as a process is what was tested, and the baseline pack, which all tests share. */
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
+import { isBuilt } from '../../src/cli/build-state.mjs'
 import { packageFile } from '../../src/package-root.js'
 
 declare module 'vitest' {
@@ -12,6 +13,10 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<void> {
+  if (!isBuilt())
+    throw new Error(
+      'dist is older than the sources, and tests would start it: run `npm test`, which builds first, also for one file: npm test -- <file>',
+    )
   // Kept between runs: a complete pack is only checked, in some 35 ms. Not in a folder that another checkout would replace it in.
   const modelsDir = packageFile('node_modules', '.cache', 'countersign-test-models')
   await buildBaseline({ outDir: join(modelsDir, 'baseline') })

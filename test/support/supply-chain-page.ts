@@ -129,8 +129,8 @@ clone.
 
 ## Install scripts
 
-\`npm start\` and \`npm test\` run none (\`--ignore-scripts\`) but our own. In a bare \`npm ci\`, npm 11 runs those alone that package.json
-allows under \`allowScripts\`, and \`npm run supply-chain\` fails at one that nobody decided on:
+In a checkout none runs, under any version of npm: \`.npmrc\` says \`ignore-scripts\`. Which of them may run elsewhere is decided in
+package.json under \`allowScripts\`, which npm 11 heeds, and \`npm run supply-chain\` fails at one that nobody decided on:
 
 ${scriptTable(read)}
 
@@ -138,10 +138,9 @@ Our own, \`native/install.mjs\`, compiles the kernels in \`native/src\` and SQLi
 service runs without the kernels, and SQLite becomes the binary that its publisher offers on GitHub: the one file that no sum here
 covers, and the install says so. \`npm run install -- --from-source\` fails instead; the Dockerfile uses it.
 
-\`npm start\`, \`npm test\` and the like install with \`npm ci --ignore-scripts && npm run install\`, so that no other script runs under any
-version of npm. A bare \`npm ci\` does the same under npm 11. npm 10 runs every script: \`onnxruntime-node-install\` in \`.npmrc\` keeps
-the first from downloading, \`scarfSettings\` in package.json the third from reporting, and what the second downloads is
-compiled anew where there is a compiler. None of these files counts where Countersign is a dependency of something else: set
+\`npm start\`, \`npm test\` and the like install with \`npm ci && npm run install\`; the second compiles what is native. They do so again
+where SQLite does not load: it is compiled for one version of Node, and another one needs another binary. \`npm run build\` goes
+before \`npm pack\`, which builds nothing. Where Countersign is a dependency of something else its \`.npmrc\` does not count: set
 \`npm_config_build_from_source=better-sqlite3\` and \`ONNXRUNTIME_NODE_INSTALL=skip\` there.
 
 ## Bill of materials

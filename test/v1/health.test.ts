@@ -23,6 +23,7 @@ describe('health', () => {
       ['production', production],
     ] as const) {
       const response = await client.health()
+      const { transport } = running.service
       expect(response.status).toBe(200)
       expect(response.body).toEqual({
         status: 'ok',
@@ -38,6 +39,7 @@ describe('health', () => {
             fallbacks: [],
           },
           store: { status: 'ok' },
+          http: { status: 'ok', transport: transport.name, reason: transport.reason },
         },
       })
     }

@@ -1,17 +1,10 @@
 /**
- * What is said between the service, its engine process and the workers in it. Tasks and replies go straight between the
- * service and a worker, over the worker's own socket, as frames whose parts are the pictures; a hop through the engine
- * process's main thread would cost each verify 0.4 ms of CPU time.
+ * What the service says to its engine process and to the workers in it; `worker-messages.ts` has what they say. Tasks and
+ * replies go straight between the service and a worker, over the worker's own socket, as frames whose parts are the pictures;
+ * a hop through the engine process's main thread would cost each verify 0.4 ms of CPU time.
  */
 import type { ModelPack } from '../../../models/pack/model-pack.js'
-import type {
-  BiometricErrorCode,
-  FaceSample,
-  ImageLimits,
-  InspectedImage,
-  ProviderStatus,
-  StageTimings,
-} from '../types.js'
+import type { ImageLimits } from '../types.js'
 
 /** What an engine process is started with. */
 export interface HostSetup {
@@ -27,12 +20,6 @@ export interface WorkerSetup {
   executionProviders: string[]
   limits: ImageLimits
   faultInjection: boolean
-}
-
-/** Something that the log should know of a worker: it died, or could not load its networks. */
-export interface WorkerIncident {
-  kind: 'worker_lost' | 'worker_load_failed'
-  reason: string
 }
 
 /** Ends when the service hangs up, or before it is ready. */
@@ -55,28 +42,6 @@ export type WorkerTask =
   | { type: 'inspect'; images: readonly Uint8Array[] }
   | { type: 'fault'; fault: Fault }
 
-/** What each type of task yields. */
-export interface WorkerValues {
-  enrol: { samples: FaceSample[]; reference: Float32Array }
-  verify: { sample: FaceSample; score: number }
-  compare: { samples: [FaceSample, FaceSample]; score: number }
-  inspect: { images: InspectedImage[] }
-  fault: Record<string, never>
-}
-
-export interface WorkerFailure {
-  ok: false
-  code: BiometricErrorCode
-  message: string
-  imageIndex?: number
-  /** For the log alone: what really happened, where the code hides it. */
-  detail?: string
-}
-
-export type WorkerReply<T extends WorkerTask['type'] = WorkerTask['type']> =
-  | { ok: true; value: WorkerValues[T]; timingsMs: StageTimings }
-  | WorkerFailure
-
 /** A task without its images, which are the frame's parts. */
 export type ImagelessTask = WorkerTask extends infer T
   ? T extends WorkerTask
@@ -89,12 +54,3 @@ export interface TaskMessage {
   id: number
   task: ImagelessTask
 }
-
-/**
- * From a worker to the service: first that it has loaded and warmed up its networks, then its replies. What happened to a
- * worker is told for it, on a connection of its own.
- */
-export type WorkerMessage =
-  | WorkerIncident
-  | { kind: 'ready'; provider: ProviderStatus }
-  | { kind: 'reply'; id: number; reply: WorkerReply }

@@ -43,17 +43,17 @@ const MOST_PARTS = 64
 
 /** Puts frames together from the stream's chunks, however it was cut. Each byte is copied once. */
 export class FrameReader<Message> {
-  readonly #mostBytes: number
-  readonly #onFrame: (frame: Frame<Message>) => void
+  private readonly mostBytes: number
+  private readonly onFrame: (frame: Frame<Message>) => void
   /** What is being filled, and how far: the fixed head, the lengths of the parts, the message, then part after part. */
-  #target = new Uint8Array(FIXED_HEAD)
-  #filled = 0
-  #next: (whole: Uint8Array) => void = (whole) => this.#takeHead(whole)
+  private target = new Uint8Array(FIXED_HEAD)
+  private filled = 0
+  private next: (whole: Uint8Array) => void = (whole) => this.takeHead(whole)
 
   /** @param mostBytes of message and parts together; memory is set aside for what a head announces, so up to this */
   constructor(mostBytes: number, onFrame: (frame: Frame<Message>) => void) {
-    this.#mostBytes = mostBytes
-    this.#onFrame = onFrame
+    this.mostBytes = mostBytes
+    this.onFrame = onFrame
   }
 
   /**
@@ -62,36 +62,36 @@ export class FrameReader<Message> {
    */
   push(chunk: Uint8Array): void {
     for (let offset = 0; offset < chunk.length; ) {
-      const count = Math.min(chunk.length - offset, this.#target.length - this.#filled)
-      this.#target.set(chunk.subarray(offset, offset + count), this.#filled)
-      this.#filled += count
+      const count = Math.min(chunk.length - offset, this.target.length - this.filled)
+      this.target.set(chunk.subarray(offset, offset + count), this.filled)
+      this.filled += count
       offset += count
-      while (this.#filled === this.#target.length) this.#next(this.#target)
+      while (this.filled === this.target.length) this.next(this.target)
     }
   }
 
-  #expect(length: number, next: (whole: Uint8Array) => void): void {
-    this.#target = new Uint8Array(length)
-    this.#filled = 0
-    this.#next = next
+  private expect(length: number, next: (whole: Uint8Array) => void): void {
+    this.target = new Uint8Array(length)
+    this.filled = 0
+    this.next = next
   }
 
-  #takeHead(head: Uint8Array): void {
+  private takeHead(head: Uint8Array): void {
     const [jsonLength, partCount] = words(head) as [number, number]
     if (partCount > MOST_PARTS) throw new FrameError(`a frame of ${partCount} parts`)
-    this.#expect(partCount * WORD, (lengths) => {
+    this.expect(partCount * WORD, (lengths) => {
       const partLengths = words(lengths)
       const bytes = partLengths.reduce((sum, length) => sum + length, jsonLength)
-      if (bytes > this.#mostBytes) throw new FrameError(`a frame of ${bytes} bytes`)
-      this.#expect(jsonLength, (json) => this.#takeParts(json, partLengths, []))
+      if (bytes > this.mostBytes) throw new FrameError(`a frame of ${bytes} bytes`)
+      this.expect(jsonLength, (json) => this.takeParts(json, partLengths, []))
     })
   }
 
-  #takeParts(json: Uint8Array, [length, ...rest]: number[], parts: Uint8Array[]): void {
+  private takeParts(json: Uint8Array, [length, ...rest]: number[], parts: Uint8Array[]): void {
     if (length === undefined) {
-      this.#expect(FIXED_HEAD, (head) => this.#takeHead(head))
-      this.#onFrame(decode<Message>(json, parts))
-    } else this.#expect(length, (part) => this.#takeParts(json, rest, [...parts, part]))
+      this.expect(FIXED_HEAD, (head) => this.takeHead(head))
+      this.onFrame(decode<Message>(json, parts))
+    } else this.expect(length, (part) => this.takeParts(json, rest, [...parts, part]))
   }
 }
 

@@ -9,16 +9,15 @@ import { createRequire } from 'node:module'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type {
-  HostSetup,
-  TaskMessage,
-  WorkerReply,
-  WorkerSetup,
-  WorkerTask,
-} from '../channel/engine-protocol.js'
+import type { HostSetup, TaskMessage, WorkerSetup, WorkerTask } from '../channel/engine-protocol.js'
 import { encodeFrame, FrameError, FrameReader } from '../channel/frames.js'
+import {
+  type MessageCheck,
+  messageCheck,
+  type TaskType,
+  type WorkerReply,
+} from '../channel/worker-messages.js'
 import type { EngineIncident, ProviderStatus } from '../types.js'
-import { type MessageCheck, messageCheck } from './worker-messages.js'
 
 export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
   workers: number
@@ -28,7 +27,7 @@ export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
 }
 
 interface RunningTask {
-  type: WorkerTask['type']
+  type: TaskType
   resolve: (reply: WorkerReply) => void
   reject: (error: Error) => void
   watchdog: NodeJS.Timeout
@@ -40,7 +39,7 @@ interface Worker {
   running: Map<number, RunningTask>
 }
 
-/** Before a process that died before any worker was ready is tried again. */
+/** Pauses before the process is started again when the last one ended before any of its workers was ready; they double. */
 const RETRY_MS = { first: 1_000, longest: 30_000 } as const
 /** No picture that passes the limits takes nearly as long: a task that does is stuck in native code for good. */
 const STUCK_MS = 60_000
@@ -49,32 +48,35 @@ const STUCK_MS = 60_000
  * the others, which is dead as well.
  */
 const LOSS_SETTLES_MS = 50
-/** A few vectors and what was measured: kilobytes. */
+/** A reply holds a few vectors and what was measured, which is kilobytes; a longer one is no honest reply. */
 const MOST_REPLY_BYTES = 1024 * 1024
 
 export class EngineProcess {
-  readonly #options: EngineProcessOptions
-  readonly #check: MessageCheck
-  readonly #dir: string
-  readonly #server: Server
-  readonly #workers = new Set<Worker>()
-  #child: ChildProcess | undefined
-  #provider: ProviderStatus = { active: 'cpu', fallbacks: [] }
-  #lastId = 0
-  /** Since any worker was ready, one could not load its networks or the process could not start. */
-  #failed = false
-  /** A worker of the present process has been ready. */
-  #wasReady = false
-  #retryMs: number = RETRY_MS.first
-  #retry: NodeJS.Timeout | undefined
-  #closing = false
+  private readonly options: EngineProcessOptions
+  private readonly check: MessageCheck
+  private readonly dir: string
+  private readonly server: Server
+  private readonly workers = new Set<Worker>()
+  private child: ChildProcess | undefined
+  private lastProvider: ProviderStatus = { active: 'cpu', fallbacks: [] }
+  private lastId = 0
+  /**
+   * A worker could not load its networks, or the process ended before any was ready; no worker has become ready after that.
+   * While none is, waiting calls are refused.
+   */
+  private failed = false
+  /** At least one worker of the process that runs now became ready: should that process end, the next is started at once. */
+  private wasReady = false
+  private retryMs: number = RETRY_MS.first
+  private retry: NodeJS.Timeout | undefined
+  private closing = false
 
   private constructor(options: EngineProcessOptions) {
-    this.#options = options
-    this.#check = messageCheck(options.pack.manifest.embedder.dimensions)
+    this.options = options
+    this.check = messageCheck(options.pack.manifest.embedder.dimensions)
     // For its owner alone: whoever could connect could answer in a worker's place.
-    this.#dir = mkdtempSync(join(tmpdir(), 'countersign-engine-'))
-    this.#server = createServer((socket) => this.#welcome(socket)).listen(this.#socketPath)
+    this.dir = mkdtempSync(join(tmpdir(), 'countersign-engine-'))
+    this.server = createServer((socket) => this.welcome(socket)).listen(this.socketPath)
   }
 
   /**
@@ -101,8 +103,8 @@ export class EngineProcess {
       },
     })
     try {
-      await once(engine.#server, 'listening')
-      engine.#spawn()
+      await once(engine.server, 'listening')
+      engine.spawn()
       await allReady
       return engine
     } catch (error) {
@@ -113,21 +115,21 @@ export class EngineProcess {
 
   /** Workers that have loaded and warmed up their networks and are alive. */
   get readyCount(): number {
-    return this.#workers.size
+    return this.workers.size
   }
 
   get processId(): number | undefined {
-    return this.#child?.pid
+    return this.child?.pid
   }
 
   /** No worker is ready and none is about to be. */
   get isHopeless(): boolean {
-    return this.#failed && this.readyCount === 0
+    return this.failed && this.readyCount === 0
   }
 
   /** What runs the sessions, as the last worker that became ready reported it. */
   get provider(): ProviderStatus {
-    return this.#provider
+    return this.lastProvider
   }
 
   /**
@@ -136,14 +138,14 @@ export class EngineProcess {
    */
   run(task: WorkerTask): Promise<WorkerReply> {
     const { images = [], ...rest } = task as WorkerTask & { images?: readonly Uint8Array[] }
-    const id = ++this.#lastId
+    const id = ++this.lastId
     return new Promise((resolve, reject) => {
-      const worker = this.#leastBusy()
+      const worker = this.leastBusy()
       if (!worker) {
         reject(new Error('no worker is ready'))
         return
       }
-      const watchdog = setTimeout(() => this.#killStuck(worker), STUCK_MS).unref()
+      const watchdog = setTimeout(() => this.killStuck(worker), STUCK_MS).unref()
       worker.running.set(id, { type: task.type, resolve, reject, watchdog })
       const message = { id, task: rest } as TaskMessage
       worker.socket.cork()
@@ -154,23 +156,23 @@ export class EngineProcess {
 
   /** Hangs up; the process lets its threads come out of native code and ends. No task may be running. */
   async close(): Promise<void> {
-    if (this.#closing) return
-    this.#closing = true
-    clearTimeout(this.#retry)
-    const child = this.#child
+    if (this.closing) return
+    this.closing = true
+    clearTimeout(this.retry)
+    const child = this.child
     const ended = child && child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
     child?.stdin?.end()
-    for (const { socket } of this.#workers) socket.end()
-    this.#server.close()
+    for (const { socket } of this.workers) socket.end()
+    this.server.close()
     await ended
-    rmSync(this.#dir, { recursive: true, force: true })
+    rmSync(this.dir, { recursive: true, force: true })
   }
 
-  get #socketPath(): string {
-    return process.platform === 'win32' ? `\\\\.\\pipe\\${this.#dir}` : join(this.#dir, 'engine.sock')
+  private get socketPath(): string {
+    return process.platform === 'win32' ? `\\\\.\\pipe\\${this.dir}` : join(this.dir, 'engine.sock')
   }
 
-  #spawn(): void {
+  private spawn(): void {
     // The compiled file, also when this module itself runs from its TypeScript source.
     const host = createRequire(import.meta.url).resolve('#engine-host')
     // No channel of Node's own, on which a process that was taken over could make this one throw. What a native library
@@ -179,49 +181,49 @@ export class EngineProcess {
       stdio: ['pipe', 2, 2],
       env: harmlessEnvironment(),
     })
-    this.#child = child
-    this.#wasReady = false
+    this.child = child
+    this.wasReady = false
     let ended = false
     const onEnd = (how: string) => {
       if (ended) return
       ended = true
-      this.#onEnd(how)
+      this.onEnd(how)
     }
     child.once('error', (error) => onEnd(error.message))
     child.once('exit', (code, signal) => onEnd(`ended with ${signal ?? `exit code ${code}`}`))
-    const { workers, executionProviders, faultInjection, limits, pack } = this.#options
-    const worker = { executionProviders, faultInjection, limits, pack, socketPath: this.#socketPath }
-    // A process that is gone already; `exit` follows.
+    const { workers, executionProviders, faultInjection, limits, pack } = this.options
+    const worker = { executionProviders, faultInjection, limits, pack, socketPath: this.socketPath }
+    // Writing to a process that has ended fails here; its `exit` event follows and is what counts.
     const stdin = child.stdin!.on('error', () => {})
     for (const piece of encodeFrame({ workers, worker } satisfies HostSetup)) stdin.write(piece)
   }
 
   /** A worker has loaded its networks and connects, or the engine process has an incident to tell. */
-  #welcome(socket: Socket): void {
+  private welcome(socket: Socket): void {
     const worker: Worker = { socket, running: new Map() }
     const reader = new FrameReader<unknown>(MOST_REPLY_BYTES, ({ message }) => {
-      if (!this.#check.isMessage(message)) throw new FrameError('a frame that is no message')
+      if (!this.check.isMessage(message)) throw new FrameError('a frame that is no message')
       switch (message.kind) {
         case 'ready':
-          this.#provider = message.provider
-          this.#failed = false
-          this.#wasReady = true
-          this.#retryMs = RETRY_MS.first
-          this.#workers.add(worker)
-          this.#options.onChange()
+          this.lastProvider = message.provider
+          this.failed = false
+          this.wasReady = true
+          this.retryMs = RETRY_MS.first
+          this.workers.add(worker)
+          this.options.onChange()
           break
         case 'reply': {
           const task = worker.running.get(message.id)
-          if (task && !this.#check.isReplyTo(task.type, message.reply))
+          if (task && !this.check.isReplyTo(task.type, message.reply))
             throw new FrameError(`a reply that answers no ${task.type}`)
-          this.#take(worker, message.id)?.resolve(message.reply)
+          this.take(worker, message.id)?.resolve(message.reply)
           break
         }
         case 'worker_lost':
         case 'worker_load_failed':
-          if (message.kind === 'worker_load_failed') this.#failed = true
-          this.#report(message.kind, new Error(message.reason))
-          this.#options.onChange()
+          if (message.kind === 'worker_load_failed') this.failed = true
+          this.report(message.kind, new Error(message.reason))
+          this.options.onChange()
           break
       }
     })
@@ -230,29 +232,29 @@ export class EngineProcess {
         reader.push(chunk)
       } catch (error) {
         // A picture may have taken the worker over: what it says then shall end its own connection and nothing else.
-        this.#report('worker_garbled', error)
+        this.report('worker_garbled', error)
         socket.destroy()
       }
     })
-    // `close` follows.
+    // The `close` event follows an error and does all that is to be done.
     socket.on('error', () => {})
     socket.on('close', () => {
-      this.#workers.delete(worker)
-      this.#options.onChange()
+      this.workers.delete(worker)
+      this.options.onChange()
       setTimeout(() => {
         const error = new Error('the worker was lost')
-        for (const id of [...worker.running.keys()]) this.#take(worker, id)!.reject(error)
+        for (const id of [...worker.running.keys()]) this.take(worker, id)!.reject(error)
       }, LOSS_SETTLES_MS)
     })
   }
 
-  #leastBusy(): Worker | undefined {
+  private leastBusy(): Worker | undefined {
     let best: Worker | undefined
-    for (const worker of this.#workers) if (!best || worker.running.size < best.running.size) best = worker
+    for (const worker of this.workers) if (!best || worker.running.size < best.running.size) best = worker
     return best
   }
 
-  #take({ running }: Worker, id: number): RunningTask | undefined {
+  private take({ running }: Worker, id: number): RunningTask | undefined {
     const task = running.get(id)
     if (!task) return undefined
     running.delete(id)
@@ -260,26 +262,26 @@ export class EngineProcess {
     return task
   }
 
-  #onEnd(how: string): void {
-    if (this.#closing) return
-    this.#report('engine_process_lost', new Error(`the engine process ${how}`))
-    if (this.#wasReady) this.#spawn()
+  private onEnd(how: string): void {
+    if (this.closing) return
+    this.report('engine_process_lost', new Error(`the engine process ${how}`))
+    if (this.wasReady) this.spawn()
     else {
-      this.#failed = true
-      this.#retry = setTimeout(() => this.#spawn(), this.#retryMs)
-      this.#retryMs = Math.min(2 * this.#retryMs, RETRY_MS.longest)
+      this.failed = true
+      this.retry = setTimeout(() => this.spawn(), this.retryMs)
+      this.retryMs = Math.min(2 * this.retryMs, RETRY_MS.longest)
     }
-    this.#options.onChange()
+    this.options.onChange()
   }
 
-  #killStuck(worker: Worker): void {
-    if (!this.#workers.has(worker)) return
-    this.#report('task_stuck', new Error(`a task took over ${STUCK_MS / 1000} s`))
-    this.#child?.kill('SIGKILL')
+  private killStuck(worker: Worker): void {
+    if (!this.workers.has(worker)) return
+    this.report('task_stuck', new Error(`a task took over ${STUCK_MS / 1000} s`))
+    this.child?.kill('SIGKILL')
   }
 
-  #report(kind: EngineIncident['kind'], error: unknown): void {
-    if (!this.#closing) this.#options.onIncident({ kind, error })
+  private report(kind: EngineIncident['kind'], error: unknown): void {
+    if (!this.closing) this.options.onIncident({ kind, error })
   }
 }
 

@@ -4,7 +4,8 @@
  */
 
 import { loadModelPack, type ModelPack, verifyModelPack } from '../../../models/pack/model-pack.js'
-import type { Fault, WorkerReply, WorkerTask, WorkerValues } from '../channel/engine-protocol.js'
+import type { Fault, WorkerTask } from '../channel/engine-protocol.js'
+import type { WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import {
   BiometricError,
   type CallOptions,
@@ -22,29 +23,29 @@ import { EngineProcess } from './engine-process.js'
  * Pictures are decoded while others are computed, and faces that are ready together are embedded together. Measured: a
  * worker with 2 does 5 % more than the bare loop's one by one, with 4 another 5 %, with more nothing.
  */
-export const defaultTasksPerWorker = 4
+export const DEFAULT_TASKS_PER_WORKER = 4
 
 export class Engine {
   /** The pack whose references and scores this engine understands. */
   readonly pack: ModelPack
-  readonly #options: EngineOptions
-  readonly #waiting: EngineCall[] = []
-  #pool!: EngineProcess
-  #running = 0
-  /** The one call that runs is one that was lost before. */
-  #isolating = false
-  #draining = false
-  #onIdle: Array<() => void> = []
-  #closed: Promise<void> | null = null
+  private readonly options: EngineOptions
+  private readonly waiting: EngineCall[] = []
+  private pool!: EngineProcess
+  private running = 0
+  /** The only call that runs was lost once with its worker: until it has ended, no other is started. */
+  private isolating = false
+  private draining = false
+  private onIdle: Array<() => void> = []
+  private closed: Promise<void> | null = null
 
   private constructor(pack: ModelPack, options: EngineOptions) {
     this.pack = pack
-    this.#options = options
+    this.options = options
   }
 
   /**
    * Checks the pack, starts the workers and resolves when each has loaded and tried every network.
-   * @throws {ModelPackError} when the pack is unusable; what ONNX Runtime says when its networks cannot be loaded
+   * @throws ModelPackError when the pack is unusable; what ONNX Runtime says when its networks cannot be loaded
    */
   static async start(options: EngineOptions): Promise<Engine> {
     if (!(Number.isInteger(options.workers) && options.workers > 0)) {
@@ -54,13 +55,13 @@ export class Engine {
     await verifyModelPack(pack)
     const engine = new Engine(pack, options)
     const { executionProviders, limits, workers, faultInjection = false } = options
-    engine.#pool = await EngineProcess.start({
+    engine.pool = await EngineProcess.start({
       pack,
       executionProviders,
       limits,
       faultInjection,
       workers,
-      onChange: () => engine.#pump(),
+      onChange: () => engine.pump(),
       onIncident: (incident) => options.onIncident?.(incident),
     })
     return engine
@@ -68,11 +69,11 @@ export class Engine {
 
   /**
    * Makes a reference from one or more images of one person; every image must be usable.
-   * @throws {BiometricError} any code; `imageIndex` names the image to blame
+   * @throws BiometricError any code; `imageIndex` names the image to blame
    */
   async enrol(images: readonly Uint8Array[], call: CallOptions = {}): Promise<EnrolResult> {
     assertAny(images)
-    const { value, timingsMs } = await this.#submit({ type: 'enrol', images }, call)
+    const { value, timingsMs } = await this.submit({ type: 'enrol', images }, call)
     const best = value.samples.reduce((a, b) => (b.quality.score > a.quality.score ? b : a))
     return { ...value, quality: best.quality, liveness: best.liveness, timingsMs }
   }
@@ -80,7 +81,7 @@ export class Engine {
   /**
    * Compares the best usable image with a reference. A failed liveness check is reported in the sample, not thrown.
    * @param reference [dimensions] float32 made by `enrol` with the same pack
-   * @throws {BiometricError} any code but `liveness_failed`; of several unusable images, the first one's
+   * @throws BiometricError any code but `liveness_failed`; of several unusable images, the first one's
    */
   async verify(
     images: readonly Uint8Array[],
@@ -92,76 +93,76 @@ export class Engine {
     }
     assertAny(images)
     const task = { type: 'verify', images, reference } as const
-    const { value, timingsMs } = await this.#submit(task, call)
+    const { value, timingsMs } = await this.submit(task, call)
     return { ...value, timingsMs }
   }
 
-  /** Finds and compares the faces of two images, keeping nothing. @throws {BiometricError} as `verify` does */
+  /** Finds and compares the faces of two images, keeping nothing. @throws BiometricError as `verify` does */
   async compare(a: Uint8Array, b: Uint8Array, call: CallOptions = {}): Promise<CompareResult> {
-    const { value, timingsMs } = await this.#submit({ type: 'compare', images: [a, b] }, call)
+    const { value, timingsMs } = await this.submit({ type: 'compare', images: [a, b] }, call)
     return { ...value, timingsMs }
   }
 
   /**
    * Decodes images without looking for faces.
-   * @throws {BiometricError} `image_unreadable`, `image_too_large`, `image_too_small`, or a code of the moment
+   * @throws BiometricError image_unreadable, image_too_large, image_too_small, or a code of the moment
    */
   async inspect(images: readonly Uint8Array[], call: CallOptions = {}): Promise<InspectResult> {
     assertAny(images)
-    const { value, timingsMs } = await this.#submit({ type: 'inspect', images }, call)
+    const { value, timingsMs } = await this.submit({ type: 'inspect', images }, call)
     return { ...value, timingsMs }
   }
 
   /** The queue is full: one more call would be `overloaded`. */
   get isSaturated(): boolean {
-    return this.#waiting.length >= this.#options.queueLimit
+    return this.waiting.length >= this.options.queueLimit
   }
 
   health(): EngineHealth {
-    const configured = this.#options.workers
-    const ready = this.#closed ? 0 : this.#pool.readyCount
+    const configured = this.options.workers
+    const ready = this.closed ? 0 : this.pool.readyCount
     return {
-      status: ready === configured && !this.#draining ? 'ok' : 'degraded',
+      status: ready === configured && !this.draining ? 'ok' : 'degraded',
       workers: { ready, configured },
-      queue: { waiting: this.#waiting.length, running: this.#running, limit: this.#options.queueLimit },
-      provider: this.#pool.provider,
+      queue: { waiting: this.waiting.length, running: this.running, limit: this.options.queueLimit },
+      provider: this.pool.provider,
       model: this.pack.modelId,
-      processId: this.#pool.processId,
+      processId: this.pool.processId,
     }
   }
 
   /** How many tasks the workers may hold now. */
-  get #capacity(): number {
-    return this.#pool.readyCount * (this.#options.tasksPerWorker ?? defaultTasksPerWorker)
+  private get capacity(): number {
+    return this.pool.readyCount * (this.options.tasksPerWorker ?? DEFAULT_TASKS_PER_WORKER)
   }
 
   /** Accepts no further call and resolves when every accepted one has left its worker. */
   async drain(): Promise<void> {
-    this.#draining = true
-    this.#pump()
-    if (this.#running > 0 || this.#waiting.length > 0) {
-      await new Promise<void>((resolve) => this.#onIdle.push(resolve))
+    this.draining = true
+    this.pump()
+    if (this.running > 0 || this.waiting.length > 0) {
+      await new Promise<void>((resolve) => this.onIdle.push(resolve))
     }
   }
 
   /** Drains, then ends the threads. Safe to call twice. */
   close(): Promise<void> {
-    this.#closed ??= this.drain().then(() => this.#pool.close())
-    return this.#closed
+    this.closed ??= this.drain().then(() => this.pool.close())
+    return this.closed
   }
 
   /** For tests, with `faultInjection` on: breaks the worker that takes this task. Resolves when it is done. */
   async injectFault(fault: Fault): Promise<void> {
-    await this.#submit({ type: 'fault', fault }, {})
+    await this.submit({ type: 'fault', fault }, {})
   }
 
-  async #submit<T extends WorkerTask>(
+  private async submit<T extends WorkerTask>(
     task: T,
     options: CallOptions,
   ): Promise<{ value: WorkerValues[T['type']]; timingsMs: SuccessfulReply['timingsMs'] }> {
-    if (this.#draining) throw new BiometricError('engine_unavailable', 'The engine is shutting down.')
-    const call = new EngineCall(task, options, (expired) => this.#forget(expired))
-    if (!call.settled) this.#admit(call)
+    if (this.draining) throw new BiometricError('engine_unavailable', 'The engine is shutting down.')
+    const call = new EngineCall(task, options, (expired) => this.forget(expired))
+    if (!call.settled) this.admit(call)
     const reply = (await call.promise) as Extract<WorkerReply<T['type']>, { ok: true }>
     return {
       value: reply.value,
@@ -169,62 +170,62 @@ export class Engine {
     }
   }
 
-  #admit(call: EngineCall): void {
-    const isFree = this.#waiting.length === 0 && this.#running < this.#capacity
-    if (!isFree && this.#waiting.length >= this.#options.queueLimit) {
+  private admit(call: EngineCall): void {
+    const isFree = this.waiting.length === 0 && this.running < this.capacity
+    if (!isFree && this.waiting.length >= this.options.queueLimit) {
       call.reject(new BiometricError('overloaded', 'Too many calls are waiting; try again shortly.'))
       return
     }
-    this.#waiting.push(call)
-    this.#pump()
+    this.waiting.push(call)
+    this.pump()
   }
 
-  #forget(call: EngineCall): void {
-    const position = this.#waiting.indexOf(call)
-    if (position >= 0) this.#waiting.splice(position, 1)
-    this.#announceIdle()
+  private forget(call: EngineCall): void {
+    const position = this.waiting.indexOf(call)
+    if (position >= 0) this.waiting.splice(position, 1)
+    this.announceIdle()
   }
 
   /** Hands waiting calls to workers, never more than they may hold, so that none waits inside Piscina. */
-  #pump(): void {
-    if (!this.#pool) return
-    while (this.#waiting.length > 0 && this.#mayStart(this.#waiting[0]!)) {
-      void this.#dispatch(this.#waiting.shift()!)
+  private pump(): void {
+    if (!this.pool) return
+    while (this.waiting.length > 0 && this.mayStart(this.waiting[0]!)) {
+      void this.dispatch(this.waiting.shift()!)
     }
-    if (this.#pool.isHopeless) {
+    if (this.pool.isHopeless) {
       const error = new BiometricError('engine_unavailable', 'No worker is able to serve.')
-      for (const call of this.#waiting.splice(0)) call.reject(error)
+      for (const call of this.waiting.splice(0)) call.reject(error)
     }
-    this.#announceIdle()
+    this.announceIdle()
   }
 
   /**
    * A call whose first worker or process died under it is tried again alone: should its picture be what kills them, then
    * nobody else's call is lost a second time.
    */
-  #mayStart(call: EngineCall): boolean {
-    if (this.#isolating) return false
-    return call.retried ? this.#running === 0 && this.#capacity > 0 : this.#running < this.#capacity
+  private mayStart(call: EngineCall): boolean {
+    if (this.isolating) return false
+    return call.retried ? this.running === 0 && this.capacity > 0 : this.running < this.capacity
   }
 
-  async #dispatch(call: EngineCall): Promise<void> {
-    this.#running++
-    this.#isolating = call.retried
+  private async dispatch(call: EngineCall): Promise<void> {
+    this.running++
+    this.isolating = call.retried
     call.stopWaiting()
     try {
-      const reply = await this.#pool.run(call.task)
+      const reply = await this.pool.run(call.task)
       if (reply.ok) call.resolve(reply)
-      else call.reject(this.#toError(reply))
+      else call.reject(this.toError(reply))
     } catch (error) {
-      this.#onWorkerLost(call, error)
+      this.onWorkerLost(call, error)
     } finally {
-      this.#running--
-      if (call.retried) this.#isolating = false
-      this.#pump()
+      this.running--
+      if (call.retried) this.isolating = false
+      this.pump()
     }
   }
 
-  #onWorkerLost(call: EngineCall, cause: unknown): void {
+  private onWorkerLost(call: EngineCall, cause: unknown): void {
     if (call.settled) return
     if (call.retried) {
       const message = 'The worker failed twice while it processed the request.'
@@ -233,18 +234,18 @@ export class Engine {
     }
     call.retried = true
     call.startWaiting()
-    this.#waiting.unshift(call)
+    this.waiting.unshift(call)
   }
 
-  #toError(failure: Extract<WorkerReply<WorkerTask['type']>, { ok: false }>): BiometricError {
+  private toError(failure: Extract<WorkerReply<WorkerTask['type']>, { ok: false }>): BiometricError {
     const { code, message, imageIndex, detail } = failure
-    if (detail) this.#options.onIncident?.({ kind: 'task_failed', error: new Error(detail) })
+    if (detail) this.options.onIncident?.({ kind: 'task_failed', error: new Error(detail) })
     return new BiometricError(code, message, imageIndex)
   }
 
-  #announceIdle(): void {
-    if (this.#running > 0 || this.#waiting.length > 0) return
-    for (const resolve of this.#onIdle.splice(0)) resolve()
+  private announceIdle(): void {
+    if (this.running > 0 || this.waiting.length > 0) return
+    for (const resolve of this.onIdle.splice(0)) resolve()
   }
 }
 

@@ -1,11 +1,11 @@
 /** Base64 straight from bytes to bytes, strictly: no string in between, nothing skipped. */
 
 const INVALID = 0xff
-const values = new Uint8Array(256).fill(INVALID)
+const VALUES = new Uint8Array(256).fill(INVALID)
 for (const [value, character] of [
   ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
 ].entries())
-  values[character.charCodeAt(0)] = value
+  VALUES[character.charCodeAt(0)] = value
 const PADDING = '='.charCodeAt(0)
 
 /**
@@ -24,19 +24,19 @@ export function decodeBase64(text: Uint8Array, out: Uint8Array): number {
   let all = 0
   const whole = padding === 0 ? length : length - 4
   for (let from = 0; from < whole; from += 4) {
-    const a = values[text[from]!]!
-    const b = values[text[from + 1]!]!
-    const c = values[text[from + 2]!]!
-    const d = values[text[from + 3]!]!
+    const a = VALUES[text[from]!]!
+    const b = VALUES[text[from + 1]!]!
+    const c = VALUES[text[from + 2]!]!
+    const d = VALUES[text[from + 3]!]!
     all |= a | b | c | d
     out[to++] = (a << 2) | (b >> 4)
     out[to++] = (b << 4) | (c >> 2)
     out[to++] = (c << 6) | d
   }
   if (padding > 0) {
-    const a = values[text[whole]!]!
-    const b = values[text[whole + 1]!]!
-    const c = padding === 1 ? values[text[whole + 2]!]! : 0
+    const a = VALUES[text[whole]!]!
+    const b = VALUES[text[whole + 1]!]!
+    const c = padding === 1 ? VALUES[text[whole + 2]!]! : 0
     all |= a | b | c
     out[to++] = (a << 2) | (b >> 4)
     if (padding === 1) out[to++] = (b << 4) | (c >> 2)

@@ -1,36 +1,26 @@
 /** Resizing a rectangle of an image into a rectangle of a planar float tensor: letterboxes, padded and plain crops. */
+import type { Pixels, PlanarTensor, PlaneFormat, Rectangle } from './planes.js'
 
 /**
  * Bilinear with half-pixel centres, clamped to the edges of the source rectangle, without antialiasing (what OpenCV
  * calls INTER_LINEAR). Pixels of the tensor outside the target rectangle hold a normalised 0.
- * Each value is (x - mean) * scale; plane p takes the source's channel p, or 2 - p when `swap` (RGB to BGR).
- * @param source [sourceHeight × sourceWidth × 3] interleaved bytes; only its stride, `sourceWidth`, is needed
- * @param left,top,width,height source rectangle, integers, inside the image
- * @param out [3 × outHeight × outWidth]
- * @param toLeft,toTop,toWidth,toHeight target rectangle, integers, inside the tensor
- * @param mean,scale [3] in the tensor's plane order
+ * @param from source rectangle, inside the image
+ * @param to target rectangle, inside the tensor
  */
 export function resizeToPlanar(
-  source: Uint8Array,
-  sourceWidth: number,
-  left: number,
-  top: number,
-  width: number,
-  height: number,
-  out: Float32Array,
-  outWidth: number,
-  outHeight: number,
-  toLeft: number,
-  toTop: number,
-  toWidth: number,
-  toHeight: number,
-  swap: boolean,
-  mean: Float64Array,
-  scale: Float64Array,
+  source: Pixels,
+  from: Rectangle,
+  out: PlanarTensor,
+  to: Rectangle,
+  { swap, mean, scale }: PlaneFormat,
 ): void {
+  const { data: pixels, width: sourceWidth } = source
+  const { x: left, y: top, width, height } = from
+  const { data: tensor, width: outWidth, height: outHeight } = out
+  const { x: toLeft, y: toTop, width: toWidth, height: toHeight } = to
   const plane = outWidth * outHeight
   if (toWidth !== outWidth || toHeight !== outHeight) {
-    for (let p = 0; p < 3; p++) out.fill((0 - mean[p]!) * scale[p]!, p * plane, (p + 1) * plane)
+    for (let p = 0; p < 3; p++) tensor.fill((0 - mean[p]!) * scale[p]!, p * plane, (p + 1) * plane)
   }
   const stepX = width / toWidth
   const stepY = height / toHeight
@@ -53,8 +43,8 @@ export function resizeToPlanar(
     const weightY = at - first
     const upper = (top + first) * sourceWidth * 3
     const lower = (top + Math.min(first + 1, height - 1)) * sourceWidth * 3
-    let to = (toTop + y) * outWidth + toLeft
-    for (let x = 0; x < toWidth; x++, to++) {
+    let target = (toTop + y) * outWidth + toLeft
+    for (let x = 0; x < toWidth; x++, target++) {
       const a = upper + columns[2 * x]!
       const b = upper + columns[2 * x + 1]!
       const c = lower + columns[2 * x]!
@@ -64,13 +54,13 @@ export function resizeToPlanar(
       const wb = weightX * (1 - weightY)
       const wc = (1 - weightX) * weightY
       const wd = weightX * weightY
-      const v0 = source[a + red]! * wa + source[b + red]! * wb + source[c + red]! * wc + source[d + red]! * wd
-      const v1 = source[a + 1]! * wa + source[b + 1]! * wb + source[c + 1]! * wc + source[d + 1]! * wd
+      const v0 = pixels[a + red]! * wa + pixels[b + red]! * wb + pixels[c + red]! * wc + pixels[d + red]! * wd
+      const v1 = pixels[a + 1]! * wa + pixels[b + 1]! * wb + pixels[c + 1]! * wc + pixels[d + 1]! * wd
       const v2 =
-        source[a + blue]! * wa + source[b + blue]! * wb + source[c + blue]! * wc + source[d + blue]! * wd
-      out[to] = (v0 - mean0) * scale0
-      out[to + plane] = (v1 - mean1) * scale1
-      out[to + 2 * plane] = (v2 - mean2) * scale2
+        pixels[a + blue]! * wa + pixels[b + blue]! * wb + pixels[c + blue]! * wc + pixels[d + blue]! * wd
+      tensor[target] = (v0 - mean0) * scale0
+      tensor[target + plane] = (v1 - mean1) * scale1
+      tensor[target + 2 * plane] = (v2 - mean2) * scale2
     }
   }
 }

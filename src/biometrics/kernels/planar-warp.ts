@@ -1,25 +1,19 @@
 /** Cutting an aligned chip out of an image by a similarity transform, straight into a planar float tensor. */
+import type { Pixels, PlanarTensor, PlaneFormat } from './planes.js'
 
 /**
  * Inverse warp: chip pixel (x, y) is read at (a·x - b·y + tx, b·x + a·y + ty), bilinear, an integer coordinate being a
- * pixel centre; whatever lies outside the image counts as 0. Each value is then (v - mean) * scale.
- * @param source [height × width × 3] interleaved bytes
+ * pixel centre; whatever lies outside the image counts as 0.
  * @param chipToSource [4] a, b, tx, ty
- * @param out [3 × outHeight × outWidth]; plane p takes the source's channel p, or 2 - p when `swap`
- * @param mean,scale [3] in the tensor's plane order
  */
 export function warpToPlanar(
-  source: Uint8Array,
-  width: number,
-  height: number,
+  source: Pixels,
   chipToSource: Float64Array,
-  out: Float32Array,
-  outWidth: number,
-  outHeight: number,
-  swap: boolean,
-  mean: Float64Array,
-  scale: Float64Array,
+  out: PlanarTensor,
+  { swap, mean, scale }: PlaneFormat,
 ): void {
+  const { data: pixels, width, height } = source
+  const { data: tensor, width: outWidth, height: outHeight } = out
   const [a, b, tx, ty] = chipToSource as unknown as [number, number, number, number]
   const plane = outWidth * outHeight
   const stride = width * 3
@@ -53,11 +47,11 @@ export function warpToPlanar(
       for (let p = 0; p < 3; p++) {
         const from = at + (swap ? 2 - p : p)
         const value =
-          source[from]! * wa +
-          source[from + right]! * wb +
-          source[from + below]! * wc +
-          source[from + below + right]! * wd
-        out[to + p * plane] = (value - mean[p]!) * scale[p]!
+          pixels[from]! * wa +
+          pixels[from + right]! * wb +
+          pixels[from + below]! * wc +
+          pixels[from + below + right]! * wd
+        tensor[to + p * plane] = (value - mean[p]!) * scale[p]!
       }
     }
   }

@@ -2,21 +2,23 @@
 
 import type { EmbedderSpec } from '../../../models/pack/pack-schema.js'
 import { kernels } from '../kernels/kernels.js'
+import type { PlanarTensor, PlaneFormat } from '../kernels/planes.js'
 import { estimateSimilarity, invertSimilarity } from '../kernels/similarity-transform.js'
 import type { ImagePyramid } from './image-pyramid.js'
-import { type PixelFormat, toPixelFormat } from './pixel-input.js'
+import { toPlaneFormat } from './pixel-input.js'
 
 export class FaceAligner {
-  readonly #spec: EmbedderSpec
-  readonly #format: PixelFormat
-  readonly #target: Float64Array
-  readonly #chip: Float32Array
+  private readonly spec: EmbedderSpec
+  private readonly format: PlaneFormat
+  private readonly target: Float64Array
+  private readonly chip: PlanarTensor
 
   constructor(spec: EmbedderSpec) {
-    this.#spec = spec
-    this.#format = toPixelFormat(spec.input)
-    this.#target = Float64Array.from(spec.alignment.target.flat())
-    this.#chip = new Float32Array(3 * spec.input.width * spec.input.height)
+    this.spec = spec
+    this.format = toPlaneFormat(spec.input)
+    this.target = Float64Array.from(spec.alignment.target.flat())
+    const { width, height } = spec.input
+    this.chip = { data: new Float32Array(3 * width * height), width, height }
   }
 
   /**
@@ -24,12 +26,11 @@ export class FaceAligner {
    * @returns [3, height, width] float32 as the embedder wants it; valid until the next call
    */
   align(pyramid: ImagePyramid, points: Float64Array): Float32Array {
-    const { width, height } = this.#spec.input
     const source = Float64Array.from(
-      this.#spec.alignment.source.flatMap((index) => [points[2 * index]!, points[2 * index + 1]!]),
+      this.spec.alignment.source.flatMap((index) => [points[2 * index]!, points[2 * index + 1]!]),
     )
     const transform = new Float64Array(4)
-    estimateSimilarity(source, this.#target, transform)
+    estimateSimilarity(source, this.target, transform)
     invertSimilarity(transform, transform)
 
     const sourcePixelsPerChipPixel = Math.hypot(transform[0]!, transform[1]!)
@@ -40,18 +41,7 @@ export class FaceAligner {
     transform[1]! *= factor
     transform[2] = (transform[2]! + 0.5) * factor - 0.5
     transform[3] = (transform[3]! + 0.5) * factor - 0.5
-    kernels.warpToPlanar(
-      pixels.data,
-      pixels.width,
-      pixels.height,
-      transform,
-      this.#chip,
-      width,
-      height,
-      this.#format.swap,
-      this.#format.mean,
-      this.#format.scale,
-    )
-    return this.#chip
+    kernels.warpToPlanar(pixels, transform, this.chip, this.format)
+    return this.chip.data
   }
 }

@@ -1,13 +1,14 @@
 /** From untrusted bytes to upright sRGB pixels. The only place that calls sharp. */
 import { isMainThread } from 'node:worker_threads'
 import sharp, { type SharpOptions } from 'sharp'
+import type { Pixels } from '../kernels/planes.js'
 import { BiometricError, type ImageLimits, type InspectedImage } from '../types.js'
 import { sniffImageFormat } from './image-format.js'
 import { jpegSize } from './jpeg-size.js'
 
-/** An upright picture: [height × width × 3] interleaved sRGB bytes. */
+/** An upright picture, in sRGB. */
 export interface DecodedImage extends InspectedImage {
-  pixels: { data: Uint8Array; width: number; height: number }
+  pixels: Pixels
   /** Source pixels per decoded pixel: over 1 where a large photo was decoded at a smaller size. */
   sourceScale: number
 }
@@ -17,7 +18,7 @@ export interface DecodedImage extends InspectedImage {
  * of its work and nothing is resampled afterwards; any other size, and the half, costs more than decoding in full. What
  * remains has at least 700 px, so that a face that fills an eighth of it has the 90 px that an embedder looks at.
  */
-const fractions = [
+const FRACTIONS = [
   { fromLongSide: 5600, divisor: 8 },
   { fromLongSide: 3200, divisor: 4 },
 ] as const
@@ -42,7 +43,7 @@ export function configureDecoders(): void {
 
 /**
  * Decodes one image: JPEG, PNG or WebP, its EXIF orientation applied, transparency on white.
- * @throws {BiometricError} `image_unreadable`, `image_too_large` (header alone is read), `image_too_small`
+ * @throws BiometricError image_unreadable, image_too_large (header alone is read), image_too_small
  */
 export async function decodeImage(
   bytes: Uint8Array,
@@ -76,7 +77,7 @@ export async function decodeImage(
 
   let pipeline = sharp(bytes, { ...options, limitInputPixels: limits.maxPixels }).autoOrient()
   const longSide = Math.max(width, height)
-  const fraction = fractions.find(({ fromLongSide }) => longSide >= fromLongSide)
+  const fraction = FRACTIONS.find(({ fromLongSide }) => longSide >= fromLongSide)
   if (fraction) {
     const side = Math.ceil(longSide / fraction.divisor)
     pipeline = pipeline.resize({ width: side, height: side, fit: 'inside' })
@@ -108,7 +109,7 @@ interface Header {
 /** Of a photo that is decoded in full, which tells soon enough how it is oriented. */
 function smallJpegHeader(format: InspectedImage['format'], bytes: Uint8Array): Header | null {
   const size = format === 'jpeg' ? jpegSize(bytes) : null
-  if (!size || Math.max(size.width, size.height) >= fractions.at(-1)!.fromLongSide) return null
+  if (!size || Math.max(size.width, size.height) >= FRACTIONS.at(-1)!.fromLongSide) return null
   return { ...size, pages: 1, hasAlpha: false }
 }
 

@@ -2,12 +2,13 @@
 
 import type { DetectorSpec } from '../../../models/pack/pack-schema.js'
 import { kernels } from '../kernels/kernels.js'
-import type { Network, NetworkOutput } from '../worker/network.js'
+import type { PlaneFormat } from '../kernels/planes.js'
 import { type Detection, suppressOverlaps } from './detection.js'
 import { decodeTinyYoloV2 } from './detector-tiny-yolov2.js'
-import { decodeYunetHead, yunetStrides } from './detector-yunet.js'
+import { decodeYunetHead, YUNET_STRIDES } from './detector-yunet.js'
 import type { ImagePyramid } from './image-pyramid.js'
-import { type PixelFormat, toPixelFormat } from './pixel-input.js'
+import type { Network, NetworkOutput } from './network.js'
+import { toPlaneFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
 
 /** Where the picture lies in the network's input: at its top left, `ratio` network pixels per image pixel. */
@@ -20,80 +21,68 @@ interface Letterbox {
 }
 
 export class FaceDetector {
-  readonly #network: Network
-  readonly #spec: DetectorSpec
-  readonly #format: PixelFormat
-  readonly #scratch = new ScratchBuffer()
+  private readonly network: Network
+  private readonly spec: DetectorSpec
+  private readonly format: PlaneFormat
+  private readonly scratch = new ScratchBuffer()
 
   constructor(network: Network, spec: DetectorSpec) {
-    this.#network = network
-    this.#spec = spec
-    this.#format = toPixelFormat(spec.input)
+    this.network = network
+    this.spec = spec
+    this.format = toPlaneFormat(spec.input)
   }
 
   /** Every face, best score first, in pixels of the pyramid's base. */
   async detect(pyramid: ImagePyramid): Promise<Detection[]> {
     const found: Detection[] = []
     const { width, height } = pyramid.base
-    const { sufficientFacePx } = this.#spec
-    for (const size of this.#spec.sizes) {
-      const letterbox = this.#letterbox(width, height, size)
-      const outputs = await this.#network.run(this.#fill(pyramid, letterbox), [
+    const { sufficientFacePx } = this.spec
+    for (const size of this.spec.sizes) {
+      const letterbox = this.letterbox(width, height, size)
+      const outputs = await this.network.run(this.fill(pyramid, letterbox), [
         1,
         3,
         letterbox.height,
         letterbox.width,
       ])
-      for (const detection of this.#decode(outputs, letterbox)) {
+      for (const detection of this.decode(outputs, letterbox)) {
         found.push(rescale(detection, 1 / letterbox.ratio))
       }
       if (found.some(({ box }) => box.width * letterbox.ratio >= (sufficientFacePx ?? Infinity))) break
     }
-    return suppressOverlaps(found, this.#spec.nmsIou)
+    return suppressOverlaps(found, this.spec.nmsIou)
   }
 
-  #letterbox(width: number, height: number, size: number): Letterbox {
+  private letterbox(width: number, height: number, size: number): Letterbox {
     const longSide = Math.max(width, height)
-    if (this.#spec.decoder === 'tiny-yolov2') {
+    if (this.spec.decoder === 'tiny-yolov2') {
       return letterboxOf(width, height, size / longSide, size, size)
     }
-    const [, , fixedHeight, fixedWidth] = this.#network.inputShape
+    const [, , fixedHeight, fixedWidth] = this.network.inputShape
     const ratio = Math.min(1, size / longSide, (fixedWidth ?? size) / width, (fixedHeight ?? size) / height)
     const padded = (side: number) => Math.ceil(Math.round(side * ratio) / 32) * 32
     return letterboxOf(width, height, ratio, fixedWidth ?? padded(width), fixedHeight ?? padded(height))
   }
 
-  #fill(
+  private fill(
     pyramid: ImagePyramid,
     { width, height, contentWidth, contentHeight, ratio }: Letterbox,
   ): Float32Array {
-    const tensor = this.#scratch.take(3 * width * height)
+    const data = this.scratch.take(3 * width * height)
     const { pixels } = pyramid.levelFor(1 / ratio)
-    const { swap, mean, scale } = this.#format
     kernels.resizeToPlanar(
-      pixels.data,
-      pixels.width,
-      0,
-      0,
-      pixels.width,
-      pixels.height,
-      tensor,
-      width,
-      height,
-      0,
-      0,
-      contentWidth,
-      contentHeight,
-      swap,
-      mean,
-      scale,
+      pixels,
+      { x: 0, y: 0, width: pixels.width, height: pixels.height },
+      { data, width, height },
+      { x: 0, y: 0, width: contentWidth, height: contentHeight },
+      this.format,
     )
-    return tensor
+    return data
   }
 
-  #decode(outputs: Map<string, NetworkOutput>, letterbox: Letterbox): Detection[] {
-    const { scoreThreshold, anchors } = this.#spec
-    if (this.#spec.decoder === 'tiny-yolov2') {
+  private decode(outputs: Map<string, NetworkOutput>, letterbox: Letterbox): Detection[] {
+    const { scoreThreshold, anchors } = this.spec
+    if (this.spec.decoder === 'tiny-yolov2') {
       const [grid] = outputs.values()
       const [, , rows, columns] = grid!.dims as [number, number, number, number]
       return decodeTinyYoloV2(grid!.data, rows, columns, letterbox.width, anchors!, scoreThreshold)
@@ -103,7 +92,7 @@ export class FaceDetector {
       if (!found) throw new Error(`the detector has no output ${name}`)
       return found.data
     }
-    return yunetStrides.flatMap((stride) => {
+    return YUNET_STRIDES.flatMap((stride) => {
       const [cls, obj] = [output(`cls_${stride}`), output(`obj_${stride}`)]
       const [bbox, kps] = [output(`bbox_${stride}`), output(`kps_${stride}`)]
       return decodeYunetHead({ stride, cls, obj, bbox, kps }, letterbox.width, scoreThreshold)

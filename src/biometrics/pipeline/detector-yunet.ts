@@ -14,7 +14,7 @@ export interface YunetHead {
   kps: Float32Array
 }
 
-export const yunetStrides = [8, 16, 32] as const
+export const YUNET_STRIDES = [8, 16, 32] as const
 
 /**
  * Decodes one head as OpenCV's FaceDetectorYN does: score = sqrt(cls × obj), both clamped to 0..1.

@@ -3,7 +3,7 @@
 import type { EmbedderSpec } from '../../../models/pack/pack-schema.js'
 import { kernels } from '../kernels/kernels.js'
 import { normalizeLength } from '../kernels/vector-math.js'
-import type { Network } from '../worker/network.js'
+import type { Network } from './network.js'
 import { StageClock } from './stage-clock.js'
 
 /** Where the gain of a larger batch has become small, and the memory for it not yet large. */
@@ -22,28 +22,28 @@ interface Waiting {
  * for each of four faces than for one alone.
  */
 export class FaceEmbedder {
-  readonly #network: Network
-  readonly #spec: EmbedderSpec
-  readonly #chipLength: number
+  private readonly network: Network
+  private readonly spec: EmbedderSpec
+  private readonly chipLength: number
   /** 2 where the pack averages the face with its mirror image. */
-  readonly #viewsPerFace: number
+  private readonly viewsPerFace: number
   /** [faces × views, 3, height, width]: what waits for the next run. */
-  #chips: Float32Array
-  #waiting: Waiting[] = []
+  private chips: Float32Array
+  private waiting: Waiting[] = []
   /** Memory of past runs. */
-  readonly #spare: Float32Array[] = []
+  private readonly spare: Float32Array[] = []
 
   constructor(network: Network, spec: EmbedderSpec) {
-    this.#network = network
-    this.#spec = spec
-    this.#chipLength = 3 * spec.input.width * spec.input.height
-    this.#viewsPerFace = spec.flipAverage ? 2 : 1
-    this.#chips = this.#allocate()
+    this.network = network
+    this.spec = spec
+    this.chipLength = 3 * spec.input.width * spec.input.height
+    this.viewsPerFace = spec.flipAverage ? 2 : 1
+    this.chips = this.allocate()
   }
 
   /** Another face must wait for a run first. */
   get isFull(): boolean {
-    return this.#waiting.length === MOST_FACES
+    return this.waiting.length === MOST_FACES
   }
 
   /**
@@ -53,38 +53,38 @@ export class FaceEmbedder {
    * @returns after that run: [dimensions] float32, of length 1 when the pack says `normalize`; a new array
    */
   add(chip: Float32Array, clock: StageClock): Promise<Float32Array> {
-    const start = this.#waiting.length * this.#viewsPerFace * this.#chipLength
-    this.#chips.set(chip, start)
-    if (this.#spec.flipAverage) {
-      const mirrored = this.#chips.subarray(start + this.#chipLength, start + 2 * this.#chipLength)
-      kernels.mirrorPlanar(chip, mirrored, this.#spec.input.width)
+    const start = this.waiting.length * this.viewsPerFace * this.chipLength
+    this.chips.set(chip, start)
+    if (this.spec.flipAverage) {
+      const mirrored = this.chips.subarray(start + this.chipLength, start + 2 * this.chipLength)
+      kernels.mirrorPlanar(chip, mirrored, this.spec.input.width)
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ clock, since: performance.now(), resolve, reject })
+      this.waiting.push({ clock, since: performance.now(), resolve, reject })
     })
   }
 
   /** Embeds every face that waits. Never rejects: a failure is the faces'. */
   async run(): Promise<void> {
-    if (this.#waiting.length === 0) return
-    const [faces, chips] = [this.#waiting, this.#chips]
-    this.#waiting = []
-    this.#chips = this.#spare.pop() ?? this.#allocate()
+    if (this.waiting.length === 0) return
+    const [faces, chips] = [this.waiting, this.chips]
+    this.waiting = []
+    this.chips = this.spare.pop() ?? this.allocate()
     const startedAt = performance.now()
     try {
-      const views = await this.#runViews(chips, faces.length * this.#viewsPerFace)
+      const views = await this.runViews(chips, faces.length * this.viewsPerFace)
       const tookMs = performance.now() - startedAt
       for (const [index, { clock, since, resolve, reject }] of faces.entries()) {
         clock.add('queue', startedAt - since)
         clock.add('embed', tookMs)
-        const embedding = this.#embeddingOf(views, index)
+        const embedding = this.embeddingOf(views, index)
         if (embedding.every(Number.isFinite)) resolve(embedding)
         else reject(new Error('the embedder returned a number that is not finite'))
       }
     } catch (error) {
       for (const { reject } of faces) reject(error)
     } finally {
-      this.#spare.push(chips)
+      this.spare.push(chips)
     }
   }
 
@@ -96,38 +96,38 @@ export class FaceEmbedder {
   }
 
   /** @returns [count × dimensions] */
-  async #runViews(chips: Float32Array, count: number): Promise<Float32Array> {
-    if (this.#network.inputShape[0] === null) return this.#runNetwork(chips, count)
-    const { dimensions } = this.#spec
+  private async runViews(chips: Float32Array, count: number): Promise<Float32Array> {
+    if (this.network.inputShape[0] === null) return this.runNetwork(chips, count)
+    const { dimensions } = this.spec
     const all = new Float32Array(count * dimensions)
     for (let view = 0; view < count; view++) {
-      const chip = chips.subarray(view * this.#chipLength, (view + 1) * this.#chipLength)
-      all.set(await this.#runNetwork(chip, 1), view * dimensions)
+      const chip = chips.subarray(view * this.chipLength, (view + 1) * this.chipLength)
+      all.set(await this.runNetwork(chip, 1), view * dimensions)
     }
     return all
   }
 
-  async #runNetwork(chips: Float32Array, count: number): Promise<Float32Array> {
-    const { input, dimensions } = this.#spec
-    const tensor = chips.subarray(0, count * this.#chipLength)
-    const { data } = await this.#network.runSingle(tensor, [count, 3, input.height, input.width])
+  private async runNetwork(chips: Float32Array, count: number): Promise<Float32Array> {
+    const { input, dimensions } = this.spec
+    const tensor = chips.subarray(0, count * this.chipLength)
+    const { data } = await this.network.runSingle(tensor, [count, 3, input.height, input.width])
     if (data.length !== count * dimensions) {
       throw new Error(`the embedder returned ${data.length / count} numbers, the pack says ${dimensions}`)
     }
     return data
   }
 
-  #embeddingOf(views: Float32Array, face: number): Float32Array {
-    const { dimensions, normalize } = this.#spec
-    const start = face * this.#viewsPerFace * dimensions
+  private embeddingOf(views: Float32Array, face: number): Float32Array {
+    const { dimensions, normalize } = this.spec
+    const start = face * this.viewsPerFace * dimensions
     const embedding = views.slice(start, start + dimensions)
-    if (this.#viewsPerFace === 2)
+    if (this.viewsPerFace === 2)
       for (let i = 0; i < dimensions; i++) embedding[i] = (embedding[i]! + views[start + dimensions + i]!) / 2
     if (normalize) normalizeLength(embedding)
     return embedding
   }
 
-  #allocate(): Float32Array {
-    return new Float32Array(MOST_FACES * this.#viewsPerFace * this.#chipLength)
+  private allocate(): Float32Array {
+    return new Float32Array(MOST_FACES * this.viewsPerFace * this.chipLength)
   }
 }

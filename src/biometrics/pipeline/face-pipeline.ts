@@ -3,18 +3,41 @@
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { NetworkFile } from '../../../models/pack/pack-schema.js'
 import { BiometricError, type FaceSample, type ImageLimits, type Liveness } from '../types.js'
-import { loadNetwork, type Network } from '../worker/network.js'
-import { Turns } from '../worker/turns.js'
 import { FaceAligner } from './align.js'
 import { type DecodedImage, decodeImage } from './decode.js'
 import { FaceDetector } from './detect.js'
+import type { Detection } from './detection.js'
 import { FaceEmbedder } from './embed.js'
 import { chooseFace, outerWidth } from './face-policy.js'
 import { ImagePyramid } from './image-pyramid.js'
 import { fivePointsOf68, LandmarkFinder } from './landmarks.js'
-import { LivenessChecker, livenessUnchecked } from './liveness.js'
+import { LIVENESS_UNCHECKED, LivenessChecker } from './liveness.js'
+import { loadNetwork, type Network } from './network.js'
 import { findQualityFault, measureChip, rateQuality } from './quality.js'
-import type { StageClock } from './stage-clock.js'
+import { StageClock } from './stage-clock.js'
+import { Turns } from './turns.js'
+
+export interface PipelineOptions {
+  /** The execution provider that runs every network. */
+  provider: string
+  /** What an image and its face must keep to. */
+  limits: ImageLimits
+}
+
+/** How one image is to be taken. */
+export interface AnalyseOptions {
+  /** Its place among the caller's images, for samples and refusals. Default 0. */
+  imageIndex?: number
+  /** Refuse a face that fails the liveness check (enrolment) instead of reporting it. Default false. */
+  strictLiveness?: boolean
+  /** Told how long each stage took. Default: nobody is. */
+  clock?: StageClock
+}
+
+/** A face in pixels of the pyramid's base, and its points as the pack's alignment names them. */
+interface FoundFace extends Detection {
+  points: Float64Array
+}
 
 /** A face on its way to the embedder. */
 interface PreparedFace {
@@ -28,27 +51,29 @@ interface PreparedFace {
  */
 export class FacePipeline {
   readonly pack: ModelPack
-  readonly #networks: Network[] = []
-  readonly #turns = new Turns()
-  #detector!: FaceDetector
-  #landmarks: LandmarkFinder | null = null
-  #aligner!: FaceAligner
-  #liveness: LivenessChecker | null = null
-  #embedder!: FaceEmbedder
+  readonly limits: ImageLimits
+  private readonly networks: Network[] = []
+  private readonly turns = new Turns()
+  private detector!: FaceDetector
+  private landmarks: LandmarkFinder | null = null
+  private aligner!: FaceAligner
+  private liveness: LivenessChecker | null = null
+  private embedder!: FaceEmbedder
 
-  private constructor(pack: ModelPack) {
+  private constructor(pack: ModelPack, limits: ImageLimits) {
     this.pack = pack
+    this.limits = limits
   }
 
   /**
    * Loads every network of a pack on one execution provider, checking each file's hash as it is read, and runs each
    * once. Blocks the calling thread for most of the time.
-   * @throws {ModelPackError}; whatever ONNX Runtime says when the provider cannot serve
+   * @throws ModelPackError pack_file_missing, pack_file_mismatch; whatever ONNX Runtime says when the provider cannot serve
    */
-  static async load(pack: ModelPack, provider: string): Promise<FacePipeline> {
-    const pipeline = new FacePipeline(pack)
+  static async load(pack: ModelPack, { provider, limits }: PipelineOptions): Promise<FacePipeline> {
+    const pipeline = new FacePipeline(pack, limits)
     try {
-      await pipeline.#loadNetworks(provider)
+      await pipeline.loadNetworks(provider)
       await pipeline.warmUp()
       return pipeline
     } catch (error) {
@@ -57,21 +82,21 @@ export class FacePipeline {
     }
   }
 
-  async #loadNetworks(provider: string): Promise<void> {
+  private async loadNetworks(provider: string): Promise<void> {
     const { detector, landmarks, embedder, liveness } = this.pack.manifest
     const open = async (file: NetworkFile) => {
       const network = await loadNetwork(this.pack, file, provider)
-      this.#networks.push(network)
+      this.networks.push(network)
       return network
     }
-    this.#detector = new FaceDetector(await open(detector), detector)
-    if (landmarks) this.#landmarks = new LandmarkFinder(await open(landmarks), landmarks)
-    this.#aligner = new FaceAligner(embedder)
-    this.#embedder = new FaceEmbedder(await open(embedder), embedder)
+    this.detector = new FaceDetector(await open(detector), detector)
+    if (landmarks) this.landmarks = new LandmarkFinder(await open(landmarks), landmarks)
+    this.aligner = new FaceAligner(embedder)
+    this.embedder = new FaceEmbedder(await open(embedder), embedder)
     if (liveness) {
       const networks: Network[] = []
       for (const file of liveness.networks) networks.push(await open(file))
-      this.#liveness = new LivenessChecker(networks, liveness)
+      this.liveness = new LivenessChecker(networks, liveness)
     }
   }
 
@@ -82,65 +107,51 @@ export class FacePipeline {
     const pyramid = new ImagePyramid({ data, width, height })
     const box = { x: 240, y: 140, width: 160, height: 200 }
     const fivePoints = Float64Array.of(290, 220, 350, 220, 320, 255, 295, 290, 345, 290)
-    await this.#detector.detect(pyramid)
-    await this.#landmarks?.find(pyramid, box)
-    await this.#liveness?.check(pyramid, box)
-    const points = this.#landmarks ? spread68(box) : fivePoints
-    await this.#embedder.embed(this.#aligner.align(pyramid, points))
+    await this.detector.detect(pyramid)
+    await this.landmarks?.find(pyramid, box)
+    await this.liveness?.check(pyramid, box)
+    const points = this.landmarks ? spread68(box) : fivePoints
+    await this.embedder.embed(this.aligner.align(pyramid, points))
   }
 
-  /**
-   * @param strictLiveness refuse a face that fails the liveness check (enrolment) instead of reporting it
-   * @throws {BiometricError} with `imageIndex`, when the image cannot be used
-   */
-  async analyse(
-    bytes: Uint8Array,
-    imageIndex: number,
-    limits: ImageLimits,
-    strictLiveness: boolean,
-    clock: StageClock,
-  ): Promise<FaceSample> {
-    const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex))
-    const leave = await clock.measure('queue', () => this.#turns.enter())
+  /** @throws BiometricError with `imageIndex`, when the image cannot be used */
+  async analyse(bytes: Uint8Array, options: AnalyseOptions = {}): Promise<FaceSample> {
+    const { imageIndex = 0, strictLiveness = false, clock = new StageClock() } = options
+    const image = await clock.measure('decode', () => decodeImage(bytes, this.limits, imageIndex))
+    const leave = await clock.measure('queue', () => this.turns.enter())
     const pyramid = new ImagePyramid(image.pixels)
     let prepared: PreparedFace
     try {
-      prepared = await this.#prepare(image, pyramid, imageIndex, limits, strictLiveness, clock)
+      prepared = await this.prepare(image, pyramid, { imageIndex, strictLiveness, clock })
     } finally {
       pyramid.release()
       leave()
       // While another picture is decoded already, its face comes along; nobody waits for one that is not.
-      if (!this.#turns.isTaken || this.#embedder.isFull) void this.#embedder.run()
+      if (!this.turns.isTaken || this.embedder.isFull) void this.embedder.run()
     }
     return { ...prepared.face, embedding: await prepared.embedding }
   }
 
   /** Everything up to the embedding, which it asks for. */
-  async #prepare(
+  private async prepare(
     image: DecodedImage,
     pyramid: ImagePyramid,
-    imageIndex: number,
-    limits: ImageLimits,
-    strictLiveness: boolean,
-    clock: StageClock,
+    { imageIndex, strictLiveness, clock }: Required<AnalyseOptions>,
   ): Promise<PreparedFace> {
     const { manifest } = this.pack
-    const faces = await clock.measure('detect', () => this.#detector.detect(pyramid))
-    const face = chooseFace(faces, image.sourceScale, limits, imageIndex)
-
-    const points = await clock.measure('align', () => this.#findPoints(pyramid, face.box, face.points))
-    const chip = await clock.measure('align', () => this.#aligner.align(pyramid, points))
+    const face = await this.findFace(image, pyramid, imageIndex, clock)
+    const chip = await clock.measure('align', () => this.aligner.align(pyramid, face.points))
     const statistics = await clock.measure('align', () => measureChip(chip, manifest.embedder.input))
     const quality = rateQuality(statistics, outerWidth(face.box, image.sourceScale), face.score)
     const fault = findQualityFault(quality, manifest.quality)
     if (fault) throw new BiometricError('low_quality', fault, imageIndex)
 
-    const liveness = await this.#checkLiveness(pyramid, face.box, clock)
+    const liveness = await this.checkLiveness(pyramid, face.box, clock)
     if (strictLiveness && liveness.passed === false) {
       throw new BiometricError('liveness_failed', 'The image does not look like a live capture.', imageIndex)
     }
     const toSource = (value: number) => value * image.sourceScale
-    const fivePoints = this.#landmarks ? fivePointsOf68(points) : points
+    const fivePoints = this.landmarks ? fivePointsOf68(face.points) : face.points
     return {
       face: {
         imageIndex,
@@ -154,28 +165,37 @@ export class FacePipeline {
         quality,
         liveness,
       },
-      embedding: this.#embedder.add(chip, clock),
+      embedding: this.embedder.add(chip, clock),
     }
   }
 
-  async #findPoints(
+  /** The face that is meant, and its points. */
+  private async findFace(
+    { sourceScale }: DecodedImage,
     pyramid: ImagePyramid,
-    box: FaceSample['box'],
-    points: Float64Array | null,
-  ): Promise<Float64Array> {
-    if (this.#landmarks) return this.#landmarks.find(pyramid, box)
-    if (points) return points
-    throw new Error('neither the detector nor a landmark network finds facial points')
+    imageIndex: number,
+    clock: StageClock,
+  ): Promise<FoundFace> {
+    const faces = await clock.measure('detect', () => this.detector.detect(pyramid))
+    const face = chooseFace(faces, sourceScale, this.limits, imageIndex)
+    const finder = this.landmarks
+    const points = finder ? await clock.measure('align', () => finder.find(pyramid, face.box)) : face.points
+    if (!points) throw new Error('neither the detector nor a landmark network finds facial points')
+    return { ...face, points }
   }
 
-  async #checkLiveness(pyramid: ImagePyramid, box: FaceSample['box'], clock: StageClock): Promise<Liveness> {
-    const checker = this.#liveness
-    return checker ? clock.measure('liveness', () => checker.check(pyramid, box)) : livenessUnchecked
+  private async checkLiveness(
+    pyramid: ImagePyramid,
+    box: FaceSample['box'],
+    clock: StageClock,
+  ): Promise<Liveness> {
+    const checker = this.liveness
+    return checker ? clock.measure('liveness', () => checker.check(pyramid, box)) : LIVENESS_UNCHECKED
   }
 
   /** Frees the native memory. The pipeline cannot be used afterwards. */
   async release(): Promise<void> {
-    for (const network of this.#networks.splice(0)) await network.release()
+    for (const network of this.networks.splice(0)) await network.release()
   }
 }
 

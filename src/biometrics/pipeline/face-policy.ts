@@ -6,7 +6,7 @@ import type { Detection } from './detection.js'
 /**
  * The largest face, if it is large enough and clearly the main one.
  * @param sourceScale source pixels per pixel of the detections
- * @throws {BiometricError} `face_not_found`, `multiple_faces`, `face_too_small`
+ * @throws BiometricError face_not_found, multiple_faces, face_too_small
  */
 export function chooseFace(
   faces: readonly Detection[],

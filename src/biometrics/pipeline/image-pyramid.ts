@@ -1,22 +1,16 @@
 /** An image at full, half, quarter … size, made on demand: reading the level nearest above the wanted size avoids aliasing. */
 import { kernels } from '../kernels/kernels.js'
-
-/** [height × width × 3] interleaved RGB bytes. */
-export interface Pixels {
-  data: Uint8Array
-  width: number
-  height: number
-}
+import type { Pixels } from '../kernels/planes.js'
 
 export class ImagePyramid {
-  readonly #levels: Pixels[]
+  private readonly levels: Pixels[]
 
   constructor(base: Pixels) {
-    this.#levels = [base]
+    this.levels = [base]
   }
 
   get base(): Pixels {
-    return this.#levels[0]!
+    return this.levels[0]!
   }
 
   /**
@@ -25,20 +19,20 @@ export class ImagePyramid {
    */
   levelFor(shrink: number): { pixels: Pixels; exponent: number } {
     const exponent = Math.max(0, Math.floor(Math.log2(shrink)))
-    while (this.#levels.length <= exponent) {
-      const last = this.#levels.at(-1)!
+    while (this.levels.length <= exponent) {
+      const last = this.levels.at(-1)!
       if (last.width < 2 || last.height < 2) break
       const [width, height] = [last.width >> 1, last.height >> 1]
       const data = new Uint8Array(width * height * 3)
       kernels.halveSize(last.data, last.width, last.height, data)
-      this.#levels.push({ data, width, height })
+      this.levels.push({ data, width, height })
     }
-    const reached = Math.min(exponent, this.#levels.length - 1)
-    return { pixels: this.#levels[reached]!, exponent: reached }
+    const reached = Math.min(exponent, this.levels.length - 1)
+    return { pixels: this.levels[reached]!, exponent: reached }
   }
 
   /** Frees the pixels, the base's included. The pyramid cannot be used afterwards. */
   release(): void {
-    for (const { data } of this.#levels.splice(0)) kernels.releaseMemory(data)
+    for (const { data } of this.levels.splice(0)) kernels.releaseMemory(data)
   }
 }

@@ -2,14 +2,15 @@
 
 import type { LandmarksSpec } from '../../../models/pack/pack-schema.js'
 import { kernels } from '../kernels/kernels.js'
+import type { PlaneFormat, Rectangle } from '../kernels/planes.js'
 import type { Box } from '../types.js'
-import type { Network } from '../worker/network.js'
 import type { ImagePyramid } from './image-pyramid.js'
-import { type PixelFormat, toPixelFormat } from './pixel-input.js'
+import type { Network } from './network.js'
+import { toPlaneFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
 
-/** In a mirrored face, point i of the 68 (iBUG 300-W order) is what point `mirrored68[i]` is in the original. */
-const mirrored68: readonly number[] = [
+/** In a mirrored face, point i of the 68 (iBUG 300-W order) is what point `MIRRORED_68[i]` is in the original. */
+const MIRRORED_68: readonly number[] = [
   ...[16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0], // jaw
   ...[26, 25, 24, 23, 22, 21, 20, 19, 18, 17], // brows
   ...[27, 28, 29, 30, 35, 34, 33, 32, 31], // nose
@@ -19,20 +20,20 @@ const mirrored68: readonly number[] = [
 ]
 
 export class LandmarkFinder {
-  readonly #network: Network
-  readonly #spec: LandmarksSpec
-  readonly #format: PixelFormat
-  readonly #scratch = new ScratchBuffer()
+  private readonly network: Network
+  private readonly spec: LandmarksSpec
+  private readonly format: PlaneFormat
+  private readonly scratch = new ScratchBuffer()
 
   constructor(network: Network, spec: LandmarksSpec) {
-    this.#network = network
-    this.#spec = spec
-    this.#format = toPixelFormat(spec.input)
+    this.network = network
+    this.spec = spec
+    this.format = toPlaneFormat(spec.input)
   }
 
   /** @returns [68 × 2] interleaved x, y, in pixels of the pyramid's base */
   async find(pyramid: ImagePyramid, box: Box): Promise<Float64Array> {
-    const { width, height } = this.#spec.input
+    const { width, height } = this.spec.input
     const { pixels, exponent } = pyramid.levelFor(Math.max(box.width / width, box.height / height))
     const levelScale = 2 ** exponent
     const crop = clipToPixels(box, levelScale, pixels.width, pixels.height)
@@ -44,33 +45,22 @@ export class LandmarkFinder {
     const padTop = (height - contentHeight) >> 1
 
     const length = 3 * width * height
-    const both = this.#scratch.take(2 * length)
+    const both = this.scratch.take(2 * length)
     const straight = both.subarray(0, length)
     kernels.resizeToPlanar(
-      pixels.data,
-      pixels.width,
-      crop.x,
-      crop.y,
-      crop.width,
-      crop.height,
-      straight,
-      width,
-      height,
-      padLeft,
-      padTop,
-      contentWidth,
-      contentHeight,
-      this.#format.swap,
-      this.#format.mean,
-      this.#format.scale,
+      pixels,
+      crop,
+      { data: straight, width, height },
+      { x: padLeft, y: padTop, width: contentWidth, height: contentHeight },
+      this.format,
     )
-    const relative = Float64Array.from(await this.#run(straight))
-    if (this.#spec.flipAverage) {
+    const relative = Float64Array.from(await this.run(straight))
+    if (this.spec.flipAverage) {
       const flipped = both.subarray(length)
       kernels.mirrorPlanar(straight, flipped, width)
-      const other = await this.#run(flipped)
+      const other = await this.run(flipped)
       for (let i = 0; i < 68; i++) {
-        const j = mirrored68[i]!
+        const j = MIRRORED_68[i]!
         relative[2 * i] = (relative[2 * i]! + 1 - other[2 * j]!) / 2
         relative[2 * i + 1] = (relative[2 * i + 1]! + other[2 * j + 1]!) / 2
       }
@@ -85,9 +75,9 @@ export class LandmarkFinder {
   }
 
   /** @returns [136] interleaved x, y as fractions of the network's input */
-  async #run(tensor: Float32Array): Promise<Float32Array> {
-    const { width, height } = this.#spec.input
-    return (await this.#network.runSingle(tensor, [1, 3, height, width])).data
+  private async run(tensor: Float32Array): Promise<Float32Array> {
+    const { width, height } = this.spec.input
+    return (await this.network.runSingle(tensor, [1, 3, height, width])).data
   }
 }
 
@@ -109,7 +99,7 @@ export function fivePointsOf68(points: Float64Array): Float64Array {
 }
 
 /** The part of `box / divisor` inside an image of width × height, on whole pixels, at least 1×1. */
-export function clipToPixels(box: Box, divisor: number, width: number, height: number): Box {
+export function clipToPixels(box: Box, divisor: number, width: number, height: number): Rectangle {
   const left = Math.min(Math.max(Math.floor(box.x / divisor), 0), width - 1)
   const top = Math.min(Math.max(Math.floor(box.y / divisor), 0), height - 1)
   const right = Math.max(Math.min(Math.floor((box.x + box.width) / divisor), width), left + 1)

@@ -2,58 +2,47 @@
 
 import type { LivenessSpec } from '../../../models/pack/pack-schema.js'
 import { kernels } from '../kernels/kernels.js'
+import type { Rectangle } from '../kernels/planes.js'
 import type { Box, Liveness } from '../types.js'
-import type { Network } from '../worker/network.js'
 import type { ImagePyramid } from './image-pyramid.js'
-import { toPixelFormat } from './pixel-input.js'
+import type { Network } from './network.js'
+import { toPlaneFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
 
 /** What stands in a result when the pack has no liveness role. */
-export const livenessUnchecked: Liveness = { checked: false, score: null, passed: null }
+export const LIVENESS_UNCHECKED: Liveness = { checked: false, score: null, passed: null }
 
 export class LivenessChecker {
-  readonly #networks: readonly Network[]
-  readonly #spec: LivenessSpec
-  readonly #scratch = new ScratchBuffer()
+  private readonly networks: readonly Network[]
+  private readonly spec: LivenessSpec
+  private readonly scratch = new ScratchBuffer()
 
   /** @param networks in the order of `spec.networks` */
   constructor(networks: readonly Network[], spec: LivenessSpec) {
-    this.#networks = networks
-    this.#spec = spec
+    this.networks = networks
+    this.spec = spec
   }
 
   /** @param box the detector's, in pixels of the pyramid's base */
   async check(pyramid: ImagePyramid, box: Box): Promise<Liveness> {
     let sum = 0
-    for (const [i, { input, cropScale }] of this.#spec.networks.entries()) {
-      const { data, width, height } = pyramid.base
-      const crop = widenBox(box, cropScale, width, height)
-      const tensor = this.#scratch.take(3 * input.width * input.height)
-      const { swap, mean, scale } = toPixelFormat(input)
+    for (const [i, { input, cropScale }] of this.spec.networks.entries()) {
+      const { base } = pyramid
+      const { width, height } = input
+      const data = this.scratch.take(3 * width * height)
       // Straight from full size, aliasing and all: the networks were trained on crops made this way.
       kernels.resizeToPlanar(
-        data,
-        width,
-        crop.x,
-        crop.y,
-        crop.width,
-        crop.height,
-        tensor,
-        input.width,
-        input.height,
-        0,
-        0,
-        input.width,
-        input.height,
-        swap,
-        mean,
-        scale,
+        base,
+        widenBox(box, cropScale, base.width, base.height),
+        { data, width, height },
+        { x: 0, y: 0, width, height },
+        toPlaneFormat(input),
       )
-      const logits = await this.#networks[i]!.runSingle(tensor, [1, 3, input.height, input.width])
-      sum += softmaxAt(logits.data, this.#spec.liveClass)
+      const logits = await this.networks[i]!.runSingle(data, [1, 3, height, width])
+      sum += softmaxAt(logits.data, this.spec.liveClass)
     }
-    const score = sum / this.#networks.length
-    return { checked: true, score, passed: score >= this.#spec.threshold }
+    const score = sum / this.networks.length
+    return { checked: true, score, passed: score >= this.spec.threshold }
   }
 }
 
@@ -61,7 +50,7 @@ export class LivenessChecker {
  * The rectangle `cropScale` times the box around its centre, smaller where the image is, moved inside the image, on
  * whole pixels with both edges included (Silent-Face-Anti-Spoofing, generate_patches.py).
  */
-export function widenBox(box: Box, cropScale: number, imageWidth: number, imageHeight: number): Box {
+export function widenBox(box: Box, cropScale: number, imageWidth: number, imageHeight: number): Rectangle {
   const [x, y, width, height] = [box.x, box.y, box.width, box.height].map(Math.trunc) as [
     number,
     number,

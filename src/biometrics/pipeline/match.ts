@@ -2,8 +2,7 @@
 
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { EmbedderSpec } from '../../../models/pack/pack-schema.js'
-import { kernels } from '../kernels/kernels.js'
-import { normalizeLength } from '../kernels/vector-math.js'
+import { dot, euclideanDistance, normalizeLength } from '../kernels/vector-math.js'
 import type { FaceSample } from '../types.js'
 
 /**
@@ -15,9 +14,9 @@ export function scoreOf(pack: ModelPack, a: Float32Array, b: Float32Array): numb
   if (a.length !== dimensions || b.length !== dimensions) {
     throw new TypeError('an embedding was not made with this pack')
   }
-  if (metric === 'euclidean') return 1 - kernels.euclideanDistance(a, b) / 2
-  const lengths = Math.sqrt(kernels.dot(a, a) * kernels.dot(b, b))
-  return lengths > 0 ? kernels.dot(a, b) / lengths : 0
+  if (metric === 'euclidean') return 1 - euclideanDistance(a, b) / 2
+  const lengths = Math.sqrt(dot(a, a) * dot(b, b))
+  return lengths > 0 ? dot(a, b) / lengths : 0
 }
 
 /** The quality-weighted mean of the samples' embeddings, brought to length 1 when the pack says so. */

@@ -1,16 +1,8 @@
 /** A network's input convention, in the form the kernels take. */
 import type { PixelInput } from '../../../models/pack/pack-schema.js'
+import type { PlaneFormat } from '../kernels/planes.js'
 
-export interface PixelFormat {
-  /** The network wants BGR planes. */
-  swap: boolean
-  /** [3] in plane order. */
-  mean: Float64Array
-  /** [3] in plane order. */
-  scale: Float64Array
-}
-
-export function toPixelFormat(input: PixelInput): PixelFormat {
+export function toPlaneFormat(input: PixelInput): PlaneFormat {
   return {
     swap: input.color === 'bgr',
     mean: Float64Array.from(input.mean),

@@ -1,13 +1,13 @@
 /** Judging an aligned chip: is there enough light, contrast and detail to compare faces on? */
 import type { FixedInput, QualitySpec } from '../../../models/pack/pack-schema.js'
 import type { Quality } from '../types.js'
-import { toPixelFormat } from './pixel-input.js'
+import { toPlaneFormat } from './pixel-input.js'
 
 /**
  * Below (or above) these an image is refused. Lenient: they stop near-black, blown-out and badly blurred captures, and
  * leave the rest to the score. A pack can set its own.
  */
-export const qualityDefaults: Readonly<Required<QualitySpec>> = Object.freeze({
+export const QUALITY_DEFAULTS: Readonly<Required<QualitySpec>> = Object.freeze({
   /** Grey levels squared. */
   minSharpness: 3,
   /** Grey level, 0..255. */
@@ -20,7 +20,7 @@ export const qualityDefaults: Readonly<Required<QualitySpec>> = Object.freeze({
 })
 
 /** Where each part of the overall score reaches 1. */
-const ideal = { sharpness: 60, faceWidthPx: 160, contrast: 35, darkest: 80, brightest: 180 } as const
+const IDEAL = { sharpness: 60, faceWidthPx: 160, contrast: 35, darkest: 80, brightest: 180 } as const
 
 /** What the pixels of a chip say; the rest of `Quality` comes from the detector. */
 export type ChipStatistics = Pick<Quality, 'sharpness' | 'brightness' | 'contrast'>
@@ -28,7 +28,7 @@ export type ChipStatistics = Pick<Quality, 'sharpness' | 'brightness' | 'contras
 /** @param chip [3, height, width] float32, normalised as `input` says */
 export function measureChip(chip: Float32Array, input: FixedInput): ChipStatistics {
   const { width, height } = input
-  const { swap, mean, scale } = toPixelFormat(input)
+  const { swap, mean, scale } = toPlaneFormat(input)
   const plane = width * height
   // ITU-R BT.601 luma, with the embedder's normalisation undone in the same step.
   const luma = swap ? [0.114, 0.587, 0.299] : [0.299, 0.587, 0.114]
@@ -58,12 +58,12 @@ export function measureChip(chip: Float32Array, input: FixedInput): ChipStatisti
 export function rateQuality(chip: ChipStatistics, faceWidthPx: number, detection: number): Quality {
   const { sharpness, brightness, contrast } = chip
   const light =
-    brightness < ideal.darkest ? brightness / ideal.darkest : (255 - brightness) / (255 - ideal.brightest)
+    brightness < IDEAL.darkest ? brightness / IDEAL.darkest : (255 - brightness) / (255 - IDEAL.brightest)
   const parts = [
     detection,
-    faceWidthPx / ideal.faceWidthPx,
-    Math.sqrt(sharpness / ideal.sharpness),
-    contrast / ideal.contrast,
+    faceWidthPx / IDEAL.faceWidthPx,
+    Math.sqrt(sharpness / IDEAL.sharpness),
+    contrast / IDEAL.contrast,
     light,
   ]
   const score = Math.min(1, Math.max(0, Math.min(...parts)))
@@ -72,7 +72,7 @@ export function rateQuality(chip: ChipStatistics, faceWidthPx: number, detection
 
 /** Why an image is too poor to use, as a sentence for a person; `null` when it is good enough. */
 export function findQualityFault(quality: Quality, spec: QualitySpec = {}): string | null {
-  const limits = { ...qualityDefaults, ...spec }
+  const limits = { ...QUALITY_DEFAULTS, ...spec }
   if (quality.brightness < limits.minBrightness) return 'The face is too dark.'
   if (quality.brightness > limits.maxBrightness) return 'The face is overexposed.'
   if (quality.contrast < limits.minContrast) return 'The face has too little contrast.'
@@ -83,21 +83,21 @@ export function findQualityFault(quality: Quality, spec: QualitySpec = {}): stri
 
 /** Running mean and variance; the values are few and small enough for the plain sums. */
 class Moments {
-  #count = 0
-  #sum = 0
-  #squares = 0
+  private count = 0
+  private sum = 0
+  private squares = 0
 
   add(value: number): void {
-    this.#count++
-    this.#sum += value
-    this.#squares += value * value
+    this.count++
+    this.sum += value
+    this.squares += value * value
   }
 
   get mean(): number {
-    return this.#sum / this.#count
+    return this.sum / this.count
   }
 
   get variance(): number {
-    return Math.max(0, this.#squares / this.#count - this.mean ** 2)
+    return Math.max(0, this.squares / this.count - this.mean ** 2)
   }
 }

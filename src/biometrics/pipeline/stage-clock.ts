@@ -1,13 +1,12 @@
 /** Where the time of one request goes, stage by stage. */
+import type { EngineStage } from '../stages.js'
 import type { StageTimings } from '../types.js'
-
-export type Stage = keyof StageTimings
 
 export class StageClock {
   readonly timingsMs: StageTimings = {}
 
   /** Runs `work` and adds its duration to `stage`. */
-  async measure<T>(stage: Stage, work: () => T | Promise<T>): Promise<T> {
+  async measure<T>(stage: EngineStage, work: () => T | Promise<T>): Promise<T> {
     const startedAt = performance.now()
     try {
       return await work()
@@ -16,7 +15,7 @@ export class StageClock {
     }
   }
 
-  add(stage: Stage, durationMs: number): void {
+  add(stage: EngineStage, durationMs: number): void {
     this.timingsMs[stage] = (this.timingsMs[stage] ?? 0) + durationMs
   }
 }

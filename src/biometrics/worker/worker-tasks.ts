@@ -1,21 +1,22 @@
 /** What a worker does for each type of task. Runs in a worker thread. */
 
-import type { WorkerFailure, WorkerReply, WorkerTask, WorkerValues } from '../channel/engine-protocol.js'
+import { BiometricError, IMAGE_ERROR_CODES, type ImageErrorCode } from '../biometric-error.js'
+import type { WorkerTask } from '../channel/engine-protocol.js'
+import type { WorkerFailure, WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import { decodeImage } from '../pipeline/decode.js'
 import type { FacePipeline } from '../pipeline/face-pipeline.js'
 import { fuseEmbeddings, scoreOf } from '../pipeline/match.js'
 import { StageClock } from '../pipeline/stage-clock.js'
-import { BiometricError, type FaceSample, type ImageLimits, type InspectedImage } from '../types.js'
+import type { FaceSample, InspectedImage } from '../types.js'
 
 /** Never rejects: a refusal or failure is part of the reply. */
 export async function runTask(
   task: Exclude<WorkerTask, { type: 'fault' }>,
   pipeline: FacePipeline,
-  limits: ImageLimits,
 ): Promise<WorkerReply> {
   const clock = new StageClock()
   try {
-    return { ok: true, value: await execute(task, pipeline, limits, clock), timingsMs: clock.timingsMs }
+    return { ok: true, value: await execute(task, pipeline, clock), timingsMs: clock.timingsMs }
   } catch (error) {
     return describeFailure(error)
   }
@@ -24,18 +25,17 @@ export async function runTask(
 function execute(
   task: Exclude<WorkerTask, { type: 'fault' }>,
   pipeline: FacePipeline,
-  limits: ImageLimits,
   clock: StageClock,
 ): Promise<WorkerValues[WorkerTask['type']]> {
   switch (task.type) {
     case 'enrol':
-      return enrol(task.images, pipeline, limits, clock)
+      return enrol(task.images, pipeline, clock)
     case 'verify':
-      return verify(task.images, task.reference, pipeline, limits, clock)
+      return verify(task.images, task.reference, pipeline, clock)
     case 'compare':
-      return compare(task.images, pipeline, limits, clock)
+      return compare(task.images, pipeline, clock)
     case 'inspect':
-      return inspect(task.images, limits, clock)
+      return inspect(task.images, pipeline, clock)
   }
 }
 
@@ -43,12 +43,11 @@ function execute(
 async function enrol(
   images: readonly Uint8Array[],
   pipeline: FacePipeline,
-  limits: ImageLimits,
   clock: StageClock,
 ): Promise<WorkerValues['enrol']> {
   const samples: FaceSample[] = []
   for (const [i, bytes] of images.entries()) {
-    samples.push(await pipeline.analyse(bytes, i, limits, true, clock))
+    samples.push(await pipeline.analyse(bytes, { imageIndex: i, strictLiveness: true, clock }))
   }
   const reference = await clock.measure('match', () =>
     fuseEmbeddings(samples, pipeline.pack.manifest.embedder),
@@ -61,14 +60,13 @@ async function verify(
   images: readonly Uint8Array[],
   reference: Float32Array,
   pipeline: FacePipeline,
-  limits: ImageLimits,
   clock: StageClock,
 ): Promise<WorkerValues['verify']> {
   let best: WorkerValues['verify'] | undefined
   let firstRefusal: unknown
   for (const [i, bytes] of images.entries()) {
     try {
-      const sample = await pipeline.analyse(bytes, i, limits, false, clock)
+      const sample = await pipeline.analyse(bytes, { imageIndex: i, clock })
       const score = await clock.measure('match', () => scoreOf(pipeline.pack, sample.embedding, reference))
       if (!best || outranks({ sample, score }, best)) best = { sample, score }
     } catch (error) {
@@ -90,30 +88,31 @@ function outranks(a: WorkerValues['verify'], b: WorkerValues['verify']): boolean
 async function compare(
   images: readonly [Uint8Array, Uint8Array],
   pipeline: FacePipeline,
-  limits: ImageLimits,
   clock: StageClock,
 ): Promise<WorkerValues['compare']> {
-  const first = await pipeline.analyse(images[0], 0, limits, false, clock)
-  const second = await pipeline.analyse(images[1], 1, limits, false, clock)
+  const first = await pipeline.analyse(images[0], { imageIndex: 0, clock })
+  const second = await pipeline.analyse(images[1], { imageIndex: 1, clock })
   const score = await clock.measure('match', () => scoreOf(pipeline.pack, first.embedding, second.embedding))
   return { samples: [first, second], score }
 }
 
 async function inspect(
   images: readonly Uint8Array[],
-  limits: ImageLimits,
+  pipeline: FacePipeline,
   clock: StageClock,
 ): Promise<WorkerValues['inspect']> {
   const inspected: InspectedImage[] = []
   for (const [i, bytes] of images.entries()) {
-    const { format, width, height } = await clock.measure('decode', () => decodeImage(bytes, limits, i))
+    const { format, width, height } = await clock.measure('decode', () =>
+      decodeImage(bytes, pipeline.limits, i),
+    )
     inspected.push({ format, width, height })
   }
   return { images: inspected }
 }
 
 function describeFailure(error: unknown): WorkerFailure {
-  if (error instanceof BiometricError) {
+  if (error instanceof BiometricError && isImageError(error.code)) {
     const { code, message, imageIndex } = error
     return { ok: false, code, message, ...(imageIndex === undefined ? {} : { imageIndex }) }
   }
@@ -124,4 +123,8 @@ function describeFailure(error: unknown): WorkerFailure {
     message: 'The engine could not process the request.',
     detail,
   }
+}
+
+function isImageError(code: string): code is ImageErrorCode {
+  return IMAGE_ERROR_CODES.some((known) => known === code)
 }

@@ -5,21 +5,20 @@ import type {
   Fault,
   TaskMessage,
   WorkerEnd,
-  WorkerMessage,
-  WorkerReply,
   WorkerSetup,
   WorkerTask,
 } from '../channel/engine-protocol.js'
 import { encodeFrame, type Frame, FrameReader } from '../channel/frames.js'
+import type { WorkerMessage, WorkerReply } from '../channel/worker-messages.js'
 import { kernels } from '../kernels/kernels.js'
+import { withFirstWorkingProvider } from '../pipeline/execution-provider.js'
 import { FacePipeline } from '../pipeline/face-pipeline.js'
 import type { ProviderStatus } from '../types.js'
-import { withFirstWorkingProvider } from './execution-provider.js'
 import { runTask } from './worker-tasks.js'
 
 /** Larger than most pictures, so that one read brings a whole one. */
 const READ_BYTES = 256 * 1024
-/** The pictures of the largest body that can be configured. */
+/** No task is larger: bodies can be configured to at most this size, and its pictures are part of one. */
 const MOST_TASK_BYTES = 256 * 1024 * 1024
 
 let loaded: { pipeline: FacePipeline; provider: ProviderStatus } | undefined
@@ -35,9 +34,9 @@ export default async function serve(setup: WorkerSetup): Promise<WorkerEnd> {
   return { loaded: true }
 }
 
-async function load({ executionProviders, pack }: WorkerSetup): Promise<NonNullable<typeof loaded>> {
+async function load({ executionProviders, limits, pack }: WorkerSetup): Promise<NonNullable<typeof loaded>> {
   const { value: pipeline, status: provider } = await withFirstWorkingProvider(executionProviders, (name) =>
-    FacePipeline.load(pack, name),
+    FacePipeline.load(pack, { provider: name, limits }),
   )
   return { pipeline, provider }
 }
@@ -69,7 +68,7 @@ async function serveTasks(
   const socket = connect({ path: setup.socketPath, onread } as NetConnectOpts)
   await new Promise<void>((resolve) => {
     socket.on('connect', () => send(socket, { kind: 'ready', provider }))
-    // Where the service is gone, `close` follows.
+    // When the service is gone the connection fails; the `close` event follows and ends the serving.
     socket.on('error', () => {})
     socket.on('close', () => resolve())
   })
@@ -86,13 +85,13 @@ function send(socket: Socket, message: WorkerMessage): void {
 async function answer(task: WorkerTask, pipeline: FacePipeline, setup: WorkerSetup): Promise<WorkerReply> {
   if (doomed) doomed()
   if (task.type === 'fault') return suffer(task.fault, setup)
-  return runTask(task, pipeline, setup.limits)
+  return runTask(task, pipeline)
 }
 
 /** What the next task meets instead of being served. */
 let doomed: (() => never) | undefined
 
-const breakages: Record<Breakage, () => never> = {
+const BREAKAGES: Record<Breakage, () => never> = {
   exit: () => process.exit(1),
   throw: () => {
     throw new Error('an injected fault')
@@ -115,15 +114,15 @@ async function suffer(fault: Fault, { faultInjection }: WorkerSetup): Promise<Wo
     case 'throw':
     case 'exhaust':
     case 'crash':
-      return breakages[fault.kind]()
+      return BREAKAGES[fault.kind]()
     case 'exit-on-next-task':
     case 'throw-on-next-task':
     case 'exhaust-on-next-task':
     case 'crash-on-next-task':
-      doomed = breakages[fault.kind.replace('-on-next-task', '') as Breakage]
+      doomed = BREAKAGES[fault.kind.replace('-on-next-task', '') as Breakage]
       break
     case 'throw-afterwards':
-      setTimeout(breakages.throw, 20)
+      setTimeout(BREAKAGES.throw, 20)
       break
     case 'stall':
       await new Promise((resolve) => setTimeout(resolve, fault.durationMs))

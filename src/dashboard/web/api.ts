@@ -1,11 +1,13 @@
-/** Calls of the dashboard's API, with the session's CSRF token on whatever changes something. */
-
-export interface SessionView {
-  role: 'operator' | 'tenant'
-  tenant_id: string | null
-  csrf_token: string
-  expires_at: string
-}
+/** Calls of the dashboard's API, as the contract names them, with the session's CSRF token on whatever changes something. */
+import type {
+  AnswerOf,
+  InputOf,
+  OperatorRoutes,
+  QueryOf,
+  SessionRoutes,
+  SessionView,
+  TenantRoutes,
+} from '../contract.js'
 
 export class CallError extends Error {
   constructor(
@@ -20,10 +22,65 @@ export class CallError extends Error {
 /** Told to the window when a call finds that the session has ended. */
 export const SIGNED_OUT = 'signedout'
 
+const PREFIX = '/api'
+const SESSION = '/session'
+
 let csrfToken = ''
 
-export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const response = await fetch(`/api${path}`, {
+type GetOf<Routes> = Extract<keyof Routes, `GET ${string}`>
+type ChangeOf<Routes> = Exclude<keyof Routes, `GET ${string}`> & string
+type BodyOf<Route> = Route extends { body: unknown } ? [body: InputOf<Route>] : []
+
+/** Where an answer of this type is to be had; a string, so that two of the same are equal. */
+export type Address<Answer> = string & { readonly answer?: Answer }
+
+export function operatorAddress<Name extends GetOf<OperatorRoutes>>(
+  name: Name,
+): Address<AnswerOf<OperatorRoutes[Name]>> {
+  return pathOf(name) as Address<AnswerOf<OperatorRoutes[Name]>>
+}
+
+export function tenantAddress<Name extends GetOf<TenantRoutes>>(
+  tenantId: string,
+  name: Name,
+  query?: QueryOf<TenantRoutes[Name]>,
+): Address<AnswerOf<TenantRoutes[Name]>> {
+  const parameters = new URLSearchParams({ ...query }).toString()
+  const path = tenantPath(tenantId, name) + (parameters && `?${parameters}`)
+  return path as Address<AnswerOf<TenantRoutes[Name]>>
+}
+
+/** For a link: the browser fetches it by itself. */
+export function linkTo(address: Address<never>): string {
+  return PREFIX + address
+}
+
+export function get<Answer>(address: Address<Answer>): Promise<Answer> {
+  return send<Answer>('GET', address)
+}
+
+export function callOperator<Name extends ChangeOf<OperatorRoutes>>(
+  name: Name,
+  ...[body]: BodyOf<OperatorRoutes[Name]>
+): Promise<AnswerOf<OperatorRoutes[Name]>> {
+  return send(methodOf(name), pathOf(name), body ?? {})
+}
+
+export function callTenant<Name extends ChangeOf<TenantRoutes>>(
+  tenantId: string,
+  name: Name,
+  ...[body]: BodyOf<TenantRoutes[Name]>
+): Promise<AnswerOf<TenantRoutes[Name]>> {
+  return send(methodOf(name), tenantPath(tenantId, name), body ?? {})
+}
+
+const methodOf = (name: string) => name.slice(0, name.indexOf(' '))
+const pathOf = (name: string) => name.slice(name.indexOf(' ') + 1)
+const tenantPath = (tenantId: string, name: string) =>
+  `/tenants/${tenantId}${pathOf(name) === '/' ? '' : pathOf(name)}`
+
+async function send<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+  const response = await fetch(PREFIX + path, {
     method,
     headers: {
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
@@ -35,10 +92,10 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   })
   const answer = await response.json()
   if (!response.ok) {
-    if (answer.code === 'not_signed_in' && path !== '/session') dispatchEvent(new Event(SIGNED_OUT))
+    if (answer.code === 'not_signed_in' && path !== SESSION) dispatchEvent(new Event(SIGNED_OUT))
     throw new CallError(response.status, answer.code, sentence(answer))
   }
-  return answer as T
+  return answer as Answer
 }
 
 interface Refusal {
@@ -50,66 +107,13 @@ function sentence({ message, details }: Refusal): string {
   return [message, ...(details ?? []).map(({ path, issue }) => `${path} ${issue}.`)].join(' ')
 }
 
-export const get = <T>(path: string) => call<T>('GET', path)
-export const post = <T>(path: string, body: unknown = {}) => call<T>('POST', path, body)
-
 async function remember(session: Promise<SessionView>): Promise<SessionView> {
   const view = await session
   csrfToken = view.csrf_token
   return view
 }
 
-export const currentSession = () => remember(get<SessionView>('/session'))
-export const signIn = (credentials: { login_token: string } | { password: string }) =>
-  remember(post<SessionView>('/session', credentials))
-export const signOut = () => call('DELETE', '/session')
-
-export interface KeyView {
-  id: string
-  type: 'sandbox' | 'production'
-  hint: string
-  state: 'active' | 'grace' | 'expired' | 'revoked'
-  created_at: string
-  valid_until: string | null
-  rate: { per_second: number; burst: number; remaining: number }
-}
-
-export interface TenantView {
-  id: string
-  name: string
-  created_at: string
-  rate_per_second: number
-  burst: number
-  fmr: number | null
-  production_key: string
-}
-
-export interface TenantOverview extends TenantView {
-  now: string
-  fmr_in_force: number
-  threshold: number
-  model: string
-  urls: Record<'production' | 'sandbox', string>
-  keys: KeyView[]
-  signing_secrets: Array<{ id: string; created_at: string; valid_until: string | null }>
-}
-
-export interface TrafficSlot {
-  at: number
-  production: number
-  sandbox: number
-  errors: number
-  limited: number
-  approved: number
-  rejected: number
-  latencies: Record<string, [number, number, number]>
-  scores: number[]
-  signingKeys: Record<string, number>
-}
-
-export interface TrafficView {
-  now: number
-  step_ms: number
-  span_ms: number
-  slots: TrafficSlot[]
-}
+export const currentSession = () => remember(send<AnswerOf<SessionRoutes['GET /session']>>('GET', SESSION))
+export const signIn = (credentials: InputOf<SessionRoutes['POST /session']>) =>
+  remember(send<AnswerOf<SessionRoutes['POST /session']>>('POST', SESSION, credentials))
+export const signOut = () => send<AnswerOf<SessionRoutes['DELETE /session']>>('DELETE', SESSION)

@@ -1,20 +1,25 @@
 /** The audit log: the state of its chain, its entries newest first, and files of it. */
 import { useEffect, useState } from 'preact/hooks'
-import { get, post, type TenantOverview } from './api.js'
+import { AUDIT_EVENTS, type AuditEventName } from '../../audit/audit-events.js'
+import { AUDIT_OUTCOMES, type AuditEntry, type AuditOutcome, type AuditQuery } from '../contract.js'
+import { callTenant, get, linkTo, tenantAddress } from './api.js'
 import { Badge, Card, Empty, Loading, Problem, Table, Time, type Tone } from './parts.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
-const USER_EVENTS = ['enroll', 'verify', 'delete']
-const EVENTS = [
-  ...USER_EVENTS,
-  'rotate_signing',
-  'key_revealed',
-  'key_revoked',
-  'key_reissued',
-  'contract_changed',
-]
-const OUTCOMES = ['approved', 'rejected', 'done', 'failed']
+/** How each event is called on the page, and whether it is about a user. */
+const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
+  enroll: { text: 'Enrolment', isOfUser: true },
+  verify: { text: 'Verification', isOfUser: true },
+  delete: { text: 'Erasure', isOfUser: true },
+  rotate_signing: { text: 'Secret rotated', isOfUser: false },
+  key_revealed: { text: 'Key revealed', isOfUser: false },
+  key_revoked: { text: 'Keys revoked', isOfUser: false },
+  key_reissued: { text: 'Key reissued', isOfUser: false },
+  contract_changed: { text: 'Contract changed', isOfUser: false },
+  database_restored: { text: 'Database restored', isOfUser: false },
+  working_keys_changed: { text: 'Master key changed', isOfUser: false },
+}
 const COLUMNS = [
   { name: '#', isNumber: true },
   { name: 'Time' },
@@ -26,43 +31,21 @@ const COLUMNS = [
   { name: 'Details', isSilent: true },
 ]
 
-interface Entry {
-  sequence: number
-  at: string
-  event: string
-  actor: string
-  status?: number
-  code?: string
-  subject?: string
-  verdict?: string
-  score?: number
-  hash: string
-}
-interface Page {
-  entries: Entry[]
-  next_before: number | null
-}
-interface Filter {
-  event: string
-  outcome: string
-  /** Pseudonym of the user that is asked for; null for one who is not there. */
-  subject: string | null
-  from: string
-  until: string
-}
+/** What is asked for; the subject is null for a user who is not there. */
+type Filter = Required<Omit<AuditQuery, 'subject'>> & { subject: string | null }
 const ALL: Filter = { event: '', outcome: '', subject: '', from: '', until: '' }
 
 export function AuditPage({ tenantId }: { tenantId: string }) {
-  const path = `/tenants/${tenantId}/audit`
   const [filter, setFilter] = useState(ALL)
-  const [entries, setEntries] = useState<Entry[] | null>(null)
+  const [entries, setEntries] = useState<AuditEntry[] | null>(null)
   const [next, setNext] = useState<number | null>(null)
   const { problem, isBusy, run } = useAction()
-  const keys = useData<TenantOverview>(`/tenants/${tenantId}`)
-  const query = new URLSearchParams({ ...filter, subject: filter.subject ?? '' }).toString()
+  const keys = useData(tenantAddress(tenantId, 'GET /'))
+  const query = { ...filter, subject: filter.subject ?? '' }
   const load = (before: number | null) =>
     run(async () => {
-      const page = await get<Page>(`${path}?${query}${before ? `&before=${before}` : ''}`)
+      const asked = before ? { ...query, before: String(before) } : query
+      const page = await get(tenantAddress(tenantId, 'GET /audit', asked))
       setEntries((shown) => (before ? [...(shown ?? []), ...page.entries] : page.entries))
       setNext(page.next_before)
     })
@@ -72,16 +55,17 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
       setEntries([])
       setNext(null)
     }
-  }, [path, filter])
+  }, [tenantId, filter])
   const actorName = (actor: string) => {
     const key = keys.value?.keys.find(({ id }) => id === actor)
     return key ? `${key.type} key …${key.hint}` : actor
   }
-  const exportUrl = (format: string) => `/api${path}/export?format=${format}&${query}`
+  const exportUrl = (format: 'csv' | 'jsonl') =>
+    linkTo(tenantAddress(tenantId, 'GET /audit/export', { format, ...query }))
   return (
     <>
       <Problem message={problem} />
-      <ChainCard path={path} />
+      <ChainCard tenantId={tenantId} />
       <Card
         title="Entries"
         hint="Users stand here as pseudonyms; erasure makes them unlinkable."
@@ -98,7 +82,7 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
           )
         }
       >
-        <Filters path={path} onChange={setFilter} />
+        <Filters tenantId={tenantId} onChange={setFilter} />
         {entries === null ? (
           problem ? null : (
             <Loading />
@@ -120,8 +104,8 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
   )
 }
 
-function ChainCard({ path }: { path: string }) {
-  const chain = useData<{ entries: number; broken_at: number | null }>(`${path}/chain`)
+function ChainCard({ tenantId }: { tenantId: string }) {
+  const chain = useData(tenantAddress(tenantId, 'GET /audit/chain'))
   const { value } = chain
   return (
     <Card
@@ -165,7 +149,7 @@ function Nothing({ filter }: { filter: Filter }) {
   )
 }
 
-function Filters({ path, onChange }: { path: string; onChange: (filter: Filter) => void }) {
+function Filters({ tenantId, onChange }: { tenantId: string; onChange: (filter: Filter) => void }) {
   const { problem, run } = useAction()
   const apply = (form: HTMLFormElement) =>
     run(async () => {
@@ -174,12 +158,12 @@ function Filters({ path, onChange }: { path: string; onChange: (filter: Filter) 
       const userId = text('user').trim()
       // The id goes in a body: addresses end up in histories and logs.
       const subject = userId
-        ? (await post<{ subject: string | null }>(`${path}/subject`, { user_id: userId })).subject
+        ? (await callTenant(tenantId, 'POST /audit/subject', { user_id: userId })).subject
         : ''
       const time = (name: string) => (text(name) ? new Date(text(name)).toISOString() : '')
       onChange({
-        event: text('event'),
-        outcome: text('outcome'),
+        event: text('event') as AuditEventName | '',
+        outcome: text('outcome') as AuditOutcome | '',
         subject,
         from: time('from'),
         until: time('until'),
@@ -198,8 +182,10 @@ function Filters({ path, onChange }: { path: string; onChange: (filter: Filter) 
         <label for="event">Event</label>
         <select id="event" name="event">
           <option value="">all</option>
-          {EVENTS.map((name) => (
-            <option key={name}>{name}</option>
+          {AUDIT_EVENTS.map((name) => (
+            <option key={name} value={name}>
+              {EVENTS[name].text}
+            </option>
           ))}
         </select>
       </div>
@@ -207,7 +193,7 @@ function Filters({ path, onChange }: { path: string; onChange: (filter: Filter) 
         <label for="outcome">Outcome</label>
         <select id="outcome" name="outcome">
           <option value="">all</option>
-          {OUTCOMES.map((name) => (
+          {AUDIT_OUTCOMES.map((name) => (
             <option key={name}>{name}</option>
           ))}
         </select>
@@ -235,7 +221,7 @@ function Filters({ path, onChange }: { path: string; onChange: (filter: Filter) 
   )
 }
 
-function Entries({ entries, actorName }: { entries: Entry[]; actorName: (actor: string) => string }) {
+function Entries({ entries, actorName }: { entries: AuditEntry[]; actorName: (actor: string) => string }) {
   const [open, setOpen] = useState<number | null>(null)
   return (
     <Table
@@ -248,7 +234,7 @@ function Entries({ entries, actorName }: { entries: Entry[]; actorName: (actor: 
           cells: [
             entry.sequence,
             <Time at={entry.at} />,
-            entry.event,
+            EVENTS[entry.event].text,
             <Outcome entry={entry} />,
             entry.score?.toFixed(3),
             <User entry={entry} />,
@@ -270,7 +256,7 @@ function Entries({ entries, actorName }: { entries: Entry[]; actorName: (actor: 
   )
 }
 
-function User({ entry }: { entry: Entry }) {
+function User({ entry }: { entry: AuditEntry }) {
   if (entry.subject) return <code title={entry.subject}>{entry.subject.slice(0, 12)}</code>
   const why = whyNoUser(entry)
   return (
@@ -281,13 +267,13 @@ function User({ entry }: { entry: Entry }) {
   )
 }
 
-function whyNoUser({ event, code }: Entry): string {
-  if (!USER_EVENTS.includes(event)) return 'Not about a user'
+function whyNoUser({ event, code }: AuditEntry): string {
+  if (!EVENTS[event].isOfUser) return 'Not about a user'
   if (code === 'reference_not_found') return 'No user of that id existed'
   return code ? 'A refused call is logged without its user' : 'The user was erased before'
 }
 
-function Outcome({ entry: { verdict, code, status } }: { entry: Entry }) {
+function Outcome({ entry: { verdict, code, status } }: { entry: AuditEntry }) {
   if (verdict) return <Badge tone={verdict === 'approved' ? 'good' : 'bad'}>{verdict}</Badge>
   const tone: Tone = code ? 'warn' : 'plain'
   return <Badge tone={tone}>{code ?? (status ? `done, ${status}` : 'done')}</Badge>

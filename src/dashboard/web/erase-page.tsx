@@ -1,27 +1,21 @@
 /** Right to erasure: a user by id, with the receipt. */
 import { useState } from 'preact/hooks'
-import { post } from './api.js'
+import type { Environment, ErasureView } from '../contract.js'
+import { callTenant } from './api.js'
 import { Card, Confirm, CopyButton, Facts, Problem, Time } from './parts.js'
 import { useAction } from './use-action.js'
 
-interface Receipt {
-  user_id: string
-  erasure_id: string
-  erased_at: string
-  erased: Record<string, number>
-}
-
 export function ErasePage({ tenantId }: { tenantId: string }) {
   const [userId, setUserId] = useState('')
-  const [environment, setEnvironment] = useState('production')
+  const [environment, setEnvironment] = useState<Environment>('production')
   const [asking, setAsking] = useState(false)
-  const [receipt, setReceipt] = useState<Receipt | null>(null)
+  const [receipt, setReceipt] = useState<ErasureView | null>(null)
   const { problem, isBusy, run } = useAction()
   const erase = () => {
     setAsking(false)
     setReceipt(null)
     return run(async () =>
-      setReceipt(await post<Receipt>(`/tenants/${tenantId}/erase`, { user_id: userId, environment })),
+      setReceipt(await callTenant(tenantId, 'POST /erase', { user_id: userId, environment })),
     )
   }
   return (
@@ -50,7 +44,7 @@ export function ErasePage({ tenantId }: { tenantId: string }) {
           <select
             id="environment"
             value={environment}
-            onChange={(event) => setEnvironment(event.currentTarget.value)}
+            onChange={(event) => setEnvironment(event.currentTarget.value as Environment)}
           >
             <option>production</option>
             <option>sandbox</option>
@@ -77,7 +71,7 @@ export function ErasePage({ tenantId }: { tenantId: string }) {
   )
 }
 
-function ReceiptCard({ receipt }: { receipt: Receipt }) {
+function ReceiptCard({ receipt }: { receipt: ErasureView }) {
   const { references, captures, idempotency_records: responses } = receipt.erased
   return (
     <div role="status">

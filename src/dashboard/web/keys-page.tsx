@@ -1,6 +1,7 @@
 /** API keys with one-time reveal and reissue, and the rotation of the signing secret. */
 import { useState } from 'preact/hooks'
-import { type KeyView, post, type TenantOverview, type TrafficView } from './api.js'
+import type { Environment, KeyView, TenantOverview } from '../contract.js'
+import { callTenant, tenantAddress } from './api.js'
 import { Badge, Card, Confirm, Empty, Loading, Problem, Reveal, Table, Time } from './parts.js'
 import { SigningSecretCard } from './signing-secret-card.js'
 import { useAction } from './use-action.js'
@@ -23,16 +24,14 @@ const GRACES: Array<[string, number]> = [
   ['no longer: it ends now', 0],
 ]
 
-type Environment = KeyView['type']
 interface Shown {
   label: string
   value: string
 }
 
 export function KeysPage({ tenantId }: { tenantId: string }) {
-  const path = `/tenants/${tenantId}`
-  const tenant = useData<TenantOverview>(path, REFRESH_MS)
-  const traffic = useData<TrafficView>(`${path}/traffic`, REFRESH_MS)
+  const tenant = useData(tenantAddress(tenantId, 'GET /'), REFRESH_MS)
+  const traffic = useData(tenantAddress(tenantId, 'GET /traffic'), REFRESH_MS)
   const [shown, setShown] = useState<Shown | null>(null)
   const { problem, run } = useAction()
   if (!tenant.value) return tenant.error ? <Problem message={tenant.error} /> : <Loading />
@@ -47,40 +46,36 @@ export function KeysPage({ tenantId }: { tenantId: string }) {
     })
   const rotate = (force: boolean) =>
     change(async () => {
-      const rotation = await post<{ signing_secret: { secret: string } }>(`${path}/rotate-signing`, { force })
-      return { label: 'New signing secret', value: rotation.signing_secret.secret }
+      const { signing_secret } = await callTenant(tenantId, 'POST /rotate-signing', { force })
+      return { label: 'New signing secret', value: signing_secret.secret }
     })
   return (
     <>
       <Problem message={problem ?? tenant.error} />
       {shown && <Reveal {...shown} key={shown.value} onDone={() => setShown(null)} />}
       <SigningSecretCard tenant={tenant.value} traffic={traffic.value} onRotate={rotate} />
-      <KeysCard path={path} tenant={tenant.value} onChange={change} />
+      <KeysCard tenant={tenant.value} onChange={change} />
     </>
   )
 }
 
-function KeysCard(props: {
-  path: string
-  tenant: TenantOverview
-  onChange: (work: () => Promise<Shown | null>) => void
-}) {
-  const { path, tenant, onChange } = props
+function KeysCard(props: { tenant: TenantOverview; onChange: (work: () => Promise<Shown | null>) => void }) {
+  const { tenant, onChange } = props
   const [asking, setAsking] = useState<{ what: 'reissue' | 'revoke'; type: Environment } | null>(null)
   const [graceSeconds, setGraceSeconds] = useState(GRACES[0]![1])
   const reveal = () =>
     onChange(async () => ({
       label: 'Production key',
-      value: (await post<{ key: string }>(`${path}/keys/reveal`)).key,
+      value: (await callTenant(tenant.id, 'POST /keys/reveal')).key,
     }))
   const reissue = (type: Environment) =>
     onChange(async () => ({
       label: `New ${type} key`,
-      value: (await post<{ key: string }>(`${path}/keys/reissue`, { type, grace_seconds: graceSeconds })).key,
+      value: (await callTenant(tenant.id, 'POST /keys/reissue', { type, grace_seconds: graceSeconds })).key,
     }))
   const revoke = (type: Environment) =>
     onChange(async () => {
-      await post(`${path}/keys/revoke`, { type })
+      await callTenant(tenant.id, 'POST /keys/revoke', { type })
       return null
     })
   const { keys } = tenant

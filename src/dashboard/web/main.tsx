@@ -1,7 +1,8 @@
 /** The dashboard: who is signed in, and which page the address names. */
 import { render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { currentSession, get, type SessionView, SIGNED_OUT, signIn, signOut, type TenantView } from './api.js'
+import type { SessionView } from '../contract.js'
+import { currentSession, get, SIGNED_OUT, signIn, signOut, tenantAddress } from './api.js'
 import { AuditPage } from './audit-page.js'
 import { Brand } from './brand.js'
 import { ErasePage } from './erase-page.js'
@@ -157,9 +158,13 @@ function Shell({
 
 function NavLink({ href, here, text }: { href: string; here: boolean; text: string }) {
   const link = useRef<HTMLAnchorElement>(null)
-  // On a phone the row of pages may be wider than the screen.
+  // On a phone the row of pages may be wider than the screen. Chromium takes what `scrollIntoView` moves for the place that Tab
+  // goes on from, past the skip link: so the row is moved.
   useEffect(() => {
-    if (here) link.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    const row = link.current?.closest('ul')
+    if (!here || !row) return
+    const [item, frame] = [link.current!.getBoundingClientRect(), row.getBoundingClientRect()]
+    row.scrollLeft += Math.min(0, item.left - frame.left) + Math.max(0, item.right - frame.right)
   }, [here])
   return (
     <li>
@@ -175,7 +180,7 @@ function useTenantName(id: string | undefined): string {
   useEffect(() => {
     setName('')
     if (id)
-      get<TenantView>(`/tenants/${id}`).then(
+      get(tenantAddress(id, 'GET /')).then(
         (tenant) => setName(tenant.name),
         () => setName(id),
       )

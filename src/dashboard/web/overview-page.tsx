@@ -1,6 +1,14 @@
 /** What happens now: requests, verdicts, latencies, scores, and how much of the rate limit is left. */
 import { useMemo, useState } from 'preact/hooks'
-import type { KeyView, TenantOverview, TrafficSlot, TrafficView } from './api.js'
+import {
+  type KeyView,
+  type TenantOverview,
+  TRAFFIC_WINDOWS,
+  type TrafficSlot,
+  type TrafficView,
+  type TrafficWindow,
+} from '../contract.js'
+import { tenantAddress } from './api.js'
 import { Chart } from './chart.js'
 import { Card, Empty, Facts, Loading, Problem, Segments } from './parts.js'
 import { StageTable } from './stage-table.js'
@@ -8,17 +16,17 @@ import { distribution, sum, type Total, timeline } from './traffic-series.js'
 import { useData } from './use-data.js'
 
 const REFRESH_MS = 5000
-const WINDOWS = [
-  ['quarter', '15 minutes'],
-  ['hour', '1 hour'],
-  ['day', '24 hours'],
-] as const
-type Window = (typeof WINDOWS)[number][0]
+const WINDOW_TEXT: Record<TrafficWindow, string> = {
+  quarter: '15 minutes',
+  hour: '1 hour',
+  day: '24 hours',
+}
+const WINDOWS = TRAFFIC_WINDOWS.map((name) => [name, WINDOW_TEXT[name]] as const)
 
 export function OverviewPage({ tenantId }: { tenantId: string }) {
-  const [window, setWindow] = useState<Window>('hour')
-  const tenant = useData<TenantOverview>(`/tenants/${tenantId}`, REFRESH_MS)
-  const traffic = useData<TrafficView>(`/tenants/${tenantId}/traffic?window=${window}`, REFRESH_MS)
+  const [window, setWindow] = useState<TrafficWindow>('hour')
+  const tenant = useData(tenantAddress(tenantId, 'GET /'), REFRESH_MS)
+  const traffic = useData(tenantAddress(tenantId, 'GET /traffic', { window }), REFRESH_MS)
   const problem = <Problem message={tenant.error ?? traffic.error} />
   if (!tenant.value || !traffic.value)
     return (
@@ -37,7 +45,7 @@ export function OverviewPage({ tenantId }: { tenantId: string }) {
       <Tiles total={total} />
       <div class="grid">
         {total.production + total.sandbox === 0 ? (
-          <NothingYet tenant={tenant.value} window={WINDOWS.find(([name]) => name === window)![1]} />
+          <NothingYet tenant={tenant.value} window={WINDOW_TEXT[window]} />
         ) : (
           <Charts tenant={tenant.value} traffic={traffic.value} total={total} />
         )}

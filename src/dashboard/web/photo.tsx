@@ -1,12 +1,6 @@
 /** A photo with the face that was found in it, and the camera that takes one. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-
-export interface Inspection {
-  box: { x: number; y: number; width: number; height: number }
-  landmarks: Array<[number, number]> | null
-  quality: Record<string, number>
-  liveness: { checked: boolean; score: number | null }
-}
+import type { Inspection } from '../contract.js'
 
 export function Photo({ url, inspection }: { url: string; inspection: Inspection | null }) {
   const [size, setSize] = useState<[number, number] | null>(null)

@@ -1,6 +1,7 @@
 /** The way in: the operator by password; a tenant by a login link, which needs no form. */
 import { useState } from 'preact/hooks'
-import { type SessionView, signIn } from './api.js'
+import type { SessionView } from '../contract.js'
+import { signIn } from './api.js'
 import { Brand } from './brand.js'
 import { Problem } from './parts.js'
 import { useAction } from './use-action.js'

@@ -1,6 +1,6 @@
 /** The signing secret and its rotation: how long both validate, and which of them the backends still hold. */
 import { useState } from 'preact/hooks'
-import type { TenantOverview, TrafficView } from './api.js'
+import type { SigningSecretView, TenantOverview, TrafficView } from '../contract.js'
 import { Badge, Card, Confirm, Countdown, Table, Time } from './parts.js'
 
 const MINUTE_MS = 60_000
@@ -11,8 +11,6 @@ const COLUMNS = [
   { name: 'Requests', isNumber: true },
   { name: 'Last request' },
 ]
-
-type Secret = TenantOverview['signing_secrets'][number]
 
 /** What the traffic of the last hour says of a secret. */
 interface Use {
@@ -112,7 +110,7 @@ export function SigningSecretCard(props: {
   )
 }
 
-function Overlap(props: { previous: Secret; now: string; old: Use; fresh: Use; unnamed: Use }) {
+function Overlap(props: { previous: SigningSecretView; now: string; old: Use; fresh: Use; unnamed: Use }) {
   const { previous, now, old, fresh, unnamed } = props
   const parts = [
     { name: 'new secret', count: fresh.count, tone: 'fresh' },

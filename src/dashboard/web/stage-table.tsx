@@ -1,5 +1,6 @@
 /** p50, p95 and p99 of every stage in one step; a stage can be chosen for the chart beside. */
-import { STAGES } from '../../server/stages.js'
+import { STAGES } from '../../v1/stages.js'
+import type { TrafficSlot } from '../contract.js'
 import { Empty, Table } from './parts.js'
 
 const COLUMNS = [
@@ -10,7 +11,7 @@ const COLUMNS = [
 ]
 
 export function StageTable(props: {
-  latencies: Record<string, [number, number, number]>
+  latencies: TrafficSlot['latencies']
   chosen: string
   onChoose: (stage: string) => void
 }) {

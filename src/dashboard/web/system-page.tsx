@@ -1,39 +1,12 @@
 /** For the operator: the state of engine, models, database and process. */
+import { operatorAddress } from './api.js'
 import { Badge, Card, Facts, Loading, Problem, Table, Time } from './parts.js'
 import { useData } from './use-data.js'
 
 const MEBIBYTE = 1_048_576
 
-interface SystemView {
-  version: string
-  node: string
-  now: string
-  started_at: string
-  urls: Record<string, string>
-  memory_bytes: number
-  database: {
-    status: 'ok' | 'degraded'
-    bytes: number
-    log_bytes: number
-    counts: { tenants: number; references: Record<string, number>; auditEntries: number }
-  }
-  pack: {
-    id: string
-    description: string
-    networks: Array<{ file: string; licence: string }>
-    calibration: Array<{ fmr: number; threshold: number; measured?: boolean }>
-  }
-  packs: Array<{ id: string; active: boolean; problem: string | null }>
-  engine: {
-    status: 'ok' | 'degraded'
-    workers: { ready: number; configured: number }
-    queue: { waiting: number; running: number; limit: number }
-    provider: { active: string; fallbacks: Array<{ provider: string; reason: string }> }
-  }
-}
-
 export function SystemPage() {
-  const { value, error } = useData<SystemView>('/system', 5000)
+  const { value, error } = useData(operatorAddress('GET /system'), 5000)
   if (!value) return error ? <Problem message={error} /> : <Loading />
   const { engine, database, pack } = value
   return (
@@ -84,8 +57,8 @@ export function SystemPage() {
               ['Size', mebibytes(database.bytes)],
               ['Write-ahead log', mebibytes(database.log_bytes)],
               ['Tenants', database.counts.tenants.toLocaleString()],
-              ['References, production', database.counts.references.production!.toLocaleString()],
-              ['References, sandbox', database.counts.references.sandbox!.toLocaleString()],
+              ['References, production', database.counts.references.production.toLocaleString()],
+              ['References, sandbox', database.counts.references.sandbox.toLocaleString()],
               ['Audit entries', database.counts.auditEntries.toLocaleString()],
             ]}
           />

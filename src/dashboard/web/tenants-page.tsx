@@ -1,6 +1,7 @@
 /** For the operator: tenants, their contracts, and links to sign in. */
 import { useState } from 'preact/hooks'
-import { call, post, type TenantView } from './api.js'
+import type { TenantView } from '../contract.js'
+import { callOperator, callTenant, operatorAddress } from './api.js'
 import { Badge, Card, Confirm, Empty, Loading, Problem, Reveal, Table, Time } from './parts.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
@@ -16,15 +17,10 @@ const COLUMNS = [
   { name: 'Actions', isSilent: true },
 ]
 
-interface Created {
-  sandbox_key: string
-  signing_secret: { secret: string }
-  login_link: string
-}
 type Shown = Array<[label: string, value: string]>
 
 export function TenantsPage() {
-  const tenants = useData<{ tenants: TenantView[] }>('/tenants')
+  const tenants = useData(operatorAddress('GET /tenants'))
   const [shown, setShown] = useState<Shown>([])
   const [editing, setEditing] = useState<TenantView | null>(null)
   const { problem, isBusy, run } = useAction()
@@ -35,7 +31,7 @@ export function TenantsPage() {
     })
   const create = ({ name, rate, fmr }: Contract & { name: string }) =>
     change(async () => {
-      const created = await post<Created>('/tenants', {
+      const created = await callOperator('POST /tenants', {
         name,
         ...(rate ? { rate_per_second: Number(rate) } : {}),
         ...(fmr ? { fmr: Number(fmr) } : {}),
@@ -48,13 +44,13 @@ export function TenantsPage() {
     })
   const link = ({ id, name }: TenantView) =>
     change(async () => {
-      const { login_link } = await post<{ login_link: string }>(`/tenants/${id}/login-link`)
+      const { login_link } = await callTenant(id, 'POST /login-link')
       return [[`${LINK}, to ${name}`, login_link]]
     })
   const save = ({ id }: TenantView, { rate, fmr }: Contract) => {
     setEditing(null)
     return change(async () => {
-      await call('PATCH', `/tenants/${id}`, { rate_per_second: Number(rate), fmr: fmr ? Number(fmr) : null })
+      await callTenant(id, 'PATCH /', { rate_per_second: Number(rate), fmr: fmr ? Number(fmr) : null })
       return []
     })
   }

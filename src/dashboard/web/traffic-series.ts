@@ -1,5 +1,5 @@
 /** From the steps of a window to what the charts draw. */
-import type { TrafficSlot, TrafficView } from './api.js'
+import type { TrafficSlot, TrafficView } from '../contract.js'
 import type { Series } from './chart.js'
 
 const COUNTS = ['production', 'sandbox', 'errors', 'limited', 'approved', 'rejected'] as const

@@ -1,16 +1,8 @@
 /** What the service answered to a tried photo: verdict, score, timings, signature and JWT. */
+import type { TriedCall } from '../contract.js'
 import { Badge, type Fact, Facts } from './parts.js'
 
-export interface Answer {
-  environment: string
-  status: number
-  headers: Record<string, string>
-  body: Record<string, unknown>
-  signature_valid: boolean
-  jwt?: { valid: boolean; kid: string; claims: unknown }
-}
-
-export function AnswerView({ answer }: { answer: Answer }) {
+export function AnswerView({ answer }: { answer: TriedCall }) {
   const { body, jwt } = answer
   const verdict = (body.verdict ?? body.status ?? body.code) as string
   const isGood = verdict === 'approved' || verdict === 'enrolled'

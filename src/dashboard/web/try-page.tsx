@@ -1,9 +1,10 @@
 /** Try it: two photos or the camera through enroll and verify, with all that the service made of them. */
 import { useState } from 'preact/hooks'
-import { post } from './api.js'
+import type { Inspection, TriedCall } from '../contract.js'
+import { callTenant } from './api.js'
 import { Badge, Card, Facts, Problem } from './parts.js'
-import { Camera, type Inspection, Photo } from './photo.js'
-import { type Answer, AnswerView } from './try-answer.js'
+import { Camera, Photo } from './photo.js'
+import { AnswerView } from './try-answer.js'
 import { useAction } from './use-action.js'
 
 const SUFFIXES = ['+match', '+no_match', '+spoof', '+low_quality', '+no_face', '+multiple_faces']
@@ -70,11 +71,10 @@ function Step(props: { tenantId: string; operation: 'enroll' | 'verify'; apiKey:
   const { tenantId, operation, apiKey, userId } = props
   const [photo, setPhoto] = useState<string | null>(null)
   const [inspection, setInspection] = useState<Inspection | null>(null)
-  const [answer, setAnswer] = useState<Answer | null>(null)
+  const [answer, setAnswer] = useState<TriedCall | null>(null)
   const [camera, setCamera] = useState(false)
   const [cameraProblem, setCameraProblem] = useState<string | null>(null)
   const { problem, isBusy, run } = useAction()
-  const path = `/tenants/${tenantId}/try`
   const base64 = (url: string) => url.slice(url.indexOf(',') + 1)
 
   const take = (url: string) => {
@@ -83,7 +83,9 @@ function Step(props: { tenantId: string; operation: 'enroll' | 'verify'; apiKey:
     setPhoto(url)
     setInspection(null)
     setAnswer(null)
-    return run(async () => setInspection(await post<Inspection>(`${path}/inspect`, { image: base64(url) })))
+    return run(async () =>
+      setInspection(await callTenant(tenantId, 'POST /try/inspect', { image: base64(url) })),
+    )
   }
   const open = (file: File | undefined) => {
     if (!file) return
@@ -98,7 +100,7 @@ function Step(props: { tenantId: string; operation: 'enroll' | 'verify'; apiKey:
         image: base64(photo!),
         ...(operation === 'enroll' ? { replace: true } : { action: { type: 'dashboard_try' } }),
       }
-      setAnswer(await post<Answer>(`${path}/call`, { key: apiKey, operation, body }))
+      setAnswer(await callTenant(tenantId, 'POST /try/call', { key: apiKey, operation, body }))
     })
   const missing = !photo ? 'Choose a photo first.' : !apiKey ? 'Type an API key above first.' : null
   return (

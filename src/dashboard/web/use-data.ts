@@ -1,15 +1,15 @@
 /** Data that is fetched when a page opens, again on demand, and in an interval where it should stay fresh. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { get } from './api.js'
+import { type Address, get } from './api.js'
 
 export interface Data<T> {
-  /** Of the last answer; that of another path stays until the new one is there, so that nothing jumps. */
+  /** Of the last answer; that of another address stays until the new one is there, so that nothing jumps. */
   value: T | null
   error: string | null
   reload: () => void
 }
 
-export function useData<T>(path: string, refreshMs?: number): Data<T> {
+export function useData<T>(address: Address<T>, refreshMs?: number): Data<T> {
   const [value, setValue] = useState<T | null>(null)
   const [error, setError] = useState<string | null>(null)
   // An answer that comes late must not take the place of one to a later question.
@@ -17,7 +17,7 @@ export function useData<T>(path: string, refreshMs?: number): Data<T> {
   const reload = useCallback(() => {
     const question = ++asked.current
     const isLatest = () => question === asked.current
-    get<T>(path).then(
+    get(address).then(
       (fresh) => {
         if (!isLatest()) return
         setValue(fresh)
@@ -25,7 +25,7 @@ export function useData<T>(path: string, refreshMs?: number): Data<T> {
       },
       (failure: Error) => isLatest() && setError(failure.message),
     )
-  }, [path])
+  }, [address])
   useEffect(() => {
     reload()
     if (refreshMs === undefined) return

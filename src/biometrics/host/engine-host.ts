@@ -8,17 +8,21 @@ import { connect } from 'node:net'
 import { constants, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Piscina } from 'piscina'
-import type { HostSetup, WorkerEnd, WorkerIncident, WorkerSetup } from '../channel/engine-protocol.js'
+import type { HostSetup, WorkerEnd, WorkerSetup } from '../channel/engine-protocol.js'
 import { encodeFrame, FrameReader } from '../channel/frames.js'
+import type { WorkerIncident } from '../channel/worker-messages.js'
 import { configureDecoders } from '../pipeline/decode.js'
 
-/** Of a worker: pictures and networks lie outside of it, so that what fills it is a fault, and costs the worker alone. */
+/**
+ * A worker's JavaScript heap. Pictures and networks lie outside of it, so whatever fills it is a fault, which then ends that
+ * worker alone.
+ */
 const HEAP_MIB = 256
 
-/** Before networks that could not be loaded are tried again. */
+/** Pauses before a worker that could not load its networks tries again; they double. */
 const RETRY_MS = { first: 1_000, longest: 30_000 } as const
 
-/** The pack's description. */
+/** The setup holds the pack's description and little more. */
 const MOST_SETUP_BYTES = 1024 * 1024
 
 /** Aborted when the service hangs up, or is gone. */

@@ -12,7 +12,7 @@ export interface NetworkOutput {
 
 /**
  * Loads the graph of a network that suits the provider.
- * @throws {ModelPackError}; whatever ONNX Runtime says when the provider cannot serve
+ * @throws ModelPackError pack_file_missing, pack_file_mismatch; whatever ONNX Runtime says when the provider cannot serve
  */
 export async function loadNetwork(pack: ModelPack, network: NetworkFile, provider: string): Promise<Network> {
   const bytes = await readNetwork(pack, fileForProvider(network, provider))
@@ -20,17 +20,17 @@ export async function loadNetwork(pack: ModelPack, network: NetworkFile, provide
 }
 
 export class Network {
-  readonly #session: InferenceSession
-  readonly #input: string
+  private readonly session: InferenceSession
+  private readonly input: string
 
   constructor(session: InferenceSession) {
-    this.#session = session
-    this.#input = session.inputNames[0]!
+    this.session = session
+    this.input = session.inputNames[0]!
   }
 
   /** Declared input shape; a symbolic dimension is `null`. */
   get inputShape(): Array<number | null> {
-    const metadata = this.#session.inputMetadata[0]
+    const metadata = this.session.inputMetadata[0]
     if (!metadata?.isTensor) return []
     return metadata.shape.map((side) => (typeof side === 'number' && side > 0 ? side : null))
   }
@@ -40,10 +40,10 @@ export class Network {
    * @param data may be reused once the promise is settled
    */
   async run(data: Float32Array, dims: readonly number[]): Promise<Map<string, NetworkOutput>> {
-    const feeds = { [this.#input]: new Tensor('float32', data, dims) }
-    const results = await this.#session.run(feeds, { logSeverityLevel: 4 })
+    const feeds = { [this.input]: new Tensor('float32', data, dims) }
+    const results = await this.session.run(feeds, { logSeverityLevel: 4 })
     const outputs = new Map<string, NetworkOutput>()
-    for (const name of this.#session.outputNames) {
+    for (const name of this.session.outputNames) {
       const tensor = results[name] as Tensor
       outputs.set(name, { data: tensor.data as Float32Array, dims: tensor.dims })
     }
@@ -58,6 +58,6 @@ export class Network {
   }
 
   release(): Promise<void> {
-    return this.#session.release()
+    return this.session.release()
   }
 }

@@ -1,0 +1,117 @@
+/** Puts a pack that somebody brought into the models folder, once it has proved itself. */
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CodedError } from '../../src/errors.js'
+import {
+  loadModelPack,
+  type ModelPack,
+  ModelPackError,
+  networkFiles,
+  PACK_JSON,
+  readPackManifest,
+  verifyModelPack,
+} from '../pack/model-pack.js'
+import type { NetworkFile } from '../pack/pack-schema.js'
+import { installFolder } from './install-folder.js'
+import type { PackSource } from './pack-source.js'
+import type { OnProgress } from './progress.js'
+
+/** The baseline pack's id: that folder is built over whenever the builder changes. */
+const RESERVED_ID = 'baseline'
+
+export interface InstallOptions {
+  /** The folder that gets the pack, in a folder named for its id. */
+  modelsDir: string
+  /** Another pack of the same id may be replaced. */
+  replace: boolean
+  /** Loads and runs every network as the service would: only then are their shapes known to fit the manifest. */
+  tryNetworks: (packDir: string) => Promise<void>
+  /** Counts the pack's files. */
+  onProgress?: OnProgress
+}
+
+/**
+ * A complete pack in place is left alone, and its source is not asked for its networks.
+ * @param origin what the source is called in messages
+ * @returns the pack in place
+ * @throws ModelPackError where manifest or files are wrong
+ * @throws CodedError pack_exists, pack_unusable, reserved_name
+ */
+export async function installPack(
+  source: PackSource,
+  origin: string,
+  { modelsDir, replace, tryNetworks, onProgress }: InstallOptions,
+): Promise<ModelPack> {
+  const text = await source.read(PACK_JSON)
+  if (!text) throw new ModelPackError('pack_not_found', `${origin} holds no ${PACK_JSON}`)
+  const manifest = readPackManifest(text.toString(), `${PACK_JSON} of ${origin}`)
+  if (manifest.id === RESERVED_ID)
+    throw new CodedError(
+      'reserved_name',
+      `A pack named ${RESERVED_ID} would be built over: give yours another id.`,
+    )
+  const dir = join(modelsDir, manifest.id)
+  const networks = networkFiles(manifest)
+  const total = networks.length + 1
+  const present = await loadModelPack(dir).catch(() => null)
+  const isSame = async () => (await readFile(join(dir, PACK_JSON)).catch(() => null))?.equals(text) ?? false
+  if (present && !replace && !(await isSame()))
+    throw new CodedError(
+      'pack_exists',
+      `${dir} holds ${present.modelId} already. References are bound to the pack that made them: give this one another id, or --replace it.`,
+    )
+  const isComplete = async () => (await isSame()) && (await isWhole(dir))
+  if (!(await isComplete())) await source.fetch?.()
+  await mkdir(modelsDir, { recursive: true })
+  await installFolder({
+    outDir: dir,
+    fileNames: [
+      PACK_JSON,
+      ...[...networks, ...(present ? networkFiles(present.manifest) : [])].map(({ file }) => file),
+    ],
+    isComplete,
+    fill: async (workingDir) => {
+      await writeFile(join(workingDir, PACK_JSON), text)
+      for (const [index, network] of networks.entries()) {
+        onProgress?.(index, total, network.file)
+        await writeFile(join(workingDir, network.file), await readChecked(source, origin, network))
+      }
+      onProgress?.(total - 1, total, 'trying every network')
+      await tryNetworks(workingDir).catch(explainUnusable)
+    },
+  })
+  return loadModelPack(dir)
+}
+
+async function readChecked(
+  source: PackSource,
+  origin: string,
+  { file, sha256 }: NetworkFile,
+): Promise<Buffer> {
+  const bytes = await source.read(file)
+  if (!bytes) throw new ModelPackError('pack_file_missing', `${origin} holds no ${file}`)
+  const actual = createHash('sha256').update(bytes).digest('hex')
+  if (actual !== sha256)
+    throw new ModelPackError(
+      'pack_file_mismatch',
+      `${file} has SHA-256 ${actual}, ${PACK_JSON} says ${sha256}`,
+    )
+  return bytes
+}
+
+function explainUnusable(cause: Error): never {
+  if (cause instanceof ModelPackError) throw cause
+  throw new CodedError('pack_unusable', `The networks do not run as ${PACK_JSON} says: ${cause.message}`, {
+    cause,
+  })
+}
+
+function isWhole(dir: string): Promise<boolean> {
+  return loadModelPack(dir)
+    .then(verifyModelPack)
+    .then(
+      () => true,
+      () => false,
+    )
+}

@@ -1,0 +1,55 @@
+/** Downloads a pack of the catalogue and installs it; a download that was cut short is taken up again by the next call. */
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ModelPack, PACK_JSON } from '../pack/model-pack.js'
+import type { DownloadedPack } from './catalogue.js'
+import { downloadFile } from './download.js'
+import { downloadedPackDocument } from './downloaded-pack.js'
+import { type InstallOptions, installPack } from './install-pack.js'
+import type { PackSource } from './pack-source.js'
+import type { OnProgress } from './progress.js'
+
+export interface PullOptions extends InstallOptions {
+  /** Address of a server that has the files under their paths in the repository, without a slash at its end. */
+  mirror?: string | undefined
+  /** Counts the bytes that are there. */
+  onProgress?: OnProgress
+}
+
+/**
+ * What was downloaded stays beside the packs, hidden, until the pack is in place.
+ * @throws CodedError download_failed, checksum_mismatch and those of `installPack`
+ */
+export async function pullPack(
+  entry: DownloadedPack,
+  { mirror, onProgress, ...install }: PullOptions,
+): Promise<ModelPack> {
+  const folder = join(install.modelsDir, `.${entry.id}.download`)
+  const packJson = Buffer.from(`${JSON.stringify(downloadedPackDocument(entry), null, 2)}\n`)
+  const source: PackSource = {
+    fetch: () => downloadFiles(entry, folder, mirror, onProgress),
+    read: (name) =>
+      name === PACK_JSON ? Promise.resolve(packJson) : readFile(join(folder, name)).catch(() => null),
+  }
+  const pack = await installPack(source, entry.id, install)
+  await rm(folder, { recursive: true, force: true })
+  return pack
+}
+
+async function downloadFiles(
+  { files }: DownloadedPack,
+  folder: string,
+  mirror: string | undefined,
+  onProgress: OnProgress | undefined,
+): Promise<void> {
+  const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  let before = 0
+  for (const { file, sha256, bytes, download } of files) {
+    // Plain HTTP will do for a mirror: the checksum is what is trusted.
+    const url = mirror ? `${mirror}/${download!.path}` : download!.url
+    await downloadFile({ url, sha256, bytes }, join(folder, file), (there) =>
+      onProgress?.(before + there, total, file),
+    )
+    before += bytes
+  }
+}

@@ -1,0 +1,16 @@
+/** What can stand in an audit log. Constants alone, so that the dashboard's pages read the same list. */
+
+export const AUDIT_EVENTS = [
+  'enroll',
+  'verify',
+  'delete',
+  'rotate_signing',
+  'key_revealed',
+  'key_revoked',
+  'key_reissued',
+  'contract_changed',
+  'database_restored',
+  'working_keys_changed',
+] as const
+
+export type AuditEventName = (typeof AUDIT_EVENTS)[number]

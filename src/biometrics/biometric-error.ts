@@ -1,0 +1,39 @@
+/** The ways in which a request to the engine produces no result. */
+import { CodedError } from '../errors.js'
+
+/** The image is to blame. */
+export const IMAGE_ERROR_CODES = [
+  'image_unreadable',
+  'image_too_large',
+  'image_too_small',
+  'face_not_found',
+  'multiple_faces',
+  'face_too_small',
+  'low_quality',
+  'liveness_failed',
+] as const
+
+export type ImageErrorCode = (typeof IMAGE_ERROR_CODES)[number]
+
+/** The first group blames the image, the second the moment. */
+export type BiometricErrorCode =
+  | ImageErrorCode
+  | 'overloaded'
+  | 'deadline_exceeded'
+  | 'cancelled'
+  | 'engine_unavailable'
+
+/** A coded refusal. `message` is safe to show to a caller: it never holds image bytes, paths or embeddings. */
+export class BiometricError extends CodedError<BiometricErrorCode> {
+  override readonly name = 'BiometricError'
+  constructor(
+    code: BiometricErrorCode,
+    message: string,
+    /** Index into the caller's images, where one image is to blame. */
+    readonly imageIndex?: number,
+    /** For the log alone. */
+    options?: { cause?: unknown },
+  ) {
+    super(code, message, options)
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * What workers say to the service, as schemas. A picture may have taken a worker over, and what is said of lengths and
+ * numbers is computed with: an embedding that claims a thousand million dimensions would stop the service.
+ */
+import Type, { type Static, type TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { IMAGE_ERROR_CODES } from '../biometric-error.js'
+import {
+  faceSampleSchema,
+  InspectedImageSchema,
+  ProviderStatusSchema,
+  type StageTimings,
+  StageTimingsSchema,
+  vectorSchema,
+} from '../measurements.js'
+
+const text = Type.String()
+const number = Type.Number()
+const count = Type.Integer({ minimum: 0 })
+
+const ReadySchema = Type.Object({ kind: Type.Literal('ready'), provider: ProviderStatusSchema })
+const IncidentSchema = Type.Object({
+  kind: Type.Enum(['worker_lost', 'worker_load_failed']),
+  reason: text,
+})
+const ReplyMessageSchema = Type.Object({ kind: Type.Literal('reply'), id: count, reply: Type.Unknown() })
+const FailureSchema = Type.Object({
+  ok: Type.Literal(false),
+  code: Type.Enum([...IMAGE_ERROR_CODES, 'engine_unavailable']),
+  message: text,
+  imageIndex: Type.Optional(count),
+  /** For the log alone: what really happened, where the code hides it. */
+  detail: Type.Optional(text),
+})
+
+/** What each type of task yields. */
+function valueSchemas(dimensions: number) {
+  const sample = faceSampleSchema(dimensions)
+  const vector = vectorSchema(dimensions)
+  return {
+    enrol: Type.Object({ samples: Type.Array(sample, { minItems: 1 }), reference: vector }),
+    verify: Type.Object({ sample, score: number }),
+    compare: Type.Object({ samples: Type.Tuple([sample, sample]), score: number }),
+    inspect: Type.Object({ images: Type.Array(InspectedImageSchema) }),
+    fault: Type.Object({}),
+  }
+}
+
+type ValueSchemas = ReturnType<typeof valueSchemas>
+export type TaskType = keyof ValueSchemas
+export type WorkerValues = { [T in TaskType]: Static<ValueSchemas[T]> }
+
+/** Something that the log should know of a worker: it died, or could not load its networks. */
+export type WorkerIncident = Static<typeof IncidentSchema>
+export type WorkerFailure = Static<typeof FailureSchema>
+export type WorkerReply<T extends TaskType = TaskType> =
+  | { ok: true; value: WorkerValues[T]; timingsMs: StageTimings }
+  | WorkerFailure
+
+/**
+ * From a worker to the service: first that it has loaded and warmed up its networks, then its replies. What happened to a
+ * worker is told for it, on a connection of its own.
+ */
+export type WorkerMessage =
+  | WorkerIncident
+  | Static<typeof ReadySchema>
+  | (Static<typeof ReplyMessageSchema> & { reply: WorkerReply })
+
+/** Tells whether a message may be believed to be one, and whether a reply answers the task that it is to. */
+export interface MessageCheck {
+  /** Its reply, where it has one, is still to be checked. */
+  isMessage(message: unknown): message is WorkerMessage
+  isReplyTo(type: TaskType, reply: unknown): boolean
+}
+
+/** @param dimensions of the pack's embeddings */
+export function messageCheck(dimensions: number): MessageCheck {
+  const answer = (value: TSchema) =>
+    Compile(
+      Type.Union([
+        FailureSchema,
+        Type.Object({ ok: Type.Literal(true), value, timingsMs: StageTimingsSchema }),
+      ]),
+    )
+  const { enrol, verify, compare, inspect, fault } = valueSchemas(dimensions)
+  const answers = {
+    enrol: answer(enrol),
+    verify: answer(verify),
+    compare: answer(compare),
+    inspect: answer(inspect),
+    fault: answer(fault),
+  }
+  const message = Compile(Type.Union([ReadySchema, IncidentSchema, ReplyMessageSchema]))
+  return {
+    isMessage: (value): value is WorkerMessage => message.Check(value),
+    isReplyTo: (type, reply) => answers[type].Check(reply),
+  }
+}

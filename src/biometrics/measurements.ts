@@ -1,0 +1,98 @@
+/**
+ * What workers measure, as schemas: the service checks by them what it is told, since a picture may have taken a worker
+ * over, and every type of a measurement follows from its schema.
+ */
+import Type, { type Static, type TNumber, type TOptional, type TSchema } from 'typebox'
+import { ENGINE_STAGES, type EngineStage } from './stages.js'
+
+const number = Type.Number()
+const count = Type.Integer({ minimum: 0 })
+const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+export const BoxSchema = Type.Object({ x: number, y: number, width: number, height: number })
+
+/** Pixel rectangle in the upright (EXIF-rotated) source image; origin top left. */
+export type Box = Static<typeof BoxSchema>
+
+export const QualitySchema = Type.Object({
+  /** Overall, 0..1: the minimum of its normalised parts. */
+  score: number,
+  /** Width of the face box between its outer edges: the whole pixels of the source image that it touches. */
+  faceWidthPx: number,
+  /** Confidence of the detector, 0..1. */
+  detection: number,
+  /** Sharpness: variance of the Laplacian of the aligned grey chip, in grey levels squared. */
+  sharpness: number,
+  /** Mean grey level of the aligned chip, 0..255. */
+  brightness: number,
+  /** Standard deviation of the grey level of the aligned chip, 0..127.5. */
+  contrast: number,
+})
+
+/** Measured on the chosen face. Ratios are 0..1, higher is better unless said otherwise. */
+export type Quality = Static<typeof QualitySchema>
+
+export const LivenessSchema = Type.Object({
+  /** False when the pack has no liveness role: nothing is then claimed. */
+  checked: Type.Boolean(),
+  /** Probability that the capture is a live person, 0..1; null when unchecked. */
+  score: nullable(number),
+  /** null when unchecked. */
+  passed: nullable(Type.Boolean()),
+})
+
+export type Liveness = Static<typeof LivenessSchema>
+
+/** [dimensions] float32: any other length would be computed with by the service. */
+export function vectorSchema(dimensions: number) {
+  return Type.Refine(
+    Type.Unsafe<Float32Array>({}),
+    (value) => value instanceof Float32Array && value.length === dimensions,
+  )
+}
+
+export function faceSampleSchema(dimensions: number) {
+  return Type.Object({
+    /** Index of the image it was found in. */
+    imageIndex: count,
+    box: BoxSchema,
+    /** Five points: right eye, left eye, nose tip, right and left mouth corner (the subject's right); null where the pack's landmarks give none. */
+    landmarks: nullable(Type.Array(Type.Tuple([number, number]))),
+    quality: QualitySchema,
+    liveness: LivenessSchema,
+    /** In the pack's own space (L2-normalised when the pack says so). */
+    embedding: vectorSchema(dimensions),
+  })
+}
+
+/** One usable face, as a worker hands it back. */
+export type FaceSample = Static<ReturnType<typeof faceSampleSchema>>
+
+export const InspectedImageSchema = Type.Object({
+  format: Type.Enum(['jpeg', 'png', 'webp']),
+  /** After EXIF rotation, as is the height. */
+  width: count,
+  height: count,
+})
+
+export type InspectedImage = Static<typeof InspectedImageSchema>
+
+export const StageTimingsSchema = Type.Object(
+  Object.fromEntries(ENGINE_STAGES.map((stage) => [stage, Type.Optional(number)])) as Record<
+    EngineStage,
+    TOptional<TNumber>
+  >,
+  { additionalProperties: false },
+)
+
+/** Milliseconds spent in each stage, summed over the request's images. */
+export type StageTimings = Static<typeof StageTimingsSchema>
+
+export const ProviderStatusSchema = Type.Object({
+  /** The provider that runs the sessions. */
+  active: Type.String(),
+  /** Every provider asked for before it that could not serve, and why. */
+  fallbacks: Type.Array(Type.Object({ provider: Type.String(), reason: Type.String() })),
+})
+
+export type ProviderStatus = Static<typeof ProviderStatusSchema>

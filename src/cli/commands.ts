@@ -1,0 +1,88 @@
+/** Table of contents of the command line: what each command is called and does, and the file behind it. */
+import type { Command } from 'commander'
+
+export interface CommandEntry {
+  /** The name and what stands behind it, as commander reads it. */
+  usage: string
+  description: string
+  /** Loads the file that gives the command its options and its work: only for one that was asked for. */
+  load(): Promise<(command: Command) => void>
+  /** It opens no configuration. */
+  isWithoutConfig?: true
+}
+
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    usage: 'serve',
+    description: 'run the service: production, sandbox and admin listeners',
+    load: async () => (await import('./serve.js')).registerServeCommand,
+  },
+  {
+    usage: 'tenant',
+    description: 'create tenants and manage their keys',
+    load: async () => (await import('./tenant.js')).registerTenantCommands,
+  },
+  {
+    usage: 'compare <a> <b>',
+    description: 'compare the faces of two image files',
+    load: async () => (await import('./compare.js')).registerCompareCommand,
+  },
+  {
+    usage: 'evaluate <pairs.csv>',
+    description: 'measure error rates on labelled pairs; columns a,b,same with paths relative to the file',
+    load: async () => (await import('./evaluate.js')).registerEvaluateCommand,
+  },
+  {
+    usage: 'jwt <token>',
+    description: "check a verification JWT with the tenant's signing secret and show its claims",
+    load: async () => (await import('./jwt.js')).registerJwtCommand,
+    isWithoutConfig: true,
+  },
+  {
+    usage: 'models',
+    description: 'list, verify, pull, import and build model packs',
+    load: async () => (await import('./models.js')).registerModelsCommands,
+  },
+  {
+    usage: 'backup <file>',
+    description: 'write a consistent copy of the database; the service may be running',
+    load: async () => (await import('./backup.js')).registerBackupCommand,
+  },
+  {
+    usage: 'restore <file>',
+    description: 'put a backup in the place of the database, less the users erased since',
+    load: async () => (await import('./backup.js')).registerRestoreCommand,
+  },
+  {
+    usage: 'audit',
+    description: 'the append-only audit log',
+    load: async () => (await import('./audit.js')).registerAuditCommands,
+  },
+  {
+    usage: 'keys',
+    description: 'keys of the installation',
+    load: async () => (await import('./keys.js')).registerKeysCommands,
+  },
+  {
+    usage: 'config',
+    description: 'show and check the configuration',
+    load: async () => (await import('./config.js')).registerConfigCommands,
+  },
+  {
+    usage: 'operator-password',
+    description: 'print the hash of a password for COUNTERSIGN_OPERATOR_PASSWORD or its file',
+    load: async () => (await import('./operator-password.js')).registerOperatorPasswordCommand,
+    isWithoutConfig: true,
+  },
+  {
+    usage: 'completion',
+    description: 'print a completion script for a shell; see docs/operations.md',
+    load: async () => (await import('./completion.js')).registerCompletionCommand,
+    isWithoutConfig: true,
+  },
+  {
+    usage: 'doctor',
+    description: 'check Node, addons, execution providers, models, database, disk and clock',
+    load: async () => (await import('./doctor.js')).registerDoctorCommand,
+  },
+]

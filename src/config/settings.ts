@@ -1,0 +1,324 @@
+/** Every setting, once: its variable, group, default, parser and documentation. Types, `countersign config` and docs follow from here. */
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import {
+  baseUrl,
+  boolean,
+  falseMatchRate,
+  integer,
+  listenAddress,
+  nameList,
+  oneOf,
+  parseRate,
+  path,
+  text,
+} from './parsers.js'
+
+/** What defaults are made from: settings that stand before those with such a default. */
+export interface Basis {
+  dataDir: string
+  workers: number
+}
+
+/** @typeParam Unset what holds where the variable is not set: undefined for a setting that may be absent */
+export interface Setting<Value = unknown, Unset = Value | undefined> {
+  variable: string
+  /** As it would stand in the environment; undefined where the default is computed or absent. */
+  fallback: string | undefined
+  description: string
+  /** Never shown. Such a setting has another beside it, `<variable>_FILE`. */
+  isSecret: boolean
+  parse(text: string, variable: string): Value
+  whenUnset(basis: Basis): Unset
+}
+
+type Parser<Value> = (text: string, variable: string) => Value
+
+function setting<Value>(
+  name: string,
+  fallback: string,
+  description: string,
+  parse: Parser<Value>,
+): Setting<Value, Value> {
+  const variable = `COUNTERSIGN_${name}`
+  const whenUnset = () => parse(fallback, variable)
+  return { variable, fallback, description, isSecret: false, parse, whenUnset }
+}
+
+/** Its default follows from other settings, or from the machine. */
+function derived<Value>(
+  name: string,
+  whenUnset: (basis: Basis) => Value,
+  description: string,
+  parse: Parser<Value>,
+): Setting<Value, Value> {
+  return { ...optional(name, description, parse), whenUnset }
+}
+
+/** Undefined where it is not set. */
+function optional<Value>(name: string, description: string, parse: Parser<Value>): Setting<Value, undefined> {
+  const variable = `COUNTERSIGN_${name}`
+  return { variable, fallback: undefined, description, isSecret: false, parse, whenUnset: () => undefined }
+}
+
+function secret(name: string, description: string): Setting<string, undefined> {
+  return { ...optional(name, description, text), isSecret: true }
+}
+
+const inDataDir =
+  (name: string) =>
+  ({ dataDir }: Basis) =>
+    join(dataDir, name)
+
+/** Under the headings where an operator looks for them, in the order of the documentation. */
+export const SETTING_GROUPS = {
+  'Configuration file': {
+    configFile: optional(
+      'CONFIG',
+      'File with more of these variables, as NAME=value lines; the environment wins over it. Also: --config of a command.',
+      text,
+    ),
+  },
+  'Addresses and TLS': {
+    productionListen: setting(
+      'PRODUCTION_LISTEN',
+      '127.0.0.1:8080',
+      'Address of the production API.',
+      listenAddress,
+    ),
+    sandboxListen: setting('SANDBOX_LISTEN', '127.0.0.1:8081', 'Address of the sandbox API.', listenAddress),
+    adminListen: setting(
+      'ADMIN_LISTEN',
+      '127.0.0.1:8082',
+      'Address of the dashboard, /metrics, /livez and /readyz. Never make it public.',
+      listenAddress,
+    ),
+    productionUrl: optional(
+      'PRODUCTION_URL',
+      'Public base URL of production, ending in /v1; the `iss` of production JWTs. Default: made from the listen address.',
+      baseUrl,
+    ),
+    sandboxUrl: optional(
+      'SANDBOX_URL',
+      'Public base URL of the sandbox, ending in /v1; the `iss` of sandbox JWTs. Default: made from the listen address.',
+      baseUrl,
+    ),
+    adminUrl: optional(
+      'ADMIN_URL',
+      'URL at which an operator reaches the dashboard. Default: made from the listen address.',
+      baseUrl,
+    ),
+    tlsCert: optional(
+      'TLS_CERT',
+      'PEM file with the certificate chain; with TLS_KEY, both APIs serve TLS.',
+      text,
+    ),
+    tlsKey: optional('TLS_KEY', 'PEM file with the private key.', text),
+    tlsTerminatedUpstream: setting(
+      'TLS_TERMINATED_UPSTREAM',
+      'false',
+      'TLS ends at a proxy in front: lets rotation answer plain HTTP from other hosts.',
+      boolean,
+    ),
+  },
+  'HTTP server': {
+    http: setting(
+      'HTTP',
+      'auto',
+      'HTTP server of all listeners: uws (uWebSockets.js), node (node:http), or auto, which is uws where its binary loads.',
+      oneOf('auto', 'uws', 'node'),
+    ),
+    httpHeadMs: setting(
+      'HTTP_HEAD_MS',
+      '10000',
+      'Time in which the head of a request must arrive, in milliseconds; with DEADLINE_MS added, head and body. node:http only.',
+      integer(100, 600_000),
+    ),
+    httpIdleMs: setting(
+      'HTTP_IDLE_MS',
+      '10000',
+      'Time for which a connection is kept open without a request, in milliseconds. node:http only.',
+      integer(100, 600_000),
+    ),
+    httpConnections: setting(
+      'HTTP_CONNECTIONS',
+      '10000',
+      'Open connections of each listener; one more is closed unanswered. node:http only.',
+      integer(1, 1_000_000),
+    ),
+  },
+  'Storage and keys': {
+    dataDir: setting('DATA_DIR', 'data', 'Folder for everything that is written.', path),
+    database: derived(
+      'DATABASE',
+      ({ dataDir }) => `sqlite:${join(dataDir, 'countersign.db')}`,
+      'Where records live. Default: sqlite:<data dir>/countersign.db.',
+      text,
+    ),
+    masterKey: secret(
+      'MASTER_KEY',
+      '32 bytes in base64 that wrap every other key. Default: MASTER_KEY_COMMAND, else MASTER_KEY_FILE.',
+    ),
+    masterKeyCommand: optional(
+      'MASTER_KEY_COMMAND',
+      'Command that prints the master key in base64, such as a call of a key management service; run by the shell at start.',
+      text,
+    ),
+    masterKeyFile: derived(
+      'MASTER_KEY_FILE',
+      inDataDir('master.key'),
+      'File with the master key, made with mode 0600 at first start. Default: <data dir>/master.key.',
+      path,
+    ),
+  },
+  Dashboard: {
+    operatorPassword: secret(
+      'OPERATOR_PASSWORD',
+      'Password of the operator at the dashboard, or its hash as countersign operator-password prints it. Default: OPERATOR_PASSWORD_FILE.',
+    ),
+    operatorPasswordFile: derived(
+      'OPERATOR_PASSWORD_FILE',
+      inDataDir('operator.password'),
+      'File with the same; made with mode 0600 at first start, when the password is printed once. Default: <data dir>/operator.password.',
+      path,
+    ),
+  },
+  'Models and workers': {
+    modelsDir: derived(
+      'MODELS_DIR',
+      inDataDir('models'),
+      'Folder with model packs. Default: <data dir>/models.',
+      path,
+    ),
+    modelPack: setting(
+      'MODEL_PACK',
+      'baseline',
+      'Name of a pack in the models folder, or a path to a pack.',
+      text,
+    ),
+    executionProviders: setting(
+      'EXECUTION_PROVIDERS',
+      'cpu',
+      'ONNX Runtime providers in order of preference (cuda, tensorrt, webgpu, dml, coreml, cpu); cpu is always the last resort.',
+      nameList,
+    ),
+    workers: derived(
+      'WORKERS',
+      () => availableParallelism(),
+      'Worker threads, one inference thread each. Default: one a core.',
+      integer(1, 256),
+    ),
+    queueLimit: derived(
+      'QUEUE_LIMIT',
+      ({ workers }) => workers * 32,
+      'Requests that may wait for a worker; one more is answered 503 overloaded. Default: 32 a worker.',
+      integer(1, 100_000),
+    ),
+  },
+  Limits: {
+    deadlineMs: setting(
+      'DEADLINE_MS',
+      '10000',
+      'Time in which a request is answered, in milliseconds; after it, 504 deadline_exceeded.',
+      integer(100, 600_000),
+    ),
+    maxBodyBytes: setting(
+      'MAX_BODY_BYTES',
+      '8388608',
+      'Largest request body, in bytes.',
+      integer(1024, 268_435_456),
+    ),
+    maxImagePixels: setting(
+      'MAX_IMAGE_PIXELS',
+      '24000000',
+      'Largest image, in pixels, checked before it is decoded.',
+      integer(4096, 268_000_000),
+    ),
+    minFacePx: setting(
+      'MIN_FACE_PX',
+      '80',
+      'Smallest face, in pixels between its outer edges.',
+      integer(16, 4096),
+    ),
+    rateLimit: setting(
+      'RATE_LIMIT',
+      '50/s',
+      'Sustained requests per second of a production key whose contract names none.',
+      parseRate,
+    ),
+    sandboxRateLimit: setting(
+      'SANDBOX_RATE_LIMIT',
+      '20/s',
+      'Sustained requests per second of a sandbox key.',
+      parseRate,
+    ),
+    wrongKeyLimit: setting(
+      'WRONG_KEY_LIMIT',
+      '120',
+      'Wrong API keys that one address may send a minute; then only keys that were good before are heard from it. 0 turns it off.',
+      integer(0, 1_000_000),
+    ),
+  },
+  Verdicts: {
+    fmr: setting(
+      'FMR',
+      '1e-4',
+      'False match rate that the decision threshold stands for; looked up in the calibration of the pack.',
+      falseMatchRate,
+    ),
+    lockoutAttempts: optional(
+      'LOCKOUT_ATTEMPTS',
+      'Consecutive rejections of one user before each further verify must wait; 0 turns it off. Default: 5, or 10 with a liveness model (NIST SP 800-63B-4).',
+      integer(0, 1000),
+    ),
+    replayPolicy: setting(
+      'REPLAY_POLICY',
+      'report',
+      'What a capture seen before within 24 hours does: report marks it, reject rejects it.',
+      oneOf('report', 'reject'),
+    ),
+    jwtTtlSeconds: setting(
+      'JWT_TTL_SECONDS',
+      '300',
+      'Lifetime of a verification JWT, in seconds.',
+      integer(10, 3600),
+    ),
+  },
+  'Log and traces': {
+    logLevel: setting(
+      'LOG_LEVEL',
+      'info',
+      'trace, debug, info, warn, error, fatal or silent.',
+      oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    ),
+    otlpEndpoint: {
+      ...optional(
+        '',
+        'Base URL of an OpenTelemetry collector, to which traces are sent by OTLP over HTTP. Without it there are none.',
+        baseUrl,
+      ),
+      variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    },
+    otelServiceName: {
+      ...setting('', 'countersign', 'Name of the service in traces.', text),
+      variable: 'OTEL_SERVICE_NAME',
+    },
+  },
+}
+
+type Groups = typeof SETTING_GROUPS
+type UnionToIntersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer Intersection,
+) => void
+  ? Intersection
+  : never
+
+export const SETTINGS = Object.assign({}, ...Object.values(SETTING_GROUPS)) as UnionToIntersection<
+  Groups[keyof Groups]
+>
+
+export type SettingName = keyof typeof SETTINGS
+type ValueOf<S> = S extends Setting<infer Value, infer Unset> ? Value | Unset : never
+
+/** What is in effect: a value for every setting, undefined only for those that may be absent. */
+export type Config = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> }

@@ -1,0 +1,49 @@
+/** What the pages send: the schemas that check it, from which the contract takes its types. */
+import Type from 'typebox'
+import { userId } from '../v1/schemas.js'
+
+const MOST_GRACE_SECONDS = 30 * 24 * 3600
+
+const closed = { additionalProperties: false }
+const environment = Type.Union([Type.Literal('sandbox'), Type.Literal('production')])
+const rate = Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 })
+const fmr = Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })
+
+export const credentials = Type.Union([
+  Type.Object({ login_token: Type.String({ maxLength: 64 }) }, closed),
+  Type.Object({ password: Type.String({ maxLength: 1024 }) }, closed),
+])
+
+export const newTenant = Type.Object(
+  { name: Type.String({ maxLength: 64 }), rate_per_second: Type.Optional(rate), fmr: Type.Optional(fmr) },
+  closed,
+)
+
+export const tenantContract = Type.Object(
+  { rate_per_second: rate, fmr: Type.Union([fmr, Type.Null()]) },
+  closed,
+)
+
+export const keyRevocation = Type.Object({ type: environment }, closed)
+
+export const keyReissue = Type.Object(
+  { type: environment, grace_seconds: Type.Integer({ minimum: 0, maximum: MOST_GRACE_SECONDS }) },
+  closed,
+)
+
+export const rotation = Type.Object({ force: Type.Boolean() }, closed)
+
+export const erasure = Type.Object({ user_id: userId, environment }, closed)
+
+export const subjectQuestion = Type.Object({ user_id: userId }, closed)
+
+export const inspection = Type.Object({ image: Type.String({ minLength: 1 }) }, closed)
+
+export const triedCall = Type.Object(
+  {
+    key: Type.String({ maxLength: 100 }),
+    operation: Type.Union([Type.Literal('enroll'), Type.Literal('verify')]),
+    body: Type.Object({}),
+  },
+  closed,
+)

@@ -1,0 +1,276 @@
+/**
+ * The dashboard's API as its pages and its routes both see it: types, and constants that are data of the contract. The pages
+ * are built from this file too, so it imports nothing that runs.
+ */
+import type { Static, TSchema } from 'typebox'
+import type { AuditEventName } from '../audit/audit-events.js'
+import type * as bodies from './bodies.js'
+
+export type Environment = 'sandbox' | 'production'
+
+/** `/api/session`. */
+export interface SessionRoutes {
+  'GET /session': { answer: SessionView }
+  'POST /session': { body: typeof bodies.credentials; answer: SessionView }
+  'DELETE /session': { answer: SignedOut }
+}
+
+/** The operator's: what follows `/api`. */
+export interface OperatorRoutes {
+  'GET /tenants': { answer: TenantList }
+  'POST /tenants': { body: typeof bodies.newTenant; answer: NewTenant }
+  'GET /system': { answer: SystemView }
+}
+
+/** A tenant's: what follows `/api/tenants/<id>`, where the slash that stands alone is left out. */
+export interface TenantRoutes {
+  'GET /': { answer: TenantOverview }
+  'PATCH /': { body: typeof bodies.tenantContract; answer: TenantView }
+  'POST /login-link': { answer: { login_link: string } }
+  'GET /traffic': { query: TrafficQuery; answer: TrafficView }
+  'POST /keys/reveal': { answer: RevealedKey }
+  'POST /keys/reissue': { body: typeof bodies.keyReissue; answer: RevealedKey }
+  'POST /keys/revoke': { body: typeof bodies.keyRevocation; answer: { revoked: number } }
+  'POST /rotate-signing': { body: typeof bodies.rotation; answer: RotationView }
+  'POST /erase': { body: typeof bodies.erasure; answer: ErasureView }
+  'GET /audit': { query: AuditPageQuery; answer: AuditPage }
+  'POST /audit/subject': { body: typeof bodies.subjectQuestion; answer: { subject: string | null } }
+  'GET /audit/chain': { answer: AuditChain }
+  /** A file, not JSON. */
+  'GET /audit/export': { query: AuditExportQuery }
+  'POST /try/inspect': { body: typeof bodies.inspection; answer: Inspection }
+  'POST /try/call': { body: typeof bodies.triedCall; answer: TriedCall }
+}
+
+export type InputOf<Route> = Route extends { body: infer Body extends TSchema } ? Static<Body> : undefined
+export type AnswerOf<Route> = Route extends { answer: infer Answer } ? Answer : never
+export type QueryOf<Route> = Route extends { query: infer Query } ? Query : Record<never, never>
+
+export interface SessionView {
+  role: 'operator' | 'tenant'
+  tenant_id: string | null
+  csrf_token: string
+  expires_at: string
+}
+
+export interface SignedOut {
+  signed_in: false
+}
+
+export interface TenantView {
+  id: string
+  name: string
+  created_at: string
+  rate_per_second: number
+  burst: number
+  fmr: number | null
+  production_key: 'not issued' | 'issued, not revealed yet' | 'revealed'
+}
+
+export interface TenantList {
+  tenants: TenantView[]
+}
+
+/** Of a tenant that was just made: what is shown only then. */
+export interface NewTenant {
+  tenant: TenantView
+  sandbox_key: string
+  signing_secret: { id: string; secret: string }
+  login_link: string
+}
+
+export interface TenantOverview extends TenantView {
+  now: string
+  fmr_in_force: number
+  threshold: number
+  model: string
+  urls: Urls
+  keys: KeyView[]
+  signing_secrets: SigningSecretView[]
+}
+
+export type Urls = Record<Environment | 'admin', string>
+
+export interface KeyView {
+  id: string
+  type: Environment
+  hint: string
+  state: 'active' | 'grace' | 'expired' | 'revoked'
+  created_at: string
+  valid_until: string | null
+  revoked_at: string | null
+  rate: { per_second: number; burst: number; remaining: number }
+}
+
+export interface SigningSecretView {
+  id: string
+  created_at: string
+  valid_until: string | null
+}
+
+/** Shown only once. */
+export interface RevealedKey {
+  key: string
+}
+
+export interface RotationView {
+  signing_secret: { id: string; secret: string; created_at: string }
+  previous: { id: string; valid_until: string }
+}
+
+export interface ErasureView {
+  user_id: string
+  status: 'erased'
+  erasure_id: string
+  erased_at: string
+  erased: { references: number; captures: number; idempotency_records: number }
+}
+
+export const TRAFFIC_WINDOWS = ['quarter', 'hour', 'day'] as const
+export type TrafficWindow = (typeof TRAFFIC_WINDOWS)[number]
+
+export interface TrafficQuery {
+  /** An hour where it is not named. */
+  window?: TrafficWindow
+}
+
+export interface TrafficView {
+  window: TrafficWindow
+  /** Milliseconds since the epoch. */
+  now: number
+  step_ms: number
+  span_ms: number
+  score_bins: number
+  /** Oldest first; steps without a request are left out. */
+  slots: TrafficSlot[]
+}
+
+/** One step of a window. */
+export interface TrafficSlot {
+  /** Start, in milliseconds since the epoch. */
+  at: number
+  production: number
+  sandbox: number
+  /** Answered with a status of 400 or more. */
+  errors: number
+  /** Of the errors, those with status 429. */
+  limited: number
+  approved: number
+  rejected: number
+  /** By stage; `total` is the whole request. */
+  latencies: Record<string, Percentiles>
+  /** Verdicts by score: bin i counts scores from i / score_bins. Production only: the sandbox invents its scores. */
+  scores: number[]
+  /** Requests by the secret that the caller said it holds; `unnamed` for those that named none. */
+  signingKeys: Record<string, number>
+}
+
+/** `[p50, p95, p99]` in milliseconds. */
+export type Percentiles = [number, number, number]
+
+/** Of a verify its verdict; of everything else whether it was `done` or `failed`. */
+export const AUDIT_OUTCOMES = ['approved', 'rejected', 'done', 'failed'] as const
+export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number]
+
+/** What is empty or missing asks for nothing. */
+export interface AuditQuery {
+  event?: AuditEventName | ''
+  /** Pseudonym of a user. */
+  subject?: string
+  outcome?: AuditOutcome | ''
+  /** ISO 8601, the first moment within. */
+  from?: string
+  /** ISO 8601, the first moment beyond. */
+  until?: string
+}
+
+export interface AuditPageQuery extends AuditQuery {
+  /** A sequence to go on from. */
+  before?: string
+}
+
+export interface AuditExportQuery extends AuditQuery {
+  format: 'csv' | 'jsonl'
+}
+
+export interface AuditPage {
+  /** Newest first. */
+  entries: AuditEntry[]
+  next_before: number | null
+}
+
+export interface AuditEntry {
+  sequence: number
+  at: string
+  event: AuditEventName
+  actor: string
+  status?: number
+  code?: string
+  /** Pseudonym of a user. */
+  subject?: string
+  verdict?: string
+  score?: number
+  /** Chain value, in hex. */
+  hash: string
+  [fact: string]: unknown
+}
+
+export interface AuditChain {
+  entries: number
+  /** The first sequence that does not fit or is missing. */
+  broken_at: number | null
+}
+
+/** What the engine sees in a photo. */
+export interface Inspection {
+  box: { x: number; y: number; width: number; height: number }
+  landmarks: Array<[number, number]> | null
+  quality: {
+    score: number
+    face_width_px: number
+    detection: number
+    sharpness: number
+    brightness: number
+    contrast: number
+  }
+  liveness: { checked: boolean; score: number | null; passed: boolean | null }
+  timings_ms: Record<string, number>
+}
+
+/** What the API answered to a call that the page made. */
+export interface TriedCall {
+  environment: Environment
+  status: number
+  headers: Record<string, string>
+  body: Record<string, unknown>
+  signature_valid: boolean
+  jwt?: { valid: boolean; kid: string | undefined; claims: unknown }
+}
+
+export interface SystemView {
+  version: string
+  node: string
+  now: string
+  started_at: string
+  urls: Urls
+  engine: {
+    status: 'ok' | 'degraded'
+    workers: { ready: number; configured: number }
+    queue: { waiting: number; running: number; limit: number }
+    provider: { active: string; fallbacks: Array<{ provider: string; reason: string }> }
+  }
+  memory_bytes: number
+  database: {
+    status: 'ok' | 'degraded'
+    bytes: number
+    log_bytes: number
+    counts: { tenants: number; references: Record<Environment, number>; auditEntries: number }
+  }
+  pack: {
+    id: string
+    description: string
+    networks: Array<{ file: string; licence: string }>
+    calibration: Array<{ fmr: number; threshold: number; measured?: boolean | undefined }>
+  }
+  packs: Array<{ id: string; active: boolean; problem: string | null }>
+}

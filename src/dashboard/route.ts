@@ -1,0 +1,50 @@
+/** What a route of the dashboard's API is: what goes in, what comes out, and who may call it. */
+import type { TSchema } from 'typebox'
+import type { Actor } from '../operations/operation.js'
+import type { IncomingRequest, Reply } from '../server/listener.js'
+import type { TenantRecord } from '../storage/records.js'
+import type { InputOf, OperatorRoutes, QueryOf, TenantRoutes } from './contract.js'
+import type { DashboardServices } from './dashboard-services.js'
+
+/** The parameters that the contract names; anybody may have written their values. */
+export interface Query<Parameters> {
+  get(name: keyof Parameters & string): string | null
+}
+
+export interface OperatorCall<Shape> {
+  services: DashboardServices
+  actor: Actor
+  input: InputOf<Shape>
+  query: Query<QueryOf<Shape>>
+  request: IncomingRequest
+  deadlineMs: number
+}
+
+export interface TenantCall<Shape> extends OperatorCall<Shape> {
+  tenant: TenantRecord
+}
+
+export interface RouteOptions {
+  /** 200 where it is not named. */
+  status?: 201
+  /** The body may be as large as the API's; else a few kilobytes. */
+  takesPhotos?: true
+  /** A tenant's session may not. */
+  operatorOnly?: true
+}
+
+type Route<Shape, Call> = RouteOptions &
+  (Shape extends { body: infer Body extends TSchema } ? { body: Body } : unknown) &
+  (Shape extends { answer: infer Answer }
+    ? { answer: (call: Call) => Promise<Answer> }
+    : { reply: (call: Call) => Promise<Reply> })
+
+/** One route for each of the contract's, for the operator alone. */
+export type OperatorTable = {
+  [Name in keyof OperatorRoutes]: Route<OperatorRoutes[Name], OperatorCall<OperatorRoutes[Name]>>
+}
+
+/** One route for each of the contract's, for the operator and for the tenant that it is about. */
+export type TenantTable = {
+  [Name in keyof TenantRoutes]: Route<TenantRoutes[Name], TenantCall<TenantRoutes[Name]>>
+}

@@ -1,0 +1,33 @@
+/** What the configuration means for the engine, and the model pack that it needs: for the service and for commands without one. */
+import { buildBaseline } from '../models/baseline/build-baseline.js'
+import type { EngineOptions } from './biometrics/types.js'
+import { type Config, modelPackDir } from './config.js'
+
+export function engineOptions(config: Config): EngineOptions {
+  return {
+    packDir: modelPackDir(config),
+    workers: config.workers,
+    executionProviders: config.executionProviders,
+    queueLimit: config.queueLimit,
+    limits: {
+      maxPixels: config.maxImagePixels,
+      minSidePx: MIN_SIDE_PX,
+      minFacePx: config.minFacePx,
+      secondFaceRatio: SECOND_FACE_RATIO,
+    },
+  }
+}
+
+/** An image thinner than this cannot hold a usable face. */
+const MIN_SIDE_PX = 64
+/** A second face at least half as wide as the largest is a second person in front of the camera, not a passer-by. */
+const SECOND_FACE_RATIO = 0.5
+
+/** The baseline pack is built where it is configured and missing or outdated; other packs are the operator's to bring. */
+export async function prepareModels(
+  config: Config,
+  onProgress?: (done: number, total: number, label: string) => void,
+): Promise<void> {
+  if (config.modelPack !== 'baseline') return
+  await buildBaseline({ outDir: modelPackDir(config), ...(onProgress ? { onProgress } : {}) })
+}

@@ -1,0 +1,54 @@
+/** What a tenant signs in and signs with: API keys revealed, reissued and revoked, the signing secret rotated. */
+import type { Environment } from '../config.js'
+import type { TenantRecord } from '../storage/records.js'
+import type { StoreTransaction } from '../storage/store.js'
+import type { Rotation, SigningSecrets } from '../tenancy/signing-secrets.js'
+import type { Tenancy } from '../tenancy/tenancy.js'
+import type { Act, Actor, AuditedTransactions } from './operation.js'
+
+export class KeyOperations {
+  constructor(
+    private readonly audited: AuditedTransactions,
+    private readonly tenancy: Tenancy,
+    private readonly secrets: SigningSecrets,
+  ) {}
+
+  /**
+   * The production key, once.
+   * @throws TenancyError production_key_not_issued, production_key_already_revealed
+   */
+  revealProduction(tenant: TenantRecord, actor: Actor): Promise<string> {
+    return this.audited.run(tenant.id, actor, async (tx) => ({
+      result: await this.tenancy.revealProductionKey(tx, tenant),
+      facts: { event: 'key_revealed', type: 'production' },
+    }))
+  }
+
+  /** A new key; the ones before stay valid for `graceMs`. @throws TenancyError production_key_not_issued */
+  reissue(tenant: TenantRecord, actor: Actor, type: Environment, graceMs: number): Promise<string> {
+    return this.audited.run(tenant.id, actor, async (tx) => ({
+      result: await this.tenancy.reissueKey(tx, tenant, type, graceMs),
+      facts: { event: 'key_reissued', type },
+    }))
+  }
+
+  /** Ends every valid key of the type at once; says how many. @throws TenancyError no_active_key */
+  revoke(tenant: TenantRecord, actor: Actor, type: Environment): Promise<number> {
+    return this.audited.run(tenant.id, actor, async (tx) => ({
+      result: await this.tenancy.revokeKeys(tx, tenant, type),
+      facts: { event: 'key_revoked', type },
+    }))
+  }
+
+  /** As `SigningSecrets.rotate`. @throws ApiError rotation_in_progress */
+  rotateSigning({ id }: TenantRecord, actor: Actor, force: boolean): Promise<Rotation> {
+    return this.audited.run(id, actor, (tx) => this.rotateSigningWithin(tx, id, force))
+  }
+
+  /** For a transaction that writes the audit entry itself, as that of an API call does. @throws ApiError rotation_in_progress */
+  async rotateSigningWithin(tx: StoreTransaction, tenantId: string, force: boolean): Promise<Act<Rotation>> {
+    const rotation = await this.secrets.rotate(tx, tenantId, force)
+    const facts = { current: rotation.current.id, previous: rotation.previous.id }
+    return { result: rotation, facts: { event: 'rotate_signing', ...facts } }
+  }
+}

@@ -1,0 +1,33 @@
+/** Everything that is done to tenants, their keys and their users, whoever asks for it and wherever. */
+import type { AuditLog } from '../audit/audit-log.js'
+import type { Clock } from '../clock.js'
+import type { Store } from '../storage/store.js'
+import type { SubjectVault } from '../subjects/subject-vault.js'
+import type { SigningSecrets } from '../tenancy/signing-secrets.js'
+import type { Tenancy } from '../tenancy/tenancy.js'
+import { KeyOperations } from './key-operations.js'
+import { AuditedTransactions } from './operation.js'
+import { TenantOperations } from './tenant-operations.js'
+import { UserOperations } from './user-operations.js'
+
+export interface OperationParts {
+  store: Store
+  audit: AuditLog
+  tenancy: Tenancy
+  secrets: SigningSecrets
+  vault: SubjectVault
+  clock: Clock
+}
+
+export class Operations {
+  readonly tenants: TenantOperations
+  readonly keys: KeyOperations
+  readonly users: UserOperations
+
+  constructor({ store, audit, tenancy, secrets, vault, clock }: OperationParts) {
+    const audited = new AuditedTransactions(store, audit)
+    this.tenants = new TenantOperations(audited, store, tenancy, clock)
+    this.keys = new KeyOperations(audited, tenancy, secrets)
+    this.users = new UserOperations(audited, store, vault, clock)
+  }
+}

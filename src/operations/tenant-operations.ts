@@ -1,0 +1,53 @@
+/** Tenants themselves: made, given a contract, let in to the dashboard. */
+import type { Clock } from '../clock.js'
+import type { TenantRecord } from '../storage/records.js'
+import type { Store } from '../storage/store.js'
+import { createLoginLink } from '../tenancy/login-link.js'
+import type { Contract, CreatedTenant, Tenancy } from '../tenancy/tenancy.js'
+import type { Actor, AuditedTransactions } from './operation.js'
+
+export interface WelcomedTenant extends CreatedTenant {
+  /** Signs the tenant in to the dashboard, once. */
+  loginLink: string
+}
+
+export class TenantOperations {
+  constructor(
+    private readonly audited: AuditedTransactions,
+    private readonly store: Store,
+    private readonly tenancy: Tenancy,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @param adminUrl of the dashboard, without a slash at its end
+   * @throws TenancyError invalid_tenant_name, tenant_exists
+   */
+  create(name: string, contract: Contract, adminUrl: string): Promise<WelcomedTenant> {
+    const now = this.clock.now()
+    return this.store.transaction(async (tx) => {
+      const created = await this.tenancy.add(tx, name, contract)
+      const loginLink = await createLoginLink(tx, { tenantId: created.tenant.id, adminUrl, now })
+      return { ...created, loginLink }
+    })
+  }
+
+  /** @param adminUrl of the dashboard, without a slash at its end */
+  createLoginLink({ id: tenantId }: TenantRecord, adminUrl: string): Promise<string> {
+    const now = this.clock.now()
+    return this.store.transaction((tx) => createLoginLink(tx, { tenantId, adminUrl, now }))
+  }
+
+  /** Changes what the tenant's production key may do, and the false match rate of its verdicts. @returns the tenant as it is now */
+  setContract(
+    { id }: TenantRecord,
+    actor: Actor,
+    { ratePerSecond, fmr }: { ratePerSecond: number; fmr: number | null },
+  ): Promise<TenantRecord> {
+    return this.audited.run(id, actor, async (tx) => {
+      await this.tenancy.setContract(tx, id, { ratePerSecond, fmr })
+      const facts = { event: 'contract_changed', rate_per_second: ratePerSecond, fmr } as const
+      return { result: (await tx.tenantById(id))!, facts }
+    })
+  }
+}

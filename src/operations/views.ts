@@ -1,0 +1,54 @@
+/** How tenants' matters look in JSON, at the command line, in the dashboard and in the API alike. */
+import { isoTime } from '../clock.js'
+import type { ApiKeyRecord, ErasureRecord, TenantRecord } from '../storage/records.js'
+import type { RevealedSecret, Rotation } from '../tenancy/signing-secrets.js'
+
+export function productionKeyState({
+  productionIssuedAt,
+  productionRevealedAt,
+}: TenantRecord): 'not issued' | 'issued, not revealed yet' | 'revealed' {
+  if (productionIssuedAt === null) return 'not issued'
+  return productionRevealedAt === null ? 'issued, not revealed yet' : 'revealed'
+}
+
+export function keyView({ id, type, hint, createdAt, validUntil, revokedAt }: ApiKeyRecord) {
+  return {
+    id,
+    type,
+    hint,
+    created_at: isoTime(createdAt),
+    valid_until: optionalTime(validUntil),
+    revoked_at: optionalTime(revokedAt),
+  }
+}
+
+/** Of a new tenant's secret; a rotation says when it was made as well. */
+export function secretView({ id, secret }: RevealedSecret) {
+  return { id, secret }
+}
+
+export function rotationView({ current, previous }: Rotation) {
+  return {
+    signing_secret: { ...secretView(current), created_at: isoTime(current.createdAt) },
+    previous: { id: previous.id, valid_until: isoTime(previous.validUntil) },
+  }
+}
+
+/** @param userId as it was given: the database does not hold it */
+export function erasureView(receipt: ErasureRecord, userId: string) {
+  return {
+    user_id: userId,
+    status: 'erased' as const,
+    erasure_id: receipt.erasureId,
+    erased_at: isoTime(receipt.erasedAt),
+    erased: {
+      references: receipt.references,
+      captures: receipt.captures,
+      idempotency_records: receipt.idempotencyRecords,
+    },
+  }
+}
+
+export function optionalTime(at: number | null): string | null {
+  return at === null ? null : isoTime(at)
+}

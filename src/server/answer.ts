@@ -1,0 +1,15 @@
+/** The answer to a request before it is signed: what is sent, and what is to be told of it. */
+import type { ErrorCode } from '../api-error.js'
+import type { Observed } from '../v1/endpoint.js'
+
+export interface Answer {
+  status: number
+  /** Text already, because this very text is what is kept, signed and replayed. */
+  body: string
+  headers?: Record<string, string>
+  /** Of a refusal. */
+  code?: ErrorCode | undefined
+  observed?: Observed | undefined
+  /** Closes the connection: what still arrives on it is not wanted. */
+  close?: boolean
+}

@@ -1,0 +1,27 @@
+/**
+ * One request as it is seen from outside: everything that log, metrics, traces and the dashboard's charts say of it. Verdict and
+ * effect are as the endpoint stated them; a refusal and a kept response have none.
+ */
+import type { ErrorCode } from '../api-error.js'
+import type { Environment } from '../config.js'
+import type { Observed } from '../v1/endpoint.js'
+import type { Timings } from '../v1/stages.js'
+
+export interface Observation extends Observed {
+  requestId: string
+  environment: Environment
+  /** The endpoint's id; `unknown` for an address that is none of ours. */
+  endpoint: string
+  method: string
+  /** Safe to write down: without the query, and of an address that is none of ours the digest alone. */
+  path: string
+  /** The caller, where it is known. */
+  tenantId: string | undefined
+  /** The signing secret that the caller says it holds (`X-Svc-Signing-Key-Id`). */
+  signingKeyId: string | undefined
+  status: number
+  /** Of a refusal. */
+  code: ErrorCode | undefined
+  durationMs: number
+  timings: Timings
+}

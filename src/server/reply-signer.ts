@@ -1,0 +1,71 @@
+/** Makes the reply of an answer: the headers that every reply has, and the signature over it and the request that it answers. */
+import { type Clock, SECOND_MS } from '../clock.js'
+import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
+import { STAGES, type Timings } from '../v1/stages.js'
+import type { Answer } from './answer.js'
+import type { IncomingRequest, WholeReply } from './listener.js'
+import { roundMs } from './milliseconds.js'
+import type { RequestContext } from './request-context.js'
+
+export interface SignerParts {
+  clock: Clock
+  /** Signs what no tenant is known for. */
+  instanceSecret: SigningSecret
+}
+
+const COMMON_HEADERS = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+}
+const CLIENT_REQUEST_ID = /^[\x20-\x7e]{1,128}$/
+
+export class ReplySigner {
+  constructor(private readonly parts: SignerParts) {}
+
+  sign(request: IncomingRequest, context: RequestContext, { status, body, close }: Answer): WholeReply {
+    const { requestId, timings, trace } = context
+    const started = performance.now()
+    const signature = signResponse(
+      {
+        timestamp: Math.floor(this.parts.clock.now() / SECOND_MS),
+        requestId,
+        status,
+        method: request.method,
+        target: request.query ? `${request.path}?${request.query}` : request.path,
+        body,
+      },
+      this.keys(context),
+    )
+    timings.sign = (timings.sign ?? 0) + performance.now() - started
+    const clientRequestId = request.headers['x-request-id']
+    return {
+      status,
+      body,
+      close: close ?? false,
+      headers: {
+        ...COMMON_HEADERS,
+        ...context.headers,
+        'X-Request-Id': requestId,
+        ...(clientRequestId && CLIENT_REQUEST_ID.test(clientRequestId)
+          ? { 'X-Client-Request-Id': clientRequestId }
+          : {}),
+        [SIGNATURE_HEADER]: signature,
+        ...(trace ? { traceresponse: trace.response } : {}),
+        'Server-Timing': serverTiming(timings),
+      },
+    }
+  }
+
+  private keys({ identity }: RequestContext): SigningSecret[] {
+    if (!identity) return [this.parts.instanceSecret]
+    const { outgoing, incoming } = identity.secrets
+    return incoming ? [outgoing, incoming] : [outgoing]
+  }
+}
+
+function serverTiming(timings: Timings): string {
+  return STAGES.filter((stage) => timings[stage] !== undefined)
+    .map((stage) => `${stage};dur=${roundMs(timings[stage]!)}`)
+    .join(', ')
+}

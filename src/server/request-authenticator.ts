@@ -1,0 +1,68 @@
+/** Who calls: the API key, its tenant and the tenant's signing secrets; and the slowing down of whoever guesses keys. */
+import { ApiError, type ErrorCode, retryAfter } from '../api-error.js'
+import type { Environment } from '../config.js'
+import { type Store, StoreUnavailableError } from '../storage/store.js'
+import type { SigningSecrets } from '../tenancy/signing-secrets.js'
+import type { Tenancy } from '../tenancy/tenancy.js'
+import type { EndpointDescription } from '../v1/endpoint.js'
+import type { IncomingRequest } from './listener.js'
+import { type Identity, RecentCallers } from './recent-callers.js'
+import type { WrongKeys } from './wrong-keys.js'
+
+export interface AuthenticatorParts {
+  environment: Environment
+  store: Store
+  tenancy: Tenancy
+  secrets: SigningSecrets
+  wrongKeys: WrongKeys
+}
+
+const WRONG_KEY = new Set<ErrorCode>([
+  'malformed_api_key',
+  'invalid_api_key',
+  'revoked_api_key',
+  'wrong_environment',
+])
+
+export class RequestAuthenticator {
+  private readonly recent = new RecentCallers()
+
+  constructor(private readonly parts: AuthenticatorParts) {}
+
+  /**
+   * @param endpoint undefined for an address that is none of ours
+   * @throws ApiError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, rate_limited
+   * @throws StoreUnavailableError
+   */
+  async authenticate(
+    { headers, remoteAddress }: IncomingRequest,
+    endpoint: EndpointDescription | undefined,
+  ): Promise<Identity> {
+    const { tenancy, secrets, store, environment, wrongKeys } = this.parts
+    const { authorization } = headers
+    try {
+      const caller = await tenancy.authenticate(authorization, environment)
+      assertNotGuessing(wrongKeys.right(remoteAddress, caller.key.id))
+      const identity = { caller, secrets: await secrets.active(store.read, caller.tenant.id) }
+      if (endpoint?.answersWithoutStore) this.recent.remember(authorization, identity)
+      return identity
+    } catch (error) {
+      if (error instanceof ApiError && WRONG_KEY.has(error.code))
+        assertNotGuessing(wrongKeys.wrong(remoteAddress))
+      if (error instanceof StoreUnavailableError && endpoint?.answersWithoutStore) {
+        const identity = this.recent.find(authorization)
+        if (identity) return identity
+      }
+      throw error
+    }
+  }
+}
+
+/** @throws ApiError rate_limited */
+function assertNotGuessing(retryAfterSeconds: number): void {
+  if (retryAfterSeconds > 0)
+    throw new ApiError('rate_limited', {
+      message: 'Too many wrong API keys came from this address.',
+      headers: retryAfter(retryAfterSeconds),
+    })
+}

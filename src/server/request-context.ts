@@ -1,0 +1,21 @@
+/** What is known of a request while it is on its way, filled in stage by stage. */
+import type { Timings } from '../v1/stages.js'
+import type { Identity } from './recent-callers.js'
+import type { Route } from './router.js'
+import type { RequestTrace } from './tracing.js'
+
+export interface RequestContext {
+  readonly requestId: string
+  /** On `performance.now()`'s axis. */
+  readonly startedMs: number
+  readonly timings: Timings
+  /** Undefined for an address that is none of ours. */
+  readonly route: Route | undefined
+  readonly trace: RequestTrace | undefined
+  /** Of the reply, beside those that every reply has. */
+  readonly headers: Record<string, string>
+  /** Null until the caller is known. */
+  identity: Identity | null
+  /** To be released when the reply is written. */
+  body?: Buffer
+}

@@ -1,0 +1,82 @@
+/** Tells of a request when it is answered: one observation for metrics, charts and trace, and its line in the log. */
+import { createHash } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { Environment } from '../config.js'
+import type { Answer } from './answer.js'
+import type { IncomingRequest } from './listener.js'
+import { roundMs } from './milliseconds.js'
+import type { Observation } from './observation.js'
+import type { RequestContext } from './request-context.js'
+
+export interface RecorderParts {
+  environment: Environment
+  log: Logger
+  /** For metrics and charts. */
+  observe: (observation: Observation) => void
+}
+
+export class RequestRecorder {
+  constructor(private readonly parts: RecorderParts) {}
+
+  /** Never throws: the reply is out already. */
+  record(request: IncomingRequest, context: RequestContext, answer: Answer, durationMs: number): void {
+    try {
+      const observation = this.observation(request, context, answer, durationMs)
+      this.parts.observe(observation)
+      context.trace?.end(observation)
+      this.log(observation, context.trace?.traceId)
+    } catch (err) {
+      this.parts.log.error({ request_id: context.requestId, err }, 'the request could not be recorded')
+    }
+  }
+
+  private observation(
+    request: IncomingRequest,
+    { requestId, timings, identity, route }: RequestContext,
+    { status, code, observed }: Answer,
+    durationMs: number,
+  ): Observation {
+    return {
+      ...observed,
+      requestId,
+      environment: this.parts.environment,
+      endpoint: route?.endpoint.id ?? 'unknown',
+      method: request.method,
+      path: route ? request.path : digestOf(request.path),
+      tenantId: identity?.caller.tenant.id,
+      signingKeyId: request.headers['x-svc-signing-key-id'],
+      status,
+      code,
+      durationMs,
+      timings,
+    }
+  }
+
+  /** One line a request. The query may name a user, so it stays out. */
+  private log(observation: Observation, traceId: string | undefined): void {
+    const { requestId, environment, tenantId, endpoint, method, path, status, code } = observation
+    const { verdict, durationMs, timings } = observation
+    this.parts.log.info(
+      {
+        request_id: requestId,
+        ...(traceId ? { trace_id: traceId } : {}),
+        environment,
+        tenant: tenantId ?? null,
+        endpoint,
+        method,
+        path,
+        status,
+        ...(code ? { code } : {}),
+        ...(verdict ? { verdict } : {}),
+        duration_ms: roundMs(durationMs),
+        timings_ms: Object.fromEntries(Object.entries(timings).map(([stage, ms]) => [stage, roundMs(ms)])),
+      },
+      'request',
+    )
+  }
+}
+
+/** A path that is none of ours may be anything, a pasted key included: its digest is enough to tell repeats. */
+function digestOf(path: string): string {
+  return `unknown:${createHash('sha256').update(path).digest('hex').slice(0, 12)}`
+}

@@ -1,0 +1,61 @@
+/** Which HTTP server serves, and why: uWebSockets.js where its binary loads, Node's own anywhere else. */
+import { ListenError, type Listener, type ListenerOptions } from './listener.js'
+import { uwsRelease } from './uws-package.js'
+
+export type TransportName = 'uws' | 'node'
+/** `preferred`: nothing was asked for, and the first choice loads. `unavailable`: it does not. */
+export type TransportReason = 'preferred' | 'configured' | 'unavailable'
+
+export interface Transport {
+  name: TransportName
+  /** Of the package of uWebSockets.js, or of Node. */
+  version: string
+  reason: TransportReason
+  /** What it is and why it serves, for people. */
+  description: string
+}
+
+/** What the listener calls; a package without them is another one under the name, or its slow imitation. */
+const USED = ['App', 'SSLApp', 'us_listen_socket_close', 'us_socket_local_port', 'getParts']
+
+/** @throws ListenError where uWebSockets.js is asked for and does not load */
+export async function chooseTransport(wanted: 'auto' | TransportName): Promise<Transport> {
+  if (wanted === 'node') return nodeTransport('configured', 'COUNTERSIGN_HTTP=node')
+  const obstacle = await uwsObstacle()
+  if (obstacle === null) {
+    const { package: name, version } = uwsRelease()
+    const release = name === 'uWebSockets.js' ? version : `${version} of ${name}`
+    const [reason, why] =
+      wanted === 'uws' ? (['configured', ' (COUNTERSIGN_HTTP=uws)'] as const) : (['preferred', ''] as const)
+    return { name: 'uws', version, reason, description: `uWebSockets.js ${release}${why}` }
+  }
+  if (wanted === 'uws')
+    throw new ListenError(`COUNTERSIGN_HTTP=uws, and uWebSockets.js does not load: ${obstacle}`)
+  return nodeTransport('unavailable', `uWebSockets.js does not load: ${obstacle}`)
+}
+
+/** Loads the transport, and nothing of the other one. @throws ListenError */
+export async function listen(options: ListenerOptions, { name }: Pick<Transport, 'name'>): Promise<Listener> {
+  if (name === 'uws') return (await import('./uws-listener.js')).listenOnUws(options)
+  return (await import('./node-listener.js')).listenOnNode(options)
+}
+
+function nodeTransport(reason: TransportReason, why: string): Transport {
+  const { version } = process
+  return { name: 'node', version, reason, description: `node:http of ${version} (${why})` }
+}
+
+/** What keeps uWebSockets.js from serving, in a line; null where nothing does. */
+async function uwsObstacle(): Promise<string | null> {
+  try {
+    const module: Record<string, unknown> = { ...(await import('uWebSockets.js')) }
+    const missing = USED.filter((name) => typeof module[name] !== 'function')
+    return missing.length === 0 ? null : `it lacks ${missing.join(', ')}`
+  } catch (error) {
+    // The package says which Nodes it supports, and in the next line what happened.
+    const [general, particular] = String((error as Error).message)
+      .split('\n')
+      .filter(Boolean)
+    return particular?.replace(/^Error: /, '') ?? general ?? 'for an unknown reason'
+  }
+}

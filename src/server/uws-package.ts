@@ -1,0 +1,24 @@
+/** Where the package of uWebSockets.js lies and what it says of itself: read as files, nothing of it is run. */
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+
+const NAME = 'uWebSockets.js'
+
+/** @throws Error when it is not installed */
+export function uwsFolder(): string {
+  // The package exports neither its binaries nor its package.json, so that no resolver finds them.
+  const folders = createRequire(import.meta.url).resolve.paths(NAME) ?? []
+  const folder = folders.map((modules) => join(modules, NAME)).find(existsSync)
+  if (!folder) throw new Error(`${NAME} is not installed`)
+  return folder
+}
+
+/** Name and version of what is installed under the name: a repack, or upstream's own release. */
+export function uwsRelease(folder = uwsFolder()): { package: string; version: string } {
+  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    name: string
+    version: string
+  }
+  return { package: name, version }
+}

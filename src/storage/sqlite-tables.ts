@@ -1,0 +1,148 @@
+/** Which column of which table holds which field of a record; a field without a column does not compile. */
+import type {
+  ApiKeyRecord,
+  AuditRecord,
+  AuditSealRecord,
+  CaptureRecord,
+  ErasureRecord,
+  IdempotencyRecord,
+  KeyringRecord,
+  LoginLinkRecord,
+  ReferenceRecord,
+  SessionRecord,
+  SigningSecretRecord,
+  SubjectRecord,
+  TenantRecord,
+} from './records.js'
+
+export interface Table {
+  /** What follows SELECT or RETURNING: the columns under the names of the fields. */
+  fields: string
+  /** Takes a record by the names of its fields. */
+  insert: string
+  /** The same, in the place of a row with the same key. */
+  replace: string
+}
+
+/** Columns are named in every statement, so that their order in the file, which migrations change, means nothing. */
+function table<Row>(name: string, columnOf: Record<keyof Row & string, string>): Table {
+  const pairs = Object.entries<string>(columnOf)
+  const columns = pairs.map(([, column]) => column).join(', ')
+  const values = pairs.map(([field]) => `@${field}`).join(', ')
+  const into = `INTO ${name} (${columns}) VALUES (${values})`
+  return {
+    fields: pairs.map(([field, column]) => `${column} AS "${field}"`).join(', '),
+    insert: `INSERT ${into}`,
+    replace: `INSERT OR REPLACE ${into}`,
+  }
+}
+
+export const TENANT = table<TenantRecord>('tenant', {
+  id: 'id',
+  name: 'name',
+  createdAt: 'created_at',
+  ratePerSecond: 'rate_per_second',
+  burst: 'burst',
+  fmr: 'fmr',
+  productionIssuedAt: 'production_issued_at',
+  productionRevealedAt: 'production_revealed_at',
+})
+
+export const API_KEY = table<ApiKeyRecord>('api_key', {
+  id: 'id',
+  tenantId: 'tenant_id',
+  type: 'type',
+  hash: 'hash',
+  hint: 'hint',
+  createdAt: 'created_at',
+  validUntil: 'valid_until',
+  revokedAt: 'revoked_at',
+})
+
+export const SIGNING_SECRET = table<SigningSecretRecord>('signing_secret', {
+  id: 'id',
+  tenantId: 'tenant_id',
+  sealed: 'sealed',
+  createdAt: 'created_at',
+  validUntil: 'valid_until',
+})
+
+export const SUBJECT = table<SubjectRecord>('subject', {
+  id: 'id',
+  tenantId: 'tenant_id',
+  environment: 'environment',
+  lookup: 'lookup',
+  wrappedKey: 'wrapped_key',
+  createdAt: 'created_at',
+  failures: 'failures',
+  lockedUntil: 'locked_until',
+  disabledAt: 'disabled_at',
+})
+
+export const REFERENCE = table<ReferenceRecord>('reference', {
+  id: 'id',
+  subjectId: 'subject_id',
+  model: 'model',
+  sealed: 'sealed',
+  createdAt: 'created_at',
+})
+
+export const CAPTURE = table<CaptureRecord>('capture', {
+  subjectId: 'subject_id',
+  digest: 'digest',
+  sealed: 'sealed',
+  seenAt: 'seen_at',
+})
+
+export const IDEMPOTENCY = table<IdempotencyRecord>('idempotency', {
+  scope: 'scope',
+  lookup: 'lookup',
+  subjectId: 'subject_id',
+  payloadHash: 'payload_hash',
+  status: 'status',
+  sealed: 'sealed',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+})
+
+export const ERASURE = table<ErasureRecord>('erasure', {
+  lookup: 'lookup',
+  erasureId: 'erasure_id',
+  erasedAt: 'erased_at',
+  references: 'reference_count',
+  captures: 'capture_count',
+  idempotencyRecords: 'idempotency_count',
+  expiresAt: 'expires_at',
+})
+
+export const AUDIT = table<AuditRecord>('audit', {
+  tenantId: 'tenant_id',
+  sequence: 'sequence',
+  entry: 'entry',
+  hash: 'hash',
+})
+
+export const AUDIT_SEAL = table<AuditSealRecord>('audit_seal', {
+  tenantId: 'tenant_id',
+  sequence: 'sequence',
+  mac: 'mac',
+})
+
+export const KEYRING = table<KeyringRecord>('keyring', {
+  masterKeyId: 'master_key_id',
+  sealed: 'sealed',
+  createdAt: 'created_at',
+  generation: 'generation',
+})
+
+export const LOGIN_LINK = table<LoginLinkRecord>('login_link', {
+  hash: 'hash',
+  tenantId: 'tenant_id',
+  expiresAt: 'expires_at',
+})
+
+export const DASHBOARD_SESSION = table<SessionRecord>('dashboard_session', {
+  hash: 'hash',
+  tenantId: 'tenant_id',
+  expiresAt: 'expires_at',
+})

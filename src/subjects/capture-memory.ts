@@ -1,0 +1,120 @@
+/** Replayed captures: the same image, or a nearly identical embedding, seen before for the user within 24 hours. */
+import { type Clock, DAY_MS } from '../clock.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
+import type { Subject, SubjectVault } from './subject-vault.js'
+
+const REPLAY_WINDOW_MS = DAY_MS
+/** Bounds the embeddings that one verify opens: the newest. An identical file is told among all. */
+const MOST_CAPTURES = 64
+/** Two captures of a living face never agree this well; a re-encoded copy of one capture does. */
+const NEARLY_IDENTICAL = 0.98
+
+/** What is compared of a request's images. */
+export interface Capture {
+  /** One an image, keyed by the user's data key. */
+  digests: Buffer[]
+  /** Of the image that counted. */
+  embedding: Float32Array
+}
+
+export interface CaptureMemory {
+  /** All that can be computed of the images before their embeddings, of this many dimensions, are there. */
+  digest(subject: Subject, images: Buffer[], dimensions: number): Buffer[]
+  /** Whether a capture like this one was seen before, or is on its way in another request. */
+  isReplay(subject: Subject, capture: Capture, call: { defer(cleanUp: () => void): void }): Promise<boolean>
+  /** Remembers each image; `embeddings` may be fewer than the digests, where only one image counted. */
+  remember(
+    tx: StoreTransaction,
+    subject: Subject,
+    digests: Buffer[],
+    embeddings: Float32Array[],
+  ): Promise<void>
+}
+
+interface StoredCapturesParts {
+  store: Store
+  vault: SubjectVault
+  clock: Clock
+  /** How alike two embeddings are: 1 for the same. */
+  similarity: (a: Float32Array, b: Float32Array) => number
+}
+
+export class StoredCaptures implements CaptureMemory {
+  /** By subject; the store does not know them yet. Without them, parallel requests with one capture would all pass for its first use. */
+  private readonly underWay = new Map<string, Capture[]>()
+
+  constructor(private readonly parts: StoredCapturesParts) {}
+
+  digest(subject: Subject, images: Buffer[], dimensions: number): Buffer[] {
+    subject.captureTransform(dimensions)
+    return images.map((image) => this.parts.vault.captureDigest(subject, image))
+  }
+
+  async isReplay(
+    subject: Subject,
+    capture: Capture,
+    call: { defer(cleanUp: () => void): void },
+  ): Promise<boolean> {
+    const others = this.enter(subject.record.id, capture)
+    call.defer(() => this.leave(subject.record.id, capture))
+    return others.some((other) => this.isAlike(other, capture)) || (await this.isStored(subject, capture))
+  }
+
+  async remember(
+    tx: StoreTransaction,
+    subject: Subject,
+    digests: Buffer[],
+    embeddings: Float32Array[],
+  ): Promise<void> {
+    const { vault, clock } = this.parts
+    for (const [index, digest] of digests.entries())
+      await tx.insertCapture({
+        subjectId: subject.record.id,
+        digest,
+        sealed: vault.sealCapture(subject, vault.captureOf(subject, embeddings[index] ?? embeddings[0]!)),
+        seenAt: clock.now(),
+      })
+  }
+
+  private async isStored(subject: Subject, { digests, embedding }: Capture): Promise<boolean> {
+    const { store, vault, clock } = this.parts
+    const { id } = subject.record
+    const since = clock.now() - REPLAY_WINDOW_MS
+    for (const digest of digests) if (await store.read.hasCapture(id, digest, since)) return true
+    const captures = await store.read.captures(id, since, MOST_CAPTURES)
+    if (captures.length === 0) return false
+    const capture = vault.captureOf(subject, embedding)
+    return captures.some(({ sealed }) => this.isNearlyIdentical(vault.openCapture(subject, sealed), capture))
+  }
+
+  private isAlike(a: Capture, b: Capture): boolean {
+    return (
+      a.digests.some((digest) => b.digests.some((other) => other.equals(digest))) ||
+      this.isNearlyIdentical(a.embedding, b.embedding)
+    )
+  }
+
+  private isNearlyIdentical(a: Float32Array, b: Float32Array): boolean {
+    return a.length === b.length && this.parts.similarity(a, b) >= NEARLY_IDENTICAL
+  }
+
+  /** @returns those that were under way before */
+  private enter(subjectId: string, capture: Capture): Capture[] {
+    const others = this.underWay.get(subjectId) ?? []
+    this.underWay.set(subjectId, [...others, capture])
+    return others
+  }
+
+  private leave(subjectId: string, capture: Capture): void {
+    const rest = this.underWay.get(subjectId)!.filter((other) => other !== capture)
+    if (rest.length > 0) this.underWay.set(subjectId, rest)
+    else this.underWay.delete(subjectId)
+  }
+}
+
+/** Where no model looks at an image, nothing is remembered and nothing is a replay. */
+export const NO_CAPTURES: CaptureMemory = {
+  digest: () => [],
+  isReplay: async () => false,
+  remember: async () => {},
+}

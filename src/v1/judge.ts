@@ -1,0 +1,103 @@
+/** Reaches the verdict of a verify, from lockout, comparison, liveness and replay, and writes what it changes for the user. */
+import { ApiError } from '../api-error.js'
+import type { StoreTransaction } from '../storage/store.js'
+import type { LockoutReason } from '../subjects/lockout.js'
+import type { Subject } from '../subjects/subject-vault.js'
+import type { Call } from './endpoint.js'
+import type { ImageInput } from './images.js'
+import type { Reason } from './reasons.js'
+import type { Comparison } from './recogniser.js'
+import type { Services } from './services.js'
+
+type VerifyCall = Call<ImageInput & { user_id: string }>
+
+export interface Verdict {
+  /** Null for a user who is not enrolled, of whom the sandbox has a scripted verdict all the same. */
+  subject: Subject | null
+  /** Null for an approval. */
+  reason: Reason | null
+  /** Null while the user is locked out: the images were not looked at. */
+  comparison: Comparison | null
+  replaySuspected: boolean
+  /** Of the images, to be remembered. */
+  digests: Buffer[]
+  /** Until the user may try again, where that is known. */
+  waitMs?: number | undefined
+}
+
+type JudgeServices = Pick<
+  Services,
+  'vault' | 'store' | 'clock' | 'config' | 'recogniser' | 'lockout' | 'captures'
+>
+
+export class Judge {
+  constructor(private readonly services: JudgeServices) {}
+
+  /** @throws ApiError reference_not_found, reference_model_mismatch; those of lockout and recogniser */
+  async judge(call: VerifyCall, lookup: Buffer, images: Buffer[], threshold: number): Promise<Verdict> {
+    const { clock, lockout } = this.services
+    await lockout.takeAttempt(lookup, call)
+    const subject = await this.findSubject(call, lookup)
+    const locked = subject && lockout.refusal(subject.record, clock.now())
+    if (locked) {
+      const { reason, waitMs } = locked
+      return { subject, reason, comparison: null, replaySuspected: false, digests: [], waitMs }
+    }
+    return this.compare(call, subject, images, threshold)
+  }
+
+  /** Inside the transaction. Resolves with what the verdict began for the user. @throws ApiError reference_not_found */
+  async settle(tx: StoreTransaction, verdict: Verdict, at: number): Promise<LockoutReason | undefined> {
+    const { subject, comparison, digests, reason } = verdict
+    if (!subject) return undefined
+    const fresh = await tx.subject(subject.record.lookup)
+    // Erased, or erased and enrolled anew, while this verify ran: its verdict is about nobody.
+    if (fresh?.subject.id !== subject.record.id) throw new ApiError('reference_not_found')
+    if (!comparison) return undefined
+    const { lockout, captures } = this.services
+    const begun = await lockout.count(tx, fresh.subject, { approved: reason === null, at })
+    await captures.remember(tx, subject, digests, [comparison.sample.embedding])
+    return begun
+  }
+
+  private async findSubject({ input, environment }: VerifyCall, lookup: Buffer): Promise<Subject | null> {
+    const { vault, store, recogniser } = this.services
+    const subject = await vault.find(store.read, lookup, input.user_id)
+    if (subject?.reference && subject.reference.model !== recogniser.model)
+      throw new ApiError('reference_model_mismatch', {
+        message: `The reference was made with model ${subject.reference.model}; ${environment} runs ${recogniser.model}.`,
+      })
+    return subject
+  }
+
+  private async compare(
+    call: VerifyCall,
+    subject: Subject | null,
+    images: Buffer[],
+    threshold: number,
+  ): Promise<Verdict> {
+    const { vault, recogniser, captures } = this.services
+    const { input, deadlineMs, signal } = call
+    const reference = subject?.reference ? vault.openReference(subject, subject.reference).embedding : null
+    const comparing = recogniser.verify(
+      { userId: input.user_id, images, input, deadlineMs, signal },
+      reference,
+      threshold,
+    )
+    // Here and not when they are needed: meanwhile the engine computes.
+    const digests = subject && reference ? captures.digest(subject, images, reference.length) : []
+    const comparison = await comparing
+    Object.assign(call.timings, comparison.timingsMs)
+    const { embedding } = comparison.sample
+    const replaySuspected =
+      subject !== null && (await captures.isReplay(subject, { digests, embedding }, call))
+    const reason = this.reasonAgainst(comparison, replaySuspected)
+    return { subject, reason, comparison, replaySuspected, digests }
+  }
+
+  private reasonAgainst({ matches, sample }: Comparison, replaySuspected: boolean): Reason | null {
+    if (sample.liveness.passed === false) return 'liveness_failed'
+    if (!matches) return 'no_match'
+    return replaySuspected && this.services.config.replayPolicy === 'reject' ? 'replayed_capture' : null
+  }
+}

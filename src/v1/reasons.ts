@@ -1,0 +1,9 @@
+/** Why a verdict can be a rejection. */
+export const REASONS = [
+  'no_match',
+  'liveness_failed',
+  'replayed_capture',
+  'locked_out',
+  'reference_disabled',
+] as const
+export type Reason = (typeof REASONS)[number]

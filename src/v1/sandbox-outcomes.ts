@@ -1,0 +1,42 @@
+/** The sandbox's script: the outcomes that the caller chooses by the end of the user id. */
+import { ApiError, retryAfter } from '../api-error.js'
+import type { Endpoint } from './endpoint.js'
+
+/** What a `user_id` may end in, and what it brings about. */
+export const SANDBOX_OUTCOMES = {
+  '+match': 'verify approves',
+  '+no_match': 'verify rejects with reason no_match',
+  '+spoof': 'enroll gets liveness_failed, verify rejects with reason liveness_failed',
+  '+low_quality': 'low_quality',
+  '+no_face': 'face_not_found',
+  '+multiple_faces': 'multiple_faces',
+  '+rate_limited': 'rate_limited, on every endpoint that takes a user',
+  '+unavailable': 'overloaded, on every endpoint that takes a user',
+} as const
+
+type Suffix = keyof typeof SANDBOX_OUTCOMES
+
+export function sandboxSuffix(userId: string): Suffix | null {
+  const suffixes = Object.keys(SANDBOX_OUTCOMES) as Suffix[]
+  return suffixes.find((suffix) => userId.endsWith(suffix)) ?? null
+}
+
+/** The outcomes that do not depend on an image. @throws ApiError rate_limited, overloaded */
+export function refuseScripted(userId: string): void {
+  const suffix = sandboxSuffix(userId)
+  if (suffix === '+rate_limited') throw new ApiError('rate_limited', { headers: retryAfter(1) })
+  if (suffix === '+unavailable') throw new ApiError('overloaded', { headers: retryAfter(1) })
+}
+
+/** An endpoint as the sandbox has it. Those that ask the recogniser are refused by it, after what is wrong with the request. */
+export function scripted(endpoint: Endpoint<unknown>): Endpoint<unknown> {
+  if (endpoint.usesEngine) return endpoint
+  return {
+    ...endpoint,
+    async handle(call) {
+      const { user_id } = (call.input ?? {}) as { user_id?: string }
+      if (user_id !== undefined) refuseScripted(user_id)
+      return endpoint.handle(call)
+    },
+  }
+}

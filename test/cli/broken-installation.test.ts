@@ -1,0 +1,118 @@
+/** Each native part hidden in turn, in a copy of the built package. */
+import { writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Workplace, workplace } from '../support/command.js'
+import { face } from '../support/faces.js'
+import { copyPackage, type PackageCopy } from '../support/package-copy.js'
+
+let copy: PackageCopy
+let place: Workplace
+beforeAll(async () => {
+  copy = await copyPackage()
+  place = await workplace({}, copy.main)
+  await writeFile(place.path('ada.jpg'), await face('ada'))
+})
+afterAll(async () => {
+  await place?.dispose()
+  await copy?.dispose()
+})
+
+const UNLOADABLE = "throw new Error('libfoo.so.1: cannot open shared object file')"
+
+/** Each part as it breaks: at its import, SQLite at its first use. */
+const BROKEN: Record<string, string> = {
+  'uWebSockets.js': UNLOADABLE,
+  'onnxruntime-node': UNLOADABLE,
+  sharp: UNLOADABLE,
+  'better-sqlite3': `module.exports = class { constructor() { ${UNLOADABLE} } }`,
+}
+
+const HIDDEN: Record<string, (part: string) => Promise<void>> = {
+  'is missing': (part) => copy.remove(part),
+  'does not load': (part) => copy.replace(part, BROKEN[part]!),
+}
+
+/** A command that cannot do without the part. */
+const NEEDED_BY: Record<string, () => string[]> = {
+  'onnxruntime-node': () => ['compare', place.path('ada.jpg'), place.path('ada.jpg')],
+  sharp: () => ['compare', place.path('ada.jpg'), place.path('ada.jpg')],
+  'better-sqlite3': () => ['tenant', 'create', 'acme'],
+}
+
+interface Finding {
+  check: string
+  status: string
+  remedy?: string
+}
+
+async function examine() {
+  const { code, json, stderr } = await place.spawn(['doctor', '--json'])
+  const problems = (json.findings as Finding[]).filter(({ status }) => status === 'problem')
+  return { code, stderr, problems }
+}
+
+describe.each(Object.keys(BROKEN))('where %s', (part) => {
+  it.each(Object.keys(HIDDEN))(
+    '%s, doctor names it, and what needs it points to doctor',
+    {
+      timeout: 90_000,
+    },
+    async (how) => {
+      await HIDDEN[how]!(part)
+      try {
+        const [examined, used] = await Promise.all([
+          examine(),
+          NEEDED_BY[part] && place.spawn(NEEDED_BY[part]()),
+        ])
+        expect(examined).toMatchObject({ code: 1, stderr: '' })
+        expect(examined.problems).toContainEqual(
+          expect.objectContaining({ check: part, remedy: expect.stringContaining('npm ci') }),
+        )
+        if (used) {
+          expect(used).toMatchObject({ code: 1, stdout: '' })
+          expect(used.stderr).toContain('countersign doctor')
+        }
+      } finally {
+        await copy.restore()
+      }
+    },
+  )
+})
+
+describe('where no native part is left', () => {
+  beforeAll(async () => {
+    for (const part of Object.keys(BROKEN)) await copy.remove(part)
+  })
+  afterAll(() => copy.restore())
+
+  it.each([['--help'], ['--version'], ['serve --help'], ['tenant create --help']])(
+    '%s works',
+    async (args) => {
+      expect(await place.spawn(args.split(' '))).toMatchObject({ code: 0, stderr: '' })
+    },
+  )
+
+  it('every command still tells its options', async () => {
+    const { code, stdout } = await place.spawn(['completion', 'bash'])
+    expect(code).toBe(0)
+    for (const option of ['--demo', '--rate-limit', '--fmr', '--anchor', '--finish', '--mirror'])
+      expect(stdout).toContain(option)
+  })
+
+  it.each([['serve --deamon'], ['nonsense']])('%s is wrong usage, as ever', async (args) => {
+    expect(await place.spawn(args.split(' '))).toMatchObject({ code: 2, stdout: '' })
+  })
+})
+
+it('a part that ends the process that loads it does not end doctor', async () => {
+  await copy.replace('onnxruntime-node', "process.kill(process.pid, 'SIGILL')")
+  try {
+    const { code, problems } = await examine()
+    expect(code).toBe(1)
+    expect(problems).toEqual([
+      expect.objectContaining({ check: 'onnxruntime-node', detail: expect.stringContaining('SIGILL') }),
+    ])
+  } finally {
+    await copy.restore()
+  }
+})

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import { CATALOGUE } from '../../../models/install/catalogue.js'
+import { downloadedPackDocument } from '../../../models/install/downloaded-pack.js'
+import { parsePackManifest } from '../../../models/pack/model-pack.js'
+
+it.each(CATALOGUE.filter((entry) => entry.kind === 'downloaded').map((entry) => [entry.id, entry] as const))(
+  'the pack.json of %s is a valid one, and names every file',
+  (_id, entry) => {
+    const { id, detector, embedder } = parsePackManifest(downloadedPackDocument(entry))
+    expect(id).toBe(entry.id)
+    expect([detector, embedder].map(({ file, sha256, licence }) => ({ file, sha256, licence }))).toEqual(
+      entry.files.map(({ file, sha256, licence }) => ({ file, sha256, licence })),
+    )
+  },
+)

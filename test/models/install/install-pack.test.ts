@@ -1,0 +1,107 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { type InstallOptions, installPack } from '../../../models/install/install-pack.js'
+import { openPackSource, type PackSource } from '../../../models/install/pack-source.js'
+import { CodedError } from '../../../src/errors.js'
+import { writeBroughtPack } from '../../support/packs.js'
+
+let folder: string
+let brought: string
+let source: PackSource
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-install-'))
+  brought = join(folder, 'brought')
+  await writeBroughtPack(brought, inject('modelsDir'))
+  source = await openPackSource(brought)
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const modelsDir = () => join(folder, 'models')
+const NETWORKS = ['detector.onnx', 'landmarks.onnx', 'embedder.onnx', 'embedder-int8.onnx']
+
+function install(options: Partial<InstallOptions> = {}) {
+  const whole = { modelsDir: modelsDir(), replace: false, tryNetworks: async () => {}, ...options }
+  return installPack(source, 'the source', whole)
+}
+
+it('has its networks tried before it is in place, and tells how far it is', async () => {
+  const progress: Array<[number, number, string]> = []
+  const seen: string[][] = []
+  const pack = await install({
+    onProgress: (...step) => progress.push(step),
+    tryNetworks: async (packDir) => {
+      expect(packDir).not.toBe(join(modelsDir(), 'brought'))
+      seen.push(readdirSync(packDir).sort())
+    },
+  })
+  expect(pack).toMatchObject({ modelId: 'brought@1.0.0', dir: join(modelsDir(), 'brought') })
+  expect(seen).toEqual([[...NETWORKS, 'pack.json'].sort()])
+  expect(progress).toEqual([...NETWORKS, 'trying every network'].map((label, done) => [done, 5, label]))
+  expect(readdirSync(modelsDir())).toEqual(['brought'])
+})
+
+it('asks the source for nothing but its manifest where the pack is in place and whole', async () => {
+  await install()
+  const asked: string[] = []
+  const tried: string[] = []
+  const { read } = source
+  source = {
+    fetch: async () => void asked.push('all of it'),
+    read: (name) => {
+      asked.push(name)
+      return read(name)
+    },
+  }
+  await install({ tryNetworks: async (packDir) => void tried.push(packDir) })
+  expect({ asked, tried }).toEqual({ asked: ['pack.json'], tried: [] })
+})
+
+it('leaves nothing behind of networks that do not run, and keeps the reason', async () => {
+  const reason = new Error('no such operator')
+  const failure = await install({ tryNetworks: () => Promise.reject(reason) }).catch((error) => error)
+  expect(failure).toBeInstanceOf(CodedError)
+  expect(failure).toMatchObject({ code: 'pack_unusable', cause: reason })
+  expect(failure.message).toContain('no such operator')
+  expect(readdirSync(modelsDir())).toEqual([])
+})
+
+describe('refused, with nothing left behind, is a pack', () => {
+  const embedder = () => join(brought, 'embedder.onnx')
+  const bring = (changes: Parameters<typeof writeBroughtPack>[2]) =>
+    writeBroughtPack(brought, inject('modelsDir'), changes)
+  const spoilt: Record<string, [code: string, spoil: () => unknown]> = {
+    'with a flipped bit': [
+      'pack_file_mismatch',
+      () => {
+        const bytes = readFileSync(embedder())
+        bytes[bytes.length >> 1]! ^= 1
+        writeFileSync(embedder(), bytes)
+      },
+    ],
+    'without one of its networks': ['pack_file_missing', () => rmSync(embedder())],
+    'whose manifest names a file elsewhere': [
+      'pack_invalid',
+      () => bring((manifest) => ({ embedder: { ...(manifest.embedder as object), file: '../x.onnx' } })),
+    ],
+    'named baseline': ['reserved_name', () => bring(() => ({ id: 'baseline' }))],
+    'without pack.json': ['pack_not_found', () => rmSync(join(brought, 'pack.json'))],
+  }
+  for (const [what, [code, spoil]] of Object.entries(spoilt))
+    it(what, async () => {
+      await spoil()
+      await expect(install()).rejects.toMatchObject({ code })
+      mkdirSync(modelsDir(), { recursive: true })
+      expect(readdirSync(modelsDir())).toEqual([])
+    })
+
+  it('in whose place stands a folder of something else', async () => {
+    const taken = join(modelsDir(), 'brought')
+    mkdirSync(taken, { recursive: true })
+    writeFileSync(join(taken, 'notes.txt'), 'mine')
+    await expect(install()).rejects.toMatchObject({ code: 'folder_occupied' })
+    expect(readdirSync(taken)).toEqual(['notes.txt'])
+    expect(readdirSync(modelsDir())).toEqual(['brought'])
+  })
+})

@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process'
+import {
+  createWriteStream,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openPackSource } from '../../../models/install/pack-source.js'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-source-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const path = (...names: string[]) => join(folder, ...names)
+const inPlace = (command: string, ...args: string[]) => execFileSync(command, args, { cwd: folder })
+const open = (name: string) => openPackSource(path(name))
+
+const NETWORK = Buffer.alloc(2_000_000, 'network')
+
+/** What looks like a pack from outside: nothing here reads its manifest. */
+function write(name: string): void {
+  mkdirSync(path(name))
+  writeFileSync(path(name, 'pack.json'), `{ "of": "${name}" }`)
+  writeFileSync(path(name, 'network.onnx'), NETWORK)
+}
+
+describe('a pack is read from', () => {
+  for (const [what, name, ...command] of [
+    ['a folder', 'pack', 'true'],
+    ['a .tar.gz of the folder', 'pack.tar.gz', 'tar', 'czf', 'pack.tar.gz', 'pack'],
+    ['a .tar.gz of its files', 'flat.tgz', 'tar', 'czf', 'flat.tgz', '-C', 'pack', '.'],
+    ['a .zip', 'pack.zip', 'python3', '-m', 'zipfile', '-c', 'pack.zip', 'pack'],
+  ] as Array<[string, string, string, ...string[]]>)
+    it(what, async () => {
+      write('pack')
+      inPlace(...(command as [string, ...string[]]))
+      const source = await open(name)
+      expect((await source.read('pack.json'))?.toString()).toBe('{ "of": "pack" }')
+      expect((await source.read('network.onnx'))?.equals(NETWORK)).toBe(true)
+      expect(await source.read('absent.onnx')).toBeNull()
+    })
+})
+
+describe('refused is', () => {
+  it('an archive of two', async () => {
+    write('a')
+    write('b')
+    inPlace('tar', 'czf', 'two.tgz', 'a', 'b')
+    await expect(open('two.tgz')).rejects.toMatchObject({ code: 'no_pack' })
+  })
+
+  it('an archive that was cut off', async () => {
+    write('pack')
+    inPlace('tar', 'czf', 'pack.tgz', 'pack')
+    const whole = readFileSync(path('pack.tgz'))
+    writeFileSync(path('cut.tgz'), whole.subarray(0, whole.length >> 1))
+    await expect(open('cut.tgz')).rejects.toMatchObject({ code: 'archive_unreadable' })
+  })
+
+  it('an archive that unpacks without end', async () => {
+    await pipeline(zeros(2 ** 30 + 2 ** 20), createGzip({ level: 1 }), createWriteStream(path('bomb.tgz')))
+    await expect(open('bomb.tgz')).rejects.toMatchObject({ code: 'archive_unreadable' })
+  })
+
+  it('some other file', async () => {
+    writeFileSync(path('x'), 'x')
+    await expect(open('x')).rejects.toMatchObject({ code: 'no_pack' })
+  })
+
+  it('a path where nothing is', async () => {
+    await expect(open('none')).rejects.toMatchObject({ code: 'file_not_found' })
+  })
+})
+
+it('a link in an archive stands for no file', async () => {
+  write('pack')
+  rmSync(path('pack', 'network.onnx'))
+  symlinkSync('/etc/passwd', path('pack', 'network.onnx'))
+  inPlace('tar', 'czf', 'link.tgz', 'pack')
+  expect(await (await open('link.tgz')).read('network.onnx')).toBeNull()
+})
+
+function* zeros(bytes: number): Generator<Buffer> {
+  const chunk = Buffer.alloc(2 ** 20)
+  for (let sent = 0; sent < bytes; sent += chunk.length) yield chunk
+}

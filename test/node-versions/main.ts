@@ -1,0 +1,59 @@
+/** `npm run test:nodes`: what must hold on other versions of Node, each in a copy of the checkout; ends with the totals. */
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join, relative } from 'node:path'
+import { packageFile } from '../../src/package-root.js'
+import { checksOf, type Place } from './checks.js'
+import { fetchNode } from './node-release.js'
+
+/** Where nothing else is asked for: the lines with long-term support that the suite itself does not run on. */
+const MAJORS = [24, 26]
+/** What a fresh clone does not have. */
+const LEFT_OUT = new Set(['node_modules', 'dist', '.git', 'data', join('native', 'build')])
+
+const totals = { passed: 0, failed: 0, skipped: 0 }
+const majors = process.argv.slice(2).map(Number)
+for (const major of majors.length > 0 ? majors : MAJORS) {
+  const folder = await mkdtemp(join(tmpdir(), `countersign-node-${major}-`))
+  try {
+    await tryNode(major, folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+if (totals.failed > 0) process.exitCode = 1
+const { passed, failed, skipped } = totals
+console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+
+async function tryNode(major: number, folder: string): Promise<void> {
+  const node = fetchNode(major, folder)
+  const place: Place = {
+    checkout: join(folder, 'checkout'),
+    dataDir: join(folder, 'data'),
+    bin: 'bin' in node ? node.bin : '',
+  }
+  const checks = checksOf(place)
+  if ('reason' in node) {
+    console.log(`Node ${major}: skipped, because it cannot be had here: ${node.reason}`)
+    totals.skipped += checks.length
+    return
+  }
+  await mkdir(place.dataDir)
+  await cp(packageFile(), place.checkout, {
+    recursive: true,
+    filter: (path) => {
+      const inside = relative(packageFile(), path)
+      return !LEFT_OUT.has(inside) && basename(inside) !== 'node_modules'
+    },
+  })
+  for (const { title, run } of checks) {
+    try {
+      await run()
+      totals.passed++
+      console.log(`Node ${major}: passed: ${title}`)
+    } catch (error) {
+      totals.failed++
+      console.log(`Node ${major}: FAILED: ${title}: ${(error as Error).message}`)
+    }
+  }
+}
