@@ -29,6 +29,7 @@ process.env.PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
 const COMMANDS = {
   serve: () => [process.execPath, [join(root, 'dist/src/cli/main.js'), 'serve', ...args]],
   test,
+  campaigns: () => [bin('vitest'), ['run', '--project', 'campaigns', ...args]],
   bench: () => [process.execPath, [join(root, 'dist/bench/main.js'), ...args]],
   hostile: () => [process.execPath, [join(root, 'dist/test/hostile/main.js'), ...args]],
   faults: () => [process.execPath, [join(root, 'dist/test/faults/main.js'), ...args]],
@@ -84,6 +85,7 @@ function test() {
     step('Linting', bin('biome'), ['check', '.'])
     step('Type-checking the tests', bin('tsc'), ['-p', join(root, 'test', 'tsconfig.json')])
     step('Type-checking the dashboard', bin('tsc'), ['-p', join(root, 'src', 'dashboard', 'web')])
+    return [bin('vitest'), ['run', '--project', 'rules']]
   }
   return [bin('vitest'), ['run', ...args]]
 }

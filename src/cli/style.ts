@@ -45,36 +45,75 @@ export function fields(rows: Field[]): string {
   return table(rows.map(([text, value]) => [{ text, style: 'dim' }, value]))
 }
 
-/** Left-aligned columns, two spaces apart; on a terminal the last one wraps. */
+/** Left-aligned columns, two spaces apart; on a terminal what does not fit into its column is broken, under itself. */
 export function table(rows: Cell[][]): string {
   const textOf = (cell: Cell) => printable(typeof cell === 'string' ? cell : cell.text)
-  const widths = rows.reduce<number[]>(
+  const natural = rows.reduce<number[]>(
     (widest, row) => row.map((cell, column) => Math.max(widest[column] ?? 0, textOf(cell).length)),
     [],
   )
-  const indent = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0)
+  const { isTTY, columns } = process.stdout
+  const terminal = isTTY && columns ? columns : Number.POSITIVE_INFINITY
+  const widths = widthsFor(natural, terminal)
   const last = widths.length - 1
+  const indent = indentOf(widths.slice(0, last))
+  const styled = (cell: Cell, text: string) => (typeof cell === 'string' ? text : paint(cell.style, text))
   return rows
-    .map((row) =>
-      row
-        .map((cell, column) => {
-          const text = column === last ? wrap(textOf(cell), indent) : textOf(cell)
-          const padded = column === last ? text : text.padEnd(widths[column]!)
-          return typeof cell === 'string' ? padded : paint(cell.style, padded)
-        })
-        .join(GAP)
-        .trimEnd(),
-    )
+    .flatMap((row) => {
+      const texts = row.map(textOf)
+      // Beside the others the last one may have no room at all.
+      const isUnder = indent + Math.min(texts[last]!.length, widths[last]!) > terminal
+      const under = isUnder ? broken(texts[last]!, terminal - 2 * GAP.length) : []
+      const beside = row.slice(0, isUnder ? last : undefined)
+      const pieces = beside.map((_, column) => broken(texts[column]!, widths[column]!))
+      const lines = Array.from({ length: Math.max(...pieces.map(({ length }) => length)) }, (_, line) =>
+        beside
+          .map((cell, column) => {
+            const piece = pieces[column]![line] ?? ''
+            const padded = column === last ? piece : piece.padEnd(widths[column]!)
+            return piece === '' ? padded : styled(cell, padded)
+          })
+          .join(GAP)
+          .trimEnd(),
+      )
+      return [...lines, ...under.map((line) => GAP + GAP + styled(row[last]!, line))]
+    })
     .join('\n')
 }
 
-/** Breaks what does not fit beside `indent` columns of the terminal: under itself, or under the row where there is no room. */
-function wrap(text: string, indent: number): string {
-  const { isTTY, columns } = process.stdout
-  if (!isTTY || !columns || indent + text.length <= columns) return text
-  const lines = (width: number) => new Help().boxWrap(text, width).split('\n')
-  if (columns - indent >= LEAST_COLUMN) return lines(columns - indent).join(`\n${' '.repeat(indent)}`)
-  return ['', ...lines(columns - 2 * GAP.length)].join(`\n${GAP}${GAP}`)
+const indentOf = (widths: number[]) => widths.reduce((sum, width) => sum + width + GAP.length, 0)
+
+/** Takes from the widest columns what the terminal lacks; the last one keeps a readable width, or is put under its row. */
+function widthsFor(natural: number[], terminal: number): number[] {
+  const before = natural.slice(0, -1)
+  const wanted = natural.at(-1)!
+  const least = Math.min(wanted, LEAST_COLUMN)
+  const beside = narrowed(before, terminal - least, LEAST_COLUMN)
+  if (beside) return [...beside, Math.min(wanted, terminal - indentOf(beside))]
+  return [...(narrowed(before, terminal, 1) ?? before), wanted]
+}
+
+/** The widths within `room`, none narrowed to less than `least`; null where that cannot be. */
+function narrowed(natural: number[], room: number, least: number): number[] | null {
+  const widths = [...natural]
+  for (;;) {
+    if (indentOf(widths) <= room) return widths
+    const widest = Math.max(...widths)
+    if (widest <= least) return null
+    widths[widths.indexOf(widest)] = widest - 1
+  }
+}
+
+/** Lines of at most `width`, broken between words where that is possible. */
+function broken(text: string, width: number): string[] {
+  if (text.length <= width) return [text]
+  const help = new Help()
+  // Commander leaves narrow columns unbroken, which then run past the edge.
+  help.minWidthToWrap = 1
+  return help
+    .boxWrap(text, width)
+    .split('\n')
+    .flatMap((line) => line.match(new RegExp(`.{1,${width}}`, 'g')) ?? [])
 }
 
 /** `1 user`, `2 users`. */

@@ -5,7 +5,7 @@ import { thresholdForFmr } from '../../models/pack/model-pack.js'
 import type { Engine } from '../../src/biometrics/engine/engine.js'
 import { scoreOf } from '../../src/biometrics/pipeline/match.js'
 import {
-  buildBaselinePack,
+  copyBaselinePack,
   faceCrop,
   people,
   removeTemporaryDirs,
@@ -17,7 +17,7 @@ let engine: Engine
 const references: Float32Array[] = []
 
 beforeAll(async () => {
-  engine = await startEngine(await buildBaselinePack(), { workers: 2 })
+  engine = await startEngine(copyBaselinePack(), { workers: 2 })
   for (const person of people) {
     const { reference } = await engine.enrol([await (await faceCrop(person)).jpeg().toBuffer()])
     references.push(reference)

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/client.js'
 import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -29,8 +29,15 @@ function addressesOf({ production, sandbox, admin }: ServerProcess): Record<stri
 }
 
 describe('serve', () => {
+  let home: Workplace
+  let server: ServerProcess
+  beforeAll(async () => {
+    home = await workplace()
+    server = await home.serve([], { COUNTERSIGN_LOG_LEVL: 'debug' })
+  })
+  afterAll(() => home?.dispose())
+
   it('prints three addresses, and each of them answers', async () => {
-    const server = await place.serve()
     expect(server.stderr()).toMatch(/Production +http:\/\/127\.0\.0\.1:\d+\/v1\n/)
     expect(server.stderr()).toMatch(/Sandbox +http:\/\/127\.0\.0\.1:\d+\/v1\n/)
     expect(server.stderr()).toMatch(/Dashboard +http:\/\/127\.0\.0\.1:\d+\/\n/)
@@ -42,6 +49,29 @@ describe('serve', () => {
     expect([production.status, sandbox.status, admin.status]).toEqual([401, 401, 200])
   })
 
+  it('warns of a misspelt variable, and says which one was meant', async () => {
+    expect(server.stderr()).toContain(
+      'warning: COUNTERSIGN_LOG_LEVL is not a setting of Countersign; did you mean COUNTERSIGN_LOG_LEVEL?\n',
+    )
+  })
+
+  it('makes master key and database for their owner alone', async () => {
+    expect(statSync(home.path('master.key')).mode & 0o777).toBe(0o600)
+    for (const file of ['countersign.db', 'countersign.db-wal'])
+      expect([file, statSync(home.path(file)).mode & 0o777]).toEqual([file, 0o600])
+  })
+
+  it('fails with the address when another process listens there, and leaves that one alone', async () => {
+    for (const taken of Object.keys(addressesOf(server))) {
+      const second = await place.spawn(['serve'], { [taken]: addressesOf(server)[taken]! })
+      expect(second.code).toBe(1)
+      expect(second.stderr).toBe(`error: ${addressesOf(server)[taken]} is in use by another process.\n`)
+    }
+    expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
+  })
+})
+
+describe('serve', () => {
   it('writes its log as JSON lines on stdout, and for people on stderr alone', async () => {
     const server = await place.serve()
     await fetch(`${server.production}/v1/health`)
@@ -49,13 +79,6 @@ describe('serve', () => {
     await server.exited
     const lines = server.stdout().trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['request', 'stopping', 'stopped'])
-  })
-
-  it('makes master key and database for their owner alone', async () => {
-    await place.serve()
-    expect(statSync(place.path('master.key')).mode & 0o777).toBe(0o600)
-    for (const file of ['countersign.db', 'countersign.db-wal'])
-      expect([file, statSync(place.path(file)).mode & 0o777]).toEqual([file, 0o600])
   })
 
   it('says that a folder or database from before is open to every user of the machine', async () => {
@@ -149,23 +172,6 @@ describe('serve', () => {
     expect(verified.body).toMatchObject({ verdict: 'approved' })
   })
 
-  it('fails with the address when another process listens there, and leaves that one alone', async () => {
-    const first = await place.serve()
-    for (const taken of Object.keys(addressesOf(first))) {
-      const second = await place.spawn(['serve'], { [taken]: addressesOf(first)[taken]! })
-      expect(second.code).toBe(1)
-      expect(second.stderr).toBe(`error: ${addressesOf(first)[taken]} is in use by another process.\n`)
-    }
-    expect((await fetch(`${first.admin}/readyz`)).status).toBe(200)
-  })
-
-  it('warns of a misspelt variable, and says which one was meant', async () => {
-    const server = await place.serve([], { COUNTERSIGN_LOG_LEVL: 'debug' })
-    expect(server.stderr()).toContain(
-      'warning: COUNTERSIGN_LOG_LEVL is not a setting of Countersign; did you mean COUNTERSIGN_LOG_LEVEL?\n',
-    )
-  })
-
   it('takes its settings and secrets from files, and warns of those that everybody may read', async () => {
     const [settings, secret] = [place.path('countersign.env'), place.path('operator')]
     await writeFile(secret, 'correct horse battery\n', { mode: 0o644 })
@@ -235,13 +241,28 @@ describe('serve --demo', () => {
     expect((await apiClient(`${second.sandbox}/v1`, key).health()).status).toBe(200)
   })
 
-  it('creates nothing beside tenants that are there', async () => {
-    await sandboxKey('acme')
-    const server = await place.serve(['--demo'])
-    await server.told('Keys were shown when they were made')
-    expect(
-      (await place.run(['tenant', 'list', '--json'])).json.map(({ name }: { name: string }) => name),
-    ).toEqual(['acme'])
+  describe('where a tenant is', () => {
+    let home: Workplace
+    let server: ServerProcess
+    beforeAll(async () => {
+      home = await workplace()
+      await home.run(['tenant', 'create', 'acme'])
+      server = await home.serve(['--demo'])
+    })
+    afterAll(() => home?.dispose())
+
+    it('creates nothing beside tenants that are there', async () => {
+      await server.told('Keys were shown when they were made')
+      expect(
+        (await home.run(['tenant', 'list', '--json'])).json.map(({ name }: { name: string }) => name),
+      ).toEqual(['acme'])
+    })
+
+    it('names in its advice a tenant that is there', async () => {
+      await server.told(/reissue-key \S+/)
+      const name = /reissue-key (\S+)/.exec(server.stderr())![1]!
+      expect((await home.run(['tenant', 'reissue-key', name, '--type', 'sandbox'])).code).toBe(0)
+    })
   })
 
   const shell = spawnSync('bash', ['-c', 'command -v curl base64']).status === 0
@@ -262,14 +283,6 @@ describe('serve --demo', () => {
     expect(await run(calls[1]!, key.trim())).toMatchObject({ status: 'enrolled' })
     expect(await run(calls[2]!, key.trim())).toMatchObject({ verdict: 'approved' })
     expect(await run(calls[3]!, key.trim())).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
-  })
-
-  it('names in its advice a tenant that is there', async () => {
-    await sandboxKey('acme')
-    const server = await place.serve(['--demo'])
-    await server.told(/reissue-key \S+/)
-    const name = /reissue-key (\S+)/.exec(server.stderr())![1]!
-    expect((await place.run(['tenant', 'reissue-key', name, '--type', 'sandbox'])).code).toBe(0)
   })
 })
 

@@ -73,11 +73,20 @@ describe.runIf(hasScript)('on a terminal', () => {
   })
 
   it('the last column wraps inside the terminal, under itself', () => {
-    const lines = show(150, { NO_COLOR: '1' }).trimEnd().split('\n')
+    const lines = show(150, { NO_COLOR: '1', COUNTERSIGN_DATA_DIR: '/srv/countersign' }).trimEnd().split('\n')
     const column = lines[0]!.indexOf('MEANING')
     const continued = lines.filter((line) => line.startsWith(' '))
     expect(continued.length).toBeGreaterThan(5)
     for (const line of continued) expect(line.search(/\S/)).toBe(column)
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(150)
+  })
+
+  it.each([150, 100, 60])('nothing runs past the edge of %i columns, however long a value is', (columns) => {
+    const folder = `/srv/${'long-'.repeat(30)}folder`
+    const shown = show(columns, { NO_COLOR: '1', COUNTERSIGN_DATA_DIR: folder })
+    for (const line of shown.split('\n')) expect(line.length).toBeLessThanOrEqual(columns)
+    // Broken into pieces, it is still all there.
+    expect(shown.match(/long-/g)!.length).toBeGreaterThan(20)
+    for (const word of ['VARIABLE', 'MEANING', 'production']) expect(shown).toContain(word)
   })
 })

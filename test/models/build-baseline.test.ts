@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { buildBaseline } from '../../models/baseline/build-baseline.js'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type BuiltFile, buildBaseline } from '../../models/baseline/build-baseline.js'
 import { NETWORK_PINS } from '../../models/baseline/pins.js'
 import { loadModelPack, verifyModelPack } from '../../models/pack/model-pack.js'
 import { WEIGHTS_DIR } from './reference/quantised-weights.js'
@@ -15,6 +15,18 @@ const WEIGHT_FILES =
 
 let root: string
 let outDir: string
+
+/** One build for the tests that only look at its outcome. */
+let built: { dir: string; files: BuiltFile[]; progress: Array<[number, number, string]> }
+
+beforeAll(async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'countersign-built-'))
+  const progress: Array<[number, number, string]> = []
+  const { files } = await buildBaseline({ outDir: dir, onProgress: (...call) => progress.push(call) })
+  built = { dir, files, progress }
+})
+
+afterAll(() => rm(built.dir, { recursive: true }))
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'countersign-build-'))
@@ -47,20 +59,20 @@ async function damagedWeights(file: string): Promise<string> {
 }
 
 test('the pack has the pinned bytes, and every build the same ones', async () => {
-  const { files } = await buildBaseline({ outDir })
+  const { dir, files } = built
   const second = await buildBaseline({ outDir: join(root, 'second') })
   const expected = Object.fromEntries(files.map(({ file, sha256 }) => [file, sha256]))
   expect(second.files).toEqual(files)
-  expect(await hashesOf(outDir)).toEqual(expected)
+  expect(await hashesOf(dir)).toEqual(expected)
   expect(await hashesOf(join(root, 'second'))).toEqual(expected)
   for (const [file, pin] of Object.entries(NETWORK_PINS)) expect(files).toContainEqual({ file, ...pin })
-  for (const { file, bytes } of files) expect((await readFile(join(outDir, file))).byteLength).toBe(bytes)
+  for (const { file, bytes } of files) expect((await readFile(join(dir, file))).byteLength).toBe(bytes)
 })
 
 test('pack.json names the files that lie beside it', async () => {
-  await buildBaseline({ outDir })
-  const pack = JSON.parse(await readFile(join(outDir, 'pack.json'), 'utf8'))
-  const hashes = await hashesOf(outDir)
+  const { dir } = built
+  const pack = JSON.parse(await readFile(join(dir, 'pack.json'), 'utf8'))
+  const hashes = await hashesOf(dir)
   for (const role of [pack.detector, pack.landmarks, pack.embedder]) {
     expect(role.sha256).toBe(hashes[role.file])
     expect(role.licence).not.toBe('')
@@ -78,15 +90,13 @@ test('pack.json names the files that lie beside it', async () => {
 })
 
 test('the engine accepts the pack', async () => {
-  await buildBaseline({ outDir })
-  const pack = await loadModelPack(outDir)
+  const pack = await loadModelPack(built.dir)
   expect(pack.modelId).toBe('baseline@1.0.0')
   await verifyModelPack(pack)
 })
 
-test('progress counts up to its total', async () => {
-  const calls: Array<[number, number, string]> = []
-  await buildBaseline({ outDir, onProgress: (...call) => calls.push(call) })
+test('progress counts up to its total', () => {
+  const calls = built.progress
   expect(calls.map(([done]) => done)).toEqual([1, 2, 3, 4, 5, 6])
   expect(new Set(calls.map(([, total]) => total))).toEqual(new Set([6]))
   expect(calls.every(([, , label]) => label !== '')).toBe(true)
@@ -107,7 +117,7 @@ test('missing weights are refused with advice', async () => {
 })
 
 test('a complete pack is left alone, without a look at the weights', async () => {
-  await buildBaseline({ outDir })
+  await cp(built.dir, outDir, { recursive: true })
   const longAgo = new Date('2020-01-01')
   await utimes(join(outDir, 'pack.json'), longAgo, longAgo)
   const { files } = await buildBaseline({ outDir, weightsDir: join(root, 'nothing') })
@@ -116,7 +126,7 @@ test('a complete pack is left alone, without a look at the weights', async () =>
 })
 
 test('a damaged or unfinished pack is replaced whole', async () => {
-  await buildBaseline({ outDir })
+  await cp(built.dir, outDir, { recursive: true })
   const expected = await hashesOf(outDir)
   await writeFile(join(outDir, 'detector.onnx'), 'damaged')
   await rm(join(outDir, 'pack.json'))

@@ -4,13 +4,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { TaskMessage } from '../../../src/biometrics/channel/engine-protocol.js'
 import { encodeFrame, FrameReader } from '../../../src/biometrics/channel/frames.js'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import type { EngineOptions } from '../../../src/biometrics/types.js'
 import {
-  buildBaselinePack,
+  copyBaselinePack,
   faceCrop,
   people,
   plainPicture,
@@ -19,20 +19,37 @@ import {
   temporaryDir,
 } from '../fixtures.js'
 
-const packDir = await buildBaselinePack()
+const packDir = copyBaselinePack()
 const face = await (await faceCrop(people[0])).jpeg().toBuffer()
 const nobody = await plainPicture().jpeg().toBuffer()
 
 const engines: Engine[] = []
 const incidents: Array<{ kind: string; error: unknown }> = []
 
+const withFaults = (options: Partial<EngineOptions>): Partial<EngineOptions> => ({
+  faultInjection: true,
+  onIncident: (incident) => incidents.push(incident),
+  ...options,
+})
+
 async function start(options: Partial<EngineOptions> = {}): Promise<Engine> {
-  const engine = await startEngine(packDir, {
-    faultInjection: true,
-    onIncident: (incident) => incidents.push(incident),
-    ...options,
-  })
+  const engine = await startEngine(packDir, withFaults(options))
   engines.push(engine)
+  return engine
+}
+
+/** Starting an engine costs more than most of what is asked of one. */
+const kept = new Map<string, Engine>()
+
+/** The engine of earlier tests with these options, healed from what they did to it. */
+async function running(options: Partial<EngineOptions> = {}): Promise<Engine> {
+  const key = JSON.stringify(options)
+  let engine = kept.get(key)
+  if (!engine) {
+    engine = await startEngine(packDir, withFaults(options))
+    kept.set(key, engine)
+  }
+  await expect.poll(() => engine.health().status, { timeout: 10_000 }).toBe('ok')
   return engine
 }
 
@@ -40,7 +57,10 @@ afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.close()))
   incidents.length = 0
 })
-afterAll(removeTemporaryDirs)
+afterAll(async () => {
+  await Promise.all([...kept.values()].map((engine) => engine.close()))
+  removeTemporaryDirs()
+})
 
 const codeOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -61,7 +81,7 @@ describe('starting', () => {
   })
 
   it('fails with a code when the pack was tampered with', async () => {
-    const dir = await buildBaselinePack()
+    const dir = copyBaselinePack()
     writeFileSync(join(dir, 'embedder.onnx'), 'not a network')
     expect(await codeOf(startEngine(dir))).toBe('pack_file_mismatch')
   })
@@ -69,7 +89,7 @@ describe('starting', () => {
 
 describe('a call', () => {
   it('enrols, verifies, compares and inspects, with timings', async () => {
-    const engine = await start()
+    const engine = await running()
     const enrolled = await engine.enrol([face])
     expect(enrolled.reference).toHaveLength(128)
     expect(enrolled.samples[0]!.landmarks).toHaveLength(5)
@@ -87,7 +107,7 @@ describe('a call', () => {
   })
 
   it('needs every image at enrolment, and one at verification', async () => {
-    const engine = await start()
+    const engine = await running()
     await expect(engine.enrol([face, nobody])).rejects.toMatchObject({
       code: 'face_not_found',
       imageIndex: 1,
@@ -102,14 +122,14 @@ describe('a call', () => {
   })
 
   it('takes pictures that lie inside a larger buffer', async () => {
-    const engine = await start()
+    const engine = await running()
     const body = Buffer.concat([Buffer.alloc(100), face, Buffer.alloc(100)])
     const { images } = await engine.inspect([body.subarray(100, 100 + face.length)])
     expect(images[0]).toMatchObject({ width: 420 })
   })
 
   it('is a programming error without images or with a foreign reference', async () => {
-    const engine = await start()
+    const engine = await running()
     await expect(engine.enrol([])).rejects.toThrow(TypeError)
     await expect(engine.verify([face], new Float32Array(64))).rejects.toThrow(TypeError)
   })
@@ -117,7 +137,7 @@ describe('a call', () => {
 
 describe('the queue', () => {
   it('refuses a call beyond its limit at once, and serves the others in order', async () => {
-    const engine = await start({ queueLimit: 2 })
+    const engine = await running({ queueLimit: 2 })
     const order: number[] = []
     const stalled = engine.injectFault({ kind: 'stall', durationMs: 200 })
     const waiting = [1, 2].map((i) => engine.inspect([nobody]).then(() => order.push(i)))
@@ -133,7 +153,7 @@ describe('the queue', () => {
   })
 
   it('drops a waiting call at its deadline or abort, without using a worker', async () => {
-    const engine = await start({ queueLimit: 2 })
+    const engine = await running({ queueLimit: 2 })
     const stalled = engine.injectFault({ kind: 'stall', durationMs: 300 })
     const controller = new AbortController()
     const late = codeOf(engine.inspect([nobody], { deadlineMs: performance.now() + 50 }))
@@ -146,7 +166,7 @@ describe('the queue', () => {
   })
 
   it('drops the result of a running call, and lets the worker finish', async () => {
-    const engine = await start()
+    const engine = await running()
     const controller = new AbortController()
     const late = codeOf(engine.verify([face], new Float32Array(128), { deadlineMs: performance.now() + 5 }))
     const aborted = codeOf(engine.enrol([face], { signal: controller.signal }))
@@ -160,7 +180,7 @@ describe('the queue', () => {
   })
 
   it('never takes a call that is already late or aborted', async () => {
-    const engine = await start()
+    const engine = await running()
     expect(await codeOf(engine.inspect([nobody], { deadlineMs: performance.now() - 1 }))).toBe(
       'deadline_exceeded',
     )
@@ -189,7 +209,7 @@ describe('several tasks in one worker', () => {
 
 describe('a worker that dies', () => {
   it('costs its call a retry, and is replaced', async () => {
-    const engine = await start()
+    const engine = await running()
     await engine.injectFault({ kind: 'exit-on-next-task' })
     expect(await codeOf(engine.enrol([face]))).toBe('resolved')
     expect(engine.health()).toMatchObject({ status: 'ok', workers: { ready: 1 } })
@@ -198,7 +218,7 @@ describe('a worker that dies', () => {
 
   for (const cause of ['throw', 'exhaust'] as const)
     it(`by an uncaught ${cause === 'throw' ? 'error' : 'heap overflow'} costs its call a retry, and nobody else anything`, async () => {
-      const engine = await start({ workers: 2, tasksPerWorker: 2 })
+      const engine = await running({ workers: 2, tasksPerWorker: 2 })
       await engine.injectFault({ kind: `${cause}-on-next-task` })
       const calls = Array.from({ length: 8 }, () => codeOf(engine.enrol([face])))
       await expect.poll(() => engine.health().status, { interval: 1, timeout: 10_000 }).toBe('degraded')
@@ -209,7 +229,7 @@ describe('a worker that dies', () => {
     })
 
   it('of any cause, twice under one call, makes the engine unavailable for that call alone', async () => {
-    const engine = await start({ workers: 2, tasksPerWorker: 2 })
+    const engine = await running({ workers: 2, tasksPerWorker: 2 })
     const broken = (['throw', 'exhaust', 'exit'] as const).map((kind) => codeOf(engine.injectFault({ kind })))
     const innocent = Array.from({ length: 4 }, () => codeOf(engine.enrol([face])))
     expect(await Promise.all(broken)).toEqual(Array(3).fill('engine_unavailable'))
@@ -218,7 +238,7 @@ describe('a worker that dies', () => {
   })
 
   it('leaves the service degraded until its replacement has warmed up, and other calls untouched', async () => {
-    const engine = await start({ workers: 2 })
+    const engine = await running({ workers: 2 })
     // One fault for each worker; the stall makes sure that the second call meets the other worker.
     const stalled = engine.injectFault({ kind: 'stall', durationMs: 100 })
     await engine.injectFault({ kind: 'exit-on-next-task' })
@@ -233,7 +253,7 @@ describe('a worker that dies', () => {
   })
 
   it('keeps nobody else from decoding while its replacement starts', async () => {
-    const engine = await start({ workers: 2, tasksPerWorker: 2 })
+    const engine = await running({ workers: 2, tasksPerWorker: 2 })
     await engine.injectFault({ kind: 'exit-on-next-task' })
     const codes = new Set<string>()
     const until = performance.now() + 1_500
@@ -260,14 +280,14 @@ describe('a worker that dies', () => {
   })
 
   it('twice under one call makes the engine unavailable for it, and for no other', async () => {
-    const engine = await start({ workers: 2 })
+    const engine = await running({ workers: 2 })
     expect(await codeOf(engine.injectFault({ kind: 'exit' }))).toBe('engine_unavailable')
     expect(await codeOf(engine.enrol([face]))).toBe('resolved')
     await expect.poll(() => engine.health().status, { timeout: 5_000 }).toBe('ok')
   })
 
   it('between calls costs none', async () => {
-    const engine = await start()
+    const engine = await running()
     await engine.injectFault({ kind: 'throw-afterwards' })
     await expect.poll(() => incidents.length, { timeout: 5_000 }).toBeGreaterThan(0)
     expect(await codeOf(engine.enrol([face]))).toBe('resolved')
@@ -275,10 +295,10 @@ describe('a worker that dies', () => {
   })
 
   it('is not replaced by one with other networks: calls are refused until the files are right again', async () => {
-    const dir = await buildBaselinePack()
+    const dir = copyBaselinePack()
     const file = join(dir, 'detector.onnx')
     const original = readFileSync(file)
-    const engine = await startEngine(dir, { faultInjection: true, onIncident: (i) => incidents.push(i) })
+    const engine = await startEngine(dir, withFaults({}))
     engines.push(engine)
     await engine.injectFault({ kind: 'exit-on-next-task' })
     writeFileSync(file, 'not a network')
@@ -300,7 +320,7 @@ describe('a worker that dies', () => {
 
 describe('a native crash', () => {
   it('costs the calls under way a retry and nothing else: the process is replaced', async () => {
-    const engine = await start({ workers: 2, tasksPerWorker: 2 })
+    const engine = await running({ workers: 2, tasksPerWorker: 2 })
     await engine.injectFault({ kind: 'crash-on-next-task' })
     const calls = Array.from({ length: 8 }, () => codeOf(engine.enrol([face])))
     expect(await Promise.all(calls)).toEqual(Array(8).fill('resolved'))
@@ -309,7 +329,7 @@ describe('a native crash', () => {
   })
 
   it('that follows one call makes the engine unavailable for it alone', async () => {
-    const engine = await start({ workers: 2, tasksPerWorker: 2 })
+    const engine = await running({ workers: 2, tasksPerWorker: 2 })
     const crash = codeOf(engine.injectFault({ kind: 'crash' }))
     const innocent = Array.from({ length: 6 }, () => codeOf(engine.enrol([face])))
     expect(await crash).toBe('engine_unavailable')
@@ -318,7 +338,7 @@ describe('a native crash', () => {
   })
 
   it('leaves the service degraded until the new process is ready', async () => {
-    const engine = await start()
+    const engine = await running()
     await engine.injectFault({ kind: 'crash-on-next-task' })
     const lost = codeOf(engine.inspect([nobody]))
     await expect.poll(() => engine.health().workers.ready).toBe(0)
@@ -337,18 +357,21 @@ describe('a native crash', () => {
 })
 
 describe('a worker taken over', () => {
-  /** The engine with the path of its socket, at which its workers speak. */
-  async function startWithSocket(): Promise<{ engine: Engine; socketPath: string }> {
+  let engine: Engine
+  /** At which the engine's workers speak. */
+  let socketPath: string
+  beforeAll(async () => {
     const place = temporaryDir()
     vi.stubEnv('TMPDIR', place)
     try {
-      const engine = await start()
-      const folder = readdirSync(place).find((name) => name.startsWith('countersign-engine-'))!
-      return { engine, socketPath: join(place, folder, 'engine.sock') }
+      engine = await startEngine(packDir, { onIncident: (incident) => incidents.push(incident) })
     } finally {
       vi.unstubAllEnvs()
     }
-  }
+    const folder = readdirSync(place).find((name) => name.startsWith('countersign-engine-'))!
+    socketPath = join(place, folder, 'engine.sock')
+  })
+  afterAll(() => engine?.close())
 
   it.each([
     ['a frame of four gigabytes', Buffer.from(Uint32Array.of(0xffffffff, 0).buffer)],
@@ -359,7 +382,6 @@ describe('a worker taken over', () => {
     ['a message of no known kind', Buffer.concat(encodeFrame({ kind: 'other' }))],
     ['that it is ready without saying how', Buffer.concat(encodeFrame({ kind: 'ready' }))],
   ])('that sends %s is cut off, and the service answers on', async (_what, bytes) => {
-    const { engine, socketPath } = await startWithSocket()
     const socket = connect(socketPath)
     await once(socket, 'connect')
     socket.resume().write(bytes)
@@ -374,7 +396,6 @@ describe('a worker taken over', () => {
     ['an embedding of other dimensions', { embedding: new Float32Array(1000) }],
     ['no quality', { quality: null }],
   ])('that answers with %s is cut off, and its call is tried again elsewhere', async (_what, hostile) => {
-    const { engine, socketPath } = await startWithSocket()
     const { samples } = await engine.compare(face, face)
     const socket = connect(socketPath)
     const tasks = new FrameReader<TaskMessage>(1e8, ({ message: { id } }) => {
@@ -397,7 +418,7 @@ describe('the engine process', () => {
   it.skipIf(process.platform !== 'linux')(
     'has no channel to the service but its workers’ sockets',
     async () => {
-      const engine = await start()
+      const engine = await running()
       const environment = readFileSync(`/proc/${engine.health().processId}/environ`, 'utf8')
       expect(environment).not.toContain('NODE_CHANNEL_FD')
     },

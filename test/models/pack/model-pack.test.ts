@@ -9,11 +9,11 @@ import {
   verifyModelPack,
 } from '../../../models/pack/model-pack.js'
 import type { PackManifest } from '../../../models/pack/pack-schema.js'
-import { buildBaselinePack, removeTemporaryDirs, temporaryDir } from '../../biometrics/fixtures.js'
+import { copyBaselinePack, removeTemporaryDirs, temporaryDir } from '../../biometrics/fixtures.js'
 
 afterAll(removeTemporaryDirs)
 
-const baselineDir = await buildBaselinePack()
+const baselineDir = copyBaselinePack()
 const baseline = await loadModelPack(baselineDir)
 
 /** A copy of the baseline's manifest with something changed. */
