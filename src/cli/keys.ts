@@ -14,10 +14,12 @@ import {
   replaceKeyFile,
 } from '../crypto/master-key.js'
 import type { Ledger } from '../ledger.js'
-import { cancel, finish, prepare } from '../rekeying.js'
 import { withLedger } from './ledger.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
 import { progressSteps } from './progress.js'
+
+/** Opens the database, which help of these commands does without. */
+const rekeying = () => import('../rekeying.js')
 
 interface RotateOptions extends OutputOptions {
   newKeyFile?: string
@@ -109,14 +111,13 @@ async function rotateInPlace(options: RotateOptions, ledger: Ledger, config: Con
         'service, and run: countersign keys rotate-master --finish',
     )
   }
-  await prepare(ledger.store, ledger.keys, next)
+  await (await rekeying()).prepare(ledger.store, ledger.keys, next)
   replaceKeyFile(file, next)
   const { store } = ledger
-  // It is loaded already, since a ledger is open; help of this command does without.
   const { findKeys } = await import('../ledger.js')
   const keys = await findKeys(store.read, next)
   const progress = progressSteps('Sealing anew')
-  await finish(store, keys!, next, progress.update).finally(() => progress.stop())
+  await (await rekeying()).finish(store, keys!, next, progress.update).finally(() => progress.stop())
   const id = masterKeyId(next)
   const previousId = masterKeyId(ledger.masterKey)
   print(
@@ -139,7 +140,7 @@ async function prepareRotation(options: RotateOptions, ledger: Ledger, config: C
   const next = readMasterKeyFile(options.newKeyFile)
   const nextId = masterKeyId(next)
   if (nextId === previousId) throw new CommandError('same_key', 'That is the present master key.')
-  await prepare(ledger.store, ledger.keys, next)
+  await (await rekeying()).prepare(ledger.store, ledger.keys, next)
   print(
     options,
     { master_key_id: nextId, previous: previousId },
@@ -153,7 +154,9 @@ async function prepareRotation(options: RotateOptions, ledger: Ledger, config: C
 async function finishRotation(options: RotateOptions, { store, keys, masterKey }: Ledger): Promise<void> {
   const id = masterKeyId(masterKey)
   const progress = progressSteps('Sealing anew')
-  const forgotten = await finish(store, keys, masterKey, progress.update).finally(() => progress.stop())
+  const forgotten = await (await rekeying())
+    .finish(store, keys, masterKey, progress.update)
+    .finally(() => progress.stop())
   print(
     options,
     { master_key_id: id, forgotten },
@@ -169,7 +172,7 @@ async function cancelRotation(options: RotateOptions, { store, keys, masterKey }
       'too_late',
       `Master key ${id} is the new one: there is no way back, only --finish.`,
     )
-  const forgotten = await cancel(store, masterKey)
+  const forgotten = await (await rekeying()).cancel(store, masterKey)
   print(options, { master_key_id: id, forgotten }, () =>
     forgotten.length === 0
       ? `No change of the master key is under way; ${id} is in use.`

@@ -5,8 +5,11 @@ import type { Socket } from 'node:net'
 import { oneLine } from './framing.js'
 import { isWhole, type Reply, type WholeReply } from './listener.js'
 
-/** A caller who reads nothing of an answer for this long is cut off. uWebSockets.js does so after about as long. */
-const STALL_MS = 30_000
+/**
+ * A caller who reads nothing of an answer for once to twice as long is cut off: Node begins anew where something was still
+ * written. uWebSockets.js does so after some 30 seconds.
+ */
+const STALL_MS = 15_000
 /**
  * After the last answer of a connection: what is still on its way in is read for this long, because the system answers bytes
  * that nobody reads with a reset, which may overtake the answer.

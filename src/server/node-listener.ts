@@ -13,6 +13,7 @@ import {
   type IncomingRequest,
   type Listener,
   type ListenerOptions,
+  type Reply,
 } from './listener.js'
 import { type ParserError, refusalOf, type StartLine, startLineOf } from './malformed-request.js'
 import { NodeExchange } from './node-exchange.js'
@@ -33,6 +34,8 @@ export async function listenOnNode(options: ListenerOptions): Promise<Listener> 
     server.once('error', (cause) => reject(addressError(address, cause)))
     server.listen({ ...address, exclusive: true }, resolve)
   })
+  // A connection that could not be accepted, for want of file descriptors: nobody here can tell its caller.
+  server.on('error', () => {})
   return {
     address: { host: address.host, port: (server.address() as AddressInfo).port },
     encrypted: tls !== undefined,
@@ -95,9 +98,11 @@ class Door {
     server.on('checkContinue', (message, response) => this.receive(message, response, true))
     // Other expectations are none of ours.
     server.on('checkExpectation', (message, response) => this.receive(message, response, false))
-    server.on('connect', ({ method = '', url = '' }, socket) =>
-      this.refuse(socket as Socket, new ApiError('malformed_request'), { method, target: url }),
-    )
+    server.on('connect', ({ method = '', url = '' }, socket) => {
+      // From here on the socket is ours alone: unheard, its errors would end the process.
+      socket.on('error', () => {}).resume()
+      this.refuse(socket as Socket, new ApiError('malformed_request'), { method, target: url })
+    })
     server.on('clientError', (error: ParserError, socket) => this.stumble(error, socket as Socket))
   }
 
@@ -142,10 +147,13 @@ class Door {
       message.on('end', () => message.complete && body.end())
     })
     const exchange = new NodeExchange(socket, response, method === 'HEAD')
-    Object.assign(connection, { exchange, message, body, isLast: isLastOfConnection(headers) })
+    connection.exchange = exchange
+    connection.message = message
+    connection.body = body
+    connection.isLast = isLastOfConnection(headers)
     const request = this.request(connection, exchange, { method, target }, headers, body)
     // Whether the body that was not asked for still comes is the caller's to decide, so the next request has no sure place.
-    this.serve(request, connection, exchange, () => !isContinued)
+    this.serve(request, connection, exchange, body, () => !isContinued)
   }
 
   /** The parser cannot go on, or the time is over. */
@@ -171,9 +179,11 @@ class Door {
     const connection = this.connectionOf(socket)
     const exchange = new NodeExchange(socket, null, line.method === 'HEAD')
     const body = new RequestBody(NO_HEADERS, 0)
-    Object.assign(connection, { exchange, body, isLast: true })
+    connection.exchange = exchange
+    connection.body = body
+    connection.isLast = true
     const request = this.request(connection, exchange, line, NO_HEADERS, body)
-    this.serve({ ...request, malformed }, connection, exchange, () => true)
+    this.serve({ ...request, malformed }, connection, exchange, body, () => true)
   }
 
   private request(
@@ -202,21 +212,22 @@ class Door {
     request: IncomingRequest,
     connection: Connection,
     exchange: NodeExchange,
+    body: RequestBody,
     mustClose: () => boolean,
   ): void {
     this.inFlight.begin()
-    const { body } = connection
     exchange.onDone = () => {
       this.inFlight.end()
-      body?.abort()
+      body.abort()
     }
-    const answer = (reply: Parameters<NodeExchange['reply']>[0]) => {
+    const answer = (reply: Reply) => {
       connection.isLast ||= (reply.close ?? false) || mustClose()
       exchange.reply(reply, connection.isLast)
       // What is written leaves at the end of this turn of the event loop.
       if (reply.afterwards) setImmediate(reply.afterwards)
     }
-    this.options.handler(request).then(answer, () => answer(BARE_FAILURE))
+    const handled = async () => this.options.handler(request)
+    handled().then(answer, () => answer(BARE_FAILURE))
   }
 }
 

@@ -30,6 +30,7 @@ export interface Check {
 
 /** Installing and compiling included, on a busy machine. */
 const START_TIMEOUT_MS = 20 * 60_000
+const COMMAND_TIMEOUT_MS = 5 * 60_000
 
 /** In an order in which each finds what it needs. */
 export function checksOf(place: Place): Check[] {
@@ -40,6 +41,7 @@ export function checksOf(place: Place): Check[] {
     const { stdout } = await promisify(execFile)(node, [main, ...args, '--json'], {
       env,
       cwd: place.checkout,
+      timeout: COMMAND_TIMEOUT_MS,
     })
     return JSON.parse(stdout)
   }
@@ -72,7 +74,7 @@ export function checksOf(place: Place): Check[] {
         const { sandbox, sandboxKey } = running()
         const { verdict } = await verify(apiClient(sandbox, sandboxKey), 'ada+match', await photo('ada.jpg'))
         expectSame('verdict', verdict, 'approved')
-        const { key } = await command('tenant', 'production-key', 'demo')
+        const { production_key: key } = await command('tenant', 'production-key', 'demo')
         production = apiClient(running().production, key)
       },
     },
@@ -168,9 +170,14 @@ async function start({ checkout, bin }: Place, env: NodeJS.ProcessEnv): Promise<
   })
   const ready = /^\{.*"admin":"http.*\}$/m
   const signal = AbortSignal.timeout(START_TIMEOUT_MS)
-  while (!ready.test(told)) {
-    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`)
-    await Promise.race([once(child.stderr, 'data', { signal }), once(child, 'exit', { signal })])
+  try {
+    while (!ready.test(told)) {
+      if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`)
+      await Promise.race([once(child.stderr, 'data', { signal }), once(child, 'exit', { signal })])
+    }
+  } catch (error) {
+    child.kill('SIGTERM')
+    throw signal.aborted ? new Error(`it does not serve after ${START_TIMEOUT_MS / 60_000} minutes`) : error
   }
   const { production, sandbox, demo } = JSON.parse(ready.exec(told)![0])
   return { child, production, sandbox, sandboxKey: demo.sandbox_key, photos: demo.photos }

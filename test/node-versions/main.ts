@@ -38,7 +38,7 @@ async function tryNode(major: number, folder: string): Promise<void> {
     totals.skipped += checks.length
     return
   }
-  await mkdir(place.dataDir)
+  await mkdir(place.dataDir, { mode: 0o700 })
   await cp(packageFile(), place.checkout, {
     recursive: true,
     filter: (path) => {
