@@ -1,5 +1,5 @@
 /** RFC 8785: the one form of a JSON value that everybody hashes alike. */
-import type { Action } from './types.js'
+import type { ActionLike } from './types.js'
 
 const BOXES = [Number, String, Boolean, BigInt]
 
@@ -27,7 +27,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** SHA-256 of the canonical form, lower-case hex: the `action_hash` of a verdict. */
-export async function actionHash(action: Action): Promise<string> {
+export async function actionHash(action: ActionLike): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(action)))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,20 +1,24 @@
 /** The client of a Countersign service. */
-import { decodeJwt } from 'jose'
+import { decodeJwt, errors } from 'jose'
 import { actionHash } from './canonical-json.js'
-import { SignatureError } from './errors.js'
-import { toBase64 } from './image.js'
+import { SignatureError, VerdictError } from './errors.js'
+import { encodePhotos } from './image.js'
+import { type Hooks, observer } from './observer.js'
 import { MemoryReplayStore, type ReplayStore } from './replay-store.js'
 import { DEFAULT_TOLERANCE_SECONDS } from './response-signature.js'
-import type { SigningSecretSource } from './signing-secret.js'
+import { readSecrets, type SigningSecretSource } from './signing-secret.js'
 import { type Outgoing, type ResponseInfo, send, type TransportOptions } from './transport.js'
 import type {
+  Action,
+  ActionLike,
+  ApprovedClaims,
   DeleteRequest,
   DeleteResult,
   EnrollRequest,
   EnrollResult,
   Environment,
   HealthResult,
-  Photos,
+  ImageInput,
   RotateSigningRequest,
   RotateSigningResult,
   VerdictClaims,
@@ -27,13 +31,14 @@ import {
   type VerdictVerifier,
   verifyVerdict,
 } from './verdict.js'
+import { findSigned, type VerdictTokens } from './verdict-token.js'
 
-export interface CountersignOptions {
+export interface CountersignOptions extends Hooks {
   /** `svc-prod-…` or `svc-sbx-…`. */
   apiKey: string
   /** Of the key's environment, such as `https://countersign.example.com/v1`. */
   baseUrl: string
-  /** `svc-sec-…`; during a rotation both; or a function that reads them. */
+  /** `{ id: 'sec_…', secret: 'svc-sec-…' }` or `sec_…:svc-sec-…`; during a rotation both; or a function that reads them. */
   signingSecret: SigningSecretSource
   /** `ten_…`; `verifyVerdict` needs it. */
   tenantId?: string
@@ -96,6 +101,7 @@ export class Countersign implements VerdictVerifier {
       // Some runtimes want it called on the global object.
       fetch: options.fetch ?? ((input, init) => fetch(input, init)),
       now,
+      observer: observer(options),
     }
     const nowSeconds = () => now() / 1000
     this.#trust = {
@@ -109,6 +115,7 @@ export class Countersign implements VerdictVerifier {
 
   /** Captures a user's biometric reference. Every image must be usable; several become one reference. */
   async enroll(request: EnrollRequest, options: CallOptions = {}): Promise<Answer<EnrollResult>> {
+    options.signal?.throwIfAborted()
     const body = { ...request, ...(await encodePhotos(request)) }
     const answer = await this.#post<EnrollResult>('/enroll', body, options)
     assertAnswers(answer.user_id === request.user_id)
@@ -116,8 +123,12 @@ export class Countersign implements VerdictVerifier {
   }
 
   /** Is this really that person, for this action? A rejection is an answer, not an error. */
-  async verify(request: VerifyRequest, options: CallOptions = {}): Promise<Answer<VerifyResult>> {
-    if (request.action === undefined) throw new TypeError('action is required: what the verdict is for')
+  async verify<A extends ActionLike = Action>(
+    request: VerifyRequest<ImageInput, A>,
+    options: CallOptions = {},
+  ): Promise<Answer<VerifyResult>> {
+    options.signal?.throwIfAborted()
+    assertAction(request.action)
     // Before anything is sent: what has no canonical form would be countersigned as something else.
     const hash = await actionHash(request.action)
     const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID()
@@ -135,6 +146,7 @@ export class Countersign implements VerdictVerifier {
         claims.env === this.environment &&
         claims.verdict === answer.verdict,
     )
+    answer.jwt = await this.#checkable(answer)
     return answer
   }
 
@@ -163,11 +175,25 @@ export class Countersign implements VerdictVerifier {
   }
 
   /** Checks a verdict JWT of this tenant and environment, once. @throws VerdictError */
-  verifyVerdict(
-    jwt: string,
-    expected: VerdictExpectations & { issuer?: string | undefined },
-  ): Promise<VerdictClaims> {
+  verifyVerdict<A extends ActionLike>(
+    jwt: string | VerdictTokens,
+    expected: VerdictExpectations<A> & { issuer?: string | undefined },
+  ): Promise<ApprovedClaims<A>> {
     return verifyVerdict(jwt, { ...this.#trust, ...expected })
+  }
+
+  /**
+   * Of an overlap's two tokens the one that the configured secrets made. Where they made neither, `verifyVerdict` says
+   * so.
+   */
+  async #checkable(tokens: VerdictTokens): Promise<string> {
+    try {
+      const signed = await findSigned(tokens, await readSecrets(this.#trust.signingSecret))
+      return signed?.jwt ?? tokens.jwt
+    } catch (error) {
+      if (error instanceof VerdictError || error instanceof errors.JOSEError) return tokens.jwt
+      throw error
+    }
   }
 
   #post<T>(path: string, body: Record<string, unknown>, options: CallOptions): Promise<Answer<T>> {
@@ -212,9 +238,12 @@ function parseBaseUrl(text: string, allowInsecureHttp: boolean): string {
   return url.href.replace(/\/$/, '')
 }
 
-async function encodePhotos(photos: Photos): Promise<Photos<string>> {
-  if (photos.images !== undefined) return { images: await Promise.all(photos.images.map(toBase64)) }
-  return { image: await toBase64(photos.image) }
+/** @throws TypeError */
+function assertAction(action: unknown): void {
+  if (action === undefined || action === null)
+    throw new TypeError('action is required: what the verdict is for')
+  if ((typeof action !== 'string' && typeof action !== 'object') || Array.isArray(action))
+    throw new TypeError('action must be an object or a string')
 }
 
 function assertAnswers(holds: boolean): void {

@@ -28,7 +28,7 @@ export class ApiError extends CountersignError {
   readonly verified: boolean
 
   constructor(body: ErrorBody, response: { status: number; retryAfterSeconds?: number; verified: boolean }) {
-    super(`${body.message} (${body.code}, request ${body.request_id})`)
+    super(`${body.message}${detailText(body)} (${body.code}, request ${body.request_id})`)
     this.code = body.code
     this.category = body.error
     this.details = body.details ?? []
@@ -37,6 +37,19 @@ export class ApiError extends CountersignError {
     this.retryAfterSeconds = response.retryAfterSeconds
     this.verified = response.verified
   }
+}
+
+const DETAILS_TOLD = 3
+
+/** The first details: which field, and what is wrong with it. */
+function detailText({ message, details = [] }: ErrorBody): string {
+  if (details.length === 0) return ''
+  // What is wrong with a photo is the message itself; then only the photo is to be named.
+  const told = details
+    .slice(0, DETAILS_TOLD)
+    .map(({ path, issue }) => (issue === message ? path : `${path}: ${issue}`))
+  const more = details.length - told.length
+  return ` [${told.join('; ')}${more > 0 ? `; and ${more} more` : ''}]`
 }
 
 /** The error body of the API. */
@@ -48,14 +61,33 @@ export interface ErrorBody {
   details?: ErrorDetail[]
 }
 
+export interface Attempts {
+  /** How often it was tried. */
+  attempts: number
+  /** Since the call began, waits between tries included. */
+  elapsedMs: number
+}
+
+abstract class NoAnswerError extends CountersignError implements Attempts {
+  readonly attempts: number
+  readonly elapsedMs: number
+
+  constructor(what: string, { attempts, elapsedMs, cause }: Attempts & { cause: unknown }) {
+    const tries = attempts === 1 ? '1 attempt' : `${attempts} attempts`
+    super(`${what} (${tries}, ${Math.round(elapsedMs)} ms in all)`, { cause })
+    this.attempts = attempts
+    this.elapsedMs = elapsedMs
+  }
+}
+
 /** No answer came: the address, the network, or TLS. */
-export class ConnectionError extends CountersignError {
+export class ConnectionError extends NoAnswerError {
   override readonly name = 'ConnectionError'
   readonly code = 'connection_failed'
 }
 
 /** No complete answer came in time. */
-export class TimeoutError extends CountersignError {
+export class TimeoutError extends NoAnswerError {
   override readonly name = 'TimeoutError'
   readonly code = 'timeout'
 }

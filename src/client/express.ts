@@ -1,9 +1,10 @@
 /** `countersign/client/express`: step-up on an Express route. */
 import type { Request, RequestHandler } from 'express'
 import { createStepUp, type StepUpOptions } from './step-up.js'
+import type { ActionLike } from './types.js'
 
 /** Puts the verdict's claims into `response.locals.verdict`, or answers 401 or 403 with a challenge. */
-export function stepUp(options: StepUpOptions<Request>): RequestHandler {
+export function stepUp<A extends ActionLike>(options: StepUpOptions<Request, A>): RequestHandler {
   const check = createStepUp(options)
   return (request, response, next) => {
     check(request, (name) => request.get(name)).then((outcome) => {

@@ -1,12 +1,14 @@
 /** `countersign/client/fastify`: step-up on a Fastify route. */
 import type { FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { createStepUp, type StepUpOptions } from './step-up.js'
-import type { VerdictClaims } from './types.js'
+import type { Action, ActionLike, ApprovedClaims } from './types.js'
 
-const verdicts = new WeakMap<FastifyRequest, VerdictClaims>()
+const verdicts = new WeakMap<FastifyRequest, ApprovedClaims<ActionLike>>()
 
 /** A `preHandler`; it answers 401 or 403 with a challenge, or lets the request through. */
-export function stepUp(options: StepUpOptions<FastifyRequest>): preHandlerAsyncHookHandler {
+export function stepUp<A extends ActionLike>(
+  options: StepUpOptions<FastifyRequest, A>,
+): preHandlerAsyncHookHandler {
   const check = createStepUp(options)
   return async (request, reply) => {
     const outcome = await check(request, (name) => {
@@ -19,8 +21,9 @@ export function stepUp(options: StepUpOptions<FastifyRequest>): preHandlerAsyncH
 }
 
 /** The claims that let this request through. @throws TypeError on a route without step-up */
-export function verdictOf(request: FastifyRequest): VerdictClaims {
+export function verdictOf<A extends ActionLike = Action>(request: FastifyRequest): ApprovedClaims<A> {
   const verdict = verdicts.get(request)
   if (!verdict) throw new TypeError('this route has no stepUp preHandler')
-  return verdict
+  // The route's own stepUp says which action it is.
+  return verdict as ApprovedClaims<A>
 }

@@ -1,13 +1,13 @@
 /** `countersign/client/hono`: step-up on a Hono route. */
 import type { Context, MiddlewareHandler } from 'hono'
 import { createStepUp, type StepUpOptions } from './step-up.js'
-import type { VerdictClaims } from './types.js'
+import type { ActionLike, ApprovedClaims } from './types.js'
 
 /** Puts the verdict's claims into `c.var.verdict`, or answers 401 or 403 with a challenge. */
-export function stepUp(
-  options: StepUpOptions<Context>,
-): MiddlewareHandler<{ Variables: { verdict: VerdictClaims } }> {
-  const check = createStepUp<Context>(options)
+export function stepUp<A extends ActionLike>(
+  options: StepUpOptions<Context, A>,
+): MiddlewareHandler<{ Variables: { verdict: ApprovedClaims<A> } }> {
+  const check = createStepUp(options)
   return async (context, next) => {
     const outcome = await check(context, (name) => context.req.header(name))
     if (!outcome.allowed) return context.json(outcome.body, outcome.status, outcome.headers)

@@ -1,8 +1,37 @@
 /** Photos in any of the forms that an application holds them in, as the API takes them. */
-import type { ImageInput } from './types.js'
+import type { ImageInput, Photos } from './types.js'
 
 /** Arguments of one call are limited, and so is the stack that they lie on. */
 const CHUNK_BYTES = 0x2000
+
+/** @throws TypeError that names a photo which is missing or empty, or is none */
+export async function encodePhotos({ image, images }: Photos): Promise<Photos<string>> {
+  if (images === undefined) return { image: await encodePhoto(image, 'image') }
+  if (image !== undefined) throw new TypeError('image or images: give one of them')
+  if (!Array.isArray(images) || images.length === 0) throw new TypeError('images must be an array of photos')
+  return { images: await Promise.all(images.map((one, index) => encodePhoto(one, `images.${index}`))) }
+}
+
+async function encodePhoto(photo: ImageInput | null | undefined, path: string): Promise<string> {
+  if (photo === undefined || photo === null) throw new TypeError(`${path} is required: a photo`)
+  if (
+    !(
+      typeof photo === 'string' ||
+      photo instanceof Uint8Array ||
+      photo instanceof ArrayBuffer ||
+      isBlob(photo)
+    )
+  )
+    throw new TypeError(`${path} must be a Blob, an ArrayBuffer, a Uint8Array or base64`)
+  const base64 = await toBase64(photo)
+  if (!base64) throw new TypeError(`${path} is empty`)
+  return base64
+}
+
+/** By its method: an application may bring a Blob of another realm. */
+function isBlob(photo: unknown): photo is Blob {
+  return typeof (photo as Partial<Blob>).arrayBuffer === 'function'
+}
 
 /** Base64 with padding. */
 export async function toBase64(image: ImageInput): Promise<string> {

@@ -15,6 +15,7 @@ export {
   VerdictError,
   type VerdictErrorCode,
 } from './errors.js'
+export type { Hooks, Logger, ResponseEvent, RetryEvent } from './observer.js'
 export { MemoryReplayStore, type ReplayStore } from './replay-store.js'
 export { assertResponseSignature, type SignatureOptions, type SignedResponse } from './response-signature.js'
 export type { SigningSecret, SigningSecretSource, SigningSecrets } from './signing-secret.js'
@@ -27,3 +28,4 @@ export {
   type VerdictVerifier,
   verifyVerdict,
 } from './verdict.js'
+export type { VerdictTokens } from './verdict-token.js'

@@ -5,7 +5,7 @@ export interface ReplayStore {
    * Marks a verdict as used, atomically; false when it was used before. It may be forgotten after `expiresAt` (unix
    * seconds), when the JWT is refused anyway.
    */
-  consume(jti: string, expiresAt: number): boolean | Promise<boolean>
+  consume(jti: string, expiresAt: number, signal?: AbortSignal): boolean | Promise<boolean>
 }
 
 const SWEEP_SECONDS = 60

@@ -1,13 +1,16 @@
 /** The tenant's signing secrets as an application configures them. */
 
 export interface SigningSecret {
-  /** Key id (`sec_…`), if known: then only signatures of this `kid` are tried with it. */
+  /** Key id (`sec_…`): only signatures of this `kid` are tried with it, and the service is asked for it. */
   id?: string | undefined
   /** `svc-sec-…`; its UTF-8 bytes are the HMAC key. */
   secret: string
 }
 
-/** One secret or, during a rotation, both: the one that the backend prefers first. */
+/**
+ * One secret or, during a rotation, both: the one that the backend prefers first. As text: `sec_…:svc-sec-…`, or the
+ * secret alone.
+ */
 export type SigningSecrets = string | SigningSecret | ReadonlyArray<string | SigningSecret>
 
 /** The secrets, or where to read them before every use, so that a rotation needs no restart. */
@@ -17,13 +20,18 @@ export type SigningSecretSource = SigningSecrets | (() => SigningSecrets | Promi
 export async function readSecrets(source: SigningSecretSource): Promise<SigningSecret[]> {
   const secrets = typeof source === 'function' ? await source() : source
   const list = [secrets].flat() as Array<string | SigningSecret>
-  // A secret read from a file mostly ends in a line feed.
   const read = list.map((item) =>
-    typeof item === 'string' ? { secret: item.trim() } : { ...item, secret: item.secret.trim() },
+    typeof item === 'string' ? parseSecret(item) : { ...item, secret: item.secret.trim() },
   )
   if (read.length === 0 || read.some(({ secret }) => !secret))
     throw new TypeError('signingSecret is empty: the key of every signature would be known')
   return read
+}
+
+function parseSecret(text: string): SigningSecret {
+  // A secret read from a file mostly ends in a line feed.
+  const [, id, secret = ''] = /^(?:(sec_\w+):)?(.*)$/s.exec(text.trim()) ?? []
+  return id === undefined ? { secret } : { id, secret }
 }
 
 /** Those that may have made a signature of this key id. */

@@ -1,19 +1,19 @@
 /** Step-up on a route, without a framework: which answer a request gets, or the verdict that lets it through. */
 import { actionHash } from './canonical-json.js'
 import { VerdictError, type VerdictErrorCode } from './errors.js'
-import type { Action, VerdictClaims } from './types.js'
+import type { Action, ActionLike, ApprovedClaims } from './types.js'
 import type { VerdictVerifier } from './verdict.js'
 
 type MaybePromise<T> = T | Promise<T>
 
 /** `Request` is the framework's own. */
-export interface StepUpOptions<Request> {
+export interface StepUpOptions<Request, A extends ActionLike = Action> {
   /** A `Countersign` with its `tenantId`, or your own. */
   verifier: VerdictVerifier
   /** The user who is signed in, by the application's own session; none gets a 401. */
   user(request: Request): MaybePromise<string | null | undefined>
   /** What this request is about to do, by everything that matters in it: amount, payee, target. */
-  action(request: Request): MaybePromise<Action>
+  action(request: Request): MaybePromise<A>
   /** The nonce that the verdict must echo. */
   nonce?(request: Request): MaybePromise<string>
   /** Where the caller puts the JWT; default `X-Step-Up-Verdict`. */
@@ -24,6 +24,8 @@ export interface StepUpOptions<Request> {
   maxAgeSeconds?: number
   /** Refuse an approval whose photo was seen before within 24 hours; default false. */
   refuseReplays?: boolean
+  /** Of a request that its client gave up. */
+  signal?(request: Request): AbortSignal | undefined
 }
 
 /** The body of a refusal: enough to have this very action countersigned. */
@@ -34,11 +36,11 @@ export interface StepUpBody {
   code?: VerdictErrorCode
   /** Of a rejection. */
   reason?: string
-  challenge?: { action: Action; action_hash: string; nonce?: string; header: string }
+  challenge?: { action: ActionLike; action_hash: string; nonce?: string; header: string }
 }
 
-export type StepUpOutcome =
-  | { allowed: true; verdict: VerdictClaims }
+export type StepUpOutcome<A extends ActionLike = Action> =
+  | { allowed: true; verdict: ApprovedClaims<A> }
   | { allowed: false; status: 401 | 403; headers: Record<string, string>; body: StepUpBody }
 
 /** Asking again cannot help: the person is not who was expected, or somebody tries another user's verdict. */
@@ -52,9 +54,9 @@ const QUOTABLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/
  * One function a route. It is given the framework's request and a way to read its headers. Failures of the callbacks and
  * of the replay store are thrown on, never taken for an approval.
  */
-export function createStepUp<Request>(
-  options: StepUpOptions<Request>,
-): (request: Request, header: (name: string) => string | null | undefined) => Promise<StepUpOutcome> {
+export function createStepUp<Request, A extends ActionLike = Action>(
+  options: StepUpOptions<Request, A>,
+): (request: Request, header: (name: string) => string | null | undefined) => Promise<StepUpOutcome<A>> {
   const { verifier, acr, maxAgeSeconds, refuseReplays, header: headerName = DEFAULT_HEADER } = options
   const challengeHeader = wwwAuthenticate(acr ?? DEFAULT_ACR, maxAgeSeconds)
 
@@ -88,7 +90,8 @@ export function createStepUp<Request>(
     const jwt = header(headerName)
     if (!jwt) return refuse(401, 'This action must be countersigned.')
     try {
-      const expected = { userId, action, nonce, acr, maxAgeSeconds, refuseReplays }
+      const signal = options.signal?.(request)
+      const expected = { userId, action, nonce, acr, maxAgeSeconds, refuseReplays, signal }
       const verdict = await verifier.verifyVerdict(jwt, expected)
       return { allowed: true, verdict }
     } catch (error) {

@@ -2,12 +2,14 @@
 import { UNVERIFIABLE_CODES } from './error-codes.js'
 import {
   ApiError,
+  type Attempts,
   ConnectionError,
   type ErrorBody,
   SignatureError,
   TimeoutError,
   UnexpectedResponseError,
 } from './errors.js'
+import type { CallObserver } from './observer.js'
 import { assertResponseSignature } from './response-signature.js'
 import { parseRetryAfter, type RetryPolicy, retryDelayMs, sleep } from './retry.js'
 import { readSecrets, type SigningSecret, type SigningSecretSource } from './signing-secret.js'
@@ -24,6 +26,7 @@ export interface TransportOptions extends RetryPolicy {
   fetch: typeof fetch
   /** Milliseconds since 1970. */
   now: () => number
+  observer: CallObserver
 }
 
 export interface Outgoing {
@@ -46,6 +49,10 @@ export interface ResponseInfo {
   replayed: boolean
   /** Of a user who is locked out: when to try again. */
   retryAfterSeconds?: number
+  /** How often it was tried; 1 when the first try succeeded. */
+  attempts: number
+  /** Since the call began, waits between tries included. */
+  elapsedMs: number
 }
 
 export interface Incoming {
@@ -56,25 +63,37 @@ export interface Incoming {
 /** Statuses below 400, and a degraded health report, which has no `code`. */
 export async function send(outgoing: Outgoing, options: TransportOptions): Promise<Incoming> {
   const policy = { ...options, maxRetries: outgoing.maxRetries ?? options.maxRetries }
+  const { method, path, signal } = outgoing
   const body = outgoing.body && JSON.stringify(outgoing.body)
-  for (let retry = 0; ; retry++)
+  const started = performance.now()
+  for (let retry = 0; ; retry++) {
+    signal?.throwIfAborted()
+    const soFar = (): Attempts => ({ attempts: retry + 1, elapsedMs: performance.now() - started })
     try {
-      return await attempt(outgoing, body, options)
+      const incoming = await attempt(outgoing, body, options, soFar)
+      options.observer.response({ method, path, ...incoming.info })
+      return incoming
     } catch (error) {
-      const delayMs = outgoing.signal?.aborted ? null : retryDelayMs(error, retry, policy)
-      if (delayMs === null) throw error
-      await sleep(delayMs, outgoing.signal)
+      const delayMs = signal?.aborted ? null : retryDelayMs(error, retry, policy)
+      if (delayMs === null) {
+        options.observer.failure({ method, path, error, ...soFar() })
+        throw error
+      }
+      options.observer.retry({ method, path, error, delayMs, ...soFar() })
+      await sleep(delayMs, signal)
     }
+  }
 }
 
 async function attempt(
   outgoing: Outgoing,
   body: string | undefined,
   options: TransportOptions,
+  soFar: () => Attempts,
 ): Promise<Incoming> {
   // Read anew for every try: a rotation may have come between.
   const secrets = options.signingSecret === null ? null : await readSecrets(options.signingSecret)
-  const { response, bytes } = await exchange(outgoing, body, options, secrets)
+  const { response, bytes } = await exchange(outgoing, body, options, secrets, soFar)
   const parsed = parse(bytes)
   const fault = secrets && (await signatureFault(outgoing, response, bytes, secrets, options))
   if (isErrorBody(parsed)) {
@@ -96,6 +115,7 @@ async function attempt(
       requestId: response.headers.get('x-request-id') ?? '',
       replayed: response.headers.get('x-svc-idempotent-replay') === 'true',
       ...retryAfter(response, options),
+      ...soFar(),
     },
   }
 }
@@ -105,6 +125,7 @@ async function exchange(
   body: string | undefined,
   options: TransportOptions,
   secrets: SigningSecret[] | null,
+  soFar: () => Attempts,
 ): Promise<{ response: Response; bytes: Uint8Array }> {
   const timeout = AbortSignal.timeout(timeoutMs ?? options.timeoutMs)
   const keyId = secrets?.[0]?.id
@@ -126,8 +147,11 @@ async function exchange(
   } catch (cause) {
     if (signal?.aborted) throw signal.reason
     if (timeout.aborted)
-      throw new TimeoutError(`No complete answer within ${timeoutMs ?? options.timeoutMs} ms.`, { cause })
-    throw new ConnectionError(`${method} ${options.baseUrl}${path} failed.`, { cause })
+      throw new TimeoutError(`No complete answer within ${timeoutMs ?? options.timeoutMs} ms.`, {
+        ...soFar(),
+        cause,
+      })
+    throw new ConnectionError(`${method} ${options.baseUrl}${path} failed.`, { ...soFar(), cause })
   }
 }
 

@@ -6,6 +6,9 @@ export type ImageInput = Blob | ArrayBuffer | Uint8Array | string
 /** What is to be countersigned: at most 4096 bytes in RFC 8785 canonical form. */
 export type Action = string | { [name: string]: unknown }
 
+/** An action of the application's own type: an interface has no index signature, so `Action` would not take it. */
+export type ActionLike = string | object
+
 /** One photo or 1 to 5 of the same person. `Image` is what stands for a photo: base64 on the wire. */
 export type Photos<Image = ImageInput> =
   | { image: Image; images?: undefined }
@@ -22,14 +25,14 @@ export interface EnrollFields {
 
 export type EnrollRequest<Image = ImageInput> = EnrollFields & Photos<Image>
 
-export interface VerifyFields {
+export interface VerifyFields<A extends ActionLike = Action> {
   user_id: string
-  action: Action
+  action: A
   /** At most 256 characters; echoed in the JWT. The SDK sends the idempotency key when none is given. */
   nonce?: string
 }
 
-export type VerifyRequest<Image = ImageInput> = VerifyFields & Photos<Image>
+export type VerifyRequest<Image = ImageInput, A extends ActionLike = Action> = VerifyFields<A> & Photos<Image>
 
 export interface DeleteRequest {
   user_id: string
@@ -79,14 +82,10 @@ export type RejectionReason =
   | 'locked_out'
   | 'reference_disabled'
 
-export interface VerifyResult {
+export interface VerifyFacts {
   /** The `jti` of the JWT. */
   verification_id: string
   user_id: string
-  verdict: 'approved' | 'rejected'
-  reason: RejectionReason | null
-  /** Similarity; null when the images were not compared. */
-  score: number | null
   threshold: number
   /** The false match rate that the threshold stands for. */
   fmr: number
@@ -95,12 +94,30 @@ export interface VerifyResult {
   replay: { suspected: boolean }
   model: string
   verified_at: string
+  /** The verdict. The SDK puts the token here that it can check with the configured secrets. */
   jwt: string
   /** During a rotation overlap: the same claims under the new secret. */
   jwt_next?: string
   jwt_expires_at: string
   /** Sandbox only: this verify issued the production key. */
   production_key?: 'issued'
+}
+
+/** `verdict` tells the two apart. */
+export type VerifyResult = ApprovedResult | RejectedResult
+
+export interface ApprovedResult extends VerifyFacts {
+  verdict: 'approved'
+  reason: null
+  /** Similarity. */
+  score: number
+}
+
+export interface RejectedResult extends VerifyFacts {
+  verdict: 'rejected'
+  reason: RejectionReason
+  /** Similarity; null when the images were not compared. */
+  score: number | null
 }
 
 export interface DeleteResult {
@@ -138,8 +155,7 @@ export interface RotateSigningResult {
 
 export type Environment = 'production' | 'sandbox'
 
-/** The claims of a verdict JWT. Times are unix seconds. */
-export interface VerdictClaims {
+interface ClaimFacts<A extends ActionLike> {
   iss: string
   aud: string
   sub: string
@@ -149,11 +165,8 @@ export interface VerdictClaims {
   jti: string
   txn: string
   env: Environment
-  verdict: 'approved' | 'rejected'
-  reason?: RejectionReason
-  score: number | null
   fmr: number
-  action: Action
+  action: A
   action_hash: string
   nonce?: string
   amr: string[]
@@ -162,3 +175,18 @@ export interface VerdictClaims {
   model: string
   replay: { suspected: boolean }
 }
+
+export interface ApprovedClaims<A extends ActionLike = Action> extends ClaimFacts<A> {
+  verdict: 'approved'
+  reason?: undefined
+  score: number
+}
+
+export interface RejectedClaims<A extends ActionLike = Action> extends ClaimFacts<A> {
+  verdict: 'rejected'
+  reason: RejectionReason
+  score: number | null
+}
+
+/** The claims of a verdict JWT; `verdict` tells the two apart. Times are unix seconds. */
+export type VerdictClaims<A extends ActionLike = Action> = ApprovedClaims<A> | RejectedClaims<A>

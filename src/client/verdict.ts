@@ -1,17 +1,18 @@
 /** Checks a verdict JWT: does it allow this user this action, now, once? */
-import { decodeProtectedHeader, errors, jwtVerify } from 'jose'
+import { errors, jwtVerify } from 'jose'
 import { actionHash } from './canonical-json.js'
 import { VerdictError, type VerdictErrorCode } from './errors.js'
 import { MemoryReplayStore, type ReplayStore } from './replay-store.js'
-import { candidates, readSecrets, type SigningSecretSource } from './signing-secret.js'
-import type { Action, Environment, VerdictClaims } from './types.js'
+import { readSecrets, type SigningSecretSource } from './signing-secret.js'
+import type { Action, ActionLike, ApprovedClaims, Environment, VerdictClaims } from './types.js'
+import { findSigned, type VerdictTokens } from './verdict-token.js'
 
 /** What the verdict must be about. */
-export interface VerdictExpectations {
+export interface VerdictExpectations<A extends ActionLike = Action> {
   /** The user who is signed in. Never taken from the JWT itself. */
   userId: string
   /** The action that is about to run. Never taken from the JWT itself. */
-  action: Action
+  action: A
   /** Required when given. */
   nonce?: string | undefined
   /** Accepted authentication contexts; default: any of an approval. */
@@ -20,11 +21,13 @@ export interface VerdictExpectations {
   maxAgeSeconds?: number | undefined
   /** Refuse an approval whose photo was seen before within 24 hours; default false. */
   refuseReplays?: boolean | undefined
+  /** Gives up, with the verdict unused; a replay store is handed it too. */
+  signal?: AbortSignal | undefined
 }
 
 /** Who must have made it. */
 export interface VerdictTrust {
-  /** During a rotation both secrets. */
+  /** With their ids; during a rotation both. */
   signingSecret: SigningSecretSource
   /** Tenant id (`ten_…`). */
   audience: string
@@ -42,7 +45,10 @@ export interface VerdictTrust {
 
 /** Checks a verdict against what is expected. `Countersign` is one. */
 export interface VerdictVerifier {
-  verifyVerdict(jwt: string, expected: VerdictExpectations): Promise<VerdictClaims>
+  verifyVerdict<A extends ActionLike>(
+    jwt: string | VerdictTokens,
+    expected: VerdictExpectations<A>,
+  ): Promise<ApprovedClaims<A>>
 }
 
 const TOKEN_TYPE = 'stepup+jwt'
@@ -66,22 +72,36 @@ const sharedStore = new MemoryReplayStore()
 
 /**
  * Resolves with the claims of an approval that was not used before, and marks it as used. What fails leaves the verdict
- * unused.
+ * unused. Of an answer of `verify`, whichever token the configured secrets made is taken.
  * @throws VerdictError
  */
-export async function verifyVerdict(
-  jwt: string,
-  { userId, action, nonce, acr, maxAgeSeconds, refuseReplays, ...trust }: VerdictExpectations & VerdictTrust,
-): Promise<VerdictClaims> {
+export async function verifyVerdict<A extends ActionLike>(
+  jwt: string | VerdictTokens,
+  {
+    userId,
+    action,
+    nonce,
+    acr,
+    maxAgeSeconds,
+    refuseReplays,
+    signal,
+    ...trust
+  }: VerdictExpectations<A> & VerdictTrust,
+): Promise<ApprovedClaims<A>> {
+  signal?.throwIfAborted()
   if (!trust.audience) throw new TypeError('audience (the tenant id) is required')
   const now = trust.now?.() ?? Date.now() / 1000
   const tolerance = trust.clockToleranceSeconds ?? DEFAULT_CLOCK_TOLERANCE_SECONDS
-  const claims = await readClaims(jwt, trust, now, tolerance)
+  const claims = await readClaims<A>(jwt, trust, now, tolerance)
   const must = (holds: boolean, code: VerdictErrorCode, message: string) => {
     if (!holds) throw new VerdictError(code, message, claims.reason)
   }
   const environment = trust.environment ?? 'production'
-  must(claims.env === environment, 'wrong_environment', `The verdict is of the ${claims.env}.`)
+  must(
+    claims.env === environment,
+    'wrong_environment',
+    `The verdict's env is ${claims.env}; ${environment} is expected.`,
+  )
   must(claims.sub === userId, 'wrong_user', 'The verdict is about another user.')
   must(
     claims.action_hash === (await actionHash(action)),
@@ -89,7 +109,8 @@ export async function verifyVerdict(
     'The verdict is for another action.',
   )
   must(nonce === undefined || claims.nonce === nonce, 'wrong_nonce', 'The verdict has another nonce.')
-  must(claims.verdict === 'approved', 'not_approved', `The verdict is a rejection: ${claims.reason}.`)
+  if (claims.verdict !== 'approved')
+    throw new VerdictError('not_approved', `The verdict is a rejection: ${claims.reason}.`, claims.reason)
   must(!acr || acr.includes(claims.acr), 'wrong_context', `The verdict's acr is ${claims.acr}.`)
   must(
     maxAgeSeconds === undefined || now - claims.auth_time <= maxAgeSeconds + tolerance,
@@ -97,9 +118,10 @@ export async function verifyVerdict(
     `The check was made more than ${maxAgeSeconds} s ago.`,
   )
   must(!refuseReplays || claims.replay?.suspected === false, 'replay_suspected', 'The photo was seen before.')
+  signal?.throwIfAborted()
   const store = trust.replayStore ?? sharedStore
   must(
-    await store.consume(claims.jti, claims.exp + tolerance),
+    await store.consume(claims.jti, claims.exp + tolerance, signal),
     'already_used',
     'The verdict was used before.',
   )
@@ -107,36 +129,28 @@ export async function verifyVerdict(
 }
 
 /** Signature, type, times, audience and issuer, by jose. */
-async function readClaims(
-  jwt: string,
+async function readClaims<A extends ActionLike>(
+  tokens: string | VerdictTokens,
   { signingSecret, audience, issuer }: VerdictTrust,
   now: number,
   clockTolerance: number,
-): Promise<VerdictClaims> {
-  const secrets = candidates(await readSecrets(signingSecret), keyId(jwt))
-  for (const { secret } of secrets)
-    try {
-      const { payload } = await jwtVerify(jwt, new TextEncoder().encode(secret), {
-        algorithms: ['HS256'],
-        typ: TOKEN_TYPE,
-        audience,
-        requiredClaims: REQUIRED_CLAIMS,
-        clockTolerance,
-        currentDate: new Date(now * 1000),
-        ...(issuer === undefined ? {} : { issuer }),
-      })
-      return payload as unknown as VerdictClaims
-    } catch (error) {
-      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw toVerdictError(error)
-    }
-  throw new VerdictError('signature_invalid', 'No configured secret made this verdict.')
-}
-
-function keyId(jwt: string): string | undefined {
+): Promise<VerdictClaims<A>> {
+  const secrets = await readSecrets(signingSecret)
   try {
-    return decodeProtectedHeader(jwt).kid
-  } catch {
-    throw new VerdictError('malformed', 'This is not a JWT.')
+    const signed = await findSigned(tokens, secrets)
+    if (!signed) throw new VerdictError('signature_invalid', 'No configured secret made this verdict.')
+    const { payload } = await jwtVerify(signed.jwt, signed.key, {
+      algorithms: ['HS256'],
+      typ: TOKEN_TYPE,
+      audience,
+      requiredClaims: REQUIRED_CLAIMS,
+      clockTolerance,
+      currentDate: new Date(now * 1000),
+      ...(issuer === undefined ? {} : { issuer }),
+    })
+    return payload as unknown as VerdictClaims<A>
+  } catch (error) {
+    throw toVerdictError(error, { aud: audience, iss: issuer })
   }
 }
 
@@ -147,12 +161,14 @@ const BY_CLAIM: Record<string, VerdictErrorCode> = {
   iat: 'not_yet_valid',
 }
 
-function toVerdictError(error: unknown): unknown {
+function toVerdictError(error: unknown, expected: { aud: string; iss: string | undefined }): unknown {
   if (error instanceof errors.JWTExpired) return new VerdictError('expired', 'The verdict has expired.')
   if (error instanceof errors.JWTClaimValidationFailed)
     return new VerdictError(
       error.reason === 'check_failed' ? (BY_CLAIM[error.claim] ?? 'malformed') : 'malformed',
-      error.message,
+      error.claim === 'aud' || error.claim === 'iss'
+        ? `The verdict's ${error.claim} is ${JSON.stringify(error.payload[error.claim])}; ${expected[error.claim]} is expected.`
+        : error.message,
     )
   return error instanceof errors.JOSEError ? new VerdictError('malformed', error.message) : error
 }

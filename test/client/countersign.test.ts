@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { inspect } from 'node:util'
+import { decodeProtectedHeader } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   ApiError,
@@ -10,6 +11,7 @@ import {
   TimeoutError,
   UnexpectedResponseError,
   type VerifyRequest,
+  verifyVerdict,
 } from '../../src/client/index.js'
 import { face } from '../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -49,6 +51,7 @@ function sandbox(options: Partial<CountersignOptions> = {}): Countersign {
   })
 }
 
+const kidOf = (jwt: string) => decodeProtectedHeader(jwt).kid
 const key = (index: number) => proxy.requests[index]!.headers['x-svc-idempotency-key']
 const caught = (promise: Promise<unknown>) =>
   promise.then(
@@ -167,6 +170,106 @@ describe('the five calls', () => {
   })
 })
 
+describe('what is wrong is said', () => {
+  it('with the field and the issue of the first details', async () => {
+    const invalid = await caught(sandbox().enroll({ user_id: '', image: ada }))
+    const [{ path, issue }] = (invalid as ApiError).details as [{ path: string; issue: string }]
+    expect((invalid as ApiError).message).toContain(`[${path}: ${issue}] (invalid_request, request `)
+    const faceless = sandbox().verify({ user_id: 'u+no_face', images: [ada, ada], action: 'x' })
+    expect((await caught(faceless)) as ApiError).toMatchObject({
+      message: expect.stringContaining(' [images.0] (face_not_found, request '),
+    })
+  })
+
+  it('of a photo that is missing, empty or none, before anything is sent', async () => {
+    const photos: Array<[object, string]> = [
+      [{}, 'image is required'],
+      [{ image: null }, 'image is required'],
+      [{ image: new Uint8Array() }, 'image is empty'],
+      [{ image: 7 }, 'image must be a Blob'],
+      [{ images: [ada, undefined] }, 'images.1 is required'],
+      [{ images: [] }, 'images must be an array of photos'],
+      [{ image: ada, images: [ada] }, 'give one of them'],
+    ]
+    for (const [photo, message] of photos) {
+      const fields = { user_id: 'u+match', action: 'x', ...photo } as unknown as VerifyRequest
+      for (const call of ['verify', 'enroll'] as const) {
+        const error = await caught(sandbox()[call](fields))
+        expect(error).toBeInstanceOf(TypeError)
+        expect((error as TypeError).message).toContain(message)
+      }
+    }
+    expect(proxy.requests).toEqual([])
+  })
+
+  it('of a time-out: how often it was tried, and how long in all', async () => {
+    proxy.mischief = () => new Promise(() => {})
+    const error = await caught(sandbox({ timeoutMs: 40, maxRetries: 1 }).health())
+    expect(error).toMatchObject({ code: 'timeout', attempts: 2 })
+    expect((error as TimeoutError).message).toMatch(/within 40 ms\. \(2 attempts, \d+ ms in all\)/)
+    expect((error as TimeoutError).elapsedMs).toBeGreaterThanOrEqual(79)
+  })
+
+  it('of a verdict of another tenant or environment: both values', async () => {
+    const { jwt } = await sandbox().verify({ user_id: 'u+match', image: ada, action: 'x' })
+    const expected = { userId: 'u+match', action: 'x' }
+    const other = await caught(sandbox({ tenantId: 'ten_other' }).verifyVerdict(jwt, expected))
+    expect(other).toMatchObject({
+      code: 'wrong_audience',
+      message: `The verdict's aud is "${tenant.id}"; ten_other is expected.`,
+    })
+    const trust = { signingSecret: tenant.secret, audience: tenant.id, now: () => running.clock.now() / 1000 }
+    expect(await caught(verifyVerdict(jwt, { ...expected, ...trust }))).toMatchObject({
+      code: 'wrong_environment',
+      message: "The verdict's env is sandbox; production is expected.",
+    })
+  })
+})
+
+describe('an application may watch its calls', () => {
+  it('by hooks and a logger, with the number of tries, and without key, photo or verdict', async () => {
+    const seen: Array<{ event: string; facts: object }> = []
+    const note = (event: string) => (facts: object) => void seen.push({ event, facts })
+    let failures = 1
+    proxy.mischief = async (_request, forward) =>
+      failures-- > 0 ? { status: 502, headers: {}, body: 'bad gateway' } : forward()
+    const client = sandbox({
+      onRetry: note('onRetry'),
+      onResponse: note('onResponse'),
+      logger: { debug: note('debug'), warn: note('warn') },
+    })
+    const answer = await client.verify({ user_id: 'u+match', image: ada, action: 'x' })
+    expect(answer.response).toMatchObject({ attempts: 2, elapsedMs: expect.any(Number) })
+    expect(seen.map(({ event }) => event)).toEqual(['warn', 'onRetry', 'debug', 'onResponse'])
+    expect(seen[1]!.facts).toMatchObject({ path: '/verify', attempts: 1, delayMs: expect.any(Number) })
+    expect(seen[3]!.facts).toMatchObject({ path: '/verify', status: 200, attempts: 2 })
+    await caught(client.enroll({ user_id: '', image: ada }))
+    expect(seen.at(-1)).toMatchObject({ event: 'warn', facts: { code: 'invalid_request', attempts: 1 } })
+    const told = JSON.stringify(seen)
+    for (const secret of [tenant.sandboxKey, tenant.secret.secret, answer.jwt, ada.toString('base64')])
+      expect(told).not.toContain(secret)
+  })
+
+  it('and give them up: nothing is sent, no verdict used', async () => {
+    const signal = AbortSignal.abort(new Error('the client went away'))
+    const calls = (client: Countersign) => [
+      client.enroll({ user_id: 'u+match', image: ada }, { signal }),
+      client.verify({ user_id: 'u+match', image: ada, action: 'x' }, { signal }),
+      client.delete('u', { signal }),
+      client.health({ signal }),
+      client.rotateSigning({}, { signal }),
+    ]
+    const given = await Promise.all(calls(sandbox()).map(caught))
+    expect(given.map((error) => (error as Error).message)).toEqual(Array(5).fill('the client went away'))
+    expect(proxy.requests).toEqual([])
+    const client = sandbox()
+    const { jwt } = await client.verify({ user_id: 'u+match', image: ada, action: 'x' })
+    const expected = { userId: 'u+match', action: 'x' }
+    await expect(client.verifyVerdict(jwt, { ...expected, signal })).rejects.toThrow('went away')
+    await expect(client.verifyVerdict(jwt, expected)).resolves.toMatchObject({ verdict: 'approved' })
+  })
+})
+
 describe('a rotation', () => {
   it('is survived with the old secret, the new one, and both', async () => {
     const own = await running.tenant()
@@ -188,6 +291,38 @@ describe('a rotation', () => {
     running.clock.advance(31 * 60_000)
     expect(await caught(before.health())).toMatchObject({ code: 'signature_invalid' })
     for (const backend of [after, both]) await expect(backend.health()).resolves.toBeDefined()
+  })
+
+  it('that lost its new secret is mended by another with force, whether secrets have ids or not', async () => {
+    for (const form of ['with ids', 'plain'] as const) {
+      const own = await running.tenant()
+      const client = (signingSecret: CountersignOptions['signingSecret']) =>
+        sandbox({ apiKey: own.sandboxKey, signingSecret, tenantId: own.id })
+      const given = ({ id, secret }: { id: string; secret: string }) =>
+        form === 'plain' ? secret : `${id}:${secret}`
+      const lost = (await client(given(own.secret)).rotateSigning()).signing_secret
+      const { signing_secret: kept } = await client(given(own.secret)).rotateSigning({ force: true })
+      // `jwt` is now signed with the lost secret, `jwt_next` with the one that is kept.
+      const plain = await own.sandbox.verify({
+        user_id: 'u+match',
+        image: ada.toString('base64'),
+        action: 'x',
+      })
+      expect([plain.body.jwt, plain.body.jwt_next].map(kidOf), form).toEqual([lost.id, kept.id])
+      for (const secrets of [
+        given(kept),
+        [given(kept), given(own.secret)],
+        [given(own.secret), given(kept)],
+      ]) {
+        const backend = client(secrets)
+        const verified = await backend.verify({ user_id: 'u+match', image: ada, action: 'x' })
+        const claims = await backend.verifyVerdict(verified.jwt, { userId: 'u+match', action: 'x' })
+        expect(claims.aud).toBe(own.id)
+      }
+      // An answer that another program got, with both tokens.
+      const fromElsewhere = client(given(kept)).verifyVerdict(plain.body, { userId: 'u+match', action: 'x' })
+      await expect(fromElsewhere).resolves.toMatchObject({ verdict: 'approved' })
+    }
   })
 
   it('needs no restart where the secrets are read anew', async () => {

@@ -1,5 +1,5 @@
 /** The guides: their code is that of docs/examples, which is run here and in examples.test.ts; their links lead somewhere. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Countersign } from '../../src/client/index.js'
+import { Countersign, type CountersignOptions } from '../../src/client/index.js'
 import { packageFile } from '../../src/package-root.js'
 import { face } from '../support/faces.js'
+import { plain } from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const EXAMPLES = packageFile('docs', 'examples')
@@ -55,9 +56,30 @@ describe.each(pages.map((page) => [page.slice(packageFile().length + 1), page]))
   })
 })
 
+describe('the JavaScript of the examples', () => {
+  it('compiles under strict', () => {
+    // In a folder each; what lies beside them makes the test vectors.
+    const files = readdirSync(EXAMPLES, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\/.*\.mjs$/.test(name),
+    )
+    expect(files.length).toBeGreaterThan(4)
+    const { stdout } = spawnSync(
+      packageFile('node_modules', '.bin', 'tsc'),
+      [
+        ...['--noEmit', '--strict', '--allowJs', '--checkJs', '--skipLibCheck', '--ignoreConfig'],
+        ...['--target', 'ES2023', '--lib', 'ES2024,DOM', '--types', 'node', '--module', 'NodeNext'],
+        ...files.map((name) => join(EXAMPLES, name)),
+      ],
+      { encoding: 'utf8' },
+    )
+    expect(stdout).toBe('')
+  })
+})
+
 describe('the code of the guides', () => {
   let running: TestService
   let tenant: TestTenant
+  let bank: string
   let folder: string
   let production: NodeJS.ProcessEnv
   let app: ChildProcess | undefined
@@ -74,7 +96,7 @@ describe('the code of the guides', () => {
       ...process.env,
       CS_BASE_URL: running.service.url('production'),
       CS_API_KEY: key,
-      CS_SIGNING_SECRETS: tenant.secret.secret,
+      CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
       CS_TENANT_ID: tenant.id,
       PORT: '0',
     }
@@ -104,7 +126,7 @@ describe('the code of the guides', () => {
   it('step-up: a transfer needs the face of who is signed in', async () => {
     app = spawn(process.execPath, [join(EXAMPLES, 'express', 'server.mjs')], { env: production })
     app.stderr!.setEncoding('utf8').on('data', (text) => process.stderr.write(text))
-    const bank = String((await once(app.stdout!, 'data'))[0]).trim()
+    bank = String((await once(app.stdout!, 'data'))[0]).trim()
     const photo = async (name: Parameters<typeof face>[0]) =>
       `data:image/jpeg;base64,${(await face(name)).toString('base64')}`
     const enrolled = await fetch(`${bank}/enrolment`, {
@@ -120,13 +142,41 @@ describe('the code of the guides', () => {
       countersigned: expect.stringMatching(/^ver_/),
     })
     await expect(transfer(bank, 'ada', '1250.00', 'Grace', () => photo('grace'))).rejects.toThrow('no_match')
+    const noFace = async () => `data:image/jpeg;base64,${(await plain()).toString('base64')}`
+    await expect(transfer(bank, 'ada', '1250.00', 'Grace', noFace)).rejects.toThrow('take another photo')
+  })
+
+  it('step-up: whatever goes wrong is answered in JSON, without a stack', async () => {
+    const post = (path: string, body: string) =>
+      fetch(bank + path, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'X-User': 'nobody-enrolled' },
+        body,
+      })
+    const image = `data:image/jpeg;base64,${(await plain()).toString('base64')}`
+    const ofFace = `data:image/jpeg;base64,${(await face('ada')).toString('base64')}`
+    const refusals: Array<[string, string, number, string]> = [
+      ['/enrolment', JSON.stringify({ photo: image }), 422, 'face_not_found'],
+      ['/enrolment', JSON.stringify({ photo: 'no photo' }), 503, 'unavailable'],
+      ['/step-up', JSON.stringify({ photo: ofFace, action: 'x' }), 409, 'reference_not_found'],
+      ['/step-up', JSON.stringify({ action: 'x' }), 400, 'invalid_request'],
+      ['/step-up', '{', 400, 'invalid_request'],
+    ]
+    for (const [path, body, status, error] of refusals) {
+      const response = await post(path, body)
+      expect([response.status, await response.json()]).toEqual([
+        status,
+        { error, message: expect.any(String) },
+      ])
+    }
   })
 
   it('rotation: verdicts hold before, during and after the overlap, without a restart', async () => {
     const file = join(folder, 'secrets.json')
     // @ts-expect-error plain JavaScript
     const { readSecrets, writeSecrets } = await import('../../docs/examples/rotation/secrets.mjs')
-    await writeSecrets(file, [{ secret: tenant.secret.secret }])
+    const { id, secret } = tenant.secret
+    await writeSecrets(file, [{ id, secret }])
     const backend = new Countersign({
       baseUrl: running.service.url('sandbox'),
       apiKey: tenant.sandboxKey,
@@ -146,5 +196,40 @@ describe('the code of the guides', () => {
     await stepUp()
     aheadMs = 31 * 60_000
     await stepUp()
+    aheadMs = 0
+  })
+
+  it.each(['that leaked', 'that got lost'])('rotation: a secret %s', async (accident) => {
+    const file = join(folder, `${accident}.json`)
+    // @ts-expect-error plain JavaScript
+    const { readSecrets, writeSecrets } = await import('../../docs/examples/rotation/secrets.mjs')
+    const own = await running.tenant()
+    const { id, secret } = own.secret
+    await writeSecrets(file, [{ id, secret }])
+    const access = { baseUrl: running.service.url('sandbox'), apiKey: own.sandboxKey, tenantId: own.id }
+    const env = { ...process.env, CS_BASE_URL: access.baseUrl, CS_API_KEY: access.apiKey }
+    const rotate = (...options: string[]) =>
+      promisify(execFile)(process.execPath, [join(EXAMPLES, 'rotation', 'rotate.mjs'), file, ...options], {
+        env,
+      })
+    const image = await face('ada')
+    const stepUp = async (signingSecret: CountersignOptions['signingSecret']) => {
+      const backend = new Countersign({ ...access, signingSecret, now: () => running.clock.now() })
+      const { jwt } = await backend.verify({ user_id: 'ada+match', image, action: 'x' })
+      return backend.verifyVerdict(jwt, { userId: 'ada+match', action: 'x' })
+    }
+    const inFile = async (): Promise<Array<{ id: string; secret: string }>> => readSecrets(file)
+
+    await rotate()
+    // The process that died had not written the new secret.
+    if (accident === 'that got lost') await writeSecrets(file, [{ id, secret }])
+    await expect(rotate()).rejects.toThrow('rotation_in_progress')
+    await rotate('--force')
+    expect(await inFile()).toHaveLength(accident === 'that got lost' ? 1 : 2)
+    await stepUp(inFile)
+    // With the documented form of an environment variable, and without ids.
+    await stepUp((await inFile()).map((one) => `${one.id}:${one.secret}`))
+    await stepUp((await inFile()).map((one) => one.secret))
+    await expect(stepUp(own.secret)).rejects.toThrow('No configured secret')
   })
 })

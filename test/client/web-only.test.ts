@@ -22,6 +22,7 @@ it('imports jose and itself; an adapter only the types of its framework', () => 
     'express.ts: type express',
     'fastify.ts: type fastify',
     'hono.ts: type hono',
+    'verdict-token.ts: jose',
     'verdict.ts: jose',
   ])
 })

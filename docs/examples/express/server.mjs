@@ -1,9 +1,15 @@
 /** A bank of one page: a transfer needs the face of who is signed in. */
-import { Countersign } from 'countersign/client'
+import { ApiError, Countersign, CountersignError } from 'countersign/client'
 import { stepUp } from 'countersign/client/express'
 import express from 'express'
 
-const { CS_BASE_URL, CS_API_KEY, CS_SIGNING_SECRETS, CS_TENANT_ID, PORT = '3000' } = process.env
+const {
+  CS_BASE_URL = '',
+  CS_API_KEY = '',
+  CS_SIGNING_SECRETS = '',
+  CS_TENANT_ID = '',
+  PORT = '3000',
+} = process.env
 
 const countersign = new Countersign({
   baseUrl: CS_BASE_URL,
@@ -15,20 +21,32 @@ const countersign = new Countersign({
 const app = express()
 app.use(express.json({ limit: '8mb' }))
 
-/** Stands for your own session: who is signed in. */
-const signedIn = (request) => request.get('x-user')
+/**
+ * Stands for your own session: who is signed in.
+ * @param {express.Request} request
+ */
+const signedIn = (request) => request.get('x-user') ?? ''
 
-/** Everything that matters in a transfer, read where it is carried out and nowhere else. */
-const transferOf = ({ body }) => ({ type: 'transfer', amount: body.amount, to: body.to })
+/**
+ * Everything that matters in a transfer, read where it is carried out and nowhere else.
+ * @param {express.Request} request
+ */
+const transferOf = ({ body }) => ({ type: 'transfer', amount: String(body.amount), to: String(body.to) })
+
+/** @type {express.RequestHandler} */
+function withPhoto(request, response, next) {
+  if (signedIn(request) && typeof request.body?.photo === 'string') return next()
+  response.status(400).json({ error: 'invalid_request', message: 'Sign in, and send a photo.' })
+}
 
 // At sign-up, after consent: the photo becomes the reference.
-app.post('/enrolment', async (request, response) => {
+app.post('/enrolment', withPhoto, async (request, response) => {
   const { status } = await countersign.enroll({ user_id: signedIn(request), image: request.body.photo })
   response.status(201).json({ status })
 })
 
 // The page was challenged, took a photo, and asks for the action to be countersigned.
-app.post('/step-up', async (request, response) => {
+app.post('/step-up', withPhoto, async (request, response) => {
   const { action, photo } = request.body
   const { verdict, reason, jwt } = await countersign.verify({
     user_id: signedIn(request),
@@ -47,6 +65,26 @@ app.post(
   },
 )
 
-app.listen(Number(PORT), '127.0.0.1', function listening() {
-  console.log(`http://127.0.0.1:${this.address().port}`)
+/**
+ * Last of all. A photo that cannot be used is the page's to take again; everything else is ours, and only the log says
+ * what it was.
+ * @type {express.ErrorRequestHandler}
+ */
+const onError = (error, _request, response, next) => {
+  if (response.headersSent) return next(error)
+  if (error instanceof ApiError && error.category === 'biometric_rejected')
+    return response.status(422).json({ error: error.code, message: 'Please take another photo.' })
+  if (error instanceof ApiError && error.code === 'reference_not_found')
+    return response.status(409).json({ error: error.code, message: 'Please enrol first.' })
+  // Express's own: no JSON, or too much of it.
+  if (!(error instanceof CountersignError) && error.status < 500)
+    return response.status(error.status).json({ error: 'invalid_request', message: 'This cannot be read.' })
+  console.error(error instanceof CountersignError ? `${error.name}: ${error.message}` : error)
+  response.status(503).json({ error: 'unavailable', message: 'Please try again later.' })
+}
+app.use(onError)
+
+const server = app.listen(Number(PORT), '127.0.0.1', () => {
+  const address = server.address()
+  if (address && typeof address === 'object') console.log(`http://127.0.0.1:${address.port}`)
 })

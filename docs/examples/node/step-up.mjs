@@ -2,22 +2,31 @@
 import { readFile } from 'node:fs/promises'
 import { Countersign } from 'countersign/client'
 
-const { CS_BASE_URL, CS_API_KEY, CS_SIGNING_SECRETS, CS_TENANT_ID } = process.env
-const [reference, today] = await Promise.all(process.argv.slice(2).map((path) => readFile(path)))
+const { CS_BASE_URL = '', CS_API_KEY = '', CS_SIGNING_SECRETS = '', CS_TENANT_ID = '' } = process.env
+const [, , reference = 'ada.jpg', today = 'ada-today.jpg'] = process.argv
 
 const countersign = new Countersign({
   baseUrl: CS_BASE_URL,
   apiKey: CS_API_KEY,
+  // As in `sec_…:svc-sec-…`; during a rotation two, with a comma between.
   signingSecret: CS_SIGNING_SECRETS.split(','),
   tenantId: CS_TENANT_ID,
 })
 
 // `replace` lets this example run twice; an application would not let whoever is signed in replace a face.
-const { status } = await countersign.enroll({ user_id: 'ada-node', image: reference, replace: true })
+const { status } = await countersign.enroll({
+  user_id: 'ada-node',
+  image: await readFile(reference),
+  replace: true,
+})
 console.log('enroll', status)
 
 const action = { type: 'wire_transfer', amount: '1250.00', to: 'Zoë' }
-const { verdict, jwt } = await countersign.verify({ user_id: 'ada-node', image: today, action })
+const { verdict, jwt } = await countersign.verify({
+  user_id: 'ada-node',
+  image: await readFile(today),
+  action,
+})
 console.log('verify', verdict)
 
 // Throws a VerdictError unless it is an approval of this action by this user, used for the first time.

@@ -1,12 +1,23 @@
-/** Stands for your secret store: a file with the signing secrets, the preferred one first. */
+/** Stands for your secret store: a file with the signing secrets and their ids, the preferred one first. */
 import { readFile, rename, writeFile } from 'node:fs/promises'
 
-/** For `new Countersign({ signingSecret: () => readSecrets(file) })`: read before every use, so no restart is needed. */
+/** @typedef {{ id: string, secret: string, validUntil?: string }} StoredSecret */
+
+/**
+ * For `new Countersign({ signingSecret: () => readSecrets(file) })`: read before every use, so no restart is needed.
+ * @param {string} file
+ * @returns {Promise<StoredSecret[]>}
+ */
 export async function readSecrets(file) {
+  /** @type {StoredSecret[]} */
   const secrets = JSON.parse(await readFile(file, 'utf8'))
   return secrets.filter(({ validUntil }) => !validUntil || Date.parse(validUntil) > Date.now())
 }
 
+/**
+ * @param {string} file
+ * @param {StoredSecret[]} secrets
+ */
 export async function writeSecrets(file, secrets) {
   await writeFile(`${file}.new`, JSON.stringify(secrets), { mode: 0o600 })
   await rename(`${file}.new`, file)

@@ -1,0 +1,52 @@
+/** What an application may watch of its calls: hooks, and a logger. */
+import { type Attempts, CountersignError } from './errors.js'
+import type { Outgoing, ResponseInfo } from './transport.js'
+
+type Named = Pick<Outgoing, 'method' | 'path'>
+
+/** After `attempts` tries one more follows in `delayMs`. */
+export type RetryEvent = Named & Attempts & { error: unknown; delayMs: number }
+
+/** An answer whose signature held. Refusals are thrown and have no event. */
+export type ResponseEvent = Named & ResponseInfo
+
+export type FailureEvent = Named & Attempts & { error: unknown }
+
+/** As pino has it: facts first. Neither key nor photo nor verdict is among them. */
+export interface Logger {
+  debug(facts: object, message: string): void
+  warn(facts: object, message: string): void
+}
+
+export interface Hooks {
+  onRetry?: ((event: RetryEvent) => void) | undefined
+  onResponse?: ((event: ResponseEvent) => void) | undefined
+  logger?: Logger | undefined
+}
+
+export interface CallObserver {
+  retry(event: RetryEvent): void
+  response(event: ResponseEvent): void
+  failure(event: FailureEvent): void
+}
+
+export function observer({ onRetry, onResponse, logger }: Hooks): CallObserver {
+  return {
+    retry(event) {
+      logger?.warn(facts(event), 'countersign: trying again')
+      onRetry?.(event)
+    },
+    response(event) {
+      logger?.debug({ ...event }, 'countersign: answered')
+      onResponse?.(event)
+    },
+    failure(event) {
+      logger?.warn(facts(event), 'countersign: failed')
+    },
+  }
+}
+
+function facts({ error, ...event }: FailureEvent): object {
+  const code = error instanceof CountersignError ? error.code : undefined
+  return { ...event, code, error: error instanceof Error ? error.message : String(error) }
+}
