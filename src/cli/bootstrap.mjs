@@ -34,6 +34,7 @@ const COMMANDS = {
   hostile: () => [process.execPath, [join(root, 'dist/test/hostile/main.js'), ...args]],
   faults: () => [process.execPath, [join(root, 'dist/test/faults/main.js'), ...args]],
   nodes: () => [process.execPath, [join(root, 'dist/test/node-versions/main.js'), ...args]],
+  'pack-client': () => [process.execPath, [join(root, 'src/cli/pack-client.mjs')]],
   'supply-chain': () => [process.execPath, [join(root, 'dist/test/supply-chain/main.js'), ...args]],
 }
 

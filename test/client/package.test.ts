@@ -64,7 +64,7 @@ describe('the package', () => {
   it('has no tests, benchmarks, data or build products', () => {
     expect(
       files.filter((path) =>
-        /^(test|bench|data|native\/build|dist\/bench|dist\/test|node_modules)/.test(path),
+        /^(test|bench|data|native\/build|dist\/(bench|test|client-package)|node_modules)/.test(path),
       ),
     ).toEqual([])
     expect(files.filter((path) => /\.(map|onnx|db|key|node|tgz)$|\.built$/.test(path))).toEqual([])

@@ -1,0 +1,130 @@
+/** `countersign-client`, the SDK as a package of its own: packed, installed by npm into an empty folder, compiled and run. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { packageFile } from '../../src/package-root.js'
+
+const MAX_UNPACKED_BYTES = 200_000
+
+interface Packed {
+  filename: string
+  unpackedSize: number
+  files: Array<{ path: string }>
+}
+
+let folder: string
+let packed: Packed
+const manifest = () =>
+  JSON.parse(readFileSync(join(folder, 'node_modules/countersign-client/package.json'), 'utf8'))
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'countersign-client-'))
+  const source = execFileSync(process.execPath, [packageFile('src', 'cli', 'pack-client.mjs')], {
+    encoding: 'utf8',
+  }).trim()
+  const npm = (cwd: string, ...args: string[]) =>
+    execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  const report = JSON.parse(npm(source, 'pack', '--json', '--pack-destination', folder))
+  // npm 12 reports by package name, earlier ones as a list.
+  packed = (Array.isArray(report) ? report : Object.values(report))[0]
+  await writeFile(join(folder, 'package.json'), '{"name":"app","type":"module"}')
+  // jose from this installation, so that nothing is fetched.
+  const jose = packageFile('node_modules', 'jose')
+  npm(folder, 'install', '--offline', '--no-audit', '--no-fund', `./${packed.filename}`, `file:${jose}`)
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+it('is under 200 kB, and holds code, types, readme and licence', () => {
+  expect(packed.unpackedSize).toBeLessThan(MAX_UNPACKED_BYTES)
+  const others = packed.files
+    .map(({ path }) => path)
+    .filter((path) => !/^lib\/[\w-]+\.(js|d\.ts)$/.test(path))
+  expect(others.sort()).toEqual(['LICENSE', 'README.md', 'package.json'])
+})
+
+it('brings jose alone', () => {
+  expect(Object.keys(manifest().dependencies)).toEqual(['jose'])
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
+  const installed = Object.entries<{ link?: boolean }>(packages)
+    .filter(([path]) => path.startsWith('node_modules/'))
+    .map(([path]) => path)
+  expect(installed.sort()).toEqual(['node_modules/countersign-client', 'node_modules/jose'])
+})
+
+it('has what its manifest points to', () => {
+  const pointed = manifest().exports as Record<string, string | Record<string, string>>
+  const files = packed.files.map(({ path }) => `./${path}`)
+  const missing = Object.values(pointed)
+    .flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry)))
+    .filter((path) => !files.includes(path))
+  expect(missing).toEqual([])
+})
+
+const APP = `
+import { Countersign } from 'countersign-client'
+import { stepUp as onExpress } from 'countersign-client/express'
+import { stepUp as onFastify } from 'countersign-client/fastify'
+import { stepUp as onHono } from 'countersign-client/hono'
+
+interface Transfer { type: 'transfer'; amount: string }
+const countersign = new Countersign({
+  apiKey: 'svc-sbx-1', baseUrl: 'https://example.test/v1', signingSecret: { id: 'sec_1', secret: 'svc-sec-1' },
+})
+export async function amountOf(image: Uint8Array, action: Transfer): Promise<string> {
+  const answer = await countersign.verify<Transfer>({ user_id: 'u', image, action })
+  if (answer.verdict === 'rejected') return \`\${answer.reason.toUpperCase()} \${answer.score ?? 'not compared'}\`
+  const nothing: null = answer.reason
+  const score: number = answer.score
+  const claims = await countersign.verifyVerdict(answer, { userId: 'u', action })
+  const amount: string = claims.action.amount
+  return [amount, claims.score.toFixed(2), score, nothing].join()
+}
+export const protect = onExpress({ verifier: countersign, user: () => 'u', action: (): Transfer => ({ type: 'transfer', amount: '1' }) })
+console.log(countersign.environment, [onExpress, onFastify, onHono].map((it) => typeof it).join())
+`
+
+const compile = (file: string) =>
+  spawnSync(
+    packageFile('node_modules', '.bin', 'tsc'),
+    [
+      ...['--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', '--ignoreConfig'],
+      ...['--target', 'ES2023', '--lib', 'ES2024,DOM', '--module', 'NodeNext', '--rootDir', folder],
+      file,
+    ],
+    { encoding: 'utf8', cwd: folder },
+  ).stdout
+
+it('compiles under strict NodeNext, where types follow verdict and action, and runs', async () => {
+  // The frameworks are the application's own.
+  for (const name of ['express', '@types/express', 'fastify', 'hono']) {
+    const path = join(folder, 'node_modules', name)
+    mkdirSync(dirname(path), { recursive: true })
+    symlinkSync(packageFile('node_modules', name), path)
+  }
+  await writeFile(join(folder, 'app.ts'), APP)
+  expect(compile('app.ts')).toBe('')
+  const said = execFileSync(process.execPath, ['app.js'], { cwd: folder, encoding: 'utf8' })
+  expect(said).toBe('sandbox function,function,function\n')
+})
+
+it.each([
+  [
+    'an action of another type',
+    'image, action }',
+    'image, action: { amount: 1 } }',
+    "'number' is not assignable to type 'string'",
+  ],
+  [
+    'a reason of an approval',
+    'const nothing: null = answer.reason',
+    'answer.reason.toUpperCase()',
+    "is possibly 'null'",
+  ],
+  ['a claim that the action lacks', 'claims.action.amount', 'claims.action.amuont', 'amuont'],
+])('is told of %s by the compiler', async (_mistake, right, wrong, complaint) => {
+  await writeFile(join(folder, 'wrong.ts'), APP.replace(right, wrong))
+  expect(compile('wrong.ts')).toContain(complaint)
+})
