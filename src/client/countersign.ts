@@ -3,11 +3,11 @@ import { decodeJwt, errors } from 'jose'
 import { actionHash } from './canonical-json.js'
 import { SignatureError, VerdictError } from './errors.js'
 import { encodePhotos } from './image.js'
-import { type Hooks, observer } from './observer.js'
+import { type Hooks, observer, type ResponseInfo } from './observer.js'
 import { MemoryReplayStore, type ReplayStore } from './replay-store.js'
 import { DEFAULT_TOLERANCE_SECONDS } from './response-signature.js'
 import { readSecrets, type SigningSecretSource } from './signing-secret.js'
-import { type Outgoing, type ResponseInfo, send, type TransportOptions } from './transport.js'
+import { type Outgoing, send, type TransportOptions } from './transport.js'
 import type {
   Action,
   ActionLike,

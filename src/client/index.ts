@@ -15,12 +15,11 @@ export {
   VerdictError,
   type VerdictErrorCode,
 } from './errors.js'
-export type { Hooks, Logger, ResponseEvent, RetryEvent } from './observer.js'
+export type { Hooks, Logger, ResponseEvent, ResponseInfo, RetryEvent } from './observer.js'
 export { MemoryReplayStore, type ReplayStore } from './replay-store.js'
 export { assertResponseSignature, type SignatureOptions, type SignedResponse } from './response-signature.js'
 export type { SigningSecret, SigningSecretSource, SigningSecrets } from './signing-secret.js'
 export { createStepUp, type StepUpBody, type StepUpOptions, type StepUpOutcome } from './step-up.js'
-export type { ResponseInfo } from './transport.js'
 export type * from './types.js'
 export {
   type VerdictExpectations,

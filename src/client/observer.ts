@@ -1,8 +1,22 @@
 /** What an application may watch of its calls: hooks, and a logger. */
 import { type Attempts, CountersignError } from './errors.js'
-import type { Outgoing, ResponseInfo } from './transport.js'
 
-type Named = Pick<Outgoing, 'method' | 'path'>
+/** What came beside the body. */
+export interface ResponseInfo extends Attempts {
+  status: number
+  /** `X-Request-Id`, which the service's log and audit log name. */
+  requestId: string
+  /** The kept response of an earlier request with this idempotency key. */
+  replayed: boolean
+  /** Of a user who is locked out: when to try again. */
+  retryAfterSeconds?: number
+}
+
+interface Named {
+  method: string
+  /** After /v1. */
+  path: string
+}
 
 /** After `attempts` tries one more follows in `delayMs`. */
 export type RetryEvent = Named & Attempts & { error: unknown; delayMs: number }

@@ -9,7 +9,7 @@ import {
   TimeoutError,
   UnexpectedResponseError,
 } from './errors.js'
-import type { CallObserver } from './observer.js'
+import type { CallObserver, ResponseInfo } from './observer.js'
 import { assertResponseSignature } from './response-signature.js'
 import { parseRetryAfter, type RetryPolicy, retryDelayMs, sleep } from './retry.js'
 import { readSecrets, type SigningSecret, type SigningSecretSource } from './signing-secret.js'
@@ -38,21 +38,6 @@ export interface Outgoing {
   timeoutMs: number | undefined
   maxRetries: number | undefined
   signal: AbortSignal | undefined
-}
-
-/** What came beside the body. */
-export interface ResponseInfo {
-  status: number
-  /** `X-Request-Id`, which the service's log and audit log name. */
-  requestId: string
-  /** The kept response of an earlier request with this idempotency key. */
-  replayed: boolean
-  /** Of a user who is locked out: when to try again. */
-  retryAfterSeconds?: number
-  /** How often it was tried; 1 when the first try succeeded. */
-  attempts: number
-  /** Since the call began, waits between tries included. */
-  elapsedMs: number
 }
 
 export interface Incoming {

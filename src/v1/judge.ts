@@ -38,7 +38,7 @@ export class Judge {
     const { clock, lockout } = this.services
     await lockout.takeAttempt(lookup, call)
     const subject = await this.findSubject(call, lookup)
-    const locked = subject && lockout.refusal(subject.record, clock.now())
+    const locked = this.scriptedLockout(call) ?? (subject && lockout.refusal(subject.record, clock.now()))
     if (locked) {
       const { reason, waitMs } = locked
       return { subject, reason, comparison: null, replaySuspected: false, digests: [], waitMs }
@@ -58,6 +58,11 @@ export class Judge {
     const begun = await lockout.count(tx, fresh.subject, { approved: reason === null, at })
     await captures.remember(tx, subject, digests, [comparison.sample.embedding])
     return begun
+  }
+
+  private scriptedLockout({ input }: VerifyCall): { reason: Reason; waitMs: number } | undefined {
+    const waitMs = this.services.recogniser.script?.(input.user_id).lockedOutForMs
+    return waitMs === undefined ? undefined : { reason: 'locked_out', waitMs }
   }
 
   private async findSubject({ input, environment }: VerifyCall, lookup: Buffer): Promise<Subject | null> {
@@ -90,7 +95,8 @@ export class Judge {
     Object.assign(call.timings, comparison.timingsMs)
     const { embedding } = comparison.sample
     const replaySuspected =
-      subject !== null && (await captures.isReplay(subject, { digests, embedding }, call))
+      recogniser.script?.(input.user_id).replayed ||
+      (subject !== null && (await captures.isReplay(subject, { digests, embedding }, call)))
     const reason = this.reasonAgainst(comparison, replaySuspected)
     return { subject, reason, comparison, replaySuspected, digests }
   }

@@ -26,6 +26,16 @@ export interface Comparison extends Omit<VerifyResult, 'sample'> {
   sample: Pick<FaceSample, 'embedding' | 'quality' | 'liveness'>
 }
 
+/** The sandbox's alone: what the caller chose beyond the comparison. */
+export interface VerifyScript {
+  /** The user counts as locked out for so long. */
+  lockedOutForMs?: number
+  /** The capture counts as seen before. */
+  replayed: boolean
+  /** The verdict's JWT is no longer valid. */
+  expired: boolean
+}
+
 export interface Recogniser {
   /** Id of what makes the embeddings; references of another one are never compared. */
   readonly model: string
@@ -38,4 +48,5 @@ export interface Recogniser {
    * @throws ApiError reference_not_found; of category biometric_rejected, or unavailable
    */
   verify(call: RecogniserCall, reference: Float32Array | null, threshold: number): Promise<Comparison>
+  script?(userId: string): VerifyScript
 }

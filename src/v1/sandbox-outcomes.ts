@@ -1,6 +1,9 @@
 /** The sandbox's script: the outcomes that the caller chooses by the end of the user id. */
+import { setTimeout } from 'node:timers/promises'
 import { ApiError, retryAfter } from '../api-error.js'
+import { BiometricError } from '../biometrics/biometric-error.js'
 import type { Endpoint } from './endpoint.js'
+import type { VerifyScript } from './recogniser.js'
 
 /** What a `user_id` may end in, and what it brings about. */
 export const SANDBOX_OUTCOMES = {
@@ -12,6 +15,11 @@ export const SANDBOX_OUTCOMES = {
   '+multiple_faces': 'multiple_faces',
   '+rate_limited': 'rate_limited, on every endpoint that takes a user',
   '+unavailable': 'overloaded, on every endpoint that takes a user',
+  '+locked_out': 'verify rejects with reason locked_out and a Retry-After of 60 s',
+  '+replayed':
+    'verify marks replay.suspected; it approves, or rejects with reason replayed_capture where the installation refuses replays',
+  '+slow': 'enroll and verify answer after 5 s',
+  '+expired': 'verify approves with a JWT that has expired',
 } as const
 
 type Suffix = keyof typeof SANDBOX_OUTCOMES
@@ -19,6 +27,27 @@ type Suffix = keyof typeof SANDBOX_OUTCOMES
 export function sandboxSuffix(userId: string): Suffix | null {
   const suffixes = Object.keys(SANDBOX_OUTCOMES) as Suffix[]
   return suffixes.find((suffix) => userId.endsWith(suffix)) ?? null
+}
+
+const LOCKED_OUT_MS = 60_000
+const SLOW_MS = 5_000
+
+/** What the script says of a verify, besides what the comparison shows. */
+export function sandboxScript(userId: string): VerifyScript {
+  const suffix = sandboxSuffix(userId)
+  return {
+    ...(suffix === '+locked_out' ? { lockedOutForMs: LOCKED_OUT_MS } : {}),
+    replayed: suffix === '+replayed',
+    expired: suffix === '+expired',
+  }
+}
+
+/** @throws BiometricError cancelled when the caller hangs up */
+export async function waitAsScripted(userId: string, signal: AbortSignal): Promise<void> {
+  if (sandboxSuffix(userId) !== '+slow') return
+  await setTimeout(SLOW_MS, undefined, { signal }).catch(() => {
+    throw new BiometricError('cancelled', 'The caller hung up.')
+  })
 }
 
 /** The outcomes that do not depend on an image. @throws ApiError rate_limited, overloaded */

@@ -5,8 +5,8 @@ import type { Engine } from '../biometrics/engine/engine.js'
 import type { Liveness, Quality, StageTimings } from '../biometrics/types.js'
 import { translate } from './engine-recogniser.js'
 import { type ImageInput, imagePath } from './images.js'
-import type { Comparison, Enrolled, Recogniser, RecogniserCall } from './recogniser.js'
-import { refuseScripted, sandboxSuffix } from './sandbox-outcomes.js'
+import type { Comparison, Enrolled, Recogniser, RecogniserCall, VerifyScript } from './recogniser.js'
+import { refuseScripted, sandboxScript, sandboxSuffix, waitAsScripted } from './sandbox-outcomes.js'
 
 /** No model ran. */
 const NO_EMBEDDING = new Float32Array(0)
@@ -28,6 +28,10 @@ export class SandboxRecogniser implements Recogniser {
 
   threshold(fmr: number): number {
     return this.production.threshold(fmr)
+  }
+
+  script(userId: string): VerifyScript {
+    return sandboxScript(userId)
   }
 
   async enrol(call: RecogniserCall): Promise<Enrolled> {
@@ -68,6 +72,7 @@ export class SandboxRecogniser implements Recogniser {
   private async screen(call: RecogniserCall): Promise<StageTimings> {
     const { userId, images, input } = call
     refuseScripted(userId)
+    await waitAsScripted(userId, call.signal)
     const { timingsMs } = await this.engine.inspect(images, call).catch((error) => translate(error, input))
     const suffix = sandboxSuffix(userId)
     if (suffix !== null && suffix in IMAGE_ERRORS)

@@ -109,7 +109,8 @@ export function verify(services: Services): Endpoint<Input> {
   function sign(call: Call<Input>, action: string, verdict: Verdict, decision: Decision) {
     const at = clock.now()
     const verificationId = prefixedId('ver', at)
-    const issuedAt = Math.floor(at / SECOND_MS)
+    const expired = recogniser.script?.(call.input.user_id).expired
+    const issuedAt = Math.floor(at / SECOND_MS) - (expired ? 2 * config.jwtTtlSeconds : 0)
     const expiresAt = issuedAt + config.jwtTtlSeconds
     const claims = verdictClaims({
       ...decision,

@@ -42,6 +42,10 @@ const OUTCOMES: Record<string, [enroll: Expected, verify: Expected, erase: Expec
   '+multiple_faces': [refused('multiple_faces'), refused('multiple_faces'), unknown],
   '+rate_limited': [limited, limited, limited],
   '+unavailable': [unavailable, unavailable, unavailable],
+  '+locked_out': [enrolled, [200, { verdict: 'rejected', reason: 'locked_out', score: null }], erased],
+  '+replayed': [enrolled, [200, { verdict: 'approved', replay: { suspected: true } }], erased],
+  '+slow': [enrolled, approved, erased],
+  '+expired': [enrolled, approved, erased],
   ' without a suffix': [enrolled, approved, erased],
   '+match in the middle': [enrolled, approved, erased],
 }
@@ -79,6 +83,45 @@ describe('the outcome that a user id ends in', () => {
   it('is also 404 for any other user who is not enrolled', async () => {
     const response = await sandbox.verify({ user_id: 'never-enrolled', image, action })
     expect([response.status, response.body.code]).toEqual([404, 'reference_not_found'])
+  })
+
+  it('is a lockout with the time to wait', async () => {
+    const { headers } = await sandbox.verify({ user_id: 'a+locked_out', image, action })
+    expect(headers.get('retry-after')).toBe('60')
+  })
+
+  it('is a capture seen before, refused where the installation refuses replays', async () => {
+    const strict = await startService({ COUNTERSIGN_REPLAY_POLICY: 'reject' })
+    try {
+      const { body } = await (await strict.tenant()).sandbox.verify({ user_id: 'a+replayed', image, action })
+      expect(body).toMatchObject({
+        verdict: 'rejected',
+        reason: 'replayed_capture',
+        replay: { suspected: true },
+      })
+    } finally {
+      await strict.stop()
+    }
+  })
+
+  it('is an answer that takes its time', async () => {
+    const started = performance.now()
+    await sandbox.verify({ user_id: 'a+slow', image, action })
+    // A lower bound only.
+    expect(performance.now() - started).toBeGreaterThanOrEqual(4_990)
+  })
+
+  it('is a JWT that has expired, and no other claim of it differs', async () => {
+    const claimsOf = async (user_id: string) =>
+      decodeJwt((await sandbox.verify({ user_id, image, action })).body.jwt, tenant.secret.secret).claims
+    const [expired, fresh] = [await claimsOf('a+expired'), await claimsOf('a+match')]
+    expect(expired.exp * 1000).toBeLessThan(running.clock.now())
+    expect(expired).toEqual({
+      ...fresh,
+      ...Object.fromEntries(
+        ['sub', 'jti', 'txn', 'score', 'iat', 'nbf', 'exp', 'auth_time'].map((name) => [name, expired[name]]),
+      ),
+    })
   })
 
   it('is deterministic down to score and quality', async () => {
