@@ -5,7 +5,13 @@ import { fileURLToPath } from 'node:url'
 const root = new URL('../../', import.meta.url)
 const built = new URL('dist/src/client/', root)
 const target = new URL('dist/client-package/', root)
-const ENTRIES = { '.': 'index', './express': 'express', './fastify': 'fastify', './hono': 'hono' }
+const ENTRIES = {
+  '.': 'index',
+  './express': 'express',
+  './fastify': 'fastify',
+  './hono': 'hono',
+  './testing': 'testing',
+}
 const FRAMEWORKS = ['express', 'fastify', 'hono']
 
 const { version, license, engines, dependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(

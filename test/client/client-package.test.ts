@@ -68,6 +68,7 @@ import { Countersign } from 'countersign-client'
 import { stepUp as onExpress } from 'countersign-client/express'
 import { stepUp as onFastify } from 'countersign-client/fastify'
 import { stepUp as onHono } from 'countersign-client/hono'
+import { FakeCountersign } from 'countersign-client/testing'
 
 interface Transfer { type: 'transfer'; amount: string }
 const countersign = new Countersign({
@@ -83,7 +84,7 @@ export async function amountOf(image: Uint8Array, action: Transfer): Promise<str
   return [amount, claims.score.toFixed(2), score, nothing].join()
 }
 export const protect = onExpress({ verifier: countersign, user: () => 'u', action: (): Transfer => ({ type: 'transfer', amount: '1' }) })
-console.log(countersign.environment, [onExpress, onFastify, onHono].map((it) => typeof it).join())
+console.log(new FakeCountersign().client().environment, [onExpress, onFastify, onHono].map((it) => typeof it).join())
 `
 
 const compile = (file: string) =>

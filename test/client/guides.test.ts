@@ -123,6 +123,11 @@ describe('the code of the guides', () => {
     expect(stdout).toBe('enroll enrolled\nverify approved\nverdict approved 1250.00\ndelete erased\n')
   })
 
+  it('testing: an application’s tests pass without a service', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--test', join(EXAMPLES, 'testing')])
+    expect(stdout).toMatch(/^# pass 2$/m)
+  })
+
   it('step-up: a transfer needs the face of who is signed in', async () => {
     app = spawn(process.execPath, [join(EXAMPLES, 'express', 'server.mjs')], { env: production })
     app.stderr!.setEncoding('utf8').on('data', (text) => process.stderr.write(text))

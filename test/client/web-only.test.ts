@@ -21,6 +21,7 @@ it('imports jose and itself; an adapter only the types of its framework', () => 
     'express.ts: type express',
     'fastify.ts: type fastify',
     'hono.ts: type hono',
+    'testing-signatures.ts: jose',
     'verdict-token.ts: jose',
     'verdict.ts: jose',
   ])
@@ -38,6 +39,7 @@ it('compiles against the Web’s own types alone', () => {
       { encoding: 'utf8' },
     )
   expect(compile('src/client/index.ts').stdout).toBe('')
+  expect(compile('src/client/testing.ts').stdout).toBe('')
   // The same check sees Node's own names.
   expect(compile('src/version.ts').stdout).toContain("'node:fs'")
 })

@@ -1,0 +1,35 @@
+/** The refusals that the service in memory knows, as the service words them; a test holds them to its registry. */
+import type { ErrorCategory, ErrorCode } from './error-codes.js'
+import type { ErrorDetail } from './errors.js'
+
+export const FAKE_ERRORS = {
+  invalid_request: [400, 'invalid_request', 'The request has missing, unknown or wrong fields.'],
+  invalid_api_key: [401, 'authentication_failed', 'The API key is not known.'],
+  unknown_endpoint: [404, 'not_found', 'There is no such endpoint. Every path begins with /v1.'],
+  reference_not_found: [404, 'not_found', 'No reference is enrolled for this user.'],
+  already_enrolled: [409, 'conflict', 'The user is already enrolled.'],
+  rotation_in_progress: [409, 'conflict', 'A rotation is in progress: two signing secrets are valid.'],
+  idempotency_key_reused: [422, 'conflict', 'This idempotency key was used with another payload.'],
+  face_not_found: [422, 'biometric_rejected', 'No face was found in the image.'],
+  multiple_faces: [422, 'biometric_rejected', 'More than one face was found in the image.'],
+  low_quality: [422, 'biometric_rejected', 'The face is too dark, too bright or too blurred.'],
+  liveness_failed: [422, 'biometric_rejected', 'The capture does not look like a live person.'],
+  rate_limited: [429, 'rate_limited', 'The rate limit of this API key is exceeded.'],
+  overloaded: [503, 'unavailable', 'The service is at capacity.'],
+} as const satisfies Partial<Record<ErrorCode, readonly [number, ErrorCategory, string]>>
+
+export class FakeRefusal extends Error {
+  readonly status: number
+  readonly body: object
+
+  constructor(
+    readonly code: keyof typeof FAKE_ERRORS,
+    requestId: string,
+    details?: ErrorDetail[],
+  ) {
+    const [status, error, message] = FAKE_ERRORS[code]
+    super(message)
+    this.status = status
+    this.body = { error, code, message, request_id: requestId, ...(details ? { details } : {}) }
+  }
+}

@@ -1,0 +1,117 @@
+/** Signs as the service does: responses, and verdicts as JWTs. For tests. */
+import { SignJWT } from 'jose'
+import { actionHash } from './canonical-json.js'
+import type { SigningSecret } from './signing-secret.js'
+import type { ActionLike, Environment, RejectionReason } from './types.js'
+
+export interface FakeAnswer {
+  status: number
+  body: object
+  headers?: Record<string, string>
+}
+
+export interface Answered {
+  method: string
+  /** Path with query: it begins with /v1. */
+  target: string
+  requestId: string
+  /** Milliseconds since 1970. */
+  nowMs: number
+  /** Every one of them signs; none: the response has no signature. */
+  secrets: readonly SigningSecret[]
+}
+
+/** A response with body, request id and `X-Svc-Signature`. */
+export async function signResponse(
+  { status, body, headers }: FakeAnswer,
+  answered: Answered,
+): Promise<Response> {
+  const { method, target, requestId, nowMs, secrets } = answered
+  const text = JSON.stringify(body)
+  const timestamp = Math.floor(nowMs / 1000)
+  const signed = `v1:${timestamp}:${requestId}:${status}:${method}:${target}:${text}`
+  const signatures = await Promise.all(
+    secrets.map(async ({ id, secret }) => `,kid=${id},v1=${await hmac(secret, signed)}`),
+  )
+  return new Response(text, {
+    status,
+    headers: {
+      'Content-Type': 'application/json; charset=utf-8',
+      'X-Request-Id': requestId,
+      ...(signatures.length === 0 ? {} : { 'X-Svc-Signature': `t=${timestamp}${signatures.join('')}` }),
+      ...headers,
+    },
+  })
+}
+
+export interface FakeVerdict {
+  userId: string
+  action: ActionLike
+  /** Default null: an approval. */
+  reason?: RejectionReason | null
+  nonce?: string | undefined
+  /** Default: 0.9 of an approval, 0.1 of a rejection. */
+  score?: number | null
+  livenessChecked?: boolean
+  replaySuspected?: boolean
+  /** Default: one of its own. */
+  verificationId?: string
+  requestId?: string
+}
+
+export interface FakeIssuer {
+  issuer: string
+  audience: string
+  environment: Environment
+  /** Milliseconds since 1970. */
+  nowMs: number
+  ttlSeconds: number
+  secret: SigningSecret
+}
+
+/** The verdict's JWT. */
+export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Promise<string> {
+  const { userId, action, reason = null, nonce, livenessChecked = true } = verdict
+  const issuedAt = Math.floor(issued.nowMs / 1000)
+  const acr = livenessChecked ? 'urn:countersign:acr:face-pad' : 'urn:countersign:acr:face'
+  const claims = {
+    iss: issued.issuer,
+    aud: issued.audience,
+    sub: userId,
+    iat: issuedAt,
+    nbf: issuedAt,
+    exp: issuedAt + issued.ttlSeconds,
+    jti: verdict.verificationId ?? fakeId('ver'),
+    txn: verdict.requestId ?? crypto.randomUUID(),
+    env: issued.environment,
+    verdict: reason === null ? 'approved' : 'rejected',
+    ...(reason === null ? {} : { reason }),
+    score: verdict.score === undefined ? (reason === null ? 0.9 : 0.1) : verdict.score,
+    fmr: 0.0001,
+    action,
+    action_hash: await actionHash(action),
+    ...(nonce === undefined ? {} : { nonce }),
+    amr: ['face'],
+    acr: reason === null ? acr : '0',
+    auth_time: issuedAt,
+    model: 'sandbox@1',
+    replay: { suspected: verdict.replaySuspected ?? false },
+  }
+  const { id, secret } = issued.secret
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: 'HS256', typ: 'stepup+jwt', ...(id === undefined ? {} : { kid: id }) })
+    .sign(new TextEncoder().encode(secret))
+}
+
+/** Of the form of the service's ids. */
+export function fakeId(prefix: string): string {
+  return `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`
+}
+
+async function hmac(secret: string, text: string): Promise<string> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const encoder = new TextEncoder()
+  const key = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign'])
+  const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, encoder.encode(text)))
+  return Array.from(mac, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

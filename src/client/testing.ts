@@ -1,0 +1,341 @@
+/** `countersign/client/testing`: a Countersign in memory, for an application's own tests. Signatures and JWTs are real. */
+import { Countersign, type CountersignOptions } from './countersign.js'
+import type { SigningSecret } from './signing-secret.js'
+import { TestClock } from './testing-clock.js'
+import { FAKE_ERRORS, FakeRefusal } from './testing-errors.js'
+import { outcomeOf, REFUSED, REJECTED } from './testing-outcomes.js'
+import { type FakeAnswer, type FakeVerdict, fakeId, signResponse, signVerdict } from './testing-signatures.js'
+import type { ActionLike, Environment } from './types.js'
+
+export { TestClock } from './testing-clock.js'
+export { FAKE_OUTCOMES } from './testing-outcomes.js'
+export * from './testing-signatures.js'
+
+export interface FakeOptions {
+  /** Default `sandbox`. */
+  environment?: Environment
+  /** Default: one that stands at the time of its making. */
+  clock?: TestClock
+  /** Validity of verdicts; default 300. */
+  jwtTtlSeconds?: number
+  /** Whether a `+replayed` capture is marked or refused; default `mark`. */
+  replayPolicy?: 'mark' | 'reject'
+}
+
+/** What was sent, for assertions. */
+export interface FakeRequest {
+  method: string
+  /** After /v1. */
+  path: string
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
+  body: any
+}
+
+interface Call extends FakeRequest {
+  requestId: string
+  signal: AbortSignal | null | undefined
+}
+
+const RECEIPT_MS = 24 * 3_600_000
+const OVERLAP_MS = 30 * 60_000
+const SLOW_MS = 5_000
+const LOCKED_OUT_SECONDS = 60
+const THRESHOLD = 0.7
+const QUALITY = {
+  score: 0.9,
+  face_width_px: 240,
+  detection: 0.95,
+  sharpness: 400,
+  brightness: 120,
+  contrast: 50,
+}
+
+export class FakeCountersign {
+  readonly clock: TestClock
+  readonly environment: Environment
+  readonly apiKey: string
+  readonly baseUrl = 'https://countersign.test/v1'
+  readonly tenantId = fakeId('ten')
+  /** Every request so far. */
+  readonly requests: FakeRequest[] = []
+  /** The newest first; a second one during a rotation's overlap. */
+  private secrets: SigningSecret[] = [newSecret()]
+  private overlapEndsMs = 0
+  private readonly references = new Set<string>()
+  /** A repeated erasure gets the same receipt for a day. */
+  private readonly receipts = new Map<string, { body: object; untilMs: number }>()
+  private readonly kept = new Map<string, { payload: string; answer: FakeAnswer }>()
+  private readonly jwtTtlSeconds: number
+  private readonly replayPolicy: 'mark' | 'reject'
+
+  constructor(options: FakeOptions = {}) {
+    this.clock = options.clock ?? new TestClock()
+    this.environment = options.environment ?? 'sandbox'
+    this.apiKey = `svc-${this.environment === 'sandbox' ? 'sbx' : 'prod'}-Fake`
+    this.jwtTtlSeconds = options.jwtTtlSeconds ?? 300
+    this.replayPolicy = options.replayPolicy ?? 'mark'
+  }
+
+  /** The newest one. */
+  get signingSecret(): SigningSecret {
+    return this.secrets[0]!
+  }
+
+  /** For `new Countersign(…)`. Nothing is tried again, so that a test of a refusal need not wait. */
+  options(): CountersignOptions {
+    return {
+      apiKey: this.apiKey,
+      baseUrl: this.baseUrl,
+      tenantId: this.tenantId,
+      signingSecret: () => this.secrets as SigningSecret[],
+      maxRetries: 0,
+      fetch: this.fetch,
+      now: () => this.clock.now(),
+    }
+  }
+
+  client(changes: Partial<CountersignOptions> = {}): Countersign {
+    return new Countersign({ ...this.options(), ...changes })
+  }
+
+  /** A verdict without a request, as another program may have got it. */
+  signVerdict(verdict: FakeVerdict, secret = this.signingSecret, atMs = this.clock.now()): Promise<string> {
+    return signVerdict(verdict, {
+      issuer: this.baseUrl,
+      audience: this.tenantId,
+      environment: this.environment,
+      nowMs: atMs,
+      ttlSeconds: this.jwtTtlSeconds,
+      secret,
+    })
+  }
+
+  /** In place of the global one. */
+  readonly fetch: typeof fetch = async (input, init) => {
+    const request = new Request(input, init)
+    const { pathname, search } = new URL(request.url)
+    const text = await request.text()
+    const call: Call = {
+      method: request.method,
+      path: pathname.replace(/^\/v1/, ''),
+      headers: request.headers,
+      body: text ? JSON.parse(text) : undefined,
+      requestId: crypto.randomUUID(),
+      signal: init?.signal,
+    }
+    this.requests.push(call)
+    const known = request.headers.get('authorization') === `Bearer ${this.apiKey}`
+    const answer = await this.answer(call, known).catch((error) => {
+      if (!(error instanceof FakeRefusal)) throw error
+      const waits = error.status === 429 || error.status === 503
+      return { status: error.status, body: error.body, ...(waits ? { headers: { 'Retry-After': '1' } } : {}) }
+    })
+    if (this.clock.now() >= this.overlapEndsMs) this.secrets = this.secrets.slice(0, 1)
+    return signResponse(answer, {
+      method: call.method,
+      target: pathname + search,
+      requestId: call.requestId,
+      nowMs: this.clock.now(),
+      // Nobody is known who could check it.
+      secrets: known ? this.secrets : [],
+    })
+  }
+
+  private async answer(call: Call, known: boolean): Promise<FakeAnswer> {
+    if (!known) throw new FakeRefusal('invalid_api_key', call.requestId)
+    if (this.clock.now() >= this.overlapEndsMs) this.secrets = this.secrets.slice(0, 1)
+    const key = call.headers.get('x-svc-idempotency-key')
+    if (!key) return this.handle(call)
+    const payload = JSON.stringify([call.path, call.body])
+    const earlier = this.kept.get(key)
+    if (earlier && earlier.payload !== payload)
+      throw new FakeRefusal('idempotency_key_reused', call.requestId)
+    if (earlier)
+      return { ...earlier.answer, headers: { ...earlier.answer.headers, 'X-Svc-Idempotent-Replay': 'true' } }
+    const answer = await this.handle(call)
+    this.kept.set(key, { payload, answer })
+    return answer
+  }
+
+  private handle(call: Call): Promise<FakeAnswer> | FakeAnswer {
+    switch (`${call.method} ${call.path}`) {
+      case 'POST /enroll':
+        return this.enroll(call)
+      case 'POST /verify':
+        return this.verify(call)
+      case 'DELETE /delete':
+        return this.delete(call)
+      case 'GET /health':
+        return this.health()
+      case 'POST /keys/rotate-signing':
+        return this.rotate(call)
+      default:
+        throw new FakeRefusal('unknown_endpoint', call.requestId)
+    }
+  }
+
+  private async enroll(call: Call): Promise<FakeAnswer> {
+    const { user_id, replace } = call.body
+    const outcome = await this.screen(call)
+    if (outcome === '+spoof')
+      throw new FakeRefusal('liveness_failed', call.requestId, blame(call, 'liveness_failed'))
+    if (this.references.has(user_id) && !replace) throw new FakeRefusal('already_enrolled', call.requestId)
+    this.references.add(user_id)
+    this.receipts.delete(user_id)
+    const body = {
+      reference_id: fakeId('ref'),
+      user_id,
+      status: 'enrolled',
+      quality: QUALITY,
+      liveness: liveness(true),
+      model: 'sandbox@1',
+      created_at: this.time(),
+    }
+    return { status: 201, body }
+  }
+
+  private async verify(call: Call): Promise<FakeAnswer> {
+    const { user_id, action, nonce } = call.body as { user_id: string; action: ActionLike; nonce?: string }
+    const outcome = outcomeOf(user_id)
+    if (outcome === null && !this.references.has(user_id))
+      throw new FakeRefusal('reference_not_found', call.requestId)
+    // Who is locked out is told so before anybody looks at the photo.
+    if (outcome !== '+locked_out') await this.screen(call)
+    const replaySuspected = outcome === '+replayed'
+    const replayed = replaySuspected && this.replayPolicy === 'reject' ? 'replayed_capture' : null
+    const reason = REJECTED[outcome ?? ''] ?? replayed
+    const compared = reason !== 'locked_out'
+    const score = compared ? (reason === 'no_match' ? THRESHOLD - 0.1 : THRESHOLD + 0.1) : null
+    const verificationId = fakeId('ver')
+    const atMs = this.clock.now() - (outcome === '+expired' ? 2000 * this.jwtTtlSeconds : 0)
+    const sign = (secret: SigningSecret) =>
+      this.signVerdict(
+        {
+          userId: user_id,
+          action,
+          reason,
+          nonce,
+          score,
+          replaySuspected,
+          verificationId,
+          requestId: call.requestId,
+        },
+        secret,
+        atMs,
+      )
+    const [newest, older] = this.secrets as [SigningSecret, SigningSecret | undefined]
+    const asked = call.headers.get('x-svc-signing-key-id')
+    const tokens =
+      older && asked !== newest.id
+        ? { jwt: await sign(older), jwt_next: await sign(newest) }
+        : { jwt: await sign(newest) }
+    const body = {
+      verification_id: verificationId,
+      user_id,
+      verdict: reason === null ? 'approved' : 'rejected',
+      reason,
+      score,
+      threshold: THRESHOLD,
+      fmr: 0.0001,
+      liveness: compared
+        ? liveness(reason !== 'liveness_failed')
+        : { checked: false, score: null, passed: null },
+      quality: compared ? QUALITY : null,
+      replay: { suspected: replaySuspected },
+      model: 'sandbox@1',
+      verified_at: this.time(),
+      ...tokens,
+      jwt_expires_at: new Date((Math.floor(atMs / 1000) + this.jwtTtlSeconds) * 1000).toISOString(),
+    }
+    return {
+      status: 200,
+      body,
+      ...(compared ? {} : { headers: { 'Retry-After': String(LOCKED_OUT_SECONDS) } }),
+    }
+  }
+
+  private delete(call: Call): FakeAnswer {
+    const { user_id } = call.body
+    refuseBusy(user_id, call)
+    const now = this.clock.now()
+    const receipt = this.receipts.get(user_id)
+    if (receipt && now < receipt.untilMs) return { status: 200, body: receipt.body }
+    if (!this.references.delete(user_id)) throw new FakeRefusal('reference_not_found', call.requestId)
+    const erased = { references: 1, captures: 0, idempotency_records: 0 }
+    const body = { user_id, status: 'erased', erasure_id: fakeId('era'), erased_at: this.time(), erased }
+    this.receipts.set(user_id, { body, untilMs: now + RECEIPT_MS })
+    return { status: 200, body }
+  }
+
+  private health(): FakeAnswer {
+    const engine = {
+      status: 'ok',
+      model: 'sandbox@1',
+      workers: { ready: 1, configured: 1 },
+      queue: { waiting: 0, running: 0, limit: 64 },
+      execution_provider: 'cpu',
+      fallbacks: [],
+    }
+    const checks = { engine, store: { status: 'ok' } }
+    return { status: 200, body: { status: 'ok', environment: this.environment, version: 'fake', checks } }
+  }
+
+  private rotate(call: Call): FakeAnswer {
+    if (this.secrets.length > 1 && !call.body?.force)
+      throw new FakeRefusal('rotation_in_progress', call.requestId)
+    const [previous] = this.secrets
+    const next = newSecret()
+    this.secrets = [next, previous!]
+    this.overlapEndsMs = this.clock.now() + OVERLAP_MS
+    const valid_until = new Date(this.overlapEndsMs).toISOString()
+    const body = {
+      signing_secret: { ...next, created_at: this.time() },
+      previous: { id: previous!.id, valid_until },
+      overlap_seconds: OVERLAP_MS / 1000,
+    }
+    return { status: 200, body }
+  }
+
+  /** Refuses what the end of the user id says, as enrol and verify do. */
+  private async screen(call: Call): Promise<string | null> {
+    const { user_id, image, images } = call.body
+    const photos = images ?? [image]
+    if (
+      !user_id ||
+      photos.length === 0 ||
+      !photos.every((photo: unknown) => typeof photo === 'string' && photo)
+    )
+      throw new FakeRefusal('invalid_request', call.requestId, [{ path: 'image', issue: 'is required' }])
+    refuseBusy(user_id, call)
+    const outcome = outcomeOf(user_id)
+    if (outcome === '+slow') await this.clock.sleep(SLOW_MS, call.signal)
+    if (outcome !== null && outcome in REFUSED) {
+      const code = REFUSED[outcome as keyof typeof REFUSED]
+      throw new FakeRefusal(code, call.requestId, blame(call, code))
+    }
+    return outcome
+  }
+
+  private time(): string {
+    return new Date(this.clock.now()).toISOString()
+  }
+}
+
+function refuseBusy(userId: string, { requestId }: Call): void {
+  const outcome = outcomeOf(userId)
+  if (outcome === '+rate_limited') throw new FakeRefusal('rate_limited', requestId)
+  if (outcome === '+unavailable') throw new FakeRefusal('overloaded', requestId)
+}
+
+function blame({ body }: Call, code: keyof typeof FAKE_ERRORS) {
+  return [{ path: body.images ? 'images.0' : 'image', issue: FAKE_ERRORS[code][2] }]
+}
+
+function liveness(passed: boolean) {
+  return { checked: true, score: passed ? 0.99 : 0.02, passed }
+}
+
+function newSecret(): SigningSecret {
+  return { id: fakeId('sec'), secret: `svc-sec-${crypto.randomUUID().replaceAll('-', '')}` }
+}

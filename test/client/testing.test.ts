@@ -1,0 +1,183 @@
+/** The service in memory against the real one: the same answers, field by field, for every outcome of the sandbox. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ERRORS } from '../../src/api-error.js'
+import { ApiError, Countersign, type CountersignOptions } from '../../src/client/index.js'
+import { FAKE_OUTCOMES, FakeCountersign } from '../../src/client/testing.js'
+import { FAKE_ERRORS } from '../../src/client/testing-errors.js'
+import { SANDBOX_OUTCOMES } from '../../src/v1/sandbox-outcomes.js'
+import { plain } from '../support/images.js'
+import { startService, type TestService } from '../support/service.js'
+import { decodeJwt } from '../support/trust.js'
+
+let running: TestService
+let image: Buffer
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
+  image = await plain()
+})
+afterAll(() => running?.stop())
+
+const action = { type: 'payment' }
+
+it('has the outcomes of the sandbox', () => {
+  expect([...FAKE_OUTCOMES].sort()).toEqual(Object.keys(SANDBOX_OUTCOMES).sort())
+})
+
+it('words its refusals as the service does', () => {
+  for (const [code, [status, category, message]] of Object.entries(FAKE_ERRORS))
+    expect({ status, category, message }, code).toEqual({
+      status: ERRORS[code as keyof typeof ERRORS].status,
+      category: ERRORS[code as keyof typeof ERRORS].category,
+      message: ERRORS[code as keyof typeof ERRORS].message,
+    })
+})
+
+/** Values of facts, types of the rest: ids, times and measurements are each side's own. */
+const FACTS = [
+  'status',
+  'verdict',
+  'reason',
+  'user_id',
+  'suspected',
+  'passed',
+  'checked',
+  'env',
+  'acr',
+  'model',
+  'aud',
+]
+function shape(value: unknown, name = ''): unknown {
+  if (FACTS.includes(name)) return value
+  if (value === null || typeof value !== 'object') return value === null ? 'null' : typeof value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([field]) => field !== 'production_key')
+      .map(([field, inner]) => [field, shape(inner, field)]),
+  )
+}
+
+async function told(call: Promise<object>, secret: string): Promise<unknown> {
+  try {
+    const answer = await call
+    const { jwt, response } = answer as {
+      jwt?: string
+      response: { status: number; retryAfterSeconds?: number }
+    }
+    const claims = jwt ? decodeJwt(jwt, secret) : undefined
+    const { aud: _, ...comparable } = claims?.claims ?? {}
+    const { status, retryAfterSeconds } = response
+    return {
+      answer: shape(answer),
+      status,
+      retryAfterSeconds,
+      valid: claims?.valid,
+      claims: shape(comparable),
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { code, category, status, details, retryAfterSeconds, verified } = error
+    return { code, category, status, details, retryAfterSeconds, verified }
+  }
+}
+
+describe('answers as the sandbox does', () => {
+  it.each([...Object.keys(SANDBOX_OUTCOMES), ' of no outcome'])('to a user %s', async (suffix) => {
+    const tenant = await running.tenant()
+    const fake = new FakeCountersign()
+    const real = new Countersign({
+      apiKey: tenant.sandboxKey,
+      baseUrl: running.service.url('sandbox'),
+      signingSecret: tenant.secret,
+      maxRetries: 0,
+      now: () => running.clock.now(),
+    })
+    const user_id = `user${suffix}`
+    const calls: Array<(client: Countersign) => Promise<object>> = [
+      (client) => client.verify({ user_id, image, action, nonce: 'n' }),
+      (client) => client.enroll({ user_id, image }),
+      (client) => client.enroll({ user_id, images: [image, image] }),
+      (client) => client.verify({ user_id, images: [image], action }),
+      (client) => client.delete(user_id),
+      (client) => client.delete(user_id),
+    ]
+    for (const call of calls) {
+      const expected = await told(call(real), tenant.secret.secret)
+      const answered = told(call(fake.client()), fake.signingSecret.secret)
+      // Nobody waits here but for the clock.
+      const moving = setInterval(() => fake.clock.advance(5_000), 20)
+      expect(await answered.finally(() => clearInterval(moving)), String(call)).toEqual(expected)
+    }
+  })
+
+  it('to health and rotation', async () => {
+    const tenant = await running.tenant()
+    const real = new Countersign({
+      apiKey: tenant.sandboxKey,
+      baseUrl: running.service.url('sandbox'),
+      signingSecret: tenant.secret,
+      now: () => running.clock.now(),
+    })
+    const fake = new FakeCountersign().client()
+    const keys = (value: object): unknown => Object.keys(value)
+    expect(keys(await fake.health())).toEqual(keys(await real.health()))
+    expect(shape(await fake.rotateSigning())).toEqual(shape(await real.rotateSigning()))
+    for (const client of [fake, real])
+      await expect(client.rotateSigning()).rejects.toMatchObject({
+        code: 'rotation_in_progress',
+        status: 409,
+      })
+  })
+})
+
+describe('in memory', () => {
+  it('a rotation has both secrets sign, and the older one no more after 30 minutes', async () => {
+    const fake = new FakeCountersign()
+    const older = fake.signingSecret
+    const before = fake.client({ signingSecret: older })
+    await fake.client().rotateSigning()
+    const after = fake.client({ signingSecret: fake.signingSecret })
+    for (const backend of [before, after]) {
+      const { jwt } = await backend.verify({ user_id: 'u+match', image, action })
+      await expect(backend.verifyVerdict(jwt, { userId: 'u+match', action })).resolves.toBeDefined()
+    }
+    fake.clock.advance(30 * 60_000)
+    await expect(before.health()).rejects.toMatchObject({ code: 'signature_invalid' })
+    await expect(after.health()).resolves.toMatchObject({ status: 'ok' })
+  })
+
+  it('a repeat with the same key gets the first answer, with another payload none', async () => {
+    const client = new FakeCountersign().client()
+    const call = (user_id: string) => client.enroll({ user_id, image }, { idempotencyKey: 'k' })
+    const [first, second] = [await call('u'), await call('u')]
+    expect([second, second.response.replayed]).toEqual([first, true])
+    await expect(call('v')).rejects.toMatchObject({ code: 'idempotency_key_reused' })
+  })
+
+  it('a verdict may be signed without a request, and a wrong key is told from a wrong secret', async () => {
+    const fake = new FakeCountersign({ environment: 'production' })
+    const jwt = await fake.signVerdict({ userId: 'u', action })
+    await expect(fake.client().verifyVerdict(jwt, { userId: 'u', action })).resolves.toMatchObject({
+      env: 'production',
+    })
+    const wrong: Array<[Partial<CountersignOptions>, string]> = [
+      [{ apiKey: 'svc-prod-Other' }, 'invalid_api_key'],
+      [{ signingSecret: 'svc-sec-other' }, 'signature_invalid'],
+    ]
+    for (const [change, code] of wrong)
+      await expect(fake.client(change).health()).rejects.toMatchObject({ code })
+    expect(fake.requests.map(({ path }) => path)).toEqual(['/health', '/health'])
+  })
+
+  it('a slow answer waits for the clock, and can be given up', async () => {
+    const fake = new FakeCountersign()
+    const abort = new AbortController()
+    const call = (signal?: AbortSignal) =>
+      fake.client().verify({ user_id: 'u+slow', image, action }, signal ? { signal } : {})
+    const given = call(abort.signal)
+    setTimeout(() => abort.abort(new Error('gone')), 50)
+    await expect(given).rejects.toThrow('gone')
+    const answered = call()
+    setTimeout(() => fake.clock.advance(5_000), 50)
+    await expect(answered).resolves.toMatchObject({ verdict: 'approved' })
+  })
+})
