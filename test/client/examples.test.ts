@@ -39,7 +39,7 @@ beforeAll(async () => {
     ...process.env,
     CS_BASE_URL: running.service.url('production'),
     CS_API_KEY: key,
-    CS_SIGNING_SECRETS: tenant.secret.secret,
+    CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
     CS_TENANT_ID: tenant.id,
     PYTHONDONTWRITEBYTECODE: '1',
     GOCACHE: join(tmpdir(), 'countersign-go-cache'),
@@ -79,13 +79,52 @@ describe.each(PROGRAMS)('the example in %s', (language, isThere, program, args) 
   )
 
   it.skipIf(!isThere)(
-    'trusts nothing under another secret',
+    'trusts nothing under another secret, and says that it is the signature',
     async () => {
-      const failed = lines(program, [...args, ...photos], language, { CS_SIGNING_SECRETS: 'svc-sec-other' })
+      const failed = lines(program, [...args, ...photos], language, {
+        CS_SIGNING_SECRETS: `${tenant.secret.id}:svc-sec-other`,
+      })
       await expect(failed).rejects.toThrow(/signature/)
     },
     GO_BUILD_MS,
   )
+})
+
+describe.each(PROGRAMS)('the example in %s, when something is wrong,', (language, isThere, program, args) => {
+  it.skipIf(!isThere)(
+    'names a wrong API key',
+    async () => {
+      const failed = lines(program, [...args, ...photos], language, {
+        CS_API_KEY: `svc-prod-${'0'.repeat(49)}`,
+      })
+      await expect(failed).rejects.toThrow('malformed_api_key')
+    },
+    GO_BUILD_MS,
+  )
+
+  it.skipIf(!isThere || language === 'node')(
+    'stops there, and erases the user that it has enrolled',
+    async () => {
+      const grace = join(folder, 'grace.jpg')
+      await writeFile(grace, await face('grace'))
+      const failed = lines(program, [...args, photos[0], grace], language).then(
+        () => ({ stdout: 'passed' }),
+        (error: { stdout: string }) => error,
+      )
+      const said = (await failed).stdout.trim().split('\n')
+      expect(words(said)).toEqual(['enroll', 'verify', 'delete'])
+      expect(said[1]).toContain('rejected')
+    },
+    GO_BUILD_MS,
+  )
+})
+
+it.skipIf(!hasShell)('the example in shell takes a photo longer than an argument may be', async () => {
+  const long = join(folder, 'long.jpg')
+  // Bytes behind the end of a JPEG are not looked at.
+  await writeFile(long, Buffer.concat([await face('ada'), Buffer.alloc(400_000)]))
+  const said = await lines('./step-up.sh', [long, photos[1]], 'shell')
+  expect(words(said)).toEqual(DONE)
 })
 
 describe('the test vectors hold', () => {

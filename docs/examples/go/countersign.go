@@ -23,10 +23,38 @@ import (
 	"unicode/utf16"
 )
 
-// Client calls one environment. BaseURL ends in /v1; Secrets holds one signing secret, or both during a rotation.
+// Client calls one environment. BaseURL ends in /v1; Secrets holds one signing secret, or both during a rotation; KeyID is
+// the id of the preferred one.
 type Client struct {
-	BaseURL, APIKey string
-	Secrets         []string
+	BaseURL, APIKey, KeyID string
+	Secrets                []string
+}
+
+// ParseSecrets reads `sec_…:svc-sec-…`, two of them with a comma between during a rotation, the preferred one first.
+func ParseSecrets(text string) (keyID string, secrets []string) {
+	for _, pair := range strings.Split(text, ",") {
+		id, secret, _ := strings.Cut(pair, ":")
+		if keyID == "" {
+			keyID = id
+		}
+		secrets = append(secrets, secret)
+	}
+	return keyID, secrets
+}
+
+// APIError is a refusal by the service. Code is stable.
+type APIError struct {
+	Code, Message string
+}
+
+func (e APIError) Error() string { return e.Code + ": " + e.Message }
+
+// Given before the service knows whose request it is, so no tenant's secret signs them. None says anything about a user.
+var unverifiableCodes = map[string]bool{
+	"malformed_request": true, "request_timeout": true, "headers_too_large": true, "missing_api_key": true,
+	"malformed_api_key": true, "invalid_api_key": true, "revoked_api_key": true, "wrong_environment": true,
+	"unknown_endpoint": true, "method_not_allowed": true, "shutting_down": true, "store_unavailable": true,
+	"internal_error": true,
 }
 
 var httpClient = &http.Client{
@@ -35,41 +63,48 @@ var httpClient = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// Call sends a request and checks the answer's signature before anybody reads it. Errors of the API are answers too.
-func (c Client) Call(method, path string, body map[string]any) (status int, answer map[string]any, err error) {
+// Call sends a request and checks the answer's signature before anybody reads it. A refusal is an APIError.
+func (c Client) Call(method, path string, body map[string]any) (answer map[string]any, err error) {
 	payload, err := json.Marshal(body)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	request, err := http.NewRequest(method, c.BaseURL+path, bytes.NewReader(payload))
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	key := make([]byte, 16)
 	if _, err := rand.Read(key); err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+c.APIKey)
 	request.Header.Set("Content-Type", "application/json")
+	// During a rotation `jwt` is then signed with this one.
+	request.Header.Set("X-Svc-Signing-Key-Id", c.KeyID)
 	// The same key again makes a retry safe for 24 hours.
 	request.Header.Set("X-Svc-Idempotency-Key", hex.EncodeToString(key))
 	response, err := httpClient.Do(request)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	signed := SignedResponse{
 		Method: method, Target: "/v1" + path, Status: response.StatusCode,
 		RequestID: response.Header.Get("X-Request-Id"), Signature: response.Header.Get("X-Svc-Signature"), Body: raw,
 	}
-	if err := signed.Check(c.Secrets, time.Now().Unix(), 300); err != nil {
-		return response.StatusCode, nil, err
+	fault := signed.Check(c.Secrets, time.Now().Unix(), 300)
+	var refusal APIError
+	if json.Unmarshal(raw, &refusal) == nil && refusal.Code != "" && (fault == nil || unverifiableCodes[refusal.Code]) {
+		return nil, refusal
 	}
-	return response.StatusCode, answer, json.Unmarshal(raw, &answer)
+	if fault != nil {
+		return nil, fault
+	}
+	return answer, json.Unmarshal(raw, &answer)
 }
 
 // SignedResponse is a response with the request that it answers. Target is path and query.

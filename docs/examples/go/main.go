@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"strings"
 	"time"
 )
 
@@ -17,17 +16,21 @@ func main() {
 	client := Client{
 		BaseURL: os.Getenv("CS_BASE_URL"),
 		APIKey:  os.Getenv("CS_API_KEY"),
-		Secrets: strings.Split(os.Getenv("CS_SIGNING_SECRETS"), ","),
 	}
+	client.KeyID, client.Secrets = ParseSecrets(os.Getenv("CS_SIGNING_SECRETS"))
 	call := func(method, path string, body map[string]any) map[string]any {
-		status, answer, err := client.Call(method, path, body)
-		if err != nil || status >= 300 {
-			log.Fatalln(method, path, status, answer, err)
+		answer, err := client.Call(method, path, body)
+		if err != nil {
+			log.Panicln(method, path, err)
 		}
 		return answer
 	}
-	enrolled := call("POST", "/enroll", map[string]any{"user_id": "ada-go", "image": photo(os.Args[1])})
+	enrolled := call("POST", "/enroll", map[string]any{"user_id": "ada-go", "image": photo(os.Args[1]), "replace": true})
 	fmt.Println("enroll", enrolled["status"])
+	// Whatever happens from here on, the user is erased; log.Panicln lets deferred calls run, log.Fatalln would not.
+	defer func() {
+		fmt.Println("delete", call("DELETE", "/delete", map[string]any{"user_id": "ada-go"})["status"])
+	}()
 
 	action := map[string]any{"type": "wire_transfer", "amount": "1250.00", "to": "Zoë"}
 	verified := call("POST", "/verify", map[string]any{
@@ -41,17 +44,15 @@ func main() {
 	}
 	claims, err := VerifyVerdict(verified["jwt"].(string), client.Secrets, expected, &Seen{}, time.Now().Unix())
 	if err != nil {
-		log.Fatalln("verdict", err)
+		log.Panicln("verdict", err)
 	}
 	fmt.Println("verdict", claims.Verdict)
-
-	fmt.Println("delete", call("DELETE", "/delete", map[string]any{"user_id": "ada-go"})["status"])
 }
 
 func photo(path string) string {
 	bytes, err := os.ReadFile(path)
 	if err != nil {
-		log.Fatal(err)
+		log.Panicln(err)
 	}
 	return base64.StdEncoding.EncodeToString(bytes)
 }

@@ -18,14 +18,42 @@ class Refused(Exception):
     """Not to be trusted, or not allowed. `args[0]` says why."""
 
 
+class ApiError(Exception):
+    """The service refused. `code` is stable."""
+
+    def __init__(self, body):
+        details = "; ".join(f"{detail['path']}: {detail['issue']}" for detail in body.get("details", []))
+        super().__init__(f"{body['code']}: {body['message']} {details}".strip())
+        self.code = body["code"]
+
+
+# Given before the service knows whose request it is, so no tenant's secret signs them. None says anything about a user.
+UNVERIFIABLE_CODES = {
+    "malformed_request",
+    "request_timeout",
+    "headers_too_large",
+    "missing_api_key",
+    "malformed_api_key",
+    "invalid_api_key",
+    "revoked_api_key",
+    "wrong_environment",
+    "unknown_endpoint",
+    "method_not_allowed",
+    "shutting_down",
+    "store_unavailable",
+    "internal_error",
+}
+
+
 class Countersign:
-    """`base_url` ends in /v1. `secrets` is a list of signing secrets: one, or both during a rotation."""
+    """`base_url` ends in /v1. `secrets` maps key ids to signing secrets: one, or both during a rotation, the new one first."""
 
     def __init__(self, base_url, api_key, secrets):
         self.base_url, self.api_key, self.secrets = base_url, api_key, secrets
 
-    def enroll(self, user_id, photo):
-        return self.call("POST", "/enroll", {"user_id": user_id, "image": base64.b64encode(photo).decode()})
+    def enroll(self, user_id, photo, replace=False):
+        image = base64.b64encode(photo).decode()
+        return self.call("POST", "/enroll", {"user_id": user_id, "image": image, "replace": replace})
 
     def verify(self, user_id, photo, action, nonce):
         image = base64.b64encode(photo).decode()
@@ -37,7 +65,7 @@ class Countersign:
         return self.call("DELETE", "/delete", {"user_id": user_id})
 
     def call(self, method, path, body):
-        """The answer's status and body; errors of the API are answers too."""
+        """The answer's body. Raises ApiError for a refusal, Refused for an answer that cannot be trusted."""
         request = urllib.request.Request(
             self.base_url + path,
             method=method,
@@ -45,6 +73,8 @@ class Countersign:
             headers={
                 "Authorization": f"Bearer {self.api_key}",
                 "Content-Type": "application/json",
+                # During a rotation `jwt` is then signed with this one.
+                "X-Svc-Signing-Key-Id": next(iter(self.secrets)),
                 # The same key again makes a retry safe for 24 hours.
                 "X-Svc-Idempotency-Key": str(uuid.uuid4()),
             },
@@ -55,16 +85,38 @@ class Countersign:
             response = error
         with response:
             raw, status, headers = response.read(), response.status, response.headers
-        assert_signature(
-            headers.get("X-Svc-Signature") or "",
-            self.secrets,
-            method=method,
-            target="/v1" + path,
-            status=status,
-            request_id=headers.get("X-Request-Id"),
-            body=raw,
-        )
-        return status, json.loads(raw)
+        try:
+            assert_signature(
+                headers.get("X-Svc-Signature") or "",
+                self.secrets.values(),
+                method=method,
+                target="/v1" + path,
+                status=status,
+                request_id=headers.get("X-Request-Id"),
+                body=raw,
+            )
+        except Refused:
+            raise_unverified(raw)
+            raise
+        answer = json.loads(raw)
+        if status >= 400 and "code" in answer:
+            raise ApiError(answer)
+        return answer
+
+
+def raise_unverified(raw):
+    """A wrong API key is told from a wrong signature."""
+    try:
+        answer = json.loads(raw)
+    except ValueError:
+        return
+    if isinstance(answer, dict) and answer.get("code") in UNVERIFIABLE_CODES:
+        raise ApiError(answer)
+
+
+def parse_secrets(text):
+    """Of `sec_…:svc-sec-…`, two of them with a comma between during a rotation."""
+    return dict(pair.split(":", 1) for pair in text.split(","))
 
 
 def assert_signature(header, secrets, *, method, target, status, request_id, body, now=None, tolerance=300):

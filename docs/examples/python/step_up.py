@@ -3,30 +3,41 @@
 import os
 import sys
 
-from countersign import Countersign, verify_verdict
+from countersign import ApiError, Countersign, Refused, parse_secrets, verify_verdict
 
-secrets = os.environ["CS_SIGNING_SECRETS"].split(",")
+USER = "ada-python"
+secrets = parse_secrets(os.environ["CS_SIGNING_SECRETS"])
 countersign = Countersign(os.environ["CS_BASE_URL"], os.environ["CS_API_KEY"], secrets)
-reference, today = (open(path, "rb").read() for path in sys.argv[1:])
 
-status, answer = countersign.enroll("ada-python", reference)
-print("enroll", status, answer.get("status") or answer)
 
-action = {"type": "wire_transfer", "amount": "1250.00", "to": "Zoë"}
-status, answer = countersign.verify("ada-python", today, action, nonce="session-1")
-print("verify", status, answer.get("verdict") or answer)
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
 
-claims = verify_verdict(
-    answer["jwt"],
-    secrets,
-    audience=os.environ["CS_TENANT_ID"],
-    environment="production",
-    user_id="ada-python",
-    action=action,
-    nonce="session-1",
-    seen=set(),
-)
-print("verdict", claims["verdict"], claims["action"]["amount"])
 
-status, answer = countersign.delete("ada-python")
-print("delete", status, answer.get("status") or answer)
+def step_up(today):
+    action = {"type": "wire_transfer", "amount": "1250.00", "to": "Zoë"}
+    answer = countersign.verify(USER, today, action, nonce="session-1")
+    print("verify", answer["verdict"])
+    claims = verify_verdict(
+        answer["jwt"],
+        secrets.values(),
+        audience=os.environ["CS_TENANT_ID"],
+        environment="production",
+        user_id=USER,
+        action=action,
+        nonce="session-1",
+        seen=set(),
+    )
+    print("verdict", claims["verdict"], claims["action"]["amount"])
+
+
+try:
+    reference, today = (read(path) for path in sys.argv[1:])
+    print("enroll", countersign.enroll(USER, reference, replace=True)["status"])
+    try:
+        step_up(today)
+    finally:
+        print("delete", countersign.delete(USER)["status"])
+except (ApiError, Refused, OSError) as error:
+    sys.exit(f"{type(error).__name__}: {error}")

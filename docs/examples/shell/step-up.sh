@@ -3,19 +3,50 @@
 set -euo pipefail
 . "$(dirname "$0")/countersign.sh"
 : "${CS_BASE_URL:?}" "${CS_API_KEY:?}" "${CS_SIGNING_SECRETS:?one, or both with a comma between}"
-IFS=, read -ra secrets <<<"$CS_SIGNING_SECRETS"
 answer=$(mktemp -d)
-trap 'rm -rf "$answer"' EXIT
+enrolled=
+# Whatever happens: no photo stays behind, and no reference.
+clean_up() {
+  local status=$?
+  trap - EXIT
+  if [[ $enrolled ]]; then
+    erased=$(printf '{"user_id":"ada-shell"}' | call DELETE /delete) && echo "delete $(field status <<<"$erased")" || status=1
+  fi
+  rm -rf "$answer"
+  exit "$status"
+}
+trap clean_up EXIT
 
-# call <method> <path> < JSON: prints the body once its signature holds.
+# Pairs of id and secret, the preferred one first: sec_…:svc-sec-…
+IFS=, read -ra pairs <<<"$CS_SIGNING_SECRETS"
+secrets=("${pairs[@]#*:}")
+
+# Signed with no tenant's secret: the service does not know whose request it was.
+UNVERIFIABLE=' malformed_request request_timeout headers_too_large missing_api_key malformed_api_key invalid_api_key revoked_api_key wrong_environment unknown_endpoint method_not_allowed shutting_down store_unavailable internal_error '
+
+# call <method> <path> < JSON: prints the body once its signature holds and it is no refusal. The body is read from stdin,
+# since a photo is longer than an argument may be.
 call() {
-  local status
+  local status code holds=1
   # The key goes by a file descriptor, so that no process list shows it.
   status=$(curl -sS -X "$1" "$CS_BASE_URL$2" --data-binary @- -D "$answer/headers" -o "$answer/body" -w '%{http_code}' \
     -H 'Content-Type: application/json' -H "X-Svc-Idempotency-Key: $(openssl rand -hex 16)" \
-    -H @<(printf 'Authorization: Bearer %s' "$CS_API_KEY"))
+    -H "X-Svc-Signing-Key-Id: ${pairs[0]%%:*}" -H @<(printf 'Authorization: Bearer %s' "$CS_API_KEY")) || return 1
   signature_holds "$(header x-svc-signature)" "$1" "/v1$2" "$status" "$(header x-request-id)" "$(date +%s)" \
-    "${secrets[@]}" <"$answer/body" || { echo "$1 $2: the signature does not hold" >&2; return 1; }
+    "${secrets[@]}" <"$answer/body" || holds=
+  code=$(field code <"$answer/body")
+  if [[ ! $holds && $UNVERIFIABLE != *" ${code:-none} "* ]]; then
+    echo "$1 $2: the signature does not hold" >&2
+    return 1
+  fi
+  if ((status >= 400)); then
+    echo "$1 $2: $status $code: $(field message <"$answer/body")" >&2
+    return 1
+  fi
+  if [[ ! $holds ]]; then
+    echo "$1 $2: the signature does not hold" >&2
+    return 1
+  fi
   cat "$answer/body"
 }
 
@@ -23,19 +54,22 @@ header() { tr -d '\r' <"$answer/headers" | sed -n "s/^$1: //Ip"; }
 field() { sed -nE "s/.*\"$1\":\"([^\"]*)\".*/\1/p"; }
 photo() { openssl base64 -A -in "$1"; }
 
-echo "enroll $(printf '{"user_id":"ada-shell","image":"%s"}' "$(photo "$1")" | call POST /enroll | field status)"
+# Each answer is a variable of its own: a failure inside an argument would not stop the script.
+reference=$(photo "$1")
+result=$(printf '{"user_id":"ada-shell","image":"%s","replace":true}' "$reference" | call POST /enroll)
+enrolled=yes
+echo "enroll $(field status <<<"$result")"
 
 action='{"amount":"1250.00","type":"wire_transfer"}'
-verified=$(printf '{"user_id":"ada-shell","image":"%s","action":%s,"nonce":"session-1"}' "$(photo "$2")" "$action" |
+today=$(photo "$2")
+result=$(printf '{"user_id":"ada-shell","image":"%s","action":%s,"nonce":"session-1"}' "$today" "$action" |
   call POST /verify)
-echo "verify $(field verdict <<<"$verified")"
+echo "verify $(field verdict <<<"$result")"
 
-claims=$(jwt_claims "$(field jwt <<<"$verified")" "${secrets[@]}")
+claims=$(jwt_claims "$(field jwt <<<"$result")" "${secrets[@]}") || { echo "the verdict's signature does not hold" >&2; exit 1; }
 # The action above is in RFC 8785 canonical form already, so its hash is that of the text.
 hash=$(printf %s "$action" | openssl dgst -sha256 -r | cut -d' ' -f1)
 for expected in "\"action_hash\":\"$hash\"" '"sub":"ada-shell"' '"env":"production"' '"verdict":"approved"' '"nonce":"session-1"'; do
   [[ $claims == *"$expected"* ]] || { echo "the verdict lacks $expected" >&2; exit 1; }
 done
 echo "verdict approved"
-
-echo "delete $(printf '{"user_id":"ada-shell"}' | call DELETE /delete | field status)"
