@@ -79,14 +79,15 @@ export function demoInstructions(
   if (!created)
     return `Keys were shown when they were made. For a new one:\n\n  npx countersign tenant reissue-key ${tenantName} --type sandbox\n\nTo sign in to the dashboard:\n\n  npx countersign tenant login-link ${tenantName}\n`
   const photos = relative('.', photosDir) || '.'
+  // By stdin: a photo of 100 kB is longer than an argument may be.
   const call = (url: string, key: string, body: string) =>
     [
-      `  curl -s ${url} \\`,
-      `    -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
-      `    -d ${body}`,
+      `  ${body} |`,
+      `    curl -s ${url} --data-binary @- \\`,
+      `      -H "Authorization: Bearer ${key}" -H "Content-Type: application/json"`,
     ].join('\n')
   const withPhoto = (file: string, rest: string) =>
-    `'{"user_id":"ada","image":"'$(base64 < ${photos}/${file} | tr -d '\\n')'"${rest}}'`
+    `{ printf '{"user_id":"ada"${rest},"image":"'; base64 < ${photos}/${file} | tr -d '\\n'; printf '"}'; }`
   const action = ',"action":{"type":"wire_transfer","amount":"1250.00","currency":"EUR"}'
   return [
     `A tenant "${created.name}" was made for you. Key and secret are shown only now:\n`,

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -122,6 +122,42 @@ describe('the code of the guides', () => {
     const { stdout } = await promisify(execFile)(process.execPath, [script, photo, photo], { env })
     expect(stdout).toBe('enroll enrolled\nverify approved\nverdict approved 1250.00\ndelete erased\n')
   })
+
+  const shell = spawnSync('bash', ['-c', 'command -v curl base64']).status === 0
+  it.skipIf(!shell)(
+    'README: the commands with curl do what they say, with photos of 150 kB too',
+    async () => {
+      await mkdir(join(folder, 'data', 'demo'), { recursive: true })
+      // Bytes behind the end of a JPEG are not looked at; an argument of so many would not be taken.
+      for (const [file, name] of [
+        ['ada.jpg', 'ada'],
+        ['ada-today.jpg', 'adaToday'],
+      ] as const)
+        writeFileSync(
+          join(folder, 'data', 'demo', file),
+          Buffer.concat([await face(name), Buffer.alloc(150_000)]),
+        )
+      const readme = readFileSync(packageFile('README.md'), 'utf8')
+      const commands = [...readme.matchAll(/^\$ (.*\n(?: {4}.*\n)*)/gm)]
+        .map(([, command]) => command!)
+        .filter((command) => command.includes('curl -s'))
+      const answers = []
+      for (const command of commands) {
+        const here = command
+          .replace('http://127.0.0.1:8081/v1', running.service.url('sandbox'))
+          .replace('http://127.0.0.1:8080/v1', running.service.url('production'))
+          .replace('svc-sbx-…', tenant.sandboxKey)
+        const env = { ...process.env, KEY: production.CS_API_KEY }
+        const { stdout } = await promisify(execFile)('bash', ['-c', here], { cwd: folder, env })
+        answers.push(JSON.parse(stdout))
+      }
+      expect(answers).toMatchObject([
+        { verdict: 'approved' },
+        { status: 'enrolled' },
+        { verdict: 'approved' },
+      ])
+    },
+  )
 
   it('testing: an application’s tests pass without a service', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--test', join(EXAMPLES, 'testing')])
