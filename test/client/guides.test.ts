@@ -141,13 +141,15 @@ describe('the code of the guides', () => {
       const commands = [...readme.matchAll(/^\$ (.*\n(?: {4}.*\n)*)/gm)]
         .map(([, command]) => command!)
         .filter((command) => command.includes('curl -s'))
+      const own = await running.tenant()
+      const { key } = await running.production(own)
       const answers = []
       for (const command of commands) {
         const here = command
           .replace('http://127.0.0.1:8081/v1', running.service.url('sandbox'))
           .replace('http://127.0.0.1:8080/v1', running.service.url('production'))
-          .replace('svc-sbx-…', tenant.sandboxKey)
-        const env = { ...process.env, KEY: production.CS_API_KEY }
+          .replace('svc-sbx-…', own.sandboxKey)
+        const env = { ...process.env, KEY: key }
         const { stdout } = await promisify(execFile)('bash', ['-c', here], { cwd: folder, env })
         answers.push(JSON.parse(stdout))
       }
@@ -198,8 +200,9 @@ describe('the code of the guides', () => {
     const ofFace = `data:image/jpeg;base64,${(await face('ada')).toString('base64')}`
     const refusals: Array<[string, string, number, string]> = [
       ['/enrolment', JSON.stringify({ photo: image }), 422, 'face_not_found'],
-      ['/enrolment', JSON.stringify({ photo: 'no photo' }), 503, 'unavailable'],
+      ['/enrolment', JSON.stringify({ photo: 'no photo' }), 422, 'invalid_request'],
       ['/step-up', JSON.stringify({ photo: ofFace, action: 'x' }), 409, 'reference_not_found'],
+      ['/step-up', JSON.stringify({ photo: ofFace, action: 'x'.repeat(5000) }), 503, 'unavailable'],
       ['/step-up', JSON.stringify({ action: 'x' }), 400, 'invalid_request'],
       ['/step-up', '{', 400, 'invalid_request'],
     ]

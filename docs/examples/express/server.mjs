@@ -72,10 +72,11 @@ app.post(
  */
 const onError = (error, _request, response, next) => {
   if (response.headersSent) return next(error)
-  if (error instanceof ApiError && error.category === 'biometric_rejected')
-    return response.status(422).json({ error: error.code, message: 'Please take another photo.' })
-  if (error instanceof ApiError && error.code === 'reference_not_found')
-    return response.status(409).json({ error: error.code, message: 'Please enrol first.' })
+  const { code = '', category = '', details = [] } = error instanceof ApiError ? error : {}
+  if (category === 'biometric_rejected' || details.some(({ path }) => path.startsWith('image')))
+    return response.status(422).json({ error: code, message: 'Please take another photo.' })
+  if (code === 'reference_not_found' || code === 'already_enrolled')
+    return response.status(409).json({ error: code, message: error.message })
   // Express's own: no JSON, or too much of it.
   if (!(error instanceof CountersignError) && error.status < 500)
     return response.status(error.status).json({ error: 'invalid_request', message: 'This cannot be read.' })
