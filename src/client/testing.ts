@@ -277,7 +277,8 @@ export class FakeCountersign {
       execution_provider: 'cpu',
       fallbacks: [],
     }
-    const checks = { engine, store: { status: 'ok' } }
+    const http = { status: 'ok', transport: 'uws', reason: 'preferred' }
+    const checks = { engine, store: { status: 'ok' }, http }
     return { status: 200, body: { status: 'ok', environment: this.environment, version: 'fake', checks } }
   }
 

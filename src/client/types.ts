@@ -144,6 +144,12 @@ export interface HealthResult {
       fallbacks: Array<{ provider: string; reason: string }>
     }
     store: { status: HealthStatus }
+    /** The HTTP server that answers, and why this one: uWebSockets.js or node:http. */
+    http: {
+      status: HealthStatus
+      transport: 'uws' | 'node'
+      reason: 'preferred' | 'configured' | 'unavailable'
+    }
   }
 }
 
