@@ -23,6 +23,8 @@ function openToAll(paths: string[], what: string): string[] {
 
 /** New ones are closed; those of an earlier version, or made by hand, need not be. */
 function databaseFiles(config: Config): string[] {
+  // What is no SQLite database is told as a problem elsewhere.
+  if (!config.database.startsWith('sqlite:')) return [config.dataDir]
   const database = sqliteFile(config)
   return [config.dataDir, database, `${database}-wal`]
 }
