@@ -360,7 +360,7 @@ overTransports((transport) => {
         const { code, status } = new ApiError(expected.node as ErrorCode)
         expect([response?.status, response?.body.code]).toEqual([status, code])
         // Legible, it is what the signature says was asked.
-        const [, method = '', target = ''] = /^(\w+) (\S+) HTTP\/1\.\d\r\n/.exec(bytes) ?? []
+        const [, method = '', target = ''] = /^(\w+) (\S+) HTTP\/1\.1\r\n/.exec(bytes) ?? []
         const signed = { ...response!, headers: new Headers(response!.headers), request: { method, target } }
         const instance = running.service.ledger.keys.instance.toString('hex')
         expect(validSignatures(signed, { instance })).toEqual(['instance'])
