@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { chooseTransport } from '../../src/server/transport.js'
 import { apiClient } from '../support/client.js'
 import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -40,6 +41,19 @@ describe('serve', () => {
       fetch(`${server.admin}/readyz`),
     ])
     expect([production.status, sandbox.status, admin.status]).toEqual([401, 401, 200])
+  })
+
+  it('says which HTTP server serves, and why', async () => {
+    const server = await place.serve()
+    const { description } = await chooseTransport('auto')
+    expect(server.stderr()).toContain(`\n  HTTP        ${description}\n`)
+    const other = await place.serve([], {
+      COUNTERSIGN_HTTP: 'node',
+      COUNTERSIGN_DATA_DIR: place.path('other'),
+    })
+    expect(other.stderr()).toContain(
+      `\n  HTTP        node:http of ${process.version} (COUNTERSIGN_HTTP=node)\n`,
+    )
   })
 
   it('writes its log as JSON lines on stdout, and for people on stderr alone', async () => {
