@@ -79,7 +79,6 @@ export class Service {
     const clock = options.clock ?? systemClock
     const log = options.log ?? createLog(config)
     const transport = await chooseTransport(config.http)
-    log.info({ transport: transport.name, reason: transport.reason }, transport.description)
     const ledger = await openLedger(config, clock)
     const metrics = new Metrics()
     try {
