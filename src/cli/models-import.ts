@@ -6,6 +6,12 @@ import type { Command } from 'commander'
 import { installFolder } from '../../models/install/install-folder.js'
 import { openPackSource, type PackSource } from '../../models/install/pack-source.js'
 import {
+  assertMeasuredWith,
+  CALIBRATION_JSON,
+  keepCalibration,
+  parseCalibration,
+} from '../../models/pack/calibration.js'
+import {
   loadModelPack,
   type ModelPack,
   ModelPackError,
@@ -84,6 +90,11 @@ export async function installPack(
       'reserved_name',
       'A pack named baseline would be built over: give yours another id.',
     )
+  const calibration = await source.read(CALIBRATION_JSON)
+  if (calibration) {
+    const origin = `${CALIBRATION_JSON} of ${path}`
+    assertMeasuredWith(parseCalibration(calibration.toString(), origin), manifest, origin)
+  }
   const dir = join(config.modelsDir, manifest.id)
   const networks = networkFiles(manifest)
   const total = networks.length + 1
@@ -101,11 +112,15 @@ export async function installPack(
     outDir: dir,
     fileNames: [
       PACK_JSON,
+      CALIBRATION_JSON,
       ...[...networks, ...(present ? networkFiles(present.manifest) : [])].map(({ file }) => file),
     ],
     isComplete,
     fill: async (workingDir) => {
       await writeFile(join(workingDir, PACK_JSON), text)
+      // What was measured in this place comes before what the pack brings along.
+      const isKept = await keepCalibration(dir, workingDir, manifest)
+      if (calibration && !isKept) await writeFile(join(workingDir, CALIBRATION_JSON), calibration)
       for (const [index, { file, sha256 }] of networks.entries()) {
         progress.update(index, total, file)
         const bytes = await source.read(file)
