@@ -136,7 +136,7 @@ export function assertMeasuredWith(calibration: Calibration, manifest: PackManif
   const { id, version } = calibration.pack
   throw new ModelPackError(
     'calibration_mismatch',
-    `${origin} was measured with ${id}@${version} (${calibration.pack.sha256}), not with ${manifest.id}@${manifest.version} (${sha256}): its thresholds would mean nothing. Measure this pack with: countersign evaluate.`,
+    `${origin} was measured with ${id}@${version} (${calibration.pack.sha256}), not with ${manifest.id}@${manifest.version} (${sha256}): its thresholds would mean nothing. Delete it, or put one in its place that was measured with this pack: countersign models calibrate.`,
   )
 }
 

@@ -41,11 +41,7 @@ export function parsePackManifest(value: unknown): PackManifest {
  * @throws {ModelPackError} `pack_not_found`, `pack_malformed`, `pack_invalid`, `calibration_invalid`, `calibration_mismatch`
  */
 export async function loadModelPack(dir: string): Promise<ModelPack> {
-  const path = join(dir, 'pack.json')
-  const text = await readFile(path, 'utf8').catch((cause) => {
-    throw new ModelPackError('pack_not_found', `no model pack at ${dir}: cannot read ${path}`, { cause })
-  })
-  const manifest = readPackManifest(text, path)
+  const manifest = await loadPackManifest(dir)
   const calibration = await readCalibration(dir, manifest)
   return {
     dir,
@@ -53,6 +49,18 @@ export async function loadModelPack(dir: string): Promise<ModelPack> {
     modelId: `${manifest.id}@${manifest.version}`,
     ...(calibration ? { calibration } : {}),
   }
+}
+
+/**
+ * Reads and checks `<dir>/pack.json` alone, whatever the calibration beside it says.
+ * @throws {ModelPackError} `pack_not_found`, `pack_malformed`, `pack_invalid`
+ */
+export async function loadPackManifest(dir: string): Promise<PackManifest> {
+  const path = join(dir, 'pack.json')
+  const text = await readFile(path, 'utf8').catch((cause) => {
+    throw new ModelPackError('pack_not_found', `no model pack at ${dir}: cannot read ${path}`, { cause })
+  })
+  return readPackManifest(text, path)
 }
 
 /**

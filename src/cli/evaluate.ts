@@ -30,17 +30,16 @@ export function registerEvaluateCommand(program: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (path: string, options: EvaluateOptions) => {
-        const { writeReport } = await import('../evaluation/report.js')
+        const { assertReportFormat, writeReport } = await import('../evaluation/report.js')
         const { calibrate } = await import('../evaluation/calibrate.js')
-        const { replaceDurably } = await import('../durable-file.js')
+        const { writeCalibration } = await import('./models-calibrate.js')
         const { evaluationText, evaluationView } = await import('./evaluation-view.js')
+        // Told before the photos are measured, not after.
+        for (const file of options.report ?? []) assertReportFormat(file)
         const run = await measure(path, options.pack, options)
         for (const file of options.report ?? []) await writeReport(file, run, options.includePhotos ?? false)
         if (options.calibrate)
-          replaceDurably(
-            options.calibrate,
-            `${JSON.stringify(calibrate(run, run.groups, run.data.name), null, 2)}\n`,
-          )
+          await writeCalibration(options.calibrate, calibrate(run, run.groups, run.data.name))
         print(options, evaluationView(run.evaluation), () => evaluationText(run.evaluation))
       }),
     )

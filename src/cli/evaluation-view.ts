@@ -1,7 +1,7 @@
 /** What `countersign evaluate` prints: the line for programs, and the table for people. */
 import type { Evaluation } from '../evaluation/evaluation.js'
-import type { Interval } from '../evaluation/intervals.js'
-import { counted, type Field, fields } from './style.js'
+import { people, percent, range } from '../evaluation/format.js'
+import { type Field, fields } from './style.js'
 
 /** One line's worth: what only a report shows (curve, distributions, single pairs) is left out. */
 export function evaluationView(evaluation: Evaluation) {
@@ -37,7 +37,7 @@ export function evaluationText(evaluation: Evaluation): string {
     ['Model', evaluation.model],
     [
       'Photos',
-      `${data.photos} of ${counted(data.people, 'person').replace('persons', 'people')}, of which ${data.failed_to_acquire} could not be used`,
+      `${data.photos} of ${people(data.people)}, of which ${data.failed_to_acquire} could not be used`,
     ],
     [
       'Pairs',
@@ -46,34 +46,23 @@ export function evaluationText(evaluation: Evaluation): string {
     ...evaluation.points.map(
       ({ fmr, fnmr, fnmr_ci95, threshold, supported }): Field => [
         `FNMR at FMR ${fmr}`,
-        `${percent(fnmr)} ${range(fnmr_ci95)}, threshold ${threshold.toFixed(4)}${supported ? '' : '; too few people to show this rate'}`,
+        `${percent(fnmr)} (${range(fnmr_ci95)}), threshold ${threshold.toFixed(4)}${supported ? '' : '; too few people to show this rate'}`,
       ],
     ),
-    ['Shown at best', `FMR ${lowest.toExponential(1)}: three over ${data.people_pairs} pairs of people`],
-    ['EER', `${percent(eer.rate)}${eer.ci95 ? ` ${range(eer.ci95)}` : ''}`],
+    ['Shown at best', `FMR ${percent(lowest)}: three over ${data.people_pairs} pairs of people`],
+    ['EER', `${percent(eer.rate)}${eer.ci95 ? ` (${range(eer.ci95)})` : ''}`],
     ['Balanced accuracy', evaluation.balanced_accuracy.toFixed(4)],
     [
       'As configured',
-      `threshold ${configured.threshold.toFixed(4)} for FMR ${configured.fmr} (${configured.basis}): FMR ${percent(configured.measured_fmr)} ${range(configured.measured_fmr_ci95)}, FNMR ${percent(configured.measured_fnmr)} ${range(configured.measured_fnmr_ci95)}`,
+      `threshold ${configured.threshold.toFixed(4)} for FMR ${configured.fmr} (${configured.basis}): FMR ${percent(configured.measured_fmr)} (${range(configured.measured_fmr_ci95)}), FNMR ${percent(configured.measured_fnmr)} (${range(configured.measured_fnmr_ci95)})`,
     ],
     ...groups.flatMap(({ label, groups: rates }) =>
       rates.map(
         (group): Field => [
           `${label}: ${group.group}`,
-          `${counted(group.people, 'person').replace('persons', 'people')}; FMR ${percent(group.measured_fmr)} ${range(group.measured_fmr_ci95)} of ${group.impostor_pairs} pairs within, FNMR ${percent(group.measured_fnmr)} ${range(group.measured_fnmr_ci95)}${group.judged ? '' : '; too few to judge'}`,
+          `${people(group.people)}; FMR ${percent(group.measured_fmr)} (${range(group.measured_fmr_ci95)}) of ${group.impostor_pairs} pairs within, FNMR ${percent(group.measured_fnmr)} (${range(group.measured_fnmr_ci95)})${group.judged.fmr ? '' : '; too few to judge FMR by'}`,
         ],
       ),
     ),
   ])
-}
-
-/** With as many digits as a rate of this size needs. */
-export function percent(rate: number): string {
-  if (Number.isNaN(rate)) return '–'
-  const value = 100 * rate
-  return `${value === 0 || value >= 1 ? value.toFixed(2) : value.toPrecision(2)} %`
-}
-
-function range([low, high]: Interval): string {
-  return `[${percent(low)}, ${percent(high)}]`
 }

@@ -12,8 +12,8 @@ export interface GroupRates extends RatesAt {
   /** Pairs of somebody in the group with anybody. */
   impostor_pairs_any: number
   measured_fmr_any: number
-  /** People enough for the group to be among those that the ratios compare. */
-  judged: boolean
+  /** Whether it is among the groups that the ratios compare: people enough, and three errors at least or to be expected. */
+  judged: { fmr: boolean; fnmr: boolean }
 }
 
 /**
@@ -35,6 +35,8 @@ export interface GroupSummary {
 
 /** With fewer people a single face decides, and the rate says more about him or her than about the group. */
 export const LEAST_PEOPLE = 10
+/** With fewer, seen or to be expected at the rate of everybody, no error and one error cannot be told apart. */
+export const LEAST_ERRORS = 3
 
 export function groupRates(
   groups: readonly PeopleGroup[],
@@ -48,11 +50,12 @@ export function groupRates(
       .filter((group) => group.label === label)
       .map((group) => ratesOf(group, threshold, curve, reader))
       .sort(worstFirst)
-    const judged = rates.filter((group) => group.judged)
+    const byFmr = rates.filter(({ judged }) => judged.fmr)
+    const byFnmr = rates.filter(({ judged }) => judged.fnmr)
     return {
       label,
-      fmr: ratios(judged.map((group) => smoothed(group.false_matches, group.impostor_pairs))),
-      fnmr: ratios(judged.map((group) => smoothed(group.misses, group.genuine_pairs))),
+      fmr: ratios(byFmr.map((group) => smoothed(group.false_matches, group.impostor_pairs))),
+      fnmr: ratios(byFnmr.map((group) => smoothed(group.misses, group.genuine_pairs))),
       groups: rates,
     }
   })
@@ -61,9 +64,12 @@ export function groupRates(
 function ratesOf(
   { group, has, people }: PeopleGroup,
   threshold: number,
-  { impostors, genuinePeople }: ScoreCurve,
+  curve: ScoreCurve,
   reader: RatesReader,
 ): GroupRates {
+  const { impostors, genuinePeople } = curve
+  const isJudged = (errors: number, expected: number) =>
+    people >= LEAST_PEOPLE && Math.max(errors, expected) >= LEAST_ERRORS
   const others = has.map((member) => 1 - member)
   const everybody = has.map(() => 1)
   const anyPairs = impostors.countWith(everybody) - impostors.countWith(others)
@@ -77,13 +83,16 @@ function ratesOf(
     impostor_pairs: within,
     impostor_pairs_any: anyPairs,
     measured_fmr_any: reader.falseMatches(threshold, has, true) / anyPairs,
-    judged: people >= LEAST_PEOPLE && genuine > 0 && within > 0,
+    judged: {
+      fmr: isJudged(rates.false_matches, within * curve.fmr(threshold)),
+      fnmr: isJudged(rates.misses, genuine * curve.fnmr(threshold)),
+    },
     ...rates,
   }
 }
 
 function worstFirst(a: GroupRates, b: GroupRates): number {
-  if (a.judged !== b.judged) return a.judged ? -1 : 1
+  if (a.judged.fmr !== b.judged.fmr) return a.judged.fmr ? -1 : 1
   return (b.measured_fmr || 0) - (a.measured_fmr || 0) || b.measured_fnmr - a.measured_fnmr
 }
 
