@@ -86,7 +86,7 @@ export function readPairs(text: string, file: string): DataSet {
   })
   const { personOf, firsts } = joinPeople(indices.size, pairs)
   const paths = [...indices.keys()]
-  const contradiction = pairs.find((pair) => !pair.genuine && personOf[pair.a] === personOf[pair.b])
+  const contradiction = pairs.find(({ a, b, genuine }) => !genuine && a !== b && personOf[a] === personOf[b])
   if (contradiction)
     throw new DataSetError(
       'malformed_pairs',

@@ -93,8 +93,14 @@ export class PersonBootstrap {
       const below = this.genuineBelow(weights)
       const total = below.at(-1)!
       if (total === 0) return
-      const crossing = this.walk(weights, (share, missed) => share >= below[missed]! / total)
-      if (crossing !== null) put(0, below[crossing]! / total)
+      // Just above the score at which FMR comes up to FNMR, the larger of the two is least.
+      let before = 0
+      const crossing = this.walk(weights, (share, missed) => {
+        if (share >= below[missed]! / total) return true
+        before = share
+        return false
+      })
+      if (crossing !== null) put(0, Math.max(before, below[crossing]! / total))
     })
     return rates!
   }
