@@ -6,7 +6,7 @@ import { packageFile } from '../../src/package-root.js'
 
 it('the guide states how many people a rate needs as the evaluation reckons', () => {
   const page = readFileSync(packageFile('docs', 'guides', 'accuracy.md'), 'utf8')
-  const [, table] = /<!-- people -->\n([^]*)<!-- \/people -->/.exec(page)!
+  const [, table] = /<!-- people -->\n([\s\S]*)<!-- \/people -->/.exec(page)!
   const rows = table!
     .trim()
     .split('\n')
