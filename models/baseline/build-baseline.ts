@@ -6,7 +6,8 @@ import { installFolder } from '../install/install-folder.js'
 import type { OnProgress } from '../install/progress.js'
 import type { OnnxGraph } from '../onnx/onnx-writer.js'
 import { quantise } from '../onnx/quantise.js'
-import { PACK_JSON } from '../pack/model-pack.js'
+import { CALIBRATION_JSON, keepCalibration } from '../pack/calibration.js'
+import { PACK_JSON, readPackManifest } from '../pack/model-pack.js'
 import { buildDetectorGraph, DETECTOR_WEIGHTS } from './detector-graph.js'
 import { buildEmbedderGraph, EMBEDDER_WEIGHTS } from './embedder-graph.js'
 import { EMBEDDER_RANGES } from './embedder-ranges.js'
@@ -65,7 +66,7 @@ export async function buildBaseline(options: BuildBaselineOptions): Promise<{ fi
   let done = 0
   await installFolder({
     outDir,
-    fileNames: files.map(({ file }) => file),
+    fileNames: [...files.map(({ file }) => file), CALIBRATION_JSON],
     isComplete: (dir) => holdsFiles(dir, files),
     fill: async (workingDir) => {
       const sourceDir = weightsDir ?? findWeightsDir()
@@ -73,6 +74,7 @@ export async function buildBaseline(options: BuildBaselineOptions): Promise<{ fi
         await writeDurably(join(workingDir, recipe.file), await buildNetwork(recipe, sourceDir))
         onProgress?.(++done, total, recipe.file)
       }
+      await keepCalibration(outDir, workingDir, readPackManifest(packJson.toString(), PACK_JSON))
       // Last, because a folder without it is no pack.
       await writeDurably(join(workingDir, PACK_JSON), packJson)
       onProgress?.(++done, total, PACK_JSON)

@@ -4,6 +4,12 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CodedError } from '../../src/errors.js'
 import {
+  assertMeasuredWith,
+  CALIBRATION_JSON,
+  keepCalibration,
+  parseCalibration,
+} from '../pack/calibration.js'
+import {
   loadModelPack,
   type ModelPack,
   ModelPackError,
@@ -51,6 +57,11 @@ export async function installPack(
       'reserved_name',
       `A pack named ${RESERVED_ID} would be built over: give yours another id.`,
     )
+  const calibration = await source.read(CALIBRATION_JSON)
+  if (calibration) {
+    const path = `${CALIBRATION_JSON} of ${origin}`
+    assertMeasuredWith(parseCalibration(calibration.toString(), path), manifest, path)
+  }
   const dir = join(modelsDir, manifest.id)
   const networks = networkFiles(manifest)
   const total = networks.length + 1
@@ -68,11 +79,15 @@ export async function installPack(
     outDir: dir,
     fileNames: [
       PACK_JSON,
+      CALIBRATION_JSON,
       ...[...networks, ...(present ? networkFiles(present.manifest) : [])].map(({ file }) => file),
     ],
     isComplete,
     fill: async (workingDir) => {
       await writeFile(join(workingDir, PACK_JSON), text)
+      // What was measured in this place comes before what the pack brings along.
+      const isKept = await keepCalibration(dir, workingDir, manifest)
+      if (calibration && !isKept) await writeFile(join(workingDir, CALIBRATION_JSON), calibration)
       for (const [index, network] of networks.entries()) {
         onProgress?.(index, total, network.file)
         await writeFile(join(workingDir, network.file), await readChecked(source, origin, network))

@@ -244,7 +244,7 @@ async function checkModels(config: Config): Promise<Finding> {
   try {
     const pack = await loadModelPack(dir)
     await verifyModelPack(pack)
-    const { threshold, clamped, extrapolated } = thresholdForFmr(pack, config.fmr)
+    const { threshold, clamped, basis } = thresholdForFmr(pack, config.fmr)
     const detail = `${pack.modelId} is whole; threshold ${threshold.toFixed(4)} for FMR ${config.fmr}`
     if (clamped)
       return {
@@ -253,7 +253,7 @@ async function checkModels(config: Config): Promise<Finding> {
         detail,
         remedy: 'the calibration does not reach that rate; the nearest one was taken',
       }
-    return { check, status: 'ok', detail: extrapolated ? `${detail} (extrapolated)` : detail }
+    return { check, status: 'ok', detail: basis === 'extrapolated' ? `${detail} (extrapolated)` : detail }
   } catch (error) {
     const remedy = packRemedy(config.modelPack, dir)
     const isAbsent = error instanceof ModelPackError && error.code === 'pack_not_found'

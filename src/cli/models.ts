@@ -6,6 +6,7 @@ import { CATALOGUE } from '../../models/install/catalogue.js'
 import { installedPacks } from '../../models/pack/installed-packs.js'
 import { loadModelPack, ModelPackError, networkFiles, verifyModelPack } from '../../models/pack/model-pack.js'
 import { loadConfig, modelPackDir } from '../config.js'
+import { registerCalibrateCommand } from './models-calibrate.js'
 import { registerImportCommand } from './models-import.js'
 import { registerPullCommand } from './models-pull.js'
 import { action, CommandError, EXIT, type OutputOptions, print } from './output.js'
@@ -15,6 +16,7 @@ import { type Cell, listing } from './style.js'
 export function registerModelsCommands(models: Command): void {
   registerImportCommand(models)
   registerPullCommand(models)
+  registerCalibrateCommand(models)
 
   models
     .command('list')

@@ -7,7 +7,7 @@ import { packageFile } from '../../src/package-root.js'
 import { apiClient } from '../support/client.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
-import { writeBroughtPack } from '../support/packs.js'
+import { writeBroughtPack, writeCalibration } from '../support/packs.js'
 
 let place: Workplace
 beforeAll(async () => {
@@ -35,6 +35,7 @@ const COMMANDS = [
   'models build-baseline',
   'models import',
   'models pull',
+  'models calibrate',
   'backup',
   'restore',
   'audit',
@@ -237,6 +238,7 @@ describe('--json', () => {
     'models list': () => [],
     'models verify': () => [],
     'models import': () => [place.path('brought')],
+    'models calibrate': () => ['brought', place.path('calibration.json')],
     'models build-baseline': () => ['--out', place.path('built')],
     backup: () => [place.path('copy.db')],
     restore: () => [place.path('copy.db')],
@@ -258,6 +260,9 @@ describe('--json', () => {
     get 'models import'() {
       return { COUNTERSIGN_MODELS_DIR: place.path('models') }
     },
+    get 'models calibrate'() {
+      return { COUNTERSIGN_MODELS_DIR: place.path('models') }
+    },
   }
   /** Made first, because the others need them. */
   const MADE = ['serve', 'tenant create']
@@ -275,6 +280,7 @@ describe('--json', () => {
     await writeFile(place.path('ada.jpg'), await face('ada'))
     await writeFile(place.path('pairs.csv'), 'a,b,same\nada.jpg,ada.jpg,1\nada.jpg,ada.jpg,0')
     await writeBroughtPack(place.path('brought'), inject('modelsDir'))
+    await writeCalibration(place.path('calibration.json'), place.path('brought'))
     const server = await place.serve(['--json', '--demo'])
     const { demo, operator_password: password } = JSON.parse(server.stderr())
     expect({ demo, password }).toMatchObject({ demo: { name: 'demo' }, password: expect.any(String) })

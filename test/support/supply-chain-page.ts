@@ -6,6 +6,7 @@ import { tableOf } from './docs.js'
 /** Why each dependency is there; one without a reason has none. */
 const REASONS: Record<string, string> = {
   '@bufbuild/protobuf': 'writes the ONNX files of the baseline pack',
+  '@observablehq/plot': 'draws the figures of an evaluation’s report',
   '@vladmandic/face-api':
     'holds the weights that the baseline pack is made of, and photos for the demo; none of its code runs',
   '@opentelemetry/api': 'traces: the names that all of OpenTelemetry shares',
@@ -20,6 +21,7 @@ const REASONS: Record<string, string> = {
   commander: 'parses the command line',
   jose: 'checks verdicts in the SDK',
   leven: 'finds the setting that a misspelt one was meant to be',
+  linkedom: 'the document in which those figures are drawn, without a browser',
   'onnxruntime-node': 'runs the networks',
   pino: 'the log',
   piscina: 'the pool of worker threads',
