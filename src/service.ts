@@ -1,6 +1,5 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
 import type { Logger } from 'pino'
-import { buildBaseline } from '../models/baseline/build-baseline.js'
 import { Engine } from './biometrics/engine/engine.js'
 import type { EngineOptions } from './biometrics/types.js'
 import { type Clock, SECOND_MS, systemClock } from './clock.js'
@@ -49,15 +48,6 @@ export function engineOptions(config: Config): EngineOptions {
 const MIN_SIDE_PX = 64
 /** A second face at least half as wide as the largest is a second person in front of the camera, not a passer-by. */
 const SECOND_FACE_RATIO = 0.5
-
-/** The baseline pack is built where it is configured and missing or outdated; other packs are the operator's to bring. */
-export async function prepareModels(
-  config: Config,
-  onProgress?: (done: number, total: number, label: string) => void,
-): Promise<void> {
-  if (config.modelPack !== 'baseline') return
-  await buildBaseline({ outDir: modelPackDir(config), ...(onProgress ? { onProgress } : {}) })
-}
 
 /** Its packages are large: they are loaded only where traces are wanted. */
 async function startTracing({ otlpEndpoint, otelServiceName }: Config, log: Logger): Promise<Tracing | null> {

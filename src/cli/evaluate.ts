@@ -8,8 +8,9 @@ import { scoreOf } from '../biometrics/pipeline/match.js'
 import { BiometricError } from '../biometrics/types.js'
 import { loadConfig } from '../config.js'
 import { errorRates, type ScoredPair } from '../evaluation/error-rates.js'
-import { engineOptions, prepareModels } from '../service.js'
-import { action, CommandError, type OutputOptions, print } from './output.js'
+import { engineOptions } from '../service.js'
+import { action, CommandError, note, type OutputOptions, print } from './output.js'
+import { prepareModels } from './prepare-models.js'
 import { progressBar, progressSteps } from './progress.js'
 import { readInput } from './read-input.js'
 import { type Field, fields } from './style.js'
@@ -35,9 +36,10 @@ export function registerEvaluateCommand(program: Command): void {
       action(async (file: string, options: OutputOptions & { largestFace?: boolean }) => {
         const config = loadConfig()
         const pairs = parsePairs((await readInput(file)).toString())
-        const preparing = progressSteps('Preparing the baseline model pack')
-        await prepareModels(config, preparing.update).finally(() => preparing.stop())
-        const settings = engineOptions(config)
+        const preparing = progressSteps('Preparing the model pack')
+        const prepared = await prepareModels(config, preparing.update).finally(() => preparing.stop())
+        if (prepared.warning && !options.json) note(prepared.warning)
+        const settings = engineOptions(prepared.config)
         const engine = await Engine.start({
           ...settings,
           queueLimit: Number.MAX_SAFE_INTEGER,

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { findCataloguePack } from '../../models/install/catalogue.js'
 import { installFolder } from '../../models/install/install-folder.js'
 import { openPackSource, type PackSource } from '../../models/install/pack-source.js'
 import {
@@ -79,10 +80,10 @@ export async function installPack(
   const text = await source.read(PACK_JSON)
   if (!text) throw new ModelPackError('pack_not_found', `${path} holds no ${PACK_JSON}`)
   const manifest = readPackManifest(text.toString(), `${PACK_JSON} of ${path}`)
-  if (manifest.id === 'baseline')
+  if (findCataloguePack(manifest.id)?.kind === 'built')
     throw new CommandError(
       'reserved_name',
-      'A pack named baseline would be built over: give yours another id.',
+      `A pack named ${manifest.id} would be built over: give yours another id.`,
     )
   const dir = join(config.modelsDir, manifest.id)
   const networks = networkFiles(manifest)

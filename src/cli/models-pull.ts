@@ -2,7 +2,8 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { CATALOGUE, type DownloadedPack, findCataloguePack } from '../../models/install/catalogue.js'
+import { buildNetwork, packJsonText } from '../../models/install/build-pack.js'
+import { CATALOGUE, findCataloguePack, type PulledPack } from '../../models/install/catalogue.js'
 import { downloadFile } from '../../models/install/download.js'
 import { downloadedPackDocument } from '../../models/install/downloaded-pack.js'
 import type { ModelPack } from '../../models/pack/model-pack.js'
@@ -17,7 +18,7 @@ interface PullOptions {
 }
 
 export function registerPullCommand(models: Command): void {
-  const names = CATALOGUE.filter(({ kind }) => kind === 'downloaded').map(({ id }) => id)
+  const names = CATALOGUE.filter(({ kind }) => kind !== 'built').map(({ id }) => id)
   models
     .command('pull <name>')
     .description(
@@ -32,7 +33,7 @@ export function registerPullCommand(models: Command): void {
         if (entry?.kind === 'built')
           throw new UsageError(
             'unknown_pack',
-            `${name} is not downloaded, but built: countersign models build-baseline.`,
+            `${name} is not downloaded, but built: countersign models build ${name}.`,
           )
         if (!entry)
           throw new UsageError('unknown_pack', `No pack is known as ${name}; known are: ${names.join(', ')}.`)
@@ -42,7 +43,7 @@ export function registerPullCommand(models: Command): void {
           progress.stop(),
         )
         printInstalled(options, pack)
-        if (!options.json)
+        if (!options.json && entry.kind === 'downloaded')
           note('\nIts false match rate is a bound, not a measurement: calibrate before you rely on it.')
       }),
     )
@@ -65,17 +66,22 @@ function mirrorOf(text: string | undefined): string | undefined {
  * @throws CommandError download_failed, checksum_mismatch and those of `installPack`
  */
 export async function pullPack(
-  entry: DownloadedPack,
+  entry: PulledPack,
   config: Config,
   progress: Progress,
   { mirror, replace = false }: PullOptions,
 ): Promise<ModelPack> {
   const folder = join(config.modelsDir, `.${entry.id}.download`)
-  const packJson = Buffer.from(`${JSON.stringify(downloadedPackDocument(entry), null, 2)}\n`)
+  const document = entry.kind === 'assembled' ? entry.document() : downloadedPackDocument(entry)
+  const packJson = Buffer.from(packJsonText(document))
+  const recipes = entry.kind === 'assembled' ? entry.built : []
   const source = {
     fetch: () => downloadFiles(entry, folder, mirror, progress),
-    read: (name: string) =>
-      name === PACK_JSON ? Promise.resolve(packJson) : readFile(join(folder, name)).catch(() => null),
+    read: async (name: string) => {
+      if (name === PACK_JSON) return packJson
+      const recipe = recipes.find(({ file }) => file === name)
+      return recipe ? Buffer.from(await buildNetwork(recipe)) : readFile(join(folder, name)).catch(() => null)
+    },
   }
   const pack = await installPack(source, entry.id, config, replace, SILENT)
   await rm(folder, { recursive: true, force: true })
@@ -83,16 +89,17 @@ export async function pullPack(
 }
 
 async function downloadFiles(
-  { files }: DownloadedPack,
+  { files }: PulledPack,
   folder: string,
   mirror: string | undefined,
   progress: Progress,
 ): Promise<void> {
-  const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  const downloads = files.flatMap(({ download, ...file }) => (download ? [{ ...file, download }] : []))
+  const total = downloads.reduce((sum, { bytes }) => sum + bytes, 0)
   let before = 0
-  for (const { file, sha256, bytes, download } of files) {
+  for (const { file, sha256, bytes, download } of downloads) {
     // Plain HTTP will do for a mirror: the checksum is what is trusted.
-    const url = mirror ? `${mirror}/${download!.path}` : download!.url
+    const url = mirror ? `${mirror}/${download.path}` : download.url
     await downloadFile({ url, sha256, bytes }, join(folder, file), (there) =>
       progress.update(before + there, total, file),
     ).catch((error) => {

@@ -1,11 +1,12 @@
 /** `countersign serve`: runs the service until it is told to stop. */
 import type { Command } from 'commander'
 import { type Config, loadConfig, resolveConfig } from '../config.js'
-import { prepareModels, Service } from '../service.js'
+import { Service } from '../service.js'
 import { VERSION } from '../version.js'
 import { configWarnings } from './config-warnings.js'
 import { demoInstructions, demoView, prepareDemo } from './demo.js'
 import { action, note, type OutputOptions } from './output.js'
+import { prepareModels } from './prepare-models.js'
 import { progressSteps } from './progress.js'
 import { paint } from './style.js'
 
@@ -23,10 +24,13 @@ export function registerServeCommand(program: Command): void {
         // What a full disk does not take of our notes is lost; it must not end the service.
         process.stderr.on('error', () => {})
         const config = loadConfig()
-        const warnings = configWarnings(resolveConfig())
-        if (!options.json)
-          for (const warning of warnings) note(`${paint('yellow', 'warning:', process.stderr)} ${warning}`)
-        const starting = start(config)
+        const warnings: string[] = []
+        const warn = (warning: string) => {
+          warnings.push(warning)
+          if (!options.json) note(`${paint('yellow', 'warning:', process.stderr)} ${warning}`)
+        }
+        configWarnings(resolveConfig()).forEach(warn)
+        const starting = start(config, warn)
         stopOnSignals(starting)
         const service = await starting
         const where = {
@@ -59,10 +63,11 @@ export function registerServeCommand(program: Command): void {
     )
 }
 
-async function start(config: Config): Promise<Service> {
-  const progress = progressSteps('Preparing the baseline model pack')
-  await prepareModels(config, progress.update).finally(() => progress.stop())
-  return Service.start(config)
+async function start(config: Config, warn: (warning: string) => void): Promise<Service> {
+  const progress = progressSteps('Preparing the model pack')
+  const prepared = await prepareModels(config, progress.update).finally(() => progress.stop())
+  if (prepared.warning) warn(prepared.warning)
+  return Service.start(prepared.config)
 }
 
 /**

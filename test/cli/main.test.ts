@@ -31,7 +31,7 @@ const COMMANDS = [
   'models',
   'models list',
   'models verify',
-  'models build-baseline',
+  'models build',
   'models import',
   'models pull',
   'backup',
@@ -214,7 +214,7 @@ describe('--json', () => {
     'models list': () => [],
     'models verify': () => [],
     'models import': () => [place.path('brought')],
-    'models build-baseline': () => ['--out', place.path('built')],
+    'models build': () => ['baseline', '--out', place.path('built')],
     backup: () => [place.path('copy.db')],
     restore: () => [place.path('copy.db')],
     'audit verify': () => [],
@@ -274,7 +274,7 @@ describe('--json', () => {
       const { code, stdout, stderr } = await place.run([...words(command), ...args(made), '--json'], env)
       expect({ command, code, lines: stdout.split('\n').length }).toEqual({ command, code: 0, lines: 2 })
       expect(JSON.parse(stdout), command).toEqual(expect.anything())
-      if (command !== 'models build-baseline') expect({ command, stderr }).toEqual({ command, stderr: '' })
+      if (command !== 'models build') expect({ command, stderr }).toEqual({ command, stderr: '' })
     }
   })
 })
