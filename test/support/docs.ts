@@ -109,7 +109,7 @@ const GROUPS: Array<{ title: string; settings: SettingName[] }> = [
   { title: 'Dashboard', settings: ['operatorPassword', 'operatorPasswordFile'] },
   {
     title: 'Models and workers',
-    settings: ['modelsDir', 'modelPack', 'executionProviders', 'workers', 'queueLimit'],
+    settings: ['modelsDir', 'modelPack', 'embedderTarball', 'executionProviders', 'workers', 'queueLimit'],
   },
   {
     title: 'Limits',
