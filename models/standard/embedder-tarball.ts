@@ -55,7 +55,7 @@ export async function fetchTarball(folder: string): Promise<string> {
     ...[
       '--ignore-scripts',
       '--prefer-offline',
-      '--silent',
+      '--loglevel=error',
       '--fetch-retries=1',
       '--fetch-retry-mintimeout=1000',
     ],

