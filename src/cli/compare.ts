@@ -27,7 +27,7 @@ export function registerCompareCommand(program: Command): void {
         const images = await Promise.all([a, b].map(readInput))
         const progress = progressSteps('Preparing the model pack')
         const prepared = await prepareModels(config, progress.update).finally(() => progress.stop())
-        if (prepared.warning && !options.json) note(prepared.warning)
+        if (prepared.config !== config && !options.json) note(prepared.warning!)
         const engine = await Engine.start({ ...engineOptions(prepared.config), workers: 1 })
         try {
           const { score, samples, timingsMs } = await engine

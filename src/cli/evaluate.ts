@@ -38,7 +38,7 @@ export function registerEvaluateCommand(program: Command): void {
         const pairs = parsePairs((await readInput(file)).toString())
         const preparing = progressSteps('Preparing the model pack')
         const prepared = await prepareModels(config, preparing.update).finally(() => preparing.stop())
-        if (prepared.warning && !options.json) note(prepared.warning)
+        if (prepared.config !== config && !options.json) note(prepared.warning!)
         const settings = engineOptions(prepared.config)
         const engine = await Engine.start({
           ...settings,

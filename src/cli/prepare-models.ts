@@ -9,7 +9,7 @@ import { BASELINE_PACK, DEFAULT_PACK_FILE, STANDARD_PACK } from '../config/defau
 import { type Config, modelPackDir } from '../config.js'
 
 export interface PreparedModels {
-  /** As given, but for the pack where a new installation has to begin with the lesser one. */
+  /** The one given, but for the pack where a new installation has to begin with the lesser one. */
   config: Config
   /** What the operator should know of the pack that is served, a sentence or two; else null. */
   warning: string | null

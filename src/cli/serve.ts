@@ -6,7 +6,7 @@ import { VERSION } from '../version.js'
 import { configWarnings } from './config-warnings.js'
 import { demoInstructions, demoView, prepareDemo } from './demo.js'
 import { action, note, type OutputOptions } from './output.js'
-import { prepareModels } from './prepare-models.js'
+import { type PreparedModels, prepareModels } from './prepare-models.js'
 import { progressSteps } from './progress.js'
 import { paint } from './style.js'
 
@@ -30,9 +30,13 @@ export function registerServeCommand(program: Command): void {
           if (!options.json) note(`${paint('yellow', 'warning:', process.stderr)} ${warning}`)
         }
         configWarnings(resolveConfig()).forEach(warn)
-        const starting = start(config, warn)
+        const preparing = prepare(config)
+        const starting = preparing.then((prepared) => Service.start(prepared.config))
         stopOnSignals(starting)
         const service = await starting
+        // Not before: a start that fails has one line to say.
+        const { warning } = await preparing
+        if (warning) warn(warning)
         const where = {
           production: service.url('production'),
           sandbox: service.url('sandbox'),
@@ -63,11 +67,9 @@ export function registerServeCommand(program: Command): void {
     )
 }
 
-async function start(config: Config, warn: (warning: string) => void): Promise<Service> {
+async function prepare(config: Config): Promise<PreparedModels> {
   const progress = progressSteps('Preparing the model pack')
-  const prepared = await prepareModels(config, progress.update).finally(() => progress.stop())
-  if (prepared.warning) warn(prepared.warning)
-  return Service.start(prepared.config)
+  return prepareModels(config, progress.update).finally(() => progress.stop())
 }
 
 /**
