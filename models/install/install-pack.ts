@@ -19,12 +19,10 @@ import {
   verifyModelPack,
 } from '../pack/model-pack.js'
 import type { NetworkFile } from '../pack/pack-schema.js'
+import { findCataloguePack } from './catalogue.js'
 import { installFolder } from './install-folder.js'
 import type { PackSource } from './pack-source.js'
 import type { OnProgress } from './progress.js'
-
-/** The baseline pack's id: that folder is built over whenever the builder changes. */
-const RESERVED_ID = 'baseline'
 
 export interface InstallOptions {
   /** The folder that gets the pack, in a folder named for its id. */
@@ -52,10 +50,10 @@ export async function installPack(
   const text = await source.read(PACK_JSON)
   if (!text) throw new ModelPackError('pack_not_found', `${origin} holds no ${PACK_JSON}`)
   const manifest = readPackManifest(text.toString(), `${PACK_JSON} of ${origin}`)
-  if (manifest.id === RESERVED_ID)
+  if (findCataloguePack(manifest.id)?.kind === 'built')
     throw new CodedError(
       'reserved_name',
-      `A pack named ${RESERVED_ID} would be built over: give yours another id.`,
+      `A pack named ${manifest.id} would be built over: give yours another id.`,
     )
   const calibration = await source.read(CALIBRATION_JSON)
   if (calibration) {

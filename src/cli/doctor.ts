@@ -257,7 +257,7 @@ async function checkModels(config: Config): Promise<Finding> {
   } catch (error) {
     const remedy = packRemedy(config.modelPack, dir)
     const isAbsent = error instanceof ModelPackError && error.code === 'pack_not_found'
-    if (isAbsent && config.modelPack === 'baseline')
+    if (isAbsent && findCataloguePack(config.modelPack)?.kind === 'built')
       return {
         check,
         status: 'warning',
@@ -270,8 +270,8 @@ async function checkModels(config: Config): Promise<Finding> {
 
 function packRemedy(pack: string, dir: string): string {
   const kind = findCataloguePack(pack)?.kind
-  if (kind === 'built') return 'run countersign models build-baseline'
-  return kind === 'downloaded' ? `run countersign models pull ${pack}` : `install the pack into ${dir}`
+  if (kind === 'built') return `run countersign models build ${pack}`
+  return kind ? `run countersign models pull ${pack}` : `install the pack into ${dir}`
 }
 
 async function checkDatabase(config: Config): Promise<Finding> {

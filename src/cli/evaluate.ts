@@ -1,7 +1,7 @@
 /** `countersign evaluate`: error rates of a pack on the operator's own photos, as a report, and as a calibration. */
 import { type Command, Option } from 'commander'
 import type { EvaluationRun } from '../evaluation/run-evaluation.js'
-import { action, type OutputOptions, print } from './output.js'
+import { action, note, type OutputOptions, print } from './output.js'
 import { progressBar, progressSteps } from './progress.js'
 import { readInput } from './read-input.js'
 
@@ -59,19 +59,21 @@ export function withMeasuringOptions(command: Command): Command {
 export async function measure(
   path: string,
   pack: string | undefined,
-  options: Pick<EvaluateOptions, 'groups' | 'impostors' | 'largestFace'>,
+  options: Pick<EvaluateOptions, 'groups' | 'impostors' | 'largestFace' | 'json'>,
 ): Promise<EvaluationRun> {
   const { loadConfig } = await import('../config.js')
-  const { engineOptions, prepareModels } = await import('../engine-setup.js')
+  const { engineOptions } = await import('../engine-setup.js')
+  const { prepareModels } = await import('./prepare-models.js')
   const { isFolder } = await import('../evaluation/data-set.js')
   const { runEvaluation } = await import('../evaluation/run-evaluation.js')
   const { join } = await import('node:path')
   const config = loadConfig(pack ? { ...process.env, COUNTERSIGN_MODEL_PACK: pack } : process.env)
   if (!(await isFolder(path))) await readInput(path)
   if (options.groups) await readInput(options.groups)
-  const preparing = progressSteps('Preparing the baseline model pack')
-  await prepareModels(config, preparing.update).finally(() => preparing.stop())
-  const settings = engineOptions(config)
+  const preparing = progressSteps('Preparing the model pack')
+  const prepared = await prepareModels(config, preparing.update).finally(() => preparing.stop())
+  if (prepared.config !== config && !options.json) note(prepared.warning!)
+  const settings = engineOptions(prepared.config)
   const progress = progressBar('Evaluating')
   try {
     return await runEvaluation({

@@ -32,7 +32,7 @@ const COMMANDS = [
   'models',
   'models list',
   'models verify',
-  'models build-baseline',
+  'models build',
   'models import',
   'models pull',
   'models calibrate',
@@ -240,6 +240,7 @@ describe('--json', () => {
     'models import': () => [place.path('brought')],
     'models calibrate': () => ['brought', place.path('calibration.json')],
     'models build-baseline': () => ['--out', place.path('built')],
+    'models build': () => ['baseline', '--out', place.path('built')],
     backup: () => [place.path('copy.db')],
     restore: () => [place.path('copy.db')],
     'audit verify': () => [],
@@ -303,7 +304,7 @@ describe('--json', () => {
       const { code, stdout, stderr } = await place.spawn([...words(command), ...args(made), '--json'], env)
       expect({ command, code, lines: stdout.split('\n').length }).toEqual({ command, code: 0, lines: 2 })
       expect(JSON.parse(stdout), command).toEqual(expect.anything())
-      if (command !== 'models build-baseline') expect({ command, stderr }).toEqual({ command, stderr: '' })
+      if (command !== 'models build') expect({ command, stderr }).toEqual({ command, stderr: '' })
     }
   })
 })

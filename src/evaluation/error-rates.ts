@@ -1,0 +1,68 @@
+/** Error rates of a verification system from scored pairs (ISO/IEC 19795-1): FNMR at a false match rate, EER, balanced accuracy. */
+
+export interface ScoredPair {
+  /** Higher is more alike; null when an image could not be used, which counts as a non-match. */
+  score: number | null
+  genuine: boolean
+}
+
+export interface OperatingPoint {
+  /** The share of impostor pairs asked to match at most. */
+  fmr: number
+  /** A pair matches when its score is above this one: the highest impostor score that must not match. */
+  threshold: number
+  /** The share of genuine pairs that do not match. */
+  fnmr: number
+}
+
+export interface ErrorRates {
+  genuine: number
+  impostor: number
+  /** FNMR where the given shares of impostor pairs match. */
+  points: OperatingPoint[]
+  /** Where FMR and FNMR meet. */
+  eer: number
+  /** The best mean of the shares of genuine pairs that match and impostor pairs that do not. */
+  balancedAccuracy: number
+}
+
+/** @param fmrs rates at which to read FNMR; one that the pairs are too few for is left out */
+export function errorRates(pairs: readonly ScoredPair[], fmrs: readonly number[]): ErrorRates {
+  const scoresOf = (genuine: boolean) =>
+    Float64Array.from(
+      pairs.filter((pair) => pair.genuine === genuine),
+      ({ score }) => score ?? Number.NEGATIVE_INFINITY,
+    ).sort()
+  const genuine = scoresOf(true)
+  const impostor = scoresOf(false)
+  if (genuine.length === 0 || impostor.length === 0)
+    throw new TypeError('error rates need genuine and impostor pairs')
+  const missed = (threshold: number) => countUpTo(genuine, threshold) / genuine.length
+  const matched = (threshold: number) => 1 - countUpTo(impostor, threshold) / impostor.length
+  let eer = 1
+  let balancedAccuracy = 0
+  for (const threshold of new Set([...genuine, ...impostor])) {
+    const [fnmr, fmr] = [missed(threshold), matched(threshold)]
+    eer = Math.min(eer, Math.max(fnmr, fmr))
+    balancedAccuracy = Math.max(balancedAccuracy, 1 - (fnmr + fmr) / 2)
+  }
+  const points = fmrs
+    .map((fmr) => ({ fmr, allowed: Math.floor(fmr * impostor.length) }))
+    .filter(({ fmr, allowed }) => allowed > 0 || fmr === 0)
+    .map(({ fmr, allowed }) => {
+      const threshold = impostor[impostor.length - 1 - allowed]!
+      return { fmr, threshold, fnmr: missed(threshold) }
+    })
+  return { genuine: genuine.length, impostor: impostor.length, points, eer, balancedAccuracy }
+}
+
+/** How many of the ascending values are at most `limit`. */
+function countUpTo(sorted: Float64Array, limit: number): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (sorted[middle]! <= limit) low = middle + 1
+    else high = middle
+  }
+  return low
+}
