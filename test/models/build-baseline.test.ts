@@ -4,8 +4,9 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type BuiltFile, buildBaseline } from '../../models/baseline/build-baseline.js'
+import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import { NETWORK_PINS } from '../../models/baseline/pins.js'
+import type { BuiltFile } from '../../models/install/build-pack.js'
 import { loadModelPack, verifyModelPack } from '../../models/pack/model-pack.js'
 import { WEIGHTS_DIR } from './reference/quantised-weights.js'
 
