@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
@@ -43,6 +43,7 @@ const COMMANDS = [
   'keys',
   'keys instance-secret',
   'keys rotate-master',
+  'keys discard-master',
   'config',
   'config show',
   'config check',
@@ -141,7 +142,7 @@ describe('wrong usage with --json', () => {
     [
       'an option that cannot be',
       ['keys', 'rotate-master', '--finish', '--new-key-file', 'x'],
-      /two steps/,
+      /three steps/,
       'invalid_option',
     ],
   ])('%s is one JSON document on stderr, and ends with 2', async (_, args, message, code = 'wrong_usage') => {
@@ -244,6 +245,9 @@ describe('--json', () => {
     'audit anchor': () => [],
     'keys instance-secret': () => [],
     'keys rotate-master': () => [],
+    'keys discard-master': () => [
+      readdirSync(place.dataDir).flatMap((name) => /^master\.key\.([0-9a-f]{16})$/.exec(name)?.[1] ?? [])[0]!,
+    ],
     'config show': () => [],
     'config check': () => [],
     'operator-password': () => ['--generate'],

@@ -169,7 +169,7 @@ let isRunning = false
 async function runHere(args: string[], env: Record<string, string | undefined>): Promise<CommandResult> {
   if (isRunning) throw new TypeError('Commands that run at once need processes of their own: spawn().')
   isRunning = true
-  const before = { env: process.env, exitCode: process.exitCode }
+  const before = { env: process.env, exitCode: process.exitCode, umask: process.umask() }
   const output = { stdout: '', stderr: '' }
   const restore = (['stdout', 'stderr'] as const).map((name) => {
     const { write } = process[name]
@@ -190,6 +190,7 @@ async function runHere(args: string[], env: Record<string, string | undefined>):
     for (const undo of restore) undo()
     process.env = before.env
     process.exitCode = before.exitCode
+    process.umask(before.umask)
     isRunning = false
   }
 }
