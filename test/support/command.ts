@@ -191,6 +191,7 @@ async function runHere(args: string[], env: Record<string, string | undefined>):
     process.env = before.env
     process.umask(before.umask)
     process.exitCode = before.exitCode
+    process.umask(before.umask)
     isRunning = false
   }
 }
