@@ -19,7 +19,7 @@ import { type Config, loadConfig, modelPackDir, resolveConfig, sqliteFile } from
 import { packageFile } from '../package-root.js'
 import { chooseTransport } from '../server/transport.js'
 import { OLDEST_NODE } from '../version.js'
-import { configWarnings } from './config-warnings.js'
+import { configWarnings, tlsReport } from './config-warnings.js'
 import {
   type AddonRecord,
   addonDifferences,
@@ -60,6 +60,7 @@ export function registerDoctorCommand(command: Command): void {
         await checkModels(config),
         ...(loads('better-sqlite3') ? [await checkDatabase(config)] : []),
         await checkDisk(config),
+        ...checkTls(config),
         checkClock(),
         checkTopology(config),
         ...configWarnings(resolveConfig()).map(
@@ -315,6 +316,23 @@ async function checkDisk(config: Config): Promise<Finding> {
   return free < LEAST_FREE_BYTES
     ? { check, status: 'warning', detail, remedy: 'make room before the database cannot grow' }
     : { check, status: 'ok', detail }
+}
+
+function checkTls(config: Config): Finding[] {
+  const report = tlsReport(config)
+  if (!report) return []
+  const check = 'TLS'
+  const remedy = 'have the certificate and its key made anew; see docs/operations.md'
+  const told = [...report.problems, ...report.warnings]
+  if (told.length > 0)
+    return told.map((detail, i) => ({
+      check,
+      status: i < report.problems.length ? 'problem' : 'warning',
+      detail,
+      remedy,
+    }))
+  const expiry = new Date(report.expiresAt!).toISOString().slice(0, 10)
+  return [{ check, status: 'ok', detail: `certificate and key belong together, until ${expiry}` }]
 }
 
 function checkClock(): Finding {
