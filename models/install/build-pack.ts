@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PACK_JSON } from '../pack/model-pack.js'
+import { CALIBRATION_JSON, type Calibration, keepCalibration } from '../pack/calibration.js'
+import { PACK_JSON, parsePackManifest } from '../pack/model-pack.js'
 import { installFolder } from './install-folder.js'
 import type { OnProgress } from './progress.js'
 
@@ -24,6 +25,8 @@ export interface PackRecipe {
   outDir: string
   /** The content of pack.json. */
   document: object
+  /** Written beside it where no other, measured with the same networks, is in place. */
+  calibration: Calibration
   networks: readonly NetworkRecipe[]
   /** The last call has `done === total`, also when the pack was there already. */
   onProgress?: OnProgress | undefined
@@ -36,6 +39,7 @@ export interface PackRecipe {
 export async function buildPack({
   outDir,
   document,
+  calibration,
   networks,
   onProgress,
 }: PackRecipe): Promise<BuiltFile[]> {
@@ -48,13 +52,15 @@ export async function buildPack({
   let done = 0
   await installFolder({
     outDir,
-    fileNames: files.map(({ file }) => file),
+    fileNames: [...files.map(({ file }) => file), CALIBRATION_JSON],
     isComplete: (dir) => holdsFiles(dir, files),
     fill: async (workingDir) => {
       for (const recipe of networks) {
         await writeDurably(join(workingDir, recipe.file), await buildNetwork(recipe))
         onProgress?.(++done, total, recipe.file)
       }
+      if (!(await keepCalibration(outDir, workingDir, parsePackManifest(document))))
+        await writeDurably(join(workingDir, CALIBRATION_JSON), Buffer.from(packJsonText(calibration)))
       // Last, because a folder without it is no pack.
       await writeDurably(join(workingDir, PACK_JSON), packJson)
       onProgress?.(++done, total, PACK_JSON)

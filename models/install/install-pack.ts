@@ -55,11 +55,6 @@ export async function installPack(
       'reserved_name',
       `A pack named ${manifest.id} would be built over: give yours another id.`,
     )
-  const calibration = await source.read(CALIBRATION_JSON)
-  if (calibration) {
-    const path = `${CALIBRATION_JSON} of ${origin}`
-    assertMeasuredWith(parseCalibration(calibration.toString(), path), manifest, path)
-  }
   const dir = join(modelsDir, manifest.id)
   const networks = networkFiles(manifest)
   const total = networks.length + 1
@@ -82,6 +77,11 @@ export async function installPack(
     ],
     isComplete,
     fill: async (workingDir) => {
+      const calibration = await source.read(CALIBRATION_JSON)
+      if (calibration) {
+        const path = `${CALIBRATION_JSON} of ${origin}`
+        assertMeasuredWith(parseCalibration(calibration.toString(), path), manifest, path)
+      }
       await writeFile(join(workingDir, PACK_JSON), text)
       // What was measured in this place comes before what the pack brings along.
       const isKept = await keepCalibration(dir, workingDir, manifest)

@@ -1,9 +1,10 @@
 /** Downloads a pack of the catalogue and installs it; a download that was cut short is taken up again by the next call. */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { CALIBRATION_JSON } from '../pack/calibration.js'
 import { type ModelPack, PACK_JSON } from '../pack/model-pack.js'
 import { buildNetwork, packJsonText } from './build-pack.js'
-import type { PulledPack } from './catalogue.js'
+import type { PulledPack } from './catalogue-entry.js'
 import { downloadFile } from './download.js'
 import { downloadedPackDocument } from './downloaded-pack.js'
 import { type InstallOptions, installPack } from './install-pack.js'
@@ -33,6 +34,8 @@ export async function pullPack(
     fetch: () => downloadFiles(entry, folder, mirror, onProgress),
     read: async (name) => {
       if (name === PACK_JSON) return packJson
+      if (name === CALIBRATION_JSON && entry.kind === 'assembled')
+        return Buffer.from(packJsonText(entry.calibration()))
       const recipe = recipes.find(({ file }) => file === name)
       return recipe ? Buffer.from(await buildNetwork(recipe)) : readFile(join(folder, name)).catch(() => null)
     },

@@ -92,25 +92,34 @@ const schema = Compile(CalibrationSchema)
  * @throws ModelPackError calibration_invalid
  */
 export function parseCalibration(text: string, origin: string): Calibration {
-  const fail = (why: string, cause?: unknown) => {
-    throw new ModelPackError('calibration_invalid', `${origin} is no calibration: ${why}`, { cause })
-  }
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    return fail((cause as Error).message, cause)
+    throw invalid(origin, (cause as Error).message, cause)
   }
+  return checkCalibration(value, origin)
+}
+
+/** @throws ModelPackError calibration_invalid */
+export function checkCalibration(value: unknown, origin: string): Calibration {
   if (!schema.Check(value)) {
     const [issue] = schema.Errors(value)
-    return fail(`${issue!.instancePath.slice(1).replaceAll('/', '.') || 'the document'} ${issue!.message}`)
+    throw invalid(
+      origin,
+      `${issue!.instancePath.slice(1).replaceAll('/', '.') || 'the document'} ${issue!.message}`,
+    )
   }
   const byRate = value.points.toSorted((a, b) => b.fmr - a.fmr)
   if (byRate.some((point, i) => i > 0 && point.threshold < byRate[i - 1]!.threshold))
-    return fail('points: a lower false match rate cannot have a lower threshold')
+    throw invalid(origin, 'points: a lower false match rate cannot have a lower threshold')
   if (value.points.some(({ fmr, fmr_ci95 }) => fmr_ci95[1] > fmr))
-    return fail('points: the upper bound of a false match rate is over the rate that it stands for')
+    throw invalid(origin, 'points: the upper bound of a false match rate is over the rate that it stands for')
   return value
+}
+
+function invalid(origin: string, why: string, cause?: unknown): ModelPackError {
+  return new ModelPackError('calibration_invalid', `${origin} is no calibration: ${why}`, { cause })
 }
 
 /**

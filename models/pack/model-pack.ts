@@ -163,7 +163,8 @@ export function thresholdForFmr(pack: ModelPack, fmr: number): DecisionThreshold
   }
 }
 
-function calibrationPoints({ calibration, manifest }: ModelPack) {
+/** What thresholds are looked up in: the calibration, or the points that the manifest states. */
+export function calibrationPoints({ calibration, manifest }: ModelPack) {
   if (calibration) return calibration.points.map((point) => ({ ...point, measured: true }))
   return manifest.calibration.points.map((point) => ({ ...point, measured: point.measured !== false }))
 }

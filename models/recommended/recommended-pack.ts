@@ -2,10 +2,10 @@
 import { baselineNetwork } from '../baseline/build-baseline.js'
 import { baselinePackDocument } from '../baseline/pack-document.js'
 import { NETWORK_PINS } from '../baseline/pins.js'
-import type { AssembledPack, CatalogueDownload, CatalogueFile } from '../install/catalogue.js'
+import { shippedCalibration, statedCalibration } from '../calibration/shipped.js'
+import type { AssembledPack, CatalogueDownload, CatalogueFile } from '../install/catalogue-entry.js'
 import { ARCFACE_ALIGNMENT } from '../standard/alignment.js'
 import { LAST_RESORT_SCORE } from '../standard/pack-document.js'
-import { RECOMMENDED_CALIBRATION } from './calibration.js'
 
 /** Part of every stored reference's model id: raise it whenever embeddings change by more than rounding. */
 export const RECOMMENDED_VERSION = '1.0.0'
@@ -49,6 +49,7 @@ export const RECOMMENDED: AssembledPack = {
   ],
   built: [baselineNetwork('detector.onnx'), baselineNetwork('landmarks.onnx')],
   document: recommendedPackDocument,
+  calibration: () => shippedCalibration('recommended'),
 }
 
 /** Fresh on every call; key order and numbers never vary. */
@@ -95,7 +96,7 @@ function recommendedPackDocument() {
       liveClass: 1,
       threshold: 0.5,
     },
-    calibration: RECOMMENDED_CALIBRATION,
+    calibration: statedCalibration('recommended'),
   }
 }
 

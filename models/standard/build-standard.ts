@@ -1,5 +1,6 @@
 /** Builds the standard pack: the baseline's detector and landmarks, and MobileFaceNet out of another npm package. */
 import { baselineNetwork } from '../baseline/build-baseline.js'
+import { shippedCalibration } from '../calibration/shipped.js'
 import { type BuiltFile, buildPack, type NetworkRecipe } from '../install/build-pack.js'
 import type { OnProgress } from '../install/progress.js'
 import { readTfliteModel } from '../tflite/tflite-model.js'
@@ -28,7 +29,9 @@ export async function buildStandard(options: BuildStandardOptions): Promise<{ fi
     baselineNetwork('detector.onnx'),
     baselineNetwork('landmarks.onnx'),
   ]
-  return { files: await buildPack({ outDir, document: standardPackDocument(), networks, onProgress }) }
+  const document = standardPackDocument()
+  const calibration = shippedCalibration('standard')
+  return { files: await buildPack({ outDir, document, calibration, networks, onProgress }) }
 }
 
 function embedderNetwork(tarball: string | undefined): NetworkRecipe {

@@ -1,7 +1,7 @@
 /** The standard pack's pack.json: how its networks are fed, how their outputs are read, and where they come from. */
 import { baselinePackDocument } from '../baseline/pack-document.js'
+import { statedCalibration } from '../calibration/shipped.js'
 import { ARCFACE_ALIGNMENT } from './alignment.js'
-import { STANDARD_CALIBRATION } from './calibration.js'
 import { EMBEDDER_DIMENSIONS, EMBEDDER_INPUT_PX } from './mobilefacenet-graph.js'
 import { EMBEDDER_MODEL, EMBEDDER_PACKAGE, EMBEDDER_PACKAGE_VERSION, EMBEDDER_PIN } from './pins.js'
 
@@ -48,6 +48,6 @@ export function standardPackDocument() {
       flipAverage: false,
       metric: 'cosine',
     },
-    calibration: STANDARD_CALIBRATION,
+    calibration: statedCalibration('standard'),
   }
 }

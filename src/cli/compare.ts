@@ -19,8 +19,8 @@ export function registerCompareCommand(command: Command): void {
     .action(
       action(async (a: string, b: string, options: OutputOptions & { fmr?: string }) => {
         const config = loadConfig()
-        const fmr = options.fmr ? Number(options.fmr) : config.fmr
-        if (!(fmr > 0 && fmr < 1))
+        const asked = options.fmr ? Number(options.fmr) : config.fmr
+        if (!(asked > 0 && asked < 1))
           throw new UsageError('invalid_option', `--fmr is "${options.fmr}"; expected a rate such as 1e-4.`)
         const images = await Promise.all([a, b].map(readInput))
         const progress = progressSteps('Preparing the model pack')
@@ -33,12 +33,13 @@ export function registerCompareCommand(command: Command): void {
             .catch((error) => {
               throw naming(error, [a, b])
             })
-          const { threshold } = thresholdForFmr(engine.pack, fmr)
+          const { threshold, fmr, basis } = thresholdForFmr(engine.pack, asked)
           const view = {
             same: score >= threshold,
             score: scoreView(score),
             threshold: scoreView(threshold),
             fmr,
+            fmr_basis: basis,
             model: engine.pack.modelId,
             faces: samples.map(faceView),
             timings_ms: Object.fromEntries(
@@ -48,7 +49,10 @@ export function registerCompareCommand(command: Command): void {
           print(options, view, () =>
             fields([
               ['Verdict', verdictOf(view.same)],
-              ['Score', `${view.score} (threshold ${view.threshold} for a false match rate of ${fmr})`],
+              [
+                'Score',
+                `${view.score} (threshold ${view.threshold} for a ${basis} false match rate of ${fmr})`,
+              ],
               ['Model', view.model],
               ...view.faces.map(
                 (face, index): Field => [

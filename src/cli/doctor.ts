@@ -14,6 +14,7 @@ import {
   thresholdForFmr,
   verifyModelPack,
 } from '../../models/pack/model-pack.js'
+import { gradeOf, isAccepted } from '../../models/pack/pack-grade.js'
 import { nativeKernels } from '../biometrics/kernels/kernels.js'
 import { type Config, loadConfig, modelPackDir, resolveConfig, sqliteFile } from '../config.js'
 import { packageFile } from '../package-root.js'
@@ -245,16 +246,21 @@ async function checkModels(config: Config): Promise<Finding> {
   try {
     const pack = await loadModelPack(dir)
     await verifyModelPack(pack)
-    const { threshold, clamped, basis } = thresholdForFmr(pack, config.fmr)
-    const detail = `${pack.modelId} is whole; threshold ${threshold.toFixed(4)} for FMR ${config.fmr}`
-    if (clamped)
-      return {
-        check,
-        status: 'warning',
-        detail,
-        remedy: 'the calibration does not reach that rate; the nearest one was taken',
-      }
-    return { check, status: 'ok', detail: basis === 'extrapolated' ? `${detail} (extrapolated)` : detail }
+    const { threshold, fmr, basis } = thresholdForFmr(pack, config.fmr)
+    const detail = `${pack.modelId} is whole; threshold ${threshold.toFixed(4)} for a ${basis} FMR of ${fmr}`
+    const { grade, reasons } = gradeOf(pack, config.fmr)
+    if (grade === 'production') return { check, status: 'ok', detail }
+    const isServed = isAccepted(pack, config.acceptPack)
+    return {
+      check,
+      status: isServed ? 'ok' : 'warning',
+      detail: `${detail}; of evaluation grade: ${reasons.join('; ')}`,
+      ...(isServed
+        ? {}
+        : {
+            remedy: `calibrate it on photos of your own, or accept it: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}`,
+          }),
+    }
   } catch (error) {
     const remedy = packRemedy(config.modelPack, dir)
     const isAbsent = error instanceof ModelPackError && error.code === 'pack_not_found'

@@ -4,11 +4,9 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { CALIBRATION_JSON, type Calibration } from '../../models/pack/calibration.js'
-import { type EvaluateOptions, measure, withMeasuringOptions } from './evaluate.js'
-import { action, type OutputOptions, print } from './output.js'
+import { type MeasuringOptions, measure, withMeasuringOptions } from './measuring.js'
+import { action, print } from './output.js'
 import { type Field, fields } from './style.js'
-
-type CalibrateOptions = OutputOptions & Pick<EvaluateOptions, 'groups' | 'impostors' | 'largestFace'>
 
 export function registerCalibrateCommand(models: Command): void {
   withMeasuringOptions(
@@ -20,7 +18,7 @@ export function registerCalibrateCommand(models: Command): void {
   )
     .option('--json', 'print JSON')
     .action(
-      action(async (name: string, source: string, options: CalibrateOptions) => {
+      action(async (name: string, source: string, options: MeasuringOptions) => {
         const { loadConfig, modelPackDir } = await import('../config.js')
         const { assertMeasuredWith, parseCalibration } = await import('../../models/pack/calibration.js')
         const { loadPackManifest } = await import('../../models/pack/model-pack.js')

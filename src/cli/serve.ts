@@ -30,12 +30,13 @@ export function registerServeCommand(command: Command): void {
         }
         configWarnings(resolveConfig()).forEach(warn)
         const preparing = prepare(config)
-        const starting = start(preparing)
+        const starting = start(preparing, options.demo ?? false)
         stopOnSignals(starting)
         const service = await starting
         // Not before: a start that fails has one line to say.
         const { warning } = await preparing
         if (warning) warn(warning)
+        if (service.gradeWarning) warn(service.gradeWarning)
         const where = {
           production: service.url('production'),
           sandbox: service.url('sandbox'),
@@ -73,10 +74,10 @@ async function prepare(config: Config): Promise<PreparedModels> {
   return prepareModels(config, progress.update).finally(() => progress.stop())
 }
 
-async function start(preparing: Promise<PreparedModels>): Promise<Service> {
+async function start(preparing: Promise<PreparedModels>, acceptsAnyPack: boolean): Promise<Service> {
   const { config } = await preparing
   const { Service } = await import('../service.js')
-  return Service.start(config)
+  return Service.start(config, { acceptsAnyPack })
 }
 
 /**

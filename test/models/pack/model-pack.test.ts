@@ -84,7 +84,8 @@ describe('the threshold for a false match rate', () => {
     { fmr: 0.00001, threshold: 0.8, measured: false },
   ]
   const calibration = { source: 'made up', points }
-  const pack: ModelPack = { ...baseline, manifest: { ...baseline.manifest, calibration } }
+  const { dir, modelId, manifest } = baseline
+  const pack: ModelPack = { dir, modelId, manifest: { ...manifest, calibration } }
 
   it('is read at a calibrated point', () => {
     expect(thresholdForFmr(pack, 0.001)).toEqual({
