@@ -328,11 +328,29 @@ describe('the audit log', () => {
       event: 'verify',
       verdict: 'approved',
       verification_id: response.body.verification_id,
-      action_hash: sha256('"a very secret action"'),
+      action_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       request_id: response.headers.get('x-request-id'),
     })
     expect(head!.entry).not.toContain('a very secret action')
     expect(head!.entry).not.toContain('"ada"')
+  })
+
+  it('tells nobody who guesses the action that he guessed right, and names one action alike each time', async () => {
+    const hashOf = async (user_id: string, guess: string) => {
+      expect((await verify({ user_id, action: guess })).status).toBe(200)
+      const head = await running.service.ledger.store.read.auditHead(tenant.id)
+      return JSON.parse(head!.entry).action_hash as string
+    }
+    await production.enroll({ user_id: 'second', image: ada })
+    const entered = await hashOf('ada', 'pay 10 to Grace')
+    expect(entered).not.toBe(sha256('"pay 10 to Grace"'))
+    expect(await hashOf('ada', 'pay 10 to Grace')).toBe(entered)
+    expect(await hashOf('ada', 'pay 11 to Grace')).not.toBe(entered)
+    expect(await hashOf('second', 'pay 10 to Grace')).not.toBe(entered)
+    // Erased and enrolled anew, the same user has another key: the entries of before name nothing any more.
+    await production.erase('second')
+    await production.enroll({ user_id: 'second', image: ada })
+    expect(await hashOf('second', 'pay 10 to Grace')).not.toBe(entered)
   })
 
   it('records refusals that were executed', async () => {
