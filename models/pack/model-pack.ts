@@ -169,6 +169,14 @@ export function calibrationPoints({ calibration, manifest }: ModelPack) {
   return manifest.calibration.points.map((point) => ({ ...point, measured: point.measured !== false }))
 }
 
+/** Milder than what decides a verdict: a stranger among a person's photos is to be found, a good photo not to be refused. */
+const DEFAULT_SAME_PERSON_FMR = 1e-3
+
+/** The score from which on the images of one request count as one person's. */
+export function samePersonThreshold(pack: ModelPack): number {
+  return thresholdForFmr(pack, pack.manifest.embedder.samePersonFmr ?? DEFAULT_SAME_PERSON_FMR).threshold
+}
+
 function describeIssue(error: { instancePath: string; message: string; keyword: string; params: object }) {
   const where = error.instancePath.slice(1).replaceAll('/', '.') || 'the document'
   const names = 'additionalProperties' in error.params ? error.params.additionalProperties : undefined

@@ -84,6 +84,8 @@ export const PackSchema = Type.Object(
         normalize: Type.Boolean(),
         flipAverage: Type.Boolean(),
         metric: Type.Enum(['euclidean', 'cosine']),
+        /** From which false match rate's threshold on several images of one request count as one person. Default 1e-3. */
+        samePersonFmr: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
       },
       strict,
     ),

@@ -30,8 +30,11 @@ export interface CallOptions {
 export interface EnrolResult {
   /** [dimensions] float32: the samples' embeddings averaged with quality as weight, then normalised as the pack says. */
   reference: Float32Array
+  /** Of the reference, for fusing it with further views. */
+  weight: number
   /** The best sample's. */
   quality: Quality
+  /** The weakest of all samples. */
   liveness: Liveness
   samples: FaceSample[]
   timingsMs: StageTimings
@@ -40,8 +43,10 @@ export interface EnrolResult {
 export interface VerifyResult {
   /** Similarity, higher is more alike: cosine in -1..1, or 1 - d/2 for Euclidean packs. */
   score: number
-  /** The sample that counted (the usable one with the best score that passed liveness, else the best score). */
+  /** The one that was compared, chosen by its quality alone. Its liveness is the weakest of all samples. */
   sample: FaceSample
+  /** Of every usable image. */
+  samples: FaceSample[]
   timingsMs: StageTimings
 }
 

@@ -8,6 +8,7 @@ import { DEFAULT_TOLERANCE_SECONDS } from './response-signature.js'
 import type { SigningSecretSource } from './signing-secret.js'
 import { type Outgoing, type ResponseInfo, send, type TransportOptions } from './transport.js'
 import type {
+  AssessResult,
   DeleteRequest,
   DeleteResult,
   EnrollRequest,
@@ -107,10 +108,18 @@ export class Countersign implements VerdictVerifier {
     }
   }
 
-  /** Captures a user's biometric reference. Every image must be usable; several become one reference. */
-  async enroll(request: EnrollRequest, options: CallOptions = {}): Promise<Answer<EnrollResult>> {
+  /**
+   * Captures a user's biometric reference. Every image must be usable and of one person; three become a better reference than
+   * one. With `add`, photos join the reference of an enrolled user; with `dry_run`, they are assessed and nothing is stored.
+   */
+  enroll(request: EnrollRequest & { dry_run?: false }, options?: CallOptions): Promise<Answer<EnrollResult>>
+  enroll(request: EnrollRequest & { dry_run: true }, options?: CallOptions): Promise<Answer<AssessResult>>
+  async enroll(
+    request: EnrollRequest,
+    options: CallOptions = {},
+  ): Promise<Answer<EnrollResult | AssessResult>> {
     const body = { ...request, ...(await encodePhotos(request)) }
-    const answer = await this.#post<EnrollResult>('/enroll', body, options)
+    const answer = await this.#post<EnrollResult | AssessResult>('/enroll', body, options)
     assertAnswers(answer.user_id === request.user_id)
     return answer
   }

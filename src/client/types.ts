@@ -6,7 +6,7 @@ export type ImageInput = Blob | ArrayBuffer | Uint8Array | string
 /** What is to be countersigned: at most 4096 bytes in RFC 8785 canonical form. */
 export type Action = string | { [name: string]: unknown }
 
-/** One photo or 1 to 5 of the same person. `Image` is what stands for a photo: base64 on the wire. */
+/** One photo or 1 to 5 of the same person; three are best to enrol with. `Image` is what stands for a photo: base64 on the wire. */
 export type Photos<Image = ImageInput> =
   | { image: Image; images?: undefined }
   | { images: Image[]; image?: undefined }
@@ -16,6 +16,10 @@ export interface EnrollFields {
   user_id: string
   /** Replace the reference of a user who is enrolled already. */
   replace?: boolean
+  /** Add the photos to the reference of a user who is enrolled already; each must match it. Not together with `replace`. */
+  add?: boolean
+  /** Assess the photos and store nothing. */
+  dry_run?: boolean
   /** Recorded with the reference; `at` in RFC 3339. */
   consent?: { id: string; at: string }
 }
@@ -40,7 +44,7 @@ export interface RotateSigningRequest {
   force?: boolean
 }
 
-/** Measured on the face that counted. */
+/** Measured on the face that was compared. */
 export interface Quality {
   /** Overall, 0 to 1. */
   score: number
@@ -62,14 +66,29 @@ export interface Liveness {
   passed: boolean | null
 }
 
+/** Measured on the best face. */
+export interface EnrolmentQuality extends Quality {
+  /** How many photos the reference holds. */
+  views: number
+}
+
 export interface EnrollResult {
   reference_id: string
   user_id: string
   status: 'enrolled'
-  quality: Quality
+  quality: EnrolmentQuality
   liveness: Liveness
   model: string
   created_at: string
+}
+
+/** Of a dry run: what the photos are worth. */
+export interface AssessResult {
+  user_id: string
+  status: 'assessed'
+  quality: EnrolmentQuality
+  liveness: Liveness
+  model: string
 }
 
 export type RejectionReason =

@@ -80,7 +80,7 @@ export interface EndpointDescription {
   /** Query parameters, all strings. */
   query?: Record<string, { schema: TSchema; description: string }>
   success: { status: number; description: string; schema: TSchema }
-  /** A second documented answer of the same shape, such as a degraded health report. */
+  /** A second documented answer, such as a degraded health report or a dry run. */
   alternative?: { status: number; description: string; schema: TSchema }
   /** Error codes of its own, beside those that every endpoint shares. */
   errors: ErrorCode[]

@@ -83,7 +83,7 @@ export const verifyDescription: EndpointDescription = {
   path: '/v1/verify',
   summary: 'Verify a user for an action',
   description:
-    'Runs a step-up check at a high-risk action. A rejection is a 200 with `verdict: "rejected"`; of several images the best usable one counts.',
+    'Runs a step-up check at a high-risk action. A rejection is a 200 with `verdict: "rejected"`; several images are frames of one capture: they must show one person, the usable one of best quality is compared, every usable one must be live, and all are remembered.',
   body,
   success: { status: 200, description: 'The verdict.', schema: success },
   errors: [
@@ -96,6 +96,7 @@ export const verifyDescription: EndpointDescription = {
     'multiple_faces',
     'face_too_small',
     'low_quality',
+    'different_people',
   ],
   usesEngine: true,
   idempotent: true,
@@ -189,11 +190,12 @@ export function verify(services: Services): Endpoint<Input> {
           observed: { verdict: decision.verdict, reason, score: decision.score, effect },
           owner: { lookup, subject: subject && { id: subject.record.id, dataKey: subject.dataKey } },
           audit: {
-            ...(subject ? { subject: subject.pseudonym } : {}),
+            ...(subject
+              ? { subject: subject.pseudonym, action_hash: vault.auditDigest(subject, actionHash) }
+              : {}),
             verification_id: verificationId,
             ...decision,
             model,
-            action_hash: actionHash,
             replay_suspected: replaySuspected,
             liveness_score: verdict.comparison?.sample.liveness.score ?? null,
           },

@@ -1,9 +1,10 @@
-/** Enrols a face, has an action countersigned, checks the verdict, erases the user: node step-up.mjs ada.jpg ada-today.jpg */
+/** Enrols a face, has an action countersigned, checks the verdict, erases the user: node step-up.mjs ada.jpg … ada-today.jpg */
 import { readFile } from 'node:fs/promises'
 import { Countersign } from 'countersign/client'
 
 const { CS_BASE_URL, CS_API_KEY, CS_SIGNING_SECRETS, CS_TENANT_ID } = process.env
-const [reference, today] = await Promise.all(process.argv.slice(2).map((path) => readFile(path)))
+const photos = await Promise.all(process.argv.slice(2).map((path) => readFile(path)))
+const today = photos.pop()
 
 const countersign = new Countersign({
   baseUrl: CS_BASE_URL,
@@ -13,7 +14,7 @@ const countersign = new Countersign({
 })
 
 // `replace` lets this example run twice; an application would not let whoever is signed in replace a face.
-const { status } = await countersign.enroll({ user_id: 'ada-node', image: reference, replace: true })
+const { status } = await countersign.enroll({ user_id: 'ada-node', images: photos, replace: true })
 console.log('enroll', status)
 
 const action = { type: 'wire_transfer', amount: '1250.00', to: 'Zoë' }

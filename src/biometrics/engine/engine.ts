@@ -3,9 +3,15 @@
  * Nothing here computes on pixels; calls return promises and never block.
  */
 
-import { loadModelPack, type ModelPack, verifyModelPack } from '../../../models/pack/model-pack.js'
+import {
+  loadModelPack,
+  type ModelPack,
+  samePersonThreshold,
+  verifyModelPack,
+} from '../../../models/pack/model-pack.js'
 import type { Fault, WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerReply, WorkerValues } from '../channel/worker-messages.js'
+import { findOddOne, fuseEmbeddings, scoreOf, viewOf } from '../pipeline/match.js'
 import {
   BiometricError,
   type CallOptions,
@@ -13,7 +19,10 @@ import {
   type EngineHealth,
   type EngineOptions,
   type EnrolResult,
+  type FaceSample,
   type InspectResult,
+  type Liveness,
+  type StageTimings,
   type VerifyResult,
 } from '../types.js'
 import { EngineCall, type SuccessfulReply } from './engine-call.js'
@@ -68,18 +77,25 @@ export class Engine {
   }
 
   /**
-   * Makes a reference from one or more images of one person; every image must be usable.
+   * Makes a reference from one or more images of one person; every image must be usable, and match each of the others.
    * @throws BiometricError any code; `imageIndex` names the image to blame
    */
   async enrol(images: readonly Uint8Array[], call: CallOptions = {}): Promise<EnrolResult> {
     assertAny(images)
     const { value, timingsMs } = await this.submit({ type: 'enrol', images }, call)
-    const best = value.samples.reduce((a, b) => (b.quality.score > a.quality.score ? b : a))
-    return { ...value, quality: best.quality, liveness: best.liveness, timingsMs }
+    const { samples } = value
+    return timed(timingsMs, () => {
+      this.assertOnePerson(samples, images)
+      const { embedding, weight } = fuseEmbeddings(samples.map(viewOf), this.pack.manifest.embedder)
+      const { quality } = bestOf(samples)
+      return { reference: embedding, weight, quality, liveness: weakestLiveness(samples), samples, timingsMs }
+    })
   }
 
   /**
-   * Compares the best usable image with a reference. A failed liveness check is reported in the sample, not thrown.
+   * Compares one image with a reference: of several, which count as frames of one capture, the usable one of best quality.
+   * One comparison, whatever their number, keeps the false match rate that its threshold stands for. A failed liveness check
+   * of any frame is reported in the sample, not thrown. The reference never leaves this process.
    * @param reference [dimensions] float32 made by `enrol` with the same pack
    * @throws BiometricError any code but `liveness_failed`; of several unusable images, the first one's
    */
@@ -92,15 +108,25 @@ export class Engine {
       throw new TypeError('the reference was not made with this pack')
     }
     assertAny(images)
-    const task = { type: 'verify', images, reference } as const
-    const { value, timingsMs } = await this.submit(task, call)
-    return { ...value, timingsMs }
+    const { value, timingsMs } = await this.submit({ type: 'verify', images }, call)
+    const { samples } = value
+    return timed(timingsMs, () => {
+      this.assertOnePerson(samples, images)
+      const chosen = bestOf(samples)
+      const score = scoreOf(this.pack, chosen.embedding, reference)
+      const sample = { ...chosen, liveness: weakestLiveness(samples) }
+      return { score, sample, samples, timingsMs }
+    })
   }
 
   /** Finds and compares the faces of two images, keeping nothing. @throws BiometricError as `verify` does */
   async compare(a: Uint8Array, b: Uint8Array, call: CallOptions = {}): Promise<CompareResult> {
     const { value, timingsMs } = await this.submit({ type: 'compare', images: [a, b] }, call)
-    return { ...value, timingsMs }
+    const [first, second] = value.samples
+    return timed(timingsMs, () => {
+      const score = scoreOf(this.pack, first.embedding, second.embedding)
+      return { score, samples: value.samples, timingsMs }
+    })
   }
 
   /**
@@ -154,6 +180,21 @@ export class Engine {
   /** For tests, with `faultInjection` on: breaks the worker that takes this task. Resolves when it is done. */
   async injectFault(fault: Fault): Promise<void> {
     await this.submit({ type: 'fault', fault }, {})
+  }
+
+  /** @throws BiometricError different_people; engine_unavailable when a worker tells of images that it was not given */
+  private assertOnePerson(samples: readonly FaceSample[], images: readonly Uint8Array[]): void {
+    const indices = new Set(samples.map(({ imageIndex }) => imageIndex))
+    if (indices.size !== samples.length || Math.max(...indices) >= images.length)
+      throw new BiometricError('engine_unavailable', 'The engine could not process the request.')
+    const embeddings = samples.map(({ embedding }) => embedding)
+    const odd = findOddOne(this.pack, embeddings, samePersonThreshold(this.pack))
+    if (odd === null) return
+    throw new BiometricError(
+      'different_people',
+      'The image does not show the person that the others show.',
+      samples[odd]!.imageIndex,
+    )
   }
 
   private async submit<T extends WorkerTask>(
@@ -246,6 +287,27 @@ export class Engine {
   private announceIdle(): void {
     if (this.running > 0 || this.waiting.length > 0) return
     for (const resolve of this.onIdle.splice(0)) resolve()
+  }
+}
+
+function bestOf(samples: readonly FaceSample[]): FaceSample {
+  return samples.reduce((a, b) => (b.quality.score > a.quality.score ? b : a))
+}
+
+/** Frames are not further tries: one that is not live speaks for all. */
+function weakestLiveness(samples: readonly FaceSample[]): Liveness {
+  return samples
+    .map(({ liveness }) => liveness)
+    .reduce((a, b) => ((b.score ?? Number.POSITIVE_INFINITY) < (a.score ?? Number.POSITIVE_INFINITY) ? b : a))
+}
+
+/** Runs `match` and notes in `timingsMs` how long it took. */
+function timed<T>(timingsMs: StageTimings, match: () => T): T {
+  const startedAt = performance.now()
+  try {
+    return match()
+  } finally {
+    timingsMs.match = performance.now() - startedAt
   }
 }
 
