@@ -198,7 +198,7 @@ export class Service {
         traffic.observe(observation)
       },
       tracing,
-      isSaturated: () => engine.isSaturated,
+      isSaturated: (share) => engine.isSaturatedFor(share),
     })
   }
 

@@ -211,7 +211,7 @@ export const SETTING_GROUPS = {
     queueLimit: derived(
       'QUEUE_LIMIT',
       ({ workers }) => workers * 32,
-      'Requests that may wait for a worker; one more is answered 503 overloaded. Default: 32 a worker.',
+      'Requests that may wait for a worker; beyond them, 503 overloaded for the tenant that has most waiting for its rate. Default: 32 a worker.',
       integer(1, 100_000),
     ),
   },
@@ -243,13 +243,13 @@ export const SETTING_GROUPS = {
     rateLimit: setting(
       'RATE_LIMIT',
       '50/s',
-      'Sustained requests per second of a production key whose contract names none.',
+      'Sustained requests per second in production of a tenant whose contract names none.',
       parseRate,
     ),
     sandboxRateLimit: setting(
       'SANDBOX_RATE_LIMIT',
       '20/s',
-      'Sustained requests per second of a sandbox key.',
+      'Sustained requests per second of a tenant in the sandbox.',
       parseRate,
     ),
     wrongKeyLimit: setting(

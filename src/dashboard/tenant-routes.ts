@@ -101,14 +101,14 @@ export function tenantView(tenant: TenantRecord): TenantView {
 }
 
 function keyWithRate(key: ApiKeyRecord, tenant: TenantRecord, services: DashboardServices): KeyView {
-  const contract = services.ledger.tenancy.rateContract({ tenant, key })
+  const contract = services.ledger.tenancy.rateContract(tenant, key.type)
   return {
     ...keyView(key),
     state: keyState(key, services.clock.now()),
     rate: {
       per_second: contract.ratePerSecond,
       burst: contract.burst,
-      remaining: services.rateLimiter.remaining(key.id, contract),
+      remaining: services.rateLimiter.remaining(contract.holder, contract),
     },
   }
 }

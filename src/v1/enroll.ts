@@ -89,6 +89,7 @@ export function enroll({ vault, store, recogniser, captures }: Services): Endpoi
         input,
         deadlineMs: call.deadlineMs,
         signal: call.signal,
+        share: call.share,
       })
       Object.assign(call.timings, enrolled.timingsMs)
       const model = recogniser.model

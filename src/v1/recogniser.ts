@@ -1,5 +1,5 @@
 /** Where verdicts come from: the engine in production, the caller's own choice in the sandbox. One shape for both. */
-import type { EnrolResult, FaceSample, VerifyResult } from '../biometrics/types.js'
+import type { EnrolResult, FaceSample, FlowShare, VerifyResult } from '../biometrics/types.js'
 import type { ImageInput } from './images.js'
 
 export interface RecogniserCall {
@@ -11,6 +11,7 @@ export interface RecogniserCall {
   /** On `performance.now()`'s axis. */
   deadlineMs: number
   signal: AbortSignal
+  share: FlowShare
 }
 
 /** As the engine gives it: `reference` is empty in the sandbox, and there are no samples. */
