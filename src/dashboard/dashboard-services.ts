@@ -14,7 +14,7 @@ export interface DashboardServices {
   ledger: Ledger
   clock: Clock
   log: Logger
-  config: Pick<Config, 'deadlineMs' | 'fmr' | 'modelsDir' | 'database'>
+  config: Pick<Config, 'deadlineMs' | 'fmr' | 'tlsTerminatedUpstream' | 'modelsDir' | 'database'>
   engine: Engine
   sessions: Sessions
   traffic: Traffic

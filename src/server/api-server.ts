@@ -14,6 +14,7 @@ import type { TenantContract } from '../tenancy/tenancy.js'
 import type { Call, Endpoint } from '../v1/endpoint.js'
 import { engineShare } from '../v1/engine-share.js'
 import type { Answer } from './answer.js'
+import { isConfidential } from './confidential.js'
 import { EndpointRunner } from './endpoint-runner.js'
 import type { IncomingRequest, WholeReply } from './listener.js'
 import type { Identity } from './recent-callers.js'
@@ -163,7 +164,7 @@ export class ApiServer {
         deadlineMs,
         signal: request.signal,
         share,
-        confidential: this.isConfidential(request),
+        confidential: isConfidential(request, this.parts.config),
         timings: context.timings,
         defer: (cleanUp) => void cleanUps.push(cleanUp),
       }
@@ -200,12 +201,4 @@ export class ApiServer {
       close: refusal.code === 'body_too_large' || refusal.code === 'shutting_down',
     }
   }
-
-  private isConfidential(request: IncomingRequest): boolean {
-    return request.encrypted || this.parts.config.tlsTerminatedUpstream || isLoopback(request.remoteAddress)
-  }
-}
-
-function isLoopback(address: string): boolean {
-  return /^127\./.test(address) || /^(?:0000:){7}0001$/.test(address)
 }
