@@ -4,9 +4,18 @@ import { loadModelPack } from '../models/pack/model-pack.js'
 import { assertServable, describeGrade, gradeOf } from '../models/pack/pack-grade.js'
 import { Engine } from './biometrics/engine/engine.js'
 import { type Clock, SECOND_MS, systemClock } from './clock.js'
-import { adminUrl, type Config, type Environment, environmentUrl, modelPackDir } from './config.js'
+import {
+  adminHosts,
+  adminUrl,
+  type Config,
+  type Environment,
+  environmentUrl,
+  type ListenAddress,
+  modelPackDir,
+} from './config.js'
 import { AdminApi } from './dashboard/admin-api.js'
-import { adminHandler } from './dashboard/admin-server.js'
+import { adminHandler, metricsHandler } from './dashboard/admin-server.js'
+import { HostGuard } from './dashboard/host-guard.js'
 import { loadOperatorPassword } from './dashboard/operator-password.js'
 import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
@@ -57,7 +66,7 @@ export class Service {
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
   private readonly servers: Partial<Record<Environment, ApiServer>> = {}
-  private readonly listeners: Partial<Record<Environment | 'admin', Listener>> = {}
+  private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics', Listener>> = {}
   private readonly startedAt: number
   /** Set when this start made it: to be shown once. */
   generatedOperatorPassword: string | null = null
@@ -134,8 +143,8 @@ export class Service {
     const sandbox = this.apiServer('sandbox', parts)
     Object.assign(this.servers, { production, sandbox })
 
-    const { productionListen, sandboxListen, adminListen, tlsCert, tlsKey } = config
-    const tls = tlsCert && tlsKey ? { certFile: tlsCert, keyFile: tlsKey } : undefined
+    const { productionListen, sandboxListen, adminListen, metricsListen } = config
+    const tls = keyPair(config.tlsCert, config.tlsKey)
     const bounds = listenerBounds(config)
     this.listeners.production = await listen(
       { ...bounds, address: productionListen, tls, handler: production.handle },
@@ -160,13 +169,24 @@ export class Service {
       operatingPoint: (fmr) => parts.recogniser.operatingPoint(fmr),
       startedAt: this.startedAt,
     })
+    const hosts = new HostGuard(adminHosts(config), parts.clock, metrics.countDashboardRefusal)
     const handler = adminHandler({
       api: api.handle,
-      metrics,
+      metrics: metricsListen ? null : metrics,
       openApi: parts.openApi,
+      hosts,
       isReady: () => this.ready,
     })
-    this.listeners.admin = await listen({ ...bounds, address: adminListen, handler }, transport)
+    const adminTls = keyPair(config.adminTlsCert, config.adminTlsKey)
+    this.listeners.admin = await listen(
+      { ...bounds, address: adminListen, tls: adminTls, handler },
+      transport,
+    )
+    if (metricsListen)
+      this.listeners.metrics = await listen(
+        { ...bounds, address: metricsListen, tls: adminTls, handler: metricsHandler(metrics, hosts) },
+        transport,
+      )
     await this.housekeeping.start()
     await this.keyWatch.start()
     this.ready = true
@@ -213,7 +233,7 @@ export class Service {
         traffic.observe(observation)
       },
       tracing,
-      isSaturated: () => engine.isSaturated,
+      isSaturated: (share) => engine.isSaturatedFor(share),
     })
   }
 
@@ -233,15 +253,22 @@ export class Service {
     return adminUrl(this.addressed())
   }
 
+  /** Where the admin listener and that of metrics listen, the latter where it has one of its own. */
+  get addresses(): { admin: ListenAddress; metrics: ListenAddress | undefined } {
+    const { adminListen, metricsListen } = this.addressed()
+    return { admin: adminListen, metrics: metricsListen }
+  }
+
   /** The configuration with the ports that the system chose, where 0 was asked for. */
   private addressed(): Config {
     const { config } = this
-    const { production, sandbox, admin } = this.listeners
+    const { production, sandbox, admin, metrics } = this.listeners
     return {
       ...config,
       productionListen: production?.address ?? config.productionListen,
       sandboxListen: sandbox?.address ?? config.sandboxListen,
       adminListen: admin?.address ?? config.adminListen,
+      metricsListen: metrics?.address ?? config.metricsListen,
     }
   }
 
@@ -256,15 +283,19 @@ export class Service {
       this.housekeeping.stop()
       this.keyWatch.stop()
       const patienceMs = this.config.deadlineMs + DRAIN_GRACE_MS
-      const { production, sandbox, admin } = this.listeners
+      const { production, sandbox, admin, metrics } = this.listeners
       await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])
       await this.engine.close()
-      await admin?.close(DRAIN_GRACE_MS)
+      await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await this.ledger.store.close()
       await this.tracing?.stop()
     })()
     return this.stopping
   }
+}
+
+function keyPair(certFile: string | undefined, keyFile: string | undefined) {
+  return certFile && keyFile ? { certFile, keyFile } : undefined
 }
 
 type SharedParts = ReturnType<Service['sharedParts']>

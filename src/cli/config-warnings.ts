@@ -39,11 +39,12 @@ function secretFiles({ config, given }: Resolution): string[] {
   const holdsSecret = Object.values(SETTINGS).some(
     ({ isSecret, variable }) => isSecret && given.get(variable)?.source === 'file',
   )
-  const used = ({ configFile, operatorPassword, operatorPasswordFile, masterKeyFile, tlsKey }: Config) => [
+  const used = ({ configFile, operatorPassword, operatorPasswordFile, masterKeyFile, ...files }: Config) => [
     ...(holdsSecret ? [configFile] : []),
     ...(isKeyFileUsed(config) ? [masterKeyFile] : []),
     ...(operatorPassword === undefined ? [operatorPasswordFile] : []),
-    tlsKey,
+    files.tlsKey,
+    files.adminTlsKey,
   ]
   return used(config).filter((file) => file !== undefined)
 }

@@ -142,7 +142,9 @@ export function registerTenantCommands(tenant: Command): void {
 
   tenant
     .command('reissue-key <tenant>')
-    .description('make a new key of a type; the old one stays valid for the grace period')
+    .description(
+      'make a new key of a type; the old one stays valid for the grace period, one that is in it already ends',
+    )
     .requiredOption('--type <type>', 'sandbox or production')
     .option('--grace <duration>', 'how long the old key stays valid, such as 1h', '0')
     .option('--json', 'print JSON')

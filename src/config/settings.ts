@@ -95,6 +95,11 @@ export const SETTING_GROUPS = {
       'Address of the dashboard, /metrics, /livez and /readyz. Never make it public.',
       listenAddress,
     ),
+    metricsListen: optional(
+      'METRICS_LISTEN',
+      'Address of /metrics alone, which is then not on the admin listener. Default: none.',
+      listenAddress,
+    ),
     productionUrl: optional(
       'PRODUCTION_URL',
       'Public base URL of production, ending in /v1; the `iss` of production JWTs. Default: made from the listen address.',
@@ -116,10 +121,21 @@ export const SETTING_GROUPS = {
       text,
     ),
     tlsKey: optional('TLS_KEY', 'PEM file with the private key.', text),
+    adminTlsCert: optional(
+      'ADMIN_TLS_CERT',
+      'PEM file with the certificate chain; with ADMIN_TLS_KEY, dashboard and metrics are served by TLS. May be that of TLS_CERT.',
+      text,
+    ),
+    adminTlsKey: optional('ADMIN_TLS_KEY', 'PEM file with the private key.', text),
+    adminHosts: optional(
+      'ADMIN_HOSTS',
+      'More host names by which the admin and metrics listeners are reached, separated by commas. IP addresses, localhost, the host listened on and that of ADMIN_URL always are.',
+      nameList,
+    ),
     tlsTerminatedUpstream: setting(
       'TLS_TERMINATED_UPSTREAM',
       'false',
-      'TLS ends at a proxy in front: lets rotation answer plain HTTP from other hosts.',
+      'TLS ends at a proxy in front: lets plain HTTP from other hosts have secrets that are made, by rotation or at the dashboard.',
       boolean,
     ),
   },
@@ -223,7 +239,7 @@ export const SETTING_GROUPS = {
     queueLimit: derived(
       'QUEUE_LIMIT',
       ({ workers }) => workers * 32,
-      'Requests that may wait for a worker; one more is answered 503 overloaded. Default: 32 a worker.',
+      'Requests that may wait for a worker; beyond them, 503 overloaded for the tenant that has most waiting for its rate. Default: 32 a worker.',
       integer(1, 100_000),
     ),
   },
@@ -255,13 +271,13 @@ export const SETTING_GROUPS = {
     rateLimit: setting(
       'RATE_LIMIT',
       '50/s',
-      'Sustained requests per second of a production key whose contract names none.',
+      'Sustained requests per second in production of a tenant whose contract names none.',
       parseRate,
     ),
     sandboxRateLimit: setting(
       'SANDBOX_RATE_LIMIT',
       '20/s',
-      'Sustained requests per second of a sandbox key.',
+      'Sustained requests per second of a tenant in the sandbox.',
       parseRate,
     ),
     wrongKeyLimit: setting(

@@ -15,6 +15,10 @@ export const DASHBOARD_ERRORS = {
   sign_in_failed: [401, 'The sign-in failed.'],
   cross_site_request: [403, 'The request to the dashboard did not come from its own pages.'],
   not_permitted: [403, 'This session may not do that.'],
+  unknown_host: [
+    421,
+    'The service is not known by the host name of this request; COUNTERSIGN_ADMIN_HOSTS names more.',
+  ],
 } as const satisfies Record<string, readonly [number, string]>
 
 export type DashboardErrorCode = keyof typeof DASHBOARD_ERRORS
@@ -41,6 +45,7 @@ const CATEGORIES: Record<number, ErrorCategory> = {
   403: 'permission_denied',
   404: 'not_found',
   409: 'conflict',
+  421: 'invalid_request',
 }
 
 function statusOf(error: TenancyError | DashboardError | PackGradeError): number {

@@ -15,7 +15,10 @@ export interface DashboardServices {
   ledger: Ledger
   clock: Clock
   log: Logger
-  config: Pick<Config, 'deadlineMs' | 'fmr' | 'acceptPack' | 'modelsDir' | 'database'>
+  config: Pick<
+    Config,
+    'deadlineMs' | 'fmr' | 'acceptPack' | 'tlsTerminatedUpstream' | 'modelsDir' | 'database'
+  >
   engine: Engine
   sessions: Sessions
   traffic: Traffic

@@ -19,6 +19,7 @@ export const OPERATOR_ROUTES = {
   },
 
   'POST /tenants': {
+    givesSecret: true,
     status: 201,
     body: bodies.newTenant,
     async answer({ services, input }) {
@@ -104,6 +105,7 @@ export const GRANT_ROUTES = {
   },
 
   'POST /login-link': {
+    givesSecret: true,
     operatorOnly: true,
     status: 201,
     answer: async ({ services, tenant }) => ({

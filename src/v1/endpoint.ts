@@ -1,6 +1,7 @@
 /** What an endpoint is: its description, from which validation and the OpenAPI document are made, and its handler. */
 import type { TSchema } from 'typebox'
 import type { ErrorCode } from '../api-error.js'
+import type { FlowShare } from '../biometrics/types.js'
 import type { Environment } from '../config.js'
 import type { ResponseOwner } from '../idempotency/idempotency.js'
 import type { TenantRecord } from '../storage/records.js'
@@ -24,6 +25,8 @@ export interface Call<Input> {
   deadlineMs: number
   /** Aborted when the caller hangs up. */
   signal: AbortSignal
+  /** The caller's part of the engine. */
+  share: FlowShare
   /** A signing secret may travel back: TLS, loopback, or TLS that ends in front. */
   confidential: boolean
   timings: Timings
@@ -84,7 +87,7 @@ export interface EndpointDescription {
   alternative?: { status: number; description: string; schema: TSchema }
   /** Error codes of its own, beside those that every endpoint shares. */
   errors: ErrorCode[]
-  /** Needs the engine: refused at its head while the engine's queue is full. */
+  /** Needs the engine: refused at its head while the engine has no place for its caller. */
   usesEngine: boolean
   /** Honours X-Svc-Idempotency-Key. */
   idempotent: boolean

@@ -123,6 +123,7 @@ export function enroll(services: Services): Endpoint<Input> {
         input,
         deadlineMs: call.deadlineMs,
         signal: call.signal,
+        share: call.share,
       })
       Object.assign(call.timings, enrolled.timingsMs)
       if (input.dry_run)

@@ -89,10 +89,10 @@ export class Judge {
     threshold: number,
   ): Promise<Verdict> {
     const { vault, recogniser, captures } = this.services
-    const { input, deadlineMs, signal } = call
+    const { input, deadlineMs, signal, share } = call
     const reference = subject?.reference ? vault.openReference(subject, subject.reference).embedding : null
     const comparing = recogniser.verify(
-      { userId: input.user_id, images, input, deadlineMs, signal },
+      { userId: input.user_id, images, input, deadlineMs, signal, share },
       reference,
       threshold,
     )

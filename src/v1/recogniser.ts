@@ -2,7 +2,7 @@
 import type { FmrBasis } from '../../models/pack/model-pack.js'
 import type { PackGrade } from '../../models/pack/pack-grade.js'
 import type { WeightedView } from '../biometrics/pipeline/match.js'
-import type { EnrolResult, FaceSample, VerifyResult } from '../biometrics/types.js'
+import type { EnrolResult, FaceSample, FlowShare, VerifyResult } from '../biometrics/types.js'
 import type { ImageInput } from './images.js'
 
 export interface RecogniserCall {
@@ -14,6 +14,7 @@ export interface RecogniserCall {
   /** On `performance.now()`'s axis. */
   deadlineMs: number
   signal: AbortSignal
+  share: FlowShare
 }
 
 /** As the engine gives it: `reference` is empty in the sandbox, and there are no samples. */

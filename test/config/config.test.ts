@@ -147,6 +147,9 @@ describe('a value that is refused', () => {
     const file = join(dir, 'tls.pem')
     expect(load({ TLS_CERT: file, TLS_KEY: file })).toMatchObject({ tlsCert: file, tlsKey: file })
     expect(() => load({ TLS_CERT: file })).toThrow(/must be given together/)
+    expect(() => load({ ADMIN_TLS_KEY: file })).toThrow(
+      /ADMIN_TLS_CERT and .*ADMIN_TLS_KEY must be given together/,
+    )
     expect(() => load({ TLS_KEY: file })).toThrow(/must be given together/)
     expect(() => load({ TLS_CERT: file, TLS_KEY: join(dir, 'missing') })).toThrow(ConfigError)
   })

@@ -20,6 +20,7 @@ import {
   type EngineOptions,
   type EnrolResult,
   type FaceSample,
+  type FlowShare,
   type InspectResult,
   type Liveness,
   type StageTimings,
@@ -27,6 +28,7 @@ import {
 } from '../types.js'
 import { EngineCall, type SuccessfulReply } from './engine-call.js'
 import { EngineProcess } from './engine-process.js'
+import { FairQueue } from './fair-queue.js'
 
 /**
  * Pictures are decoded while others are computed, and faces that are ready together are embedded together. Measured: a
@@ -38,7 +40,7 @@ export class Engine {
   /** The pack whose references and scores this engine understands. */
   readonly pack: ModelPack
   private readonly options: EngineOptions
-  private readonly waiting: EngineCall[] = []
+  private readonly waiting: FairQueue<EngineCall>
   private pool!: EngineProcess
   private running = 0
   /** The only call that runs was lost once with its worker: until it has ended, no other is started. */
@@ -50,6 +52,7 @@ export class Engine {
   private constructor(pack: ModelPack, options: EngineOptions) {
     this.pack = pack
     this.options = options
+    this.waiting = new FairQueue(options.queueLimit)
   }
 
   /**
@@ -139,9 +142,9 @@ export class Engine {
     return { ...value, timingsMs }
   }
 
-  /** The queue is full: one more call would be `overloaded`. */
-  get isSaturated(): boolean {
-    return this.waiting.length >= this.options.queueLimit
+  /** One more call of this flow would be `overloaded`. */
+  isSaturatedFor(share: FlowShare): boolean {
+    return this.waiting.isFullFor(share)
   }
 
   health(): EngineHealth {
@@ -150,7 +153,7 @@ export class Engine {
     return {
       status: ready === configured && !this.draining ? 'ok' : 'degraded',
       workers: { ready, configured },
-      queue: { waiting: this.waiting.length, running: this.running, limit: this.options.queueLimit },
+      queue: { waiting: this.waiting.size, running: this.running, limit: this.options.queueLimit },
       provider: this.pool.provider,
       model: this.pack.modelId,
       processId: this.pool.processId,
@@ -166,7 +169,7 @@ export class Engine {
   async drain(): Promise<void> {
     this.draining = true
     this.pump()
-    if (this.running > 0 || this.waiting.length > 0) {
+    if (this.running > 0 || this.waiting.size > 0) {
       await new Promise<void>((resolve) => this.onIdle.push(resolve))
     }
   }
@@ -212,30 +215,30 @@ export class Engine {
   }
 
   private admit(call: EngineCall): void {
-    const isFree = this.waiting.length === 0 && this.running < this.capacity
-    if (!isFree && this.waiting.length >= this.options.queueLimit) {
-      call.reject(new BiometricError('overloaded', 'Too many calls are waiting; try again shortly.'))
+    if (this.waiting.size === 0 && this.mayStart(call)) {
+      void this.dispatch(call)
       return
     }
-    this.waiting.push(call)
+    const refused = this.waiting.push(call, call.share, call.cost)
+    refused?.reject(new BiometricError('overloaded', 'Too many calls are waiting; try again shortly.'))
     this.pump()
   }
 
   private forget(call: EngineCall): void {
-    const position = this.waiting.indexOf(call)
-    if (position >= 0) this.waiting.splice(position, 1)
+    this.waiting.remove(call)
     this.announceIdle()
   }
 
   /** Hands waiting calls to workers, never more than they may hold, so that none waits inside Piscina. */
   private pump(): void {
     if (!this.pool) return
-    while (this.waiting.length > 0 && this.mayStart(this.waiting[0]!)) {
-      void this.dispatch(this.waiting.shift()!)
+    for (let next = this.waiting.first; next && this.mayStart(next); next = this.waiting.first) {
+      this.waiting.shift()
+      void this.dispatch(next)
     }
     if (this.pool.isHopeless) {
       const error = new BiometricError('engine_unavailable', 'No worker is able to serve.')
-      for (const call of this.waiting.splice(0)) call.reject(error)
+      for (const call of this.waiting.removeAll()) call.reject(error)
     }
     this.announceIdle()
   }
@@ -275,7 +278,7 @@ export class Engine {
     }
     call.retried = true
     call.startWaiting()
-    this.waiting.unshift(call)
+    this.waiting.putBack(call)
   }
 
   private toError(failure: Extract<WorkerReply<WorkerTask['type']>, { ok: false }>): BiometricError {
@@ -285,7 +288,7 @@ export class Engine {
   }
 
   private announceIdle(): void {
-    if (this.running > 0 || this.waiting.length > 0) return
+    if (this.running > 0 || this.waiting.size > 0) return
     for (const resolve of this.onIdle.splice(0)) resolve()
   }
 }

@@ -176,6 +176,37 @@ describe('the queue', () => {
     expect(order).toEqual([1, 2])
   })
 
+  it('serves production before the sandbox, and flows in turn', async () => {
+    const engine = await running({ queueLimit: 8, tasksPerWorker: 1 })
+    const order: string[] = []
+    const stalled = engine.injectFault({ kind: 'stall', durationMs: 200 })
+    const calls = [
+      ['sandbox', 's'],
+      ['production', 'a'],
+      ['production', 'a'],
+      ['production', 'b'],
+    ] as const
+    const waiting = calls.map(([priority, flow]) =>
+      engine.inspect([nobody], { share: { priority, flow, weight: 1 } }).then(() => order.push(flow)),
+    )
+    await Promise.all([stalled, ...waiting])
+    expect(order).toEqual(['a', 'b', 'a', 's'])
+  })
+
+  it('makes room for a flow that has less with the newest call of the one that has most', async () => {
+    const engine = await running({ queueLimit: 2, tasksPerWorker: 1 })
+    const share = (flow: string) => ({ flow, priority: 'production', weight: 1 }) as const
+    const stalled = engine.injectFault({ kind: 'stall', durationMs: 200 })
+    const greedy = [1, 2].map(() => codeOf(engine.inspect([nobody], { share: share('greedy') })))
+    expect([engine.isSaturatedFor(share('greedy')), engine.isSaturatedFor(share('polite'))]).toEqual([
+      true,
+      false,
+    ])
+    const polite = codeOf(engine.inspect([nobody], { share: share('polite') }))
+    expect(await Promise.all([...greedy, polite])).toEqual(['resolved', 'overloaded', 'resolved'])
+    await stalled
+  })
+
   it('with a limit of 0 still serves a call that finds a free worker', async () => {
     const engine = await start({ queueLimit: 0 })
     expect(await codeOf(engine.inspect([nobody]))).toBe('resolved')
