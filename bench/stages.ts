@@ -341,6 +341,8 @@ function verdictClaims(tenantId: string, model: string) {
     verdict: 'approved' as const,
     score: round(Math.random(), 4),
     fmr: 1e-4,
+    fmr_basis: 'measured' as const,
+    model_grade: 'production' as const,
     action,
     action_hash: actionHash(canonicalJson(action)),
     amr: ['face'] as ['face'],

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { ConfigError } from './config/config-error.js'
+import { defaultModelPack } from './config/default-model-pack.js'
 import { type ListenAddress, parseRate } from './config/parsers.js'
 import { type Basis, type Config, SETTINGS, type Setting, type SettingName } from './config/settings.js'
 import { type Env, type GivenValue, readVariables } from './config/variables.js'
@@ -46,7 +47,8 @@ export function resolveConfig(env: Env = process.env): Resolution {
   // One after the other: some defaults follow from settings before them.
   for (const name of names)
     values[name] = read(SETTINGS[name]) ?? SETTINGS[name].whenUnset(values as unknown as Basis)
-  const config = Object.freeze(values) as Config
+  const settled = given.has(variableOf('modelPack')) || defaultModelPack(values.modelsDir as string).isSettled
+  const config = Object.freeze({ ...values, isModelPackSettled: settled }) as Config
   for (const group of ALTERNATIVES) {
     const set = group.map(variableOf).filter((variable) => given.has(variable))
     if (set.length > 1) problems.push(`${set.join(' and ')} are both set; give one of them.`)

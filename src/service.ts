@@ -1,8 +1,10 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
 import type { Logger } from 'pino'
+import { loadModelPack } from '../models/pack/model-pack.js'
+import { assertServable, describeGrade, gradeOf } from '../models/pack/pack-grade.js'
 import { Engine } from './biometrics/engine/engine.js'
 import { type Clock, SECOND_MS, systemClock } from './clock.js'
-import { adminUrl, type Config, type Environment, environmentUrl } from './config.js'
+import { adminUrl, type Config, type Environment, environmentUrl, modelPackDir } from './config.js'
 import { AdminApi } from './dashboard/admin-api.js'
 import { adminHandler } from './dashboard/admin-server.js'
 import { loadOperatorPassword } from './dashboard/operator-password.js'
@@ -42,6 +44,8 @@ async function startTracing({ otlpEndpoint, otelServiceName }: Config, log: Logg
 export interface ServiceOptions {
   clock?: Clock
   log?: Logger
+  /** Whatever its grade, the pack may serve. */
+  acceptsAnyPack?: boolean
 }
 
 /** How long replies under way may take at shutdown, beyond their own deadline. */
@@ -78,8 +82,10 @@ export class Service {
   static async start(config: Config, options: ServiceOptions = {}): Promise<Service> {
     const clock = options.clock ?? systemClock
     const log = options.log ?? createLog(config)
+    const pack = await loadModelPack(modelPackDir(config))
+    const accepted = options.acceptsAnyPack ? pack.manifest.id : config.acceptPack
+    assertServable(pack, config.fmr, accepted)
     const transport = await chooseTransport(config.http)
-    log.info({ transport: transport.name, reason: transport.reason }, transport.description)
     const ledger = await openLedger(config, clock)
     const metrics = new Metrics()
     try {
@@ -93,7 +99,16 @@ export class Service {
           log.error({ kind: incident.kind, err: incident.error }, 'engine incident')
         },
       })
-      const service = new Service(config, clock, log, ledger, engine, metrics, tracing, transport)
+      const service = new Service(
+        { ...config, acceptPack: accepted },
+        clock,
+        log,
+        ledger,
+        engine,
+        metrics,
+        tracing,
+        transport,
+      )
       try {
         await service.listen()
       } catch (error) {
@@ -142,7 +157,7 @@ export class Service {
       }),
       countEffect: metrics.countEffect,
       countRefusal: metrics.countDashboardRefusal,
-      threshold: (fmr) => parts.recogniser.threshold(fmr),
+      operatingPoint: (fmr) => parts.recogniser.operatingPoint(fmr),
       startedAt: this.startedAt,
     })
     const handler = adminHandler({
@@ -205,6 +220,13 @@ export class Service {
   /** Base URL of an environment with its real port, ending in /v1. */
   url(environment: Environment): string {
     return environmentUrl(this.addressed(), environment)
+  }
+
+  /** What the operator should know of the pack that serves, a sentence; null for one of production grade. */
+  get gradeWarning(): string | null {
+    const { engine, config } = this
+    const { grade, reasons } = gradeOf(engine.pack, config.fmr)
+    return grade === 'production' ? null : describeGrade(engine.pack, config.fmr, reasons)
   }
 
   get adminUrl(): string {

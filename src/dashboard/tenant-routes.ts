@@ -15,12 +15,12 @@ export const TENANT_ROUTES = {
       const now = clock.now()
       const keys = await ledger.store.read.apiKeys(tenant.id)
       const secrets = await ledger.store.read.signingSecrets(tenant.id, now)
-      const fmr = tenant.fmr ?? config.fmr
+      const { fmr, threshold } = services.operatingPoint(tenant.fmr ?? config.fmr)
       return {
         ...tenantView(tenant),
         now: isoTime(now),
         fmr_in_force: fmr,
-        threshold: services.threshold(fmr),
+        threshold,
         model: services.engine.pack.modelId,
         urls: urls(),
         keys: keys.map((key) => keyWithRate(key, tenant, services)),

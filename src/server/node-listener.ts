@@ -15,7 +15,7 @@ import {
   type ListenerOptions,
   type Reply,
 } from './listener.js'
-import { type ParserError, refusalOf, type StartLine, startLineOf } from './malformed-request.js'
+import { ILLEGIBLE, type ParserError, refusalOf, type StartLine, startLineOf } from './malformed-request.js'
 import { NodeExchange } from './node-exchange.js'
 import { peerAddress } from './peer-address.js'
 import { RequestBody } from './request-body.js'
@@ -134,9 +134,10 @@ class Door {
     const headers = legibleHeaders(message)
     const method = message.method!
     const target = message.url!
-    if (headers === null || message.httpVersion !== '1.1' || !target.startsWith('/')) {
+    const isSpoken = message.httpVersion === '1.1'
+    if (headers === null || !isSpoken || !target.startsWith('/')) {
       message.resume()
-      this.refuse(socket, new ApiError('malformed_request'), { method, target })
+      this.refuse(socket, new ApiError('malformed_request'), isSpoken ? { method, target } : ILLEGIBLE)
       return
     }
     let isContinued = !awaitsContinue

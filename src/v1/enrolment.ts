@@ -65,7 +65,7 @@ export class Enrolment {
     const { call, lookup, enrolled } = photos
     const { subject, record } = this.extensible(await vault.find(tx, lookup, call.input.user_id), call)
     const { consent, ...present } = vault.openReference(subject, record)
-    const threshold = recogniser.threshold(call.tenant.fmr ?? config.fmr)
+    const { threshold } = recogniser.operatingPoint(call.tenant.fmr ?? config.fmr)
     let reference: FusedReference
     try {
       reference = recogniser.extend(call, present, enrolled, threshold)

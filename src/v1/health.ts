@@ -15,6 +15,9 @@ const report = Type.Object({
     engine: Type.Object({
       status: check,
       model: Type.String({ description: 'The model pack that serves.' }),
+      grade: Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
+        description: 'What the pack is good for at the configured false match rate.',
+      }),
       workers: Type.Object({ ready: Type.Integer(), configured: Type.Integer() }),
       queue: Type.Object({ waiting: Type.Integer(), running: Type.Integer(), limit: Type.Integer() }),
       execution_provider: Type.String({ description: 'The ONNX Runtime provider that runs the models.' }),
@@ -73,6 +76,7 @@ export function health(services: Services): Endpoint<undefined> {
           engine: {
             status: engine.status,
             model: engine.model,
+            grade: services.recogniser.operatingPoint(services.config.fmr).grade,
             workers: engine.workers,
             queue: engine.queue,
             execution_provider: engine.provider.active,

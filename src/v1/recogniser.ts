@@ -1,4 +1,6 @@
 /** Where verdicts come from: the engine in production, the caller's own choice in the sandbox. One shape for both. */
+import type { FmrBasis } from '../../models/pack/model-pack.js'
+import type { PackGrade } from '../../models/pack/pack-grade.js'
 import type { WeightedView } from '../biometrics/pipeline/match.js'
 import type { EnrolResult, FaceSample, VerifyResult } from '../biometrics/types.js'
 import type { ImageInput } from './images.js'
@@ -35,11 +37,22 @@ export interface FusedReference extends WeightedView {
   views: number
 }
 
+export interface OperatingPoint {
+  /** The score from which on two faces count as the same person. */
+  threshold: number
+  /** The false match rate that the threshold attains; not always the one that was asked for. */
+  fmr: number
+  /** What stands behind the rate. */
+  basis: FmrBasis
+  /** What the model pack is good for at the rate. */
+  grade: PackGrade
+}
+
 export interface Recogniser {
   /** Id of what makes the embeddings; references of another one are never compared. */
   readonly model: string
-  /** The score from which on two faces count as the same person, at a false match rate. */
-  threshold(fmr: number): number
+  /** What decides at a false match rate that was asked for. */
+  operatingPoint(fmr: number): OperatingPoint
   /** @throws ApiError of category biometric_rejected, or unavailable */
   enrol(call: RecogniserCall): Promise<Enrolled>
   /**

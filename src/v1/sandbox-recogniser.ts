@@ -5,7 +5,14 @@ import type { Engine } from '../biometrics/engine/engine.js'
 import type { Liveness, Quality, StageTimings } from '../biometrics/types.js'
 import { translate } from './engine-recogniser.js'
 import { type ImageInput, imagePath } from './images.js'
-import type { Comparison, Enrolled, FusedReference, Recogniser, RecogniserCall } from './recogniser.js'
+import type {
+  Comparison,
+  Enrolled,
+  FusedReference,
+  OperatingPoint,
+  Recogniser,
+  RecogniserCall,
+} from './recogniser.js'
 import { refuseScripted, sandboxSuffix } from './sandbox-outcomes.js'
 
 /** No model ran. */
@@ -24,11 +31,11 @@ export class SandboxRecogniser implements Recogniser {
 
   constructor(
     private readonly engine: Pick<Engine, 'inspect'>,
-    private readonly production: Pick<Recogniser, 'threshold'>,
+    private readonly production: Pick<Recogniser, 'operatingPoint'>,
   ) {}
 
-  threshold(fmr: number): number {
-    return this.production.threshold(fmr)
+  operatingPoint(fmr: number): OperatingPoint {
+    return this.production.operatingPoint(fmr)
   }
 
   async enrol(call: RecogniserCall): Promise<Enrolled> {

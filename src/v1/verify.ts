@@ -1,5 +1,7 @@
 /** POST /v1/verify: is this really that person, for this action? The verdict is a JWT. */
 import Type, { type Static } from 'typebox'
+import type { FmrBasis } from '../../models/pack/model-pack.js'
+import type { PackGrade } from '../../models/pack/pack-grade.js'
 import { ApiError, retryAfter } from '../api-error.js'
 import { isoTime, SECOND_MS } from '../clock.js'
 import { prefixedId } from '../crypto/identifiers.js'
@@ -43,7 +45,18 @@ const success = Type.Object({
     Type.Number({ description: 'Similarity, higher is more alike; null when the images were not compared.' }),
   ),
   threshold: Type.Number({ description: 'The score from which on the verdict is approved.' }),
-  fmr: Type.Number({ description: 'The false match rate that the threshold stands for.' }),
+  fmr: Type.Number({
+    description:
+      'The false match rate that the threshold has reached on calibration data; not always the one that was asked for.',
+  }),
+  fmr_basis: Type.Union([Type.Literal('measured'), Type.Literal('extrapolated')], {
+    description:
+      'What stands behind `fmr`: `extrapolated` where nobody has measured it and the operator accepted that.',
+  }),
+  model_grade: Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
+    description:
+      'What the model pack is good for at this rate: `production` where the rate was measured on everybody and in each group that the data names.',
+  }),
   liveness,
   quality: nullable(quality),
   replay: Type.Object(
@@ -100,6 +113,8 @@ interface Decision {
   score: number | null
   threshold: number
   fmr: number
+  fmr_basis: FmrBasis
+  model_grade: PackGrade
 }
 
 export function verify(services: Services): Endpoint<Input> {
@@ -138,8 +153,7 @@ export function verify(services: Services): Endpoint<Input> {
       const action = canonicalAction(input.action)
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
       call.lookup = lookup
-      const fmr = tenant.fmr ?? config.fmr
-      const threshold = recogniser.threshold(fmr)
+      const { threshold, fmr, basis, grade } = recogniser.operatingPoint(tenant.fmr ?? config.fmr)
       const verdict = await judge.judge(call, lookup, images, threshold)
       const { subject, reason, replaySuspected } = verdict
       const decision: Decision = {
@@ -148,6 +162,8 @@ export function verify(services: Services): Endpoint<Input> {
         score: verdict.comparison && scoreView(verdict.comparison.score),
         threshold: scoreView(threshold),
         fmr,
+        fmr_basis: basis,
+        model_grade: grade,
       }
       const { model } = recogniser
       const { at, verificationId, expiresAt, actionHash, tokens } = sign(call, action, verdict, decision)

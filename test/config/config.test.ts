@@ -35,7 +35,7 @@ describe('without any variable', () => {
       database: `sqlite:${resolve('data/countersign.db')}`,
       masterKeyFile: resolve('data/master.key'),
       modelsDir: resolve('data/models'),
-      modelPack: 'baseline',
+      modelPack: 'standard',
       executionProviders: ['cpu'],
       workers: availableParallelism(),
       queueLimit: availableParallelism() * 32,

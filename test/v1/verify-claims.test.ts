@@ -54,6 +54,7 @@ describe('the JWT of an approval', () => {
       verdict: 'approved',
       score: response.body.score,
       fmr: 1e-4,
+      fmr_basis: 'measured',
       action,
       action_hash: sha256('{"amount":"1250.00","nested":{"a":[true,null],"z":1},"to":"DE89"}'),
       nonce: 'n-1',
@@ -61,6 +62,7 @@ describe('the JWT of an approval', () => {
       acr: 'urn:countersign:acr:face',
       auth_time: now,
       model: response.body.model,
+      model_grade: 'evaluation',
       replay: { suspected: false },
     })
   })
@@ -76,6 +78,8 @@ describe('the JWT of an approval', () => {
       score: claims.score,
       threshold: expect.any(Number),
       fmr: claims.fmr,
+      fmr_basis: claims.fmr_basis,
+      model_grade: claims.model_grade,
       liveness: { checked: false, score: null, passed: null },
       quality: expect.objectContaining({ score: expect.any(Number), face_width_px: expect.any(Number) }),
       replay: claims.replay,
@@ -98,14 +102,18 @@ describe('the JWT of an approval', () => {
     expect(one.txn).not.toBe(two.txn)
   })
 
-  it('stands for the false match rate of the tenant', async () => {
+  it('says which false match rate its threshold attains: never the one that was merely asked for', async () => {
     const strict = await running.tenant({ ratePerSecond: 1000, fmr: 1e-6 })
     const client = await running.production(strict)
     await client.enroll({ user_id: 'ada', image: ada })
     const ours = await verify({})
     const theirs = await client.verify({ user_id: 'ada', image: adaToday, action: 'sign in' })
-    expect(theirs.body.fmr).toBe(1e-6)
-    expect(decodeJwt(theirs.body.jwt, strict.secret.secret).claims.fmr).toBe(1e-6)
+    // Where the calibration ends.
+    const attained = { fmr: 2e-5, fmr_basis: 'measured', model_grade: 'evaluation' }
+    expect(theirs.body).toMatchObject(attained)
+    expect(decodeJwt(theirs.body.jwt, strict.secret.secret).claims).toMatchObject(attained)
+    const head = await running.service.ledger.store.read.auditHead(strict.id)
+    expect(JSON.parse(head!.entry)).toMatchObject(attained)
     expect(theirs.body.threshold).toBeGreaterThan(ours.body.threshold)
   })
 })
