@@ -239,7 +239,6 @@ describe('--json', () => {
     'models verify': () => [],
     'models import': () => [place.path('brought')],
     'models calibrate': () => ['brought', place.path('calibration.json')],
-    'models build-baseline': () => ['--out', place.path('built')],
     'models build': () => ['baseline', '--out', place.path('built')],
     backup: () => [place.path('copy.db')],
     restore: () => [place.path('copy.db')],

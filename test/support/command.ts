@@ -134,7 +134,7 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
       const told = (text: string | RegExp) =>
         waitFor('stderr', (said) => (typeof text === 'string' ? said.includes(text) : text.test(said)))
       const isJson = args.includes('--json')
-      await told(isJson ? /"admin":"http\S+\n/ : /Dashboard +http\S+\n/)
+      await told(isJson ? /"admin":"http[^\n]+\n/ : /Dashboard +http\S+\n/)
       const address = (name: string) =>
         isJson
           ? JSON.parse(output.stderr)[name].replace(/\/v1$/, '')
