@@ -31,12 +31,14 @@ describe('a pack of evaluation grade', () => {
 
   it('serves with --demo, and says so at the start and in health', async () => {
     const server = await place.serve(['--demo', '--json'])
-    const { warnings } = JSON.parse(server.stderr())
+    const { warnings, demo } = JSON.parse(server.stderr())
     expect(warnings.join('\n')).toMatch(
       /baseline@1\.0\.0 is of evaluation grade at a false match rate of 0\.0001/,
     )
-    const health = JSON.parse(await (await fetch(`${server.production}/v1/health`)).text())
-    expect(health.checks.engine).toMatchObject({ model: 'baseline@1.0.0', grade: 'evaluation' })
+    const headers = { Authorization: `Bearer ${demo.sandbox_key}` }
+    const health = await fetch(`${server.sandbox}/v1/health`, { headers })
+    const { checks } = JSON.parse(await health.text())
+    expect(checks.engine).toMatchObject({ model: 'baseline@1.0.0', grade: 'evaluation' })
     server.signal('SIGTERM')
     await server.exited
   })
