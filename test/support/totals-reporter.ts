@@ -14,6 +14,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/faults/disk-full.test.ts': 'a file system to fill',
   'test/faults/read-only.test.ts': 'a disk that can be made to fail, or a user that is not root',
   'test/operations/systemd.test.ts': 'systemd',
+  'test/powerloss/campaign.test.ts': 'Linux with glibc and a C compiler',
   'test/supply-chain/supply-chain.test.ts': 'a registry that answers audits',
   'test/v1/rotate-signing.test.ts': 'an address beside loopback',
 }
