@@ -54,7 +54,7 @@ async function replay({ root, events }: Recording, options: Options): Promise<Ca
   const expectations = new Expectations(marks)
   const disk = new Disk(root)
   assertComplete(root, events)
-  const cuts = plan(events.length, images, random)
+  const cuts = plan(events, images, random)
   const verdict: Verdict = { images: 0, acknowledged: 0, lost: 0, corrupt: 0 }
   for (const [index, event] of events.entries()) {
     if (event.kind === 'mark') expectations.read(JSON.parse(event.text) as Mark)
@@ -84,13 +84,20 @@ async function replay({ root, events }: Recording, options: Options): Promise<Ca
   return { verdict: { ...verdict, acknowledged: expectations.now.acknowledged }, events: counts }
 }
 
-/** Which images are made after which event: spread over all of them, with each extreme in turn between those of chance. */
-function plan(events: number, images: number, random: Random): Map<number, Survival[]> {
+/**
+ * Which images are made after which event: every other one spread over all events, the others over those that are no writes, of
+ * which there are few: where files are made, moved, cut and synced. Chance and the extremes take turns in both.
+ */
+function plan(events: Recording['events'], images: number, random: Random): Map<number, Survival[]> {
+  const all = events.map((_, index) => index)
+  const rare = all.filter((index) => !['write', 'mark'].includes(events[index]!.kind))
   const cuts = new Map<number, Survival[]>()
   for (let image = 0; image < images; image++) {
+    const among = image % 2 === 0 ? all : rare
     // One in every stretch of the same length, so that none is left out, and not always the same one.
-    const at = Math.min(events - 1, Math.floor(((image + random.next()) * events) / images))
-    const survival = image % 2 === 0 ? BY_CHANCE : EXTREMES[(image >> 1) % EXTREMES.length]!
+    const at =
+      among[Math.min(among.length - 1, Math.floor(((image + random.next()) * among.length) / images))]!
+    const survival = image % 4 < 2 ? BY_CHANCE : EXTREMES[(image >> 2) % EXTREMES.length]!
     cuts.set(at, [...(cuts.get(at) ?? []), survival])
   }
   return cuts
