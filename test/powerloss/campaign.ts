@@ -76,7 +76,8 @@ async function replay({ root, events }: Recording, options: Options): Promise<Ca
           },
         )
       }
-      progress?.(++verdict.images)
+      verdict.images++
+      progress?.(verdict.images)
     }
   }
   const counts: Record<string, number> = {}
