@@ -2,6 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 /** Minutes of load, faults and random sequences: `npm run test:campaigns`. */
 const CAMPAIGNS = [
+  'test/biometrics/kernels/sanitizers.test.ts',
   'test/faults/**/*.test.ts',
   'test/hostile/**/*.test.ts',
   'test/powerloss/**/*.test.ts',

@@ -6,6 +6,7 @@ import { packageFile } from '../../src/package-root.js'
 /** Tests that may be skipped, by file, and what a machine lacks where they are. Any other would vanish from the gate uncounted. */
 const SKIPPABLE: Record<string, string> = {
   'test/biometrics/evaluation.test.ts': 'evaluation data',
+  'test/biometrics/kernels/sanitizers.test.ts': 'Linux, a compiler with sanitizers, and headers beside Node',
   'test/cli/doctor.test.ts': 'a user that is not root',
   'test/cli/models-pull.test.ts': 'evaluation data',
   'test/client/examples.test.ts': 'Python, Go, or what an example is run with',
