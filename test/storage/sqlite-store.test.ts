@@ -532,6 +532,25 @@ describe('backup', () => {
     expect(await restored.check()).toEqual([])
   })
 
+  it('takes nothing over from an attempt that a power cut ended', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await insertUser(store, 'ada')
+    await store.backup(at(copy), at(keys))
+    joinKeys(at(copy), at(keys), at(joined))
+    const ended = connect(at(joined))
+    ended.pragma('journal_mode = WAL')
+    ended.exec(`UPDATE tenant SET name = 'of the ended attempt'`)
+    copyFileSync(at(`${joined}-wal`), at('left'))
+    ended.close()
+    copyFileSync(at('left'), at(`${joined}-wal`))
+
+    joinKeys(at(copy), at(keys), at(joined))
+    const restored = openStore(at(joined))
+    expect(await names(restored)).toEqual(['a'])
+    expect(await restored.check()).toEqual([])
+  })
+
   it('leaves nothing behind when it cannot be put together', async () => {
     const store = openStore()
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
