@@ -15,6 +15,8 @@ import { KeyWatch } from './key-watch.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
 import { ApiServer } from './server/api-server.js'
+import { BodyBudget } from './server/body-budget.js'
+import { ClientAddresses } from './server/client-address.js'
 import type { Listener } from './server/listener.js'
 import { listenerBounds } from './server/listener-bounds.js'
 import { Metrics } from './server/metrics.js'
@@ -44,6 +46,8 @@ export interface ServiceOptions {
   log?: Logger
 }
 
+/** Of the memory for bodies: whatever the sandbox is sent, production has the other half. */
+const SANDBOX_SHARE = 0.5
 /** How long replies under way may take at shutdown, beyond their own deadline. */
 const DRAIN_GRACE_MS = SECOND_MS
 
@@ -122,12 +126,20 @@ export class Service {
     const { productionListen, sandboxListen, adminListen, tlsCert, tlsKey } = config
     const tls = tlsCert && tlsKey ? { certFile: tlsCert, keyFile: tlsKey } : undefined
     const bounds = listenerBounds(config)
+    const bodies = new BodyBudget(config.bodyMemoryBytes)
+    metrics.watchBodies(bodies)
     this.listeners.production = await listen(
-      { ...bounds, address: productionListen, tls, handler: production.handle },
+      { ...bounds, bodies: bodies.share(1), address: productionListen, tls, handler: production.handle },
       transport,
     )
     this.listeners.sandbox = await listen(
-      { ...bounds, address: sandboxListen, tls, handler: sandbox.handle },
+      {
+        ...bounds,
+        bodies: bodies.share(SANDBOX_SHARE),
+        address: sandboxListen,
+        tls,
+        handler: sandbox.handle,
+      },
       transport,
     )
     const api = new AdminApi({
@@ -151,7 +163,10 @@ export class Service {
       openApi: parts.openApi,
       isReady: () => this.ready,
     })
-    this.listeners.admin = await listen({ ...bounds, address: adminListen, handler }, transport)
+    this.listeners.admin = await listen(
+      { ...bounds, bodies: bodies.share(1), address: adminListen, handler },
+      transport,
+    )
     await this.housekeeping.start()
     await this.keyWatch.start()
     this.ready = true
@@ -170,6 +185,7 @@ export class Service {
       recogniser: new EngineRecogniser(engine),
       rateLimiter: new RateLimiter(clock),
       wrongKeys: new WrongKeys(config.wrongKeyLimit, clock),
+      addresses: new ClientAddresses(config.trustedProxies),
       idempotency: new Idempotency(store, vault, keys, clock),
       traffic: new Traffic(clock),
       openApi: JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION)),

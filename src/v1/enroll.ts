@@ -67,6 +67,7 @@ export const enrollDescription: EndpointDescription = {
     'liveness_failed',
   ],
   usesEngine: true,
+  answersWithSecret: false,
   idempotent: true,
   audited: true,
   answersWithoutStore: false,

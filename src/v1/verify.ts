@@ -85,6 +85,7 @@ export const verifyDescription: EndpointDescription = {
     'low_quality',
   ],
   usesEngine: true,
+  answersWithSecret: false,
   idempotent: true,
   audited: true,
   answersWithoutStore: false,
