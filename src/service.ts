@@ -26,6 +26,8 @@ import { KeyWatch } from './key-watch.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
 import { ApiServer } from './server/api-server.js'
+import { BodyBudget } from './server/body-budget.js'
+import { ClientAddresses } from './server/client-address.js'
 import type { Listener } from './server/listener.js'
 import { listenerBounds } from './server/listener-bounds.js'
 import { Metrics } from './server/metrics.js'
@@ -57,6 +59,8 @@ export interface ServiceOptions {
   acceptsAnyPack?: boolean
 }
 
+/** Of the memory for bodies: whatever the sandbox is sent, production has the other half. */
+const SANDBOX_SHARE = 0.5
 /** How long replies under way may take at shutdown, beyond their own deadline. */
 const DRAIN_GRACE_MS = SECOND_MS
 
@@ -146,12 +150,20 @@ export class Service {
     const { productionListen, sandboxListen, adminListen, metricsListen } = config
     const tls = keyPair(config.tlsCert, config.tlsKey)
     const bounds = listenerBounds(config)
+    const bodies = new BodyBudget(config.bodyMemoryBytes)
+    metrics.watchBodies(bodies)
     this.listeners.production = await listen(
-      { ...bounds, address: productionListen, tls, handler: production.handle },
+      { ...bounds, bodies: bodies.share(1), address: productionListen, tls, handler: production.handle },
       transport,
     )
     this.listeners.sandbox = await listen(
-      { ...bounds, address: sandboxListen, tls, handler: sandbox.handle },
+      {
+        ...bounds,
+        bodies: bodies.share(SANDBOX_SHARE),
+        address: sandboxListen,
+        tls,
+        handler: sandbox.handle,
+      },
       transport,
     )
     const api = new AdminApi({
@@ -178,13 +190,11 @@ export class Service {
       isReady: () => this.ready,
     })
     const adminTls = keyPair(config.adminTlsCert, config.adminTlsKey)
-    this.listeners.admin = await listen(
-      { ...bounds, address: adminListen, tls: adminTls, handler },
-      transport,
-    )
+    const shared = { ...bounds, bodies: bodies.share(1), tls: adminTls }
+    this.listeners.admin = await listen({ ...shared, address: adminListen, handler }, transport)
     if (metricsListen)
       this.listeners.metrics = await listen(
-        { ...bounds, address: metricsListen, tls: adminTls, handler: metricsHandler(metrics, hosts) },
+        { ...shared, address: metricsListen, handler: metricsHandler(metrics, hosts) },
         transport,
       )
     await this.housekeeping.start()
@@ -205,6 +215,7 @@ export class Service {
       recogniser: new EngineRecogniser(engine),
       rateLimiter: new RateLimiter(clock),
       wrongKeys: new WrongKeys(config.wrongKeyLimit, clock),
+      addresses: new ClientAddresses(config.trustedProxies),
       idempotency: new Idempotency(store, vault, keys, clock),
       traffic: new Traffic(clock),
       openApi: JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION)),

@@ -9,6 +9,7 @@ import {
   integer,
   listenAddress,
   nameList,
+  networkList,
   oneOf,
   parseRate,
   path,
@@ -140,6 +141,12 @@ export const SETTING_GROUPS = {
     ),
   },
   'HTTP server': {
+    trustedProxies: setting(
+      'TRUSTED_PROXIES',
+      '',
+      'Addresses and networks of proxies in front, such as 10.0.0.0/8,::1: from them alone X-Forwarded-For is believed.',
+      networkList,
+    ),
     http: setting(
       'HTTP',
       'auto',
@@ -256,6 +263,12 @@ export const SETTING_GROUPS = {
       'Largest request body, in bytes.',
       integer(1024, 268_435_456),
     ),
+    bodyMemoryBytes: setting(
+      'BODY_MEMORY_BYTES',
+      '268435456',
+      'Memory that all bodies under way may hold together, in bytes; the sandbox at most half. Beyond it 503 overloaded.',
+      integer(65_536, 1_099_511_627_776),
+    ),
     maxImagePixels: setting(
       'MAX_IMAGE_PIXELS',
       '24000000',
@@ -283,7 +296,7 @@ export const SETTING_GROUPS = {
     wrongKeyLimit: setting(
       'WRONG_KEY_LIMIT',
       '120',
-      'Wrong API keys that one address may send a minute; then only keys that were good before are heard from it. 0 turns it off.',
+      'Wrong API keys that one address may send a minute; further ones get 429. Valid keys are always heard. 0 turns it off.',
       integer(0, 1_000_000),
     ),
   },

@@ -4,7 +4,6 @@
  */
 import { ApiError, type ErrorCode, retryAfter } from '../api-error.js'
 import type { AuditLog } from '../audit/audit-log.js'
-import { kernels } from '../biometrics/kernels/kernels.js'
 import { BiometricError, type FlowShare } from '../biometrics/types.js'
 import type { Config } from '../config.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
@@ -87,10 +86,7 @@ export class ApiServer {
     const answer = await this.answer(request, context).catch((error) => this.refuse(error, context))
     const reply = this.signer.sign(request, context, answer)
     const durationMs = performance.now() - context.startedMs
-    const afterwards = () => {
-      if (context.body?.length) kernels.releaseMemory(context.body)
-      this.recorder.record(request, context, answer, durationMs)
-    }
+    const afterwards = () => this.recorder.record(request, context, answer, durationMs)
     return { ...reply, afterwards }
   }
 
@@ -104,13 +100,15 @@ export class ApiServer {
     const route = context.route ?? this.router.refuse(request)
     if ('refusal' in identified) throw identified.refusal
     const contract = this.limitRate(identified, context)
+    // Before a kept response is looked for: a replay hands out the same secret.
+    if (route.endpoint.answersWithSecret && !isConfidential(request, this.parts.config))
+      throw new ApiError('insecure_channel')
     // Before the body is read: what is refused must cost as little as can be, or refusals would starve the admitted.
     const share = engineShare(contract, this.parts.environment)
     if (route.endpoint.usesEngine && this.parts.isSaturated(share))
       throw new ApiError('overloaded', { headers: retryAfter(OVERLOAD_RETRY_SECONDS) })
     const deadlineMs = context.startedMs + this.parts.config.deadlineMs
-    const body = await request.body(deadlineMs)
-    context.body = body
+    const body = await request.body(deadlineMs, route.endpoint.maxBodyBytes)
     return this.execute(request, context, { route, identity: identified, share, body, deadlineMs })
   }
 
@@ -164,7 +162,6 @@ export class ApiServer {
         deadlineMs,
         signal: request.signal,
         share,
-        confidential: isConfidential(request, this.parts.config),
         timings: context.timings,
         defer: (cleanUp) => void cleanUps.push(cleanUp),
       }

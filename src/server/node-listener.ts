@@ -16,7 +16,7 @@ import {
   type Reply,
 } from './listener.js'
 import { ILLEGIBLE, type ParserError, refusalOf, type StartLine, startLineOf } from './malformed-request.js'
-import { NodeExchange } from './node-exchange.js'
+import { LINGER_MS, NodeExchange } from './node-exchange.js'
 import { peerAddress } from './peer-address.js'
 import { RequestBody } from './request-body.js'
 
@@ -141,7 +141,7 @@ class Door {
       return
     }
     let isContinued = !awaitsContinue
-    const body = new RequestBody(headers, this.options.maxBodyBytes, () => {
+    const body = new RequestBody(headers, this.options.maxBodyBytes, this.options.bodies, () => {
       if (!isContinued) response.writeContinue()
       isContinued = true
       message.on('data', (chunk: Buffer) => body.push(chunk))
@@ -179,7 +179,7 @@ class Door {
   private refuse(socket: Socket, malformed: ApiError, line: StartLine): void {
     const connection = this.connectionOf(socket)
     const exchange = new NodeExchange(socket, null, line.method === 'HEAD')
-    const body = new RequestBody(NO_HEADERS, 0)
+    const body = new RequestBody(NO_HEADERS, 0, this.options.bodies)
     connection.exchange = exchange
     connection.body = body
     connection.isLast = true
@@ -222,14 +222,24 @@ class Door {
       body.abort()
     }
     const answer = (reply: Reply) => {
-      connection.isLast ||= (reply.close ?? false) || mustClose()
+      connection.isLast ||= (reply.close ?? false) || body.isOverdue || mustClose()
       exchange.reply(reply, connection.isLast)
+      body.release()
+      if (connection.message && !connection.isLast) awaitRest(connection.message)
       // What is written leaves at the end of this turn of the event loop.
       if (reply.afterwards) setImmediate(reply.afterwards)
     }
     const handled = async () => this.options.handler(request)
     handled().then(answer, () => answer(BARE_FAILURE))
   }
+}
+
+/** The rest of a body whose request is answered without it is read and dropped; where it does not come soon, the connection goes. */
+function awaitRest(message: IncomingMessage): void {
+  if (message.complete) return
+  const timer = setTimeout(() => message.complete || message.socket.destroy(), LINGER_MS)
+  message.once('end', () => clearTimeout(timer))
+  message.once('close', () => message.complete && clearTimeout(timer))
 }
 
 const NO_HEADERS: RequestHeaders = Object.freeze(Object.create(null))

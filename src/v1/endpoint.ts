@@ -27,14 +27,15 @@ export interface Call<Input> {
   signal: AbortSignal
   /** The caller's part of the engine. */
   share: FlowShare
-  /** A signing secret may travel back: TLS, loopback, or TLS that ends in front. */
-  confidential: boolean
   timings: Timings
   /** Whom the request is about, set as soon as it is known: a kept refusal is erased with the user as well. */
   lookup?: Buffer
   /** Registers what must happen when the request has been committed or has failed. */
   defer(cleanUp: () => void): void
 }
+
+/** For an endpoint that carries no images: far more than its few short fields need. */
+export const SMALL_BODY_BYTES = 16_384
 
 /** What an execution changed, for metrics. */
 export type Effect = 'locked_out' | 'reference_disabled' | 'rotated' | 'erased'
@@ -89,6 +90,10 @@ export interface EndpointDescription {
   errors: ErrorCode[]
   /** Needs the engine: refused at its head while the engine has no place for its caller. */
   usesEngine: boolean
+  /** Largest body, in bytes, where it is less than the service's own limit: for all that carry no images. */
+  maxBodyBytes?: number
+  /** Its answers hold a signing secret: given only over TLS, loopback, or with TLS that ends in front; replays too. */
+  answersWithSecret: boolean
   /** Honours X-Svc-Idempotency-Key. */
   idempotent: boolean
   /** Writes an audit entry in production. */

@@ -90,6 +90,7 @@ export const enrollDescription: EndpointDescription = {
     'different_people',
   ],
   usesEngine: true,
+  answersWithSecret: false,
   idempotent: true,
   audited: true,
   answersWithoutStore: false,

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { retryAfter } from '../api-error.js'
 import { SECOND_MS } from '../clock.js'
-import type { Endpoint, EndpointDescription } from './endpoint.js'
+import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import type { Services } from './services.js'
 
 const check = Type.Union([Type.Literal('ok'), Type.Literal('degraded')])
@@ -56,6 +56,8 @@ export const healthDescription: EndpointDescription = {
   },
   errors: [],
   usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: false,
   idempotent: false,
   audited: false,
   answersWithoutStore: true,

@@ -99,6 +99,7 @@ export const verifyDescription: EndpointDescription = {
     'different_people',
   ],
   usesEngine: true,
+  answersWithSecret: false,
   idempotent: true,
   audited: true,
   answersWithoutStore: false,

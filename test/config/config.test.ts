@@ -41,6 +41,8 @@ describe('without any variable', () => {
       queueLimit: availableParallelism() * 32,
       deadlineMs: 10_000,
       maxBodyBytes: 8 * 1024 * 1024,
+      trustedProxies: [],
+      bodyMemoryBytes: 256 * 1024 * 1024,
       maxImagePixels: 24_000_000,
       minFacePx: 80,
       fmr: 1e-4,

@@ -209,6 +209,12 @@ describe('a tenant', () => {
       body: { verdict: 'approved' },
       jwt: { valid: true, claims: { sub: 'u+match', env: 'sandbox' } },
     })
+    // A call without a photo is smaller than Node's pool of small buffers.
+    const small = await tenant.call('POST', `/tenants/${own.id}/try/call`, {
+      ...verify,
+      body: { user_id: 'u+match', action: 'x' },
+    })
+    expect([small.status, small.body.status, small.body.body?.code]).toEqual([200, 400, 'invalid_request'])
     const { slots } = (await tenant.call('GET', `/tenants/${own.id}/traffic`)).body
     expect(slots.at(-1)).toMatchObject({ approved: 1, rejected: 0 })
     expect(slots.at(-1).latencies.total).toHaveLength(3)

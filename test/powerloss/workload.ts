@@ -134,7 +134,12 @@ async function call(user: string, tenant: TenantRecord, event: 'enroll' | 'verif
       await tx.insertSubject(subject.record)
     }
     if (event === 'enroll')
-      await vault.putReference(tx, subject, 'model@1', { embedding: embedding(), consent: null, views: 1, weight: 1 })
+      await vault.putReference(tx, subject, 'model@1', {
+        embedding: embedding(),
+        consent: null,
+        views: 1,
+        weight: 1,
+      })
     else
       await tx.setLockout(subject.record.id, {
         failures: random.below(3),
