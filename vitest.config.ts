@@ -1,7 +1,13 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 
 /** Minutes of load, faults and random sequences: `npm run test:campaigns`. */
-const CAMPAIGNS = ['test/faults/**/*.test.ts', 'test/hostile/**/*.test.ts', 'test/**/*.model.test.ts']
+const CAMPAIGNS = [
+  'test/biometrics/kernels/sanitizers.test.ts',
+  'test/faults/**/*.test.ts',
+  'test/hostile/**/*.test.ts',
+  'test/powerloss/**/*.test.ts',
+  'test/**/*.model.test.ts',
+]
 
 export default defineConfig({
   test: {

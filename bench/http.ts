@@ -34,6 +34,8 @@ interface Round {
 /** One kind of load, put on either transport. */
 interface Case {
   id: string
+  /** Of the suite's measuring time. */
+  share: number
   title: string
   measure(transport: TransportName, seconds: number): Promise<Round>
 }
@@ -43,7 +45,7 @@ type Rounds = Record<TransportName, Round[]>
 export const http: Suite = {
   name: 'http',
   description: 'uWebSockets.js against node:http: health and verify',
-  defaultSeconds: 40,
+  defaultSeconds: 80,
   async run(options) {
     const { pack, seconds } = options
     const load = startLoadGenerator()
@@ -58,12 +60,12 @@ export const http: Suite = {
     let step = 0
     const comparisons: Array<{ title: string; id: string; rounds: Rounds }> = []
     try {
-      for (const { id, title, measure } of cases) {
+      for (const { id, title, share, measure } of cases) {
         const rounds: Rounds = { uws: [], node: [] }
         for (let turn = 0; turn < ROUNDS; turn++) {
           for (const transport of turn % 2 === 0 ? TRANSPORTS : TRANSPORTS.toReversed()) {
             progress.update(step++, steps, title)
-            rounds[transport].push(await measure(transport, seconds / steps))
+            rounds[transport].push(await measure(transport, (seconds * share) / (ROUNDS * TRANSPORTS.length)))
           }
         }
         comparisons.push({ id, title, rounds })
@@ -147,6 +149,7 @@ async function startHealthServers() {
   return {
     case: (connections: number, load: LoadGenerator): Case => ({
       id: `health_${connections}`,
+      share: 0.125,
       title: `GET /v1/health, ${connections} ${connections === 1 ? 'connection' : 'connections'}`,
       async measure(transport, seconds) {
         const server = servers[transport]
@@ -192,6 +195,7 @@ async function startServices({ pack }: SuiteOptions, load: LoadGenerator) {
     workers: services.uws.workers,
     case: (callers: number): Case => ({
       id: `verify_${callers}`,
+      share: 0.375,
       title: `POST /v1/verify, ${callers} ${callers === 1 ? 'caller' : 'callers'}`,
       async measure(transport, seconds) {
         const service = services[transport]

@@ -232,9 +232,17 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
   const embedding = randomEmbedding(dimensions)
   const reference = await store.transaction(async (tx) => {
     await tx.insertSubject(fresh.record)
-    const made = await vault.putReference(tx, fresh, pack.modelId, { embedding, consent: null })
+    const made = await vault.putReference(tx, fresh, pack.modelId, {
+      embedding,
+      views: 1,
+      weight: 1,
+      consent: null,
+    })
     for (let i = 0; i < CAPTURES_KEPT; i++)
-      await captures.remember(tx, fresh, [randomBytes(64)], [randomEmbedding(dimensions)])
+      await captures.remember(tx, fresh, {
+        digests: [randomBytes(64)],
+        embeddings: new Map([[0, randomEmbedding(dimensions)]]),
+      })
     return made
   })
   const other = vault.create(tenant.id, 'production', vault.lookup(tenant.id, 'production', 'other'), 'other')
@@ -265,7 +273,11 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
         const cleanUps: Array<() => void> = []
         const call = { defer: (cleanUp: () => void) => void cleanUps.push(cleanUp) }
         const digests = captures.digest(fresh, [image], dimensions)
-        const isReplay = await captures.isReplay(fresh, { digests, embedding }, call)
+        const isReplay = await captures.isReplay(
+          fresh,
+          { digests, embeddings: new Map([[0, embedding]]) },
+          call,
+        )
         for (const cleanUp of cleanUps) cleanUp()
         return isReplay
       },
@@ -277,7 +289,10 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
       () =>
         store.transaction(async (tx) => {
           await tx.setLockout(other.record.id, CLEAR)
-          await captures.remember(tx, other, [vault.captureDigest(other, image)], [embedding])
+          await captures.remember(tx, other, {
+            digests: [vault.captureDigest(other, image)],
+            embeddings: new Map([[0, embedding]]),
+          })
           await audit.append(tx, tenant.id, {
             event: 'verify',
             actor: 'key',
@@ -326,6 +341,8 @@ function verdictClaims(tenantId: string, model: string) {
     verdict: 'approved' as const,
     score: round(Math.random(), 4),
     fmr: 1e-4,
+    fmr_basis: 'measured' as const,
+    model_grade: 'production' as const,
     action,
     action_hash: actionHash(canonicalJson(action)),
     amr: ['face'] as ['face'],

@@ -123,6 +123,12 @@ export const ERRORS = {
     'The user is already enrolled.',
     'Send `"replace": true` to replace the reference.',
   ),
+  locked_out: entry(
+    409,
+    'conflict',
+    'The user is locked out after rejected verifications: no photo can be added now.',
+    'Wait as `Retry-After` says; without it, enrol the user anew with `"replace": true`.',
+  ),
   rotation_in_progress: entry(
     409,
     'conflict',
@@ -206,6 +212,12 @@ export const ERRORS = {
     'biometric_rejected',
     'The capture does not look like a live person.',
     'Capture the person, not a picture or a screen.',
+  ),
+  different_people: entry(
+    422,
+    'biometric_rejected',
+    'The images do not all show the same person.',
+    'Read `details`: it names the odd image. Ask for photos of one person alone.',
   ),
   rate_limited: entry(
     429,

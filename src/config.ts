@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { ConfigError } from './config/config-error.js'
+import { defaultModelPack } from './config/default-model-pack.js'
 import { type ListenAddress, parseRate } from './config/parsers.js'
 import { type Basis, type Config, SETTINGS, type Setting, type SettingName } from './config/settings.js'
 import { type Env, type GivenValue, readVariables } from './config/variables.js'
@@ -13,6 +14,12 @@ const ALTERNATIVES: readonly SettingName[][] = [
   ['masterKey', 'masterKeyCommand', 'masterKeyFile'],
   ['operatorPassword', 'operatorPasswordFile'],
 ]
+
+/** Certificate and private key. */
+const KEY_PAIRS = [
+  ['tlsCert', 'tlsKey'],
+  ['adminTlsCert', 'adminTlsKey'],
+] as const
 
 export interface Resolution {
   /** What is in effect; in the place of a value that cannot be read stands its default. */
@@ -46,14 +53,18 @@ export function resolveConfig(env: Env = process.env): Resolution {
   // One after the other: some defaults follow from settings before them.
   for (const name of names)
     values[name] = read(SETTINGS[name]) ?? SETTINGS[name].whenUnset(values as unknown as Basis)
-  const config = Object.freeze(values) as Config
+  const settled = given.has(variableOf('modelPack')) || defaultModelPack(values.modelsDir as string).isSettled
+  const config = Object.freeze({ ...values, isModelPackSettled: settled }) as Config
   for (const group of ALTERNATIVES) {
     const set = group.map(variableOf).filter((variable) => given.has(variable))
     if (set.length > 1) problems.push(`${set.join(' and ')} are both set; give one of them.`)
   }
-  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
-    problems.push('COUNTERSIGN_TLS_CERT and COUNTERSIGN_TLS_KEY must be given together.')
-  for (const path of [config.tlsCert, config.tlsKey]) if (path) problems.push(...unreadable(path))
+  for (const pair of KEY_PAIRS) {
+    const files = pair.map((name) => config[name])
+    if ((files[0] === undefined) !== (files[1] === undefined))
+      problems.push(`${pair.map(variableOf).join(' and ')} must be given together.`)
+    for (const file of files) if (file) problems.push(...unreadable(file))
+  }
   return { config, given, problems, warnings }
 }
 
@@ -101,7 +112,16 @@ export function environmentUrl(config: Config, environment: Environment): string
 }
 
 export function adminUrl(config: Config): string {
-  return config.adminUrl ?? `http://${urlHost(config.adminListen.host)}:${config.adminListen.port}`
+  const { host, port } = config.adminListen
+  return config.adminUrl ?? `${config.adminTlsCert ? 'https' : 'http'}://${urlHost(host)}:${port}`
+}
+
+/** The names by which the admin and metrics listeners are reached; IP addresses besides. */
+export function adminHosts(config: Config): Set<string> {
+  const { adminListen, metricsListen, adminHosts: named = [] } = config
+  const listened = [adminListen, metricsListen].flatMap((address) => (address ? [address.host] : []))
+  const names = ['localhost', new URL(adminUrl(config)).hostname, ...listened, ...named]
+  return new Set(names.map((name) => name.toLowerCase()))
 }
 
 function urlHost(host: string): string {

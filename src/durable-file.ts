@@ -10,11 +10,11 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 
 /** For the owner alone, and so are folders that it makes. @returns false, with nothing changed, where there is a file already */
 export function createDurably(file: string, text: string): boolean {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(file))
   const temporary = writeAside(file, text)
   try {
     // Linked, not renamed: of two first starts at once, one makes the file.
@@ -27,6 +27,14 @@ export function createDurably(file: string, text: string): boolean {
   }
   sync(dirname(file))
   return true
+}
+
+/** With the folders above it that are missing: for the owner alone, and synced, so that nothing below is lost with a name. */
+export function makeFolder(folder: string): void {
+  const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  const top = dirname(resolve(first))
+  for (let above = dirname(resolve(folder)); above !== dirname(top); above = dirname(above)) sync(above)
 }
 
 /** For the owner alone. */

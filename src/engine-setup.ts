@@ -1,5 +1,4 @@
-/** What the configuration means for the engine, and the model pack that it needs: for the service and for commands without one. */
-import { buildBaseline } from '../models/baseline/build-baseline.js'
+/** What the configuration means for the engine: for the service and for commands without one. */
 import type { EngineOptions } from './biometrics/types.js'
 import { type Config, modelPackDir } from './config.js'
 
@@ -22,12 +21,3 @@ export function engineOptions(config: Config): EngineOptions {
 const MIN_SIDE_PX = 64
 /** A second face at least half as wide as the largest is a second person in front of the camera, not a passer-by. */
 const SECOND_FACE_RATIO = 0.5
-
-/** The baseline pack is built where it is configured and missing or outdated; other packs are the operator's to bring. */
-export async function prepareModels(
-  config: Config,
-  onProgress?: (done: number, total: number, label: string) => void,
-): Promise<void> {
-  if (config.modelPack !== 'baseline') return
-  await buildBaseline({ outDir: modelPackDir(config), ...(onProgress ? { onProgress } : {}) })
-}

@@ -1,10 +1,21 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
 import type { Logger } from 'pino'
+import { loadModelPack } from '../models/pack/model-pack.js'
+import { assertServable, describeGrade, gradeOf } from '../models/pack/pack-grade.js'
 import { Engine } from './biometrics/engine/engine.js'
 import { type Clock, SECOND_MS, systemClock } from './clock.js'
-import { adminUrl, type Config, type Environment, environmentUrl } from './config.js'
+import {
+  adminHosts,
+  adminUrl,
+  type Config,
+  type Environment,
+  environmentUrl,
+  type ListenAddress,
+  modelPackDir,
+} from './config.js'
 import { AdminApi } from './dashboard/admin-api.js'
-import { adminHandler } from './dashboard/admin-server.js'
+import { adminHandler, metricsHandler } from './dashboard/admin-server.js'
+import { HostGuard } from './dashboard/host-guard.js'
 import { loadOperatorPassword } from './dashboard/operator-password.js'
 import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
@@ -15,6 +26,8 @@ import { KeyWatch } from './key-watch.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
 import { ApiServer } from './server/api-server.js'
+import { BodyBudget } from './server/body-budget.js'
+import { ClientAddresses } from './server/client-address.js'
 import type { Listener } from './server/listener.js'
 import { listenerBounds } from './server/listener-bounds.js'
 import { Metrics } from './server/metrics.js'
@@ -42,8 +55,12 @@ async function startTracing({ otlpEndpoint, otelServiceName }: Config, log: Logg
 export interface ServiceOptions {
   clock?: Clock
   log?: Logger
+  /** Whatever its grade, the pack may serve. */
+  acceptsAnyPack?: boolean
 }
 
+/** Of the memory for bodies: whatever the sandbox is sent, production has the other half. */
+const SANDBOX_SHARE = 0.5
 /** How long replies under way may take at shutdown, beyond their own deadline. */
 const DRAIN_GRACE_MS = SECOND_MS
 
@@ -53,7 +70,7 @@ export class Service {
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
   private readonly servers: Partial<Record<Environment, ApiServer>> = {}
-  private readonly listeners: Partial<Record<Environment | 'admin', Listener>> = {}
+  private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics', Listener>> = {}
   private readonly startedAt: number
   /** Set when this start made it: to be shown once. */
   generatedOperatorPassword: string | null = null
@@ -78,8 +95,10 @@ export class Service {
   static async start(config: Config, options: ServiceOptions = {}): Promise<Service> {
     const clock = options.clock ?? systemClock
     const log = options.log ?? createLog(config)
+    const pack = await loadModelPack(modelPackDir(config))
+    const accepted = options.acceptsAnyPack ? pack.manifest.id : config.acceptPack
+    assertServable(pack, config.fmr, accepted)
     const transport = await chooseTransport(config.http)
-    log.info({ transport: transport.name, reason: transport.reason }, transport.description)
     const ledger = await openLedger(config, clock)
     const metrics = new Metrics()
     try {
@@ -93,7 +112,16 @@ export class Service {
           log.error({ kind: incident.kind, err: incident.error }, 'engine incident')
         },
       })
-      const service = new Service(config, clock, log, ledger, engine, metrics, tracing, transport)
+      const service = new Service(
+        { ...config, acceptPack: accepted },
+        clock,
+        log,
+        ledger,
+        engine,
+        metrics,
+        tracing,
+        transport,
+      )
       try {
         await service.listen()
       } catch (error) {
@@ -119,15 +147,23 @@ export class Service {
     const sandbox = this.apiServer('sandbox', parts)
     Object.assign(this.servers, { production, sandbox })
 
-    const { productionListen, sandboxListen, adminListen, tlsCert, tlsKey } = config
-    const tls = tlsCert && tlsKey ? { certFile: tlsCert, keyFile: tlsKey } : undefined
+    const { productionListen, sandboxListen, adminListen, metricsListen } = config
+    const tls = keyPair(config.tlsCert, config.tlsKey)
     const bounds = listenerBounds(config)
+    const bodies = new BodyBudget(config.bodyMemoryBytes)
+    metrics.watchBodies(bodies)
     this.listeners.production = await listen(
-      { ...bounds, address: productionListen, tls, handler: production.handle },
+      { ...bounds, bodies: bodies.share(1), address: productionListen, tls, handler: production.handle },
       transport,
     )
     this.listeners.sandbox = await listen(
-      { ...bounds, address: sandboxListen, tls, handler: sandbox.handle },
+      {
+        ...bounds,
+        bodies: bodies.share(SANDBOX_SHARE),
+        address: sandboxListen,
+        tls,
+        handler: sandbox.handle,
+      },
       transport,
     )
     const api = new AdminApi({
@@ -142,16 +178,25 @@ export class Service {
       }),
       countEffect: metrics.countEffect,
       countRefusal: metrics.countDashboardRefusal,
-      threshold: (fmr) => parts.recogniser.threshold(fmr),
+      operatingPoint: (fmr) => parts.recogniser.operatingPoint(fmr),
       startedAt: this.startedAt,
     })
+    const hosts = new HostGuard(adminHosts(config), parts.clock, metrics.countDashboardRefusal)
     const handler = adminHandler({
       api: api.handle,
-      metrics,
+      metrics: metricsListen ? null : metrics,
       openApi: parts.openApi,
+      hosts,
       isReady: () => this.ready,
     })
-    this.listeners.admin = await listen({ ...bounds, address: adminListen, handler }, transport)
+    const adminTls = keyPair(config.adminTlsCert, config.adminTlsKey)
+    const shared = { ...bounds, bodies: bodies.share(1), tls: adminTls }
+    this.listeners.admin = await listen({ ...shared, address: adminListen, handler }, transport)
+    if (metricsListen)
+      this.listeners.metrics = await listen(
+        { ...shared, address: metricsListen, handler: metricsHandler(metrics, hosts) },
+        transport,
+      )
     await this.housekeeping.start()
     await this.keyWatch.start()
     this.ready = true
@@ -170,6 +215,7 @@ export class Service {
       recogniser: new EngineRecogniser(engine),
       rateLimiter: new RateLimiter(clock),
       wrongKeys: new WrongKeys(config.wrongKeyLimit, clock),
+      addresses: new ClientAddresses(config.trustedProxies),
       idempotency: new Idempotency(store, vault, keys, clock),
       traffic: new Traffic(clock),
       openApi: JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION)),
@@ -198,7 +244,7 @@ export class Service {
         traffic.observe(observation)
       },
       tracing,
-      isSaturated: () => engine.isSaturated,
+      isSaturated: (share) => engine.isSaturatedFor(share),
     })
   }
 
@@ -207,19 +253,33 @@ export class Service {
     return environmentUrl(this.addressed(), environment)
   }
 
+  /** What the operator should know of the pack that serves, a sentence; null for one of production grade. */
+  get gradeWarning(): string | null {
+    const { engine, config } = this
+    const { grade, reasons } = gradeOf(engine.pack, config.fmr)
+    return grade === 'production' ? null : describeGrade(engine.pack, config.fmr, reasons)
+  }
+
   get adminUrl(): string {
     return adminUrl(this.addressed())
+  }
+
+  /** Where the admin listener and that of metrics listen, the latter where it has one of its own. */
+  get addresses(): { admin: ListenAddress; metrics: ListenAddress | undefined } {
+    const { adminListen, metricsListen } = this.addressed()
+    return { admin: adminListen, metrics: metricsListen }
   }
 
   /** The configuration with the ports that the system chose, where 0 was asked for. */
   private addressed(): Config {
     const { config } = this
-    const { production, sandbox, admin } = this.listeners
+    const { production, sandbox, admin, metrics } = this.listeners
     return {
       ...config,
       productionListen: production?.address ?? config.productionListen,
       sandboxListen: sandbox?.address ?? config.sandboxListen,
       adminListen: admin?.address ?? config.adminListen,
+      metricsListen: metrics?.address ?? config.metricsListen,
     }
   }
 
@@ -234,15 +294,19 @@ export class Service {
       this.housekeeping.stop()
       this.keyWatch.stop()
       const patienceMs = this.config.deadlineMs + DRAIN_GRACE_MS
-      const { production, sandbox, admin } = this.listeners
+      const { production, sandbox, admin, metrics } = this.listeners
       await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])
       await this.engine.close()
-      await admin?.close(DRAIN_GRACE_MS)
+      await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await this.ledger.store.close()
       await this.tracing?.stop()
     })()
     return this.stopping
   }
+}
+
+function keyPair(certFile: string | undefined, keyFile: string | undefined) {
+  return certFile && keyFile ? { certFile, keyFile } : undefined
 }
 
 type SharedParts = ReturnType<Service['sharedParts']>

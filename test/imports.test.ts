@@ -16,7 +16,7 @@ const RANKS = [
   ['tenancy', 'idempotency', 'subjects', 'audit', 'biometrics', 'evaluation'],
   ['storage', 'crypto'],
   ['models'],
-  ['config', 'clock', 'api-error', 'log', 'durable-file', 'version', 'package-root'],
+  ['config', 'clock', 'api-error', 'log', 'durable-file', 'tls-files', 'version', 'package-root'],
   ['errors'],
 ]
 /** Each could be a package of its own: what it may know of the rest. */

@@ -10,6 +10,8 @@ import { type Config, loadConfig } from '../../src/config.js'
 import { Idempotency } from '../../src/idempotency/idempotency.js'
 import { type Ledger, openLedger } from '../../src/ledger.js'
 import { ApiServer } from '../../src/server/api-server.js'
+import { BodyBudget } from '../../src/server/body-budget.js'
+import { ClientAddresses } from '../../src/server/client-address.js'
 import { listenerBounds } from '../../src/server/listener-bounds.js'
 import { Metrics } from '../../src/server/metrics.js'
 import { listen, type TransportName } from '../../src/server/transport.js'
@@ -52,6 +54,7 @@ async function serve({ transport, dataDir }: Extract<HttpOrder, { type: 'listen'
     {
       address: { host: '127.0.0.1', port: 0 },
       ...listenerBounds(config),
+      bodies: new BodyBudget(config.bodyMemoryBytes).share(1),
       handler: apiServer(config, ledger, transport).handle,
     },
     { name: transport },
@@ -93,6 +96,7 @@ function apiServer(
     secrets,
     rateLimiter: new RateLimiter(clock),
     wrongKeys: new WrongKeys(config.wrongKeyLimit, clock),
+    addresses: new ClientAddresses(config.trustedProxies),
     idempotency: new Idempotency(store, new SubjectVault(keys, clock), keys, clock),
     audit,
     instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },

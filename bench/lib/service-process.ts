@@ -67,6 +67,7 @@ export async function startService(
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))),
     COUNTERSIGN_DATA_DIR: dataDir,
     COUNTERSIGN_MODEL_PACK: pack.dir,
+    COUNTERSIGN_ACCEPT_PACK: pack.manifest.id,
     COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',

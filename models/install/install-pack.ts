@@ -4,6 +4,12 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CodedError } from '../../src/errors.js'
 import {
+  assertMeasuredWith,
+  CALIBRATION_JSON,
+  keepCalibration,
+  parseCalibration,
+} from '../pack/calibration.js'
+import {
   loadModelPack,
   type ModelPack,
   ModelPackError,
@@ -13,12 +19,10 @@ import {
   verifyModelPack,
 } from '../pack/model-pack.js'
 import type { NetworkFile } from '../pack/pack-schema.js'
+import { findCataloguePack } from './catalogue.js'
 import { installFolder } from './install-folder.js'
 import type { PackSource } from './pack-source.js'
 import type { OnProgress } from './progress.js'
-
-/** The baseline pack's id: that folder is built over whenever the builder changes. */
-const RESERVED_ID = 'baseline'
 
 export interface InstallOptions {
   /** The folder that gets the pack, in a folder named for its id. */
@@ -46,10 +50,10 @@ export async function installPack(
   const text = await source.read(PACK_JSON)
   if (!text) throw new ModelPackError('pack_not_found', `${origin} holds no ${PACK_JSON}`)
   const manifest = readPackManifest(text.toString(), `${PACK_JSON} of ${origin}`)
-  if (manifest.id === RESERVED_ID)
+  if (findCataloguePack(manifest.id)?.kind === 'built')
     throw new CodedError(
       'reserved_name',
-      `A pack named ${RESERVED_ID} would be built over: give yours another id.`,
+      `A pack named ${manifest.id} would be built over: give yours another id.`,
     )
   const dir = join(modelsDir, manifest.id)
   const networks = networkFiles(manifest)
@@ -68,11 +72,20 @@ export async function installPack(
     outDir: dir,
     fileNames: [
       PACK_JSON,
+      CALIBRATION_JSON,
       ...[...networks, ...(present ? networkFiles(present.manifest) : [])].map(({ file }) => file),
     ],
     isComplete,
     fill: async (workingDir) => {
+      const calibration = await source.read(CALIBRATION_JSON)
+      if (calibration) {
+        const path = `${CALIBRATION_JSON} of ${origin}`
+        assertMeasuredWith(parseCalibration(calibration.toString(), path), manifest, path)
+      }
       await writeFile(join(workingDir, PACK_JSON), text)
+      // What was measured in this place comes before what the pack brings along.
+      const isKept = await keepCalibration(dir, workingDir, manifest)
+      if (calibration && !isKept) await writeFile(join(workingDir, CALIBRATION_JSON), calibration)
       for (const [index, network] of networks.entries()) {
         onProgress?.(index, total, network.file)
         await writeFile(join(workingDir, network.file), await readChecked(source, origin, network))

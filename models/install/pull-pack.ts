@@ -1,8 +1,10 @@
 /** Downloads a pack of the catalogue and installs it; a download that was cut short is taken up again by the next call. */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { CALIBRATION_JSON } from '../pack/calibration.js'
 import { type ModelPack, PACK_JSON } from '../pack/model-pack.js'
-import type { DownloadedPack } from './catalogue.js'
+import { buildNetwork, packJsonText } from './build-pack.js'
+import type { PulledPack } from './catalogue-entry.js'
 import { downloadFile } from './download.js'
 import { downloadedPackDocument } from './downloaded-pack.js'
 import { type InstallOptions, installPack } from './install-pack.js'
@@ -21,15 +23,22 @@ export interface PullOptions extends InstallOptions {
  * @throws CodedError download_failed, checksum_mismatch and those of `installPack`
  */
 export async function pullPack(
-  entry: DownloadedPack,
+  entry: PulledPack,
   { mirror, onProgress, ...install }: PullOptions,
 ): Promise<ModelPack> {
   const folder = join(install.modelsDir, `.${entry.id}.download`)
-  const packJson = Buffer.from(`${JSON.stringify(downloadedPackDocument(entry), null, 2)}\n`)
+  const document = entry.kind === 'assembled' ? entry.document() : downloadedPackDocument(entry)
+  const packJson = Buffer.from(packJsonText(document))
+  const recipes = entry.kind === 'assembled' ? entry.built : []
   const source: PackSource = {
     fetch: () => downloadFiles(entry, folder, mirror, onProgress),
-    read: (name) =>
-      name === PACK_JSON ? Promise.resolve(packJson) : readFile(join(folder, name)).catch(() => null),
+    read: async (name) => {
+      if (name === PACK_JSON) return packJson
+      if (name === CALIBRATION_JSON && entry.kind === 'assembled')
+        return Buffer.from(packJsonText(entry.calibration()))
+      const recipe = recipes.find(({ file }) => file === name)
+      return recipe ? Buffer.from(await buildNetwork(recipe)) : readFile(join(folder, name)).catch(() => null)
+    },
   }
   const pack = await installPack(source, entry.id, install)
   await rm(folder, { recursive: true, force: true })
@@ -37,16 +46,17 @@ export async function pullPack(
 }
 
 async function downloadFiles(
-  { files }: DownloadedPack,
+  { files }: PulledPack,
   folder: string,
   mirror: string | undefined,
   onProgress: OnProgress | undefined,
 ): Promise<void> {
-  const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  const downloads = files.flatMap(({ download, ...file }) => (download ? [{ ...file, download }] : []))
+  const total = downloads.reduce((sum, { bytes }) => sum + bytes, 0)
   let before = 0
-  for (const { file, sha256, bytes, download } of files) {
+  for (const { file, sha256, bytes, download } of downloads) {
     // Plain HTTP will do for a mirror: the checksum is what is trusted.
-    const url = mirror ? `${mirror}/${download!.path}` : download!.url
+    const url = mirror ? `${mirror}/${download.path}` : download.url
     await downloadFile({ url, sha256, bytes }, join(folder, file), (there) =>
       onProgress?.(before + there, total, file),
     )

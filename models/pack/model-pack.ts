@@ -3,24 +3,15 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Compile } from 'typebox/compile'
-import { CodedError } from '../../src/errors.js'
+import { type Calibration, readCalibration } from './calibration.js'
 import { hasByteDotProducts } from './cpu-features.js'
+import { ModelPackError } from './model-pack-error.js'
 import { type NetworkFile, type PackManifest, PackSchema } from './pack-schema.js'
+
+export { ModelPackError, type ModelPackErrorCode } from './model-pack-error.js'
 
 /** The name of a pack's manifest in its folder. */
 export const PACK_JSON = 'pack.json'
-
-export type ModelPackErrorCode =
-  | 'pack_not_found'
-  | 'pack_malformed'
-  | 'pack_invalid'
-  | 'pack_file_missing'
-  | 'pack_file_mismatch'
-
-/** A pack that cannot be used. For the operator: the message names files and fields. */
-export class ModelPackError extends CodedError<ModelPackErrorCode> {
-  override readonly name = 'ModelPackError'
-}
 
 /** A manifest that was checked, and the folder it came from. Cloneable, so that it can travel to a worker. */
 export interface ModelPack {
@@ -28,6 +19,8 @@ export interface ModelPack {
   /** `id@version`: what a reference remembers. Scores of different ids are never compared. */
   modelId: string
   manifest: PackManifest
+  /** What was measured with it; it stands above the points that the manifest states. */
+  calibration?: Calibration
 }
 
 const schema = Compile(PackSchema)
@@ -47,16 +40,30 @@ export function parsePackManifest(value: unknown): PackManifest {
 }
 
 /**
- * Reads and checks `<dir>/pack.json`; the network files are not touched.
- * @throws ModelPackError pack_not_found, pack_malformed, pack_invalid
+ * Reads and checks `<dir>/pack.json`, and `calibration.json` where there is one; the network files are not touched.
+ * @throws ModelPackError pack_not_found, pack_malformed, pack_invalid, calibration_invalid, calibration_mismatch
  */
 export async function loadModelPack(dir: string): Promise<ModelPack> {
+  const manifest = await loadPackManifest(dir)
+  const calibration = await readCalibration(dir, manifest)
+  return {
+    dir,
+    manifest,
+    modelId: `${manifest.id}@${manifest.version}`,
+    ...(calibration ? { calibration } : {}),
+  }
+}
+
+/**
+ * Reads and checks `<dir>/pack.json` alone, whatever the calibration beside it says.
+ * @throws ModelPackError pack_not_found, pack_malformed, pack_invalid
+ */
+export async function loadPackManifest(dir: string): Promise<PackManifest> {
   const path = join(dir, PACK_JSON)
   const text = await readFile(path, 'utf8').catch((cause) => {
     throw new ModelPackError('pack_not_found', `no model pack at ${dir}: cannot read ${path}`, { cause })
   })
-  const manifest = readPackManifest(text, path)
-  return { dir, manifest, modelId: `${manifest.id}@${manifest.version}` }
+  return readPackManifest(text, path)
 }
 
 /**
@@ -119,37 +126,55 @@ export async function readNetwork(pack: ModelPack, network: NetworkFile): Promis
   return bytes
 }
 
+/** What stands behind a false match rate. */
+export type FmrBasis = 'measured' | 'extrapolated'
+
 export interface DecisionThreshold {
   /** A score at or above it is a match. */
   threshold: number
-  /** The false match rate it stands for: the one asked for, or the nearest the calibration reaches. */
+  /** The false match rate that is attained: the one asked for, or the nearest the calibration reaches. */
   fmr: number
   /** The rate asked for lies outside the calibration; the nearest end was taken. */
   clamped: boolean
-  /** The threshold rests on at least one point that was extrapolated, not measured. */
-  extrapolated: boolean
+  /** `extrapolated` where the threshold rests on at least one point that was not measured. */
+  basis: FmrBasis
 }
 
 /**
- * The threshold for a false match rate: linear in log10(fmr) between the two calibration points around it.
+ * The threshold for a false match rate: linear in log10(fmr) between the two calibration points around it, never beyond the
+ * last one. A calibration that was measured for the pack comes before the points that its manifest states.
  * @param fmr 0 < fmr <= 1
  */
 export function thresholdForFmr(pack: ModelPack, fmr: number): DecisionThreshold {
   if (!(fmr > 0 && fmr <= 1)) throw new TypeError('fmr must be over 0 and at most 1')
-  const points = [...pack.manifest.calibration.points].sort((a, b) => b.fmr - a.fmr)
+  const points = calibrationPoints(pack).sort((a, b) => b.fmr - a.fmr)
   const above = points.findLast((point) => point.fmr >= fmr)
   const below = points.find((point) => point.fmr <= fmr)
   const [from, to] = [above ?? below!, below ?? above!]
-  const extrapolated = from.measured === false || to.measured === false
-  if (!above || !below) return { threshold: from.threshold, fmr: from.fmr, clamped: true, extrapolated }
+  const basis = from.measured && to.measured ? 'measured' : 'extrapolated'
+  if (!above || !below) return { threshold: from.threshold, fmr: from.fmr, clamped: true, basis }
   const span = Math.log10(to.fmr) - Math.log10(from.fmr)
   const share = span === 0 ? 0 : (Math.log10(fmr) - Math.log10(from.fmr)) / span
   return {
     threshold: from.threshold + share * (to.threshold - from.threshold),
     fmr,
     clamped: false,
-    extrapolated,
+    basis,
   }
+}
+
+/** What thresholds are looked up in: the calibration, or the points that the manifest states. */
+export function calibrationPoints({ calibration, manifest }: ModelPack) {
+  if (calibration) return calibration.points.map((point) => ({ ...point, measured: true }))
+  return manifest.calibration.points.map((point) => ({ ...point, measured: point.measured !== false }))
+}
+
+/** Milder than what decides a verdict: a stranger among a person's photos is to be found, a good photo not to be refused. */
+const DEFAULT_SAME_PERSON_FMR = 1e-3
+
+/** The score from which on the images of one request count as one person's. */
+export function samePersonThreshold(pack: ModelPack): number {
+  return thresholdForFmr(pack, pack.manifest.embedder.samePersonFmr ?? DEFAULT_SAME_PERSON_FMR).threshold
 }
 
 function describeIssue(error: { instancePath: string; message: string; keyword: string; params: object }) {

@@ -18,6 +18,8 @@ const networkFile = {
   sha256: Sha256,
   licence: Type.String({ minLength: 1 }),
   origin: Origin,
+  /** What the network learned from, as far as it is known: some of it was published for research alone. */
+  trainingData: Type.Optional(Origin),
   /** The same network in 8 bits, which processors compute several times as fast. Its outputs must be as good as the same. */
   quantised: Type.Optional(Type.Object({ file: FileName, sha256: Sha256, origin: Origin }, strict)),
 }
@@ -48,6 +50,8 @@ export const PackSchema = Type.Object(
         /** tiny-yolov2 alone: [width, height] in grid cells. */
         anchors: Type.Optional(Type.Array(Point, { minItems: 1 })),
         scoreThreshold: Ratio,
+        /** Where no face reaches `scoreThreshold`, those that reach this count. Default: none do. */
+        lastResortScoreThreshold: Type.Optional(Ratio),
         nmsIou: Ratio,
       },
       strict,
@@ -80,6 +84,8 @@ export const PackSchema = Type.Object(
         normalize: Type.Boolean(),
         flipAverage: Type.Boolean(),
         metric: Type.Enum(['euclidean', 'cosine']),
+        /** From which false match rate's threshold on several images of one request count as one person. Default 1e-3. */
+        samePersonFmr: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
       },
       strict,
     ),

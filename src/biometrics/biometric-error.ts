@@ -15,9 +15,10 @@ export const IMAGE_ERROR_CODES = [
 
 export type ImageErrorCode = (typeof IMAGE_ERROR_CODES)[number]
 
-/** The first group blames the image, the second the moment. */
+/** The image is to blame, the company it is in, or the moment. */
 export type BiometricErrorCode =
   | ImageErrorCode
+  | 'different_people'
   | 'overloaded'
   | 'deadline_exceeded'
   | 'cancelled'

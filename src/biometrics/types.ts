@@ -25,13 +25,28 @@ export interface CallOptions {
   deadlineMs?: number
   /** Aborting drops the call from the queue, or its result when it already runs; a running task is never interrupted. */
   signal?: AbortSignal
+  /** Who waits with whom where calls must wait. Without it the call is of a nameless flow of weight 1. */
+  share?: FlowShare
+}
+
+/** Whose call it is, as far as the order of service goes. */
+export interface FlowShare {
+  /** Calls of one name share one part of the engine. */
+  flow: string
+  /** What waits of production is served before anything of the sandbox. */
+  priority: 'production' | 'sandbox'
+  /** Above 0: the part of the engine that the flow has beside others of its priority. */
+  weight: number
 }
 
 export interface EnrolResult {
   /** [dimensions] float32: the samples' embeddings averaged with quality as weight, then normalised as the pack says. */
   reference: Float32Array
+  /** Of the reference, for fusing it with further views. */
+  weight: number
   /** The best sample's. */
   quality: Quality
+  /** The weakest of all samples. */
   liveness: Liveness
   samples: FaceSample[]
   timingsMs: StageTimings
@@ -40,8 +55,10 @@ export interface EnrolResult {
 export interface VerifyResult {
   /** Similarity, higher is more alike: cosine in -1..1, or 1 - d/2 for Euclidean packs. */
   score: number
-  /** The sample that counted (the usable one with the best score that passed liveness, else the best score). */
+  /** The one that was compared, chosen by its quality alone. Its liveness is the weakest of all samples. */
   sample: FaceSample
+  /** Of every usable image. */
+  samples: FaceSample[]
   timingsMs: StageTimings
 }
 
@@ -101,7 +118,7 @@ export interface EngineOptions {
   /** In order of preference; `cpu` is always the last resort. */
   executionProviders: string[]
   limits: ImageLimits
-  /** Calls that may wait for a worker; one more is refused as `overloaded`. */
+  /** Calls that may wait for a worker; beyond it, the newest of the flow that holds most for its weight is refused as `overloaded`. */
   queueLimit: number
   /** For tests alone: lets `Engine.injectFault` break workers on purpose. Default false. */
   faultInjection?: boolean

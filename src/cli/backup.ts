@@ -1,9 +1,9 @@
 /** `countersign backup`, `countersign restore`. */
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Config, loadConfig, sqliteFile } from '../config.js'
-import { moveIntoPlace } from '../durable-file.js'
+import { makeFolder, moveIntoPlace } from '../durable-file.js'
 import { assertMasterKey, using, withLedger } from './ledger.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
 import { progressBar } from './progress.js'
@@ -47,38 +47,49 @@ export function registerRestoreCommand(command: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (file: string, options: OutputOptions & { keys?: string }) => {
-        const { joinKeys } = await import('../storage/sqlite-backup.js')
         const config = loadConfig()
         const database = sqliteFile(config)
         const beside = join(dirname(file), KEYS_FILE)
         const keysFile = options.keys ?? (existsSync(beside) ? beside : null)
         for (const wanted of [file, ...(options.keys ? [options.keys] : [])])
           if (!existsSync(wanted)) throw new CommandError('file_not_found', `There is no file ${wanted}.`)
-        // With a log of its own, the database is one that is in use or was left by a crash.
-        for (const taken of [database, `${database}-wal`])
+        // With a log or journal of its own, the database is one that is in use or was left by a crash.
+        for (const taken of [database, `${database}-wal`, `${database}-journal`])
           if (existsSync(taken))
             throw new CommandError(
               'file_exists',
               `${taken} exists: stop the service and move its database away; a restore never overwrites.`,
             )
         assertMasterKey(config)
-        mkdirSync(dirname(database), { recursive: true, mode: 0o700 })
-        const partial = `${database}.partial`
-        try {
-          const { subjects, erased } = joinKeys(file, keysFile, partial)
-          await attest({ ...config, database: `sqlite:${partial}` })
-          moveIntoPlace(partial, database)
-          print(
-            options,
-            { database, users: subjects, users_erased: erased },
-            () =>
-              `Restored ${counted(subjects, 'user')} to ${database}; left out, because erased since the backup: ${erased}.`,
-          )
-        } finally {
-          for (const suffix of ['', '-wal', '-shm']) rmSync(`${partial}${suffix}`, { force: true })
-        }
+        const { subjects, erased } = await restoreDatabase(config, file, keysFile)
+        print(
+          options,
+          { database, users: subjects, users_erased: erased },
+          () =>
+            `Restored ${counted(subjects, 'user')} to ${database}; left out, because erased since the backup: ${erased}.`,
+        )
       }),
     )
+}
+
+/** Puts copy and keys in the place of the configured database, which is not there. @throws RestoreError */
+export async function restoreDatabase(
+  config: Config,
+  copy: string,
+  keysFile: string | null,
+): Promise<{ subjects: number; erased: number }> {
+  const { joinKeys, removeDatabase } = await import('../storage/sqlite-backup.js')
+  const database = sqliteFile(config)
+  makeFolder(dirname(database))
+  const partial = `${database}.partial`
+  try {
+    const joined = joinKeys(copy, keysFile, partial)
+    await attest({ ...config, database: `sqlite:${partial}` })
+    moveIntoPlace(partial, database)
+    return joined
+  } finally {
+    removeDatabase(partial)
+  }
 }
 
 /** Opens the restored database, which proves that the master key fits, and says in every log what happened to it. */

@@ -29,10 +29,12 @@ process.env.PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
 const COMMANDS = {
   serve: () => [process.execPath, [join(root, 'dist/src/cli/main.js'), 'serve', ...args]],
   test,
+  docs,
   campaigns: () => [bin('vitest'), ['run', '--project', 'campaigns', ...args]],
   bench: () => [process.execPath, [join(root, 'dist/bench/main.js'), ...args]],
   hostile: () => [process.execPath, [join(root, 'dist/test/hostile/main.js'), ...args]],
   faults: () => [process.execPath, [join(root, 'dist/test/faults/main.js'), ...args]],
+  powerloss: () => [process.execPath, [join(root, 'dist/test/powerloss/main.js'), ...args]],
   nodes: () => [process.execPath, [join(root, 'dist/test/node-versions/main.js'), ...args]],
   'pack-client': () => [process.execPath, [join(root, 'src/cli/pack-client.mjs')]],
   'supply-chain': () => [process.execPath, [join(root, 'dist/test/supply-chain/main.js'), ...args]],
@@ -89,6 +91,13 @@ function test() {
     return [bin('vitest'), ['run', '--project', 'rules']]
   }
   return [bin('vitest'), ['run', ...args]]
+}
+
+/** Writes what is generated: the tests that compare it are those that make it. */
+function docs() {
+  process.env.UPDATE_DOCS = '1'
+  const makers = ['docs', 'openapi', 'client/vectors', 'client/guides']
+  return [bin('vitest'), ['run', '--project', 'rules', ...makers.map((name) => `test/${name}.test.ts`)]]
 }
 
 if (command === 'dev') dev()

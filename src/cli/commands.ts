@@ -28,8 +28,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./compare.js')).registerCompareCommand,
   },
   {
-    usage: 'evaluate <pairs.csv>',
-    description: 'measure error rates on labelled pairs; columns a,b,same with paths relative to the file',
+    usage: 'evaluate <data>',
+    description:
+      'measure error rates on a folder with one folder a person, or on a CSV of pairs (columns a,b,same; paths relative to it)',
     load: async () => (await import('./evaluate.js')).registerEvaluateCommand,
   },
   {
@@ -40,7 +41,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: 'models',
-    description: 'list, verify, pull, import and build model packs',
+    description: 'list, verify, pull, import, build and calibrate model packs',
     load: async () => (await import('./models.js')).registerModelsCommands,
   },
   {

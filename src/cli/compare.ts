@@ -4,9 +4,10 @@ import { thresholdForFmr } from '../../models/pack/model-pack.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { BiometricError, type FaceSample } from '../biometrics/types.js'
 import { loadConfig } from '../config.js'
-import { engineOptions, prepareModels } from '../engine-setup.js'
+import { engineOptions } from '../engine-setup.js'
 import { qualityView, scoreView } from '../v1/views.js'
-import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
+import { action, CommandError, note, type OutputOptions, print, UsageError } from './output.js'
+import { prepareModels } from './prepare-models.js'
 import { progressSteps } from './progress.js'
 import { readInput } from './read-input.js'
 import { type Cell, type Field, fields } from './style.js'
@@ -18,26 +19,27 @@ export function registerCompareCommand(command: Command): void {
     .action(
       action(async (a: string, b: string, options: OutputOptions & { fmr?: string }) => {
         const config = loadConfig()
-        const fmr = options.fmr ? Number(options.fmr) : config.fmr
-        if (!(fmr > 0 && fmr < 1))
+        const asked = options.fmr ? Number(options.fmr) : config.fmr
+        if (!(asked > 0 && asked < 1))
           throw new UsageError('invalid_option', `--fmr is "${options.fmr}"; expected a rate such as 1e-4.`)
         const images = await Promise.all([a, b].map(readInput))
-        const progress = progressSteps('Preparing the baseline model pack')
-        await prepareModels(config, progress.update)
-        progress.stop()
-        const engine = await Engine.start({ ...engineOptions(config), workers: 1 })
+        const progress = progressSteps('Preparing the model pack')
+        const prepared = await prepareModels(config, progress.update).finally(() => progress.stop())
+        if (prepared.config !== config && !options.json) note(prepared.warning!)
+        const engine = await Engine.start({ ...engineOptions(prepared.config), workers: 1 })
         try {
           const { score, samples, timingsMs } = await engine
             .compare(images[0]!, images[1]!)
             .catch((error) => {
               throw naming(error, [a, b])
             })
-          const { threshold } = thresholdForFmr(engine.pack, fmr)
+          const { threshold, fmr, basis } = thresholdForFmr(engine.pack, asked)
           const view = {
             same: score >= threshold,
             score: scoreView(score),
             threshold: scoreView(threshold),
             fmr,
+            fmr_basis: basis,
             model: engine.pack.modelId,
             faces: samples.map(faceView),
             timings_ms: Object.fromEntries(
@@ -47,7 +49,10 @@ export function registerCompareCommand(command: Command): void {
           print(options, view, () =>
             fields([
               ['Verdict', verdictOf(view.same)],
-              ['Score', `${view.score} (threshold ${view.threshold} for a false match rate of ${fmr})`],
+              [
+                'Score',
+                `${view.score} (threshold ${view.threshold} for a ${basis} false match rate of ${fmr})`,
+              ],
               ['Model', view.model],
               ...view.faces.map(
                 (face, index): Field => [

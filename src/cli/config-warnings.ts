@@ -1,7 +1,8 @@
-/** What is allowed in a configuration, and unwise. */
+/** What is allowed in a configuration, and unwise; and what its TLS files are worth. */
 import { statSync } from 'node:fs'
 import { type Config, type Resolution, SETTINGS, sqliteFile } from '../config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
+import { examineTls, type TlsReport } from '../tls-files.js'
 
 /** A sentence each. */
 export function configWarnings(resolution: Resolution): string[] {
@@ -10,6 +11,11 @@ export function configWarnings(resolution: Resolution): string[] {
     ...openToAll(secretFiles(resolution), 'holds a secret'),
     ...openToAll(databaseFiles(resolution.config), "holds users' data"),
   ]
+}
+
+/** Null where no TLS is configured. */
+export function tlsReport({ tlsCert, tlsKey }: Config): TlsReport | null {
+  return tlsCert && tlsKey ? examineTls({ certFile: tlsCert, keyFile: tlsKey }, Date.now()) : null
 }
 
 /** What every user of the machine may open. */
@@ -23,6 +29,8 @@ function openToAll(paths: string[], what: string): string[] {
 
 /** New ones are closed; those of an earlier version, or made by hand, need not be. */
 function databaseFiles(config: Config): string[] {
+  // What is no SQLite database is told as a problem elsewhere.
+  if (!config.database.startsWith('sqlite:')) return [config.dataDir]
   const database = sqliteFile(config)
   return [config.dataDir, database, `${database}-wal`]
 }
@@ -31,11 +39,12 @@ function secretFiles({ config, given }: Resolution): string[] {
   const holdsSecret = Object.values(SETTINGS).some(
     ({ isSecret, variable }) => isSecret && given.get(variable)?.source === 'file',
   )
-  const used = ({ configFile, operatorPassword, operatorPasswordFile, masterKeyFile, tlsKey }: Config) => [
+  const used = ({ configFile, operatorPassword, operatorPasswordFile, masterKeyFile, ...files }: Config) => [
     ...(holdsSecret ? [configFile] : []),
     ...(isKeyFileUsed(config) ? [masterKeyFile] : []),
     ...(operatorPassword === undefined ? [operatorPasswordFile] : []),
-    tlsKey,
+    files.tlsKey,
+    files.adminTlsKey,
   ]
   return used(config).filter((file) => file !== undefined)
 }

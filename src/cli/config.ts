@@ -15,7 +15,7 @@ import {
 } from '../config.js'
 import { isKeyFileUsed, loadMasterKey } from '../crypto/master-key.js'
 import { loadOperatorPassword } from '../dashboard/operator-password.js'
-import { configWarnings } from './config-warnings.js'
+import { configWarnings, tlsReport } from './config-warnings.js'
 import { action, EXIT, note, type OutputOptions, print } from './output.js'
 import { type Cell, listing, paint, table } from './style.js'
 
@@ -65,8 +65,13 @@ export function registerConfigCommands(config: Command): void {
     .action(
       action(async (options: OutputOptions) => {
         const resolution = resolveConfig()
-        const problems = [...resolution.problems, ...(await secretProblems(resolution.config))]
-        const warnings = configWarnings(resolution)
+        const tls = tlsReport(resolution.config)
+        const problems = [
+          ...resolution.problems,
+          ...(await secretProblems(resolution.config)),
+          ...(tls?.problems ?? []),
+        ]
+        const warnings = [...configWarnings(resolution), ...(tls?.warnings ?? [])]
         if (problems.length > 0) process.exitCode = EXIT.failed
         print(options, { ok: problems.length === 0, problems, warnings }, () =>
           problems.length + warnings.length === 0

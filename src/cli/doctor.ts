@@ -14,12 +14,13 @@ import {
   thresholdForFmr,
   verifyModelPack,
 } from '../../models/pack/model-pack.js'
+import { gradeOf, isAccepted } from '../../models/pack/pack-grade.js'
 import { nativeKernels } from '../biometrics/kernels/kernels.js'
 import { type Config, loadConfig, modelPackDir, resolveConfig, sqliteFile } from '../config.js'
 import { packageFile } from '../package-root.js'
 import { chooseTransport } from '../server/transport.js'
 import { OLDEST_NODE } from '../version.js'
-import { configWarnings } from './config-warnings.js'
+import { configWarnings, tlsReport } from './config-warnings.js'
 import {
   type AddonRecord,
   addonDifferences,
@@ -60,6 +61,7 @@ export function registerDoctorCommand(command: Command): void {
         await checkModels(config),
         ...(loads('better-sqlite3') ? [await checkDatabase(config)] : []),
         await checkDisk(config),
+        ...checkTls(config),
         checkClock(),
         checkTopology(config),
         ...configWarnings(resolveConfig()).map(
@@ -244,20 +246,25 @@ async function checkModels(config: Config): Promise<Finding> {
   try {
     const pack = await loadModelPack(dir)
     await verifyModelPack(pack)
-    const { threshold, clamped, extrapolated } = thresholdForFmr(pack, config.fmr)
-    const detail = `${pack.modelId} is whole; threshold ${threshold.toFixed(4)} for FMR ${config.fmr}`
-    if (clamped)
-      return {
-        check,
-        status: 'warning',
-        detail,
-        remedy: 'the calibration does not reach that rate; the nearest one was taken',
-      }
-    return { check, status: 'ok', detail: extrapolated ? `${detail} (extrapolated)` : detail }
+    const { threshold, fmr, basis } = thresholdForFmr(pack, config.fmr)
+    const detail = `${pack.modelId} is whole; threshold ${threshold.toFixed(4)} for a ${basis} FMR of ${fmr}`
+    const { grade, reasons } = gradeOf(pack, config.fmr)
+    if (grade === 'production') return { check, status: 'ok', detail }
+    const isServed = isAccepted(pack, config.acceptPack)
+    return {
+      check,
+      status: isServed ? 'ok' : 'warning',
+      detail: `${detail}; of evaluation grade: ${reasons.join('; ')}`,
+      ...(isServed
+        ? {}
+        : {
+            remedy: `calibrate it on photos of your own, or accept it: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}`,
+          }),
+    }
   } catch (error) {
     const remedy = packRemedy(config.modelPack, dir)
     const isAbsent = error instanceof ModelPackError && error.code === 'pack_not_found'
-    if (isAbsent && config.modelPack === 'baseline')
+    if (isAbsent && findCataloguePack(config.modelPack)?.kind === 'built')
       return {
         check,
         status: 'warning',
@@ -270,8 +277,8 @@ async function checkModels(config: Config): Promise<Finding> {
 
 function packRemedy(pack: string, dir: string): string {
   const kind = findCataloguePack(pack)?.kind
-  if (kind === 'built') return 'run countersign models build-baseline'
-  return kind === 'downloaded' ? `run countersign models pull ${pack}` : `install the pack into ${dir}`
+  if (kind === 'built') return `run countersign models build ${pack}`
+  return kind ? `run countersign models pull ${pack}` : `install the pack into ${dir}`
 }
 
 async function checkDatabase(config: Config): Promise<Finding> {
@@ -315,6 +322,23 @@ async function checkDisk(config: Config): Promise<Finding> {
   return free < LEAST_FREE_BYTES
     ? { check, status: 'warning', detail, remedy: 'make room before the database cannot grow' }
     : { check, status: 'ok', detail }
+}
+
+function checkTls(config: Config): Finding[] {
+  const report = tlsReport(config)
+  if (!report) return []
+  const check = 'TLS'
+  const remedy = 'have the certificate and its key made anew; see docs/operations.md'
+  const told = [...report.problems, ...report.warnings]
+  if (told.length > 0)
+    return told.map((detail, i) => ({
+      check,
+      status: i < report.problems.length ? 'problem' : 'warning',
+      detail,
+      remedy,
+    }))
+  const expiry = new Date(report.expiresAt!).toISOString().slice(0, 10)
+  return [{ check, status: 'ok', detail: `certificate and key belong together, until ${expiry}` }]
 }
 
 function checkClock(): Finding {

@@ -16,7 +16,7 @@ import {
 import type { Ledger } from '../ledger.js'
 import { withLedger } from './ledger.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
-import { progressSteps } from './progress.js'
+import { progressBar } from './progress.js'
 
 /** Opens the database, which help of these commands does without. */
 const rekeying = () => import('../rekeying.js')
@@ -116,7 +116,7 @@ async function rotateInPlace(options: RotateOptions, ledger: Ledger, config: Con
   const { store } = ledger
   const { findKeys } = await import('../ledger.js')
   const keys = await findKeys(store.read, next)
-  const progress = progressSteps('Sealing anew')
+  const progress = progressBar('Sealing anew')
   await (await rekeying()).finish(store, keys!, next, progress.update).finally(() => progress.stop())
   const id = masterKeyId(next)
   const previousId = masterKeyId(ledger.masterKey)
@@ -153,7 +153,7 @@ async function prepareRotation(options: RotateOptions, ledger: Ledger, config: C
 
 async function finishRotation(options: RotateOptions, { store, keys, masterKey }: Ledger): Promise<void> {
   const id = masterKeyId(masterKey)
-  const progress = progressSteps('Sealing anew')
+  const progress = progressBar('Sealing anew')
   const forgotten = await (await rekeying())
     .finish(store, keys, masterKey, progress.update)
     .finally(() => progress.stop())

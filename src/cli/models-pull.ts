@@ -1,6 +1,7 @@
 /** `countersign models pull`: downloads a pack of the catalogue. */
 import type { Command } from 'commander'
-import { CATALOGUE, type DownloadedPack, findCataloguePack } from '../../models/install/catalogue.js'
+import { CATALOGUE, findCataloguePack } from '../../models/install/catalogue.js'
+import type { PulledPack } from '../../models/install/catalogue-entry.js'
 import { pullPack } from '../../models/install/pull-pack.js'
 import { loadConfig } from '../config.js'
 import { CodedError } from '../errors.js'
@@ -27,23 +28,23 @@ export function registerPullCommand(models: Command): void {
           .catch((error) => adviseOnDownload(error, mirror))
           .finally(() => progress.stop())
         printInstalled(options, pack)
-        if (!options.json)
+        if (!options.json && entry.kind === 'downloaded')
           note('\nIts false match rate is a bound, not a measurement: calibrate before you rely on it.')
       }),
     )
 }
 
 function pullable(): string[] {
-  return CATALOGUE.filter(({ kind }) => kind === 'downloaded').map(({ id }) => id)
+  return CATALOGUE.filter(({ kind }) => kind !== 'built').map(({ id }) => id)
 }
 
 /** @throws UsageError unknown_pack */
-function findPullable(name: string): DownloadedPack {
+function findPullable(name: string): PulledPack {
   const entry = findCataloguePack(name)
   if (entry?.kind === 'built')
     throw new UsageError(
       'unknown_pack',
-      `${name} is not downloaded, but built: countersign models build-baseline.`,
+      `${name} is not downloaded, but built: countersign models build ${name}.`,
     )
   if (!entry)
     throw new UsageError('unknown_pack', `No pack is known as ${name}; known are: ${pullable().join(', ')}.`)

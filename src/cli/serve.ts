@@ -1,12 +1,12 @@
 /** `countersign serve`: runs the service until it is told to stop. */
 import type { Command } from 'commander'
 import { type Config, loadConfig, resolveConfig } from '../config.js'
-import { prepareModels } from '../engine-setup.js'
 import type { Service } from '../service.js'
 import { VERSION } from '../version.js'
 import { configWarnings } from './config-warnings.js'
 import { closeFilesToOthers } from './ledger.js'
 import { action, note, type OutputOptions } from './output.js'
+import { type PreparedModels, prepareModels } from './prepare-models.js'
 import { progressSteps } from './progress.js'
 import { paint } from './style.js'
 
@@ -23,12 +23,20 @@ export function registerServeCommand(command: Command): void {
         process.stderr.on('error', () => {})
         closeFilesToOthers()
         const config = loadConfig()
-        const warnings = configWarnings(resolveConfig())
-        if (!options.json)
-          for (const warning of warnings) note(`${paint('yellow', 'warning:', process.stderr)} ${warning}`)
-        const starting = start(config)
+        const warnings: string[] = []
+        const warn = (warning: string) => {
+          warnings.push(warning)
+          if (!options.json) note(`${paint('yellow', 'warning:', process.stderr)} ${warning}`)
+        }
+        configWarnings(resolveConfig()).forEach(warn)
+        const preparing = prepare(config)
+        const starting = start(preparing, options.demo ?? false)
         stopOnSignals(starting)
         const service = await starting
+        // Not before: a start that fails has one line to say.
+        const { warning } = await preparing
+        if (warning) warn(warning)
+        if (service.gradeWarning) warn(service.gradeWarning)
         const where = {
           production: service.url('production'),
           sandbox: service.url('sandbox'),
@@ -61,11 +69,15 @@ export function registerServeCommand(command: Command): void {
     )
 }
 
-async function start(config: Config): Promise<Service> {
-  const progress = progressSteps('Preparing the baseline model pack')
-  await prepareModels(config, progress.update).finally(() => progress.stop())
+async function prepare(config: Config): Promise<PreparedModels> {
+  const progress = progressSteps('Preparing the model pack')
+  return prepareModels(config, progress.update).finally(() => progress.stop())
+}
+
+async function start(preparing: Promise<PreparedModels>, acceptsAnyPack: boolean): Promise<Service> {
+  const { config } = await preparing
   const { Service } = await import('../service.js')
-  return Service.start(config)
+  return Service.start(config, { acceptsAnyPack })
 }
 
 /**

@@ -1,7 +1,7 @@
 /** `countersign tenant …`: tenants, their keys and their signing secret, straight on the database; a running service sees it at once. */
 import type { Command } from 'commander'
 import { isoTime, MINUTE_MS } from '../clock.js'
-import { adminUrl, type Config, type Environment, parseRate } from '../config.js'
+import { adminUrl, type Config, type Environment, loadConfig, modelPackDir, parseRate } from '../config.js'
 import { COMMAND_LINE } from '../operations/operation.js'
 import type { Operations } from '../operations/operations.js'
 import { keyView, productionKeyState, rotationView } from '../operations/views.js'
@@ -41,6 +41,7 @@ export function registerTenantCommands(tenant: Command): void {
           ...(options.rateLimit ? { ratePerSecond: parseRateLimit(options.rateLimit) } : {}),
           ...(options.fmr ? { fmr: parseFmr(options.fmr) } : {}),
         }
+        if (contract.fmr !== undefined) await assertReached(contract.fmr)
         await withNewLedger(async (ledger, config) => {
           const view = createdTenantView(
             await ledger.operations.tenants.create(name, contract, adminUrl(config)),
@@ -141,7 +142,9 @@ export function registerTenantCommands(tenant: Command): void {
 
   tenant
     .command('reissue-key <tenant>')
-    .description('make a new key of a type; the old one stays valid for the grace period')
+    .description(
+      'make a new key of a type; the old one stays valid for the grace period, one that is in it already ends',
+    )
     .requiredOption('--type <type>', 'sandbox or production')
     .option('--grace <duration>', 'how long the old key stays valid, such as 1h', '0')
     .option('--json', 'print JSON')
@@ -195,6 +198,18 @@ function parseRateLimit(text: string): number {
   } catch (error) {
     throw new UsageError('invalid_option', (error as Error).message)
   }
+}
+
+/** By the pack in place; where there is none yet, there is nothing to hold the rate against. @throws PackGradeError fmr_not_reached */
+async function assertReached(fmr: number): Promise<void> {
+  const { loadModelPack, ModelPackError } = await import('../../models/pack/model-pack.js')
+  const { assertFmrReached } = await import('../../models/pack/pack-grade.js')
+  const config = loadConfig()
+  const pack = await loadModelPack(modelPackDir(config)).catch((error) => {
+    if (error instanceof ModelPackError && error.code === 'pack_not_found') return null
+    throw error
+  })
+  if (pack) assertFmrReached(pack, fmr, '--fmr', config.acceptPack)
 }
 
 function parseFmr(text: string): number {

@@ -12,6 +12,7 @@ import type {
   Action,
   ActionLike,
   ApprovedClaims,
+  AssessResult,
   DeleteRequest,
   DeleteResult,
   EnrollRequest,
@@ -113,11 +114,19 @@ export class Countersign implements VerdictVerifier {
     }
   }
 
-  /** Captures a user's biometric reference. Every image must be usable; several become one reference. */
-  async enroll(request: EnrollRequest, options: CallOptions = {}): Promise<Answer<EnrollResult>> {
+  /**
+   * Captures a user's biometric reference. Every image must be usable and of one person; three become a better reference than
+   * one. With `add`, photos join the reference of an enrolled user; with `dry_run`, they are assessed and nothing is stored.
+   */
+  enroll(request: EnrollRequest & { dry_run?: false }, options?: CallOptions): Promise<Answer<EnrollResult>>
+  enroll(request: EnrollRequest & { dry_run: true }, options?: CallOptions): Promise<Answer<AssessResult>>
+  async enroll(
+    request: EnrollRequest,
+    options: CallOptions = {},
+  ): Promise<Answer<EnrollResult | AssessResult>> {
     options.signal?.throwIfAborted()
     const body = { ...request, ...(await encodePhotos(request)) }
-    const answer = await this.#post<EnrollResult>('/enroll', body, options)
+    const answer = await this.#post<EnrollResult | AssessResult>('/enroll', body, options)
     assertAnswers(answer.user_id === request.user_id)
     return answer
   }

@@ -14,6 +14,7 @@ export const FAKE_ERRORS = {
   multiple_faces: [422, 'biometric_rejected', 'More than one face was found in the image.'],
   low_quality: [422, 'biometric_rejected', 'The face is too dark, too bright or too blurred.'],
   liveness_failed: [422, 'biometric_rejected', 'The capture does not look like a live person.'],
+  different_people: [422, 'biometric_rejected', 'The images do not all show the same person.'],
   rate_limited: [429, 'rate_limited', 'The rate limit of this API key is exceeded.'],
   overloaded: [503, 'unavailable', 'The service is at capacity.'],
 } as const satisfies Partial<Record<ErrorCode, readonly [number, ErrorCategory, string]>>

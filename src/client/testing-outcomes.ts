@@ -6,6 +6,7 @@ export const REFUSED = {
   '+low_quality': 'low_quality',
   '+no_face': 'face_not_found',
   '+multiple_faces': 'multiple_faces',
+  '+different_people': 'different_people',
 } as const
 export const REJECTED: Record<string, RejectionReason> = {
   '+no_match': 'no_match',

@@ -88,6 +88,7 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
     ...(reason === null ? {} : { reason }),
     score: verdict.score === undefined ? (reason === null ? 0.9 : 0.1) : verdict.score,
     fmr: 0.0001,
+    fmr_basis: 'measured',
     action,
     action_hash: await actionHash(action),
     ...(nonce === undefined ? {} : { nonce }),
@@ -95,6 +96,7 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
     acr: reason === null ? acr : '0',
     auth_time: issuedAt,
     model: 'sandbox@1',
+    model_grade: 'production',
     replay: { suspected: verdict.replaySuspected ?? false },
   }
   const { id, secret } = issued.secret

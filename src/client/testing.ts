@@ -62,7 +62,8 @@ export class FakeCountersign {
   /** The newest first; a second one during a rotation's overlap. */
   private secrets: SigningSecret[] = [newSecret()]
   private overlapEndsMs = 0
-  private readonly references = new Set<string>()
+  /** How many photos each user's reference holds. */
+  private readonly references = new Map<string, number>()
   /** A repeated erasure gets the same receipt for a day. */
   private readonly receipts = new Map<string, { body: object; untilMs: number }>()
   private readonly kept = new Map<string, { payload: string; answer: FakeAnswer }>()
@@ -176,20 +177,29 @@ export class FakeCountersign {
   }
 
   private async enroll(call: Call): Promise<FakeAnswer> {
-    const { user_id, replace } = call.body
-    const outcome = await this.screen(call)
-    if (outcome === '+spoof')
+    const { user_id, replace, add, dry_run } = call.body
+    if (add && replace) refuseRequest(call, 'add', 'give either `add` or `replace`')
+    const photos = photosOf(call)
+    const present = this.references.get(user_id)
+    if (!dry_run && add && present === undefined) throw new FakeRefusal('reference_not_found', call.requestId)
+    if (!dry_run && !add && !replace && present !== undefined)
+      throw new FakeRefusal('already_enrolled', call.requestId)
+    if ((await this.screen(call)) === '+spoof')
       throw new FakeRefusal('liveness_failed', call.requestId, blame(call, 'liveness_failed'))
-    if (this.references.has(user_id) && !replace) throw new FakeRefusal('already_enrolled', call.requestId)
-    this.references.add(user_id)
+    const assessed = (views: number) => ({
+      user_id,
+      quality: { ...QUALITY, views },
+      liveness: liveness(true),
+      model: 'sandbox@1',
+    })
+    if (dry_run) return { status: 200, body: { ...assessed(photos.length), status: 'assessed' } }
+    const views = add ? (present ?? 0) + photos.length : photos.length
+    this.references.set(user_id, views)
     this.receipts.delete(user_id)
     const body = {
       reference_id: fakeId('ref'),
-      user_id,
+      ...assessed(views),
       status: 'enrolled',
-      quality: QUALITY,
-      liveness: liveness(true),
-      model: 'sandbox@1',
       created_at: this.time(),
     }
     return { status: 201, body }
@@ -197,6 +207,7 @@ export class FakeCountersign {
 
   private async verify(call: Call): Promise<FakeAnswer> {
     const { user_id, action, nonce } = call.body as { user_id: string; action: ActionLike; nonce?: string }
+    photosOf(call)
     const outcome = outcomeOf(user_id)
     if (outcome === null && !this.references.has(user_id))
       throw new FakeRefusal('reference_not_found', call.requestId)
@@ -238,6 +249,8 @@ export class FakeCountersign {
       score,
       threshold: THRESHOLD,
       fmr: 0.0001,
+      fmr_basis: 'measured',
+      model_grade: 'production',
       liveness: compared
         ? liveness(reason !== 'liveness_failed')
         : { checked: false, score: null, passed: null },
@@ -272,6 +285,7 @@ export class FakeCountersign {
     const engine = {
       status: 'ok',
       model: 'sandbox@1',
+      grade: 'production',
       workers: { ready: 1, configured: 1 },
       queue: { waiting: 0, running: 0, limit: 64 },
       execution_provider: 'cpu',
@@ -300,14 +314,7 @@ export class FakeCountersign {
 
   /** Refuses what the end of the user id says, as enrol and verify do. */
   private async screen(call: Call): Promise<string | null> {
-    const { user_id, image, images } = call.body
-    const photos = images ?? [image]
-    if (
-      !user_id ||
-      photos.length === 0 ||
-      !photos.every((photo: unknown) => typeof photo === 'string' && photo)
-    )
-      throw new FakeRefusal('invalid_request', call.requestId, [{ path: 'image', issue: 'is required' }])
+    const { user_id } = call.body
     refuseBusy(user_id, call)
     const outcome = outcomeOf(user_id)
     if (outcome === '+slow') await this.clock.sleep(SLOW_MS, call.signal)
@@ -323,6 +330,19 @@ export class FakeCountersign {
   }
 }
 
+function refuseRequest({ requestId }: Call, path: string, issue: string): never {
+  throw new FakeRefusal('invalid_request', requestId, [{ path, issue }])
+}
+
+function photosOf(call: Call): string[] {
+  const { user_id, image, images } = call.body
+  const photos = images ?? [image]
+  if (!user_id) refuseRequest(call, 'user_id', 'is required')
+  if (photos.length === 0 || !photos.every((photo: unknown) => typeof photo === 'string' && photo))
+    refuseRequest(call, 'image', 'is required')
+  return photos
+}
+
 function refuseBusy(userId: string, { requestId }: Call): void {
   const outcome = outcomeOf(userId)
   if (outcome === '+rate_limited') throw new FakeRefusal('rate_limited', requestId)
@@ -330,7 +350,8 @@ function refuseBusy(userId: string, { requestId }: Call): void {
 }
 
 function blame({ body }: Call, code: keyof typeof FAKE_ERRORS) {
-  return [{ path: body.images ? 'images.0' : 'image', issue: FAKE_ERRORS[code][2] }]
+  const index = code === 'different_people' && body.images ? body.images.length - 1 : 0
+  return [{ path: body.images ? `images.${index}` : 'image', issue: FAKE_ERRORS[code][2] }]
 }
 
 function liveness(passed: boolean) {

@@ -9,7 +9,7 @@ export type Action = string | { [name: string]: unknown }
 /** An action of the application's own type: an interface has no index signature, so `Action` would not take it. */
 export type ActionLike = string | object
 
-/** One photo or 1 to 5 of the same person. `Image` is what stands for a photo: base64 on the wire. */
+/** One photo or 1 to 5 of the same person; three are best to enrol with. `Image` is what stands for a photo: base64 on the wire. */
 export type Photos<Image = ImageInput> =
   | { image: Image; images?: undefined }
   | { images: Image[]; image?: undefined }
@@ -19,6 +19,10 @@ export interface EnrollFields {
   user_id: string
   /** Replace the reference of a user who is enrolled already. */
   replace?: boolean
+  /** Add the photos to the reference of a user who is enrolled already; each must match it. Not together with `replace`. */
+  add?: boolean
+  /** Assess the photos and store nothing. */
+  dry_run?: boolean
   /** Recorded with the reference; `at` in RFC 3339. */
   consent?: { id: string; at: string }
 }
@@ -43,7 +47,7 @@ export interface RotateSigningRequest {
   force?: boolean
 }
 
-/** Measured on the face that counted. */
+/** Measured on the face that was compared. */
 export interface Quality {
   /** Overall, 0 to 1. */
   score: number
@@ -65,14 +69,29 @@ export interface Liveness {
   passed: boolean | null
 }
 
+/** Measured on the best face. */
+export interface EnrolmentQuality extends Quality {
+  /** How many photos the reference holds. */
+  views: number
+}
+
 export interface EnrollResult {
   reference_id: string
   user_id: string
   status: 'enrolled'
-  quality: Quality
+  quality: EnrolmentQuality
   liveness: Liveness
   model: string
   created_at: string
+}
+
+/** Of a dry run: what the photos are worth. */
+export interface AssessResult {
+  user_id: string
+  status: 'assessed'
+  quality: EnrolmentQuality
+  liveness: Liveness
+  model: string
 }
 
 export type RejectionReason =
@@ -82,13 +101,23 @@ export type RejectionReason =
   | 'locked_out'
   | 'reference_disabled'
 
+/** `extrapolated`: nobody has measured the rate, and the operator accepted that. */
+export type FmrBasis = 'measured' | 'extrapolated'
+
+/** `production`: the rate was measured on everybody and in each group that the data names. */
+export type ModelGrade = 'production' | 'evaluation'
+
 export interface VerifyFacts {
   /** The `jti` of the JWT. */
   verification_id: string
   user_id: string
   threshold: number
-  /** The false match rate that the threshold stands for. */
+  /** The false match rate that the threshold has reached on calibration data; not always the one that was asked for. */
   fmr: number
+  /** What stands behind `fmr`. */
+  fmr_basis: FmrBasis
+  /** What the model pack is good for at this rate. */
+  model_grade: ModelGrade
   liveness: Liveness
   quality: Quality | null
   replay: { suspected: boolean }
@@ -138,6 +167,7 @@ export interface HealthResult {
     engine: {
       status: HealthStatus
       model: string
+      grade: ModelGrade
       workers: { ready: number; configured: number }
       queue: { waiting: number; running: number; limit: number }
       execution_provider: string
@@ -172,6 +202,7 @@ interface ClaimFacts<A extends ActionLike> {
   txn: string
   env: Environment
   fmr: number
+  fmr_basis: FmrBasis
   action: A
   action_hash: string
   nonce?: string
@@ -179,6 +210,7 @@ interface ClaimFacts<A extends ActionLike> {
   acr: string
   auth_time: number
   model: string
+  model_grade: ModelGrade
   replay: { suspected: boolean }
 }
 

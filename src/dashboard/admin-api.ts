@@ -3,6 +3,7 @@
 import type { TSchema } from 'typebox'
 import { ApiError } from '../api-error.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
+import { isConfidential } from '../server/confidential.js'
 import { type InputParser, inputParser } from '../server/json-body.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import { TenancyError } from '../tenancy/tenancy.js'
@@ -93,6 +94,10 @@ export class AdminApi {
     if (session.tenantId !== null && (!isOwn || route?.operatorOnly))
       throw new DashboardError('not_permitted')
     if (!route) throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
+    if (route.givesSecret && !isConfidential(request, this.services.config))
+      throw new ApiError('insecure_channel', {
+        message: 'Keys, secrets and login links are not sent over an unencrypted channel.',
+      })
     const deadlineMs = this.deadline()
     const body = await request.body(deadlineMs, route.takesPhotos ? undefined : SMALL_BODY_BYTES)
     const call: OperatorCall<never> = {

@@ -1,23 +1,26 @@
-/** The admin listener: dashboard and its API, API reference, metrics, liveness, readiness. */
+/** The admin listener: dashboard and its API, API reference, metrics, liveness, readiness; and the listener of metrics alone. */
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import type { Metrics } from '../server/metrics.js'
+import type { HostGuard } from './host-guard.js'
 import { plain, reply } from './replies.js'
 import { staticFiles } from './static-files.js'
 
 export interface AdminServerParts {
   /** Answers what lies under /api/. */
   api: (request: IncomingRequest) => Promise<Reply>
-  metrics: Metrics
+  /** Null where they have a listener of their own. */
+  metrics: Metrics | null
   openApi: string
+  hosts: HostGuard
   /** False before the engine is warm and while the process drains. */
   isReady: () => boolean
 }
 
 type Page = () => Promise<Reply>
 
-export function adminHandler({ api, metrics, openApi, isReady }: AdminServerParts) {
+export function adminHandler({ api, metrics, openApi, hosts, isReady }: AdminServerParts) {
   const pages = new Map<string, Page>([
-    ['/metrics', async () => reply(200, metrics.contentType, await metrics.render())],
+    ...(metrics ? [metricsPage(metrics)] : []),
     ['/livez', async () => reply(200, 'application/json', JSON.stringify({ status: 'ok' }))],
     [
       '/readyz',
@@ -29,9 +32,26 @@ export function adminHandler({ api, metrics, openApi, isReady }: AdminServerPart
     ['/v1/openapi.json', async () => reply(200, 'application/json; charset=utf-8', openApi)],
   ])
   for (const [path, file] of staticFiles()) pages.set(path, async () => file)
+  const page = pagesHandler(pages, hosts)
+  return async (request: IncomingRequest): Promise<Reply> => {
+    const isApi = request.path.startsWith('/api/') && !request.malformed
+    return isApi ? (hosts.refusal(request) ?? api(request)) : page(request)
+  }
+}
+
+export function metricsHandler(metrics: Metrics, hosts: HostGuard) {
+  return pagesHandler(new Map([metricsPage(metrics)]), hosts)
+}
+
+function metricsPage(metrics: Metrics): [string, Page] {
+  return ['/metrics', async () => reply(200, metrics.contentType, await metrics.render())]
+}
+
+function pagesHandler(pages: ReadonlyMap<string, Page>, hosts: HostGuard) {
   return async (request: IncomingRequest): Promise<Reply> => {
     if (request.malformed) return plain(request.malformed.status, `${request.malformed.message}\n`)
-    if (request.path.startsWith('/api/')) return api(request)
+    const refusal = hosts.refusal(request)
+    if (refusal) return refusal
     const page = pages.get(request.path)
     if (!page) return plain(404, 'There is no such page.\n')
     if (request.method !== 'GET' && request.method !== 'HEAD')

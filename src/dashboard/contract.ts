@@ -269,8 +269,11 @@ export interface SystemView {
   pack: {
     id: string
     description: string
+    grade: 'production' | 'evaluation'
+    /** What the pack lacks for production, a clause each. */
+    reasons: string[]
     networks: Array<{ file: string; licence: string }>
-    calibration: Array<{ fmr: number; threshold: number; measured?: boolean | undefined }>
+    calibration: Array<{ fmr: number; threshold: number; measured: boolean }>
   }
   packs: Array<{ id: string; active: boolean; problem: string | null }>
 }

@@ -1,5 +1,6 @@
 /** Refusals of the dashboard's API: its own, and those of the parts it calls, in the error body that the whole service speaks. */
 
+import { PackGradeError } from '../../models/pack/pack-grade.js'
 import { ApiError, type ErrorCategory } from '../api-error.js'
 import { BiometricError } from '../biometrics/types.js'
 import { CodedError } from '../errors.js'
@@ -14,6 +15,10 @@ export const DASHBOARD_ERRORS = {
   sign_in_failed: [401, 'The sign-in failed.'],
   cross_site_request: [403, 'The request to the dashboard did not come from its own pages.'],
   not_permitted: [403, 'This session may not do that.'],
+  unknown_host: [
+    421,
+    'The service is not known by the host name of this request; COUNTERSIGN_ADMIN_HOSTS names more.',
+  ],
 } as const satisfies Record<string, readonly [number, string]>
 
 export type DashboardErrorCode = keyof typeof DASHBOARD_ERRORS
@@ -40,14 +45,19 @@ const CATEGORIES: Record<number, ErrorCategory> = {
   403: 'permission_denied',
   404: 'not_found',
   409: 'conflict',
+  421: 'invalid_request',
+}
+
+function statusOf(error: TenancyError | DashboardError | PackGradeError): number {
+  if (error instanceof PackGradeError) return 400
+  return error instanceof TenancyError ? TENANCY_STATUS[error.code] : DASHBOARD_ERRORS[error.code][0]
 }
 
 /** @param count told of the error code */
 export function refusal(error: unknown, requestId: string, count: (code: string) => void): Reply {
-  if (error instanceof TenancyError || error instanceof DashboardError) {
+  if (error instanceof TenancyError || error instanceof DashboardError || error instanceof PackGradeError) {
     const { code, message } = error
-    const status =
-      error instanceof TenancyError ? TENANCY_STATUS[error.code] : DASHBOARD_ERRORS[error.code][0]
+    const status = statusOf(error)
     count(code)
     return json({ error: CATEGORIES[status], code, message, request_id: requestId }, status)
   }

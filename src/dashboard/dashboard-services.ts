@@ -7,6 +7,7 @@ import type { Ledger } from '../ledger.js'
 import type { IncomingRequest, WholeReply } from '../server/listener.js'
 import type { RateLimiter } from '../tenancy/rate-limiter.js'
 import type { Effect } from '../v1/endpoint.js'
+import type { OperatingPoint } from '../v1/recogniser.js'
 import type { Sessions } from './sessions.js'
 import type { Traffic } from './traffic.js'
 
@@ -14,7 +15,10 @@ export interface DashboardServices {
   ledger: Ledger
   clock: Clock
   log: Logger
-  config: Pick<Config, 'deadlineMs' | 'fmr' | 'modelsDir' | 'database'>
+  config: Pick<
+    Config,
+    'deadlineMs' | 'fmr' | 'acceptPack' | 'tlsTerminatedUpstream' | 'modelsDir' | 'database'
+  >
   engine: Engine
   sessions: Sessions
   traffic: Traffic
@@ -22,8 +26,8 @@ export interface DashboardServices {
   /** The whole way of a request through each environment's API, as its listener calls it. */
   apis: Record<Environment, (request: IncomingRequest) => Promise<WholeReply>>
   urls: () => Record<'production' | 'sandbox' | 'admin', string>
-  /** The decision threshold for a false match rate. */
-  threshold: (fmr: number) => number
+  /** What decides at a false match rate that was asked for. */
+  operatingPoint: (fmr: number) => OperatingPoint
   /** For metrics. */
   countEffect: (environment: Environment, effect: Effect) => void
   /** For metrics: a request to the dashboard's API was refused with this error code. */

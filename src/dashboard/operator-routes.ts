@@ -1,11 +1,13 @@
 /** The operator's matters: tenants and their contracts, and the state of the whole. */
 import { stat } from 'node:fs/promises'
 import { installedPacks } from '../../models/pack/installed-packs.js'
-import { networkFiles } from '../../models/pack/model-pack.js'
+import { calibrationPoints, networkFiles } from '../../models/pack/model-pack.js'
+import { assertFmrReached, gradeOf } from '../../models/pack/pack-grade.js'
 import { isoTime } from '../clock.js'
 import { sqliteFile } from '../config.js'
 import { secretView } from '../operations/views.js'
 import * as bodies from './bodies.js'
+import type { DashboardServices } from './dashboard-services.js'
 import type { OperatorTable, TenantTable } from './route.js'
 import { tenantView } from './tenant-routes.js'
 
@@ -17,9 +19,11 @@ export const OPERATOR_ROUTES = {
   },
 
   'POST /tenants': {
+    givesSecret: true,
     status: 201,
     body: bodies.newTenant,
     async answer({ services, input }) {
+      if (input.fmr !== undefined) assertReached(services, input.fmr)
       const { tenant, sandboxKey, signingSecret, loginLink } =
         await services.ledger.operations.tenants.create(
           input.name,
@@ -60,7 +64,12 @@ export const OPERATOR_ROUTES = {
           id: pack.modelId,
           description: pack.manifest.description,
           networks: networkFiles(pack.manifest).map(({ file, licence }) => ({ file, licence })),
-          calibration: pack.manifest.calibration.points,
+          ...gradeOf(pack, config.fmr),
+          calibration: calibrationPoints(pack).map(({ fmr, threshold, measured }) => ({
+            fmr,
+            threshold,
+            measured,
+          })),
         },
         packs: (await installedPacks(config.modelsDir, pack.dir)).map(({ id, model, dir, problem }) => ({
           id: model ?? id,
@@ -71,6 +80,11 @@ export const OPERATOR_ROUTES = {
     },
   },
 } satisfies OperatorTable
+
+/** @throws PackGradeError fmr_not_reached */
+function assertReached({ engine, config }: DashboardServices, fmr: number): void {
+  assertFmrReached(engine.pack, fmr, 'The contract', config.acceptPack)
+}
 
 /** Of the main file, and of the log that goes into it at the next checkpoint. */
 async function databaseBytes(file: string): Promise<{ bytes: number; log_bytes: number }> {
@@ -84,12 +98,14 @@ export const GRANT_ROUTES = {
     operatorOnly: true,
     body: bodies.tenantContract,
     async answer({ services, tenant, actor, input }) {
+      if (input.fmr !== null) assertReached(services, input.fmr)
       const contract = { ratePerSecond: input.rate_per_second, fmr: input.fmr }
       return tenantView(await services.ledger.operations.tenants.setContract(tenant, actor, contract))
     },
   },
 
   'POST /login-link': {
+    givesSecret: true,
     operatorOnly: true,
     status: 201,
     answer: async ({ services, tenant }) => ({

@@ -29,6 +29,8 @@ export interface RouteOptions {
   status?: 201
   /** The body may be as large as the API's; else a few kilobytes. */
   takesPhotos?: true
+  /** Answers with a key, a secret or a link that signs in: over a confidential channel alone. */
+  givesSecret?: true
   /** A tenant's session may not. */
   operatorOnly?: true
 }

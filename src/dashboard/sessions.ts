@@ -65,21 +65,33 @@ export class Sessions {
           )
         tenantId = link.tenantId
       }
-      await tx.insertDashboardSession({ hash: hashToken(token), tenantId, expiresAt })
-      return { tenantId, token, expiresAt }
+      const session = { tenantId, token, expiresAt }
+      await tx.insertDashboardSession({ hash: this.hash(session), tenantId, expiresAt })
+      return session
     })
   }
 
   /** @throws DashboardError not_signed_in */
   async find({ headers }: Pick<IncomingRequest, 'headers'>): Promise<Session> {
     const token = cookieOf(headers.cookie)
-    const found = token && (await this.store.read.dashboardSession(hashToken(token), this.clock.now()))
+    if (token === null) throw new DashboardError('not_signed_in')
+    const { read } = this.store
+    const now = this.clock.now()
+    const ofTenant = await read.dashboardSession(hashToken(token), now)
+    const found = ofTenant?.tenantId
+      ? ofTenant
+      : await read.dashboardSession(this.hash({ tenantId: null, token }), now)
     if (!found) throw new DashboardError('not_signed_in')
     return { tenantId: found.tenantId, token, expiresAt: found.expiresAt }
   }
 
-  async signOut({ token }: Session): Promise<void> {
-    await this.store.transaction((tx) => tx.deleteDashboardSession(hashToken(token)))
+  async signOut(session: Session): Promise<void> {
+    await this.store.transaction((tx) => tx.deleteDashboardSession(this.hash(session)))
+  }
+
+  /** What a session is stored under. The operator's is bound to the password: with another one, nobody finds it any more. */
+  private hash({ tenantId, token }: Pick<Session, 'tenantId' | 'token'>): Buffer {
+    return hashToken(tenantId === null ? `${token}.${this.operatorPassword.fingerprint}` : token)
   }
 
   cookie({ token }: Session): string {

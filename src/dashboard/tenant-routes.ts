@@ -15,12 +15,12 @@ export const TENANT_ROUTES = {
       const now = clock.now()
       const keys = await ledger.store.read.apiKeys(tenant.id)
       const secrets = await ledger.store.read.signingSecrets(tenant.id, now)
-      const fmr = tenant.fmr ?? config.fmr
+      const { fmr, threshold } = services.operatingPoint(tenant.fmr ?? config.fmr)
       return {
         ...tenantView(tenant),
         now: isoTime(now),
         fmr_in_force: fmr,
-        threshold: services.threshold(fmr),
+        threshold,
         model: services.engine.pack.modelId,
         urls: urls(),
         keys: keys.map((key) => keyWithRate(key, tenant, services)),
@@ -48,12 +48,14 @@ export const TENANT_ROUTES = {
   },
 
   'POST /keys/reveal': {
+    givesSecret: true,
     answer: async ({ services, tenant, actor }) => ({
       key: await services.ledger.operations.keys.revealProduction(tenant, actor),
     }),
   },
 
   'POST /keys/reissue': {
+    givesSecret: true,
     body: bodies.keyReissue,
     async answer({ services, tenant, actor, input: { type, grace_seconds } }) {
       const { keys } = services.ledger.operations
@@ -69,6 +71,7 @@ export const TENANT_ROUTES = {
   },
 
   'POST /rotate-signing': {
+    givesSecret: true,
     body: bodies.rotation,
     async answer({ services, tenant, actor, input }) {
       const rotation = await services.ledger.operations.keys.rotateSigning(tenant, actor, input.force)
@@ -101,14 +104,14 @@ export function tenantView(tenant: TenantRecord): TenantView {
 }
 
 function keyWithRate(key: ApiKeyRecord, tenant: TenantRecord, services: DashboardServices): KeyView {
-  const contract = services.ledger.tenancy.rateContract({ tenant, key })
+  const contract = services.ledger.tenancy.rateContract(tenant, key.type)
   return {
     ...keyView(key),
     state: keyState(key, services.clock.now()),
     rate: {
       per_second: contract.ratePerSecond,
       burst: contract.burst,
-      remaining: services.rateLimiter.remaining(key.id, contract),
+      remaining: services.rateLimiter.remaining(contract.holder, contract),
     },
   }
 }

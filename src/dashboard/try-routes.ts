@@ -5,6 +5,8 @@ import { ApiError } from '../api-error.js'
 import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import { parseApiKey } from '../tenancy/api-key.js'
+import { assertAllowed } from '../tenancy/rate-limiter.js'
+import { engineShare } from '../v1/engine-share.js'
 import { livenessView, qualityView } from '../v1/views.js'
 import * as bodies from './bodies.js'
 import { DashboardError } from './dashboard-error.js'
@@ -15,11 +17,15 @@ export const TRY_ROUTES = {
   'POST /try/inspect': {
     body: bodies.inspection,
     takesPhotos: true,
-    async answer({ services, input, request, deadlineMs }) {
+    async answer({ services, tenant, input, request, deadlineMs }) {
+      // Nobody's verdict waits for it, so it counts as a call in the sandbox.
+      const contract = services.ledger.tenancy.rateContract(tenant, 'sandbox')
+      assertAllowed(services.rateLimiter.take(contract.holder, contract))
       const image = Buffer.from(input.image, 'base64')
       const { samples, timingsMs } = await services.engine.enrol([image], {
         signal: request.signal,
         deadlineMs,
+        share: engineShare(contract, 'sandbox'),
       })
       const { box, landmarks, quality, liveness } = samples[0]!
       return {

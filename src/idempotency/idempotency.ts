@@ -1,5 +1,5 @@
 /** The 24-hour idempotency window: one execution a key, its response kept sealed and given again. */
-import { createHash, createHmac } from 'node:crypto'
+import { createHash, createHmac, webcrypto } from 'node:crypto'
 import { ApiError, retryAfter } from '../api-error.js'
 import { type Clock, DAY_MS } from '../clock.js'
 import type { Environment } from '../config.js'
@@ -9,7 +9,9 @@ import type { IdempotencyRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
 
+const { subtle } = webcrypto
 const WINDOW_MS = DAY_MS
+const MOST_HASHED_HERE_BYTES = 2 ** 20
 const KEY = /^[\x20-\x7e]{1,255}$/
 
 export interface KeptResponse {
@@ -58,14 +60,14 @@ export class Idempotency {
     const scope = createHmac('sha256', this.keys.lookup)
       .update(`idempotency\0${tenantId}\0${environment}\0${method}\0${path}\0${key}`)
       .digest()
-    const payloadHash = createHash('sha256').update(rawBody).digest()
+    const payloadHash = await sha256(rawBody)
     const name = scope.toString('hex')
     const running = this.running.get(name)
     if (running !== undefined) {
       if (running !== payloadHash.toString('hex')) throw new ApiError('idempotency_key_reused')
       throw new ApiError('idempotency_in_progress', { headers: retryAfter(1) })
     }
-    // Claimed before the first await, so that no second request can slip in between.
+    // Claimed before another await, so that no second request can slip in between.
     this.running.set(name, payloadHash.toString('hex'))
     const release = () => void this.running.delete(name)
     try {
@@ -109,4 +111,10 @@ export class Idempotency {
     if (found?.subject.id !== subjectId) throw new Error('a kept response outlived its user')
     return { current: this.vault.dataKey(found.subject), others: [] }
   }
+}
+
+/** Elsewhere than on this thread where it takes longer than handing it over: 8 MiB take some 15 ms without SHA instructions. */
+async function sha256(bytes: Uint8Array): Promise<Buffer> {
+  if (bytes.length <= MOST_HASHED_HERE_BYTES) return createHash('sha256').update(bytes).digest()
+  return Buffer.from(await subtle.digest('SHA-256', bytes))
 }

@@ -4,14 +4,16 @@
  */
 import { ApiError, type ErrorCode, retryAfter } from '../api-error.js'
 import type { AuditLog } from '../audit/audit-log.js'
-import { kernels } from '../biometrics/kernels/kernels.js'
-import { BiometricError } from '../biometrics/types.js'
+import { BiometricError, type FlowShare } from '../biometrics/types.js'
 import type { Config } from '../config.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import type { Idempotency } from '../idempotency/idempotency.js'
-import { type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
+import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
+import type { TenantContract } from '../tenancy/tenancy.js'
 import type { Call, Endpoint } from '../v1/endpoint.js'
+import { engineShare } from '../v1/engine-share.js'
 import type { Answer } from './answer.js'
+import { isConfidential } from './confidential.js'
 import { EndpointRunner } from './endpoint-runner.js'
 import type { IncomingRequest, WholeReply } from './listener.js'
 import type { Identity } from './recent-callers.js'
@@ -34,14 +36,15 @@ export interface ApiServerParts extends AuthenticatorParts, SignerParts, Recorde
   audit: AuditLog
   /** Null where traces are not asked for. */
   tracing: Tracing | null
-  /** The engine's queue is full: one more request would be refused. */
-  isSaturated: () => boolean
+  /** The engine has no place for one more request of this share. */
+  isSaturated: (share: FlowShare) => boolean
 }
 
 /** An admitted request, read whole. */
 interface Admitted {
   route: Route
   identity: Identity
+  share: FlowShare
   body: Buffer
   deadlineMs: number
 }
@@ -83,10 +86,7 @@ export class ApiServer {
     const answer = await this.answer(request, context).catch((error) => this.refuse(error, context))
     const reply = this.signer.sign(request, context, answer)
     const durationMs = performance.now() - context.startedMs
-    const afterwards = () => {
-      if (context.body?.length) kernels.releaseMemory(context.body)
-      this.recorder.record(request, context, answer, durationMs)
-    }
+    const afterwards = () => this.recorder.record(request, context, answer, durationMs)
     return { ...reply, afterwards }
   }
 
@@ -99,14 +99,17 @@ export class ApiServer {
     // An unknown address is told as such whoever asks; the caller, where known, only decides who signs.
     const route = context.route ?? this.router.refuse(request)
     if ('refusal' in identified) throw identified.refusal
-    this.limitRate(identified, context)
+    const contract = this.limitRate(identified, context)
+    // Before a kept response is looked for: a replay hands out the same secret.
+    if (route.endpoint.answersWithSecret && !isConfidential(request, this.parts.config))
+      throw new ApiError('insecure_channel')
     // Before the body is read: what is refused must cost as little as can be, or refusals would starve the admitted.
-    if (route.endpoint.usesEngine && this.parts.isSaturated())
+    const share = engineShare(contract, this.parts.environment)
+    if (route.endpoint.usesEngine && this.parts.isSaturated(share))
       throw new ApiError('overloaded', { headers: retryAfter(OVERLOAD_RETRY_SECONDS) })
     const deadlineMs = context.startedMs + this.parts.config.deadlineMs
-    const body = await request.body(deadlineMs)
-    context.body = body
-    return this.execute(request, context, { route, identity: identified, body, deadlineMs })
+    const body = await request.body(deadlineMs, route.endpoint.maxBodyBytes)
+    return this.execute(request, context, { route, identity: identified, share, body, deadlineMs })
   }
 
   /** Whose request it is, and whose secrets sign its reply; or why that is not known. */
@@ -125,13 +128,13 @@ export class ApiServer {
     }
   }
 
-  private limitRate({ caller }: Identity, context: RequestContext): void {
-    const { tenancy, rateLimiter } = this.parts
-    const contract = tenancy.rateContract(caller)
-    const decision = rateLimiter.take(caller.key.id, contract)
+  private limitRate({ caller }: Identity, context: RequestContext): TenantContract {
+    const { tenancy, rateLimiter, environment } = this.parts
+    const contract = tenancy.rateContract(caller.tenant, environment)
+    const decision = rateLimiter.take(contract.holder, contract)
     Object.assign(context.headers, rateLimitHeaders(contract, decision))
-    if (!decision.allowed)
-      throw new ApiError('rate_limited', { headers: retryAfter(decision.retryAfterSeconds) })
+    assertAllowed(decision)
+    return contract
   }
 
   /** Once for an idempotency key: a repeat gets the kept response. */
@@ -140,7 +143,7 @@ export class ApiServer {
     context: RequestContext,
     admitted: Admitted,
   ): Promise<Answer> {
-    const { route, identity, body, deadlineMs } = admitted
+    const { route, identity, share, body, deadlineMs } = admitted
     const begun = await this.beginExecution(request, admitted)
     if (begun && 'replay' in begun) {
       context.headers['X-Svc-Idempotent-Replay'] = 'true'
@@ -158,7 +161,7 @@ export class ApiServer {
         requestId: context.requestId,
         deadlineMs,
         signal: request.signal,
-        confidential: this.isConfidential(request),
+        share,
         timings: context.timings,
         defer: (cleanUp) => void cleanUps.push(cleanUp),
       }
@@ -195,12 +198,4 @@ export class ApiServer {
       close: refusal.code === 'body_too_large' || refusal.code === 'shutting_down',
     }
   }
-
-  private isConfidential(request: IncomingRequest): boolean {
-    return request.encrypted || this.parts.config.tlsTerminatedUpstream || isLoopback(request.remoteAddress)
-  }
-}
-
-function isLoopback(address: string): boolean {
-  return /^127\./.test(address) || /^(?:0000:){7}0001$/.test(address)
 }

@@ -5,6 +5,7 @@
 import type { ApiError } from '../api-error.js'
 import type { ListenAddress } from '../config.js'
 import { CodedError } from '../errors.js'
+import type { BodyShare } from './body-budget.js'
 
 export interface IncomingRequest {
   /** As sent, in its own case. */
@@ -26,9 +27,9 @@ export interface IncomingRequest {
   /** Aborted when the caller hangs up before the reply. */
   signal: AbortSignal
   /**
-   * The whole body, in memory of its own that the caller may release; empty for none.
+   * The whole body; empty for none. Its memory is the listener's, which frees it when the handler is done.
    * @param limitBytes where it is less than the listener's
-   * @throws ApiError body_too_large, deadline_exceeded, malformed_request, request_timeout
+   * @throws ApiError body_too_large, deadline_exceeded, overloaded, malformed_request, request_timeout
    */
   body(deadlineMs: number, limitBytes?: number): Promise<Buffer>
 }
@@ -71,6 +72,8 @@ export interface ListenerOptions {
   address: ListenAddress
   tls?: { certFile: string; keyFile: string } | undefined
   maxBodyBytes: number
+  /** What the bodies of this listener may hold of memory together. */
+  bodies: BodyShare
   limits: ConnectionLimits
   /** Must not throw; when it rejects all the same, the caller gets a bare 500. */
   handler: (request: IncomingRequest) => Promise<Reply>

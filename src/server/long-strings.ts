@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto'
 
 /** Shorter strings are not worth it. */
 const LONG_BYTES = 2048
-/** A body with more strings than any request of ours has is parsed the ordinary way, so that it cannot make this slow. */
-const MOST_STRINGS = 256
+/** Photos that are longer, of one body together, have to come without escapes: these are taken out byte by byte. */
+const MOST_ESCAPED_BYTES = 4 * 2 ** 20
 const QUOTE = 0x22
+const SLASH = 0x2f
 const BACKSLASH = 0x5c
 /** Stands for the nth cut; not to be guessed, so that no caller can write one. */
 const MARK = `cut:${randomBytes(16).toString('hex')}:`
@@ -13,48 +14,92 @@ const MARK = `cut:${randomBytes(16).toString('hex')}:`
 export interface CutJson {
   /** The document with every long string replaced by a mark. */
   text: string
-  /** What was cut: the bytes between the quotes. */
+  /** What was cut: the bytes of the strings. */
   cuts: Buffer[]
+  /** Bytes beside the cuts, their quotes included. */
+  leftBytes: number
 }
 
 /**
- * Cuts every string of at least 2 KiB that holds no escape; what it holds otherwise is for its reader to judge.
+ * Cuts every string of at least 2 KiB that holds no escape but `\/`; what it holds otherwise is for its reader to judge.
  * @param body UTF-8
- * @returns null where nothing is to be gained
+ * @param mostBytes what may be left beside the cuts: all work but one look at each byte is bounded by it
+ * @returns null where more is left
  */
-export function cutLongStrings(body: Buffer): CutJson | null {
-  if (body.length < LONG_BYTES) return null
+export function cutLongStrings(body: Buffer, mostBytes: number): CutJson | null {
+  if (body.length < LONG_BYTES) return { text: body.toString('utf8'), cuts: [], leftBytes: body.length }
   const cuts: Buffer[] = []
-  let text = ''
+  const parts: string[] = []
   let copied = 0
-  let strings = 0
-  for (let open = body.indexOf(QUOTE); open >= 0; ) {
-    if (++strings > MOST_STRINGS) return null
-    const close = closingQuote(body, open)
-    if (close < 0) break
-    const content = body.subarray(open + 1, close)
-    if (content.length >= LONG_BYTES && !content.includes(BACKSLASH)) {
-      text += body.toString('utf8', copied, open + 1) + MARK + cuts.length
+  let left = 0
+  let escapedBytes = 0
+  for (let at = 0; at < body.length; ) {
+    if (body[at] !== QUOTE) {
+      if (++left > mostBytes) return null
+      at++
+      continue
+    }
+    const close = closingQuote(body, at, mostBytes - left)
+    if (close < 0) return null
+    let content: Buffer | null = close - at > LONG_BYTES ? body.subarray(at + 1, close) : null
+    if (content?.includes(BACKSLASH)) {
+      escapedBytes += content.length
+      content = escapedBytes <= MOST_ESCAPED_BYTES ? unescaped(content) : null
+    }
+    if (content) {
+      parts.push(body.toString('utf8', copied, at + 1), MARK, String(cuts.length))
       cuts.push(content)
       copied = close
-    }
-    open = body.indexOf(QUOTE, close + 1)
+      left += 2
+    } else left += close + 1 - at
+    if (left > mostBytes) return null
+    at = close + 1
   }
-  if (cuts.length === 0) return null
-  return { text: text + body.toString('utf8', copied), cuts }
+  parts.push(body.toString('utf8', copied))
+  return { text: parts.join(''), cuts, leftBytes: left }
 }
 
-/** The nth cut, where `value` is its mark. */
-export function cutOf(value: unknown, cuts: Buffer[]): Buffer | undefined {
+/** The number of the cut whose mark `value` is. */
+export function cutNumber(value: unknown): number | undefined {
   if (typeof value !== 'string' || !value.startsWith(MARK)) return undefined
-  return cuts[Number(value.slice(MARK.length))]
+  return Number(value.slice(MARK.length))
 }
 
-function closingQuote(body: Buffer, open: number): number {
+/** The document with these cuts in their places again. */
+export function putBackText(
+  { text, cuts }: Pick<CutJson, 'text' | 'cuts'>,
+  numbers: readonly number[],
+): string {
+  return numbers.reduce(
+    (document, number) =>
+      // A function, because `$` has a meaning in a replacement.
+      document.replace(`"${MARK}${number}"`, () => `"${cuts[number]!.toString('utf8')}"`),
+    text,
+  )
+}
+
+/**
+ * Where the string ends, or the document does; -1 where a backslash stands before a quote and it is too long to be left as it is: nobody
+ * cuts it, and a search that stops at each quote would take a second for a few megabytes of them.
+ */
+function closingQuote(body: Buffer, open: number, mostBytes: number): number {
   for (let close = body.indexOf(QUOTE, open + 1); close >= 0; close = body.indexOf(QUOTE, close + 1)) {
     let backslashes = 0
-    while (body[close - 1 - backslashes] === BACKSLASH) backslashes++
+    while (body[close - 1 - backslashes] === BACKSLASH && backslashes <= mostBytes) backslashes++
+    if (backslashes === 0) return close
+    if (close - open > mostBytes) return -1
     if (backslashes % 2 === 0) return close
   }
-  return -1
+  return body.length
+}
+
+/** Null where it holds an escape other than `\/`, which some languages write for each slash of their base64. */
+function unescaped(content: Buffer): Buffer | null {
+  const out = Buffer.allocUnsafeSlow(content.length)
+  let to = 0
+  for (let from = 0; from < content.length; from++) {
+    if (content[from] === BACKSLASH && content[++from] !== SLASH) return null
+    out[to++] = content[from]!
+  }
+  return out.subarray(0, to)
 }

@@ -23,8 +23,8 @@ export interface StartLine {
   target: string
 }
 
-/** Nothing that could be read as one. */
-const ILLEGIBLE: StartLine = { method: '', target: '' }
+/** Nothing that could be read as one of HTTP/1.1. */
+export const ILLEGIBLE: StartLine = { method: '', target: '' }
 const START_LINE = /^(\S{1,32}) (\S{1,8192}) HTTP\/1\.1$/
 
 /**

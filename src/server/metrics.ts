@@ -6,6 +6,7 @@ import type { Store } from '../storage/store.js'
 import type { Effect } from '../v1/endpoint.js'
 import { STAGES } from '../v1/stages.js'
 import { VERSION } from '../version.js'
+import type { BodyBudget } from './body-budget.js'
 import { engineMetrics } from './engine-metrics.js'
 import type { Observation } from './observation.js'
 import { watchStore } from './store-metrics.js'
@@ -74,6 +75,28 @@ export class Metrics {
       labelNames: ['transport', 'version', 'reason'],
       registers: this.registers,
     }).set({ transport: name, version, reason }, 1)
+  }
+
+  watchBodies(bodies: BodyBudget): void {
+    const gauge = (name: string, help: string, read: () => number) =>
+      new Gauge({
+        name,
+        help,
+        registers: this.registers,
+        collect() {
+          this.set(read())
+        },
+      })
+    gauge(
+      'countersign_unanswered_body_bytes',
+      'Memory that the bodies of requests without an answer hold.',
+      () => bodies.heldBytes,
+    )
+    gauge(
+      'countersign_unanswered_body_peak_bytes',
+      'The most that it has been since the start.',
+      () => bodies.peakBytes,
+    )
   }
 
   watchStore(store: Store): void {

@@ -14,7 +14,7 @@ const STALL_MS = 15_000
  * After the last answer of a connection: what is still on its way in is read for this long, because the system answers bytes
  * that nobody reads with a reset, which may overtake the answer.
  */
-const LINGER_MS = 2000
+export const LINGER_MS = 2000
 
 export class NodeExchange {
   /** Called once, when the reply is written or nobody waits for it any more. */

@@ -15,8 +15,8 @@ import {
   type ListenerOptions,
   type Reply,
 } from './listener.js'
-import { type ParserError, refusalOf, type StartLine, startLineOf } from './malformed-request.js'
-import { NodeExchange } from './node-exchange.js'
+import { ILLEGIBLE, type ParserError, refusalOf, type StartLine, startLineOf } from './malformed-request.js'
+import { LINGER_MS, NodeExchange } from './node-exchange.js'
 import { peerAddress } from './peer-address.js'
 import { RequestBody } from './request-body.js'
 
@@ -134,13 +134,14 @@ class Door {
     const headers = legibleHeaders(message)
     const method = message.method!
     const target = message.url!
-    if (headers === null || message.httpVersion !== '1.1' || !target.startsWith('/')) {
+    const isSpoken = message.httpVersion === '1.1'
+    if (headers === null || !isSpoken || !target.startsWith('/')) {
       message.resume()
-      this.refuse(socket, new ApiError('malformed_request'), { method, target })
+      this.refuse(socket, new ApiError('malformed_request'), isSpoken ? { method, target } : ILLEGIBLE)
       return
     }
     let isContinued = !awaitsContinue
-    const body = new RequestBody(headers, this.options.maxBodyBytes, () => {
+    const body = new RequestBody(headers, this.options.maxBodyBytes, this.options.bodies, () => {
       if (!isContinued) response.writeContinue()
       isContinued = true
       message.on('data', (chunk: Buffer) => body.push(chunk))
@@ -178,7 +179,7 @@ class Door {
   private refuse(socket: Socket, malformed: ApiError, line: StartLine): void {
     const connection = this.connectionOf(socket)
     const exchange = new NodeExchange(socket, null, line.method === 'HEAD')
-    const body = new RequestBody(NO_HEADERS, 0)
+    const body = new RequestBody(NO_HEADERS, 0, this.options.bodies)
     connection.exchange = exchange
     connection.body = body
     connection.isLast = true
@@ -221,14 +222,24 @@ class Door {
       body.abort()
     }
     const answer = (reply: Reply) => {
-      connection.isLast ||= (reply.close ?? false) || mustClose()
+      connection.isLast ||= (reply.close ?? false) || body.isOverdue || mustClose()
       exchange.reply(reply, connection.isLast)
+      body.release()
+      if (connection.message && !connection.isLast) awaitRest(connection.message)
       // What is written leaves at the end of this turn of the event loop.
       if (reply.afterwards) setImmediate(reply.afterwards)
     }
     const handled = async () => this.options.handler(request)
     handled().then(answer, () => answer(BARE_FAILURE))
   }
+}
+
+/** The rest of a body whose request is answered without it is read and dropped; where it does not come soon, the connection goes. */
+function awaitRest(message: IncomingMessage): void {
+  if (message.complete) return
+  const timer = setTimeout(() => message.complete || message.socket.destroy(), LINGER_MS)
+  message.once('end', () => clearTimeout(timer))
+  message.once('close', () => message.complete && clearTimeout(timer))
 }
 
 const NO_HEADERS: RequestHeaders = Object.freeze(Object.create(null))

@@ -109,14 +109,16 @@ function operation(endpoint: EndpointDescription): Json {
   }
   if (endpoint.alternative) {
     const { status, schema, description } = endpoint.alternative
-    const errors = responses[status]!
-    responses[status] = {
-      ...errors,
-      description: `${description} ${errors.description as string}`,
-      content: {
-        'application/json': { schema: { anyOf: [schema, { $ref: '#/components/schemas/Error' }] } },
-      },
-    }
+    const errors = responses[status]
+    responses[status] = errors
+      ? {
+          ...errors,
+          description: `${description} ${errors.description as string}`,
+          content: {
+            'application/json': { schema: { anyOf: [schema, { $ref: '#/components/schemas/Error' }] } },
+          },
+        }
+      : answer(endpoint.alternative)
   }
   return {
     operationId: endpoint.id,

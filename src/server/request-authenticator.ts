@@ -5,6 +5,7 @@ import { type Store, StoreUnavailableError } from '../storage/store.js'
 import type { SigningSecrets } from '../tenancy/signing-secrets.js'
 import type { Tenancy } from '../tenancy/tenancy.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
+import type { ClientAddresses } from './client-address.js'
 import type { IncomingRequest } from './listener.js'
 import { type Identity, RecentCallers } from './recent-callers.js'
 import type { WrongKeys } from './wrong-keys.js'
@@ -15,14 +16,11 @@ export interface AuthenticatorParts {
   tenancy: Tenancy
   secrets: SigningSecrets
   wrongKeys: WrongKeys
+  addresses: ClientAddresses
 }
 
-const WRONG_KEY = new Set<ErrorCode>([
-  'malformed_api_key',
-  'invalid_api_key',
-  'revoked_api_key',
-  'wrong_environment',
-])
+/** Not `wrong_environment`: only a key that is valid elsewhere is told so. */
+const WRONG_KEY = new Set<ErrorCode>(['malformed_api_key', 'invalid_api_key', 'revoked_api_key'])
 
 export class RequestAuthenticator {
   private readonly recent = new RecentCallers()
@@ -34,21 +32,17 @@ export class RequestAuthenticator {
    * @throws ApiError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, rate_limited
    * @throws StoreUnavailableError
    */
-  async authenticate(
-    { headers, remoteAddress }: IncomingRequest,
-    endpoint: EndpointDescription | undefined,
-  ): Promise<Identity> {
-    const { tenancy, secrets, store, environment, wrongKeys } = this.parts
-    const { authorization } = headers
+  async authenticate(request: IncomingRequest, endpoint: EndpointDescription | undefined): Promise<Identity> {
+    const { tenancy, secrets, store, environment, wrongKeys, addresses } = this.parts
+    const { authorization } = request.headers
     try {
       const caller = await tenancy.authenticate(authorization, environment)
-      assertNotGuessing(wrongKeys.right(remoteAddress, caller.key.id))
       const identity = { caller, secrets: await secrets.active(store.read, caller.tenant.id) }
       if (endpoint?.answersWithoutStore) this.recent.remember(authorization, identity)
       return identity
     } catch (error) {
       if (error instanceof ApiError && WRONG_KEY.has(error.code))
-        assertNotGuessing(wrongKeys.wrong(remoteAddress))
+        assertNotGuessing(wrongKeys.wrong(addresses.of(request)))
       if (error instanceof StoreUnavailableError && endpoint?.answersWithoutStore) {
         const identity = this.recent.find(authorization)
         if (identity) return identity

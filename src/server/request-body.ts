@@ -1,31 +1,42 @@
-/** A request's body on its way in: bounded, in memory of its own, and given up at its deadline. */
-import { ApiError } from '../api-error.js'
+/** A request's body on its way in: bounded, counted, in memory of its own, given up at its deadline and freed with its answer. */
+import { ApiError, retryAfter } from '../api-error.js'
+import { kernels } from '../biometrics/kernels/kernels.js'
+import type { BodyShare } from './body-budget.js'
 import type { RequestHeaders } from './framing.js'
 
 /** What a request without a body has. */
 const NO_BODY = Buffer.alloc(0)
+const OVERLOAD_RETRY_SECONDS = 1
 
 export class RequestBody {
   private chunks: Buffer[] = []
-  /** Of the announced size, filled as it arrives. */
+  /** Of the announced size, made when somebody asks for the body and filled as it arrives. */
   private buffer: Buffer | null = null
   private received = 0
+  /** Of the share, for what is in memory. */
+  private taken = 0
   /** As announced; null for a chunked body. */
   private readonly expected: number | null
   private whole: Buffer | null = null
   private failure: Error | null = null
   private settle: (() => void) | null = null
+  private hasEnded = false
+  private isLate = false
+  private isAsked = false
 
   /** @param demand called when somebody waits for a body that has not come: a transport may leave it in the socket until then */
   constructor(
     headers: RequestHeaders,
     private limitBytes: number,
+    private readonly share: BodyShare,
     private readonly demand: () => void = () => {},
   ) {
     const length = headers['content-length']
     this.expected = headers['transfer-encoding'] === undefined ? Number(length ?? 0) : null
-    if (this.expected === 0) this.whole = NO_BODY
-    else this.limit(limitBytes)
+    if (this.expected === 0) {
+      this.whole = NO_BODY
+      this.hasEnded = true
+    } else this.limit(limitBytes)
   }
 
   /** False where none was announced, or too much. */
@@ -33,26 +44,42 @@ export class RequestBody {
     return !this.whole && !this.failure
   }
 
+  /** More of it may come, wanted or not. */
+  get isUnderWay(): boolean {
+    return !this.hasEnded
+  }
+
+  /** It did not arrive in its time: nobody waits for the rest. */
+  get isOverdue(): boolean {
+    return this.isLate
+  }
+
+  /** Somebody waits for it, or has. */
+  get isDemanded(): boolean {
+    return this.isAsked
+  }
+
   /** The chunk is only lent: its bytes are copied. */
   push(chunk: Uint8Array): void {
     if (!this.isExpected) return
-    this.received += chunk.byteLength
+    const size = chunk.byteLength
+    this.received += size
     if (this.received > this.limitBytes) this.fail(tooLarge(this.limitBytes))
-    else if (this.expected === null) {
-      const copy = Buffer.allocUnsafeSlow(chunk.byteLength)
+    else if (!this.take(size)) this.fail(overloaded())
+    else if (this.buffer) this.buffer.set(chunk, this.received - size)
+    else {
+      const copy = Buffer.allocUnsafeSlow(size)
       copy.set(chunk)
       this.chunks.push(copy)
-    } else {
-      this.buffer ??= Buffer.allocUnsafeSlow(this.expected)
-      this.buffer.set(chunk, this.received - chunk.byteLength)
     }
   }
 
-  /** Everything was pushed. */
+  /** Everything was pushed, wanted or not. */
   end(): void {
+    this.hasEnded = true
     if (!this.isExpected) return
-    this.whole = this.buffer ?? concat(this.chunks, this.received)
-    this.chunks = []
+    this.whole = this.buffer ?? this.joined(this.received)
+    this.buffer = null
     this.settle?.()
   }
 
@@ -60,7 +87,7 @@ export class RequestBody {
   fail(error: Error): void {
     if (!this.isExpected) return
     this.failure = error
-    this.chunks = []
+    this.free()
     this.settle?.()
   }
 
@@ -68,14 +95,30 @@ export class RequestBody {
     this.fail(new Error('the exchange ended before the body was complete'))
   }
 
-  /** @throws ApiError body_too_large, deadline_exceeded */
+  /** The request has its answer and nobody reads the body any more: its memory goes now, not when it is collected. */
+  release(): void {
+    this.abort()
+    const { whole } = this
+    if (!whole || whole === NO_BODY) return
+    this.whole = NO_BODY
+    kernels.releaseMemory(whole)
+    this.free()
+  }
+
+  /** @throws ApiError body_too_large, deadline_exceeded, overloaded */
   read(deadlineMs: number, limitBytes = this.limitBytes): Promise<Buffer> {
+    this.isAsked = true
     this.limit(limitBytes)
     if (this.failure) return Promise.reject(this.failure)
     if (this.whole) return Promise.resolve(this.whole)
+    // Not before: whoever is refused by the head has nothing made for them.
+    if (this.expected !== null) this.buffer = this.joined(this.expected)
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
-        () => this.fail(new ApiError('deadline_exceeded', { message: 'The body did not arrive in time.' })),
+        () => {
+          this.isLate = true
+          this.fail(new ApiError('deadline_exceeded', { message: 'The body did not arrive in time.' }))
+        },
         Math.max(0, deadlineMs - performance.now()),
       )
       this.settle = () => {
@@ -91,18 +134,40 @@ export class RequestBody {
     this.limitBytes = Math.min(this.limitBytes, limitBytes)
     if (Math.max(this.expected ?? 0, this.received) <= this.limitBytes) return
     this.failure ??= tooLarge(this.limitBytes)
-    this.chunks = []
+    this.free()
   }
-}
 
-/** As `Buffer.concat`, but never in Node's shared pool: the body's memory is the reader's to release. */
-function concat(chunks: readonly Buffer[], length: number): Buffer {
-  const whole = Buffer.allocUnsafeSlow(length)
-  let offset = 0
-  for (const chunk of chunks) offset += chunk.copy(whole, offset)
-  return whole
+  /** What has come so far, in front of one memory of this size: never in Node's shared pool, so that it can be released. */
+  private joined(size: number): Buffer {
+    const whole = Buffer.allocUnsafeSlow(size)
+    let offset = 0
+    for (const chunk of this.chunks.splice(0)) {
+      offset += chunk.copy(whole, offset)
+      kernels.releaseMemory(chunk)
+    }
+    return whole
+  }
+
+  private take(bytes: number): boolean {
+    if (!this.share.take(bytes)) return false
+    this.taken += bytes
+    return true
+  }
+
+  /** A connection that trickles on keeps this object, and would keep its memory. */
+  private free(): void {
+    for (const chunk of this.chunks.splice(0)) kernels.releaseMemory(chunk)
+    if (this.buffer) kernels.releaseMemory(this.buffer)
+    this.buffer = null
+    this.share.give(this.taken)
+    this.taken = 0
+  }
 }
 
 function tooLarge(limitBytes: number): ApiError {
   return new ApiError('body_too_large', { message: `The body is larger than ${limitBytes} bytes.` })
+}
+
+function overloaded(): ApiError {
+  return new ApiError('overloaded', { headers: retryAfter(OVERLOAD_RETRY_SECONDS) })
 }

@@ -16,6 +16,4 @@ export interface RequestContext {
   readonly headers: Record<string, string>
   /** Null until the caller is known. */
   identity: Identity | null
-  /** To be released when the reply is written. */
-  body?: Buffer
 }

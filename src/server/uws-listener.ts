@@ -20,6 +20,13 @@ import {
 import { peerAddress } from './peer-address.js'
 import { RequestBody } from './request-body.js'
 
+/** How long the rest of a body may take whose request is answered without it: then the connection is closed with the answer. */
+const LINGER_MS = 1000
+
+// Its version is nobody's business: this leaves out the header that names it.
+const { _cfg: configure } = uws as unknown as { _cfg?: (option: string) => void }
+configure?.('silent')
+
 /** @throws ListenError when the address is in use or the certificate does not load. */
 export async function listenOnUws(options: ListenerOptions): Promise<Listener> {
   const { address, tls } = options
@@ -59,25 +66,23 @@ function receive(
   res.onAborted(() => exchange.abort())
   try {
     inFlight.begin()
-    let body: RequestBody | undefined
-    exchange.onDone = () => {
-      inFlight.end()
-      // A reply before the end of the body was a refusal: the rest is not kept.
-      body?.abort()
-    }
+    exchange.onDone = () => inFlight.end()
     const headers = readHeaders((add) => req.forEach(add))
     if (headers === null) {
       res.close()
       return
     }
     const method = req.getCaseSensitiveMethod()
-    body = new RequestBody(headers, options.maxBodyBytes)
-    const reader = body
+    const body = new RequestBody(headers, options.maxBodyBytes, options.bodies, () => exchange.resume())
+    exchange.body = body
     // Data must be asked for before this function returns.
-    if (reader.isExpected)
+    if (body.isUnderWay)
       res.onData((chunk, isLast) => {
-        reader.push(new Uint8Array(chunk))
-        if (isLast) reader.end()
+        body.push(new Uint8Array(chunk))
+        if (isLast) {
+          body.end()
+          exchange.bodyCame()
+        } else if (!body.isDemanded) exchange.pause()
       })
     const request: IncomingRequest = {
       method,
@@ -89,7 +94,7 @@ function receive(
       get signal() {
         return exchange.signal
       },
-      body: (deadlineMs, limitBytes) => reader.read(deadlineMs, limitBytes),
+      body: (deadlineMs, limitBytes) => body.read(deadlineMs, limitBytes),
     }
     const isLast = isLastOfConnection(headers)
     // What is written in the turn of the event loop that brought the request leaves when this function's caller is done.
@@ -100,11 +105,15 @@ function receive(
     options.handler(request).then(
       (reply) => {
         exchange.reply(isLast ? { ...reply, close: true } : reply, method === 'HEAD')
+        body.release()
         const { afterwards } = reply
         if (afterwards && isSameTurn) setImmediate(afterwards)
         else afterwards?.()
       },
-      () => exchange.reply(BARE_FAILURE, method === 'HEAD'),
+      () => {
+        exchange.reply(BARE_FAILURE, method === 'HEAD')
+        body.release()
+      },
     )
   } catch {
     exchange.reply(BARE_FAILURE, false)
@@ -114,10 +123,14 @@ function receive(
 /** The life of one response: written once, or aborted by the caller. */
 class Exchange {
   onDone: () => void = () => {}
+  body: RequestBody | null = null
   private state: 'open' | 'replied' | 'aborted' = 'open'
   private controller: AbortController | null = null
   /** Ends the wait of a stream for its caller. */
-  private resume: () => void = () => {}
+  private drained: () => void = () => {}
+  /** Ends the wait for the rest of a body that nobody wants. */
+  bodyCame: () => void = () => {}
+  private isPaused = false
 
   constructor(private readonly res: uws.HttpResponse) {}
 
@@ -132,15 +145,49 @@ class Exchange {
     if (this.state !== 'open') return
     this.state = 'aborted'
     this.controller?.abort()
-    this.resume()
+    this.drained()
+    this.bodyCame()
+    this.body?.abort()
     this.onDone()
+  }
+
+  /** Leaves the rest of the body in the socket. */
+  pause(): void {
+    if (this.state !== 'open' || this.isPaused) return
+    this.isPaused = true
+    this.res.pause()
+  }
+
+  resume(): void {
+    if (this.state !== 'open' || !this.isPaused) return
+    this.isPaused = false
+    this.res.resume()
   }
 
   reply(reply: Reply, headOnly: boolean): void {
     if (this.state !== 'open') return
+    const { body } = this
+    this.resume()
+    if (body?.isUnderWay && !reply.close && !body.isOverdue)
+      return void this.replyAfterBody(body, reply, headOnly)
+    const last = body?.isUnderWay ? { ...reply, close: true } : reply
     // Closing inside the handler would let a second request of the same packet run; a turn later, the socket is gone with it.
-    if (reply.close) setImmediate(() => this.write(reply, headOnly))
-    else this.write(reply, headOnly)
+    if (last.close) setImmediate(() => this.write(last, headOnly))
+    else this.write(last, headOnly)
+  }
+
+  /**
+   * Whoever is still sending a body that is refused unread sends it in vain, but its connection stays: a closed one would reset
+   * it, and the answer with it. After the answer, the socket can no longer be closed from here.
+   */
+  private replyAfterBody(body: RequestBody, reply: Reply, headOnly: boolean): void {
+    const answer = () => {
+      this.bodyCame = () => {}
+      clearTimeout(timer)
+      this.reply(body.isUnderWay ? { ...reply, close: true } : reply, headOnly)
+    }
+    const timer = setTimeout(answer, LINGER_MS)
+    this.bodyCame = answer
   }
 
   private write(reply: Reply, headOnly: boolean): void {
@@ -170,7 +217,7 @@ class Exchange {
   private async stream(reply: Reply, chunks: AsyncIterable<string>): Promise<void> {
     const { res } = this
     res.onWritable(() => {
-      this.resume()
+      this.drained()
       return true
     })
     res.cork(() => this.writeHead(reply))
@@ -180,7 +227,7 @@ class Exchange {
         // An empty one would end the body.
         if (chunk === '') continue
         const drained = new Promise<void>((resume) => {
-          this.resume = resume
+          this.drained = resume
         })
         let flows = true
         res.cork(() => {

@@ -35,10 +35,15 @@ interface Origin {
   generation?: number
 }
 
+/** With its journals: SQLite would write what an interrupted attempt left in them into the next file of that name. */
+export function removeDatabase(file: string): void {
+  for (const suffix of ['-journal', '-wal', '-shm', '']) rmSync(`${file}${suffix}`, { force: true })
+}
+
 /** Moves the data keys out of a copy of the database into a file of their own, which replaces the one there. Returns how many. */
 export function separateKeys(copy: string, keysFile: string): number {
   const partial = `${keysFile}.partial`
-  rmSync(partial, { force: true })
+  removeDatabase(partial)
   const database = new Database(copy)
   try {
     database.pragma('journal_mode = DELETE')
@@ -67,7 +72,7 @@ export function separateKeys(copy: string, keysFile: string): number {
     return count
   } finally {
     database.close()
-    rmSync(partial, { force: true })
+    removeDatabase(partial)
   }
 }
 
@@ -81,6 +86,7 @@ export function joinKeys(
   keysFile: string | null,
   target: string,
 ): { subjects: number; erased: number } {
+  removeDatabase(target)
   copyFileSync(copy, target)
   let database: Database.Database | undefined
   try {
@@ -114,7 +120,7 @@ export function joinKeys(
     return joined
   } catch (error) {
     database?.close()
-    rmSync(target, { force: true })
+    removeDatabase(target)
     throw error
   } finally {
     database?.close()

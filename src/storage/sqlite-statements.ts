@@ -170,6 +170,10 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       `UPDATE api_key SET valid_until = @validUntil WHERE tenant_id = @tenantId AND type = @type AND revoked_at IS NULL
        AND (valid_until IS NULL OR valid_until > @validUntil)`,
     ),
+    revokeGraces: database.prepare(
+      `UPDATE api_key SET revoked_at = @revokedAt WHERE tenant_id = @tenantId AND type = @type AND revoked_at IS NULL
+       AND valid_until > @revokedAt`,
+    ),
     insertSigningSecret: database.prepare(SIGNING_SECRET.insert),
     setSigningSecretEnd: database.prepare('UPDATE signing_secret SET valid_until = ? WHERE id = ?'),
     deleteEndedSigningSecrets: database.prepare(
@@ -230,6 +234,8 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     insertApiKey: async (key) => void sql.insertApiKey.run(key),
     endApiKeys: async (tenantId, type, end) =>
       ('revokedAt' in end ? sql.revokeApiKeys : sql.limitApiKeys).run({ tenantId, type, ...end }).changes,
+    endGraces: async (tenantId, type, revokedAt) =>
+      sql.revokeGraces.run({ tenantId, type, revokedAt }).changes,
     insertSigningSecret: async (secret) => void sql.insertSigningSecret.run(secret),
     setSigningSecretEnd: async (id, validUntil) => void sql.setSigningSecretEnd.run(validUntil, id),
     deleteEndedSigningSecrets: async (tenantId) => void sql.deleteEndedSigningSecrets.run(tenantId),

@@ -1,10 +1,10 @@
 /** The Store on SQLite: one writing connection with grouped commits, one reading connection, both on the calling thread. */
-import { mkdirSync, rmSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { moveIntoPlace } from '../durable-file.js'
-import { separateKeys } from './sqlite-backup.js'
+import { makeFolder, moveIntoPlace } from '../durable-file.js'
+import { removeDatabase, separateKeys } from './sqlite-backup.js'
 import { assertOurs, migrate } from './sqlite-migrations.js'
 import { sqliteReader, sqliteTransaction } from './sqlite-statements.js'
 import {
@@ -67,7 +67,7 @@ export class SqliteStore implements Store {
   static open(file: string): SqliteStore {
     let writer: Database.Database | undefined
     try {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      makeFolder(dirname(file))
       writer = new Database(file, { timeout: LOCK_PATIENCE_MS })
       // Before the first change: a file that is refused stays as it was.
       assertOurs(writer)
@@ -225,13 +225,14 @@ export class SqliteStore implements Store {
       onProgress?.(totalPages - remainingPages, totalPages)
       return BACKUP_PAGES
     }
+    removeDatabase(partial)
     try {
       await this.reader.backup(partial, { progress })
       const subjects = separateKeys(partial, keysFile)
       moveIntoPlace(partial, file)
       return { subjects }
     } finally {
-      rmSync(partial, { force: true })
+      removeDatabase(partial)
     }
   }
 

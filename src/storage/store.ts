@@ -65,6 +65,8 @@ export interface StoreTransaction extends StoreReader {
     type: Environment,
     end: { revokedAt: number } | { validUntil: number },
   ): Promise<number>
+  /** Ends at once the valid keys of a type whose end is set already. Returns how many. */
+  endGraces(tenantId: string, type: Environment, revokedAt: number): Promise<number>
   insertSigningSecret(secret: SigningSecretRecord): Promise<void>
   setSigningSecretEnd(id: string, validUntil: number): Promise<void>
   /** All of the tenant's but the current one, whatever the time. */

@@ -13,8 +13,8 @@ const NEARLY_IDENTICAL = 0.98
 export interface Capture {
   /** One an image, keyed by the user's data key. */
   digests: Buffer[]
-  /** Of the image that counted. */
-  embedding: Float32Array
+  /** Of the usable images, by their place among all. */
+  embeddings: ReadonlyMap<number, Float32Array>
 }
 
 export interface CaptureMemory {
@@ -22,13 +22,8 @@ export interface CaptureMemory {
   digest(subject: Subject, images: Buffer[], dimensions: number): Buffer[]
   /** Whether a capture like this one was seen before, or is on its way in another request. */
   isReplay(subject: Subject, capture: Capture, call: { defer(cleanUp: () => void): void }): Promise<boolean>
-  /** Remembers each image; `embeddings` may be fewer than the digests, where only one image counted. */
-  remember(
-    tx: StoreTransaction,
-    subject: Subject,
-    digests: Buffer[],
-    embeddings: Float32Array[],
-  ): Promise<void>
+  /** Remembers each image. */
+  remember(tx: StoreTransaction, subject: Subject, capture: Capture): Promise<void>
 }
 
 interface StoredCapturesParts {
@@ -60,37 +55,39 @@ export class StoredCaptures implements CaptureMemory {
     return others.some((other) => this.isAlike(other, capture)) || (await this.isStored(subject, capture))
   }
 
-  async remember(
-    tx: StoreTransaction,
-    subject: Subject,
-    digests: Buffer[],
-    embeddings: Float32Array[],
-  ): Promise<void> {
+  async remember(tx: StoreTransaction, subject: Subject, { digests, embeddings }: Capture): Promise<void> {
     const { vault, clock } = this.parts
+    // An unusable image has no embedding of its own: a fellow's keeps its row like any other.
+    const [anyone] = embeddings.values()
     for (const [index, digest] of digests.entries())
       await tx.insertCapture({
         subjectId: subject.record.id,
         digest,
-        sealed: vault.sealCapture(subject, vault.captureOf(subject, embeddings[index] ?? embeddings[0]!)),
+        sealed: vault.sealCapture(subject, vault.captureOf(subject, embeddings.get(index) ?? anyone!)),
         seenAt: clock.now(),
       })
   }
 
-  private async isStored(subject: Subject, { digests, embedding }: Capture): Promise<boolean> {
+  private async isStored(subject: Subject, { digests, embeddings }: Capture): Promise<boolean> {
     const { store, vault, clock } = this.parts
     const { id } = subject.record
     const since = clock.now() - REPLAY_WINDOW_MS
     for (const digest of digests) if (await store.read.hasCapture(id, digest, since)) return true
     const captures = await store.read.captures(id, since, MOST_CAPTURES)
     if (captures.length === 0) return false
-    const capture = vault.captureOf(subject, embedding)
-    return captures.some(({ sealed }) => this.isNearlyIdentical(vault.openCapture(subject, sealed), capture))
+    const own = [...embeddings.values()].map((embedding) => vault.captureOf(subject, embedding))
+    return captures.some(({ sealed }) => {
+      const seen = vault.openCapture(subject, sealed)
+      return own.some((capture) => this.isNearlyIdentical(seen, capture))
+    })
   }
 
   private isAlike(a: Capture, b: Capture): boolean {
     return (
       a.digests.some((digest) => b.digests.some((other) => other.equals(digest))) ||
-      this.isNearlyIdentical(a.embedding, b.embedding)
+      [...a.embeddings.values()].some((one) =>
+        [...b.embeddings.values()].some((other) => this.isNearlyIdentical(one, other)),
+      )
     )
   }
 

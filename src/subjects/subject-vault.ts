@@ -28,6 +28,10 @@ export interface Subject {
 export interface ReferenceContent {
   /** [dimensions] float32. */
   embedding: Float32Array
+  /** How many photos it was made of. */
+  views: number
+  /** How much it counts when further views are fused with it. */
+  weight: number
   consent: Consent | null
 }
 
@@ -35,6 +39,9 @@ export interface ReferenceContent {
 interface ReferenceHeader {
   consent: Consent | null
   transform?: typeof TRANSFORM
+  /** Absent from references that were made before views were counted: one photo of full weight. */
+  views?: number
+  weight?: number
 }
 
 /** Version of `TemplateTransform`. */
@@ -97,12 +104,12 @@ export class SubjectVault {
     tx: StoreTransaction,
     subject: Subject,
     model: string,
-    { embedding, consent }: ReferenceContent,
+    { embedding, views, weight, consent }: ReferenceContent,
   ): Promise<ReferenceRecord> {
     const createdAt = this.clock.now()
     const id = prefixedId('ref', createdAt)
     const { length: dimensions } = embedding
-    const header = Buffer.from(JSON.stringify({ consent, dimensions, transform: TRANSFORM }))
+    const header = Buffer.from(JSON.stringify({ consent, dimensions, transform: TRANSFORM, views, weight }))
     const transform = this.transformOf(subject.record.tenantId, id)(dimensions)
     const length = Buffer.alloc(4)
     length.writeUInt32LE(header.length)
@@ -121,19 +128,26 @@ export class SubjectVault {
   openReference(subject: Subject, reference: ReferenceRecord): ReferenceContent {
     const plaintext = open(subject.dataKey, reference.sealed, reference.id)
     const headerEnd = 4 + plaintext.readUInt32LE(0)
-    const { consent, transform } = JSON.parse(plaintext.toString('utf8', 4, headerEnd)) as ReferenceHeader
+    const header = JSON.parse(plaintext.toString('utf8', 4, headerEnd)) as ReferenceHeader
+    const { consent, transform, views = 1, weight = 1 } = header
     const bytes = plaintext.subarray(headerEnd)
     // Made before there were transforms.
-    if (transform === undefined) return { embedding: new Float32Array(aligned(bytes)), consent }
+    if (transform === undefined)
+      return { embedding: new Float32Array(aligned(bytes)), views, weight, consent }
     const stored = new Float64Array(aligned(bytes))
     const inverse = this.transformOf(subject.record.tenantId, reference.id)(stored.length)
-    return { embedding: inverse.invert(stored), consent }
+    return { embedding: inverse.invert(stored), views, weight, consent }
   }
 
   /** Digest of a capture, keyed by the user's data key: without it, not even the question "was it this image?" can be asked. */
   captureDigest(subject: Subject, image: Uint8Array): Buffer {
     const key = subkey(subject.dataKey, 'capture')
     return createHmac('sha256', key).update(createHash('sha256').update(image).digest()).digest()
+  }
+
+  /** How the audit log names what a user did: lost with the user's data key, before which nobody can guess at it. */
+  auditDigest(subject: Subject, actionHash: string): string {
+    return createHmac('sha256', subkey(subject.dataKey, 'audit-action')).update(actionHash).digest('hex')
   }
 
   /**

@@ -1,4 +1,5 @@
-/** Token buckets, one an API key or an address: `ratePerSecond` sustained, `burst` at once. State is in memory and refills by the clock. */
+/** Token buckets, one a tenant and environment or an address: `ratePerSecond` sustained, `burst` at once. State is in memory and refills by the clock. */
+import { ApiError, retryAfter } from '../api-error.js'
 import { type Clock, SECOND_MS } from '../clock.js'
 
 export interface RateContract {
@@ -30,19 +31,19 @@ export class RateLimiter {
   constructor(private readonly clock: Clock) {}
 
   /** Whole requests left now; takes none. */
-  remaining(keyId: string, { ratePerSecond, burst }: RateContract): number {
-    const bucket = this.buckets.get(keyId)
+  remaining(holder: string, { ratePerSecond, burst }: RateContract): number {
+    const bucket = this.buckets.get(holder)
     if (!bucket) return burst
     const elapsedSeconds = Math.max(0, this.clock.now() - bucket.updatedAt) / SECOND_MS
     return Math.floor(Math.min(burst, bucket.tokens + elapsedSeconds * ratePerSecond))
   }
 
-  take(keyId: string, { ratePerSecond, burst }: RateContract): RateDecision {
+  take(holder: string, { ratePerSecond, burst }: RateContract): RateDecision {
     const now = this.clock.now()
-    const bucket = this.buckets.get(keyId) ?? { tokens: burst, updatedAt: now }
+    const bucket = this.buckets.get(holder) ?? { tokens: burst, updatedAt: now }
     // Moved to the end: the first is the one not used for longest.
-    this.buckets.delete(keyId)
-    this.buckets.set(keyId, bucket)
+    this.buckets.delete(holder)
+    this.buckets.set(holder, bucket)
     if (this.buckets.size > MOST_BUCKETS) this.buckets.delete(this.buckets.keys().next().value!)
     // A clock set back must not drain the bucket.
     const elapsedSeconds = Math.max(0, now - bucket.updatedAt) / SECOND_MS
@@ -57,6 +58,11 @@ export class RateLimiter {
       resetSeconds: (burst - bucket.tokens) / ratePerSecond,
     }
   }
+}
+
+/** @throws ApiError rate_limited */
+export function assertAllowed({ allowed, retryAfterSeconds }: RateDecision): void {
+  if (!allowed) throw new ApiError('rate_limited', { headers: retryAfter(retryAfterSeconds) })
 }
 
 /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): quota, window, what is left and when it is whole. */

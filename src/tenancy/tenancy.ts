@@ -39,6 +39,11 @@ export interface Contract {
   fmr?: number
 }
 
+export interface TenantContract extends RateContract {
+  /** Tenant and environment, whatever the key: more keys are no more of a contract. */
+  holder: string
+}
+
 export interface CreatedTenant {
   tenant: TenantRecord
   sandboxKey: string
@@ -120,11 +125,13 @@ export class Tenancy {
     return { tenant, key }
   }
 
-  /** What the key may do: the contract of the tenant in production, a small default in the sandbox. */
-  rateContract({ tenant, key }: { tenant: TenantRecord; key: Pick<ApiKeyRecord, 'type'> }): RateContract {
-    if (key.type === 'production') return { ratePerSecond: tenant.ratePerSecond, burst: tenant.burst }
+  /** What the tenant may do: its contract in production, a small default in the sandbox. */
+  rateContract(tenant: TenantRecord, environment: Environment): TenantContract {
+    const holder = `${tenant.id}/${environment}`
+    if (environment === 'production')
+      return { holder, ratePerSecond: tenant.ratePerSecond, burst: tenant.burst }
     const ratePerSecond = this.defaults.sandboxRateLimit
-    return { ratePerSecond, burst: Math.max(1, Math.ceil(ratePerSecond * SANDBOX_BURST_SECONDS)) }
+    return { holder, ratePerSecond, burst: Math.max(1, Math.ceil(ratePerSecond * SANDBOX_BURST_SECONDS)) }
   }
 
   /**
@@ -156,7 +163,10 @@ export class Tenancy {
     return count
   }
 
-  /** A new key; the ones before stay valid for `graceMs`. @throws TenancyError production_key_not_issued */
+  /**
+   * A new key; the one before stays valid for `graceMs`, and one that is in its grace already ends: two keys at most are
+   * valid. @throws TenancyError production_key_not_issued
+   */
   async reissueKey(
     tx: StoreTransaction,
     tenant: TenantRecord,
@@ -173,6 +183,7 @@ export class Tenancy {
         )
       if (fresh.productionRevealedAt === null) await tx.setProductionRevealed(tenant.id, now)
     }
+    await tx.endGraces(tenant.id, type, now)
     await tx.endApiKeys(tenant.id, type, graceMs > 0 ? { validUntil: now + graceMs } : { revokedAt: now })
     return this.addKey(tx, tenant.id, type)
   }

@@ -1,7 +1,7 @@
 /** DELETE /v1/delete: erases a user completely (GDPR article 17, CCPA). */
 import Type, { type Static } from 'typebox'
 import { erasureView } from '../operations/views.js'
-import type { Endpoint, EndpointDescription } from './endpoint.js'
+import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import { time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -35,6 +35,8 @@ export const deleteDescription: EndpointDescription = {
   // The sandbox has it on demand, for `+unavailable`.
   errors: ['reference_not_found', 'overloaded'],
   usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: false,
   idempotent: false,
   audited: true,
   answersWithoutStore: false,

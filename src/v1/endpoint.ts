@@ -1,6 +1,7 @@
 /** What an endpoint is: its description, from which validation and the OpenAPI document are made, and its handler. */
 import type { TSchema } from 'typebox'
 import type { ErrorCode } from '../api-error.js'
+import type { FlowShare } from '../biometrics/types.js'
 import type { Environment } from '../config.js'
 import type { ResponseOwner } from '../idempotency/idempotency.js'
 import type { TenantRecord } from '../storage/records.js'
@@ -24,14 +25,17 @@ export interface Call<Input> {
   deadlineMs: number
   /** Aborted when the caller hangs up. */
   signal: AbortSignal
-  /** A signing secret may travel back: TLS, loopback, or TLS that ends in front. */
-  confidential: boolean
+  /** The caller's part of the engine. */
+  share: FlowShare
   timings: Timings
   /** Whom the request is about, set as soon as it is known: a kept refusal is erased with the user as well. */
   lookup?: Buffer
   /** Registers what must happen when the request has been committed or has failed. */
   defer(cleanUp: () => void): void
 }
+
+/** For an endpoint that carries no images: far more than its few short fields need. */
+export const SMALL_BODY_BYTES = 16_384
 
 /** What an execution changed, for metrics. */
 export type Effect = 'locked_out' | 'reference_disabled' | 'rotated' | 'erased'
@@ -80,12 +84,16 @@ export interface EndpointDescription {
   /** Query parameters, all strings. */
   query?: Record<string, { schema: TSchema; description: string }>
   success: { status: number; description: string; schema: TSchema }
-  /** A second documented answer of the same shape, such as a degraded health report. */
+  /** A second documented answer, such as a degraded health report or a dry run. */
   alternative?: { status: number; description: string; schema: TSchema }
   /** Error codes of its own, beside those that every endpoint shares. */
   errors: ErrorCode[]
-  /** Needs the engine: refused at its head while the engine's queue is full. */
+  /** Needs the engine: refused at its head while the engine has no place for its caller. */
   usesEngine: boolean
+  /** Largest body, in bytes, where it is less than the service's own limit: for all that carry no images. */
+  maxBodyBytes?: number
+  /** Its answers hold a signing secret: given only over TLS, loopback, or with TLS that ends in front; replays too. */
+  answersWithSecret: boolean
   /** Honours X-Svc-Idempotency-Key. */
   idempotent: boolean
   /** Writes an audit entry in production. */

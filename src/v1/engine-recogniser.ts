@@ -1,12 +1,20 @@
 /** Production's recogniser: the biometric engine, its errors translated where they enter. */
 
 import { thresholdForFmr } from '../../models/pack/model-pack.js'
+import { gradeOf } from '../../models/pack/pack-grade.js'
 import { ApiError, type ErrorCode, retryAfter } from '../api-error.js'
 import type { Engine } from '../biometrics/engine/engine.js'
-import { scoreOf } from '../biometrics/pipeline/match.js'
+import { fuseEmbeddings, scoreOf, viewOf } from '../biometrics/pipeline/match.js'
 import { BiometricError } from '../biometrics/types.js'
 import { type ImageInput, imagePath } from './images.js'
-import type { Comparison, Enrolled, Recogniser, RecogniserCall } from './recogniser.js'
+import type {
+  Comparison,
+  Enrolled,
+  FusedReference,
+  OperatingPoint,
+  Recogniser,
+  RecogniserCall,
+} from './recogniser.js'
 
 export class EngineRecogniser implements Recogniser {
   readonly model: string
@@ -17,15 +25,38 @@ export class EngineRecogniser implements Recogniser {
     this.checksLiveness = engine.pack.manifest.liveness !== undefined
   }
 
-  threshold(fmr: number): number {
-    return thresholdForFmr(this.engine.pack, fmr).threshold
+  operatingPoint(asked: number): OperatingPoint {
+    const { pack } = this.engine
+    const { threshold, fmr, basis } = thresholdForFmr(pack, asked)
+    return { threshold, fmr, basis, grade: gradeOf(pack, asked).grade }
   }
 
-  /** How alike two embeddings are, on the scale of `threshold`. */
+  /** How alike two embeddings are, on the scale of thresholds. */
   readonly similarity = (a: Float32Array, b: Float32Array): number => scoreOf(this.engine.pack, a, b)
 
   enrol(call: RecogniserCall): Promise<Enrolled> {
     return this.engine.enrol(call.images, call).catch((error) => translate(error, call.input))
+  }
+
+  extend(
+    { input }: Pick<RecogniserCall, 'input'>,
+    reference: FusedReference,
+    { samples }: Enrolled,
+    threshold: number,
+  ): FusedReference {
+    const stranger = samples.find(
+      ({ embedding }) => this.similarity(embedding, reference.embedding) < threshold,
+    )
+    if (stranger)
+      throw new ApiError('different_people', {
+        message: 'The photo does not match the reference that it was to be added to.',
+        details: [
+          { path: imagePath(input, stranger.imageIndex), issue: 'does not show the person who is enrolled' },
+        ],
+      })
+    const { embedder } = this.engine.pack.manifest
+    const fused = fuseEmbeddings([reference, ...samples.map(viewOf)], embedder)
+    return { ...fused, views: reference.views + samples.length }
   }
 
   async verify(call: RecogniserCall, reference: Float32Array | null, threshold: number): Promise<Comparison> {

@@ -1,13 +1,11 @@
 /** POST /v1/enroll: captures a user's biometric reference. */
 import Type, { type Static } from 'typebox'
 import { ApiError } from '../api-error.js'
-import { isoTime } from '../clock.js'
-import { CLEAR } from '../subjects/lockout.js'
-import type { Endpoint, EndpointDescription } from './endpoint.js'
+import type { Commit, Endpoint, EndpointDescription, Outcome } from './endpoint.js'
+import { assessmentOf, Enrolment } from './enrolment.js'
 import { decodeImages } from './images.js'
-import { exactlyOneImageField, imageFields, liveness, quality, time, userId } from './schemas.js'
+import { enrolmentQuality, exactlyOneImageField, imageFields, liveness, time, userId } from './schemas.js'
 import type { Services } from './services.js'
-import { livenessView, qualityView } from './views.js'
 
 const body = Type.Object(
   {
@@ -17,6 +15,20 @@ const body = Type.Object(
       Type.Boolean({
         default: false,
         description: 'Replace the reference of a user who is enrolled already.',
+      }),
+    ),
+    add: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Add the photos to the reference of a user who is enrolled already: each must match it. Not together with `replace`.',
+      }),
+    ),
+    dry_run: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Assess the photos and store nothing: 200 instead of 201. Whether the user is enrolled makes no difference.',
       }),
     ),
     consent: Type.Optional(
@@ -36,15 +48,21 @@ const body = Type.Object(
   { additionalProperties: false, ...exactlyOneImageField },
 )
 
-const success = Type.Object({
-  reference_id: Type.String(),
+const assessed = {
   user_id: userId,
-  status: Type.Literal('enrolled'),
-  quality,
+  quality: enrolmentQuality,
   liveness,
   model: Type.String({ description: 'The model pack the reference was made with.' }),
+}
+
+const success = Type.Object({
+  reference_id: Type.String(),
+  ...assessed,
+  status: Type.Literal('enrolled'),
   created_at: time('When the reference was captured.'),
 })
+
+const assessment = Type.Object({ ...assessed, status: Type.Literal('assessed') })
 
 export const enrollDescription: EndpointDescription = {
   id: 'enroll',
@@ -52,11 +70,15 @@ export const enrollDescription: EndpointDescription = {
   path: '/v1/enroll',
   summary: 'Enrol a user',
   description:
-    'Captures a biometric reference at user creation. Several images are combined into one reference; every one of them must be usable.',
+    'Captures a biometric reference at user creation. Several images, best three, are combined into one reference; every one of them must be usable and match each of the others. With `add`, photos join the reference of an enrolled user.',
   body,
   success: { status: 201, description: 'The user is enrolled.', schema: success },
+  alternative: { status: 200, description: 'The photos are assessed: a dry run.', schema: assessment },
   errors: [
     'already_enrolled',
+    'reference_not_found',
+    'reference_model_mismatch',
+    'locked_out',
     'image_unreadable',
     'image_too_large',
     'image_too_small',
@@ -65,67 +87,55 @@ export const enrollDescription: EndpointDescription = {
     'face_too_small',
     'low_quality',
     'liveness_failed',
+    'different_people',
   ],
   usesEngine: true,
+  answersWithSecret: false,
   idempotent: true,
   audited: true,
   answersWithoutStore: false,
 }
 
-export function enroll({ vault, store, recogniser, captures }: Services): Endpoint<Static<typeof body>> {
+type Input = Static<typeof body>
+
+export function enroll(services: Services): Endpoint<Input> {
+  const { vault, store, recogniser } = services
+  const enrolment = new Enrolment(services)
   return {
     ...enrollDescription,
-    async handle(call) {
+    async handle(call): Promise<Commit | Outcome> {
       const { input, tenant, environment } = call
+      if (input.add && input.replace)
+        throw new ApiError('invalid_request', {
+          details: [{ path: 'add', issue: 'give either `add` or `replace`' }],
+        })
       const images = decodeImages(input)
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
       call.lookup = lookup
       // Asked before the engine works for nothing, and again in the transaction, which decides.
-      const existing = await vault.find(store.read, lookup, input.user_id)
-      if (existing?.reference && !input.replace) throw new ApiError('already_enrolled')
+      if (input.add && !input.dry_run) await enrolment.prepareAddition(call, lookup)
+      else if (!input.dry_run) {
+        const existing = await vault.find(store.read, lookup, input.user_id)
+        if (existing?.reference && !input.replace) throw new ApiError('already_enrolled')
+      }
       const enrolled = await recogniser.enrol({
         userId: input.user_id,
         images,
         input,
         deadlineMs: call.deadlineMs,
         signal: call.signal,
+        share: call.share,
       })
       Object.assign(call.timings, enrolled.timingsMs)
-      const model = recogniser.model
-      return async (tx) => {
-        const found = await vault.find(tx, lookup, input.user_id)
-        if (found?.reference && !input.replace) throw new ApiError('already_enrolled')
-        const subject = found ?? vault.create(tenant.id, environment, lookup, input.user_id)
-        if (found) await tx.setLockout(subject.record.id, CLEAR)
-        else await tx.insertSubject(subject.record)
-        const reference = await vault.putReference(tx, subject, model, {
-          embedding: enrolled.reference,
-          consent: input.consent ?? null,
-        })
-        const digests = captures.digest(subject, images, enrolled.reference.length)
-        const embeddings = enrolled.samples.map(({ embedding }) => embedding)
-        await captures.remember(tx, subject, digests, embeddings)
+      if (input.dry_run)
         return {
-          status: 201,
-          body: {
-            reference_id: reference.id,
-            user_id: input.user_id,
-            status: 'enrolled',
-            quality: qualityView(enrolled.quality),
-            liveness: livenessView(enrolled.liveness),
-            model,
-            created_at: isoTime(reference.createdAt),
-          },
-          owner: { lookup, subject: { id: subject.record.id, dataKey: subject.dataKey } },
-          audit: {
-            subject: subject.pseudonym,
-            reference_id: reference.id,
-            model,
-            replaced: Boolean(found?.reference),
-            consent_recorded: input.consent !== undefined,
-          },
+          status: 200,
+          body: { ...assessmentOf(call, enrolled, images.length, recogniser.model), status: 'assessed' },
+          owner: { lookup, subject: null },
+          audit: { model: recogniser.model, dry_run: true },
         }
-      }
+      const capture = { call, lookup, images, enrolled }
+      return (tx) => (input.add ? enrolment.add(tx, capture) : enrolment.store(tx, capture))
     },
   }
 }

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { retryAfter } from '../api-error.js'
 import { SECOND_MS } from '../clock.js'
-import type { Endpoint, EndpointDescription } from './endpoint.js'
+import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import type { Services } from './services.js'
 
 const check = Type.Union([Type.Literal('ok'), Type.Literal('degraded')])
@@ -15,6 +15,9 @@ const report = Type.Object({
     engine: Type.Object({
       status: check,
       model: Type.String({ description: 'The model pack that serves.' }),
+      grade: Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
+        description: 'What the pack is good for at the configured false match rate.',
+      }),
       workers: Type.Object({ ready: Type.Integer(), configured: Type.Integer() }),
       queue: Type.Object({ waiting: Type.Integer(), running: Type.Integer(), limit: Type.Integer() }),
       execution_provider: Type.String({ description: 'The ONNX Runtime provider that runs the models.' }),
@@ -53,6 +56,8 @@ export const healthDescription: EndpointDescription = {
   },
   errors: [],
   usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: false,
   idempotent: false,
   audited: false,
   answersWithoutStore: true,
@@ -73,6 +78,7 @@ export function health(services: Services): Endpoint<undefined> {
           engine: {
             status: engine.status,
             model: engine.model,
+            grade: services.recogniser.operatingPoint(services.config.fmr).grade,
             workers: engine.workers,
             queue: engine.queue,
             execution_provider: engine.provider.active,

@@ -1,12 +1,15 @@
 /** Reaches the verdict of a verify, from lockout, comparison, liveness and replay, and writes what it changes for the user. */
 import { ApiError } from '../api-error.js'
+import type { Environment } from '../config.js'
+import type { ReferenceRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
+import type { Capture } from '../subjects/capture-memory.js'
 import type { LockoutReason } from '../subjects/lockout.js'
 import type { Subject } from '../subjects/subject-vault.js'
 import type { Call } from './endpoint.js'
 import type { ImageInput } from './images.js'
 import type { Reason } from './reasons.js'
-import type { Comparison } from './recogniser.js'
+import { type Comparison, embeddingsByImage, type Recogniser } from './recogniser.js'
 import type { Services } from './services.js'
 
 type VerifyCall = Call<ImageInput & { user_id: string }>
@@ -19,8 +22,8 @@ export interface Verdict {
   /** Null while the user is locked out: the images were not looked at. */
   comparison: Comparison | null
   replaySuspected: boolean
-  /** Of the images, to be remembered. */
-  digests: Buffer[]
+  /** Of the images, to be remembered; null where they were not looked at. */
+  capture: Capture | null
   /** Until the user may try again, where that is known. */
   waitMs?: number | undefined
 }
@@ -29,6 +32,18 @@ type JudgeServices = Pick<
   Services,
   'vault' | 'store' | 'clock' | 'config' | 'recogniser' | 'lockout' | 'captures'
 >
+
+/** @throws ApiError reference_model_mismatch */
+export function assertComparable(
+  { model }: Pick<ReferenceRecord, 'model'>,
+  recogniser: Pick<Recogniser, 'model'>,
+  environment: Environment,
+): void {
+  if (model !== recogniser.model)
+    throw new ApiError('reference_model_mismatch', {
+      message: `The reference was made with model ${model}; ${environment} runs ${recogniser.model}.`,
+    })
+}
 
 export class Judge {
   constructor(private readonly services: JudgeServices) {}
@@ -41,22 +56,22 @@ export class Judge {
     const locked = this.scriptedLockout(call) ?? (subject && lockout.refusal(subject.record, clock.now()))
     if (locked) {
       const { reason, waitMs } = locked
-      return { subject, reason, comparison: null, replaySuspected: false, digests: [], waitMs }
+      return { subject, reason, comparison: null, replaySuspected: false, capture: null, waitMs }
     }
     return this.compare(call, subject, images, threshold)
   }
 
   /** Inside the transaction. Resolves with what the verdict began for the user. @throws ApiError reference_not_found */
   async settle(tx: StoreTransaction, verdict: Verdict, at: number): Promise<LockoutReason | undefined> {
-    const { subject, comparison, digests, reason } = verdict
+    const { subject, capture, reason } = verdict
     if (!subject) return undefined
     const fresh = await tx.subject(subject.record.lookup)
     // Erased, or erased and enrolled anew, while this verify ran: its verdict is about nobody.
     if (fresh?.subject.id !== subject.record.id) throw new ApiError('reference_not_found')
-    if (!comparison) return undefined
+    if (!capture) return undefined
     const { lockout, captures } = this.services
     const begun = await lockout.count(tx, fresh.subject, { approved: reason === null, at })
-    await captures.remember(tx, subject, digests, [comparison.sample.embedding])
+    await captures.remember(tx, subject, capture)
     return begun
   }
 
@@ -68,10 +83,7 @@ export class Judge {
   private async findSubject({ input, environment }: VerifyCall, lookup: Buffer): Promise<Subject | null> {
     const { vault, store, recogniser } = this.services
     const subject = await vault.find(store.read, lookup, input.user_id)
-    if (subject?.reference && subject.reference.model !== recogniser.model)
-      throw new ApiError('reference_model_mismatch', {
-        message: `The reference was made with model ${subject.reference.model}; ${environment} runs ${recogniser.model}.`,
-      })
+    if (subject?.reference) assertComparable(subject.reference, recogniser, environment)
     return subject
   }
 
@@ -82,10 +94,10 @@ export class Judge {
     threshold: number,
   ): Promise<Verdict> {
     const { vault, recogniser, captures } = this.services
-    const { input, deadlineMs, signal } = call
+    const { input, deadlineMs, signal, share } = call
     const reference = subject?.reference ? vault.openReference(subject, subject.reference).embedding : null
     const comparing = recogniser.verify(
-      { userId: input.user_id, images, input, deadlineMs, signal },
+      { userId: input.user_id, images, input, deadlineMs, signal, share },
       reference,
       threshold,
     )
@@ -93,12 +105,12 @@ export class Judge {
     const digests = subject && reference ? captures.digest(subject, images, reference.length) : []
     const comparison = await comparing
     Object.assign(call.timings, comparison.timingsMs)
-    const { embedding } = comparison.sample
+    const capture = { digests, embeddings: embeddingsByImage(comparison.samples) }
     const replaySuspected =
       recogniser.script?.(input.user_id).replayed ||
-      (subject !== null && (await captures.isReplay(subject, { digests, embedding }, call)))
+      (subject !== null && (await captures.isReplay(subject, capture, call)))
     const reason = this.reasonAgainst(comparison, replaySuspected)
-    return { subject, reason, comparison, replaySuspected, digests }
+    return { subject, reason, comparison, replaySuspected, capture }
   }
 
   private reasonAgainst({ matches, sample }: Comparison, replaySuspected: boolean): Reason | null {

@@ -1,5 +1,8 @@
 /** Where verdicts come from: the engine in production, the caller's own choice in the sandbox. One shape for both. */
-import type { EnrolResult, FaceSample, VerifyResult } from '../biometrics/types.js'
+import type { FmrBasis } from '../../models/pack/model-pack.js'
+import type { PackGrade } from '../../models/pack/pack-grade.js'
+import type { WeightedView } from '../biometrics/pipeline/match.js'
+import type { EnrolResult, FaceSample, FlowShare, VerifyResult } from '../biometrics/types.js'
 import type { ImageInput } from './images.js'
 
 export interface RecogniserCall {
@@ -11,19 +14,39 @@ export interface RecogniserCall {
   /** On `performance.now()`'s axis. */
   deadlineMs: number
   signal: AbortSignal
+  share: FlowShare
 }
 
 /** As the engine gives it: `reference` is empty in the sandbox, and there are no samples. */
 export interface Enrolled extends Omit<EnrolResult, 'samples'> {
-  /** One an image, for telling replays later; in the order of the images. */
-  samples: Array<Pick<FaceSample, 'embedding'>>
+  /** One an image, in the order of the images. */
+  samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding' | 'quality'>>
 }
 
-export interface Comparison extends Omit<VerifyResult, 'sample'> {
+export interface Comparison extends Omit<VerifyResult, 'sample' | 'samples'> {
   /** The images are of the person enrolled, whether live or not. */
   matches: boolean
-  /** The one that counted. */
-  sample: Pick<FaceSample, 'embedding' | 'quality' | 'liveness'>
+  /** The one that was compared. */
+  sample: Pick<FaceSample, 'quality' | 'liveness'>
+  /** One a usable image, for telling replays. */
+  samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding'>>
+}
+
+/** A reference on its way into or out of the vault. */
+export interface FusedReference extends WeightedView {
+  /** How many photos it was made of. */
+  views: number
+}
+
+export interface OperatingPoint {
+  /** The score from which on two faces count as the same person. */
+  threshold: number
+  /** The false match rate that the threshold attains; not always the one that was asked for. */
+  fmr: number
+  /** What stands behind the rate. */
+  basis: FmrBasis
+  /** What the model pack is good for at the rate. */
+  grade: PackGrade
 }
 
 /** The sandbox's alone: what the caller chose beyond the comparison. */
@@ -39,14 +62,29 @@ export interface VerifyScript {
 export interface Recogniser {
   /** Id of what makes the embeddings; references of another one are never compared. */
   readonly model: string
-  /** The score from which on two faces count as the same person, at a false match rate. */
-  threshold(fmr: number): number
+  /** What decides at a false match rate that was asked for. */
+  operatingPoint(fmr: number): OperatingPoint
   /** @throws ApiError of category biometric_rejected, or unavailable */
   enrol(call: RecogniserCall): Promise<Enrolled>
+  /**
+   * A reference with the photos of an enrolment added to it. Each of them must match it.
+   * @throws ApiError different_people, naming the first that does not match
+   */
+  extend(
+    call: Pick<RecogniserCall, 'input'>,
+    reference: FusedReference,
+    added: Enrolled,
+    threshold: number,
+  ): FusedReference
   /**
    * @param reference null for a user who is not enrolled
    * @throws ApiError reference_not_found; of category biometric_rejected, or unavailable
    */
   verify(call: RecogniserCall, reference: Float32Array | null, threshold: number): Promise<Comparison>
   script?(userId: string): VerifyScript
+}
+
+/** As replays are told by them. */
+export function embeddingsByImage(samples: Comparison['samples']): Map<number, Float32Array> {
+  return new Map(samples.map(({ imageIndex, embedding }) => [imageIndex, embedding]))
 }

@@ -4,7 +4,7 @@ import { ApiError } from '../api-error.js'
 import { SECOND_MS } from '../clock.js'
 import { rotationView } from '../operations/views.js'
 import { OVERLAP_MS } from '../tenancy/signing-secrets.js'
-import type { Endpoint, EndpointDescription } from './endpoint.js'
+import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import { time } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -42,6 +42,8 @@ export const rotateSigningDescription: EndpointDescription = {
   success: { status: 200, description: 'The new secret.', schema: success },
   errors: ['rotation_in_progress', 'production_key_required', 'insecure_channel'],
   usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: true,
   idempotent: true,
   audited: true,
   answersWithoutStore: false,
@@ -50,8 +52,7 @@ export const rotateSigningDescription: EndpointDescription = {
 export function rotateSigning({ operations, store }: Services): Endpoint<Static<typeof body>> {
   return {
     ...rotateSigningDescription,
-    async handle({ input, tenant, environment, confidential }) {
-      if (!confidential) throw new ApiError('insecure_channel')
+    async handle({ input, tenant, environment }) {
       const fresh = await store.read.tenantById(tenant.id)
       if (environment === 'sandbox' && fresh?.productionIssuedAt != null)
         throw new ApiError('production_key_required')

@@ -13,6 +13,7 @@ export const SANDBOX_OUTCOMES = {
   '+low_quality': 'low_quality',
   '+no_face': 'face_not_found',
   '+multiple_faces': 'multiple_faces',
+  '+different_people': 'different_people, as if the last image showed somebody else',
   '+rate_limited': 'rate_limited, on every endpoint that takes a user',
   '+unavailable': 'overloaded, on every endpoint that takes a user',
   '+locked_out': 'verify rejects with reason locked_out and a Retry-After of 60 s',

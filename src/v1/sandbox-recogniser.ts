@@ -5,7 +5,15 @@ import type { Engine } from '../biometrics/engine/engine.js'
 import type { Liveness, Quality, StageTimings } from '../biometrics/types.js'
 import { translate } from './engine-recogniser.js'
 import { type ImageInput, imagePath } from './images.js'
-import type { Comparison, Enrolled, Recogniser, RecogniserCall, VerifyScript } from './recogniser.js'
+import type {
+  Comparison,
+  Enrolled,
+  FusedReference,
+  OperatingPoint,
+  Recogniser,
+  RecogniserCall,
+  VerifyScript,
+} from './recogniser.js'
 import { refuseScripted, sandboxScript, sandboxSuffix, waitAsScripted } from './sandbox-outcomes.js'
 
 /** No model ran. */
@@ -15,6 +23,7 @@ const IMAGE_ERRORS = {
   '+low_quality': 'low_quality',
   '+no_face': 'face_not_found',
   '+multiple_faces': 'multiple_faces',
+  '+different_people': 'different_people',
 } as const
 
 export class SandboxRecogniser implements Recogniser {
@@ -23,11 +32,11 @@ export class SandboxRecogniser implements Recogniser {
 
   constructor(
     private readonly engine: Pick<Engine, 'inspect'>,
-    private readonly production: Pick<Recogniser, 'threshold'>,
+    private readonly production: Pick<Recogniser, 'operatingPoint'>,
   ) {}
 
-  threshold(fmr: number): number {
-    return this.production.threshold(fmr)
+  operatingPoint(fmr: number): OperatingPoint {
+    return this.production.operatingPoint(fmr)
   }
 
   script(userId: string): VerifyScript {
@@ -36,15 +45,20 @@ export class SandboxRecogniser implements Recogniser {
 
   async enrol(call: RecogniserCall): Promise<Enrolled> {
     const timingsMs = await this.screen(call)
-    const { userId, input } = call
+    const { userId, images, input } = call
     if (sandboxSuffix(userId) === '+spoof') refuseImage('liveness_failed', input)
     return {
       reference: NO_EMBEDDING,
+      weight: images.length,
       samples: [],
       quality: syntheticQuality(userId),
       liveness: syntheticLiveness(true),
       timingsMs,
     }
+  }
+
+  extend({ input }: Pick<RecogniserCall, 'input'>, reference: FusedReference): FusedReference {
+    return { ...reference, views: reference.views + (input.images?.length ?? 1) }
   }
 
   async verify(call: RecogniserCall, reference: Float32Array | null, threshold: number): Promise<Comparison> {
@@ -60,10 +74,10 @@ export class SandboxRecogniser implements Recogniser {
       matches,
       score: matches ? threshold + margin : threshold - margin,
       sample: {
-        embedding: NO_EMBEDDING,
         quality: syntheticQuality(userId),
         liveness: syntheticLiveness(suffix !== '+spoof'),
       },
+      samples: [],
       timingsMs,
     }
   }
@@ -81,9 +95,10 @@ export class SandboxRecogniser implements Recogniser {
   }
 }
 
-/** As production does: the first image is to blame. @throws ApiError always */
+/** As production does: the first image is to blame, of people who differ the last. @throws ApiError always */
 function refuseImage(code: ErrorCode, input: ImageInput): never {
-  throw new ApiError(code, { details: [{ path: imagePath(input, 0), issue: ERRORS[code].message }] })
+  const index = code === 'different_people' ? (input.images?.length ?? 1) - 1 : 0
+  throw new ApiError(code, { details: [{ path: imagePath(input, index), issue: ERRORS[code].message }] })
 }
 
 function syntheticLiveness(live: boolean): Liveness {

@@ -50,7 +50,18 @@ const qualityFields = {
   contrast: Type.Number({ description: 'Standard deviation of the grey level of the aligned face.' }),
 }
 
-export const quality = Type.Object(qualityFields, { description: 'Measured on the face that counted.' })
+export const quality = Type.Object(qualityFields, { description: 'Measured on the face that was compared.' })
+
+export const enrolmentQuality = Type.Object(
+  {
+    ...qualityFields,
+    views: Type.Integer({
+      minimum: 1,
+      description: 'How many photos the reference holds: three miss far fewer people than one.',
+    }),
+  },
+  { description: 'Measured on the best face.' },
+)
 
 export const liveness = Type.Object(
   {

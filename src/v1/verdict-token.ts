@@ -18,6 +18,8 @@ interface VerdictFacts {
   reason: Reason | null
   score: number | null
   fmr: number
+  fmr_basis: VerificationClaims['fmr_basis']
+  model_grade: VerificationClaims['model_grade']
   /** RFC 8785 canonical form. */
   action: string
   livenessChecked: boolean
@@ -43,6 +45,7 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
     ...(reason ? { reason } : {}),
     score: facts.score,
     fmr: facts.fmr,
+    fmr_basis: facts.fmr_basis,
     action: input.action,
     action_hash: actionHash(facts.action),
     ...(input.nonce === undefined ? {} : { nonce: input.nonce }),
@@ -50,6 +53,7 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
     acr: reason ? ACR.none : approvedAcr,
     auth_time: issuedAt,
     model: facts.model,
+    model_grade: facts.model_grade,
     replay: { suspected: facts.replaySuspected },
   }
 }

@@ -1,5 +1,7 @@
 /** POST /v1/verify: is this really that person, for this action? The verdict is a JWT. */
 import Type, { type Static } from 'typebox'
+import type { FmrBasis } from '../../models/pack/model-pack.js'
+import type { PackGrade } from '../../models/pack/pack-grade.js'
 import { ApiError, retryAfter } from '../api-error.js'
 import { isoTime, SECOND_MS } from '../clock.js'
 import { prefixedId } from '../crypto/identifiers.js'
@@ -43,7 +45,18 @@ const success = Type.Object({
     Type.Number({ description: 'Similarity, higher is more alike; null when the images were not compared.' }),
   ),
   threshold: Type.Number({ description: 'The score from which on the verdict is approved.' }),
-  fmr: Type.Number({ description: 'The false match rate that the threshold stands for.' }),
+  fmr: Type.Number({
+    description:
+      'The false match rate that the threshold has reached on calibration data; not always the one that was asked for.',
+  }),
+  fmr_basis: Type.Union([Type.Literal('measured'), Type.Literal('extrapolated')], {
+    description:
+      'What stands behind `fmr`: `extrapolated` where nobody has measured it and the operator accepted that.',
+  }),
+  model_grade: Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
+    description:
+      'What the model pack is good for at this rate: `production` where the rate was measured on everybody and in each group that the data names.',
+  }),
   liveness,
   quality: nullable(quality),
   replay: Type.Object(
@@ -70,7 +83,7 @@ export const verifyDescription: EndpointDescription = {
   path: '/v1/verify',
   summary: 'Verify a user for an action',
   description:
-    'Runs a step-up check at a high-risk action. A rejection is a 200 with `verdict: "rejected"`; of several images the best usable one counts.',
+    'Runs a step-up check at a high-risk action. A rejection is a 200 with `verdict: "rejected"`; several images are frames of one capture: they must show one person, the usable one of best quality is compared, every usable one must be live, and all are remembered.',
   body,
   success: { status: 200, description: 'The verdict.', schema: success },
   errors: [
@@ -83,8 +96,10 @@ export const verifyDescription: EndpointDescription = {
     'multiple_faces',
     'face_too_small',
     'low_quality',
+    'different_people',
   ],
   usesEngine: true,
+  answersWithSecret: false,
   idempotent: true,
   audited: true,
   answersWithoutStore: false,
@@ -99,6 +114,8 @@ interface Decision {
   score: number | null
   threshold: number
   fmr: number
+  fmr_basis: FmrBasis
+  model_grade: PackGrade
 }
 
 export function verify(services: Services): Endpoint<Input> {
@@ -138,8 +155,7 @@ export function verify(services: Services): Endpoint<Input> {
       const action = canonicalAction(input.action)
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
       call.lookup = lookup
-      const fmr = tenant.fmr ?? config.fmr
-      const threshold = recogniser.threshold(fmr)
+      const { threshold, fmr, basis, grade } = recogniser.operatingPoint(tenant.fmr ?? config.fmr)
       const verdict = await judge.judge(call, lookup, images, threshold)
       const { subject, reason, replaySuspected } = verdict
       const decision: Decision = {
@@ -148,6 +164,8 @@ export function verify(services: Services): Endpoint<Input> {
         score: verdict.comparison && scoreView(verdict.comparison.score),
         threshold: scoreView(threshold),
         fmr,
+        fmr_basis: basis,
+        model_grade: grade,
       }
       const { model } = recogniser
       const { at, verificationId, expiresAt, actionHash, tokens } = sign(call, action, verdict, decision)
@@ -174,11 +192,12 @@ export function verify(services: Services): Endpoint<Input> {
           observed: { verdict: decision.verdict, reason, score: decision.score, effect },
           owner: { lookup, subject: subject && { id: subject.record.id, dataKey: subject.dataKey } },
           audit: {
-            ...(subject ? { subject: subject.pseudonym } : {}),
+            ...(subject
+              ? { subject: subject.pseudonym, action_hash: vault.auditDigest(subject, actionHash) }
+              : {}),
             verification_id: verificationId,
             ...decision,
             model,
-            action_hash: actionHash,
             replay_suspected: replaySuspected,
             liveness_score: verdict.comparison?.sample.liveness.score ?? null,
           },

@@ -42,16 +42,17 @@ const NEEDED_BY: Record<string, () => string[]> = {
 interface Finding {
   check: string
   status: string
+  detail: string
   remedy?: string
 }
 
 async function examine() {
   const { code, json, stderr } = await place.spawn(['doctor', '--json'])
-  const problems = (json.findings as Finding[]).filter(({ status }) => status === 'problem')
-  return { code, stderr, problems }
+  const findings = json.findings as Finding[]
+  return { code, stderr, findings, problems: findings.filter(({ status }) => status === 'problem') }
 }
 
-describe.each(Object.keys(BROKEN))('where %s', (part) => {
+describe.each(Object.keys(NEEDED_BY))('where %s', (part) => {
   it.each(Object.keys(HIDDEN))(
     '%s, doctor names it, and what needs it points to doctor',
     {
@@ -60,23 +61,41 @@ describe.each(Object.keys(BROKEN))('where %s', (part) => {
     async (how) => {
       await HIDDEN[how]!(part)
       try {
-        const [examined, used] = await Promise.all([
-          examine(),
-          NEEDED_BY[part] && place.spawn(NEEDED_BY[part]()),
-        ])
+        const [examined, used] = await Promise.all([examine(), place.spawn(NEEDED_BY[part]!())])
         expect(examined).toMatchObject({ code: 1, stderr: '' })
         expect(examined.problems).toContainEqual(
           expect.objectContaining({ check: part, remedy: expect.stringContaining('npm ci') }),
         )
-        if (used) {
-          expect(used).toMatchObject({ code: 1, stdout: '' })
-          expect(used.stderr).toContain('countersign doctor')
-        }
+        expect(used).toMatchObject({ code: 1, stdout: '' })
+        expect(used.stderr).toContain('countersign doctor')
       } finally {
         await copy.restore()
       }
     },
   )
+})
+
+describe('where uWebSockets.js', () => {
+  it.each(Object.keys(HIDDEN))('%s, node:http serves, and doctor warns', { timeout: 90_000 }, async (how) => {
+    await HIDDEN[how]!('uWebSockets.js')
+    try {
+      const { code, stderr, findings } = await examine()
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(findings).toContainEqual(
+        expect.objectContaining({
+          check: 'HTTP server',
+          status: 'warning',
+          detail: expect.stringContaining('uWebSockets.js'),
+        }),
+      )
+      const { admin, signal, exited } = await place.serve()
+      expect((await fetch(`${admin}/livez`)).status).toBe(200)
+      signal('SIGTERM')
+      expect(await exited).toMatchObject({ code: 0 })
+    } finally {
+      await copy.restore()
+    }
+  })
 })
 
 describe('where no native part is left', () => {

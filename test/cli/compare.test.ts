@@ -54,7 +54,7 @@ describe('compare', () => {
   it('shows both faces with box, landmarks and quality, and how long each stage took', async () => {
     const { json } = await place.run(['compare', file('ada.jpg'), file('adaToday.jpg'), '--json'])
     expect(Object.keys(json).sort()).toEqual(
-      ['same', 'score', 'threshold', 'fmr', 'model', 'faces', 'timings_ms'].sort(),
+      ['same', 'score', 'threshold', 'fmr', 'fmr_basis', 'model', 'faces', 'timings_ms'].sort(),
     )
     expect(json.faces).toHaveLength(2)
     for (const { box, quality, liveness } of json.faces) {

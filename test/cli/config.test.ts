@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -124,6 +125,31 @@ describe('config check', () => {
     const people = await place.run(['config', 'check'], env)
     expect(people.code).toBe(1)
     expect(people.stdout.match(/^FAIL {2}/gm)).toHaveLength(4)
+  })
+
+  it('tells a certificate and a key that do not belong together, as doctor does', async () => {
+    const pair = (name: string) =>
+      execFileSync(
+        'openssl',
+        ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '30', '-subj', '/CN=localhost'].concat([
+          ...['-keyout', place.path(`${name}.key`), '-out', place.path(`${name}.pem`)],
+        ]),
+        { stdio: 'ignore' },
+      )
+    pair('one')
+    pair('other')
+    const env = {
+      COUNTERSIGN_TLS_CERT: place.path('one.pem'),
+      COUNTERSIGN_TLS_KEY: place.path('other.key'),
+    }
+    const mismatch = `The TLS key ${place.path('other.key')} does not belong to the certificate ${place.path('one.pem')}.`
+    const checked = await place.run(['config', 'check', '--json'], env)
+    expect(checked.code).toBe(1)
+    expect(checked.json.problems).toEqual([mismatch])
+    const { findings } = (await place.run(['doctor', '--json'], env)).json
+    expect(findings).toContainEqual(
+      expect.objectContaining({ check: 'TLS', status: 'problem', detail: mismatch }),
+    )
   })
 
   it('warns of files with secrets that everybody may open, and ends with 0', async () => {

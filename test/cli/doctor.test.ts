@@ -118,13 +118,13 @@ describe('doctor', () => {
     expect(of('database').detail).toBe('whole; 1 tenant, 0 production references')
   })
 
-  it('of a fresh installation says that the baseline pack is built at the first start', async () => {
+  it('of a fresh installation says that its pack is built at the first start', async () => {
     const { ok, of } = await examine({ COUNTERSIGN_MODELS_DIR: place.path('none') })
     expect(ok).toBe(true)
     expect(of('model pack')).toMatchObject({
       status: 'warning',
-      detail: `${place.path('none', 'baseline')} is not there yet; the first countersign serve builds it`,
-      remedy: 'to have it now, run countersign models build-baseline',
+      detail: `${place.path('none', 'standard')} is not there yet; the first countersign serve builds it`,
+      remedy: 'to have it now, run countersign models build standard',
     })
   })
 
@@ -171,7 +171,7 @@ describe('doctor', () => {
     expect(of('model pack')).toMatchObject({
       status: 'problem',
       detail: expect.stringContaining(pack.embedder.file),
-      remedy: 'run countersign models build-baseline',
+      remedy: 'run countersign models build baseline',
     })
   })
 

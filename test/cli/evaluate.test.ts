@@ -1,7 +1,8 @@
-import { writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Workplace, workplace } from '../support/command.js'
-import { face, groupPhoto, landscape } from '../support/faces.js'
+import { face, groupPhoto, landscape, REPHOTOGRAPHED } from '../support/faces.js'
+import { writeBroughtPack, writeCalibration } from '../support/packs.js'
 
 let place: Workplace
 beforeAll(async () => {
@@ -60,5 +61,129 @@ describe('evaluate', () => {
     const result = await place.run(['evaluate', place.path('pairs.csv'), '--json'])
     expect(result.code).toBe(1)
     expect(JSON.parse(result.stderr)).toMatchObject({ error: { code: 'malformed_pairs' } })
+  })
+})
+
+describe('evaluate, with a folder of people', () => {
+  const people = () => place.path('people')
+  beforeAll(async () => {
+    const darken = REPHOTOGRAPHED.darkened!
+    for (const name of ['ada', 'grace', 'mary', 'joan'] as const) {
+      await mkdir(place.path('people', name), { recursive: true })
+      await writeFile(place.path('people', name, '1.jpg'), await face(name))
+      await writeFile(place.path('people', name, '2.jpg'), await darken(await face(name)))
+    }
+    await writeFile(place.path('people', 'ada', '2024-01-31.jpg'), await landscape())
+    await writeFile(place.path('people.csv'), 'person,eyes\nada,blue\ngrace,blue\nmary,brown\n')
+  })
+
+  it('compares everybody with everybody, tells groups apart, and writes every kind of report', async () => {
+    const reports = ['html', 'md', 'json'].map((ending) => place.path(`report.${ending}`))
+    const { code, json, stderr } = await place.run([
+      'evaluate',
+      people(),
+      '--groups',
+      place.path('people.csv'),
+      '--json',
+      '--report',
+      ...reports,
+    ])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(json).toMatchObject({
+      pack: 'baseline@1.0.0',
+      photos: 9,
+      people: 4,
+      genuine_pairs: 6,
+      impostor_pairs: 6,
+      failed_to_acquire: 1,
+      refused: { 'ada/2024-01-31.jpg': 'face_not_found' },
+      protocol: 'one',
+      points: [],
+      configured: { fmr: 1e-4, threshold: 0.782753, measured_fmr: 0, measured_fmr_ci95: [0, 0.5] },
+    })
+    // Both pairs with the photo that cannot be used.
+    expect(json.configured.measured_fnmr).toBeCloseTo(2 / 6, 12)
+    expect(json.configured.measured_fnmr_compared).toBe(0)
+    expect(
+      json.groups.map(({ label, group, people }: Record<string, unknown>) => [label, group, people]),
+    ).toEqual(
+      expect.arrayContaining([
+        ['eyes', 'blue', 2],
+        ['eyes', 'brown', 1],
+      ]),
+    )
+    const [html, markdown, data] = await Promise.all(reports.map((file) => readFile(file, 'utf8')))
+    expect(html).toContain('<!doctype html>')
+    expect(markdown).toContain('# Accuracy of face verification with baseline@1.0.0')
+    expect(JSON.parse(data!).data).toMatchObject({ photos: 9, people: 4 })
+    for (const text of [html, markdown, data]) expect(text).not.toMatch(/ada|grace/)
+  })
+
+  it('shows names and photos where it is told to', async () => {
+    const file = place.path('faces.html')
+    await place.run(['evaluate', people(), '--report', file, '--include-photos'])
+    const html = await readFile(file, 'utf8')
+    expect(html).toMatch(/<img src="data:image\/jpeg;base64,[^"]+" alt="(?:ada|grace|joan|mary)\/1\.jpg">/)
+  })
+
+  it('keeps embeddings for the owner alone, and computes none of them twice', async () => {
+    const first = await place.run(['evaluate', people(), '--impostors', 'all', '--json'])
+    const [name] = await readdir(place.path('evaluations'))
+    const cache = place.path('evaluations', name!)
+    expect((await stat(cache)).mode & 0o077).toBe(0)
+    const before = await readFile(cache, 'utf8')
+    // As an interruption leaves it: the last line cut in half.
+    await writeFile(cache, before.slice(0, -20))
+    const second = await place.run(['evaluate', people(), '--impostors', 'all', '--json'])
+    expect(second.json).toEqual(first.json)
+    expect(first.json).toMatchObject({ impostor_pairs: 6 * 4 + 3 * 2, protocol: 'all' })
+    const lines = (await readFile(cache, 'utf8')).trim().split('\n')
+    expect(lines.length).toBe(before.trim().split('\n').length + 1)
+  })
+
+  it('refuses to calibrate on a handful of people', async () => {
+    const file = place.path('few.json')
+    const { code, error } = await place.run(['evaluate', people(), '--calibrate', file, '--json'])
+    expect({ code, error: error.code }).toEqual({ code: 1, error: 'too_few_people' })
+    await expect(stat(file)).rejects.toThrow()
+  })
+
+  it('refuses a report of a kind that it does not write, before it measures', async () => {
+    const { error } = await place.run(['evaluate', people(), '--report', 'x.pdf', '--json'])
+    expect(error).toMatchObject({ code: 'unknown_report_format' })
+  })
+})
+
+describe('models calibrate', () => {
+  const env = () => ({ COUNTERSIGN_MODELS_DIR: place.path('models'), COUNTERSIGN_MODEL_PACK: 'brought' })
+  beforeAll(async () => {
+    await mkdir(place.path('models'))
+    await writeBroughtPack(place.path('models', 'brought'), inject('modelsDir'))
+  })
+
+  it('puts measured thresholds in use', async () => {
+    const file = place.path('measured.json')
+    await writeCalibration(file, place.path('models', 'brought'))
+    const written = await place.run(['models', 'calibrate', 'brought', file, '--json'], env())
+    expect(written.json).toMatchObject({
+      model: 'brought@1.0.0',
+      file: place.path('models', 'brought', 'calibration.json'),
+    })
+    const { json } = await place.run(
+      ['compare', place.path('ada.jpg'), place.path('ada.jpg'), '--json'],
+      env(),
+    )
+    expect(json.threshold).toBe(0.8)
+  })
+
+  it('refuses thresholds of another pack, and leaves those in use alone', async () => {
+    const file = place.path('other.json')
+    const pack = { id: 'other', version: '1', sha256: '0'.repeat(64) }
+    await writeCalibration(file, place.path('models', 'brought'), { pack })
+    const before = await readFile(place.path('models', 'brought', 'calibration.json'), 'utf8')
+    const { code, error } = await place.run(['models', 'calibrate', 'brought', file, '--json'], env())
+    expect({ code, error: error.code }).toEqual({ code: 1, error: 'calibration_mismatch' })
+    expect(await readFile(place.path('models', 'brought', 'calibration.json'), 'utf8')).toBe(before)
+    expect(await readdir(place.path('models', 'brought'))).not.toContainEqual(expect.stringContaining('.tmp'))
   })
 })

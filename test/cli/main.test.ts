@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs'
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { masterKeyId } from '../../src/crypto/master-key.js'
 import { packageFile } from '../../src/package-root.js'
 import { apiClient } from '../support/client.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
-import { writeBroughtPack } from '../support/packs.js'
+import { writeBroughtPack, writeCalibration } from '../support/packs.js'
 
 let place: Workplace
 beforeAll(async () => {
@@ -32,9 +33,10 @@ const COMMANDS = [
   'models',
   'models list',
   'models verify',
-  'models build-baseline',
+  'models build',
   'models import',
   'models pull',
+  'models calibrate',
   'backup',
   'restore',
   'audit',
@@ -43,6 +45,7 @@ const COMMANDS = [
   'keys',
   'keys instance-secret',
   'keys rotate-master',
+  'keys discard-master',
   'config',
   'config show',
   'config check',
@@ -141,7 +144,7 @@ describe('wrong usage with --json', () => {
     [
       'an option that cannot be',
       ['keys', 'rotate-master', '--finish', '--new-key-file', 'x'],
-      /two steps/,
+      /three steps/,
       'invalid_option',
     ],
   ])('%s is one JSON document on stderr, and ends with 2', async (_, args, message, code = 'wrong_usage') => {
@@ -187,6 +190,7 @@ describe('where no database is', () => {
     ['audit', 'anchor'],
     ['keys', 'instance-secret'],
     ['keys', 'rotate-master'],
+    ['keys', 'discard-master', '0123456789abcdef'],
   ]
   for (const command of READERS)
     it(`"${command.join(' ')}" says so, and makes neither it nor a master key`, async () => {
@@ -224,38 +228,44 @@ describe('where no database is', () => {
 
 describe('--json', () => {
   /** What each command needs to succeed, in an order in which all of them do. */
-  const ARGUMENTS: Record<string, (made: { secret: string; jwt: string }) => string[]> = {
-    'tenant list': () => [],
-    'tenant login-link': () => ['acme'],
-    'tenant production-key': () => ['acme'],
-    'tenant reissue-key': () => ['acme', '--type', 'sandbox'],
-    'tenant revoke-key': () => ['acme', '--type', 'sandbox'],
-    'tenant rotate-signing': () => ['acme'],
-    jwt: ({ secret, jwt }) => [jwt, '--secret', secret],
-    compare: () => [place.path('ada.jpg'), place.path('ada.jpg')],
-    evaluate: () => [place.path('pairs.csv')],
-    'models list': () => [],
-    'models verify': () => [],
-    'models import': () => [place.path('brought')],
-    'models build-baseline': () => ['--out', place.path('built')],
-    backup: () => [place.path('copy.db')],
-    restore: () => [place.path('copy.db')],
-    'audit verify': () => [],
-    'audit anchor': () => [],
-    'keys instance-secret': () => [],
-    'keys rotate-master': () => [],
-    'config show': () => [],
-    'config check': () => [],
-    'operator-password': () => ['--generate'],
-    completion: () => ['bash'],
-    doctor: () => [],
-  }
+  const ARGUMENTS: Record<string, (made: { secret: string; jwt: string; oldMasterKey: string }) => string[]> =
+    {
+      'tenant list': () => [],
+      'tenant login-link': () => ['acme'],
+      'tenant production-key': () => ['acme'],
+      'tenant reissue-key': () => ['acme', '--type', 'sandbox'],
+      'tenant revoke-key': () => ['acme', '--type', 'sandbox'],
+      'tenant rotate-signing': () => ['acme'],
+      jwt: ({ secret, jwt }) => [jwt, '--secret', secret],
+      compare: () => [place.path('ada.jpg'), place.path('ada.jpg')],
+      evaluate: () => [place.path('pairs.csv')],
+      'models list': () => [],
+      'models verify': () => [],
+      'models import': () => [place.path('brought')],
+      'models calibrate': () => ['brought', place.path('calibration.json')],
+      'models build': () => ['baseline', '--out', place.path('built')],
+      backup: () => [place.path('copy.db')],
+      restore: () => [place.path('copy.db')],
+      'audit verify': () => [],
+      'audit anchor': () => [],
+      'keys instance-secret': () => [],
+      'keys rotate-master': () => [],
+      'keys discard-master': ({ oldMasterKey }) => [oldMasterKey],
+      'config show': () => [],
+      'config check': () => [],
+      'operator-password': () => ['--generate'],
+      completion: () => ['bash'],
+      doctor: () => [],
+    }
   /** A restore needs a place where no database is; packs for tests are shared. */
   const ENVIRONMENT: Record<string, Record<string, string>> = {
     get restore() {
       return { COUNTERSIGN_DATABASE: `sqlite:${place.path('restored.db')}` }
     },
     get 'models import'() {
+      return { COUNTERSIGN_MODELS_DIR: place.path('models') }
+    },
+    get 'models calibrate'() {
       return { COUNTERSIGN_MODELS_DIR: place.path('models') }
     },
   }
@@ -275,6 +285,7 @@ describe('--json', () => {
     await writeFile(place.path('ada.jpg'), await face('ada'))
     await writeFile(place.path('pairs.csv'), 'a,b,same\nada.jpg,ada.jpg,1\nada.jpg,ada.jpg,0')
     await writeBroughtPack(place.path('brought'), inject('modelsDir'))
+    await writeCalibration(place.path('calibration.json'), place.path('brought'))
     const server = await place.serve(['--json', '--demo'])
     const { demo, operator_password: password } = JSON.parse(server.stderr())
     expect({ demo, password }).toMatchObject({ demo: { name: 'demo' }, password: expect.any(String) })
@@ -291,13 +302,14 @@ describe('--json', () => {
     expect(server.stdout()).not.toContain(password)
     expect(server.stdout()).not.toContain(demo.sandbox_key)
 
-    const made = { secret: signing_secret.secret, jwt: verified.body.jwt }
+    const oldMasterKey = masterKeyId(Buffer.from(readFileSync(place.path('master.key'), 'utf8'), 'base64'))
+    const made = { secret: signing_secret.secret, jwt: verified.body.jwt, oldMasterKey }
     for (const [command, args] of Object.entries(ARGUMENTS)) {
       const env = ENVIRONMENT[command] ?? {}
       const { code, stdout, stderr } = await place.spawn([...words(command), ...args(made), '--json'], env)
       expect({ command, code, lines: stdout.split('\n').length }).toEqual({ command, code: 0, lines: 2 })
       expect(JSON.parse(stdout), command).toEqual(expect.anything())
-      if (command !== 'models build-baseline') expect({ command, stderr }).toEqual({ command, stderr: '' })
+      if (command !== 'models build') expect({ command, stderr }).toEqual({ command, stderr: '' })
     }
   })
 })

@@ -2,9 +2,10 @@ import { readdirSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type DownloadedPack, findCataloguePack } from '../../models/install/catalogue.js'
+import { findCataloguePack } from '../../models/install/catalogue.js'
+import type { AssembledPack, DownloadedPack } from '../../models/install/catalogue-entry.js'
 import { downloadedPackDocument } from '../../models/install/downloaded-pack.js'
-import { evaluationDataMissing, readEvaluationFile } from '../biometrics/fixtures.js'
+import { anyFace, evaluationDataMissing, readEvaluationFile, startEngine } from '../biometrics/fixtures.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { type FilesServer, filesOf, serveFiles } from '../support/files-server.js'
 
@@ -55,14 +56,14 @@ describe('models pull', () => {
     async (name) => {
       const result = await pull(name)
       expect(result).toMatchObject({ code: 2, stdout: '', error: { code: 'unknown_pack' } })
-      expect(result.error.message).toContain('known are: opencv-zoo')
+      expect(result.error.message).toContain('known are: opencv-zoo, recommended')
     },
   )
 
-  it('says how to come by the pack that is built', async () => {
-    const result = await pull('baseline')
+  it.each(['baseline', 'standard'])('says how to come by %s, which is built', async (name) => {
+    const result = await pull(name)
     expect(result).toMatchObject({ code: 2, error: { code: 'unknown_pack' } })
-    expect(result.error.message).toContain('countersign models build-baseline')
+    expect(result.error.message).toContain(`countersign models build ${name}`)
   })
 
   it.each([
@@ -133,5 +134,47 @@ describe.skipIf(evaluationDataMissing())('with networks of the evaluation data',
       })
     expect(requests).toEqual([DETECTOR.path, EMBEDDER.path, EMBEDDER.path])
     expect(readdirSync(place.path('models', '.opencv-zoo.download'))).toEqual([DETECTOR.file])
+  })
+
+  it('the recommended pack is downloaded in part, built in part, and tells a live face from a photograph of one', async () => {
+    const entry = findCataloguePack('recommended') as AssembledPack
+    const downloads = entry.files.flatMap(({ file, download }) => (download ? [{ file, download }] : []))
+    const names: Record<string, string> = {
+      'mobilefacenet.onnx': 'mobilefacenet_foamliu.onnx',
+      'minifasnet.onnx': 'minifasnet_v2_2.7_80x80.fizray.onnx',
+    }
+    const { url, requests } = await mirror(
+      filesOf(
+        Object.fromEntries(
+          downloads.map(({ file, download }) => [`/${download.path}`, network(names[file]!)]),
+        ),
+      ),
+    )
+    expect(await pull('recommended', '--mirror', url)).toMatchObject({
+      code: 0,
+      json: { id: 'recommended', dir: place.path('models', 'recommended'), dimensions: 128 },
+    })
+    expect(requests).toEqual(downloads.map(({ download }) => `/${download.path}`))
+    expect(installed()).toEqual(['recommended'])
+    expect(await place.run(['models', 'verify', 'recommended', '--json'], env)).toMatchObject({
+      code: 0,
+      json: { ok: true },
+    })
+
+    const engine = await startEngine(place.path('models', 'recommended'), { limits: anyFace })
+    try {
+      for (const [photo, isLive] of [
+        ['image_T1', true],
+        ['image_F2', false],
+      ] as const) {
+        const { sample } = await engine.verify(
+          [readEvaluationFile(`faces/spoof/${photo}.jpg`)],
+          new Float32Array(128).fill(1),
+        )
+        expect([photo, sample.liveness.passed]).toEqual([photo, isLive])
+      }
+    } finally {
+      await engine.close()
+    }
   })
 })

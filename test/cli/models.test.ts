@@ -118,13 +118,13 @@ describe('models verify', () => {
   })
 })
 
-describe('models build-baseline', () => {
+describe('models build', () => {
   it('makes a broken pack whole again', async () => {
     const dir = await copyOfModels('rebuilt')
     const network = await networkIn(dir)
     await flipBit(`${dir}/baseline/${network}`)
     const env = { COUNTERSIGN_MODELS_DIR: dir }
-    const { code, json } = await place.run(['models', 'build-baseline', '--json'], env)
+    const { code, json } = await place.run(['models', 'build', 'baseline', '--json'], env)
     expect(code).toBe(0)
     expect(json.dir).toBe(`${dir}/baseline`)
     expect(json.files.map(({ file }: { file: string }) => file)).toContain(network)
@@ -133,7 +133,7 @@ describe('models build-baseline', () => {
 
   it('writes where it is told to', async () => {
     const out = place.path('elsewhere')
-    const { code } = await place.run(['models', 'build-baseline', '--out', out, '--json'])
+    const { code } = await place.run(['models', 'build', 'baseline', '--out', out, '--json'])
     expect(code).toBe(0)
     expect((await place.run(['models', 'verify', out, '--json'])).json.ok).toBe(true)
   })

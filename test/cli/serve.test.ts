@@ -3,6 +3,7 @@ import { appendFileSync, chmodSync, existsSync, readFileSync, statSync } from 'n
 import { writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { chooseTransport } from '../../src/server/transport.js'
 import { apiClient } from '../support/client.js'
 import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -68,6 +69,18 @@ describe('serve', () => {
       expect(second.stderr).toBe(`error: ${addressesOf(server)[taken]} is in use by another process.\n`)
     }
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
+  })
+
+  it('says which HTTP server serves, and why', async () => {
+    const { description } = await chooseTransport('auto')
+    expect(server.stderr()).toContain(`\n  HTTP        ${description}\n`)
+    const other = await place.serve([], {
+      COUNTERSIGN_HTTP: 'node',
+      COUNTERSIGN_DATA_DIR: place.path('other'),
+    })
+    expect(other.stderr()).toContain(
+      `\n  HTTP        node:http of ${process.version} (COUNTERSIGN_HTTP=node)\n`,
+    )
   })
 })
 

@@ -19,6 +19,8 @@ const claims: VerificationClaims = {
   verdict: 'approved',
   score: 0.9,
   fmr: 1e-4,
+  fmr_basis: 'measured',
+  model_grade: 'production',
   action: 'pay',
   action_hash: await actionHash('pay'),
   amr: ['face'],

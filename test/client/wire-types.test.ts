@@ -20,6 +20,7 @@ const response = (operation: Json, status: number) =>
 const SCHEMAS: Record<string, Json> = {
   'EnrollRequest<string>': request(paths['/v1/enroll'].post),
   EnrollResult: response(paths['/v1/enroll'].post, 201),
+  AssessResult: response(paths['/v1/enroll'].post, 200),
   'VerifyRequest<string>': request(paths['/v1/verify'].post),
   VerifyResult: response(paths['/v1/verify'].post, 200),
   DeleteRequest: request(paths['/v1/delete'].delete),

@@ -35,12 +35,14 @@ describe('without any variable', () => {
       database: `sqlite:${resolve('data/countersign.db')}`,
       masterKeyFile: resolve('data/master.key'),
       modelsDir: resolve('data/models'),
-      modelPack: 'baseline',
+      modelPack: 'standard',
       executionProviders: ['cpu'],
       workers: availableParallelism(),
       queueLimit: availableParallelism() * 32,
       deadlineMs: 10_000,
       maxBodyBytes: 8 * 1024 * 1024,
+      trustedProxies: [],
+      bodyMemoryBytes: 256 * 1024 * 1024,
       maxImagePixels: 24_000_000,
       minFacePx: 80,
       fmr: 1e-4,
@@ -147,6 +149,9 @@ describe('a value that is refused', () => {
     const file = join(dir, 'tls.pem')
     expect(load({ TLS_CERT: file, TLS_KEY: file })).toMatchObject({ tlsCert: file, tlsKey: file })
     expect(() => load({ TLS_CERT: file })).toThrow(/must be given together/)
+    expect(() => load({ ADMIN_TLS_KEY: file })).toThrow(
+      /ADMIN_TLS_CERT and .*ADMIN_TLS_KEY must be given together/,
+    )
     expect(() => load({ TLS_KEY: file })).toThrow(/must be given together/)
     expect(() => load({ TLS_CERT: file, TLS_KEY: join(dir, 'missing') })).toThrow(ConfigError)
   })

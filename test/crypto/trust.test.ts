@@ -93,6 +93,8 @@ describe('the verification JWT', () => {
     verdict: 'approved',
     score: 0.812345,
     fmr: 1e-4,
+    fmr_basis: 'measured',
+    model_grade: 'production',
     action: { amount: '1250.00', note: 'grüße' },
     action_hash: 'ab'.repeat(32),
     amr: ['face'],

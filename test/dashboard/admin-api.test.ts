@@ -167,6 +167,18 @@ describe('a tenant', () => {
     expect(answer.body.code).toBe('not_permitted')
   })
 
+  it('has no more of the sandbox at "try it" than by its key', async () => {
+    const { id, sandbox } = await running.tenant()
+    const session = await signIn(running, { login_token: await loginToken(running, id) })
+    const inspect = () => session.call('POST', `/tenants/${id}/try/inspect`, { image: 'AAAA' })
+    expect((await inspect()).body.code).toBe('image_unreadable')
+    const left = await Promise.all(Array.from({ length: 100 }, () => sandbox.health()))
+    expect(left.filter(({ status }) => status === 200)).toHaveLength(99)
+    const refused = await inspect()
+    expect([refused.status, refused.body.code]).toEqual([429, 'rate_limited'])
+    expect(refused.headers.get('retry-after')).toBe('1')
+  })
+
   it('reissues a key with a grace period', async () => {
     running.clock.advance(1)
     const reissue = { type: 'sandbox', grace_seconds: 60 }
@@ -197,6 +209,12 @@ describe('a tenant', () => {
       body: { verdict: 'approved' },
       jwt: { valid: true, claims: { sub: 'u+match', env: 'sandbox' } },
     })
+    // A call without a photo is smaller than Node's pool of small buffers.
+    const small = await tenant.call('POST', `/tenants/${own.id}/try/call`, {
+      ...verify,
+      body: { user_id: 'u+match', action: 'x' },
+    })
+    expect([small.status, small.body.status, small.body.body?.code]).toEqual([200, 400, 'invalid_request'])
     const { slots } = (await tenant.call('GET', `/tenants/${own.id}/traffic`)).body
     expect(slots.at(-1)).toMatchObject({ approved: 1, rejected: 0 })
     expect(slots.at(-1).latencies.total).toHaveLength(3)

@@ -59,6 +59,7 @@ export class Installation {
       ...Object.fromEntries(inherited),
       COUNTERSIGN_DATA_DIR: dataDir,
       COUNTERSIGN_MODELS_DIR: modelsDir,
+      COUNTERSIGN_ACCEPT_PACK: 'baseline',
       COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',

@@ -4,7 +4,7 @@ import { ERRORS } from '../../src/api-error.js'
 import { openSocket, type RawResponse, rawRequest } from '../support/raw-socket.js'
 import { hostileImages, imageSeeds } from './images.js'
 import { damage, Random } from './random.js'
-import { hostileRequest, requestSeeds } from './requests.js'
+import { hostileRequest, largeRequests, requestSeeds } from './requests.js'
 import type { Victim } from './service.js'
 
 export interface Verdict {
@@ -28,6 +28,7 @@ const IMAGE_CONNECTIONS = 6
 const PATIENCE_MS = 300
 /** Beyond the service's own deadline. */
 const IMAGE_PATIENCE_MS = 30_000
+const HEAD_BYTES = 1024
 const PARSER_STATUSES = new Set([400, 431, 505])
 
 export async function runCampaign(
@@ -64,10 +65,17 @@ export async function runCampaign(
 
   const files = await imageSeeds()
   const requests = requestSeeds(victim, files[0]!)
-  await inParallel(HTTP_CONNECTIONS, Math.ceil(inputs / 2), async () => {
-    const bytes = hostileRequest(requests, random)
+  const large = largeRequests(victim, files[0]!)
+  await inParallel(HTTP_CONNECTIONS, Math.ceil(inputs / 2), async (index) => {
+    const damaged = hostileRequest(requests, random)
+    const whole = large[index]
+    const bytes = whole ?? damaged
     verdict.http_inputs++
-    judge(await answerTo(victim.url, bytes, PATIENCE_MS), bytes)
+    // Of a large one, the head is all that is looked through for its request line: this process must not stand still either.
+    judge(
+      await answerTo(victim.url, bytes, whole ? IMAGE_PATIENCE_MS : PATIENCE_MS),
+      whole?.subarray(0, HEAD_BYTES) ?? bytes,
+    )
   })
   const whole = [...(await hostileImages()), ...files]
   await inParallel(IMAGE_CONNECTIONS, Math.floor(inputs / 2), async (index) => {
@@ -142,7 +150,8 @@ function isSigned({ status, headers, text }: RawResponse, sent: Buffer, secrets:
   if (!secret) return false
   const expected = Buffer.from(given!, 'hex')
   // Bounded: a photo in base64 is one endless word.
-  const startLines = sent.toString('utf8').matchAll(/(\S{1,32}) ([^ ]{1,8192}) HTTP\/1\.1/g)
+  // Without a version it is one of HTTP/0.9: node:http tells what was asked, and it is refused.
+  const startLines = sent.toString('utf8').matchAll(/(\S{1,32}) ([^ ]{1,8192})(?: HTTP\/1\.1|\r?\n)/g)
   // Where no line reads like one, both are empty in the signature.
   return [...startLines, ['', '', '']].some(([, method, target]) =>
     timingSafeEqual(

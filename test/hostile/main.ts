@@ -29,8 +29,14 @@ const { verdict, answers } = await runCampaign(victim, {
   seed,
   progress: (done) => done % PROGRESS_EVERY === 0 && process.stderr.write(`${done} of ${inputs}\n`),
 })
+const peakBodyBytes = await victim.peakUnansweredBodyBytes()
 await victim.stop()
-const result = { ...verdict, crashes: victim.crashes() }
+const result = {
+  ...verdict,
+  crashes: victim.crashes(),
+  longest_stall_ms: victim.longestStallMs(),
+  peak_unanswered_body_bytes: peakBodyBytes,
+}
 console.log(JSON.stringify({ seed, answers, peak_rss_mib: Math.round(victim.peakMib()) }))
 console.log(JSON.stringify(result))
 if (result.crashes + result.responses_5xx + result.unsigned_or_uncoded > 0) process.exitCode = 1

@@ -71,3 +71,30 @@ export function hostileRequest(seeds: string[], random: Random): Buffer {
   }
   return bytes
 }
+
+/** Legal in everything but their size: megabytes on which a parser could spend seconds, while nobody else is served. */
+export function largeRequests({ key }: Pick<Victim, 'key'>, image: Buffer): Buffer[] {
+  const members = (count: number) => Array.from({ length: count }, (_, i) => `"m${i}":1`).join(',')
+  const verify = (action: string, photo = image.toString('base64')) => {
+    const json = `{"user_id":"nobody","image":"${photo}","action":${action}}`
+    const headers = [
+      `Authorization: Bearer ${key}`,
+      'Content-Type: application/json',
+      `X-Svc-Idempotency-Key: large-${json.length}`,
+      `Content-Length: ${json.length}`,
+      'Connection: close',
+    ]
+    return Buffer.from(rawRequest('POST /v1/verify', headers, json), 'latin1')
+  }
+  return [
+    verify(`{${members(550_000)}}`),
+    verify(`{${members(3000)}}`),
+    verify(`{"a":[${'[],'.repeat(1_400_000)}1]}`),
+    verify(`{"a":[${'"",'.repeat(2_000_000)}1]}`),
+    verify(`"${'\\"'.repeat(3_500_000)}"`),
+    verify(`"x"${' '.repeat(7_000_000)}`),
+    verify('"x"', 'QUJD'.repeat(2_000_000)),
+    verify('"x"', '\\/'.repeat(2_000_000)),
+    verify('"x"', '\\\\'.repeat(2_000_000)),
+  ]
+}

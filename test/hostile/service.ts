@@ -5,12 +5,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { SECOND_MS } from '../../src/clock.js'
 import { packageFile } from '../../src/package-root.js'
 import type { TransportName } from '../../src/server/transport.js'
 import { plain } from '../support/images.js'
 import { residentMib } from '../support/process-tree.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
+
+/** The metric is the time between two ticks of a timer, which are this far apart where nothing holds it up. */
+const LAG_TIMER_MS = 10
 
 export interface Victim {
   /** Base URL of the production API. */
@@ -22,6 +26,10 @@ export interface Victim {
   secrets: Map<string, string>
   /** Resident memory of the process and its children, in MiB: the highest since the start. */
   peakMib(): number
+  /** The longest that the service's event loop stood still, in milliseconds. */
+  longestStallMs(): number
+  /** The most that bodies of requests without an answer have held of memory. */
+  peakUnansweredBodyBytes(): Promise<number>
   /** Crashes so far: of the process, or of the engine inside it. */
   crashes(): number
   /** Drains and ends it; a bad exit is one more crash. */
@@ -35,6 +43,7 @@ export async function startVictim(modelsDir: string, transport?: TransportName):
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))),
     COUNTERSIGN_DATA_DIR: dataDir,
     COUNTERSIGN_MODELS_DIR: modelsDir,
+    COUNTERSIGN_ACCEPT_PACK: 'baseline',
     COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
@@ -78,10 +87,25 @@ export async function startVictim(modelsDir: string, transport?: TransportName):
   const { production_key: key } = await cli('tenant', 'production-key', 'hostile')
   const instance = await cli('keys', 'instance-secret')
 
+  const metrics = async () => {
+    const page = await (await fetch(new URL('/metrics', /Dashboard +(http\S+)\n/.exec(told)![1]))).text()
+    return (name: string) => {
+      const value = Number(new RegExp(`^${name} (.+)$`, 'm').exec(page)?.[1])
+      if (!Number.isFinite(value)) throw new Error(`the service's metrics lack ${name}`)
+      return value
+    }
+  }
+  // What came before the first input is not the campaign's; reading resets it.
+  await metrics()
   let peakMib = 0
-  const watch = setInterval(() => {
+  let stallMs = 0
+  const look = async () => {
     peakMib = Math.max(peakMib, residentMib(child.pid!))
-  }, 500)
+    const value = await metrics()
+    stallMs = Math.max(stallMs, value('nodejs_eventloop_lag_max_seconds') * SECOND_MS - LAG_TIMER_MS)
+    return value
+  }
+  const watch = setInterval(() => void look().catch(() => {}), 500)
   return {
     url: `${address('Production')}/v1`,
     key,
@@ -91,6 +115,8 @@ export async function startVictim(modelsDir: string, transport?: TransportName):
       ['instance', instance.secret],
     ]),
     peakMib: () => peakMib,
+    longestStallMs: () => Math.round(stallMs),
+    peakUnansweredBodyBytes: async () => (await look())('countersign_unanswered_body_peak_bytes'),
     crashes: () => crashes,
     async stop() {
       clearInterval(watch)

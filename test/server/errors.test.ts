@@ -125,6 +125,14 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     await sandbox.enroll({ user_id, image })
     return sandbox.enroll({ user_id, image })
   },
+  locked_out: () =>
+    apart({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '1' }, async ({ production }) => {
+      const [image, other] = [base64(await face('ada')), base64(await face('grace'))]
+      const user_id = newUser()
+      await production.enroll({ user_id, image })
+      await production.verify({ user_id, image: other, action })
+      return production.enroll({ user_id, image, add: true })
+    }),
   rotation_in_progress: async ({ running }) => {
     const tenant = await running.tenant()
     await tenant.sandbox.rotate()
@@ -174,6 +182,11 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
   low_quality: enrolWith(blurredFace),
   // The pack of the tests checks no liveness, so the sandbox stands in.
   liveness_failed: ({ sandbox, image }) => sandbox.enroll({ user_id: `${newUser()}+spoof`, image }),
+  different_people: async ({ production }) =>
+    production.enroll({
+      user_id: newUser(),
+      images: [base64(await face('ada')), base64(await face('grace'))],
+    }),
   rate_limited: async ({ running }) => {
     const client = await running.production(await running.tenant({ ratePerSecond: 1 }))
     await client.health()

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ApiError } from '../../src/api-error.js'
+import { inputParser } from '../../src/server/json-body.js'
+import { verifyDescription } from '../../src/v1/verify.js'
 import type { ApiClient } from '../support/client.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
@@ -240,10 +243,92 @@ describe('a field', () => {
     expect(response.body.code).not.toBe('invalid_request')
   })
 
-  it('nested a hundred thousand deep is refused like any other', async () => {
-    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
-    const response = await send(`{"user_id":"u","image":${JSON.stringify(image)},"foo":${deep}}`)
-    expect([response.status, paths(response)]).toEqual([400, ['foo']])
+  for (const [levels, path] of [
+    [10_000, 'foo'],
+    [100_000, 'body'],
+  ] as const)
+    it(`nested ${levels} deep is refused like any other`, async () => {
+      const deep = `${'['.repeat(levels)}${']'.repeat(levels)}`
+      const response = await send(`{"user_id":"u","image":${JSON.stringify(image)},"foo":${deep}}`)
+      expect([response.status, paths(response)]).toEqual([400, [path]])
+    })
+})
+
+describe('a body that is large without images', () => {
+  const parse = inputParser(verifyDescription)
+  const around = (action: string) => Buffer.from(`{"user_id":"u","image":"QUJD","action":${action}}`)
+  const members = (count: number) =>
+    JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}`, 1])))
+  const refusalOf = (body: Buffer) => {
+    try {
+      parse(body, 'application/json', '')
+    } catch (error) {
+      return (error as ApiError).details?.map(({ path, issue }) => `${path} ${issue}`)
+    }
+    return null
+  }
+
+  const CROWDS: Record<string, [Buffer, string]> = {
+    'small members': [around(members(600_000)), 'body holds more than 32768 bytes beside its images'],
+    'small lists': [
+      around(`{"a":[${'[],'.repeat(1_400_000)}1]}`),
+      'body holds more than 32768 bytes beside its images',
+    ],
+    'empty strings': [
+      around(`{"a":["${'","'.repeat(2_000_000)}"]}`),
+      'body holds more than 32768 bytes beside its images',
+    ],
+    'escaped quotes': [
+      around(`"${'\\"'.repeat(4_000_000)}"`),
+      'body holds more than 32768 bytes beside its images',
+    ],
+    'white space': [
+      around(`"x"${' '.repeat(8_000_000)}`),
+      'body holds more than 32768 bytes beside its images',
+    ],
+    'long strings': [
+      around(`["${`${'Q'.repeat(3000)}","`.repeat(2500)}"]`),
+      'body holds more than 32768 bytes beside its images',
+    ],
+    'few bytes and many values': [around(members(3000)), 'action holds too many values'],
+  }
+  for (const [what, [body, issue]] of Object.entries(CROWDS))
+    it(`is refused before it can hold up the others: ${what}`, () => {
+      refusalOf(body)
+      // Of several, the shortest: what else this machine does is not the parser's.
+      const times = Array.from({ length: 5 }, () => {
+        const started = performance.now()
+        expect(refusalOf(body)).toEqual([issue])
+        return performance.now() - started
+      })
+      expect(Math.min(...times)).toBeLessThan(10)
+    })
+
+  it('is no action of 4096 bytes, every character escaped, beside a photo that writes its slashes with a backslash', () => {
+    const photo = Buffer.from('?'.repeat(30_000)).toString('base64').replaceAll('P', '/')
+    const action = '\\u0041'.repeat(4096)
+    const body = `{"user_id":"u","image":"${photo.replaceAll('/', '\\/')}","action":"${action}"}`
+    const input = parse(Buffer.from(body), 'application/json', '') as { image: Buffer; action: string }
+    expect(input.image.toString()).toBe(photo)
+    expect(input.action).toBe('A'.repeat(4096))
+  })
+
+  it('is refused by its announcement where there are no images at all', async () => {
+    for (const [method, path] of [
+      ['DELETE', '/v1/delete'],
+      ['POST', '/v1/keys/rotate-signing'],
+      ['GET', '/v1/health'],
+    ]) {
+      const response = await exchange(
+        running.service.url('sandbox'),
+        rawRequest(`${method} ${path}`, [
+          `Authorization: Bearer ${tenant.sandboxKey}`,
+          'Content-Type: application/json',
+          'Content-Length: 16385',
+        ]),
+      )
+      expect([path, response?.status, response?.body.code]).toEqual([path, 413, 'body_too_large'])
+    }
   })
 })
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Listener } from '../../src/server/listener.js'
 import { listen } from '../../src/server/transport.js'
 import { poll } from '../support/command.js'
-import { LIMITS, overTransports } from '../support/transports.js'
+import { BODIES, LIMITS, overTransports } from '../support/transports.js'
 
 const MEBIBYTE = 'x'.repeat(1_048_576)
 overTransports((name) => {
@@ -19,6 +19,7 @@ overTransports((name) => {
       {
         address: { host: '127.0.0.1', port: 0 },
         maxBodyBytes: 1000,
+        bodies: BODIES,
         limits: LIMITS,
         handler: async () => ({ status: 200, headers: { 'X-Kind': 'stream' }, body: chunks() }),
       },

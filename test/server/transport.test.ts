@@ -7,7 +7,7 @@ import type { ConnectionLimits, IncomingRequest, Listener, Reply } from '../../s
 import { chooseTransport, listen } from '../../src/server/transport.js'
 import { poll } from '../support/command.js'
 import { exchange, openSocket, rawRequest } from '../support/raw-socket.js'
-import { LIMITS, overTransports } from '../support/transports.js'
+import { BODIES, LIMITS, overTransports } from '../support/transports.js'
 
 const listeners: Listener[] = []
 afterEach(async () => {
@@ -24,7 +24,13 @@ overTransports((name) => {
     { host = '127.0.0.1', ...limits }: Partial<ConnectionLimits> & { host?: string } = {},
   ): Promise<string> {
     const listener = await listen(
-      { address: { host, port: 0 }, maxBodyBytes: 200_000, limits: { ...LIMITS, ...limits }, handler },
+      {
+        address: { host, port: 0 },
+        maxBodyBytes: 200_000,
+        bodies: BODIES,
+        limits: { ...LIMITS, ...limits },
+        handler,
+      },
       { name },
     )
     listeners.push(listener)

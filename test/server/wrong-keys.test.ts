@@ -1,22 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/clock.js'
+import { ClientAddresses } from '../../src/server/client-address.js'
 import { peerAddress } from '../../src/server/peer-address.js'
 import { WrongKeys } from '../../src/server/wrong-keys.js'
 import { generateApiKey } from '../../src/tenancy/api-key.js'
-import { type ApiResponse, apiClient } from '../support/client.js'
+import { type ApiResponse, apiClient, type CallOptions } from '../support/client.js'
 import { startService, type TestService } from '../support/service.js'
-import { validSignatures } from '../support/trust.js'
 
 let running: TestService
 beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_WRONG_KEY_LIMIT: '3' })
+  running = await startService({
+    COUNTERSIGN_WRONG_KEY_LIMIT: '3',
+    COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.0/8',
+  })
 })
 afterAll(() => running?.stop())
 
-const guess = () => apiClient(running.service.url('sandbox'), generateApiKey('sandbox')).health()
+const guess = (options?: CallOptions) =>
+  apiClient(running.service.url('sandbox'), generateApiKey('sandbox')).health(options)
 
 describe('an address that guesses keys', () => {
-  it('is refused for a while, right guesses and all, but for keys that were good before', async () => {
+  it('is refused for a while, but every valid key is heard from it', async () => {
     const [known, fresh] = [await running.tenant(), await running.tenant()]
     expect((await known.sandbox.health()).status).toBe(200)
     // Without a key, nothing is guessed.
@@ -27,15 +31,31 @@ describe('an address that guesses keys', () => {
     expect(guesses[4]!.body).toMatchObject({ error: 'rate_limited', code: 'rate_limited' })
     expect(guesses[4]!.headers.get('retry-after')).toBe('20')
 
-    // Told apart from a wrong key by nothing.
-    const right = await fresh.sandbox.health()
-    expect([right.status, right.body.message]).toEqual([429, guesses[4]!.body.message])
-    expect(validSignatures(right, { [fresh.secret.id]: fresh.secret.secret })).toEqual([])
+    // Also one that has never been seen.
+    expect((await fresh.sandbox.health()).status).toBe(200)
     expect((await known.sandbox.health()).status).toBe(200)
+    expect((await guess()).status).toBe(429)
 
     running.clock.advance(MINUTE_MS)
-    expect((await fresh.sandbox.health()).status).toBe(200)
     expect((await guess()).status).toBe(401)
+  })
+
+  it('is none that sends a key of the other environment', async () => {
+    running.clock.advance(MINUTE_MS)
+    const { key } = await running.production(await running.tenant())
+    const astray = apiClient(running.service.url('sandbox'), key)
+    for (let i = 0; i < 5; i++) expect((await astray.health()).status).toBe(403)
+    expect((await guess()).status).toBe(401)
+  })
+
+  it('is the one that a trusted proxy names, and nobody else can name one', async () => {
+    running.clock.advance(MINUTE_MS)
+    const via = (forwarded: string) =>
+      guess({ headers: { 'X-Forwarded-For': forwarded } }).then(({ status }) => status)
+    const statuses: number[] = []
+    for (let i = 0; i < 4; i++) statuses.push(await via(`192.0.2.${i}, 198.51.100.7`))
+    expect(statuses).toEqual([401, 401, 401, 429])
+    expect(await via('198.51.100.7, 198.51.100.8')).toBe(401)
   })
 
   it('is one network of 64 bits, where addresses are free to choose', () => {
@@ -56,9 +76,24 @@ describe('an address that guesses keys', () => {
     expect(wrong('::ffff:192.0.2.2')).toBe(60)
   })
 
+  it('is read from the right, past trusted proxies, as far as it is an address', () => {
+    const addresses = new ClientAddresses(['10.0.0.0/8', '2001:db8::/32', '192.0.2.9'])
+    const of = (remoteAddress: string, forwarded?: string) =>
+      addresses.of({ remoteAddress, headers: { 'x-forwarded-for': forwarded } })
+    expect(of('203.0.113.1', '198.51.100.1')).toBe('203.0.113.1')
+    expect(of('10.1.1.1')).toBe('10.1.1.1')
+    expect(of('10.1.1.1', '198.51.100.1')).toBe('198.51.100.1')
+    expect(of('10.1.1.1', '1.1.1.1, 198.51.100.1:4711, 192.0.2.9')).toBe('198.51.100.1')
+    expect(of('10.1.1.1', '1.1.1.1,unknown')).toBe('10.1.1.1')
+    expect(of(peerAddress('2001:db8::1'), '[2001:DB9::1]:80')).toBe(peerAddress('2001:db9::1'))
+    expect(of('10.1.1.1', '::ffff:192.0.2.9')).toBe('192.0.2.9')
+    expect(
+      new ClientAddresses([]).of({ remoteAddress: '10.1.1.1', headers: { 'x-forwarded-for': '1.1.1.1' } }),
+    ).toBe('10.1.1.1')
+  })
+
   it('is no concern where the limit is off', () => {
     const wrongKeys = new WrongKeys(0, running.clock)
     for (let i = 0; i < 1000; i++) expect(wrongKeys.wrong('192.0.2.1')).toBe(0)
-    expect(wrongKeys.right('192.0.2.1', 'key')).toBe(0)
   })
 })

@@ -532,6 +532,25 @@ describe('backup', () => {
     expect(await restored.check()).toEqual([])
   })
 
+  it('takes nothing over from an attempt that a power cut ended', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await insertUser(store, 'ada')
+    await store.backup(at(copy), at(keys))
+    joinKeys(at(copy), at(keys), at(joined))
+    const ended = connect(at(joined))
+    ended.pragma('journal_mode = WAL')
+    ended.exec(`UPDATE tenant SET name = 'of the ended attempt'`)
+    copyFileSync(at(`${joined}-wal`), at('left'))
+    ended.close()
+    copyFileSync(at('left'), at(`${joined}-wal`))
+
+    joinKeys(at(copy), at(keys), at(joined))
+    const restored = openStore(at(joined))
+    expect(await names(restored)).toEqual(['a'])
+    expect(await restored.check()).toEqual([])
+  })
+
   it('leaves nothing behind when it cannot be put together', async () => {
     const store = openStore()
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
@@ -595,5 +614,11 @@ describe('keys of a tenant', () => {
     expect(await key('forever')).toMatchObject({ revokedAt: 60 })
     expect(await key('soon')).toMatchObject({ validUntil: 50, revokedAt: null })
     expect(await key('other')).toMatchObject({ validUntil: null, revokedAt: null })
+    await insert('graced', 'sandbox', 200)
+    await insert('fresh', 'sandbox', null)
+    const endGraces = (at: number) => store.transaction((tx) => tx.endGraces('ten_a', 'sandbox', at))
+    expect([await endGraces(70), await endGraces(71)]).toEqual([1, 0])
+    expect(await key('graced')).toMatchObject({ revokedAt: 70 })
+    expect(await key('fresh')).toMatchObject({ revokedAt: null })
   })
 })

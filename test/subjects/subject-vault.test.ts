@@ -18,7 +18,12 @@ function subjectOf(tenantId: string): Subject {
 
 async function reference(subject: Subject): Promise<ReferenceRecord> {
   const tx = { putReference: async () => {} } as unknown as StoreTransaction
-  return vault.putReference(tx, subject, 'pack@1', { embedding: face, consent: { id: 'c1', at: 'then' } })
+  return vault.putReference(tx, subject, 'pack@1', {
+    embedding: face,
+    views: 3,
+    weight: 2.5,
+    consent: { id: 'c1', at: 'then' },
+  })
 }
 
 /** What lies in a sealed reference, as somebody with the user's data key finds it. */
@@ -37,7 +42,8 @@ describe('a stored template', () => {
   it('opens to what was stored, and lies transformed', async () => {
     const subject = subjectOf('ten_a')
     const record = await reference(subject)
-    const { embedding, consent } = vault.openReference(subject, record)
+    const { embedding, views, weight, consent } = vault.openReference(subject, record)
+    expect([views, weight]).toEqual([3, 2.5])
     expect(consent).toEqual({ id: 'c1', at: 'then' })
     expect(Math.max(...embedding.map((value, i) => Math.abs(value - face[i]!)))).toBeLessThan(1e-7)
     expect(Math.abs(cosine(stored(subject, record), face))).toBeLessThan(0.5)
@@ -67,7 +73,12 @@ describe('a stored template', () => {
       sealed: seal(subject.dataKey, Buffer.concat([length, header, bytes]), 'ref_old'),
       createdAt: 0,
     }
-    expect(vault.openReference(subject, record)).toEqual({ embedding: face, consent: null })
+    expect(vault.openReference(subject, record)).toEqual({
+      embedding: face,
+      views: 1,
+      weight: 1,
+      consent: null,
+    })
     const capture = seal(subject.dataKey, bytes, 'capture')
     expect(vault.openCapture(subject, capture)).toEqual(vault.captureOf(subject, face))
   })

@@ -23,7 +23,7 @@ export interface ApiClient {
   enroll(json: Record<string, unknown>, options?: CallOptions): Promise<ApiResponse>
   verify(json: Record<string, unknown>, options?: CallOptions): Promise<ApiResponse>
   erase(userId: string, options?: CallOptions): Promise<ApiResponse>
-  health(): Promise<ApiResponse>
+  health(options?: CallOptions): Promise<ApiResponse>
   rotate(json?: unknown, options?: CallOptions): Promise<ApiResponse>
 }
 
@@ -57,7 +57,7 @@ export function apiClient(baseUrl: string, key?: string): ApiClient {
     enroll: (json, options) => call('POST', '/v1/enroll', json, options),
     verify: (json, options) => call('POST', '/v1/verify', json, options),
     erase: (userId, options) => call('DELETE', '/v1/delete', { user_id: userId }, options),
-    health: () => call('GET', '/v1/health'),
+    health: (options) => call('GET', '/v1/health', undefined, options),
     rotate: (json, options) => call('POST', '/v1/keys/rotate-signing', json, options),
   }
 }

@@ -78,6 +78,7 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
     ...base,
     COUNTERSIGN_DATA_DIR: dataDir,
     COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
+    COUNTERSIGN_ACCEPT_PACK: 'baseline',
     COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
@@ -133,7 +134,7 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
       const told = (text: string | RegExp) =>
         waitFor('stderr', (said) => (typeof text === 'string' ? said.includes(text) : text.test(said)))
       const isJson = args.includes('--json')
-      await told(isJson ? /"admin":"http\S+\n/ : /Dashboard +http\S+\n/)
+      await told(isJson ? /"admin":"http.*\n/ : /Dashboard +http\S+\n/)
       const address = (name: string) =>
         isJson
           ? JSON.parse(output.stderr)[name].replace(/\/v1$/, '')
@@ -169,7 +170,7 @@ let isRunning = false
 async function runHere(args: string[], env: Record<string, string | undefined>): Promise<CommandResult> {
   if (isRunning) throw new TypeError('Commands that run at once need processes of their own: spawn().')
   isRunning = true
-  const before = { env: process.env, exitCode: process.exitCode }
+  const before = { env: process.env, exitCode: process.exitCode, umask: process.umask() }
   const output = { stdout: '', stderr: '' }
   const restore = (['stdout', 'stderr'] as const).map((name) => {
     const { write } = process[name]
@@ -189,7 +190,9 @@ async function runHere(args: string[], env: Record<string, string | undefined>):
   } finally {
     for (const undo of restore) undo()
     process.env = before.env
+    process.umask(before.umask)
     process.exitCode = before.exitCode
+    process.umask(before.umask)
     isRunning = false
   }
 }

@@ -1,6 +1,8 @@
 /** Model packs for tests of the command line. */
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Calibration, packFingerprint } from '../../models/pack/calibration.js'
+import { loadPackManifest } from '../../models/pack/model-pack.js'
 
 /** The baseline pack under another id, as if somebody had brought it; `changes` go into its manifest. */
 export async function writeBroughtPack(
@@ -12,4 +14,32 @@ export async function writeBroughtPack(
   const file = join(dir, 'pack.json')
   const manifest = JSON.parse(await readFile(file, 'utf8'))
   await writeFile(file, JSON.stringify({ ...manifest, id: 'brought', ...changes(manifest) }))
+}
+
+/** A calibration as if it had been measured with the pack in that folder. */
+export async function writeCalibration(
+  file: string,
+  packDir: string,
+  changes: Partial<Calibration> = {},
+): Promise<void> {
+  const manifest = await loadPackManifest(packDir)
+  const calibration: Calibration = {
+    format: 1,
+    pack: { id: manifest.id, version: manifest.version, sha256: packFingerprint(manifest) },
+    date: '2026-05-31',
+    data: { photos: 2000, people: 600, genuine_pairs: 2900, impostor_pairs: 179_700, failed_to_acquire: 3 },
+    points: [
+      {
+        fmr: 1e-4,
+        threshold: 0.8,
+        measured_fmr: 5e-5,
+        fmr_ci95: [2e-5, 9e-5],
+        fnmr: 0.04,
+        fnmr_ci95: [0.03, 0.05],
+      },
+    ],
+    groups: [],
+    ...changes,
+  }
+  await writeFile(file, JSON.stringify(calibration))
 }

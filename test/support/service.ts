@@ -39,6 +39,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Te
   const config = loadConfig({
     COUNTERSIGN_DATA_DIR: dataDir,
     COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
+    COUNTERSIGN_ACCEPT_PACK: 'baseline',
     COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',

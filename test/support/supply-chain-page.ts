@@ -5,9 +5,10 @@ import { tableOf } from './docs.js'
 
 /** Why each dependency is there; one without a reason has none. */
 const REASONS: Record<string, string> = {
-  '@bufbuild/protobuf': 'writes the ONNX files of the baseline pack',
+  '@bufbuild/protobuf': 'writes the ONNX files of packs that are built',
+  '@observablehq/plot': 'draws the figures of an evaluation’s report',
   '@vladmandic/face-api':
-    'holds the weights that the baseline pack is made of, and photos for the demo; none of its code runs',
+    'holds the detector and landmarks of the packs, the embedder of the baseline pack, and photos for the demo; none of its code runs',
   '@opentelemetry/api': 'traces: the names that all of OpenTelemetry shares',
   '@opentelemetry/core': 'traces: reads `traceparent`',
   '@opentelemetry/exporter-trace-otlp-http': 'traces: sends them to a collector',
@@ -18,14 +19,17 @@ const REASONS: Record<string, string> = {
   canonicalize: 'canonical JSON (RFC 8785), over which an action is hashed',
   'cli-progress': 'progress bars of the command line',
   commander: 'parses the command line',
+  flatbuffers: 'reads the TensorFlow Lite file that the embedder of the standard pack is made of',
   jose: 'checks verdicts in the SDK',
   leven: 'finds the setting that a misspelt one was meant to be',
+  linkedom: 'the document in which those figures are drawn, without a browser',
   'onnxruntime-node': 'runs the networks',
   pino: 'the log',
   piscina: 'the pool of worker threads',
   'prom-client': '`/metrics`',
   sharp: 'decodes and scales photos, by libvips',
-  'tar-stream': 'reads model packs that come as tar files',
+  'tar-stream':
+    'reads model packs that come as tar files, and the npm package that holds the embedder of the standard pack',
   typebox: 'validates requests, and gives the schemas of the OpenAPI document',
   uuid: 'UUIDv7 for request ids',
   'uWebSockets.js': 'HTTP and TLS',

@@ -6,6 +6,7 @@ import { packageFile } from '../../src/package-root.js'
 /** Tests that may be skipped, by file, and what a machine lacks where they are. Any other would vanish from the gate uncounted. */
 const SKIPPABLE: Record<string, string> = {
   'test/biometrics/evaluation.test.ts': 'evaluation data',
+  'test/biometrics/kernels/sanitizers.test.ts': 'Linux, a compiler with sanitizers, and headers beside Node',
   'test/cli/doctor.test.ts': 'a user that is not root',
   'test/cli/models-pull.test.ts': 'evaluation data',
   'test/client/examples.test.ts': 'Python, Go, or what an example is run with',
@@ -14,6 +15,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/faults/disk-full.test.ts': 'a file system to fill',
   'test/faults/read-only.test.ts': 'a disk that can be made to fail, or a user that is not root',
   'test/operations/systemd.test.ts': 'systemd',
+  'test/powerloss/campaign.test.ts': 'Linux with glibc and a C compiler',
   'test/supply-chain/supply-chain.test.ts': 'a registry that answers audits',
   'test/v1/rotate-signing.test.ts': 'an address beside loopback',
 }

@@ -1,5 +1,6 @@
 /** One suite over every HTTP transport. Where uWebSockets.js has no binary for this Node, its share shows as skipped. */
 import { describe } from 'vitest'
+import { BodyBudget } from '../../src/server/body-budget.js'
 import type { ConnectionLimits } from '../../src/server/listener.js'
 import { chooseTransport, type TransportName } from '../../src/server/transport.js'
 
@@ -9,6 +10,8 @@ export const LIMITS: ConnectionLimits = {
   idleMs: 10_000,
   maxConnections: 1000,
 }
+/** More than any test of a transport sends. */
+export const BODIES = new BodyBudget(64 * 2 ** 20).share(1)
 export const TRANSPORTS: readonly TransportName[] = ['uws', 'node']
 
 const { name: firstChoice } = await chooseTransport('auto')

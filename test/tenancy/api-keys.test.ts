@@ -161,6 +161,14 @@ describe('a reissue', () => {
     expect((await tenant.sandbox.health()).body.code).toBe('revoked_api_key')
   })
 
+  it('ends a key that is in its grace already: two are valid at most', async () => {
+    const keys = [tenant.sandboxKey]
+    for (let times = 0; times < 10; times++) keys.push(await reissue('sandbox', HOUR_MS))
+    const statuses: number[] = []
+    for (const key of keys) statuses.push((await at('sandbox', key).health()).status)
+    expect(statuses).toEqual([...Array(9).fill(401), 200, 200])
+  })
+
   it('of the production key needs one that was issued', async () => {
     await expect(reissue('production', 0)).rejects.toMatchObject({ code: 'production_key_not_issued' })
   })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SECOND_MS } from '../../src/clock.js'
+import { HOUR_MS, SECOND_MS } from '../../src/clock.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -78,6 +78,25 @@ describe('the contract of a production key', () => {
     const [one, two] = [await productionOf(1), await productionOf(1)]
     expect(await allowed(one, 5)).toBe(2)
     expect(await allowed(two, 5)).toBe(2)
+  })
+
+  it('is the tenant’s, whatever the number of its keys', async () => {
+    const tenant = await running.tenant({ ratePerSecond: 2 })
+    const first = await running.production(tenant)
+    const { store, tenancy } = running.service.ledger
+    const record = await tenancy.find(tenant.id)
+    const reissue = async () => {
+      const key = await store.transaction((tx) => tenancy.reissueKey(tx, record, 'production', HOUR_MS))
+      return apiClient(running.service.url('production'), key)
+    }
+    let newest: ApiClient = first
+    let sum = await allowed(first, 10)
+    for (let times = 0; times < 5; times++) {
+      const next = await reissue()
+      sum += (await allowed(newest, 10)) + (await allowed(next, 10))
+      newest = next
+    }
+    expect(sum).toBe(4)
   })
 
   it('is held against parallel requests', async () => {

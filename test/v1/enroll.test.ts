@@ -41,6 +41,7 @@ describe('a first enrolment', () => {
         sharpness: expect.any(Number),
         brightness: expect.any(Number),
         contrast: expect.any(Number),
+        views: 1,
       },
       liveness: { checked: false, score: null, passed: null },
       model: expect.stringMatching(/^.+@.+$/),

@@ -251,7 +251,11 @@ describe('a channel in the clear', () => {
         if (status === 403)
           expect(response.body).toMatchObject({ error: 'permission_denied', code: 'insecure_channel' })
         const near = apiClient(`http://127.0.0.1:${port}/v1`, customer.sandboxKey)
-        expect((await near.rotate({ force: true })).status).toBe(200)
+        const headers = { 'X-Svc-Idempotency-Key': 'rotate-once' }
+        expect((await near.rotate({ force: true }, { headers })).status).toBe(200)
+        const replay = await far.rotate({ force: true }, { headers })
+        expect(replay.status).toBe(status)
+        expect(replay.text.includes('svc-sec-')).toBe(status === 200)
       } finally {
         await exposed.stop()
       }

@@ -1,9 +1,11 @@
-/** Enrols a face, has an action countersigned, checks the verdict, erases the user: node step-up.mjs ada.jpg ada-today.jpg */
+/** Enrols a face, has an action countersigned, checks the verdict, erases the user: node step-up.mjs ada.jpg … ada-today.jpg */
 import { readFile } from 'node:fs/promises'
 import { Countersign } from 'countersign/client'
 
 const { CS_BASE_URL = '', CS_API_KEY = '', CS_SIGNING_SECRETS = '', CS_TENANT_ID = '' } = process.env
-const [, , reference = 'ada.jpg', today = 'ada-today.jpg'] = process.argv
+const paths = process.argv.slice(2)
+const today = await readFile(paths.pop() ?? 'ada-today.jpg')
+const photos = await Promise.all(paths.map((path) => readFile(path)))
 
 const countersign = new Countersign({
   baseUrl: CS_BASE_URL,
@@ -14,19 +16,11 @@ const countersign = new Countersign({
 })
 
 // `replace` lets this example run twice; an application would not let whoever is signed in replace a face.
-const { status } = await countersign.enroll({
-  user_id: 'ada-node',
-  image: await readFile(reference),
-  replace: true,
-})
+const { status } = await countersign.enroll({ user_id: 'ada-node', images: photos, replace: true })
 console.log('enroll', status)
 
 const action = { type: 'wire_transfer', amount: '1250.00', to: 'Zoë' }
-const { verdict, jwt } = await countersign.verify({
-  user_id: 'ada-node',
-  image: await readFile(today),
-  action,
-})
+const { verdict, jwt } = await countersign.verify({ user_id: 'ada-node', image: today, action })
 console.log('verify', verdict)
 
 // Throws a VerdictError unless it is an approval of this action by this user, used for the first time.

@@ -37,7 +37,7 @@ export type Fault =
 
 export type WorkerTask =
   | { type: 'enrol'; images: readonly Uint8Array[] }
-  | { type: 'verify'; images: readonly Uint8Array[]; reference: Float32Array }
+  | { type: 'verify'; images: readonly Uint8Array[] }
   | { type: 'compare'; images: readonly [Uint8Array, Uint8Array] }
   | { type: 'inspect'; images: readonly Uint8Array[] }
   | { type: 'fault'; fault: Fault }

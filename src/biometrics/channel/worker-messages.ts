@@ -11,11 +11,9 @@ import {
   ProviderStatusSchema,
   type StageTimings,
   StageTimingsSchema,
-  vectorSchema,
 } from '../measurements.js'
 
 const text = Type.String()
-const number = Type.Number()
 const count = Type.Integer({ minimum: 0 })
 
 const ReadySchema = Type.Object({ kind: Type.Literal('ready'), provider: ProviderStatusSchema })
@@ -36,11 +34,11 @@ const FailureSchema = Type.Object({
 /** What each type of task yields. */
 function valueSchemas(dimensions: number) {
   const sample = faceSampleSchema(dimensions)
-  const vector = vectorSchema(dimensions)
+  const samples = Type.Object({ samples: Type.Array(sample, { minItems: 1 }) })
   return {
-    enrol: Type.Object({ samples: Type.Array(sample, { minItems: 1 }), reference: vector }),
-    verify: Type.Object({ sample, score: number }),
-    compare: Type.Object({ samples: Type.Tuple([sample, sample]), score: number }),
+    enrol: samples,
+    verify: samples,
+    compare: Type.Object({ samples: Type.Tuple([sample, sample]) }),
     inspect: Type.Object({ images: Type.Array(InspectedImageSchema) }),
     fault: Type.Object({}),
   }

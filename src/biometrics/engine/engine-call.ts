@@ -2,9 +2,11 @@
 
 import type { WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerReply } from '../channel/worker-messages.js'
-import { BiometricError, type CallOptions } from '../types.js'
+import { BiometricError, type CallOptions, type FlowShare } from '../types.js'
 
 export type SuccessfulReply = Extract<WorkerReply<WorkerTask['type']>, { ok: true }>
+
+const NAMELESS: FlowShare = { flow: '', priority: 'production', weight: 1 }
 
 /** Settles once: with a reply, a refusal, its deadline or its caller's abort, whichever comes first. */
 export class EngineCall {
@@ -37,6 +39,15 @@ export class EngineCall {
       options.signal?.addEventListener('abort', this.onAbort, { once: true })
       if (options.deadlineMs !== undefined) this.watchDeadline(options.deadlineMs)
     }
+  }
+
+  get share(): FlowShare {
+    return this.options.share ?? NAMELESS
+  }
+
+  /** What it takes of a worker: its pictures. */
+  get cost(): number {
+    return 'images' in this.task ? this.task.images.length : 1
   }
 
   get settled(): boolean {

@@ -3,9 +3,15 @@
  * Nothing here computes on pixels; calls return promises and never block.
  */
 
-import { loadModelPack, type ModelPack, verifyModelPack } from '../../../models/pack/model-pack.js'
+import {
+  loadModelPack,
+  type ModelPack,
+  samePersonThreshold,
+  verifyModelPack,
+} from '../../../models/pack/model-pack.js'
 import type { Fault, WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerReply, WorkerValues } from '../channel/worker-messages.js'
+import { findOddOne, fuseEmbeddings, scoreOf, viewOf } from '../pipeline/match.js'
 import {
   BiometricError,
   type CallOptions,
@@ -13,11 +19,16 @@ import {
   type EngineHealth,
   type EngineOptions,
   type EnrolResult,
+  type FaceSample,
+  type FlowShare,
   type InspectResult,
+  type Liveness,
+  type StageTimings,
   type VerifyResult,
 } from '../types.js'
 import { EngineCall, type SuccessfulReply } from './engine-call.js'
 import { EngineProcess } from './engine-process.js'
+import { FairQueue } from './fair-queue.js'
 
 /**
  * Pictures are decoded while others are computed, and faces that are ready together are embedded together. Measured: a
@@ -29,7 +40,7 @@ export class Engine {
   /** The pack whose references and scores this engine understands. */
   readonly pack: ModelPack
   private readonly options: EngineOptions
-  private readonly waiting: EngineCall[] = []
+  private readonly waiting: FairQueue<EngineCall>
   private pool!: EngineProcess
   private running = 0
   /** The only call that runs was lost once with its worker: until it has ended, no other is started. */
@@ -41,6 +52,7 @@ export class Engine {
   private constructor(pack: ModelPack, options: EngineOptions) {
     this.pack = pack
     this.options = options
+    this.waiting = new FairQueue(options.queueLimit)
   }
 
   /**
@@ -68,18 +80,25 @@ export class Engine {
   }
 
   /**
-   * Makes a reference from one or more images of one person; every image must be usable.
+   * Makes a reference from one or more images of one person; every image must be usable, and match each of the others.
    * @throws BiometricError any code; `imageIndex` names the image to blame
    */
   async enrol(images: readonly Uint8Array[], call: CallOptions = {}): Promise<EnrolResult> {
     assertAny(images)
     const { value, timingsMs } = await this.submit({ type: 'enrol', images }, call)
-    const best = value.samples.reduce((a, b) => (b.quality.score > a.quality.score ? b : a))
-    return { ...value, quality: best.quality, liveness: best.liveness, timingsMs }
+    const { samples } = value
+    return timed(timingsMs, () => {
+      this.assertOnePerson(samples, images)
+      const { embedding, weight } = fuseEmbeddings(samples.map(viewOf), this.pack.manifest.embedder)
+      const { quality } = bestOf(samples)
+      return { reference: embedding, weight, quality, liveness: weakestLiveness(samples), samples, timingsMs }
+    })
   }
 
   /**
-   * Compares the best usable image with a reference. A failed liveness check is reported in the sample, not thrown.
+   * Compares one image with a reference: of several, which count as frames of one capture, the usable one of best quality.
+   * One comparison, whatever their number, keeps the false match rate that its threshold stands for. A failed liveness check
+   * of any frame is reported in the sample, not thrown. The reference never leaves this process.
    * @param reference [dimensions] float32 made by `enrol` with the same pack
    * @throws BiometricError any code but `liveness_failed`; of several unusable images, the first one's
    */
@@ -92,15 +111,25 @@ export class Engine {
       throw new TypeError('the reference was not made with this pack')
     }
     assertAny(images)
-    const task = { type: 'verify', images, reference } as const
-    const { value, timingsMs } = await this.submit(task, call)
-    return { ...value, timingsMs }
+    const { value, timingsMs } = await this.submit({ type: 'verify', images }, call)
+    const { samples } = value
+    return timed(timingsMs, () => {
+      this.assertOnePerson(samples, images)
+      const chosen = bestOf(samples)
+      const score = scoreOf(this.pack, chosen.embedding, reference)
+      const sample = { ...chosen, liveness: weakestLiveness(samples) }
+      return { score, sample, samples, timingsMs }
+    })
   }
 
   /** Finds and compares the faces of two images, keeping nothing. @throws BiometricError as `verify` does */
   async compare(a: Uint8Array, b: Uint8Array, call: CallOptions = {}): Promise<CompareResult> {
     const { value, timingsMs } = await this.submit({ type: 'compare', images: [a, b] }, call)
-    return { ...value, timingsMs }
+    const [first, second] = value.samples
+    return timed(timingsMs, () => {
+      const score = scoreOf(this.pack, first.embedding, second.embedding)
+      return { score, samples: value.samples, timingsMs }
+    })
   }
 
   /**
@@ -113,9 +142,9 @@ export class Engine {
     return { ...value, timingsMs }
   }
 
-  /** The queue is full: one more call would be `overloaded`. */
-  get isSaturated(): boolean {
-    return this.waiting.length >= this.options.queueLimit
+  /** One more call of this flow would be `overloaded`. */
+  isSaturatedFor(share: FlowShare): boolean {
+    return this.waiting.isFullFor(share)
   }
 
   health(): EngineHealth {
@@ -124,7 +153,7 @@ export class Engine {
     return {
       status: ready === configured && !this.draining ? 'ok' : 'degraded',
       workers: { ready, configured },
-      queue: { waiting: this.waiting.length, running: this.running, limit: this.options.queueLimit },
+      queue: { waiting: this.waiting.size, running: this.running, limit: this.options.queueLimit },
       provider: this.pool.provider,
       model: this.pack.modelId,
       processId: this.pool.processId,
@@ -140,7 +169,7 @@ export class Engine {
   async drain(): Promise<void> {
     this.draining = true
     this.pump()
-    if (this.running > 0 || this.waiting.length > 0) {
+    if (this.running > 0 || this.waiting.size > 0) {
       await new Promise<void>((resolve) => this.onIdle.push(resolve))
     }
   }
@@ -154,6 +183,21 @@ export class Engine {
   /** For tests, with `faultInjection` on: breaks the worker that takes this task. Resolves when it is done. */
   async injectFault(fault: Fault): Promise<void> {
     await this.submit({ type: 'fault', fault }, {})
+  }
+
+  /** @throws BiometricError different_people; engine_unavailable when a worker tells of images that it was not given */
+  private assertOnePerson(samples: readonly FaceSample[], images: readonly Uint8Array[]): void {
+    const indices = new Set(samples.map(({ imageIndex }) => imageIndex))
+    if (indices.size !== samples.length || Math.max(...indices) >= images.length)
+      throw new BiometricError('engine_unavailable', 'The engine could not process the request.')
+    const embeddings = samples.map(({ embedding }) => embedding)
+    const odd = findOddOne(this.pack, embeddings, samePersonThreshold(this.pack))
+    if (odd === null) return
+    throw new BiometricError(
+      'different_people',
+      'The image does not show the person that the others show.',
+      samples[odd]!.imageIndex,
+    )
   }
 
   private async submit<T extends WorkerTask>(
@@ -171,30 +215,30 @@ export class Engine {
   }
 
   private admit(call: EngineCall): void {
-    const isFree = this.waiting.length === 0 && this.running < this.capacity
-    if (!isFree && this.waiting.length >= this.options.queueLimit) {
-      call.reject(new BiometricError('overloaded', 'Too many calls are waiting; try again shortly.'))
+    if (this.waiting.size === 0 && this.mayStart(call)) {
+      void this.dispatch(call)
       return
     }
-    this.waiting.push(call)
+    const refused = this.waiting.push(call, call.share, call.cost)
+    refused?.reject(new BiometricError('overloaded', 'Too many calls are waiting; try again shortly.'))
     this.pump()
   }
 
   private forget(call: EngineCall): void {
-    const position = this.waiting.indexOf(call)
-    if (position >= 0) this.waiting.splice(position, 1)
+    this.waiting.remove(call)
     this.announceIdle()
   }
 
   /** Hands waiting calls to workers, never more than they may hold, so that none waits inside Piscina. */
   private pump(): void {
     if (!this.pool) return
-    while (this.waiting.length > 0 && this.mayStart(this.waiting[0]!)) {
-      void this.dispatch(this.waiting.shift()!)
+    for (let next = this.waiting.first; next && this.mayStart(next); next = this.waiting.first) {
+      this.waiting.shift()
+      void this.dispatch(next)
     }
     if (this.pool.isHopeless) {
       const error = new BiometricError('engine_unavailable', 'No worker is able to serve.')
-      for (const call of this.waiting.splice(0)) call.reject(error)
+      for (const call of this.waiting.removeAll()) call.reject(error)
     }
     this.announceIdle()
   }
@@ -234,7 +278,7 @@ export class Engine {
     }
     call.retried = true
     call.startWaiting()
-    this.waiting.unshift(call)
+    this.waiting.putBack(call)
   }
 
   private toError(failure: Extract<WorkerReply<WorkerTask['type']>, { ok: false }>): BiometricError {
@@ -244,8 +288,29 @@ export class Engine {
   }
 
   private announceIdle(): void {
-    if (this.running > 0 || this.waiting.length > 0) return
+    if (this.running > 0 || this.waiting.size > 0) return
     for (const resolve of this.onIdle.splice(0)) resolve()
+  }
+}
+
+function bestOf(samples: readonly FaceSample[]): FaceSample {
+  return samples.reduce((a, b) => (b.quality.score > a.quality.score ? b : a))
+}
+
+/** Frames are not further tries: one that is not live speaks for all. */
+function weakestLiveness(samples: readonly FaceSample[]): Liveness {
+  return samples
+    .map(({ liveness }) => liveness)
+    .reduce((a, b) => ((b.score ?? Number.POSITIVE_INFINITY) < (a.score ?? Number.POSITIVE_INFINITY) ? b : a))
+}
+
+/** Runs `match` and notes in `timingsMs` how long it took. */
+function timed<T>(timingsMs: StageTimings, match: () => T): T {
+  const startedAt = performance.now()
+  try {
+    return match()
+  } finally {
+    timingsMs.match = performance.now() - startedAt
   }
 }
 

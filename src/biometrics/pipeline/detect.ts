@@ -32,7 +32,7 @@ export class FaceDetector {
     this.format = toPlaneFormat(spec.input)
   }
 
-  /** Every face, best score first, in pixels of the pyramid's base. */
+  /** Every face, best score first, in pixels of the pyramid's base; the doubtful ones only where there is no other. */
   async detect(pyramid: ImagePyramid): Promise<Detection[]> {
     const found: Detection[] = []
     const { width, height } = pyramid.base
@@ -48,9 +48,17 @@ export class FaceDetector {
       for (const detection of this.decode(outputs, letterbox)) {
         found.push(rescale(detection, 1 / letterbox.ratio))
       }
-      if (found.some(({ box }) => box.width * letterbox.ratio >= (sufficientFacePx ?? Infinity))) break
+      const isSufficient = ({ box }: Detection) =>
+        box.width * letterbox.ratio >= (sufficientFacePx ?? Infinity)
+      if (found.some((face) => this.isSure(face) && isSufficient(face))) break
     }
-    return suppressOverlaps(found, this.spec.nmsIou)
+    const faces = suppressOverlaps(found, this.spec.nmsIou)
+    const sure = faces.filter((face) => this.isSure(face))
+    return sure.length > 0 ? sure : faces
+  }
+
+  private isSure({ score }: Detection): boolean {
+    return score >= this.spec.scoreThreshold
   }
 
   private letterbox(width: number, height: number, size: number): Letterbox {
@@ -81,7 +89,8 @@ export class FaceDetector {
   }
 
   private decode(outputs: Map<string, NetworkOutput>, letterbox: Letterbox): Detection[] {
-    const { scoreThreshold, anchors } = this.spec
+    const { anchors } = this.spec
+    const scoreThreshold = this.spec.lastResortScoreThreshold ?? this.spec.scoreThreshold
     if (this.spec.decoder === 'tiny-yolov2') {
       const [grid] = outputs.values()
       const [, , rows, columns] = grid!.dims as [number, number, number, number]

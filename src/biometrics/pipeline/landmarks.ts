@@ -19,6 +19,9 @@ const MIRRORED_68: readonly number[] = [
   ...[64, 63, 62, 61, 60, 67, 66, 65], // inner lips
 ]
 
+/** x and y of 68 points. */
+const COORDINATES = 136
+
 export class LandmarkFinder {
   private readonly network: Network
   private readonly spec: LandmarksSpec
@@ -54,11 +57,12 @@ export class LandmarkFinder {
       { x: padLeft, y: padTop, width: contentWidth, height: contentHeight },
       this.format,
     )
-    const relative = Float64Array.from(await this.run(straight))
-    if (this.spec.flipAverage) {
-      const flipped = both.subarray(length)
-      kernels.mirrorPlanar(straight, flipped, width)
-      const other = await this.run(flipped)
+    const views = this.spec.flipAverage ? 2 : 1
+    if (views === 2) kernels.mirrorPlanar(straight, both.subarray(length), width)
+    const found = await this.run(both, views)
+    const relative = Float64Array.from(found.subarray(0, COORDINATES))
+    if (views === 2) {
+      const other = found.subarray(COORDINATES)
       for (let i = 0; i < 68; i++) {
         const j = MIRRORED_68[i]!
         relative[2 * i] = (relative[2 * i]! + 1 - other[2 * j]!) / 2
@@ -74,10 +78,24 @@ export class LandmarkFinder {
     return relative
   }
 
-  /** @returns [136] interleaved x, y as fractions of the network's input */
-  private async run(tensor: Float32Array): Promise<Float32Array> {
+  /**
+   * Together where the network takes a batch: a tenth less time than one after the other.
+   * @param tensors [views, 3, height, width]; may be longer
+   * @returns [views × 136] interleaved x, y as fractions of the network's input
+   */
+  private async run(tensors: Float32Array, views: number): Promise<Float32Array> {
     const { width, height } = this.spec.input
-    return (await this.network.runSingle(tensor, [1, 3, height, width])).data
+    const length = 3 * width * height
+    if (this.network.inputShape[0] === null) {
+      const batch = tensors.subarray(0, views * length)
+      return (await this.network.runSingle(batch, [views, 3, height, width])).data
+    }
+    const found = new Float32Array(views * COORDINATES)
+    for (let view = 0; view < views; view++) {
+      const one = tensors.subarray(view * length, (view + 1) * length)
+      found.set((await this.network.runSingle(one, [1, 3, height, width])).data, view * COORDINATES)
+    }
+    return found
   }
 }
 

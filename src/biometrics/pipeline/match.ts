@@ -19,19 +19,55 @@ export function scoreOf(pack: ModelPack, a: Float32Array, b: Float32Array): numb
   return lengths > 0 ? dot(a, b) / lengths : 0
 }
 
-/** The quality-weighted mean of the samples' embeddings, brought to length 1 when the pack says so. */
-export function fuseEmbeddings(
-  samples: ReadonlyArray<Pick<FaceSample, 'embedding' | 'quality'>>,
-  spec: Pick<EmbedderSpec, 'dimensions' | 'normalize'>,
-): Float32Array {
+/** An embedding and how much it counts among others. */
+export interface WeightedView {
+  embedding: Float32Array
+  weight: number
+}
+
+export function viewOf({ embedding, quality }: Pick<FaceSample, 'embedding' | 'quality'>): WeightedView {
   // A floor keeps a usable sample of quality 0 from vanishing, and the sum from being zero.
-  const weights = samples.map(({ quality }) => Math.max(quality.score, 0.01))
-  const total = weights.reduce((a, b) => a + b, 0)
+  return { embedding, weight: Math.max(quality.score, 0.01) }
+}
+
+/**
+ * The weighted mean of one person's embeddings, brought to length 1 when the pack says so. `weight` times `embedding` is the
+ * sum that it was made of, so that fusing the result with further views gives what fusing all of them at once would.
+ */
+export function fuseEmbeddings(
+  views: readonly WeightedView[],
+  spec: Pick<EmbedderSpec, 'dimensions' | 'normalize'>,
+): WeightedView {
+  const total = views.reduce((sum, { weight }) => sum + weight, 0)
   const mean = new Float64Array(spec.dimensions)
-  samples.forEach(({ embedding }, s) => {
-    for (let i = 0; i < mean.length; i++) mean[i]! += (embedding[i]! * weights[s]!) / total
-  })
-  const reference = Float32Array.from(mean)
-  if (spec.normalize) normalizeLength(reference)
-  return reference
+  for (const { embedding, weight } of views)
+    for (let i = 0; i < mean.length; i++) mean[i]! += (embedding[i]! * weight) / total
+  const fused = Float32Array.from(mean)
+  if (!spec.normalize) return { embedding: fused, weight: total }
+  const length = Math.sqrt(dot(fused, fused))
+  normalizeLength(fused)
+  return { embedding: fused, weight: total * length }
+}
+
+/**
+ * The place of the embedding that is not of the person its fellows are of: the one that fewest of the others match. Null where
+ * each matches each.
+ * @param threshold from which on two embeddings count as one person's
+ */
+export function findOddOne(
+  pack: ModelPack,
+  embeddings: readonly Float32Array[],
+  threshold: number,
+): number | null {
+  let odd: { index: number; strangers: number; alikeness: number } | null = null
+  for (const [index, embedding] of embeddings.entries()) {
+    const scores = embeddings.flatMap((other, i) => (i === index ? [] : [scoreOf(pack, embedding, other)]))
+    const strangers = scores.filter((score) => score < threshold).length
+    const alikeness = scores.reduce((a, b) => a + b, 0)
+    // Of two that differ neither is odder: the later one is named.
+    const isOdder =
+      !odd || strangers > odd.strangers || (strangers === odd.strangers && alikeness <= odd.alikeness)
+    if (strangers > 0 && isOdder) odd = { index, strangers, alikeness }
+  }
+  return odd?.index ?? null
 }

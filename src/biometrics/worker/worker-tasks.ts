@@ -5,7 +5,6 @@ import type { WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerFailure, WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import { decodeImage } from '../pipeline/decode.js'
 import type { FacePipeline } from '../pipeline/face-pipeline.js'
-import { fuseEmbeddings, scoreOf } from '../pipeline/match.js'
 import { StageClock } from '../pipeline/stage-clock.js'
 import type { FaceSample, InspectedImage } from '../types.js'
 
@@ -31,7 +30,7 @@ function execute(
     case 'enrol':
       return enrol(task.images, pipeline, clock)
     case 'verify':
-      return verify(task.images, task.reference, pipeline, clock)
+      return verify(task.images, pipeline, clock)
     case 'compare':
       return compare(task.images, pipeline, clock)
     case 'inspect':
@@ -49,40 +48,27 @@ async function enrol(
   for (const [i, bytes] of images.entries()) {
     samples.push(await pipeline.analyse(bytes, { imageIndex: i, strictLiveness: true, clock }))
   }
-  const reference = await clock.measure('match', () =>
-    fuseEmbeddings(samples, pipeline.pack.manifest.embedder),
-  )
-  return { samples, reference }
+  return { samples }
 }
 
 /** One usable image is enough; only if there is none does the first one's refusal stand. */
 async function verify(
   images: readonly Uint8Array[],
-  reference: Float32Array,
   pipeline: FacePipeline,
   clock: StageClock,
 ): Promise<WorkerValues['verify']> {
-  let best: WorkerValues['verify'] | undefined
+  const samples: FaceSample[] = []
   let firstRefusal: unknown
   for (const [i, bytes] of images.entries()) {
     try {
-      const sample = await pipeline.analyse(bytes, { imageIndex: i, clock })
-      const score = await clock.measure('match', () => scoreOf(pipeline.pack, sample.embedding, reference))
-      if (!best || outranks({ sample, score }, best)) best = { sample, score }
+      samples.push(await pipeline.analyse(bytes, { imageIndex: i, clock }))
     } catch (error) {
       if (!(error instanceof BiometricError)) throw error
       firstRefusal ??= error
     }
   }
-  if (!best) throw firstRefusal
-  return best
-}
-
-/** A sample that failed the liveness check never outranks one that did not; then the score decides. */
-function outranks(a: WorkerValues['verify'], b: WorkerValues['verify']): boolean {
-  const aLive = a.sample.liveness.passed !== false
-  const bLive = b.sample.liveness.passed !== false
-  return aLive === bLive ? a.score > b.score : aLive
+  if (samples.length === 0) throw firstRefusal
+  return { samples }
 }
 
 async function compare(
@@ -92,8 +78,7 @@ async function compare(
 ): Promise<WorkerValues['compare']> {
   const first = await pipeline.analyse(images[0], { imageIndex: 0, clock })
   const second = await pipeline.analyse(images[1], { imageIndex: 1, clock })
-  const score = await clock.measure('match', () => scoreOf(pipeline.pack, first.embedding, second.embedding))
-  return { samples: [first, second], score }
+  return { samples: [first, second] }
 }
 
 async function inspect(

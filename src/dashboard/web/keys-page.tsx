@@ -137,7 +137,7 @@ function KeysCard(props: { tenant: TenantOverview; onChange: (work: () => Promis
             reissue(asking.type)
           }}
         >
-          <p>A new key is made and shown once.</p>
+          <p>A new key is made and shown once. A key that is in grace already ends.</p>
           <label for="grace">The old one stays valid</label>
           <select
             id="grace"

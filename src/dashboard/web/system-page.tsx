@@ -76,6 +76,17 @@ export function SystemPage() {
               ),
             ])}
           />
+          <Facts
+            rows={[
+              [
+                'Grade',
+                <>
+                  <Badge tone={pack.grade === 'production' ? 'good' : 'warn'}>{pack.grade}</Badge>{' '}
+                  {pack.reasons.join('; ')}
+                </>,
+              ],
+            ]}
+          />
           <Table
             label="Networks of the pack in use"
             isFigures
@@ -100,7 +111,7 @@ export function SystemPage() {
             ]}
             rows={pack.calibration.map(({ fmr, threshold, measured }) => ({
               key: fmr,
-              cells: [fmr, threshold.toFixed(4), measured === false ? 'extrapolated' : 'measured'],
+              cells: [fmr, threshold.toFixed(4), measured ? 'measured' : 'extrapolated'],
             }))}
           />
         </Card>

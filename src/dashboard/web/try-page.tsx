@@ -1,4 +1,4 @@
-/** Try it: two photos or the camera through enroll and verify, with all that the service made of them. */
+/** Try it: photos or the camera through enroll and verify, with all that the service made of them. */
 import { useState } from 'preact/hooks'
 import type { Inspection, TriedCall } from '../contract.js'
 import { callTenant } from './api.js'
@@ -7,7 +7,17 @@ import { Camera, Photo } from './photo.js'
 import { AnswerView } from './try-answer.js'
 import { useAction } from './use-action.js'
 
-const SUFFIXES = ['+match', '+no_match', '+spoof', '+low_quality', '+no_face', '+multiple_faces']
+const SUFFIXES = [
+  '+match',
+  '+no_match',
+  '+spoof',
+  '+low_quality',
+  '+no_face',
+  '+multiple_faces',
+  '+different_people',
+]
+/** The API takes five; three are what misses fewest people for the trouble. */
+const MOST_PHOTOS = { enroll: 5, verify: 1 }
 
 export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: string }) {
   const [key, setKey] = useState('')
@@ -69,7 +79,8 @@ export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: st
 
 function Step(props: { tenantId: string; operation: 'enroll' | 'verify'; apiKey: string; userId: string }) {
   const { tenantId, operation, apiKey, userId } = props
-  const [photo, setPhoto] = useState<string | null>(null)
+  const [photos, setPhotos] = useState<string[]>([])
+  const photo = photos.at(-1)
   const [inspection, setInspection] = useState<Inspection | null>(null)
   const [answer, setAnswer] = useState<TriedCall | null>(null)
   const [camera, setCamera] = useState(false)
@@ -80,47 +91,70 @@ function Step(props: { tenantId: string; operation: 'enroll' | 'verify'; apiKey:
   const take = (url: string) => {
     setCamera(false)
     setCameraProblem(null)
-    setPhoto(url)
+    setPhotos((taken) => (MOST_PHOTOS[operation] > 1 ? [...taken, url] : [url]))
     setInspection(null)
     setAnswer(null)
     return run(async () =>
       setInspection(await callTenant(tenantId, 'POST /try/inspect', { image: base64(url) })),
     )
   }
-  const open = (file: File | undefined) => {
-    if (!file) return
-    const reader = new FileReader()
-    reader.onload = () => void take(reader.result as string)
-    reader.readAsDataURL(file)
+  const open = async (files: Iterable<File>) => {
+    for (const file of [...files].slice(
+      0,
+      MOST_PHOTOS[operation] - (operation === 'enroll' ? photos.length : 0),
+    ))
+      await take(await dataUrl(file))
+  }
+  const startOver = () => {
+    setPhotos([])
+    setInspection(null)
+    setAnswer(null)
   }
   const call = () =>
     run(async () => {
       const body = {
         user_id: userId,
-        image: base64(photo!),
+        images: photos.map(base64),
         ...(operation === 'enroll' ? { replace: true } : { action: { type: 'dashboard_try' } }),
       }
       setAnswer(await callTenant(tenantId, 'POST /try/call', { key: apiKey, operation, body }))
     })
+  const isFull = operation === 'enroll' && photos.length >= MOST_PHOTOS.enroll
   const missing = !photo ? 'Choose a photo first.' : !apiKey ? 'Type an API key above first.' : null
   return (
     <Card
       title={operation === 'enroll' ? '1. Enroll' : '2. Verify'}
-      hint={operation === 'enroll' ? 'Becomes the reference of the user.' : 'Is compared with the reference.'}
+      hint={
+        operation === 'enroll'
+          ? 'Three photos become a reference that misses far fewer people than one does.'
+          : 'Is compared with the reference.'
+      }
     >
       <div class="toolbar">
         <label class="button file">
-          Choose a photo
+          {operation === 'enroll' ? 'Choose photos' : 'Choose a photo'}
           <input
             type="file"
+            multiple={operation === 'enroll'}
+            disabled={isFull}
             accept="image/jpeg,image/png,image/webp"
             aria-label={`Photo to ${operation}`}
-            onChange={(event) => open(event.currentTarget.files?.[0])}
+            onChange={(event) => void open(event.currentTarget.files ?? [])}
           />
         </label>
-        <button type="button" aria-pressed={camera} onClick={() => setCamera(!camera)}>
+        <button type="button" aria-pressed={camera} disabled={isFull} onClick={() => setCamera(!camera)}>
           {camera ? 'Close the camera' : 'Use the camera'}
         </button>
+        {operation === 'enroll' && photos.length > 0 && (
+          <>
+            <button type="button" onClick={startOver}>
+              Start over
+            </button>
+            <span class="muted">
+              {photos.length < 3 ? `${photos.length} of 3 photos` : `${photos.length} photos`}
+            </span>
+          </>
+        )}
       </div>
       {camera ? (
         <Camera
@@ -151,11 +185,24 @@ function Step(props: { tenantId: string; operation: 'enroll' | 'verify'; apiKey:
       )}
       <div class="toolbar">
         <button type="button" class="primary" disabled={missing !== null || isBusy} onClick={call}>
-          {operation === 'enroll' ? 'Enroll this photo' : 'Verify this photo'}
+          {operation === 'verify'
+            ? 'Verify this photo'
+            : photos.length > 1
+              ? `Enroll these ${photos.length} photos`
+              : 'Enroll this photo'}
         </button>
         {missing && <span class="muted">{missing}</span>}
       </div>
       {answer && <AnswerView answer={answer} />}
     </Card>
   )
+}
+
+function dataUrl(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(reader.result as string)
+    reader.onerror = () => reject(reader.error)
+    reader.readAsDataURL(file)
+  })
 }

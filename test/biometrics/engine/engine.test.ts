@@ -1,9 +1,11 @@
 /** Life and death of calls and workers, on the baseline pack. Closing is always awaited: a busy worker must not be ended. */
+
 import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { TaskMessage } from '../../../src/biometrics/channel/engine-protocol.js'
 import { encodeFrame, FrameReader } from '../../../src/biometrics/channel/frames.js'
@@ -121,6 +123,33 @@ describe('a call', () => {
     })
   })
 
+  it('compares the frame of best quality alone: another that is more alike is no second try', async () => {
+    const engine = await running()
+    const dim = await sharp(face).modulate({ brightness: 0.45 }).blur(2).jpeg().toBuffer()
+    const { reference } = await engine.enrol([dim])
+    const [alone, copy] = [await engine.verify([face], reference), await engine.verify([dim], reference)]
+    expect(copy.sample.quality.score).toBeLessThan(alone.sample.quality.score)
+    expect(copy.score).toBeGreaterThan(alone.score + 0.01)
+    for (const frames of [
+      [face, dim],
+      [dim, face, nobody],
+    ]) {
+      const verified = await engine.verify(frames, reference)
+      expect(verified.score).toBeCloseTo(alone.score, 5)
+      expect(verified.samples).toHaveLength(2)
+    }
+  })
+
+  it('refuses images of different people, naming the odd one', async () => {
+    const engine = await running()
+    const stranger = await (await faceCrop(people[1])).jpeg().toBuffer()
+    const { reference } = await engine.enrol([face])
+    const named = (imageIndex: number) => ({ code: 'different_people', imageIndex })
+    await expect(engine.enrol([face, stranger])).rejects.toMatchObject(named(1))
+    await expect(engine.enrol([stranger, face, face])).rejects.toMatchObject(named(0))
+    await expect(engine.verify([face, nobody, stranger, face], reference)).rejects.toMatchObject(named(2))
+  })
+
   it('takes pictures that lie inside a larger buffer', async () => {
     const engine = await running()
     const body = Buffer.concat([Buffer.alloc(100), face, Buffer.alloc(100)])
@@ -145,6 +174,37 @@ describe('the queue', () => {
     expect(await codeOf(engine.inspect([nobody]))).toBe('overloaded')
     await Promise.all([stalled, ...waiting])
     expect(order).toEqual([1, 2])
+  })
+
+  it('serves production before the sandbox, and flows in turn', async () => {
+    const engine = await running({ queueLimit: 8, tasksPerWorker: 1 })
+    const order: string[] = []
+    const stalled = engine.injectFault({ kind: 'stall', durationMs: 200 })
+    const calls = [
+      ['sandbox', 's'],
+      ['production', 'a'],
+      ['production', 'a'],
+      ['production', 'b'],
+    ] as const
+    const waiting = calls.map(([priority, flow]) =>
+      engine.inspect([nobody], { share: { priority, flow, weight: 1 } }).then(() => order.push(flow)),
+    )
+    await Promise.all([stalled, ...waiting])
+    expect(order).toEqual(['a', 'b', 'a', 's'])
+  })
+
+  it('makes room for a flow that has less with the newest call of the one that has most', async () => {
+    const engine = await running({ queueLimit: 2, tasksPerWorker: 1 })
+    const share = (flow: string) => ({ flow, priority: 'production', weight: 1 }) as const
+    const stalled = engine.injectFault({ kind: 'stall', durationMs: 200 })
+    const greedy = [1, 2].map(() => codeOf(engine.inspect([nobody], { share: share('greedy') })))
+    expect([engine.isSaturatedFor(share('greedy')), engine.isSaturatedFor(share('polite'))]).toEqual([
+      true,
+      false,
+    ])
+    const polite = codeOf(engine.inspect([nobody], { share: share('polite') }))
+    expect(await Promise.all([...greedy, polite])).toEqual(['resolved', 'overloaded', 'resolved'])
+    await stalled
   })
 
   it('with a limit of 0 still serves a call that finds a free worker', async () => {

@@ -303,6 +303,30 @@ describe.skipIf(!native)('native and TypeScript', () => {
     expect(() => native!.dotMany(bytes as never, bytes as never, floats)).toThrow(RangeError)
   })
 
+  it('refuses sizes whose product wraps around 64 bits to one that would fit', () => {
+    const most = 2 ** 31 - 1
+    // The rows of the source reach to top + height; times the width, times 3, this is 2^64 + 344.
+    const [width, top, height] = [2_145_625_464, most, 2_865_791_255 - most]
+    expect(BigInt(width) * BigInt(top + height) * 3n - 2n ** 64n).toBe(344n)
+    const bytes = new Uint8Array(512)
+    const small = { data: new Float32Array(12), width: 2, height: 2 }
+    const [far, whole] = [
+      { x: 0, y: top, width: 1, height },
+      { x: 0, y: 0, width: 2, height: 2 },
+    ]
+    const source = { data: bytes, width, height: 1 }
+    expect(() => native!.resizeToPlanar(source, far, small, whole, rgb)).toThrow(RangeError)
+    // As a signed product these are negative.
+    const largest = { data: bytes, width: most, height: most }
+    const identity = Float64Array.of(1, 0, 0, 0)
+    expect(() => native!.warpToPlanar(largest, identity, small, rgb)).toThrow(RangeError)
+    const tensor = { data: small.data, width: most, height: most }
+    expect(() => native!.warpToPlanar({ data: bytes, width: 2, height: 2 }, identity, tensor, rgb)).toThrow(
+      RangeError,
+    )
+    expect(() => native!.halveSize(bytes, most, most, bytes)).toThrow(RangeError)
+  })
+
   it('releases memory at once, and only memory that has no other owner', () => {
     const pixels = new Uint8Array(1000)
     native!.releaseMemory(pixels)

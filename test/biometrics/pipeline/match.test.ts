@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ModelPack } from '../../../models/pack/model-pack.js'
-import { fuseEmbeddings, scoreOf } from '../../../src/biometrics/pipeline/match.js'
+import { findOddOne, fuseEmbeddings, scoreOf, viewOf } from '../../../src/biometrics/pipeline/match.js'
 import { findQualityFault, measureChip, rateQuality } from '../../../src/biometrics/pipeline/quality.js'
 import type { Quality } from '../../../src/biometrics/types.js'
 
@@ -22,13 +22,39 @@ it('a score is the cosine, or one minus half the distance', () => {
 })
 
 it('a reference weighs its samples by quality', () => {
-  const samples = [sample([1, 0], 0.9), sample([0, 1], 0.3)]
-  const plain = fuseEmbeddings(samples, { dimensions: 2, normalize: false })
+  const views = [sample([1, 0], 0.9), sample([0, 1], 0.3)].map(viewOf)
+  const plain = fuseEmbeddings(views, { dimensions: 2, normalize: false }).embedding
   expect(plain[0]).toBeCloseTo(0.75, 6)
   expect(plain[1]).toBeCloseTo(0.25, 6)
-  const unit = fuseEmbeddings(samples, { dimensions: 2, normalize: true })
+  const unit = fuseEmbeddings(views, { dimensions: 2, normalize: true }).embedding
   expect(Math.hypot(...unit)).toBeCloseTo(1, 6)
-  expect([...fuseEmbeddings([sample([2, 4], 0)], { dimensions: 2, normalize: false })]).toEqual([2, 4])
+  const alone = fuseEmbeddings([viewOf(sample([2, 4], 0))], { dimensions: 2, normalize: false })
+  expect([...alone.embedding]).toEqual([2, 4])
+})
+
+for (const normalize of [false, true])
+  it(`a view added later counts as if it had been there from the start${normalize ? ', normalised' : ''}`, () => {
+    const spec = { dimensions: 2, normalize }
+    const views = [sample([1, 0.2], 0.9), sample([0.3, 1], 0.3), sample([0.9, -0.1], 0.6)].map(viewOf)
+    const atOnce = fuseEmbeddings(views, spec)
+    const later = fuseEmbeddings([fuseEmbeddings(views.slice(0, 2), spec), views[2]!], spec)
+    expect(later.weight).toBeCloseTo(atOnce.weight, 5)
+    for (const i of [0, 1]) expect(later.embedding[i]).toBeCloseTo(atOnce.embedding[i]!, 5)
+  })
+
+it('the odd one is who matches fewest of the others', () => {
+  const at = (degrees: number) =>
+    Float32Array.of(Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180))
+  const odd = (...degrees: number[]) => findOddOne(packOf('cosine'), degrees.map(at), 0.9)
+  expect(odd(7)).toBeNull()
+  expect(odd(0, 10, 20)).toBeNull()
+  expect(odd(0, 90)).toBe(1)
+  expect(odd(90, 0, 10)).toBe(0)
+  expect(odd(0, 90, 10, 20)).toBe(1)
+  // The two at the ends miss one fellow each; the further one from all is named.
+  expect(odd(0, 20, 30)).toBe(0)
+  // Nobody matches anybody.
+  expect(odd(0, 120, 240)).not.toBeNull()
 })
 
 it('a chip is measured in grey levels, whatever the network wants', () => {

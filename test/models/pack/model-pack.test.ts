@@ -84,20 +84,21 @@ describe('the threshold for a false match rate', () => {
     { fmr: 0.00001, threshold: 0.8, measured: false },
   ]
   const calibration = { source: 'made up', points }
-  const pack: ModelPack = { ...baseline, manifest: { ...baseline.manifest, calibration } }
+  const { dir, modelId, manifest } = baseline
+  const pack: ModelPack = { dir, modelId, manifest: { ...manifest, calibration } }
 
   it('is read at a calibrated point', () => {
     expect(thresholdForFmr(pack, 0.001)).toEqual({
       threshold: 0.7,
       fmr: 0.001,
       clamped: false,
-      extrapolated: false,
+      basis: 'measured',
     })
   })
 
   it('is linear in log10 between two points', () => {
     expect(thresholdForFmr(pack, 0.01).threshold).toBeCloseTo(0.6, 12)
-    expect(thresholdForFmr(pack, 0.0001)).toMatchObject({ extrapolated: true, clamped: false })
+    expect(thresholdForFmr(pack, 0.0001)).toMatchObject({ basis: 'extrapolated', clamped: false })
     expect(thresholdForFmr(pack, 0.0001).threshold).toBeCloseTo(0.75, 12)
   })
 
@@ -106,7 +107,7 @@ describe('the threshold for a false match rate', () => {
       threshold: 0.8,
       fmr: 0.00001,
       clamped: true,
-      extrapolated: true,
+      basis: 'extrapolated',
     })
     expect(thresholdForFmr(pack, 0.5)).toMatchObject({ threshold: 0.5, fmr: 0.1, clamped: true })
   })

@@ -1,0 +1,26 @@
+/** The calibrations that come with the packs that are known by name: what was measured on each, as `countersign evaluate` writes it. */
+import { type Calibration, checkCalibration } from '../pack/calibration.js'
+import baseline from './baseline.json' with { type: 'json' }
+import recommended from './recommended.json' with { type: 'json' }
+import standard from './standard.json' with { type: 'json' }
+
+const SHIPPED = { baseline, recommended, standard }
+
+export type CalibratedPack = keyof typeof SHIPPED
+
+export function shippedCalibration(pack: CalibratedPack): Calibration {
+  return checkCalibration(SHIPPED[pack], `the calibration of the ${pack} pack`)
+}
+
+/** The same for pack.json, which names thresholds alone. */
+export function statedCalibration(pack: CalibratedPack) {
+  const { data, points } = shippedCalibration(pack)
+  const { photos, people, genuine_pairs: genuine, impostor_pairs: impostors } = data
+  return {
+    source:
+      `Measured on ${photos} photographs of ${people} people (${genuine} genuine and ${impostors} impostor pairs); calibration.json ` +
+      'has intervals and groups. Press photographs of well-known people, some of whom the network may have been trained on, in ' +
+      'random pairs: calibrate on your own captures.',
+    points: points.map(({ fmr, threshold }) => ({ fmr, threshold, measured: true })),
+  }
+}

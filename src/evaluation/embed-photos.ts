@@ -1,0 +1,70 @@
+/** Every photo through the engine, once, with all workers busy. */
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { DEFAULT_TASKS_PER_WORKER, Engine } from '../biometrics/engine/engine.js'
+import { BiometricError, type EngineOptions } from '../biometrics/types.js'
+import type { DataSet } from './data-set.js'
+import type { EmbeddingCache, PhotoResult } from './embedding-cache.js'
+
+export type EmbedProgress = (done: number, total: number, photo: string) => void
+
+/** @returns one result a photo, in the order of the data set */
+export async function embedPhotos(
+  data: DataSet,
+  options: EngineOptions,
+  cache: EmbeddingCache,
+  onProgress: EmbedProgress,
+): Promise<PhotoResult[]> {
+  const results = new Array<PhotoResult>(data.photos.length)
+  /** Started by the first photo that is not known yet. */
+  let engine: Promise<Engine> | null = null
+  let [next, done] = [0, 0]
+  const work = async () => {
+    while (next < data.photos.length) {
+      const index = next++
+      const { path } = data.photos[index]!
+      const bytes = await readFile(resolve(data.folder, path))
+      const key = createHash('sha256').update(bytes).digest('hex')
+      let result = cache.get(key)
+      if (!result) {
+        engine ??= Engine.start(options)
+        result = await embed(await engine, bytes)
+        await cache.put(key, result)
+      }
+      results[index] = result
+      onProgress(++done, data.photos.length, path)
+    }
+  }
+  // One more than the workers may hold, so that none of them waits for the disk.
+  const callers = options.workers * (options.tasksPerWorker ?? DEFAULT_TASKS_PER_WORKER) + 1
+  try {
+    await Promise.all(Array.from({ length: callers }, work))
+  } finally {
+    next = data.photos.length
+    await (await (engine as Promise<Engine> | null))?.close()
+  }
+  return results
+}
+
+async function embed(engine: Engine, bytes: Uint8Array): Promise<PhotoResult> {
+  const anyone = new Float32Array(engine.pack.manifest.embedder.dimensions).fill(1)
+  try {
+    const { embedding, quality } = (await engine.verify([bytes], anyone)).sample
+    return { embedding, quality: quality.score, refusal: null }
+  } catch (error) {
+    if (!(error instanceof BiometricError) || !PHOTO_TO_BLAME.has(error.code)) throw error
+    return { embedding: null, quality: null, refusal: error.code }
+  }
+}
+
+/** What the moment is to blame for says nothing about the photo, and is no result. */
+const PHOTO_TO_BLAME: ReadonlySet<string> = new Set([
+  'image_unreadable',
+  'image_too_large',
+  'image_too_small',
+  'face_not_found',
+  'multiple_faces',
+  'face_too_small',
+  'low_quality',
+])

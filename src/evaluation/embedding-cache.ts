@@ -1,0 +1,83 @@
+/**
+ * What the engine made of each photo, on disk: an evaluation that was interrupted goes on where it ended, and a second one on
+ * the same photos computes nothing. Embeddings are biometric data: the file is for the owner alone, and may be deleted.
+ */
+import { createHash } from 'node:crypto'
+import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface PhotoResult {
+  /** [dimensions] float32; null where the photo could not be used. */
+  embedding: Float32Array | null
+  /** 0..1; null where the photo could not be used. */
+  quality: number | null
+  /** Why it could not be used; null where it could. */
+  refusal: string | null
+}
+
+/** A line of the file; the embedding in base64, little-endian. */
+interface Line {
+  photo: string
+  embedding: string | null
+  quality: number | null
+  refusal: string | null
+}
+
+export class EmbeddingCache {
+  private constructor(
+    private readonly known: Map<string, PhotoResult>,
+    private readonly file: FileHandle,
+  ) {}
+
+  /** @param settings everything that decides an embedding besides the photo: another value opens another file */
+  static async open(folder: string, settings: object): Promise<EmbeddingCache> {
+    const name = createHash('sha256').update(JSON.stringify(settings)).digest('hex').slice(0, 32)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const path = join(folder, `${name}.jsonl`)
+    const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return ''
+      throw error
+    })
+    const known = new Map<string, PhotoResult>()
+    for (const line of text.split('\n')) {
+      const entry = parseLine(line)
+      if (entry) known.set(entry.photo, resultOf(entry))
+    }
+    const file = await open(path, 'a', 0o600)
+    // A line that an interruption cut in half ends here, lest the next one be glued to it.
+    if (text !== '' && !text.endsWith('\n')) await file.write('\n')
+    return new EmbeddingCache(known, file)
+  }
+
+  get(photo: string): PhotoResult | undefined {
+    return this.known.get(photo)
+  }
+
+  /** @param photo SHA-256 of the file */
+  async put(photo: string, result: PhotoResult): Promise<void> {
+    this.known.set(photo, result)
+    const { embedding, quality, refusal } = result
+    const bytes = embedding && Buffer.from(embedding.buffer, embedding.byteOffset, embedding.byteLength)
+    const line: Line = { photo, embedding: bytes?.toString('base64') ?? null, quality, refusal }
+    await this.file.write(`${JSON.stringify(line)}\n`)
+  }
+
+  async close(): Promise<void> {
+    await this.file.close()
+  }
+}
+
+function parseLine(text: string): Line | null {
+  try {
+    return JSON.parse(text) as Line
+  } catch {
+    return null
+  }
+}
+
+function resultOf({ embedding, quality, refusal }: Line): PhotoResult {
+  if (embedding === null) return { embedding, quality, refusal }
+  // Copied, because a pooled Buffer may start where no float32 can.
+  const bytes = Uint8Array.from(Buffer.from(embedding, 'base64'))
+  return { embedding: new Float32Array(bytes.buffer), quality, refusal }
+}

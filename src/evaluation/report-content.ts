@@ -1,0 +1,360 @@
+/** What a report says, in the order in which it says it; how it looks is another file's. */
+
+import type { RateBin } from './breakdowns.js'
+import type { Evaluation } from './evaluation.js'
+import { count, nominal, oneIn, people, percent, range } from './format.js'
+import { type GroupSummary, LEAST_ERRORS, LEAST_PEOPLE } from './group-rates.js'
+
+export interface ReportTable {
+  columns: string[]
+  rows: string[][]
+  /** Shown above it. */
+  caption?: string
+}
+
+export interface ReportSection {
+  title: string
+  paragraphs: string[]
+  tables: ReportTable[]
+  /** Drawn where a format can. */
+  figure?: 'det' | 'scores'
+  list?: string[]
+}
+
+/** A figure that is shown large. */
+export interface KeyFigure {
+  name: string
+  value: string
+  detail: string
+}
+
+export interface ReportContent {
+  title: string
+  subtitle: string
+  /** The sentence that a hurried reader takes away, and whether it is good news. */
+  verdict: { text: string; state: 'kept' | 'open' | 'broken' }
+  keyFigures: KeyFigure[]
+  sections: ReportSection[]
+}
+
+export function reportContent(evaluation: Evaluation, version: string): ReportContent {
+  const { data, configured, eer } = evaluation
+  return {
+    title: `Accuracy of face verification with ${evaluation.model}`,
+    subtitle: `Measured on ${evaluation.date} on ${data.name}: ${count(data.photos)} photos of ${people(data.people)}. Countersign ${version}.`,
+    verdict: verdict(evaluation),
+    keyFigures: [
+      {
+        name: 'False match rate (FMR)',
+        value: percent(configured.measured_fmr),
+        detail: `${range(configured.measured_fmr_ci95)}; asked for: ${nominal(configured.fmr)}`,
+      },
+      {
+        name: 'False non-match rate (FNMR)',
+        value: percent(configured.measured_fnmr),
+        detail: `${range(configured.measured_fnmr_ci95)}; photos that cannot be used are misses`,
+      },
+      {
+        name: 'Failure to acquire',
+        value: percent(data.failed_to_acquire / data.photos),
+        detail: `${count(data.failed_to_acquire)} of ${count(data.photos)} photos`,
+      },
+      {
+        name: 'Equal error rate (EER)',
+        value: percent(eer.rate),
+        detail: eer.ci95 ? range(eer.ci95) : 'no interval',
+      },
+    ],
+    sections: [
+      measured(evaluation),
+      atTheThreshold(evaluation),
+      curve(evaluation),
+      distributions(evaluation),
+      ...evaluation.groups.map((summary, index) => group(summary, evaluation, index === 0)),
+      ...breakdown('By quality of the photos', evaluation.by_quality, quality),
+      ...breakdown('By time between the photos', evaluation.by_age, years),
+      failures(evaluation),
+      intervals(evaluation),
+      limits(evaluation),
+    ],
+  }
+}
+
+function verdict({ configured, model }: Evaluation): ReportContent['verdict'] {
+  const { fmr, threshold, measured_fmr_ci95: ci, measured_fmr: measured } = configured
+  const rate = `a false match rate of ${nominal(fmr)} (${oneIn(fmr)})`
+  const found = `measured: ${percent(measured)}, 95 % interval ${range(ci)}`
+  const at = `${model} at threshold ${threshold.toFixed(4)}`
+  if (Number.isNaN(measured))
+    return { text: `No pair of two people could be compared: nothing is shown about ${rate}.`, state: 'open' }
+  if (ci[1] <= fmr) return { text: `${at} keeps ${rate} on these photos; ${found}.`, state: 'kept' }
+  if (ci[0] > fmr) return { text: `${at} does not keep ${rate} on these photos; ${found}.`, state: 'broken' }
+  return {
+    text: `These photos neither show nor refute that ${at} keeps ${rate}; ${found}.`,
+    state: 'open',
+  }
+}
+
+const PROTOCOLS: Record<Evaluation['protocol'], string> = {
+  one: 'the first usable photo of each person against that of each other person',
+  all: 'every usable photo against every usable photo of each other person',
+  listed: 'the pairs that the file lists',
+}
+
+function measured({ data, protocol, pack, configured, model }: Evaluation): ReportSection {
+  return {
+    title: 'What was measured',
+    paragraphs: [
+      'Each photo went once through the whole pipeline of the service: decoding, detection, alignment, quality check, embedding. A photo that the service would refuse is a failure to acquire. Pairs are compared by the embeddings; a pair matches when its score is at or above the threshold.',
+    ],
+    tables: [
+      {
+        columns: ['', ''],
+        rows: [
+          ['Model pack', model],
+          ['SHA-256 of all that decides a score', pack.sha256],
+          ['Data', data.name],
+          ['Photos', `${count(data.photos)} of ${people(data.people)}`],
+          [
+            'Genuine pairs (two photos of one person)',
+            `${count(data.genuine_pairs)}, of which ${count(data.genuine_not_compared)} could not be compared`,
+          ],
+          ['Which genuine pairs', protocol === 'listed' ? PROTOCOLS.listed : 'all within a person'],
+          [
+            'Impostor pairs (two people)',
+            `${count(data.impostor_pairs)} compared, ${count(data.impostor_not_compared)} could not be`,
+          ],
+          ['Which impostor pairs', PROTOCOLS[protocol]],
+          ['Pairs of people', count(data.people_pairs)],
+          [
+            'Threshold',
+            `${configured.threshold.toFixed(6)}, for an FMR of ${nominal(configured.fmr)}; ${configured.basis} in the calibration in use`,
+          ],
+        ],
+      },
+    ],
+  }
+}
+
+function atTheThreshold(evaluation: Evaluation): ReportSection {
+  const { configured, data, points, lowest_fmr } = evaluation
+  return {
+    title: 'Error rates',
+    paragraphs: [
+      `FNMR counts a pair that could not be compared as a miss, as its owner would; the last column leaves such pairs out (ISO/IEC 19795-1). ${count(data.people_pairs)} pairs of people can show a false match rate of ${percent(lowest_fmr)} at best: had none of them matched, three over their number would be its upper bound.`,
+    ],
+    tables: [
+      {
+        caption: 'At the threshold in use',
+        columns: ['', 'Rate', '95 % interval', 'Errors', 'Pairs'],
+        rows: [
+          [
+            'FMR',
+            percent(configured.measured_fmr),
+            range(configured.measured_fmr_ci95),
+            count(configured.false_matches),
+            count(data.impostor_pairs),
+          ],
+          [
+            'FNMR',
+            percent(configured.measured_fnmr),
+            range(configured.measured_fnmr_ci95),
+            count(configured.misses),
+            count(data.genuine_pairs),
+          ],
+          [
+            'FNMR of compared pairs',
+            percent(configured.measured_fnmr_compared),
+            '',
+            count(configured.misses - data.genuine_not_compared),
+            count(data.genuine_pairs - data.genuine_not_compared),
+          ],
+        ],
+      },
+      {
+        caption: 'At other thresholds',
+        columns: ['FMR', 'Threshold', 'False matches', 'FNMR', '95 % interval', 'FNMR of compared pairs'],
+        rows: points.map((point) => [
+          `${nominal(point.fmr)}${point.supported ? '' : ' (too few people)'}`,
+          point.threshold.toFixed(4),
+          count(point.false_matches),
+          percent(point.fnmr),
+          range(point.fnmr_ci95),
+          percent(point.fnmr_compared),
+        ]),
+      },
+    ],
+  }
+}
+
+function curve({ det }: Evaluation): ReportSection {
+  return {
+    title: 'Trade-off between the two errors',
+    paragraphs: [
+      `The detection error trade-off (DET) curve: which share of genuine pairs is missed at which false match rate. The band is the 95 % interval of FNMR at each threshold${det.length === 0 ? '; there were too few pairs to draw it' : ''}.`,
+    ],
+    tables: [],
+    figure: 'det',
+  }
+}
+
+function distributions(_: Evaluation): ReportSection {
+  return {
+    title: 'Scores',
+    paragraphs: [
+      'How scores are spread, each kind in shares of its own pairs, on a logarithmic scale, because what matters lies in the tails: impostor pairs to the right of the threshold are false matches, genuine pairs to the left of it misses.',
+    ],
+    tables: [],
+    figure: 'scores',
+  }
+}
+
+function group(
+  { label, groups, fmr, fnmr }: GroupSummary,
+  { configured }: Evaluation,
+  isFirst: boolean,
+): ReportSection {
+  const ratio = (value: number | null) => (value === null ? 'not judged' : value.toFixed(1))
+  return {
+    title: `Groups: ${label}`,
+    paragraphs: [
+      ...(isFirst
+        ? [
+            `At the one threshold ${configured.threshold.toFixed(4)}, worst first. FMR is of pairs within the group, which are the ones an impostor would choose; "with anybody" is of pairs of a member with everybody else. A rate with † is not judged: it is of fewer than ${LEAST_PEOPLE} people, or of so few pairs that ${LEAST_ERRORS} errors are neither seen nor to be expected.`,
+          ]
+        : []),
+      `Worst group over the geometric mean of the judged groups: ${ratio(fmr.worst_to_geometric_mean)} for FMR, ${ratio(fnmr.worst_to_geometric_mean)} for FNMR; over the best group: ${ratio(fmr.worst_to_best)} and ${ratio(fnmr.worst_to_best)} (ISO/IEC 19795-10; a group without errors counts with half an error).`,
+    ],
+    tables: [
+      {
+        columns: [
+          'Group',
+          'People',
+          'Pairs within',
+          'FMR',
+          '95 % interval',
+          'FMR with anybody',
+          'Genuine pairs',
+          'FNMR',
+          '95 % interval',
+        ],
+        rows: groups.map((rates) => [
+          rates.group,
+          count(rates.people),
+          count(rates.impostor_pairs),
+          percent(rates.measured_fmr) + (rates.judged.fmr ? '' : ' †'),
+          range(rates.measured_fmr_ci95),
+          percent(rates.measured_fmr_any),
+          count(rates.genuine_pairs),
+          percent(rates.measured_fnmr) + (rates.judged.fnmr ? '' : ' †'),
+          range(rates.measured_fnmr_ci95),
+        ]),
+      },
+    ],
+  }
+}
+
+interface BinTexts {
+  what: string
+  first: string
+  show: (value: number) => string
+}
+
+const quality: BinTexts = {
+  what: 'Compared pairs, in four parts by the quality score (0 to 1) of the poorer of their two photos, at the threshold in use.',
+  first: 'Quality',
+  show: (value) => value.toFixed(2),
+}
+const years: BinTexts = {
+  what: 'Compared pairs by the years between their two photos, as the dates in the file names say, at the threshold in use.',
+  first: 'Years',
+  show: String,
+}
+
+function breakdown(
+  title: string,
+  bins: readonly RateBin[],
+  { what, first, show }: BinTexts,
+): ReportSection[] {
+  if (bins.length < 2) return []
+  const span = ({ from, to }: RateBin) => {
+    if (from === null) return `below ${show(to!)}`
+    return to === null ? `${show(from)} and more` : `${show(from)} to ${show(to)}`
+  }
+  return [
+    {
+      title,
+      paragraphs: [what],
+      tables: [
+        {
+          columns: [
+            first,
+            'Genuine pairs',
+            'FNMR',
+            '95 % interval',
+            'Impostor pairs',
+            'False matches',
+            'FMR',
+          ],
+          rows: bins.map((bin) => [
+            span(bin),
+            count(bin.genuine_pairs),
+            percent(bin.fnmr),
+            range(bin.fnmr_ci95),
+            count(bin.impostor_pairs),
+            count(bin.false_matches),
+            percent(bin.fmr),
+          ]),
+        },
+      ],
+    },
+  ]
+}
+
+function failures({ refused, data }: Evaluation): ReportSection {
+  const codes = new Map<string, number>()
+  for (const code of Object.values(refused)) codes.set(code, (codes.get(code) ?? 0) + 1)
+  const rows = [...codes]
+    .sort(([, a], [, b]) => b - a)
+    .map(([code, photos]) => [code, count(photos), percent(photos / data.photos)])
+  return {
+    title: 'Failures to acquire',
+    paragraphs: [
+      rows.length === 0
+        ? 'Every photo could be used.'
+        : 'Photos that the service refuses. A person would be asked to take another; here there was none, so their genuine pairs are misses.',
+    ],
+    tables: rows.length === 0 ? [] : [{ columns: ['Reason', 'Photos', 'Share'], rows }],
+  }
+}
+
+function intervals({ replicates, seed }: Evaluation): ReportSection {
+  return {
+    title: 'How the intervals were made',
+    paragraphs: [
+      `By a bootstrap over people (percentile method, 95 %, ${count(replicates)} replicates, seed ${seed}): people are drawn with replacement, and a pair counts as often as the product of how often its two people were drawn. Pairs that share a person are not independent, so drawing pairs would promise too much. Where errors are pairs' and not people's, this is wider than need be, never narrower (Owen 2007).`,
+      'A bootstrap can only draw again the errors that it has seen: an interval is never narrower than Wilson’s for independent pairs, and where there was no error its upper end is three over the number of pairs of people, or of people (rule of three).',
+    ],
+    tables: [],
+  }
+}
+
+function limits({ protocol }: Evaluation): ReportSection {
+  return {
+    title: 'What this does not show',
+    paragraphs: [],
+    tables: [],
+    list: [
+      'Rates hold for people and photos like these. Other cameras, light, ages and groups have other rates: measure on captures from your own application.',
+      'Impostors here are strangers who did not try. Relatives, twins and people chosen for their likeness match far more often; photos of photos, screens and masks are for liveness detection, which this does not measure.',
+      'Where the people of the data may have been in the training data of a network, as celebrities often are, it does better on them than on others.',
+      'One photo against one photo. An enrolment of several photos misses less; several attempts in a row let more impostors through.',
+      ...(protocol === 'one'
+        ? [
+            'Impostor pairs use one photo of each person; other photos of the same people would give slightly other counts.',
+          ]
+        : []),
+      'Labels of groups are as good as who gave them, and a group of few people says little about the others in it.',
+    ],
+  }
+}

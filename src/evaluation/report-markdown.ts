@@ -1,0 +1,39 @@
+/** A report as Markdown, for a repository or a ticket: no figures, everything else. */
+import type { ReportContent, ReportTable } from './report-content.js'
+
+export function markdownReport({ title, subtitle, verdict, keyFigures, sections }: ReportContent): string {
+  const blocks = [
+    `# ${plain(title)}`,
+    plain(subtitle),
+    `**${plain(verdict.text)}**`,
+    keyFigures
+      .map(({ name, value, detail }) => `- ${plain(name)}: **${plain(value)}** (${plain(detail)})`)
+      .join('\n'),
+    ...sections
+      // What only a figure shows is left to the page.
+      .filter(({ figure }) => !figure)
+      .flatMap(({ title: heading, paragraphs, tables, list }) => [
+        `## ${plain(heading)}`,
+        ...paragraphs.map(plain),
+        ...tables.map(table),
+        ...(list ? [list.map((text) => `- ${plain(text)}`).join('\n')] : []),
+      ]),
+  ]
+  return `${blocks.join('\n\n')}\n`
+}
+
+function table({ caption, columns, rows }: ReportTable): string {
+  const line = (cells: readonly string[]) => `| ${cells.map(plain).join(' | ')} |`
+  const aligned = columns.map((name, column) => (column === 0 || name === '' ? '---' : '---:'))
+  return [
+    ...(caption ? [`${plain(caption)}:`, ''] : []),
+    line(columns),
+    line(aligned),
+    ...rows.map(line),
+  ].join('\n')
+}
+
+/** Labels come from people: none of them makes a table or a link of its own. */
+function plain(text: string): string {
+  return text.replaceAll(/[\\`*_[\]<>|]/g, '\\$&').replaceAll('\n', ' ')
+}

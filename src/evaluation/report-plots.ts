@@ -1,0 +1,139 @@
+/** The figures of a report, as SVG that takes its colours from the page. */
+import * as Plot from '@observablehq/plot'
+import { parseHTML } from 'linkedom'
+import type { Evaluation } from './evaluation.js'
+import { nominal } from './format.js'
+
+const SIZE = { width: 720, height: 400, marginLeft: 64, marginBottom: 48, marginRight: 24, marginTop: 28 }
+const COLOURS = { genuine: 'var(--genuine)', impostor: 'var(--impostor)', threshold: 'var(--accent)' }
+
+/** Null where there are too few pairs for a line. */
+export function detPlot({ det, configured }: Evaluation): string | null {
+  // A logarithmic axis has no zero.
+  const points = det.filter(({ fmr, fnmr }) => fmr > 0 && fnmr > 0)
+  if (points.length < 2) return null
+  const floor = Math.min(...points.map(({ fnmr }) => fnmr)) / 2
+  const here = configured.measured_fmr > 0 && configured.measured_fnmr > 0 ? [configured] : []
+  const lowest = Math.min(configured.fmr, ...points.map(({ fmr }) => fmr))
+  return draw({
+    ariaLabel: 'DET curve: FNMR over FMR',
+    x: {
+      type: 'log',
+      label: 'False match rate',
+      ticks: decades(lowest, 1),
+      tickFormat: nominal,
+      grid: true,
+      domain: [lowest, 1],
+    },
+    y: {
+      type: 'log',
+      label: 'False non-match rate',
+      ticks: decades(floor, 1),
+      tickFormat: nominal,
+      grid: true,
+      domain: [floor, 1],
+    },
+    marks: [
+      Plot.areaY(points, {
+        x: 'fmr',
+        y1: ({ fnmr_ci95: [low] }) => Math.max(low, floor),
+        y2: ({ fnmr_ci95: [, high] }) => high,
+        fill: COLOURS.genuine,
+        fillOpacity: 0.18,
+      }),
+      Plot.lineY(points, { x: 'fmr', y: 'fnmr', stroke: COLOURS.genuine, strokeWidth: 2 }),
+      Plot.ruleX([configured.fmr], { stroke: 'currentColor', strokeDasharray: '4 3' }),
+      Plot.text([`asked for: ${nominal(configured.fmr)}`], {
+        x: configured.fmr,
+        frameAnchor: 'bottom',
+        textAnchor: 'start',
+        dx: 6,
+        dy: -6,
+        fill: 'currentColor',
+      }),
+      Plot.link(here, {
+        x1: ({ measured_fmr_ci95: [low] }) => Math.max(low, lowest),
+        x2: ({ measured_fmr_ci95: [, high] }) => high,
+        y: 'measured_fnmr',
+        stroke: COLOURS.threshold,
+        strokeWidth: 2,
+      }),
+      Plot.dot(here, { x: 'measured_fmr', y: 'measured_fnmr', r: 5, fill: COLOURS.threshold }),
+      Plot.text(here, {
+        x: 'measured_fmr',
+        y: 'measured_fnmr',
+        text: () => 'threshold in use',
+        textAnchor: 'start',
+        dx: 9,
+        dy: -11,
+        fill: COLOURS.threshold,
+        fontWeight: 'bold',
+      }),
+    ],
+  })
+}
+
+/** Null where nothing was compared. */
+export function scoresPlot({ histogram, configured }: Evaluation): string | null {
+  const { from, to, genuine, impostor } = histogram
+  if (!(to > from)) return null
+  const width = (to - from) / genuine.length
+  const bars = (kind: 'genuine' | 'impostor', counts: readonly number[]) => {
+    const total = counts.reduce((sum, n) => sum + n, 0)
+    return counts.flatMap((n, bin) =>
+      n === 0 ? [] : [{ kind, from: from + bin * width, to: from + (bin + 1) * width, share: n / total }],
+    )
+  }
+  const all = [...bars('impostor', impostor), ...bars('genuine', genuine)]
+  const floor = Math.min(...all.map(({ share }) => share)) / 2
+  return draw({
+    ariaLabel: 'Distributions of genuine and impostor scores',
+    x: { label: 'Score', domain: [from, to] },
+    y: {
+      type: 'log',
+      label: 'Share of pairs',
+      ticks: decades(floor, 1),
+      tickFormat: nominal,
+      grid: true,
+      domain: [floor, 1],
+    },
+    marks: [
+      Plot.rectY(all, {
+        x1: 'from',
+        x2: 'to',
+        y1: floor,
+        y2: 'share',
+        fill: ({ kind }) => COLOURS[kind as 'genuine' | 'impostor'],
+        fillOpacity: 0.55,
+        insetLeft: 0.5,
+      }),
+      Plot.ruleX([configured.threshold], { stroke: COLOURS.threshold, strokeWidth: 2 }),
+      Plot.text([`threshold ${configured.threshold.toFixed(4)}`], {
+        x: configured.threshold,
+        frameAnchor: 'top',
+        textAnchor: 'start',
+        dx: 6,
+        dy: 4,
+        fill: COLOURS.threshold,
+        fontWeight: 'bold',
+      }),
+    ],
+  })
+}
+
+function draw(options: Plot.PlotOptions): string {
+  const { document } = parseHTML('<html><body></body></html>')
+  const figure = Plot.plot({
+    ...SIZE,
+    document: document as unknown as NonNullable<Plot.PlotOptions['document']>,
+    style: { fontSize: '12px', background: 'none', color: 'inherit' },
+    ...options,
+  })
+  return figure.outerHTML
+}
+
+/** Powers of ten within the range. */
+function decades(low: number, high: number): number[] {
+  const [from, to] = [Math.ceil(Math.log10(low)), Math.floor(Math.log10(high))]
+  return Array.from({ length: to - from + 1 }, (_, i) => 10 ** (from + i))
+}

@@ -1,0 +1,54 @@
+/** From a path that an operator names to everything that was measured on it. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { packFingerprint } from '../../models/pack/calibration.js'
+import { hasByteDotProducts } from '../../models/pack/cpu-features.js'
+import { loadModelPack } from '../../models/pack/model-pack.js'
+import type { EngineOptions } from '../biometrics/types.js'
+import { type DataSet, isFolder, readPairs, readPeople } from './data-set.js'
+import { type EmbedProgress, embedPhotos } from './embed-photos.js'
+import { EmbeddingCache } from './embedding-cache.js'
+import { evaluate, type Measured } from './evaluation.js'
+import type { ImpostorProtocol } from './pair-scores.js'
+import { type PeopleGroup, readGroups } from './people-groups.js'
+
+export interface EvaluationOrder {
+  /** A folder of people, or a file with pairs. */
+  path: string
+  /** A file that labels people; null: no groups are told apart. */
+  groupsFile: string | null
+  engine: EngineOptions
+  /** The false match rate that the service is configured for. */
+  fmr: number
+  protocol: ImpostorProtocol
+  /** Where embeddings are kept for the next time. */
+  cacheFolder: string
+  onProgress: EmbedProgress
+}
+
+export interface EvaluationRun extends Measured {
+  data: DataSet
+  groups: PeopleGroup[]
+}
+
+/** Which people the intervals draw: another number would give others, as far as a thousand draws differ. */
+const SEED = 1
+
+/**
+ * @throws DataSetError; ModelPackError; what the operating system says of a file that cannot be read
+ */
+export async function runEvaluation(order: EvaluationOrder): Promise<EvaluationRun> {
+  const { path, groupsFile, engine, fmr, protocol, cacheFolder, onProgress } = order
+  const data = (await isFolder(path)) ? await readPeople(path) : readPairs(await readFile(path, 'utf8'), path)
+  const groups = groupsFile ? readGroups(await readFile(groupsFile, 'utf8'), data) : []
+  const pack = await loadModelPack(engine.packDir)
+  const cache = await EmbeddingCache.open(join(cacheFolder), {
+    pack: packFingerprint(pack.manifest),
+    limits: engine.limits,
+    providers: engine.executionProviders,
+    bytes: hasByteDotProducts,
+  })
+  const results = await embedPhotos(data, engine, cache, onProgress).finally(() => cache.close())
+  const measured = evaluate({ data, results, pack, fmr, protocol, groups, seed: SEED, now: Date.now() })
+  return { ...measured, data, groups }
+}

@@ -1,0 +1,158 @@
+/** Writes a reference: a first one, one in the place of another, or one with further photos in it. Inside the transaction. */
+import { ApiError, retryAfter } from '../api-error.js'
+import { isoTime, SECOND_MS } from '../clock.js'
+import type { ReferenceRecord } from '../storage/records.js'
+import type { StoreTransaction } from '../storage/store.js'
+import { CLEAR } from '../subjects/lockout.js'
+import type { Consent, Subject } from '../subjects/subject-vault.js'
+import type { Call, Outcome } from './endpoint.js'
+import type { ImageInput } from './images.js'
+import { assertComparable } from './judge.js'
+import { type Enrolled, embeddingsByImage, type FusedReference } from './recogniser.js'
+import type { Services } from './services.js'
+import { livenessView, qualityView } from './views.js'
+
+type EnrolCall = Call<ImageInput & { user_id: string; replace?: boolean; consent?: Consent }>
+
+/** Photos that were found usable. */
+interface Photos {
+  call: EnrolCall
+  lookup: Buffer
+  images: Buffer[]
+  enrolled: Enrolled
+}
+
+export class Enrolment {
+  constructor(private readonly services: Services) {}
+
+  /**
+   * A match at an addition is a guess at the reference like any verify: it takes one of the user's attempts.
+   * @throws ApiError reference_not_found, reference_model_mismatch, locked_out; those of the lockout
+   */
+  async prepareAddition(call: EnrolCall, lookup: Buffer): Promise<void> {
+    const { vault, store, lockout, clock } = this.services
+    await lockout.takeAttempt(lookup, call)
+    const { subject } = this.extensible(await vault.find(store.read, lookup, call.input.user_id), call)
+    const refusal = lockout.refusal(subject.record, clock.now())
+    if (refusal)
+      throw new ApiError(
+        'locked_out',
+        refusal.waitMs === undefined ? {} : { headers: retryAfter(refusal.waitMs / SECOND_MS) },
+      )
+  }
+
+  /** @throws ApiError already_enrolled */
+  async store(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
+    const { vault } = this.services
+    const { call, lookup, images, enrolled } = photos
+    const { input, tenant, environment } = call
+    const found = await vault.find(tx, lookup, input.user_id)
+    if (found?.reference && !input.replace) throw new ApiError('already_enrolled')
+    const subject = found ?? vault.create(tenant.id, environment, lookup, input.user_id)
+    if (found) await tx.setLockout(subject.record.id, CLEAR)
+    else await tx.insertSubject(subject.record)
+    const { reference: embedding, weight } = enrolled
+    return this.put(tx, photos, subject, {
+      reference: { embedding, weight, views: images.length },
+      consent: input.consent ?? null,
+      audit: { replaced: Boolean(found?.reference) },
+    })
+  }
+
+  /** Against the reference of the moment, so that of two additions at once none is lost. @throws ApiError reference_not_found, reference_model_mismatch */
+  async add(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
+    const { vault, recogniser, config } = this.services
+    const { call, lookup, enrolled } = photos
+    const { subject, record } = this.extensible(await vault.find(tx, lookup, call.input.user_id), call)
+    const { consent, ...present } = vault.openReference(subject, record)
+    const { threshold } = recogniser.operatingPoint(call.tenant.fmr ?? config.fmr)
+    let reference: FusedReference
+    try {
+      reference = recogniser.extend(call, present, enrolled, threshold)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      return this.refuseAddition(tx, photos, subject, error)
+    }
+    return this.put(tx, photos, subject, {
+      reference,
+      consent: call.input.consent ?? consent,
+      audit: { added: reference.views - present.views },
+    })
+  }
+
+  private extensible(
+    subject: Subject | null,
+    { environment }: EnrolCall,
+  ): { subject: Subject; record: ReferenceRecord } {
+    if (!subject?.reference) throw new ApiError('reference_not_found')
+    assertComparable(subject.reference, this.services.recogniser, environment)
+    return { subject, record: subject.reference }
+  }
+
+  private async refuseAddition(
+    tx: StoreTransaction,
+    { call, lookup }: Photos,
+    subject: Subject,
+    error: ApiError,
+  ): Promise<Outcome> {
+    const { lockout, clock } = this.services
+    const effect = await lockout.count(tx, subject.record, { approved: false, at: clock.now() })
+    return {
+      status: error.status,
+      code: error.code,
+      body: error.toBody(call.requestId),
+      observed: { effect },
+      owner: { lookup, subject: null },
+      audit: { subject: subject.pseudonym, added: 0 },
+    }
+  }
+
+  private async put(
+    tx: StoreTransaction,
+    { call, lookup, images, enrolled }: Photos,
+    subject: Subject,
+    parts: { reference: FusedReference; consent: Consent | null; audit: Record<string, unknown> },
+  ): Promise<Outcome> {
+    const { vault, captures, recogniser } = this.services
+    const { reference, consent, audit } = parts
+    const { model } = recogniser
+    const record = await vault.putReference(tx, subject, model, { ...reference, consent })
+    await captures.remember(tx, subject, {
+      digests: captures.digest(subject, images, reference.embedding.length),
+      embeddings: embeddingsByImage(enrolled.samples),
+    })
+    return {
+      status: 201,
+      body: {
+        reference_id: record.id,
+        ...assessmentOf(call, enrolled, reference.views, model),
+        status: 'enrolled',
+        created_at: isoTime(record.createdAt),
+      },
+      owner: { lookup, subject: { id: subject.record.id, dataKey: subject.dataKey } },
+      audit: {
+        subject: subject.pseudonym,
+        reference_id: record.id,
+        model,
+        views: reference.views,
+        ...audit,
+        consent_recorded: call.input.consent !== undefined,
+      },
+    }
+  }
+}
+
+/** What is said of photos, whether they are stored or not. */
+export function assessmentOf(
+  { input }: EnrolCall,
+  { quality, liveness }: Enrolled,
+  views: number,
+  model: string,
+): Record<string, unknown> {
+  return {
+    user_id: input.user_id,
+    quality: { ...qualityView(quality), views },
+    liveness: livenessView(liveness),
+    model,
+  }
+}

@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest'
+import { FairQueue } from '../../../src/biometrics/engine/fair-queue.js'
+import type { FlowShare } from '../../../src/biometrics/types.js'
+
+const production = (flow: string, weight = 1): FlowShare => ({ flow, priority: 'production', weight })
+const sandbox = (flow: string, weight = 1): FlowShare => ({ flow, priority: 'sandbox', weight })
+
+/** Items are named by flow and number: `a1`, `a2`. */
+class Line {
+  readonly queue: FairQueue<string>
+  private readonly counts = new Map<string, number>()
+
+  constructor(limit = 1000) {
+    this.queue = new FairQueue(limit)
+  }
+
+  /** @returns what had no place */
+  push(share: FlowShare, times = 1, cost = 1): string[] {
+    const refused: string[] = []
+    for (let i = 0; i < times; i++) {
+      const count = (this.counts.get(share.flow) ?? 0) + 1
+      this.counts.set(share.flow, count)
+      const without = this.queue.push(share.flow + count, share, cost)
+      if (without !== undefined) refused.push(without)
+    }
+    return refused
+  }
+
+  serve(times = this.queue.size): string {
+    return Array.from({ length: times }, () => this.queue.shift()).join(' ')
+  }
+}
+
+describe('order of service', () => {
+  it('is that of arrival within a flow', () => {
+    const line = new Line()
+    line.push(production('a'), 4)
+    expect(line.queue.first).toBe('a1')
+    expect(line.serve()).toBe('a1 a2 a3 a4')
+    expect(line.queue.shift()).toBeUndefined()
+  })
+
+  it('takes flows in turn, however many one of them has brought before', () => {
+    const line = new Line()
+    line.push(production('greedy'), 100)
+    line.push(production('b'), 2)
+    line.push(production('c'), 2)
+    expect(line.serve(6)).toBe('greedy1 b1 c1 greedy2 b2 c2')
+  })
+
+  it('lets a late comer in at its turn: behind nobody who has had more', () => {
+    const line = new Line()
+    line.push(production('greedy'), 100)
+    line.serve(50)
+    line.push(production('late'), 2)
+    expect(line.serve(4)).toMatch(/^(greedy51 )?late1 (greedy51|greedy52) late2/)
+  })
+
+  it('gives no credit for having been away', () => {
+    const line = new Line()
+    line.push(production('a'), 40)
+    line.push(production('b'), 1)
+    line.serve(21)
+    line.push(production('b'), 10)
+    const served = line.serve(10).split(' ')
+    expect(served.filter((item) => item.startsWith('b'))).toHaveLength(5)
+  })
+
+  it('remembers what a flow has had, though nothing of it waits for a moment', () => {
+    const line = new Line()
+    line.push(production('a'), 10, 5)
+    line.push(production('b'), 10, 5)
+    // Comes back with one more each time it was served, as a caller does who waits for the answer.
+    let ofC = 0
+    for (let i = 0; i < 12; i++) {
+      if (i % 2 === 0) line.push(production('c'), 1, 5)
+      if (line.serve(1).startsWith('c')) ofC++
+    }
+    expect(ofC).toBe(4)
+  })
+
+  it('goes by weight', () => {
+    const line = new Line()
+    line.push(production('small', 10), 100)
+    line.push(production('large', 30), 100)
+    const served = line.serve(80).split(' ')
+    expect(served.filter((item) => item.startsWith('large'))).toHaveLength(60)
+  })
+
+  it('goes by cost: five pictures are five turns', () => {
+    const line = new Line()
+    line.push(production('five'), 20, 5)
+    line.push(production('one'), 100, 1)
+    const served = line.serve(60).split(' ')
+    expect(served.filter((item) => item.startsWith('five'))).toHaveLength(10)
+  })
+
+  it('charges nothing for what left before it was served', () => {
+    const line = new Line()
+    line.push(production('a'), 10)
+    line.push(production('b'), 10)
+    for (let i = 1; i <= 8; i++) line.queue.remove(`a${i}`)
+    expect(line.serve(4)).toBe('a9 b1 a10 b2')
+    expect(line.queue.size).toBe(8)
+  })
+
+  it('puts production before the sandbox, whatever the weights', () => {
+    const line = new Line()
+    line.push(sandbox('s', 1000), 2)
+    line.push(production('p', 0.1), 2)
+    expect(line.serve()).toBe('p1 p2 s1 s2')
+  })
+
+  it('puts what comes back first of all', () => {
+    const line = new Line(1)
+    line.push(production('p'))
+    line.queue.putBack('lost')
+    expect(line.queue.size).toBe(2)
+    expect(line.serve()).toBe('lost p1')
+  })
+})
+
+describe('a full queue', () => {
+  it('belongs to whoever is alone with it, to the last place', () => {
+    const line = new Line(4)
+    expect(line.push(production('a'), 4)).toEqual([])
+    expect(line.queue.isFullFor(production('a'))).toBe(true)
+    expect(line.push(production('a'))).toEqual(['a5'])
+    expect(line.serve()).toBe('a1 a2 a3 a4')
+  })
+
+  it('makes room for a flow that has less, with the newest of the one that holds most', () => {
+    const line = new Line(4)
+    line.push(production('greedy'), 4)
+    expect(line.queue.isFullFor(production('polite'))).toBe(false)
+    expect(line.push(production('polite'), 2)).toEqual(['greedy4', 'greedy3'])
+    expect(line.queue.isFullFor(production('polite'))).toBe(true)
+    expect(line.queue.isFullFor(production('greedy'))).toBe(true)
+    expect(line.push(production('polite'))).toEqual(['polite3'])
+    expect(line.serve()).toBe('greedy1 polite1 greedy2 polite2')
+  })
+
+  it('refuses the greedy one alone, as long as the others keep to their part', () => {
+    const line = new Line(20)
+    const polite = Array.from({ length: 9 }, (_, i) => production(`polite-${i}-`))
+    const refused: string[] = []
+    for (let round = 0; round < 50; round++) {
+      refused.push(...line.push(production('greedy'), 100))
+      for (const share of polite) refused.push(...line.push(share))
+      line.serve(12)
+    }
+    expect(refused.length).toBeGreaterThan(1000)
+    expect(refused.filter((item) => !item.startsWith('greedy'))).toEqual([])
+  })
+
+  it('is parted by weight', () => {
+    const line = new Line(8)
+    line.push(production('large', 30), 8)
+    expect(line.push(production('small', 10), 3)).toEqual(['large8', 'large7', 'small3'])
+  })
+
+  it('drops what is of the sandbox before anything of production', () => {
+    const line = new Line(4)
+    line.push(production('p'), 2)
+    line.push(sandbox('s'), 2)
+    expect(line.push(production('p'), 2)).toEqual(['s2', 's1'])
+    expect(line.queue.isFullFor(sandbox('t', 1000))).toBe(true)
+    expect(line.push(sandbox('t', 1000))).toEqual(['t1'])
+  })
+
+  it('is parted among the sandboxes too', () => {
+    const line = new Line(4)
+    line.push(sandbox('greedy'), 4)
+    expect(line.push(sandbox('polite'))).toEqual(['greedy4'])
+  })
+})

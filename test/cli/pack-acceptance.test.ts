@@ -1,0 +1,89 @@
+/** Which packs and rates are refused where they are set, on the real service. */
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { type Workplace, workplace } from '../support/command.js'
+import { signIn } from '../support/dashboard.js'
+import { writeBroughtPack, writeCalibration } from '../support/packs.js'
+import { startService } from '../support/service.js'
+
+const PASSWORD = 'a password for the tests'
+/** Nothing is accepted. */
+const STRICT = { COUNTERSIGN_ACCEPT_PACK: '' }
+
+let place: Workplace
+beforeAll(async () => {
+  place = await workplace(STRICT)
+  await cp(join(inject('modelsDir'), 'baseline'), place.path('models', 'baseline'), { recursive: true })
+})
+afterAll(() => place?.dispose())
+
+describe('a pack of evaluation grade', () => {
+  it('does not serve until it is accepted by name', async () => {
+    const refused = await place.spawn(['serve', '--json'])
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('"code":"pack_not_accepted"')
+    expect(refused.stderr).toMatch(/14 people of ethnicity african are too few/)
+    expect(refused.stderr).toContain('COUNTERSIGN_ACCEPT_PACK=baseline')
+    const other = await place.spawn(['serve', '--json'], { COUNTERSIGN_ACCEPT_PACK: 'standard' })
+    expect(other.stderr).toContain('"code":"pack_not_accepted"')
+  })
+
+  it('serves with --demo, and says so at the start and in health', async () => {
+    const server = await place.serve(['--demo', '--json'])
+    const { warnings, demo } = JSON.parse(server.stderr())
+    expect(warnings.join('\n')).toMatch(
+      /baseline@1\.0\.0 is of evaluation grade at a false match rate of 0\.0001/,
+    )
+    const headers = { Authorization: `Bearer ${demo.sandbox_key}` }
+    const health = await fetch(`${server.sandbox}/v1/health`, { headers })
+    const { checks } = JSON.parse(await health.text())
+    expect(checks.engine).toMatchObject({ model: 'baseline@1.0.0', grade: 'evaluation' })
+    server.signal('SIGTERM')
+    await server.exited
+  })
+
+  it('refuses a rate of the service that it cannot reach, where nothing is accepted', async () => {
+    const refused = await place.spawn(['serve', '--json'], { COUNTERSIGN_FMR: '1e-6' })
+    expect(refused.stderr).toContain('"code":"fmr_not_reached"')
+    expect(refused.stderr).toContain('ends at 0.00002')
+  })
+})
+
+describe('a pack that was measured on people enough', () => {
+  let env: Record<string, string>
+  beforeEach(async () => {
+    const dir = place.path('brought')
+    await writeBroughtPack(dir, inject('modelsDir'))
+    await writeCalibration(join(dir, 'calibration.json'), dir)
+    env = { ...STRICT, COUNTERSIGN_MODEL_PACK: dir }
+  })
+
+  it('serves unasked, and its contracts are held to what it reaches', async () => {
+    const running = await startService({ ...env, COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD })
+    try {
+      expect(running.service.gradeWarning).toBeNull()
+      const operator = await signIn(running, { password: PASSWORD })
+      const refusal = { status: 400, body: { error: 'invalid_request', code: 'fmr_not_reached' } }
+      expect(await operator.call('POST', '/tenants', { name: 'a', fmr: 1e-6 })).toMatchObject(refusal)
+      expect((await operator.call('GET', '/tenants')).body.tenants).toEqual([])
+      const { id } = (await operator.call('POST', '/tenants', { name: 'a', fmr: 1e-4 })).body.tenant
+      const contract = { rate_per_second: 5, fmr: 1e-6 }
+      expect(await operator.call('PATCH', `/tenants/${id}`, contract)).toMatchObject(refusal)
+      expect((await operator.call('GET', '/system')).body.pack).toMatchObject({
+        grade: 'production',
+        reasons: [],
+      })
+    } finally {
+      await running.stop()
+    }
+  })
+
+  it('is asked by tenant create --fmr', async () => {
+    const refused = await place.run(['tenant', 'create', 'b', '--fmr', '1e-6', '--json'], env)
+    expect(refused).toMatchObject({ code: 1, error: { code: 'fmr_not_reached' } })
+    expect((await place.run(['tenant', 'create', 'b', '--fmr', '1e-4', '--json'], env)).code).toBe(0)
+    const accepting = { ...env, COUNTERSIGN_ACCEPT_PACK: 'brought' }
+    expect((await place.run(['tenant', 'create', 'c', '--fmr', '1e-6', '--json'], accepting)).code).toBe(0)
+  })
+})

@@ -1,0 +1,45 @@
+/** Which pack serves where none is named: references belong to the pack that made them, so it never changes by itself. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { DEFAULT_PACK_FILE } from '../../src/config/default-model-pack.js'
+import { loadConfig } from '../../src/config.js'
+
+let modelsDir: string
+beforeEach(() => {
+  modelsDir = mkdtempSync(join(tmpdir(), 'countersign-default-'))
+})
+afterEach(() => rmSync(modelsDir, { recursive: true }))
+
+const chosen = (env: Record<string, string> = {}) => {
+  const { modelPack, isModelPackSettled } = loadConfig({ COUNTERSIGN_MODELS_DIR: modelsDir, ...env })
+  return { modelPack, isModelPackSettled }
+}
+const haveBaseline = () => {
+  mkdirSync(join(modelsDir, 'baseline'))
+  writeFileSync(join(modelsDir, 'baseline', 'pack.json'), '{}')
+}
+
+test('a new installation begins with standard, and may still turn to another', () => {
+  expect(chosen()).toEqual({ modelPack: 'standard', isModelPackSettled: false })
+})
+
+test('an installation that has the baseline pack stays with it', () => {
+  haveBaseline()
+  expect(chosen()).toEqual({ modelPack: 'baseline', isModelPackSettled: true })
+})
+
+test('an installation that began with standard stays with it, whatever is built later', () => {
+  writeFileSync(join(modelsDir, DEFAULT_PACK_FILE), 'standard\n')
+  haveBaseline()
+  expect(chosen()).toEqual({ modelPack: 'standard', isModelPackSettled: true })
+})
+
+test('a pack that is named wins', () => {
+  haveBaseline()
+  expect(chosen({ COUNTERSIGN_MODEL_PACK: 'standard' })).toEqual({
+    modelPack: 'standard',
+    isModelPackSettled: true,
+  })
+})

@@ -1,0 +1,215 @@
+/** By which channel, name and password the admin listener is reached, and what it tells where. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { loginToken, request, signIn } from '../support/dashboard.js'
+import { startService, type TestService } from '../support/service.js'
+import { overTransports } from '../support/transports.js'
+
+const PASSWORD = 'a password for the tests'
+const dir = mkdtempSync(join(tmpdir(), 'countersign-admin-'))
+const path = (name: string) => join(dir, name)
+
+const services: TestService[] = []
+async function start(env: Record<string, string> = {}): Promise<TestService> {
+  const running = await startService({ COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD, ...env })
+  services.push(running)
+  return running
+}
+afterEach(async () => {
+  await Promise.all(services.splice(0).map((running) => running.stop()))
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+interface Answer {
+  status: number
+  headers: Record<string, unknown>
+  text: string
+}
+
+/** As a browser whose page stands under the name `host`; certificates are not asked for their names. */
+function ask(base: string, target: string, host?: string, body?: unknown): Promise<Answer> {
+  const { protocol, hostname, port } = new URL(base)
+  const secure = protocol === 'https:'
+  return new Promise((resolve, reject) => {
+    const options = {
+      hostname,
+      port,
+      path: target,
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        ...(host === undefined ? {} : { Host: host, Origin: `${protocol}//${host}` }),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      rejectUnauthorized: false,
+    }
+    const sent = (secure ? httpsRequest : httpRequest)(options, (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (chunk) => {
+        text += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, text }))
+    })
+    sent.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body))
+  })
+}
+
+describe('a page of another site whose name was turned to this address', () => {
+  it('reads nothing and signs nobody in', async () => {
+    const running = await start()
+    const { adminUrl } = running.service
+    const { port } = new URL(adminUrl)
+    for (const target of ['/', '/metrics', '/livez', '/v1/openapi.json', '/api/session', '/nothing']) {
+      const answer = await ask(adminUrl, target, `evil.example:${port}`)
+      expect([answer.status, JSON.parse(answer.text).code], target).toEqual([421, 'unknown_host'])
+    }
+    const credentials = { password: PASSWORD }
+    const signedIn = await ask(adminUrl, '/api/session', `evil.example:${port}`, credentials)
+    expect([signedIn.status, signedIn.headers['set-cookie']]).toEqual([421, undefined])
+    const own = await ask(adminUrl, '/api/session', `localhost:${port}`, credentials)
+    expect(own.status).toBe(201)
+    const { text } = await ask(adminUrl, '/metrics')
+    expect(text).toMatch(/^countersign_dashboard_refusals_total\{code="unknown_host"\} [1-9]/m)
+  })
+
+  it('is told from the names that are ours: addresses, localhost, ADMIN_URL, ADMIN_HOSTS', async () => {
+    const running = await start({
+      COUNTERSIGN_ADMIN_URL: 'https://Desk.example.test/',
+      COUNTERSIGN_ADMIN_HOSTS: 'countersign, Metrics.example.test',
+    })
+    const { port } = running.service.addresses.admin
+    const base = `http://127.0.0.1:${port}`
+    for (const host of [
+      `127.0.0.1:${port}`,
+      '10.1.2.3',
+      '[::1]:8082',
+      'localhost',
+      'LOCALHOST.:80',
+      'desk.example.test',
+      'countersign:8082',
+      'metrics.example.test',
+    ])
+      expect((await ask(base, '/livez', host)).status, host).toBe(200)
+    for (const host of [
+      'example.test',
+      'desk.example.test.evil.example',
+      'localhost.evil.example',
+      '127.0.0.1.nip.io',
+    ])
+      expect((await ask(base, '/livez', host)).status, host).toBe(421)
+  })
+})
+
+describe('the operator’s password', () => {
+  it('ends the sessions of the one before, of operators alone', async () => {
+    const file = path('operator.password')
+    writeFileSync(file, 'first password of all', { mode: 0o600 })
+    const running = await startService({ COUNTERSIGN_OPERATOR_PASSWORD_FILE: file })
+    services.push(running)
+    const { id } = await running.tenant()
+    const operator = await signIn(running, { password: 'first password of all' })
+    const tenant = await signIn(running, { login_token: await loginToken(running, id) })
+    const statusOf = async ({ cookie }: { cookie: string }) =>
+      (await request(running, 'GET', '/session', undefined, { Cookie: cookie })).status
+    await running.restart()
+    expect([await statusOf(operator), await statusOf(tenant)]).toEqual([200, 200])
+    writeFileSync(file, 'second password of all')
+    await running.restart()
+    expect([await statusOf(operator), await statusOf(tenant)]).toEqual([401, 200])
+    await expect(signIn(running, { password: 'first password of all' })).rejects.toThrow('sign_in_failed')
+    expect(await statusOf(await signIn(running, { password: 'second password of all' }))).toBe(200)
+  })
+})
+
+describe('metrics with a listener of their own', () => {
+  it('are there alone, and not at the dashboard', async () => {
+    const running = await start({ COUNTERSIGN_METRICS_LISTEN: '127.0.0.1:0' })
+    const base = `http://127.0.0.1:${running.service.addresses.metrics!.port}`
+    expect((await ask(base, '/metrics')).text).toContain('countersign_engine_workers 1')
+    for (const target of ['/', '/api/session', '/readyz', '/v1/openapi.json'])
+      expect((await ask(base, target)).status, target).toBe(404)
+    expect((await ask(base, '/metrics', 'evil.example')).status).toBe(421)
+    expect((await ask(running.service.adminUrl, '/metrics')).status).toBe(404)
+    expect((await ask(running.service.adminUrl, '/readyz')).status).toBe(200)
+  })
+})
+
+overTransports((transport) => {
+  it('TLS: the dashboard and metrics speak nothing else, and cookies travel on nothing else', async () => {
+    const [cert, key] = [path('cert.pem'), path('key.pem')]
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+    const names = ['-keyout', key, '-out', cert, '-subj', '/CN=localhost']
+    execFileSync('openssl', ['req', '-x509', ...curve, '-days', '30', ...names], { stdio: 'ignore' })
+    const running = await start({
+      COUNTERSIGN_HTTP: transport,
+      COUNTERSIGN_ADMIN_TLS_CERT: cert,
+      COUNTERSIGN_ADMIN_TLS_KEY: key,
+      COUNTERSIGN_METRICS_LISTEN: '127.0.0.1:0',
+    })
+    const { adminUrl, addresses } = running.service
+    expect(adminUrl).toMatch(/^https:/)
+    expect((await ask(adminUrl, '/')).text).toContain('<html')
+    const { port } = new URL(adminUrl)
+    const { headers } = await ask(adminUrl, '/api/session', `localhost:${port}`, { password: PASSWORD })
+    expect(String(headers['set-cookie'])).toMatch(/; Secure$/)
+    const metrics = `127.0.0.1:${addresses.metrics!.port}`
+    expect((await ask(`https://${metrics}`, '/metrics')).status).toBe(200)
+    for (const plain of [`http://${metrics}`, adminUrl.replace('https:', 'http:')])
+      expect(await ask(plain, '/metrics').catch(() => null)).toSatisfy(
+        (answer: Answer | null) => answer === null || answer.status === 400,
+      )
+  })
+})
+
+describe('a channel in the clear', () => {
+  const outside = Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .find(({ internal, family }) => !internal && family === 'IPv4')?.address
+
+  it('carries no key, secret or login link to another host, unless TLS ends in front', async ({ skip }) => {
+    if (!outside) return skip('this machine has no address but loopback')
+    for (const upstream of ['false', 'true']) {
+      const running = await start({
+        COUNTERSIGN_ADMIN_LISTEN: '0.0.0.0:0',
+        COUNTERSIGN_TLS_TERMINATED_UPSTREAM: upstream,
+        COUNTERSIGN_ADMIN_URL: `http://${outside}`,
+      })
+      const { id } = await running.tenant()
+      const base = `http://${outside}:${running.service.addresses.admin.port}`
+      const origin = { Origin: base, 'Content-Type': 'application/json' }
+      const signedIn = await fetch(`${base}/api/session`, {
+        method: 'POST',
+        headers: origin,
+        body: JSON.stringify({ password: PASSWORD }),
+      })
+      const headers = {
+        ...origin,
+        Cookie: signedIn.headers.get('set-cookie')!.split(';')[0]!,
+        'X-CSRF-Token': ((await signedIn.json()) as { csrf_token: string }).csrf_token,
+      }
+      for (const [target, body] of [
+        ['/tenants', { name: 'other' }],
+        [`/tenants/${id}/login-link`, undefined],
+        [`/tenants/${id}/keys/reissue`, { type: 'sandbox', grace_seconds: 0 }],
+        [`/tenants/${id}/keys/reveal`, undefined],
+        [`/tenants/${id}/rotate-signing`, { force: false }],
+      ] as const) {
+        const answer = await fetch(`${base}/api${target}`, {
+          method: 'POST',
+          headers,
+          ...(body ? { body: JSON.stringify(body) } : {}),
+        })
+        const { code } = (await answer.json()) as { code?: string }
+        if (upstream === 'false') expect([answer.status, code], target).toEqual([403, 'insecure_channel'])
+        else expect(code, target).not.toBe('insecure_channel')
+      }
+      const keys = await running.service.ledger.store.read.apiKeys(id)
+      expect(keys).toHaveLength(upstream === 'false' ? 1 : 2)
+    }
+  })
+})

@@ -1,0 +1,34 @@
+/** What comes with a pack as its calibration was measured with the networks that the pack has. */
+import { expect, test } from 'vitest'
+import { baselinePackDocument } from '../../models/baseline/pack-document.js'
+import { type CalibratedPack, shippedCalibration } from '../../models/calibration/shipped.js'
+import { findCataloguePack } from '../../models/install/catalogue.js'
+import { assertMeasuredWith } from '../../models/pack/calibration.js'
+import { parsePackManifest, thresholdForFmr } from '../../models/pack/model-pack.js'
+import { standardPackDocument } from '../../models/standard/pack-document.js'
+
+const recommended = findCataloguePack('recommended')
+const DOCUMENTS: Record<CalibratedPack, object> = {
+  baseline: baselinePackDocument(),
+  standard: standardPackDocument(),
+  recommended: recommended?.kind === 'assembled' ? recommended.document() : {},
+}
+/** Misses at a shown false match rate of one in 10,000, where NIST SP 800-63B-4 asks for fewer than 5 %. */
+const MISSES = { standard: 0.045, recommended: 0.03, baseline: 0.45 }
+
+test.each(Object.entries(DOCUMENTS))('%s', (name, document) => {
+  const pack = name as CalibratedPack
+  const manifest = parsePackManifest(document)
+  const calibration = shippedCalibration(pack)
+  expect(() => assertMeasuredWith(calibration, manifest, name)).not.toThrow()
+  // Where calibration.json is lost, pack.json decides the same.
+  for (const { fmr, threshold } of calibration.points) {
+    const stated = thresholdForFmr({ dir: '', modelId: name, manifest }, fmr)
+    expect(stated).toEqual({ threshold, fmr, clamped: false, basis: 'measured' })
+  }
+  const point = calibration.points.find(({ fmr }) => fmr === 1e-4)!
+  expect(point.fmr_ci95[1]).toBeLessThanOrEqual(1e-4)
+  expect(point.fnmr).toBeLessThan(MISSES[pack])
+  // Of fewer people a rate would say more about one of them than about the group.
+  for (const { people } of calibration.groups) expect(people).toBeGreaterThanOrEqual(10)
+})

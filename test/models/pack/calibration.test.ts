@@ -1,0 +1,105 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import {
+  CALIBRATION_JSON,
+  type Calibration,
+  keepCalibration,
+  packFingerprint,
+  parseCalibration,
+} from '../../../models/pack/calibration.js'
+import { loadModelPack, thresholdForFmr } from '../../../models/pack/model-pack.js'
+import type { PackManifest } from '../../../models/pack/pack-schema.js'
+
+let dir: string
+let manifest: PackManifest
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'countersign-calibration-'))
+  const text = await readFile(join(inject('modelsDir'), 'baseline', 'pack.json'), 'utf8')
+  await writeFile(join(dir, 'pack.json'), text)
+  manifest = JSON.parse(text)
+})
+afterAll(() => rm(dir, { recursive: true, force: true }))
+
+const point = (fmr: number, threshold: number) => ({
+  fmr,
+  threshold,
+  measured_fmr: fmr / 2,
+  fmr_ci95: [fmr / 4, fmr] as [number, number],
+  fnmr: 0.04,
+  fnmr_ci95: [0.03, 0.05] as [number, number],
+})
+const calibrationOf = (of: PackManifest): Calibration => ({
+  format: 1,
+  pack: { id: of.id, version: of.version, sha256: packFingerprint(of) },
+  date: '2026-05-31',
+  data: { photos: 2000, people: 600, genuine_pairs: 2900, impostor_pairs: 179_700, failed_to_acquire: 3 },
+  points: [point(1e-3, 0.75), point(1e-4, 0.8)],
+  groups: [],
+})
+const put = (calibration: unknown) => writeFile(join(dir, CALIBRATION_JSON), JSON.stringify(calibration))
+
+describe('a calibration beside a pack', () => {
+  it('decides before the points that the pack states, and never beyond its last point', async () => {
+    await put(calibrationOf(manifest))
+    const pack = await loadModelPack(dir)
+    expect(thresholdForFmr(pack, 1e-4)).toEqual({
+      threshold: 0.8,
+      fmr: 1e-4,
+      clamped: false,
+      basis: 'measured',
+    })
+    expect(thresholdForFmr(pack, 10 ** -3.5).threshold).toBeCloseTo(0.775, 12)
+    expect(thresholdForFmr(pack, 1e-6)).toEqual({
+      threshold: 0.8,
+      fmr: 1e-4,
+      clamped: true,
+      basis: 'measured',
+    })
+    expect(thresholdForFmr(pack, 0.5)).toMatchObject({ threshold: 0.75, fmr: 1e-3, clamped: true })
+  })
+
+  it('that was measured with another pack stops the pack from loading', async () => {
+    const other = { ...manifest, detector: { ...manifest.detector, scoreThreshold: 0.3 } }
+    await put(calibrationOf(other))
+    await expect(loadModelPack(dir)).rejects.toMatchObject({ code: 'calibration_mismatch' })
+  })
+
+  it('survives a pack that is put in place anew, unless that scores otherwise', async () => {
+    await put(calibrationOf(manifest))
+    const to = await mkdtemp(join(dir, 'to-'))
+    const retuned = {
+      ...manifest,
+      embedder: { ...manifest.embedder, flipAverage: !manifest.embedder.flipAverage },
+    }
+    expect(await keepCalibration(dir, to, retuned)).toBe(false)
+    expect(await keepCalibration(dir, to, { ...manifest, description: 'reworded' })).toBe(true)
+    expect(JSON.parse(await readFile(join(to, CALIBRATION_JSON), 'utf8'))).toEqual(calibrationOf(manifest))
+  })
+})
+
+describe('a calibration', () => {
+  const parse = (changes: object) =>
+    parseCalibration(JSON.stringify({ ...calibrationOf(manifest), ...changes }), 'it')
+
+  it('whose interval passes the rate that it stands for is none', () => {
+    const point0 = { ...point(1e-3, 0.7), fmr_ci95: [0, 2e-3] }
+    expect(() => parse({ points: [point0] })).toThrow(
+      'the upper bound of a false match rate is over the rate',
+    )
+  })
+
+  it('whose thresholds fall with the rate is none', () => {
+    expect(() => parse({ points: [point(1e-3, 0.7), point(1e-4, 0.6)] })).toThrow(
+      'cannot have a lower threshold',
+    )
+  })
+
+  it('with an unknown field, or that is no JSON, is none, and says where', () => {
+    expect(() => parse({ data: {} })).toThrow(/it is no calibration: data/)
+    expect(() => parseCalibration('{', 'it')).toThrow(
+      expect.objectContaining({ code: 'calibration_invalid' }),
+    )
+  })
+})

@@ -1,0 +1,139 @@
+/** When a pack is good for production, and what is refused until an operator accepts it by name. */
+import { describe, expect, it } from 'vitest'
+import type { Calibration } from '../../../models/pack/calibration.js'
+import { type ModelPack, parsePackManifest, thresholdForFmr } from '../../../models/pack/model-pack.js'
+import { assertFmrReached, assertServable, gradeOf } from '../../../models/pack/pack-grade.js'
+import { standardPackDocument } from '../../../models/standard/pack-document.js'
+
+const manifest = parsePackManifest(standardPackDocument())
+
+/** Of 1,000 people: 499,500 pairs of people show 1e-5. */
+function packWith({
+  groups = [],
+  ...data
+}: {
+  people?: number
+  groups?: Calibration['groups']
+} = {}): ModelPack {
+  const point = (fmr: number, threshold: number) => ({
+    fmr,
+    threshold,
+    measured_fmr: fmr / 2,
+    fmr_ci95: [0, fmr] as [number, number],
+    fnmr: 0.02,
+    fnmr_ci95: [0.01, 0.03] as [number, number],
+  })
+  const calibration: Calibration = {
+    format: 1,
+    pack: { id: manifest.id, version: manifest.version, sha256: '0'.repeat(64) },
+    date: '2026-01-01',
+    data: {
+      photos: 3000,
+      people: 1000,
+      genuine_pairs: 3000,
+      impostor_pairs: 499_500,
+      failed_to_acquire: 0,
+      ...data,
+    },
+    points: [point(1e-3, 0.4), point(1e-4, 0.5)],
+    groups,
+  }
+  return { dir: '', manifest, modelId: 'standard@1.0.0', calibration }
+}
+
+function group(
+  name: string,
+  people: number,
+  pairs: number,
+  measured: number | null,
+): Calibration['groups'][number] {
+  const rates = { fmr_ci95: [0, 1] as [number, number], fnmr: 0, fnmr_ci95: [0, 1] as [number, number] }
+  return {
+    label: 'sex',
+    group: name,
+    people,
+    genuine_pairs: people,
+    impostor_pairs: pairs,
+    points: [{ fmr: 1e-4, threshold: 0.5, measured_fmr: measured, ...rates }],
+  }
+}
+
+describe('the grade', () => {
+  it('is production where the rate was measured on people enough, overall and in each group', () => {
+    const groups = [group('f', 400, 79_800, 1e-4), group('m', 600, 179_700, 0.2e-4)]
+    expect(gradeOf(packWith({ groups }), 1e-4)).toEqual({ grade: 'production', reasons: [] })
+  })
+
+  it.each([
+    ['too few people', packWith({ people: 100 }), /^100 people are too few/],
+    [
+      'a group too small to judge',
+      packWith({ groups: [group('f', 14, 1303, 0)] }),
+      /14 people of sex f are too few/,
+    ],
+    [
+      'a group that is over the rate',
+      packWith({ groups: [group('f', 400, 79_800, 1.1e-4)] }),
+      /sex f .* rate of 0\.00011/,
+    ],
+    ['no calibration of its own', { dir: '', manifest, modelId: 'standard@1.0.0' }, /no calibration\.json/],
+  ])('is evaluation for %s, which is said', (_, pack, reason) => {
+    const { grade, reasons } = gradeOf(pack, 1e-4)
+    expect(grade).toBe('evaluation')
+    expect(reasons.join('\n')).toMatch(reason)
+  })
+
+  it('depends on the rate: the same people show a looser one', () => {
+    const pack = packWith({ people: 100 })
+    expect(gradeOf(pack, 1e-3).grade).toBe('production')
+    expect(gradeOf(pack, 1e-4).grade).toBe('evaluation')
+  })
+})
+
+describe('a rate beyond the calibration', () => {
+  it('is refused where it is set, naming the way out', () => {
+    const refused = expect.objectContaining({
+      code: 'fmr_not_reached',
+      message: expect.stringMatching(/--fmr .*1e-7.* ends at 0\.0001.*COUNTERSIGN_ACCEPT_PACK=standard/),
+    })
+    expect(() => assertFmrReached(packWith(), 1e-7, '--fmr', undefined)).toThrow(refused)
+    expect(() => assertFmrReached(packWith(), 1e-7, '--fmr', 'another')).toThrow(refused)
+    expect(() => assertFmrReached(packWith(), 1e-4, '--fmr', undefined)).not.toThrow()
+  })
+
+  it('is accepted by name alone, and then the end of the calibration is what is attained', () => {
+    expect(() => assertFmrReached(packWith(), 1e-7, '--fmr', 'standard')).not.toThrow()
+    expect(thresholdForFmr(packWith(), 1e-7)).toEqual({
+      threshold: 0.5,
+      fmr: 1e-4,
+      clamped: true,
+      basis: 'measured',
+    })
+  })
+
+  it('is refused where nobody measured it, though the manifest names a threshold', () => {
+    const points = [
+      { fmr: 1e-3, threshold: 0.4, measured: true },
+      { fmr: 1e-5, threshold: 0.6, measured: false },
+    ]
+    const pack = {
+      dir: '',
+      modelId: 'a@1',
+      manifest: { ...manifest, calibration: { source: 'a bench', points } },
+    }
+    expect(() => assertFmrReached(pack, 1e-4, '--fmr', undefined)).toThrow(/nobody has measured/)
+    expect(() => assertFmrReached(pack, 1e-3, '--fmr', undefined)).not.toThrow()
+  })
+})
+
+it('a pack of evaluation grade serves only where it is accepted by name', () => {
+  const pack = packWith({ people: 100 })
+  expect(() => assertServable(pack, 1e-4, undefined)).toThrow(
+    expect.objectContaining({
+      code: 'pack_not_accepted',
+      message: expect.stringMatching(/100 people.*COUNTERSIGN_ACCEPT_PACK=standard/),
+    }),
+  )
+  expect(() => assertServable(pack, 1e-4, 'standard')).not.toThrow()
+  expect(() => assertServable(packWith(), 1e-4, undefined)).not.toThrow()
+})

@@ -1,0 +1,208 @@
+/**
+ * The real store with the real operations, on a disk that is recorded: first start, tenants and keys, users enrolled, verified and
+ * erased, backups, a new master key, a restart, a restore. Run by `record`.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { restoreDatabase } from '../../src/cli/backup.js'
+import { DAY_MS, systemClock } from '../../src/clock.js'
+import { sqliteFile } from '../../src/config.js'
+import { keepKeyFile, newMasterKey, replaceKeyFile } from '../../src/crypto/master-key.js'
+import { createDurably } from '../../src/durable-file.js'
+import { Idempotency } from '../../src/idempotency/idempotency.js'
+import { findKeys, type Ledger, openLedger } from '../../src/ledger.js'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { finish, prepare } from '../../src/rekeying.js'
+import type { TenantRecord } from '../../src/storage/records.js'
+import { Random } from '../hostile/random.js'
+import type { Mark } from './marks.js'
+import {
+  backupsFolder,
+  configOf,
+  copyFile,
+  keysFile,
+  PASSWORD,
+  passwordFile,
+  restoredConfigOf,
+  tablesOf,
+} from './places.js'
+
+const { POWERLOSS_ROOT: root, POWERLOSS_MARKS: marksFile } = process.env as Record<string, string>
+const DIMENSIONS = 64
+/** Enough for SQLite to copy its log back by itself (1000 pages), and to begin it anew. */
+const ROUNDS = 70
+const AT_ONCE = 4
+
+const random = new Random(1)
+const marks = openSync(marksFile!, 'w')
+const mark = (text: Mark) => void writeSync(marks, JSON.stringify(text))
+
+const config = configOf(root!)
+const file = sqliteFile(config)
+const noteState = () => mark({ kind: 'state', tables: tablesOf(file) })
+
+let ledger = await open()
+mark({ kind: 'acknowledged' })
+createDurably(passwordFile(root!), PASSWORD)
+mark({ kind: 'password made' })
+
+const tenants: TenantRecord[] = []
+for (const name of ['acme', 'globex']) {
+  const { tenant } = await ledger.operations.tenants.create(name, { ratePerSecond: 50 }, 'http://127.0.0.1')
+  await ledger.store.transaction((tx) => tx.setProductionIssued(tenant.id, Date.now()))
+  const issued = (await ledger.store.read.tenantById(tenant.id))!
+  await ledger.operations.keys.revealProduction(issued, COMMAND_LINE)
+  await ledger.operations.keys.reissue(issued, COMMAND_LINE, 'sandbox', 1000)
+  tenants.push(issued)
+}
+const users = ['ada', 'grace', 'mary', 'joan', 'edith', 'hedy']
+await atOnce(users, enrol)
+await verifyAll(2)
+await backUp('first')
+await verifyAll(2)
+await backUp('second')
+
+mark({ kind: 'backups outdated' })
+await atOnce(users.slice(0, 2), erase)
+await verifyAll(ROUNDS, users.slice(2))
+await atOnce(users.slice(0, 2), enrol)
+for (const tenant of tenants) await ledger.operations.keys.rotateSigning(tenant, COMMAND_LINE, true)
+await changeMasterKey()
+await ledger.store.transaction((tx) => tx.deleteExpired(Date.now() + 2 * DAY_MS, Date.now()))
+await atOnce(users.slice(3, 5), erase)
+await verifyAll(1, users.slice(0, 2))
+
+await ledger.store.close()
+ledger = await open()
+await verifyAll(1, users.slice(0, 2))
+for (const copy of ['third', 'fourth']) {
+  await backUp(copy)
+  await verifyAll(1, users.slice(0, 2))
+}
+const restored = restoredConfigOf(root!)
+mark({ kind: 'restore begun', copy: 'third' })
+await restoreDatabase(restored, copyFile(root!, 'third'), keysFile(root!))
+mark({ kind: 'restored', tables: tablesOf(sqliteFile(restored)) })
+await ledger.store.close()
+
+/** Notes every state, and everybody who is told that it is on the disk. */
+async function open(): Promise<Ledger> {
+  const opened = await openLedger(config)
+  const { store } = opened
+  noteState()
+  store.observeCommits(noteState)
+  const transaction = store.transaction.bind(store)
+  store.transaction = async (work, deadlineMs) => {
+    const value = await transaction(work, deadlineMs)
+    mark({ kind: 'acknowledged' })
+    return value
+  }
+  return opened
+}
+
+/** Those of one turn of the event loop share a commit. */
+async function atOnce(names: string[], work: (user: string, tenant: TenantRecord) => Promise<void>) {
+  for (let from = 0; from < names.length; from += AT_ONCE)
+    await Promise.all(
+      tenants.flatMap((tenant) => names.slice(from, from + AT_ONCE).map((name) => work(name, tenant))),
+    )
+}
+
+async function verifyAll(rounds: number, names = users): Promise<void> {
+  for (let round = 0; round < rounds; round++) await atOnce(names, verify)
+}
+
+function embedding(): Float32Array {
+  return Float32Array.from({ length: DIMENSIONS }, () => random.next() - 0.5)
+}
+
+/** As a call of the API: effect, kept response and audit entry in one transaction. */
+async function call(user: string, tenant: TenantRecord, event: 'enroll' | 'verify'): Promise<void> {
+  const { store, vault, audit, keys } = ledger
+  const idempotency = new Idempotency(store, vault, keys, systemClock)
+  const request = { method: 'POST', path: `/v1/${event}`, key: randomBytes(8).toString('hex') }
+  const begun = await idempotency.begin(
+    { tenantId: tenant.id, environment: 'production', ...request },
+    Buffer.from(user),
+  )
+  if (!('execution' in begun)) throw new Error('a new key was not new')
+  await store.transaction(async (tx) => {
+    const lookup = vault.lookup(tenant.id, 'production', user)
+    let subject = await vault.find(tx, lookup, user)
+    if (!subject) {
+      subject = vault.create(tenant.id, 'production', lookup, user)
+      await tx.insertSubject(subject.record)
+    }
+    if (event === 'enroll')
+      await vault.putReference(tx, subject, 'model@1', {
+        embedding: embedding(),
+        consent: null,
+        views: 1,
+        weight: 1,
+      })
+    else
+      await tx.setLockout(subject.record.id, {
+        failures: random.below(3),
+        lockedUntil: null,
+        disabledAt: null,
+      })
+    const image = Buffer.from(String(random.next()))
+    await tx.insertCapture({
+      subjectId: subject.record.id,
+      digest: vault.captureDigest(subject, createHash('sha256').update(image).digest()),
+      sealed: vault.sealCapture(subject, vault.captureOf(subject, embedding())),
+      seenAt: Date.now(),
+    })
+    await begun.execution.keep(
+      tx,
+      { status: 200, body: JSON.stringify({ user, event }) },
+      { lookup, subject: { id: subject.record.id, dataKey: subject.dataKey } },
+    )
+    await audit.append(tx, tenant.id, {
+      event,
+      actor: 'key',
+      request_id: null,
+      subject: subject.pseudonym,
+      status: 200,
+    })
+  })
+  begun.execution.release()
+}
+
+function enrol(user: string, tenant: TenantRecord): Promise<void> {
+  return call(user, tenant, 'enroll')
+}
+
+function verify(user: string, tenant: TenantRecord): Promise<void> {
+  return call(user, tenant, 'verify')
+}
+
+async function erase(userId: string, tenant: TenantRecord): Promise<void> {
+  await ledger.operations.users.erase(tenant, COMMAND_LINE, { environment: 'production', userId })
+}
+
+async function backUp(copy: string): Promise<void> {
+  const folder = backupsFolder(root!)
+  if (mkdirSync(folder, { recursive: true })) syncFolder(root!)
+  mark({ kind: 'backup begun', copy })
+  await ledger.store.backup(copyFile(root!, copy), keysFile(root!))
+  mark({ kind: 'backup made', copy })
+}
+
+/** The operator's folder, which no program of ours makes. */
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
+}
+
+/** As `countersign keys rotate-master` does where the key lives in its file. */
+async function changeMasterKey(): Promise<void> {
+  const next = newMasterKey()
+  keepKeyFile(config.masterKeyFile, ledger.masterKey)
+  await prepare(ledger.store, ledger.keys, next)
+  replaceKeyFile(config.masterKeyFile, next)
+  await finish(ledger.store, (await findKeys(ledger.store.read, next))!, next)
+  await ledger.store.close()
+  ledger = await open()
+}

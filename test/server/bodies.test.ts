@@ -1,0 +1,140 @@
+/** What bodies hold of memory, and for how long: attacks on either transport, over listeners of their own. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { ApiError } from '../../src/api-error.js'
+import { nativeKernels } from '../../src/biometrics/kernels/kernels.js'
+import { BodyBudget } from '../../src/server/body-budget.js'
+import type { IncomingRequest, Listener, Reply } from '../../src/server/listener.js'
+import { listen } from '../../src/server/transport.js'
+import { poll } from '../support/command.js'
+import { openSocket, type RawConnection, rawRequest } from '../support/raw-socket.js'
+import { LIMITS, overTransports } from '../support/transports.js'
+
+const MIB = 2 ** 20
+/** Of uWebSockets.js: what it reads of a socket at once. */
+const PIECE_BYTES = 512 * 1024
+
+const listeners: Listener[] = []
+afterEach(async () => {
+  for (const listener of listeners.splice(0)) await listener.close(1000)
+})
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const refusal = (error: unknown): Reply => {
+  if (!(error instanceof ApiError)) throw error
+  return { status: error.status, headers: error.headers, body: error.code }
+}
+
+describe('the budget of bodies', () => {
+  it('leaves production the half that the sandbox may not take', () => {
+    const budget = new BodyBudget(100)
+    const [production, sandbox] = [budget.share(1), budget.share(0.5)]
+    expect([sandbox.take(50), sandbox.take(1)]).toEqual([true, false])
+    expect([production.take(50), production.take(1)]).toEqual([true, false])
+    sandbox.give(50)
+    expect([production.take(50), sandbox.take(1)]).toEqual([true, false])
+    production.give(100)
+    expect([budget.heldBytes, budget.peakBytes, sandbox.take(50)]).toEqual([0, 100, true])
+  })
+})
+
+overTransports((name) => {
+  async function serve(budget: BodyBudget, handler: (request: IncomingRequest) => Promise<Reply>) {
+    const listener = await listen(
+      {
+        address: { host: '127.0.0.1', port: 0 },
+        maxBodyBytes: 8 * MIB,
+        bodies: budget.share(1),
+        limits: LIMITS,
+        handler,
+      },
+      { name },
+    )
+    listeners.push(listener)
+    return `http://127.0.0.1:${listener.address.port}`
+  }
+
+  /** Announces 8 MiB, sends `sent` of them, and goes on with a byte now and then. */
+  async function trickle(url: string, sent: number): Promise<RawConnection> {
+    const connection = await openSocket(url)
+    connection.send(rawRequest('POST /', [`Content-Length: ${8 * MIB}`], 'x'.repeat(sent)))
+    const timer = setInterval(() => connection.send('x'), 50)
+    void connection.closed().then(() => clearInterval(timer))
+    return connection
+  }
+
+  describe('a body that trickles', () => {
+    it('holds no memory after its 504, and its connection closes', async () => {
+      const budget = new BodyBudget(256 * MIB)
+      const url = await serve(budget, (request) =>
+        request.body(performance.now() + 3000).then(() => ({ status: 200, headers: {}, body: '' }), refusal),
+      )
+      const before = process.memoryUsage().arrayBuffers
+      const connections = await Promise.all(Array.from({ length: 60 }, () => trickle(url, 1 * MIB)))
+      const statuses = await Promise.all(connections.map(async (each) => (await each.response())?.status))
+      expect(new Set(statuses)).toEqual(new Set([504]))
+      expect(budget.peakBytes).toBeGreaterThan(30 * MIB)
+      expect(budget.heldBytes).toBe(0)
+      // In TypeScript, memory is the garbage collector's to free.
+      if (nativeKernels.kernels)
+        expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(budget.peakBytes / 4)
+      await Promise.all(connections.map((each) => each.closed()))
+    }, 60_000)
+
+    it('has nothing made of it while nobody asks, and its connection closes soon after it is refused', async () => {
+      const budget = new BodyBudget(256 * MIB)
+      const url = await serve(budget, async () => {
+        await pause(500)
+        return { status: 401, headers: {}, body: 'who?' }
+      })
+      const connections = await Promise.all(Array.from({ length: 10 }, () => trickle(url, 4 * MIB)))
+      for (const connection of connections) expect((await connection.response())?.status).toBe(401)
+      // What comes with the head, and what has been read before the first of it could be looked at.
+      expect(budget.peakBytes).toBeLessThanOrEqual(name === 'node' ? 0 : 10 * 2 * PIECE_BYTES)
+      expect(budget.heldBytes).toBe(0)
+      const refused = performance.now()
+      await Promise.all(connections.map((each) => each.closed()))
+      expect(performance.now() - refused).toBeLessThan(5000)
+    }, 60_000)
+  })
+
+  describe('a body beyond what all may hold together', () => {
+    it('is 503 with a time to come back, and the next one passes', async () => {
+      const budget = new BodyBudget(3 * MIB)
+      let hold = pause(0)
+      const url = await serve(budget, (request) =>
+        request.body(performance.now() + 20_000).then(async (body) => {
+          const { length } = body
+          await hold
+          return { status: 200, headers: {}, body: String(length) }
+        }, refusal),
+      )
+      const post = (bytes: number) => fetch(url, { method: 'POST', body: 'x'.repeat(bytes) })
+      let release = () => {}
+      hold = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      const first = post(2 * MIB)
+      await poll(
+        async () => budget.heldBytes,
+        (bytes) => bytes === 2 * MIB,
+      )
+      const second = await post(2 * MIB)
+      expect([second.status, await second.text(), second.headers.get('retry-after')]).toEqual([
+        503,
+        'overloaded',
+        '1',
+      ])
+      release()
+      expect(await (await first).text()).toBe(String(2 * MIB))
+      expect(budget.heldBytes).toBe(0)
+      expect(await (await post(2 * MIB)).text()).toBe(String(2 * MIB))
+    }, 60_000)
+  })
+
+  it('an answer does not name the version of the parser', async () => {
+    const url = await serve(new BodyBudget(MIB), async () => ({ status: 200, headers: {}, body: '' }))
+    expect(
+      [...(await fetch(url)).headers.keys()].filter((header) => /uwebsockets|server|powered/.test(header)),
+    ).toEqual([])
+  })
+})

@@ -1,0 +1,143 @@
+/** Several images of one request are one person, one decision and one attempt. */
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { faceCrop, people } from '../biometrics/fixtures.js'
+import type { ApiClient } from '../support/client.js'
+import { base64, face, landscape } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient
+let ada: string
+let adaToday: string
+let adaTilted: string
+let grace: string
+let nobody: string
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '2' })
+  tenant = await running.tenant()
+  production = await running.production(tenant)
+  const today = await face('adaToday')
+  ada = base64(await face('ada'))
+  adaToday = base64(today)
+  adaTilted = base64(
+    await sharp(await face('ada'))
+      .rotate(-9, { background: '#606060' })
+      .modulate({ brightness: 1.15 })
+      .jpeg({ quality: 60 })
+      .toBuffer(),
+  )
+  grace = base64(await face('grace'))
+  nobody = base64(await landscape())
+})
+afterAll(() => running?.stop())
+
+let users = 0
+async function enrolled(): Promise<string> {
+  const user_id = `user-${++users}`
+  expect((await production.enroll({ user_id, image: ada })).status).toBe(201)
+  return user_id
+}
+
+const verify = (user_id: string, ...images: string[]) => production.verify({ user_id, images, action: 'x' })
+
+describe('a verify with several images', () => {
+  it('refuses five strangers at once, names one, and counts no attempt', async () => {
+    const user = await enrolled()
+    const strangers = await Promise.all(
+      people.slice(1).map(async (person) => base64(await (await faceCrop(person)).jpeg().toBuffer())),
+    )
+    expect(strangers).toHaveLength(5)
+    for (let i = 0; i < 3; i++) {
+      const { status, body } = await verify(user, ...strangers)
+      expect([status, body.code]).toEqual([422, 'different_people'])
+      expect(body.details).toEqual([
+        { path: expect.stringMatching(/^images\.[0-4]$/), issue: expect.any(String) },
+      ])
+    }
+    expect((await verify(user, adaToday)).body.verdict).toBe('approved')
+  })
+
+  it('refuses the user among strangers, naming who is odd', async () => {
+    const user = await enrolled()
+    const { status, body } = await verify(user, adaToday, grace, adaTilted)
+    expect([status, body.code, body.details[0].path]).toEqual([422, 'different_people', 'images.1'])
+  })
+
+  it('says of two strangers no more when one of them is the user', async () => {
+    const user = await enrolled()
+    for (const pair of [
+      [grace, adaToday],
+      [adaToday, grace],
+    ]) {
+      const { body } = await verify(user, ...pair)
+      expect([body.code, body.details[0].path]).toEqual(['different_people', 'images.1'])
+    }
+  })
+
+  it('approves frames of the user, unusable ones aside', async () => {
+    const user = await enrolled()
+    const { body } = await verify(user, nobody, adaToday, adaTilted, nobody)
+    expect(body).toMatchObject({ verdict: 'approved', replay: { suspected: false } })
+  })
+
+  it('is one attempt, whatever the number of images', async () => {
+    const user = await enrolled()
+    const again = base64(
+      await sharp(await face('grace'))
+        .rotate(5)
+        .jpeg()
+        .toBuffer(),
+    )
+    expect((await verify(user, grace, nobody, again)).body.reason).toBe('no_match')
+    expect((await verify(user, adaToday)).body.verdict).toBe('approved')
+  })
+
+  for (const [which, index] of [
+    ['compared', 0],
+    ['passed over', 1],
+  ] as const)
+    it(`remembers the image that was ${which}`, async () => {
+      const user = await enrolled()
+      // The tilted copy is the brighter and sharper of the two.
+      const frames = [adaTilted, adaToday]
+      expect((await verify(user, ...frames)).body).toMatchObject({ replay: { suspected: false } })
+      const reEncoded = base64(await sharp(Buffer.from(frames[index]!, 'base64')).png().toBuffer())
+      expect((await verify(user, reEncoded)).body.replay).toEqual({ suspected: true })
+    })
+
+  for (const position of [0, 1])
+    it(`judges image ${position} of a set for replay`, async () => {
+      const user = await enrolled()
+      expect((await verify(user, adaToday)).body.replay).toEqual({ suspected: false })
+      const reEncoded = base64(await sharp(Buffer.from(adaToday, 'base64')).png().toBuffer())
+      const frames = position === 0 ? [reEncoded, adaTilted] : [adaTilted, reEncoded]
+      expect((await verify(user, ...frames)).body.replay).toEqual({ suspected: true })
+    })
+})
+
+describe('an enrolment with several images', () => {
+  it('refuses two people, and enrols neither', async () => {
+    const { status, body } = await production.enroll({ user_id: 'two', images: [ada, grace] })
+    expect(status).toBe(422)
+    expect(body).toMatchObject({
+      error: 'biometric_rejected',
+      code: 'different_people',
+      details: [{ path: 'images.1' }],
+    })
+    for (const image of [ada, grace])
+      expect((await verify('two', image)).body.code).toBe('reference_not_found')
+  })
+
+  it('names the odd one of three', async () => {
+    const { body } = await production.enroll({ user_id: 'three', images: [grace, ada, adaToday] })
+    expect(body).toMatchObject({ code: 'different_people', details: [{ path: 'images.0' }] })
+  })
+
+  it('says how many views the reference holds', async () => {
+    const { body } = await production.enroll({ user_id: 'views', images: [ada, adaToday, adaTilted] })
+    expect(body.quality.views).toBe(3)
+  })
+})
