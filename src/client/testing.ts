@@ -2,13 +2,22 @@
 import { Countersign, type CountersignOptions } from './countersign.js'
 import type { SigningSecret } from './signing-secret.js'
 import { TestClock } from './testing-clock.js'
-import { FAKE_ERRORS, FakeRefusal } from './testing-errors.js'
+import { FakeRefusal } from './testing-errors.js'
 import { outcomeOf, REFUSED, REJECTED } from './testing-outcomes.js'
+import {
+  blame,
+  type Call,
+  type FakeRequest,
+  photosOf,
+  refuseBusy,
+  refuseRequest,
+} from './testing-requests.js'
 import { type FakeAnswer, type FakeVerdict, fakeId, signResponse, signVerdict } from './testing-signatures.js'
 import type { ActionLike, Environment } from './types.js'
 
 export { TestClock } from './testing-clock.js'
 export { FAKE_OUTCOMES } from './testing-outcomes.js'
+export type { FakeRequest } from './testing-requests.js'
 export * from './testing-signatures.js'
 
 export interface FakeOptions {
@@ -20,21 +29,6 @@ export interface FakeOptions {
   jwtTtlSeconds?: number
   /** Whether a `+replayed` capture is marked or refused; default `mark`. */
   replayPolicy?: 'mark' | 'reject'
-}
-
-/** What was sent, for assertions. */
-export interface FakeRequest {
-  method: string
-  /** After /v1. */
-  path: string
-  headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
-  body: any
-}
-
-interface Call extends FakeRequest {
-  requestId: string
-  signal: AbortSignal | null | undefined
 }
 
 const RECEIPT_MS = 24 * 3_600_000
@@ -328,30 +322,6 @@ export class FakeCountersign {
   private time(): string {
     return new Date(this.clock.now()).toISOString()
   }
-}
-
-function refuseRequest({ requestId }: Call, path: string, issue: string): never {
-  throw new FakeRefusal('invalid_request', requestId, [{ path, issue }])
-}
-
-function photosOf(call: Call): string[] {
-  const { user_id, image, images } = call.body
-  const photos = images ?? [image]
-  if (!user_id) refuseRequest(call, 'user_id', 'is required')
-  if (photos.length === 0 || !photos.every((photo: unknown) => typeof photo === 'string' && photo))
-    refuseRequest(call, 'image', 'is required')
-  return photos
-}
-
-function refuseBusy(userId: string, { requestId }: Call): void {
-  const outcome = outcomeOf(userId)
-  if (outcome === '+rate_limited') throw new FakeRefusal('rate_limited', requestId)
-  if (outcome === '+unavailable') throw new FakeRefusal('overloaded', requestId)
-}
-
-function blame({ body }: Call, code: keyof typeof FAKE_ERRORS) {
-  const index = code === 'different_people' && body.images ? body.images.length - 1 : 0
-  return [{ path: body.images ? `images.${index}` : 'image', issue: FAKE_ERRORS[code][2] }]
 }
 
 function liveness(passed: boolean) {

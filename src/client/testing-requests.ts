@@ -1,0 +1,42 @@
+/** What the service in memory is sent, and what it refuses of it. */
+import { FAKE_ERRORS, FakeRefusal } from './testing-errors.js'
+import { outcomeOf } from './testing-outcomes.js'
+
+/** What was sent, for assertions. */
+export interface FakeRequest {
+  method: string
+  /** After /v1. */
+  path: string
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
+  body: any
+}
+
+export interface Call extends FakeRequest {
+  requestId: string
+  signal: AbortSignal | null | undefined
+}
+
+export function refuseRequest({ requestId }: Call, path: string, issue: string): never {
+  throw new FakeRefusal('invalid_request', requestId, [{ path, issue }])
+}
+
+export function photosOf(call: Call): string[] {
+  const { user_id, image, images } = call.body
+  const photos = images ?? [image]
+  if (!user_id) refuseRequest(call, 'user_id', 'is required')
+  if (photos.length === 0 || !photos.every((photo: unknown) => typeof photo === 'string' && photo))
+    refuseRequest(call, 'image', 'is required')
+  return photos
+}
+
+export function refuseBusy(userId: string, { requestId }: Call): void {
+  const outcome = outcomeOf(userId)
+  if (outcome === '+rate_limited') throw new FakeRefusal('rate_limited', requestId)
+  if (outcome === '+unavailable') throw new FakeRefusal('overloaded', requestId)
+}
+
+export function blame({ body }: Call, code: keyof typeof FAKE_ERRORS) {
+  const index = code === 'different_people' && body.images ? body.images.length - 1 : 0
+  return [{ path: body.images ? `images.${index}` : 'image', issue: FAKE_ERRORS[code][2] }]
+}
