@@ -77,21 +77,22 @@ export async function installPack(
     ],
     isComplete,
     fill: async (workingDir) => {
-      const calibration = await source.read(CALIBRATION_JSON)
-      if (calibration) {
-        const path = `${CALIBRATION_JSON} of ${origin}`
-        assertMeasuredWith(parseCalibration(calibration.toString(), path), manifest, path)
-      }
       await writeFile(join(workingDir, PACK_JSON), text)
-      // What was measured in this place comes before what the pack brings along.
-      const isKept = await keepCalibration(dir, workingDir, manifest)
-      if (calibration && !isKept) await writeFile(join(workingDir, CALIBRATION_JSON), calibration)
       for (const [index, network] of networks.entries()) {
         onProgress?.(index, total, network.file)
         await writeFile(join(workingDir, network.file), await readChecked(source, origin, network))
       }
       onProgress?.(total - 1, total, 'trying every network')
       await tryNetworks(workingDir).catch(explainUnusable)
+      // Last: thresholds that were measured with other networks are the least that can be wrong with them.
+      const calibration = await source.read(CALIBRATION_JSON)
+      if (calibration) {
+        const path = `${CALIBRATION_JSON} of ${origin}`
+        assertMeasuredWith(parseCalibration(calibration.toString(), path), manifest, path)
+      }
+      // What was measured in this place comes before what the pack brings along.
+      const isKept = await keepCalibration(dir, workingDir, manifest)
+      if (calibration && !isKept) await writeFile(join(workingDir, CALIBRATION_JSON), calibration)
     },
   })
   return loadModelPack(dir)

@@ -490,6 +490,7 @@ overTransports((transport) => {
         COUNTERSIGN_SANDBOX_LISTEN: `127.0.0.1:${port}`,
         COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
         COUNTERSIGN_WORKERS: '1',
+        COUNTERSIGN_ACCEPT_PACK: 'baseline',
         COUNTERSIGN_LOG_LEVEL: 'silent',
       })
       await expect(Service.start(config)).rejects.toThrow(`127.0.0.1:${port} is in use`)

@@ -214,7 +214,7 @@ describe('the action', () => {
     'a lone surrogate in a key': '{"a\\ud800":1}',
     'a number beyond double precision': '{"amount":1e400}',
     'a thousandfold nesting': `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`,
-    'a hundred-thousandfold nesting': `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+    'a nesting of ten thousand arrays': `{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
   }))
     it(`may not hold ${what}`, async () => {
       const raw = `{"user_id":"ada","image":${JSON.stringify(adaToday)},"action":${json}}`
@@ -222,6 +222,14 @@ describe('the action', () => {
       expect(response.status).toBe(400)
       expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'action' }] })
     })
+
+  it('may not be more than is parsed of a body', async () => {
+    const action = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+    const raw = `{"user_id":"ada","image":${JSON.stringify(adaToday)},"action":${action}}`
+    const response = await production.call('POST', '/v1/verify', undefined, { raw })
+    expect(response.status).toBe(400)
+    expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'body' }] })
+  })
 })
 
 describe('the nonce', () => {
