@@ -1,6 +1,15 @@
 /** An ext4 file system of its own that can be made to fail: the kernel then mounts it read-only, as it does with a broken disk. */
 import { spawnSync } from 'node:child_process'
-import { closeSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
@@ -64,6 +73,8 @@ export class FailingDisk {
 
   private mount(): void {
     run('mount', '-o', 'loop,errors=remount-ro', this.image, this.folder)
+    // As every data folder that the service makes.
+    chmodSync(this.folder, 0o700)
   }
 }
 
