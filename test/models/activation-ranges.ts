@@ -1,5 +1,5 @@
 /** Measures in which range the embedder's activations lie: what models/baseline/embedder-ranges.ts states. */
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import sharp from 'sharp'
@@ -18,7 +18,7 @@ import { loadNetwork } from '../../src/biometrics/pipeline/network.js'
 const CHIP_LENGTH = 3 * EMBEDDER_INPUT_PX ** 2
 
 /** Chips of every face that the pack finds in a photograph, and their mirror images. */
-async function chipsOf(pack: ModelPack, photos: readonly string[]): Promise<Float32Array[]> {
+async function chipsOf(pack: ModelPack, photos: readonly Buffer[]): Promise<Float32Array[]> {
   const { detector, landmarks, embedder } = pack.manifest
   const open = (file: NetworkFile) => loadNetwork(pack, file, 'cpu')
   const [faces, points] = [
@@ -52,7 +52,7 @@ export async function measureRanges(
   const photos = readdirSync(photoDir).filter((name) => /^sample\d\.jpg$/.test(name))
   const chips = await chipsOf(
     await loadModelPack(packDir),
-    photos.sort().map((name) => join(photoDir, name)),
+    photos.sort().map((name) => readFileSync(join(photoDir, name))),
   )
   const [input, ...activations] = measuredActivations(graph)
   for (const name of activations) graph.output(name, ['N', `${name}/c`, `${name}/h`, `${name}/w`])

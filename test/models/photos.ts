@@ -1,9 +1,9 @@
 /** Images for the model tests: seeded noise, and the photographs that ship with face-api, as RGB tensors. */
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
 import sharp, { type Sharp } from 'sharp'
 import { type Tensor, tensor } from './reference/nhwc.js'
 
-const DEMO_DIR = new URL('../../node_modules/@vladmandic/face-api/demo/', import.meta.url)
+export const DEMO_DIR = new URL('../../node_modules/@vladmandic/face-api/demo/', import.meta.url)
 
 export interface Region {
   left: number
@@ -12,9 +12,9 @@ export interface Region {
   height: number
 }
 
-/** `sample1.jpg` to `sample6.jpg`, group portraits of about 1920 × 1400 pixels. */
-export function demoPhoto(index: number): string {
-  return fileURLToPath(new URL(`sample${index}.jpg`, DEMO_DIR))
+/** `sample1.jpg` to `sample6.jpg`, group portraits of about 1920 × 1400 pixels. As bytes: the service's decoder opens no files, process-wide. */
+export function demoPhoto(index: number): Buffer {
+  return readFileSync(new URL(`sample${index}.jpg`, DEMO_DIR))
 }
 
 /** A region of a photograph, stretched to a square of `side` pixels. */

@@ -7,6 +7,7 @@ import { packageFile } from '../../src/package-root.js'
 const SKIPPABLE: Record<string, string> = {
   'test/biometrics/evaluation.test.ts': 'evaluation data',
   'test/biometrics/kernels/sanitizers.test.ts': 'Linux, a compiler with sanitizers, and headers beside Node',
+  'test/cli/completion.test.ts': 'zsh or fish',
   'test/cli/doctor.test.ts': 'a user that is not root',
   'test/cli/models-pull.test.ts': 'evaluation data',
   'test/client/examples.test.ts': 'Python, Go, or what an example is run with',
@@ -14,6 +15,8 @@ const SKIPPABLE: Record<string, string> = {
   'test/faults/clock.test.ts': 'libfaketime',
   'test/faults/disk-full.test.ts': 'a file system to fill',
   'test/faults/read-only.test.ts': 'a disk that can be made to fail, or a user that is not root',
+  'test/operations/container.test.ts': 'yamllint',
+  'test/operations/monitoring.test.ts': 'promtool',
   'test/operations/systemd.test.ts': 'systemd',
   'test/powerloss/campaign.test.ts': 'Linux with glibc and a C compiler',
   'test/supply-chain/supply-chain.test.ts': 'a registry that answers audits',

@@ -1,6 +1,7 @@
 /** The 8-bit embedder against the float32 one that it is made of. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildEmbedderGraph, EMBEDDER_WEIGHTS } from '../../../models/baseline/embedder-graph.js'
@@ -12,7 +13,7 @@ import { packageFile } from '../../../src/package-root.js'
 import { measureRanges } from '../activation-ranges.js'
 import { BaselinePack } from '../baseline-pack.js'
 import { distance, embedFace } from '../face-chip.js'
-import { demoPhoto } from '../photos.js'
+import { DEMO_DIR, demoPhoto } from '../photos.js'
 
 const RANGES_FILE = packageFile('models', 'baseline', 'embedder-ranges.ts')
 
@@ -27,7 +28,7 @@ const embedderGraph = async () =>
 
 describe('the ranges of the embedder', () => {
   it('are those that the photographs beside the weights give; UPDATE_RANGES=1 writes them', async () => {
-    const measured = await measureRanges(await embedderGraph(), pack.dir, dirname(demoPhoto(1)))
+    const measured = await measureRanges(await embedderGraph(), pack.dir, fileURLToPath(DEMO_DIR))
     if (process.env.UPDATE_RANGES === '1') {
       const lines = Object.entries(measured).map(
         ([name, [least, greatest]]) =>
