@@ -24,6 +24,7 @@ export class Crowd {
     executedTwice: [],
     broken: [],
     refused: {},
+    answered: new Set(),
     unanswered: 0,
   }
   private readonly lanes: Lane[] = []

@@ -19,7 +19,9 @@ export interface Findings {
   broken: string[]
   /** Refusals that the fault excuses, by code. */
   refused: Record<string, number>
-  /** Requests that reached a connection and got no answer on it. */
+  /** Request ids of all answers that came. */
+  answered: Set<string>
+  /** Requests that got no answer on the connection they were sent on, whether or not the service ever took it. */
   unanswered: number
 }
 
@@ -188,6 +190,7 @@ export class Lane {
     headers: Record<string, string> = {},
   ): Promise<ApiResponse> {
     const response = await apiClient(`${base}/v1`, this.tenant.key).call(method, path, body, { headers })
+    this.findings.answered.add(response.headers.get('x-request-id')!)
     if (validSignatures(response, this.tenant.secrets).length === 0)
       this.findings.broken.push(`${method} ${path}: ${response.status} without a valid signature`)
     return response

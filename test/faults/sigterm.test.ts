@@ -1,4 +1,6 @@
 /** SIGTERM under load: what is under way is answered whole and signed, nothing new begins, and nothing acknowledged is lost. */
+import { open, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { poll } from '../support/command.js'
 import { openSocket, type RawConnection, rawRequest } from '../support/raw-socket.js'
@@ -31,12 +33,28 @@ async function beginRotation(server: RunningServer, key: string): Promise<RawCon
   return connection
 }
 
+interface LoggedRequest {
+  request_id: string
+  endpoint: string
+}
+
+/** The requests that production's log tells of. */
+async function requestsIn(file: string): Promise<LoggedRequest[]> {
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
+  return lines
+    .map((line) => JSON.parse(line))
+    .filter(({ msg, environment }) => msg === 'request' && environment === 'production')
+}
+
 const readiness = async (server: RunningServer) => (await fetch(`${server.admin}/readyz`)).status
 
 describe('SIGTERM under load', () => {
   for (const further of [[], ['SIGTERM', 'SIGINT']] as NodeJS.Signals[][])
     it(`drains and exits 0${further.length > 0 ? ', whatever signals follow' : ''}`, async () => {
-      const server = await installation.serve()
+      const logFile = join(installation.dataDir, 'requests.log')
+      const log = await open(logFile, 'w')
+      const server = await installation.serve({ log: log.fd, env: { COUNTERSIGN_LOG_LEVEL: 'info' } })
+      await log.close()
       const crowd = await Crowd.gather(installation, server, { seed: 5, excused: ['shutting_down'] })
       const [tenant] = crowd.tenants
       const working = crowd.work(server.production)
@@ -56,7 +74,6 @@ describe('SIGTERM under load', () => {
       for (const signal of further) server.signalAll(signal)
       // The crowd ends when nobody takes its connections any more; only what is held keeps the service.
       await working
-      expect(crowd.findings.unanswered).toBe(0)
       expect(await readiness(server)).toBe(503)
       held.send(BODY)
       const response = (await held.response())!
@@ -66,6 +83,11 @@ describe('SIGTERM under load', () => {
         validSignatures({ ...response, headers: new Headers(response.headers), request }, tenant!.secrets),
       ).not.toEqual([])
       expect(await server.exited).toBe(0)
+      // The kernel may have taken a connection that the service never saw, and reset it; what the service took, it answered.
+      const ours = new Set([...crowd.findings.answered, response.headers['x-request-id']])
+      const taken = (await requestsIn(logFile)).filter(({ endpoint }) => endpoint !== 'health')
+      expect(taken.length).toBeGreaterThan(20)
+      expect(taken.filter(({ request_id }) => !ours.has(request_id))).toEqual([])
 
       // The rotation that the crowd knows nothing of: it was acknowledged, so it must be there.
       const { id, secret } = response.body.signing_secret
