@@ -1,6 +1,8 @@
 /** What an endpoint is: its description, from which validation and the OpenAPI document are made, and its handler. */
+
 import type { TSchema } from 'typebox'
 import type { ErrorCode } from '../api-error.js'
+import type { AuditEventName } from '../audit/audit-events.js'
 import type { FlowShare } from '../biometrics/types.js'
 import type { Environment } from '../config.js'
 import type { ResponseOwner } from '../idempotency/idempotency.js'
@@ -96,8 +98,8 @@ export interface EndpointDescription {
   answersWithSecret: boolean
   /** Honours X-Svc-Idempotency-Key. */
   idempotent: boolean
-  /** Writes an audit entry in production. */
-  audited: boolean
+  /** Of the entry that it writes to the audit log in production; null where it writes none. */
+  auditEvent: AuditEventName | null
   /** Still answers callers of before, signed, when the database is gone. */
   answersWithoutStore: boolean
 }

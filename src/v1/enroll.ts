@@ -92,7 +92,7 @@ export const enrollDescription: EndpointDescription = {
   usesEngine: true,
   answersWithSecret: false,
   idempotent: true,
-  audited: true,
+  auditEvent: 'enroll',
   answersWithoutStore: false,
 }
 

@@ -101,7 +101,7 @@ export const verifyDescription: EndpointDescription = {
   usesEngine: true,
   answersWithSecret: false,
   idempotent: true,
-  audited: true,
+  auditEvent: 'verify',
   answersWithoutStore: false,
 }
 
