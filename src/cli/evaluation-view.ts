@@ -28,6 +28,7 @@ export function evaluationView(evaluation: Evaluation) {
     ratios: groups.map(({ label, fmr, fnmr }) => ({ label, fmr, fnmr })),
     by_quality: evaluation.by_quality,
     by_age: evaluation.by_age,
+    causes: evaluation.causes,
   }
 }
 

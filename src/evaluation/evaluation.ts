@@ -3,6 +3,7 @@
 import { packFingerprint } from '../../models/pack/calibration.js'
 import { type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { breakdowns, type RateBin } from './breakdowns.js'
+import { type Causes, findCauses } from './causes.js'
 import { type DataSet, DataSetError } from './data-set.js'
 import type { PhotoResult } from './embedding-cache.js'
 import { type GroupSummary, groupRates } from './group-rates.js'
@@ -74,6 +75,7 @@ export interface Evaluation {
   groups: GroupSummary[]
   by_quality: RateBin[]
   by_age: RateBin[]
+  causes: Causes
   det: DetPoint[]
   histogram: { from: number; to: number; genuine: number[]; impostor: number[] }
   worst: { false_matches: NotablePair[]; misses: NotablePair[] }
@@ -116,6 +118,7 @@ export function evaluate(input: EvaluationInput): Measured {
   const eerReplicates = bootstrap.eer()
   const isTailEnough =
     curve.tail.scores.length === curve.impostor.length || eerReplicates.length === bootstrap.replicates
+  const pairs = { data, genuine, curve, bootstrap, threshold: decision.threshold }
   const { id, version } = pack.manifest
   const evaluation: Evaluation = {
     pack: { id, version, sha256: packFingerprint(pack.manifest) },
@@ -147,7 +150,8 @@ export function evaluate(input: EvaluationInput): Measured {
     balanced_accuracy: curve.balancedAccuracy(),
     configured: { fmr, basis: decision.basis, ...reader.at([decision.threshold])[0]! },
     groups: groupRates(groups, decision.threshold, curve, reader),
-    ...breakdowns(data, results, genuine, curve, bootstrap, decision.threshold),
+    ...breakdowns(results, pairs),
+    causes: findCauses(results, pairs),
     det: detCurve(curve, reader),
     histogram: histogram(curve),
     worst: worstPairs(data, curve, genuine),
