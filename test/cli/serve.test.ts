@@ -288,7 +288,7 @@ describe('serve --demo', () => {
       .filter((block) => block.includes('curl -s'))
     expect(calls).toHaveLength(4)
     // Bytes behind the end of a JPEG are not looked at; an argument of so many would not be taken.
-    for (const photo of ['ada.jpg', 'ada-today.jpg', 'grace.jpg'])
+    for (const photo of ['ada.jpg', 'ada-2.jpg', 'ada-3.jpg', 'ada-today.jpg', 'grace.jpg'])
       appendFileSync(place.path('demo', photo), Buffer.alloc(150_000))
     const run = async (call: string, key = '') => {
       const { stdout } = await promisify(execFile)('bash', ['-c', `KEY=${key}\n${call}`])
@@ -296,8 +296,14 @@ describe('serve --demo', () => {
     }
     expect(await run(calls[0]!)).toMatchObject({ verdict: 'approved', production_key: 'issued' })
     const { stdout: key } = await place.run(['tenant', 'production-key', 'demo'])
-    expect(await run(calls[1]!, key.trim())).toMatchObject({ status: 'enrolled' })
-    expect(await run(calls[2]!, key.trim())).toMatchObject({ verdict: 'approved' })
+    expect(await run(calls[1]!, key.trim())).toMatchObject({
+      status: 'enrolled',
+      quality: { views: 3 },
+    })
+    expect(await run(calls[2]!, key.trim())).toMatchObject({
+      verdict: 'approved',
+      replay: { suspected: false },
+    })
     expect(await run(calls[3]!, key.trim())).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
   })
 })
