@@ -266,7 +266,7 @@ describe('serve --demo', () => {
         .filter((block) => block.includes('curl -s'))
       expect(calls).toHaveLength(4)
       // Bytes behind the end of a JPEG are not looked at; an argument of so many would not be taken.
-      for (const photo of ['ada.jpg', 'ada-today.jpg', 'grace.jpg'])
+      for (const photo of ['ada.jpg', 'ada-2.jpg', 'ada-3.jpg', 'ada-today.jpg', 'grace.jpg'])
         appendFileSync(home.path('demo', photo), Buffer.alloc(150_000))
       const run = async (call: string, production = '') => {
         const { stdout } = await promisify(execFile)('bash', ['-c', `KEY=${production}\n${call}`])
@@ -274,8 +274,14 @@ describe('serve --demo', () => {
       }
       expect(await run(calls[0]!)).toMatchObject({ verdict: 'approved', production_key: 'issued' })
       const { stdout: production } = await home.run(['tenant', 'production-key', 'demo'])
-      expect(await run(calls[1]!, production.trim())).toMatchObject({ status: 'enrolled' })
-      expect(await run(calls[2]!, production.trim())).toMatchObject({ verdict: 'approved' })
+      expect(await run(calls[1]!, production.trim())).toMatchObject({
+        status: 'enrolled',
+        quality: { views: 3 },
+      })
+      expect(await run(calls[2]!, production.trim())).toMatchObject({
+        verdict: 'approved',
+        replay: { suspected: false },
+      })
       expect(await run(calls[3]!, production.trim())).toMatchObject({
         verdict: 'rejected',
         reason: 'no_match',
