@@ -156,7 +156,7 @@ export function assertOurs(database: Database): void {
   const version = schemaVersion(database)
   if (version > MIGRATIONS.length)
     throw new Error(
-      `it has schema ${version}, made by a newer Countersign; this one knows schema ${MIGRATIONS.length}.`,
+      `it has schema ${version}, made by a newer Countersign; this one knows schema ${MIGRATIONS.length}. Start the newer version again, or restore a backup from before the upgrade.`,
     )
 }
 
