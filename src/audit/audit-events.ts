@@ -11,6 +11,7 @@ export const AUDIT_EVENTS = [
   'contract_changed',
   'database_restored',
   'working_keys_changed',
+  'operator_password_reset',
 ] as const
 
 export type AuditEventName = (typeof AUDIT_EVENTS)[number]

@@ -36,6 +36,7 @@ const COMMANDS = {
   faults: () => [process.execPath, [join(root, 'dist/test/faults/main.js'), ...args]],
   powerloss: () => [process.execPath, [join(root, 'dist/test/powerloss/main.js'), ...args]],
   nodes: () => [process.execPath, [join(root, 'dist/test/node-versions/main.js'), ...args]],
+  'release-database': () => [process.execPath, [join(root, 'dist/test/releases/make-database.js')]],
   'pack-client': () => [process.execPath, [join(root, 'src/cli/pack-client.mjs')]],
   'supply-chain': () => [process.execPath, [join(root, 'dist/test/supply-chain/main.js'), ...args]],
 }

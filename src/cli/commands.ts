@@ -71,9 +71,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: 'operator-password',
-    description: 'print the hash of a password for COUNTERSIGN_OPERATOR_PASSWORD or its file',
+    description: 'print the hash of a password for COUNTERSIGN_OPERATOR_PASSWORD or its file; or --reset it',
     load: async () => (await import('./operator-password.js')).registerOperatorPasswordCommand,
-    isWithoutConfig: true,
   },
   {
     usage: 'completion',

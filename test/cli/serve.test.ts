@@ -29,6 +29,14 @@ function addressesOf({ production, sandbox, admin }: ServerProcess): Record<stri
   }
 }
 
+function signIn(admin: string, password: string): Promise<Response> {
+  return fetch(`${admin}/api/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: admin },
+    body: JSON.stringify({ password }),
+  })
+}
+
 describe('serve', () => {
   let home: Workplace
   let server: ServerProcess
@@ -69,6 +77,15 @@ describe('serve', () => {
       expect(second.stderr).toBe(`error: ${addressesOf(server)[taken]} is in use by another process.\n`)
     }
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
+  })
+
+  it('has made no password where it fails, and shows the one that holds when it does not', async () => {
+    const taken = addressesOf(server)
+    expect((await place.spawn(['serve'], taken)).code).toBe(1)
+    expect(existsSync(place.path('operator.password'))).toBe(false)
+    const { admin, stderr } = await place.serve()
+    const [, password] = /shown only now:\n\n {2}(\S+)\n/.exec(stderr())!
+    expect((await signIn(admin, password!)).status).toBe(201)
   })
 
   it('says which HTTP server serves, and why', async () => {
@@ -196,14 +213,8 @@ describe('serve', () => {
     expect(server.stderr()).toContain(
       `warning: ${secret} holds a secret and is open to every user here (mode 644).`,
     )
-    const signIn = (password: string) =>
-      fetch(`${server.admin}/api/session`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', Origin: server.admin },
-        body: JSON.stringify({ password }),
-      })
-    expect((await signIn('correct horse battery')).status).toBe(201)
-    expect((await signIn('correct horse')).status).toBe(401)
+    expect((await signIn(server.admin, 'correct horse battery')).status).toBe(201)
+    expect((await signIn(server.admin, 'correct horse')).status).toBe(401)
   })
 
   const REFUSED: Array<[string, Record<string, string>, RegExp]> = [

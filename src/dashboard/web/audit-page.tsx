@@ -19,6 +19,7 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   contract_changed: { text: 'Contract changed', isOfUser: false },
   database_restored: { text: 'Database restored', isOfUser: false },
   working_keys_changed: { text: 'Master key changed', isOfUser: false },
+  operator_password_reset: { text: 'Operator password reset', isOfUser: false },
 }
 const COLUMNS = [
   { name: '#', isNumber: true },
