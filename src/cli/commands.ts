@@ -23,6 +23,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./tenant.js')).registerTenantCommands,
   },
   {
+    usage: 'user',
+    description: 'look users up and unlock them',
+    load: async () => (await import('./user.js')).registerUserCommands,
+  },
+  {
     usage: 'compare <a> <b>',
     description: 'compare the faces of two image files',
     load: async () => (await import('./compare.js')).registerCompareCommand,

@@ -125,12 +125,18 @@ export class SubjectVault {
     return reference
   }
 
+  /** What a reference says beside its embedding, which stays closed. */
+  describeReference(
+    subject: Subject,
+    reference: ReferenceRecord,
+  ): Pick<ReferenceContent, 'views' | 'consent'> {
+    const { views = 1, consent } = unpack(open(subject.dataKey, reference.sealed, reference.id)).header
+    return { views, consent }
+  }
+
   openReference(subject: Subject, reference: ReferenceRecord): ReferenceContent {
-    const plaintext = open(subject.dataKey, reference.sealed, reference.id)
-    const headerEnd = 4 + plaintext.readUInt32LE(0)
-    const header = JSON.parse(plaintext.toString('utf8', 4, headerEnd)) as ReferenceHeader
+    const { header, bytes } = unpack(open(subject.dataKey, reference.sealed, reference.id))
     const { consent, transform, views = 1, weight = 1 } = header
-    const bytes = plaintext.subarray(headerEnd)
     // Made before there were transforms.
     if (transform === undefined)
       return { embedding: new Float32Array(aligned(bytes)), views, weight, consent }
@@ -183,6 +189,12 @@ export class SubjectVault {
       return made
     }
   }
+}
+
+function unpack(plaintext: Buffer): { header: ReferenceHeader; bytes: Buffer } {
+  const headerEnd = 4 + plaintext.readUInt32LE(0)
+  const header = JSON.parse(plaintext.toString('utf8', 4, headerEnd)) as ReferenceHeader
+  return { header, bytes: plaintext.subarray(headerEnd) }
 }
 
 function pseudonym(dataKey: Buffer, userId: string): string {

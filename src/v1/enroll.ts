@@ -4,7 +4,15 @@ import { ApiError } from '../api-error.js'
 import type { Commit, Endpoint, EndpointDescription, Outcome } from './endpoint.js'
 import { assessmentOf, Enrolment } from './enrolment.js'
 import { decodeImages } from './images.js'
-import { enrolmentQuality, exactlyOneImageField, imageFields, liveness, time, userId } from './schemas.js'
+import {
+  consent,
+  enrolmentQuality,
+  exactlyOneImageField,
+  imageFields,
+  liveness,
+  time,
+  userId,
+} from './schemas.js'
 import type { Services } from './services.js'
 
 const body = Type.Object(
@@ -31,19 +39,7 @@ const body = Type.Object(
           'Assess the photos and store nothing: 200 instead of 201. Whether the user is enrolled makes no difference.',
       }),
     ),
-    consent: Type.Optional(
-      Type.Object(
-        {
-          id: Type.String({
-            minLength: 1,
-            maxLength: 256,
-            description: 'Where the customer keeps the consent.',
-          }),
-          at: time('When the consent was given.'),
-        },
-        { additionalProperties: false, description: 'Recorded with the reference.' },
-      ),
-    ),
+    consent: Type.Optional(consent),
   },
   { additionalProperties: false, ...exactlyOneImageField },
 )
