@@ -50,7 +50,7 @@ export const getUserDescription: EndpointDescription = {
   maxBodyBytes: SMALL_BODY_BYTES,
   answersWithSecret: false,
   idempotent: false,
-  audited: false,
+  auditEvent: null,
   answersWithoutStore: false,
 }
 

@@ -70,7 +70,7 @@ export const listAuditDescription: EndpointDescription = {
   maxBodyBytes: SMALL_BODY_BYTES,
   answersWithSecret: false,
   idempotent: false,
-  audited: false,
+  auditEvent: null,
   answersWithoutStore: false,
 }
 
