@@ -303,8 +303,9 @@ describe('a worker that dies', () => {
     const stalled = engine.injectFault({ kind: 'stall', durationMs: 100 })
     await engine.injectFault({ kind: 'exit-on-next-task' })
     const lost = codeOf(engine.inspect([nobody], { deadlineMs: performance.now() + 5_000 }))
-    await sleep(30)
-    expect(engine.health()).toMatchObject({ status: 'degraded', workers: { ready: 1, configured: 2 } })
+    await expect
+      .poll(() => engine.health(), { interval: 1 })
+      .toMatchObject({ status: 'degraded', workers: { ready: 1, configured: 2 } })
     await stalled
     expect(await lost).toBe('resolved')
     await expect.poll(() => engine.health().status, { timeout: 5_000 }).toBe('ok')
