@@ -1,11 +1,11 @@
 /** The first minute: a demo tenant, photos to try, and commands to paste. */
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join, relative } from 'node:path'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import sharp from 'sharp'
 import type { Service } from '../service.js'
 import { createdTenantRows, createdTenantView } from './created-tenant.js'
+import { samplePhoto } from './sample-photos.js'
 import { table } from './style.js'
 
 const DEMO_TENANT = 'demo'
@@ -44,14 +44,10 @@ async function createTenant({ ledger, adminUrl }: Service) {
 
 async function writePhotos(dir: string): Promise<void> {
   await mkdir(dir, { recursive: true })
-  const samples = join(
-    dirname(createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')),
-    'demo',
-  )
   for (const { file, sample, centreX, centreY, again } of PHOTOS) {
     const path = join(dir, file)
     if (existsSync(path)) continue
-    const photo = await readFile(join(samples, sample))
+    const photo = await samplePhoto(sample)
     const crop = await sharp(photo)
       .extract({ left: centreX - CROP_PX / 2, top: centreY - CROP_PX / 2, width: CROP_PX, height: CROP_PX })
       .png()
