@@ -1,9 +1,9 @@
 /** Photos to try: faces cut out of the sample pictures that @vladmandic/face-api ships; its version is pinned, so the places hold. */
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import sharp, { type Sharp } from 'sharp'
+import { samplePhoto } from './sample-photos.js'
 
 const SIDE_PX = 440
 /** How much more is cut out of what is then turned, so that no corner is empty. */
@@ -38,18 +38,15 @@ const SHOTS: Shot[] = [
 /** What is there already stays. */
 export async function writeDemoPhotos(dir: string): Promise<void> {
   await mkdir(dir, { recursive: true })
-  const samples = join(
-    dirname(createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')),
-    'demo',
-  )
   for (const shot of SHOTS) {
     const path = join(dir, shot.file)
-    if (!existsSync(path)) await writeFile(path, await take(shot, join(samples, shot.sample)))
+    if (!existsSync(path)) await writeFile(path, await take(shot))
   }
 }
 
-async function take(shot: Shot, sample: string): Promise<Buffer> {
+async function take(shot: Shot): Promise<Buffer> {
   const { centre, sidePx = SIDE_PX, tiltDegrees = 0, mirrored = false, brightness = 1 } = shot
+  const sample = await samplePhoto(shot.sample)
   const wide = await square(sharp(sample), centre, tiltDegrees === 0 ? sidePx : sidePx * MARGIN)
   const turned = await sharp(wide).rotate(tiltDegrees).png().toBuffer({ resolveWithObject: true })
   const { width, height } = turned.info

@@ -4,6 +4,7 @@ import { type Config, loadConfig, resolveConfig } from '../config.js'
 import type { Service } from '../service.js'
 import { VERSION } from '../version.js'
 import { configWarnings } from './config-warnings.js'
+import { assertGraphsAgree } from './graph-check.js'
 import { closeFilesToOthers } from './ledger.js'
 import { action, note, type OutputOptions } from './output.js'
 import { type PreparedModels, prepareModels } from './prepare-models.js'
@@ -84,7 +85,13 @@ async function keepPassword(service: Service): Promise<void> {
 
 async function prepare(config: Config): Promise<PreparedModels> {
   const progress = progressSteps('Preparing the model pack')
-  return prepareModels(config, progress.update).finally(() => progress.stop())
+  try {
+    const prepared = await prepareModels(config, progress.update)
+    await assertGraphsAgree(prepared.config)
+    return prepared
+  } finally {
+    progress.stop()
+  }
 }
 
 async function start(preparing: Promise<PreparedModels>, acceptsAnyPack: boolean): Promise<Service> {

@@ -49,15 +49,16 @@ export async function embedPhotos(
 }
 
 async function embed(engine: Engine, bytes: Uint8Array): Promise<PhotoResult> {
+  const provider = engine.health().provider.active
   const anyone = new Float32Array(engine.pack.manifest.embedder.dimensions).fill(1)
   try {
     const { embedding, quality, faces, landmarks } = (await engine.verify([bytes], anyone)).sample
     const yawDegrees = landmarks && yawOf(landmarks)
     const face = { yawDegrees, isAmbiguous: !faces.isLargestCentral }
-    return { embedding, quality: quality.score, face, refusal: null }
+    return { embedding, quality: quality.score, face, provider, refusal: null }
   } catch (error) {
     if (!(error instanceof BiometricError) || !PHOTO_TO_BLAME.has(error.code)) throw error
-    return { embedding: null, quality: null, face: null, refusal: error.code }
+    return { embedding: null, quality: null, face: null, provider, refusal: error.code }
   }
 }
 

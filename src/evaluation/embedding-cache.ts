@@ -21,6 +21,8 @@ export interface PhotoResult {
   quality: number | null
   /** Null where the photo could not be used. */
   face: PhotoFace | null
+  /** The execution provider that ran the networks. */
+  provider: string
   /** Why it could not be used; null where it could. */
   refusal: string | null
 }

@@ -48,6 +48,8 @@ export interface NotablePair {
 export interface Evaluation {
   pack: { id: string; version: string; sha256: string }
   model: string
+  /** What ran the networks; null where it was not one alone. */
+  provider: string | null
   date: string
   data: {
     name: string
@@ -120,9 +122,11 @@ export function evaluate(input: EvaluationInput): Measured {
     curve.tail.scores.length === curve.impostor.length || eerReplicates.length === bootstrap.replicates
   const pairs = { data, genuine, curve, bootstrap, threshold: decision.threshold }
   const { id, version } = pack.manifest
+  const providers = new Set(results.map(({ provider }) => provider))
   const evaluation: Evaluation = {
     pack: { id, version, sha256: packFingerprint(pack.manifest) },
     model: pack.modelId,
+    provider: providers.size === 1 ? [...providers][0]! : null,
     date: new Date(input.now).toISOString().slice(0, 10),
     data: {
       name: data.name,

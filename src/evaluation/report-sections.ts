@@ -10,7 +10,7 @@ const PROTOCOLS: Record<Evaluation['protocol'], string> = {
   listed: 'the pairs that the file lists',
 }
 
-export function measured({ data, protocol, pack, configured, model }: Evaluation): ReportSection {
+export function measured({ data, protocol, pack, provider, configured, model }: Evaluation): ReportSection {
   return {
     title: 'What was measured',
     paragraphs: [
@@ -22,6 +22,7 @@ export function measured({ data, protocol, pack, configured, model }: Evaluation
         rows: [
           ['Model pack', model],
           ['SHA-256 of all that decides a score', pack.sha256],
+          ['Networks run by', provider ?? 'several execution providers'],
           ['Data', data.name],
           ['Photos', `${count(data.photos)} of ${people(data.people)}`],
           [

@@ -21,8 +21,8 @@ function measuredOn(people: number): { measured: Measured; groups: PeopleGroup[]
     const own = face()
     return [photo(own), photo(own)].map((embedding, i) =>
       person === 5 && i === 1
-        ? { embedding: null, quality: null, face: null, refusal: 'face_not_found' }
-        : { embedding, quality: (person % 10) / 10, face: FACE, refusal: null },
+        ? { embedding: null, quality: null, face: null, provider: 'cpu', refusal: 'face_not_found' }
+        : { embedding, quality: (person % 10) / 10, face: FACE, provider: 'cpu', refusal: null },
     )
   })
   const has = (isIn: (person: number) => boolean) => Uint8Array.from(data.people, (_, p) => (isIn(p) ? 1 : 0))
@@ -212,6 +212,7 @@ describe('a report', () => {
       embedding: null,
       quality: null,
       face: null,
+      provider: 'cpu',
       refusal: 'low_quality',
     }))
     const { evaluation } = evaluate({

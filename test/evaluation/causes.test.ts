@@ -10,9 +10,16 @@ const photo = (index: number, face: Partial<PhotoFace> = {}, quality = 0.9): Pho
   embedding: axis(index),
   quality,
   face: { yawDegrees: 5, isAmbiguous: false, ...face },
+  provider: 'cpu',
   refusal: null,
 })
-const refused: PhotoResult = { embedding: null, quality: null, face: null, refusal: 'face_not_found' }
+const refused: PhotoResult = {
+  embedding: null,
+  quality: null,
+  face: null,
+  provider: 'cpu',
+  refusal: 'face_not_found',
+}
 
 function evaluationOf(results: PhotoResult[][]) {
   return evaluate({
