@@ -14,9 +14,10 @@ import { ClientAddresses } from '../../src/server/client-address.js'
 import { oneLine, readHeaders } from '../../src/server/framing.js'
 import { inputParser } from '../../src/server/json-body.js'
 import { startLineOf } from '../../src/server/malformed-request.js'
+import { decodeBase64Text } from '../../src/v1/base64-text.js'
 import { deleteDescription } from '../../src/v1/delete.js'
 import { enrollDescription } from '../../src/v1/enroll.js'
-import { decodeImages, type ImageInput } from '../../src/v1/images.js'
+import type { ImageInput } from '../../src/v1/images.js'
 import { rotateSigningDescription } from '../../src/v1/rotate-signing.js'
 import { verifyDescription } from '../../src/v1/verify.js'
 import type { Target } from './fuzzer.js'
@@ -52,7 +53,7 @@ function runJson(input: Buffer): void {
   const parsed = unlessRefused(() => parse(body, 'application/json', ''), ApiError)
   if (parsed === null || body.length === 0) return
   // A long string in a field of base64 is looked at by its decoder alone.
-  if (holdsImages(parsed) && unlessRefused(() => decodeImages(parsed), ApiError) === null) return
+  if (holdsImages(parsed) && imagesOf(parsed).some((text) => decoded(text) === null)) return
   assert(isUtf8(body), 'what is no UTF-8 is refused')
   const withText = Object.fromEntries(
     Object.entries(parsed as object).map(([name, value]) => [name, textOf(value)]),
@@ -67,8 +68,21 @@ function holdsImages(parsed: unknown): parsed is ImageInput {
   return typeof parsed === 'object' && parsed !== null && ('image' in parsed || 'images' in parsed)
 }
 
+function imagesOf({ image, images = [] }: ImageInput): Array<string | Uint8Array> {
+  return image === undefined ? images : [image, ...images]
+}
+
+/** Without the pauses. */
+function decoded(text: string | Uint8Array, sliceBytes?: number): Buffer | null {
+  const decoding = decodeBase64Text(text, sliceBytes)
+  let step = decoding.next()
+  while (!step.done) step = decoding.next()
+  return step.value
+}
+
 function textOf(value: unknown): unknown {
-  if (Buffer.isBuffer(value)) return value.toString('utf8')
+  // The inside of a string of the document, which is one by now.
+  if (Buffer.isBuffer(value)) return JSON.parse(`"${value.toString('utf8')}"`)
   return Array.isArray(value) ? value.map(textOf) : value
 }
 
@@ -82,9 +96,14 @@ function runQuery(input: Buffer): void {
 function runBase64(input: Buffer): void {
   const text = input.toString('latin1')
   const expected = Buffer.from(text, 'base64')
-  const [image] = unlessRefused(() => decodeImages({ image: input }), ApiError) ?? []
+  const image = decoded(text)
   if (image) assert(image.equals(expected), 'what is taken is what any decoder reads')
-  else if (input.length > 0) assert(expected.toString('base64') !== text, 'base64 is taken')
+  else assert(expected.toString('base64') !== text, 'base64 is taken')
+  assert(
+    isDeepStrictEqual(decoded(input), isJsonText(text) ? decoded(JSON.parse(`"${text}"`)) : null),
+    'the inside of a JSON string is read as JSON has it',
+  )
+  assert(isDeepStrictEqual(decoded(input), decoded(input, FEW_BYTES)), 'slices make no difference')
   const outs = [typescriptKernels, nativeKernels.kernels].map((kernels) => {
     const out = Buffer.alloc(Math.ceil(input.length / 4) * 3)
     return { written: kernels?.decodeBase64(input, out), out }
@@ -93,6 +112,21 @@ function runBase64(input: Buffer): void {
   if (nativeKernels.kernels && ours!.written !== -1)
     assert(isDeepStrictEqual(ours, native), 'both kernels write the same')
   if (nativeKernels.kernels) assert(ours!.written === native!.written, 'both kernels take the same')
+}
+
+const FEW_BYTES = 16
+
+/** The inside of a string of JSON, all ASCII. */
+function isJsonText(text: string): boolean {
+  try {
+    return (
+      /^[\0-\x7f]*$/.test(text) &&
+      !/^(?:[^\\]|\\.)*"/s.test(text) &&
+      typeof JSON.parse(`"${text}"`) === 'string'
+    )
+  } catch {
+    return false
+  }
 }
 
 const MOST_FRAME_BYTES = 4096
@@ -219,7 +253,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     name: 'base64',
-    words: ['=', '==', 'data:', 'AAAA', '\n', '-', '_', 'QR=='],
+    words: ['=', '==', 'data:', 'AAAA', '\n', '-', '_', 'QR==', '\\/', '\\u002b', '\\u', '\\', '\\\\', '"'],
     mostBytes: 4096,
     run: runBase64,
   },
