@@ -1,5 +1,5 @@
 /** Users and their references at rest: found by a keyed pseudonym, sealed under a data key of their own, lost for ever with that key. */
-import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import type { Environment } from '../config.js'
 import { prefixedId } from '../crypto/identifiers.js'
@@ -145,10 +145,9 @@ export class SubjectVault {
     return { embedding: inverse.invert(stored), views, weight, consent }
   }
 
-  /** Digest of a capture, keyed by the user's data key: without it, not even the question "was it this image?" can be asked. */
-  captureDigest(subject: Subject, image: Uint8Array): Buffer {
-    const key = subkey(subject.dataKey, 'capture')
-    return createHmac('sha256', key).update(createHash('sha256').update(image).digest()).digest()
+  /** Digest of a capture, of which the SHA-256 is given, keyed by the user's data key: without it, not even the question "was it this image?" can be asked. */
+  captureDigest(subject: Subject, imageHash: Uint8Array): Buffer {
+    return createHmac('sha256', subkey(subject.dataKey, 'capture')).update(imageHash).digest()
   }
 
   /** How the audit log names what a user did: lost with the user's data key, before which nobody can guess at it. */

@@ -95,7 +95,7 @@ export const enrollDescription: EndpointDescription = {
 type Input = Static<typeof body>
 
 export function enroll(services: Services): Endpoint<Input> {
-  const { vault, store, recogniser } = services
+  const { vault, store, recogniser, captures } = services
   const enrolment = new Enrolment(services)
   return {
     ...enrollDescription,
@@ -105,7 +105,7 @@ export function enroll(services: Services): Endpoint<Input> {
         throw new ApiError('invalid_request', {
           details: [{ path: 'add', issue: 'give either `add` or `replace`' }],
         })
-      const images = decodeImages(input)
+      const images = await decodeImages(input)
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
       call.lookup = lookup
       // Asked before the engine works for nothing, and again in the transaction, which decides.
@@ -114,7 +114,7 @@ export function enroll(services: Services): Endpoint<Input> {
         const existing = await vault.find(store.read, lookup, input.user_id)
         if (existing?.reference && !input.replace) throw new ApiError('already_enrolled')
       }
-      const enrolled = await recogniser.enrol({
+      const enrolling = recogniser.enrol({
         userId: input.user_id,
         images,
         input,
@@ -122,6 +122,8 @@ export function enroll(services: Services): Endpoint<Input> {
         signal: call.signal,
         share: call.share,
       })
+      // Before the transaction, which holds the database's lock; and while the engine computes.
+      const [enrolled, hashes] = await Promise.all([enrolling, captures.hash(images)])
       Object.assign(call.timings, enrolled.timingsMs)
       if (input.dry_run)
         return {
@@ -130,7 +132,7 @@ export function enroll(services: Services): Endpoint<Input> {
           owner: { lookup, subject: null },
           audit: { model: recogniser.model, dry_run: true },
         }
-      const capture = { call, lookup, images, enrolled }
+      const capture = { call, lookup, hashes, views: images.length, enrolled }
       return (tx) => (input.add ? enrolment.add(tx, capture) : enrolment.store(tx, capture))
     },
   }
