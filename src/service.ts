@@ -25,6 +25,7 @@ import { Idempotency } from './idempotency/idempotency.js'
 import { KeyWatch } from './key-watch.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
+import { Certificates, tlsFiles } from './reload.js'
 import { ApiServer } from './server/api-server.js'
 import { BodyBudget } from './server/body-budget.js'
 import { ClientAddresses } from './server/client-address.js'
@@ -46,9 +47,14 @@ import type { Services } from './v1/services.js'
 import { VERSION } from './version.js'
 
 /** Its packages are large: they are loaded only where traces are wanted. */
-async function startTracing({ otlpEndpoint, otelServiceName }: Config, log: Logger): Promise<Tracing | null> {
+async function startTracing(
+  { otlpEndpoint, otelServiceName, otelVariables }: Config,
+  log: Logger,
+): Promise<Tracing | null> {
   if (!otlpEndpoint) return null
   const { Tracing } = await import('./server/tracing.js')
+  // Its own libraries read the environment, which wins over the file.
+  for (const [name, value] of Object.entries(otelVariables)) process.env[name] ??= value
   return Tracing.start(otlpEndpoint, otelServiceName, log)
 }
 
@@ -69,6 +75,8 @@ export class Service {
   private stopping: Promise<void> | null = null
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
+  private readonly certificates: Certificates
+  private reloading: Promise<void> = Promise.resolve()
   private readonly servers: Partial<Record<Environment, ApiServer>> = {}
   private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics', Listener>> = {}
   private readonly startedAt: number
@@ -88,6 +96,7 @@ export class Service {
     this.startedAt = clock.now()
     this.housekeeping = new Housekeeping(ledger.store, clock, log)
     this.keyWatch = new KeyWatch(ledger, config, log)
+    this.certificates = new Certificates(clock, log)
   }
 
   /** Resolves when the engine is warm and all three addresses listen; when it rejects, nothing is left running. */
@@ -99,7 +108,7 @@ export class Service {
     assertServable(pack, config.fmr, accepted)
     const transport = await chooseTransport(config.http)
     const ledger = await openLedger(config, clock)
-    const metrics = new Metrics()
+    const metrics = new Metrics(config.metricsTenants)
     try {
       // What cannot be written shows at the first write alone: opening it reads.
       await ledger.store.assertWritable()
@@ -147,7 +156,7 @@ export class Service {
     Object.assign(this.servers, { production, sandbox })
 
     const { productionListen, sandboxListen, adminListen, metricsListen } = config
-    const tls = keyPair(config.tlsCert, config.tlsKey)
+    const tls = tlsFiles(config, 'api')
     const bounds = listenerBounds(config)
     const bodies = new BodyBudget(config.bodyMemoryBytes)
     metrics.watchBodies(bodies)
@@ -188,7 +197,7 @@ export class Service {
       hosts,
       isReady: () => this.ready,
     })
-    const adminTls = keyPair(config.adminTlsCert, config.adminTlsKey)
+    const adminTls = tlsFiles(config, 'admin')
     const shared = { ...bounds, bodies: bodies.share(1), tls: adminTls }
     this.listeners.admin = await listen({ ...shared, address: adminListen, handler }, transport)
     if (metricsListen)
@@ -196,6 +205,14 @@ export class Service {
         { ...shared, address: metricsListen, handler: metricsHandler(metrics, hosts) },
         transport,
       )
+    this.certificates.add('api', [this.listeners.production, this.listeners.sandbox], tls)
+    const { admin, metrics: ofMetrics } = this.listeners
+    this.certificates.add('admin', ofMetrics ? [admin, ofMetrics] : [admin], adminTls)
+    metrics.watchUpkeep({
+      expiries: () => this.certificates.expiries(),
+      store: ledger.store,
+      dataDir: config.dataDir,
+    })
     await this.housekeeping.start()
     await this.keyWatch.start()
     this.ready = true
@@ -282,6 +299,16 @@ export class Service {
     }
   }
 
+  /** Takes over log level and certificates, one reload after the other. */
+  reload(next: Config): Promise<void> {
+    this.reloading = this.reloading.then(async () => {
+      if (this.stopping) return
+      this.log.level = next.logLevel
+      await this.certificates.renew(next)
+    })
+    return this.reloading
+  }
+
   /**
    * Turns /readyz, stops accepting, answers what is under way, then closes engine and store. A worker inside ONNX Runtime
    * must not be ended (it would abort the process), so the engine drains before anything is torn down.
@@ -292,6 +319,8 @@ export class Service {
       for (const server of Object.values(this.servers)) server.draining = true
       this.housekeeping.stop()
       this.keyWatch.stop()
+      // A listener that a reload is opening would stay open.
+      await this.reloading
       const patienceMs = this.config.deadlineMs + DRAIN_GRACE_MS
       const { production, sandbox, admin, metrics } = this.listeners
       await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])
@@ -302,10 +331,6 @@ export class Service {
     })()
     return this.stopping
   }
-}
-
-function keyPair(certFile: string | undefined, keyFile: string | undefined) {
-  return certFile && keyFile ? { certFile, keyFile } : undefined
 }
 
 type SharedParts = ReturnType<Service['sharedParts']>

@@ -127,6 +127,26 @@ describe('serve', () => {
     })
   })
 
+  it('takes over another log level on SIGHUP and serves on, and says what waits for a restart', async () => {
+    const settings = place.path('countersign.env')
+    await writeFile(settings, 'COUNTERSIGN_LOG_LEVEL=error\n', { mode: 0o600 })
+    const server = await place.serve(['--config', settings])
+    await fetch(`${server.production}/v1/health`)
+
+    await writeFile(settings, 'COUNTERSIGN_LOG_LEVEL=nonsense\n')
+    server.signal('SIGHUP')
+    await server.logged('the configuration cannot be used: nothing was reloaded')
+
+    await writeFile(settings, 'COUNTERSIGN_LOG_LEVEL=info\nCOUNTERSIGN_QUEUE_LIMIT=7\n')
+    server.signal('SIGHUP')
+    await server.logged('configuration reloaded')
+    expect(server.stdout()).toContain('"awaiting_restart":["COUNTERSIGN_QUEUE_LIMIT"]')
+    await fetch(`${server.production}/v1/health`)
+    server.signal('SIGTERM')
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+    expect(server.stdout().match(/"msg":"request"/g)).toHaveLength(1)
+  })
+
   it('heeds a SIGTERM that comes while it starts', async () => {
     const server = place.launch()
     await poll(
