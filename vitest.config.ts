@@ -4,6 +4,7 @@ import { configDefaults, defineConfig } from 'vitest/config'
 const CAMPAIGNS = [
   'test/biometrics/kernels/sanitizers.test.ts',
   'test/faults/**/*.test.ts',
+  'test/fuzz/campaign.test.ts',
   'test/hostile/**/*.test.ts',
   'test/powerloss/**/*.test.ts',
   'test/**/*.model.test.ts',

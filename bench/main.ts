@@ -9,17 +9,21 @@ import { preparePack } from './lib/model-pack.js'
 import { keepResult, showResult } from './lib/report.js'
 import { peers } from './peers.js'
 import { scaling } from './scaling.js'
+import { soak } from './soak.js'
 import { stages } from './stages.js'
 import type { Suite } from './suite.js'
 
-const SUITES: readonly Suite[] = [stages, latency, floor, http, scaling, cli, peers]
+const SUITES: readonly Suite[] = [stages, latency, floor, http, scaling, cli, peers, soak]
+/** Only when asked for: one installs some 700 MB of packages first, the other takes an hour. */
+const ON_DEMAND: readonly Suite[] = [peers, soak]
 
 interface Options {
   seconds?: number
   pack?: string
   cpuProf?: string
   references: number
-  soak?: number
+  minutes: number
+  rate: number
   json?: boolean
 }
 
@@ -42,6 +46,12 @@ function parseMinutes(text: string): number {
   return minutes
 }
 
+function parseRate(text: string): number {
+  const rate = Number(text)
+  if (!(rate > 0 && rate <= 1000)) throw new InvalidArgumentError('Expected more than 0, at most 1000.')
+  return rate
+}
+
 function parseSeconds(text: string): number {
   const seconds = Number(text)
   if (!(seconds >= 1 && seconds <= 3600)) throw new InvalidArgumentError('Expected 1 to 3600.')
@@ -56,7 +66,8 @@ new Command('npm run bench --')
   .option('--seconds <n>', 'measuring time of each suite, without starting and warming up', parseSeconds)
   .option('--pack <folder>', 'model pack to measure with; default: the baseline pack')
   .option('--references <n>', 'scaling: the most references to try', parseReferences, 100_000)
-  .option('--soak <minutes>', 'scaling: load at the end, to watch memory over time', parseMinutes)
+  .option('--minutes <n>', 'soak: how long', parseMinutes, 60)
+  .option('--rate <n>', 'soak: calls a second', parseRate, 8)
   .option('--cpu-prof <folder>', "write V8 CPU profiles of the service's threads there (slows it down)")
   .option('--json', 'only JSON on stdout, a line a suite; everything else goes to stderr')
   .addHelpText(
@@ -66,7 +77,7 @@ new Command('npm run bench --')
       ...SUITES.map(
         ({ name, description, defaultSeconds }) => `  ${name.padEnd(8)} ${description} (${defaultSeconds} s)`,
       ),
-      '\nWithout a suite all but peers run: peers installs some 700 MB of packages first.',
+      '\nWithout a suite all but peers and soak run: one installs some 700 MB of packages first, the other takes an hour.',
       '\nResults are kept in bench/results/. docs/benchmarks.md says how to read them.',
       'Exit codes: 0 done, 1 a limit of the specification was missed or a run failed, 2 wrong usage.',
     ].join('\n'),
@@ -76,13 +87,16 @@ new Command('npm run bench --')
     cleanUpOnSignals()
     try {
       const pack = await preparePack(options.pack)
-      for (const { run, defaultSeconds } of suite ? [suite] : SUITES.filter((each) => each !== peers)) {
+      for (const { run, defaultSeconds } of suite
+        ? [suite]
+        : SUITES.filter((each) => !ON_DEMAND.includes(each))) {
         const result = await run({
           pack,
           seconds: options.seconds ?? defaultSeconds,
           cpuProfileDir: options.cpuProf,
           references: options.references,
-          soakMinutes: options.soak ?? 0,
+          soakMinutes: options.minutes,
+          soakRate: options.rate,
         })
         keepResult(result)
         showResult(result, options.json ?? false)

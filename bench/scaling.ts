@@ -1,5 +1,4 @@
-/** The scaling suite: what happens to a verify as pictures, callers, references and time grow. */
-import { setTimeout as sleep } from 'node:timers/promises'
+/** The scaling suite: what happens to a verify as pictures, callers and references grow. */
 import { DEFAULT_TASKS_PER_WORKER } from '../src/biometrics/engine/engine.js'
 import { progressSteps } from '../src/cli/progress.js'
 import { describeSizes, enlarge, takeCaptures } from './lib/captures.js'
@@ -27,9 +26,6 @@ const SHARES = { sizes: 0.3, crowds: 0.4, references: 0.3 } as const
 const WARM_UP_SECONDS = 0.5
 /** A crowd comes in all at once; by then the refused have come back once. */
 const CROWD_WARM_UP_SECONDS = 2
-const SOAK_CALLERS_PER_WORKER = 1
-/** Of a soak, at most one a second. */
-const SAMPLES = 60
 
 interface SizeResult {
   label: string
@@ -63,19 +59,11 @@ interface ReferencesResult {
   residentMib: number
 }
 
-interface Soak {
-  perSecond: number
-  /** Resident memory in MiB over time in minutes. */
-  samples: Array<{ minute: number; residentMib: number }>
-  /** Of a line through the second half, when caches are full. */
-  mibPerHour: number
-}
-
 export const scaling: Suite = {
   name: 'scaling',
   description: 'verify by image size, callers beyond capacity, references; memory',
   defaultSeconds: 40,
-  async run({ pack, seconds, cpuProfileDir, references, soakMinutes }) {
+  async run({ pack, seconds, cpuProfileDir, references }) {
     const { enrolImages, verifyImages } = await takeCaptures()
     const few = verifyImages.slice(0, PICTURES_PER_SIZE)
     const bySize: Buffer[][] = []
@@ -93,7 +81,6 @@ export const scaling: Suite = {
     const sizes: SizeResult[] = []
     const crowds: CrowdResult[] = []
     const counted: ReferencesResult[] = []
-    let soak: Soak | null = null
     try {
       let service = await start()
       await load.ask({ type: 'enrol', target: targetOf(service), users: 1, images: enrolImages })
@@ -164,19 +151,6 @@ export const scaling: Suite = {
         })
       }
       progress.update(steps, steps, 'done')
-      if (soakMinutes > 0) {
-        soak = await watch(service, soakMinutes, () =>
-          load.ask({
-            type: 'verify',
-            target: targetOf(service),
-            users: enrolled,
-            images: verifyImages,
-            callers: SOAK_CALLERS_PER_WORKER * service.workers,
-            warmUpSeconds: 0,
-            seconds: soakMinutes * 60,
-          }),
-        )
-      }
       await load.stop()
       await service.stop()
     } finally {
@@ -201,9 +175,6 @@ export const scaling: Suite = {
           counted.map((one) => [String(one.references), round(one.p50Ms, 3)]),
         ),
         resident_mib: round(crowds.at(-1)!.residentMib, 1),
-        ...(soak
-          ? { soak_mib_per_hour: round(soak.mibPerHour, 1), soak_per_s: round(soak.perSecond, 2) }
-          : {}),
       },
       tables: [
         {
@@ -267,17 +238,6 @@ export const scaling: Suite = {
             ]),
           ],
         },
-        ...(soak
-          ? [
-              {
-                title: `Memory over ${soakMinutes} minutes of load`,
-                rows: [
-                  ['minute', 'RSS, MiB'],
-                  ...soak.samples.map((one) => [one.minute.toFixed(1), one.residentMib.toFixed(0)]),
-                ],
-              },
-            ]
-          : []),
       ],
       charts: [
         {
@@ -298,31 +258,14 @@ export const scaling: Suite = {
             value: perSecond,
           })),
         },
-        ...(soak
-          ? [
-              {
-                title: 'Memory under load',
-                unit: 'MiB',
-                bars: soak.samples.map(({ minute, residentMib }) => ({
-                  label: `minute ${minute.toFixed(1)}`,
-                  value: residentMib,
-                })),
-              },
-            ]
-          : []),
       ],
       notes: [
         `Images: ${describeSizes(verifyImages)}; the larger ones are the same pictures enlarged, with grain added.`,
         `From ${fewest.references} to ${most.references} references the median went to ${((most.p50Ms / fewest.p50Ms) * 100).toFixed(1)} %. Rows are written by the storage layer into the stopped service’s database; users are taken from all over it.`,
         'The service admits what its workers hold and what its queue takes. A refused caller waits for Retry-After and up to as long again. Client and service share the cores: what the client takes, and what reading the refused requests takes, verifies do not get.',
         'The event loop’s delay is what a 10 ms timer was late.',
-        ...(soak
-          ? [
-              `Soak: ${soak.perSecond.toFixed(1)} verifies per second; the second half’s memory grows by ${soak.mibPerHour.toFixed(1)} MiB an hour.`,
-            ]
-          : []),
       ],
-      details: { sizes, crowds, references: counted, soak },
+      details: { sizes, crowds, references: counted },
       failures: [],
     }
   },
@@ -355,42 +298,6 @@ async function crowd(
     mainThreadShare: share('mainThread'),
     loadShare: cpuMs / wallMs,
   }
-}
-
-/** Samples memory while the load runs. */
-async function watch(
-  service: RunningService,
-  minutes: number,
-  ask: () => Promise<LoadResult>,
-): Promise<Soak> {
-  const startedMs = performance.now()
-  const samples: Soak['samples'] = []
-  let over = false
-  const work = ask().finally(() => {
-    over = true
-  })
-  // Its failure is told by the `await` below.
-  work.catch(() => {})
-  while (!over) {
-    const { residentMib } = await service.vitals()
-    samples.push({ minute: (performance.now() - startedMs) / 60_000, residentMib })
-    const pauseMs = Math.max(1000, (minutes * 60_000) / SAMPLES)
-    await Promise.race([work.catch(() => {}), sleep(pauseMs, undefined, { ref: false })])
-  }
-  const { verifiedAtMs } = await work
-  return {
-    perSecond: ratePerSecond(verifiedAtMs),
-    samples,
-    mibPerHour: slope(samples.slice(samples.length >> 1)) * 60,
-  }
-}
-
-/** Of the least-squares line, in MiB a minute. */
-function slope(samples: Soak['samples']): number {
-  const meanMinute = samples.reduce((sum, { minute }) => sum + minute, 0) / samples.length
-  const covariance = samples.reduce((sum, one) => sum + (one.minute - meanMinute) * one.residentMib, 0)
-  const variance = samples.reduce((sum, { minute }) => sum + (minute - meanMinute) ** 2, 0)
-  return variance > 0 ? covariance / variance : 0
 }
 
 /** `first`, ten times that, …, and `last` itself. */

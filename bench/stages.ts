@@ -170,7 +170,9 @@ async function engineStages(
   const prepare = async (image: Buffer) => {
     const { pixels, sourceScale } = await decodeImage(image, limits)
     const pyramid = new ImagePyramid(pixels)
-    const { box, points: found } = chooseFace(await faceDetector.detect(pyramid), sourceScale, limits)
+    const { width, height } = pixels
+    const faces = await faceDetector.detect(pyramid)
+    const { box, points: found } = chooseFace(faces, { width, height, sourceScale }, limits).face
     const points = finder ? await finder.find(pyramid, box) : found!
     // A copy: the aligner reuses its chip.
     const chip = aligner.align(pyramid, points).slice()

@@ -10,8 +10,9 @@ export interface SuiteOptions {
   cpuProfileDir: string | undefined
   /** The largest number of references that `scaling` tries. */
   references: number
-  /** Minutes of load at the end of `scaling`, for watching memory; 0 for none. */
   soakMinutes: number
+  /** Calls a second of `soak`. */
+  soakRate: number
 }
 
 export interface Suite {

@@ -1,12 +1,14 @@
 /** Files that a power cut leaves whole or not at all: written and synced beside their place, moved there, and the folder synced. */
 import { randomBytes } from 'node:crypto'
 import {
+  chownSync,
   closeSync,
   fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -37,9 +39,13 @@ export function makeFolder(folder: string): void {
   for (let above = dirname(resolve(folder)); above !== dirname(top); above = dirname(above)) sync(above)
 }
 
-/** For the owner alone. */
+/** For the owner alone, who stays the same. */
 export function replaceDurably(file: string, text: string): void {
-  moveIntoPlace(writeAside(file, text), file)
+  const temporary = writeAside(file, text)
+  const replaced = statSync(file, { throwIfNoEntry: false })
+  // Root at the command line would shut out the service, which runs as somebody else.
+  if (replaced && process.getuid?.() === 0) chownSync(temporary, replaced.uid, replaced.gid)
+  moveIntoPlace(temporary, file)
 }
 
 export function moveIntoPlace(partial: string, file: string): void {

@@ -16,7 +16,7 @@ import {
 import { AdminApi } from './dashboard/admin-api.js'
 import { adminHandler, metricsHandler } from './dashboard/admin-server.js'
 import { HostGuard } from './dashboard/host-guard.js'
-import { loadOperatorPassword } from './dashboard/operator-password.js'
+import { loadOperatorPassword, type OperatorPassword } from './dashboard/operator-password.js'
 import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
 import { engineOptions } from './engine-setup.js'
@@ -72,8 +72,6 @@ export class Service {
   private readonly servers: Partial<Record<Environment, ApiServer>> = {}
   private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics', Listener>> = {}
   private readonly startedAt: number
-  /** Set when this start made it: to be shown once. */
-  generatedOperatorPassword: string | null = null
 
   private constructor(
     readonly config: Config,
@@ -83,6 +81,7 @@ export class Service {
     readonly engine: Engine,
     private readonly metrics: Metrics,
     private readonly tracing: Tracing | null,
+    readonly operatorPassword: OperatorPassword,
     /** The HTTP server behind all listeners. */
     readonly transport: Transport,
   ) {
@@ -104,6 +103,7 @@ export class Service {
     try {
       // What cannot be written shows at the first write alone: opening it reads.
       await ledger.store.assertWritable()
+      const operatorPassword = await loadOperatorPassword(config)
       const tracing = await startTracing(config, log)
       const engine = await Engine.start({
         ...engineOptions(config),
@@ -120,6 +120,7 @@ export class Service {
         engine,
         metrics,
         tracing,
+        operatorPassword,
         transport,
       )
       try {
@@ -136,12 +137,10 @@ export class Service {
   }
 
   private async listen(): Promise<void> {
-    const { config, ledger, engine, metrics, transport } = this
+    const { config, ledger, engine, metrics, operatorPassword, transport } = this
     metrics.engine.watch(() => engine.health())
     metrics.watchStore(ledger.store)
     metrics.showTransport(transport)
-    const operatorPassword = await loadOperatorPassword(config)
-    this.generatedOperatorPassword = operatorPassword.generated
     const parts = this.sharedParts()
     const production = this.apiServer('production', parts)
     const sandbox = this.apiServer('sandbox', parts)

@@ -1,8 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { standardPackDocument } from '../models/standard/pack-document.js'
 import { ERRORS } from '../src/api-error.js'
 import { SETTINGS } from '../src/config.js'
 import { packageFile } from '../src/package-root.js'
+import { scoreView } from '../src/v1/views.js'
 import { configurationPage, documentInDocs, errorsPage } from './support/docs.js'
 import { supplyChainPage } from './support/supply-chain-page.js'
 
@@ -64,6 +66,42 @@ describe('docs/supply-chain.md', () => {
   it('is the one that package.json and the records make (UPDATE_DOCS=1 writes it)', () => {
     const made = supplyChainPage()
     expect(documentInDocs('supply-chain.md', made)).toBe(made)
+  })
+})
+
+describe('README.md', () => {
+  const page = readFileSync(packageFile('README.md'), 'utf8')
+  const document = (name: string) => JSON.parse(readFileSync(packageFile('docs', name), 'utf8'))
+  const standard = standardPackDocument()
+  const model = `${standard.id}@${standard.version}`
+  const block = (beginsWith: RegExp) => beginsWith.exec(page)![0]
+  const enrolled = JSON.parse(block(/^\{"reference_id":[\s\S]*?\}$/m))
+  const claims = JSON.parse(block(/(?<=^Valid, signed with .*\n)\{[\s\S]*?^\}$/m))
+  const verified = block(/^\{"verification_id":.*"user_id":"ada",[\s\S]*?\}$/m)
+  const compared = block(/^Verdict +same person[\s\S]*?```/m)
+
+  it('shows answers of the default pack, at its threshold for the default rate', () => {
+    const rate = Number(SETTINGS.fmr.fallback)
+    const { threshold } = standard.calibration.points.find(({ fmr }) => fmr === rate)!
+    expect([enrolled.model, claims.model, claims.fmr]).toEqual([model, model, rate])
+    expect(verified).toContain(`"model":"${model}"`)
+    expect(verified).toContain(`"threshold":${scoreView(threshold)},"fmr":${rate},`)
+    expect(compared).toContain(`Model                            ${model}\n`)
+    expect(compared).toContain(
+      `(threshold ${scoreView(threshold)} for a measured false match rate of ${rate})`,
+    )
+    expect(page).toContain(`The model pack ${model} is of`)
+  })
+
+  it('shows an enrolment of three photos, and a verdict with its JWT that is no replay', () => {
+    const { properties } =
+      document('openapi.json').paths['/v1/enroll'].post.responses[201].content['application/json'].schema
+    expect(Object.keys(enrolled).sort()).toEqual(Object.keys(properties).sort())
+    expect(enrolled.quality.views).toBe(3)
+    expect(verified).toContain(`"verification_id":"${claims.jti}"`)
+    expect(verified).toContain(`"score":${claims.score},`)
+    expect(verified).toContain('"replay":{"suspected":false}')
+    expect(claims.replay).toEqual({ suspected: false })
   })
 })
 

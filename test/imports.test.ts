@@ -138,4 +138,19 @@ describe('imports', () => {
     expect(building.filter(({ from }) => !MAY_BUILD_MODELS.includes(from)).map(show)).toEqual([])
     expect(imports.filter(({ to }) => to === '').map(show)).toEqual([])
   })
+
+  it('of an engine worker, which is started anew whenever one dies, reach no package but what decodes and infers', () => {
+    const seen = new Set<string>()
+    const packages = new Set<string>()
+    const visit = (file: string): void => {
+      if (seen.has(file)) return
+      seen.add(file)
+      for (const [, specifier] of readFileSync(file, 'utf8').matchAll(/\bfrom\s*'([^']+)'/g))
+        if (specifier!.startsWith('.')) visit(resolve(dirname(file), specifier!))
+        else if (!specifier!.startsWith('node:')) packages.add(specifier!)
+    }
+    // What was built names no types.
+    visit(packageFile('dist', 'src', 'biometrics', 'worker', 'worker.js'))
+    expect([...packages].sort()).toEqual(['onnxruntime-node', 'sharp'])
+  })
 })

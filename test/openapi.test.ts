@@ -75,7 +75,13 @@ function faults(schema: Json, body: unknown): unknown[] {
   return valid ? [] : errors
 }
 
-function expectDocumented(path: string, method: string, response: ApiResponse): void {
+/** The document's path of an address. */
+function templateOf(address: string): string {
+  return address.startsWith('/v1/users/') ? '/v1/users/{user_id}' : address.split('?')[0]!
+}
+
+function expectDocumented(address: string, method: string, response: ApiResponse): void {
+  const path = templateOf(address)
   const documented = document.paths[path]?.[method.toLowerCase()]?.responses[response.status]
   expect(documented, `${method} ${path} ${response.status} ${response.text.slice(0, 200)}`).toBeDefined()
   const { schema } = documented.content['application/json']
@@ -138,7 +144,7 @@ describe('real responses are as documented', () => {
       status,
       code,
     })
-    expectDocumented(path.split('?')[0]!, method, response)
+    expectDocumented(path, method, response)
     return response
   }
 
@@ -185,6 +191,11 @@ describe('real responses are as documented', () => {
       await check(client, 'POST', '/v1/verify', verification, 400, 'invalid_idempotency_key', {
         'X-Svc-Idempotency-Key': 'k'.repeat(256),
       })
+      await check(client, 'GET', `/v1/users/${user}`, undefined, 200)
+      await check(client, 'GET', '/v1/users/stranger', undefined, 404, 'reference_not_found')
+      await check(client, 'GET', `/v1/users/${'x'.repeat(129)}`, undefined, 400, 'invalid_request')
+      await check(client, 'GET', '/v1/audit?limit=2', undefined, 200)
+      await check(client, 'GET', '/v1/audit?limit=0', undefined, 400, 'invalid_request')
       await check(client, 'DELETE', '/v1/delete', { user_id: user }, 200)
       await check(client, 'DELETE', `/v1/delete?user_id=${user}`, undefined, 200)
       await check(client, 'DELETE', '/v1/delete', { user_id: 'stranger' }, 404, 'reference_not_found')
@@ -209,6 +220,8 @@ describe('real responses are as documented', () => {
         await tenant.sandbox.verify({ user_id, image: photo, action: 'x' }),
         await tenant.sandbox.erase(user_id),
       ]
+      const looked = await tenant.sandbox.call('GET', `/v1/users/${encodeURIComponent(user_id)}`)
+      expectDocumented(looked.request.target, 'GET', looked)
       expect(
         responses.map(({ status }) => status),
         outcome,

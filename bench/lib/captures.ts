@@ -7,10 +7,13 @@ import sharp from 'sharp'
 const SIZE = { width: 640, height: 480 } as const
 
 /**
- * Centre of a picture, in pixels of a photo that the pinned package ships. It is cut out as it is, unscaled: beside the face
- * and not around it, so that no detector takes a neighbour's hair for a second one.
+ * Centres of pictures, in pixels of photos that the pinned package ships. They are cut out as they are, unscaled; the user's
+ * beside the face and not around it, so that no detector takes a neighbour's hair for a second one.
  */
-const FRAME = { sample: 'sample3.jpg', x: 1207, y: 384 } as const
+const FRAMES = {
+  user: { sample: 'sample3.jpg', x: 1207, y: 384 },
+  stranger: { sample: 'sample6.jpg', x: 1591, y: 464 },
+} as const
 
 /** JPEG quality of the first picture; each further one is encoded a step better, up to the span. */
 const QUALITY = { lowest: 84, span: 12 } as const
@@ -29,13 +32,18 @@ export interface Captures {
 const COUNTS = { enrol: 4, verify: 12 } as const
 
 export async function takeCaptures(): Promise<Captures> {
-  const all = await photograph(COUNTS.enrol + COUNTS.verify)
+  const all = await photograph('user', COUNTS.enrol + COUNTS.verify)
   return { enrolImages: all.slice(0, COUNTS.enrol), verifyImages: all.slice(COUNTS.enrol) }
 }
 
+/** Of somebody else, whom no verify may approve. */
+export function takeStrangers(): Promise<Buffer[]> {
+  return photograph('stranger', COUNTS.verify)
+}
+
 /** @returns `count` JPEG files */
-async function photograph(count: number): Promise<Buffer[]> {
-  const { sample, x, y } = FRAME
+async function photograph(person: keyof typeof FRAMES, count: number): Promise<Buffer[]> {
+  const { sample, x, y } = FRAMES[person]
   const folder = dirname(createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json'))
   const source = await readFile(join(folder, 'demo', sample))
   return Promise.all(

@@ -23,6 +23,8 @@ export interface SuiteResult {
   tables: ResultTable[]
   /** The picture, from top to bottom. */
   charts?: BarChart[]
+  /** Instead of charts: a whole SVG. */
+  picture?: string
   /** What a reader must know to take the figures for what they are. */
   notes: string[]
   /** Goes into the JSON file alone: single rounds, sample counts. */
@@ -89,6 +91,7 @@ function gitState(): { commit: string; modified: boolean } | null {
 /** Writes `bench/results/<suite>.json`, `.md` and, where there are charts, `.svg`. */
 export function keepResult(result: SuiteResult): void {
   const { suite, model, seconds, summary, tables, charts, notes, details, failures } = result
+  const picture = charts ? drawCharts(suite, charts) : result.picture
   const document = {
     suite,
     measured_at: new Date().toISOString(),
@@ -108,7 +111,7 @@ export function keepResult(result: SuiteResult): void {
   const commit = document.git
     ? `commit ${document.git.commit.slice(0, 12)}${document.git.modified ? ' with changes' : ''}`
     : 'no commit'
-  if (charts) write(suite, 'svg', drawCharts(suite, charts))
+  if (picture) write(suite, 'svg', picture)
   write(
     suite,
     'md',
@@ -116,7 +119,7 @@ export function keepResult(result: SuiteResult): void {
       `# ${suite}`,
       '',
       `${document.measured_at}, \`${document.command}\`, ${seconds} s, ${model}, ${cpu}, ${cores} cores, ${node}, ${os}, load average ${load.toFixed(1)} at the start, ${commit}.`,
-      ...(charts ? ['', `![${suite}](${suite}.svg)`] : []),
+      ...(picture ? ['', `![${suite}](${suite}.svg)`] : []),
       ...tables.flatMap(({ title, rows }) => ['', `## ${title}`, '', ...markdownRows(rows)]),
       '',
       ...notes.map((note) => `- ${note}`),

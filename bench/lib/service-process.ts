@@ -8,6 +8,7 @@ import type { ModelPack } from '../../models/pack/model-pack.js'
 import { packageFile } from '../../src/package-root.js'
 import type { TransportName } from '../../src/server/transport.js'
 import { onCleanUp } from './clean-up.js'
+import { childrenOf } from './process-vitals.js'
 import { temporaryDir } from './temporary-dir.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
@@ -22,7 +23,14 @@ export interface ServiceOptions {
   /** The HTTP server; by default what the service chooses itself. */
   transport?: TransportName
   /** An earlier service, stopped by now: its data folder and its key are used again. */
-  successorOf?: Pick<RunningService, 'dataDir' | 'key'>
+  successorOf?: Pick<RunningService, 'dataDir' | 'key' | 'sandboxKey' | 'signingSecret'>
+}
+
+export interface TenantCredentials {
+  /** A production key, issued the way every customer's is. */
+  key: string
+  sandboxKey: string
+  signingSecret: { id: string; secret: string }
 }
 
 /** What the service says of itself at /metrics. */
@@ -40,11 +48,12 @@ export interface CpuTimes {
   mainThread: number
 }
 
-export interface RunningService {
+export interface RunningService extends TenantCredentials {
+  pid: number
   /** Origin of the production API, without /v1. */
   production: string
-  /** A production key, issued the way every customer's is. */
-  key: string
+  sandbox: string
+  admin: string
   /** Worker threads, as /v1/health reports them. */
   workers: number
   /** Verifies that may wait for a worker. */
@@ -92,14 +101,19 @@ export async function startService(
   const { production, sandbox, admin } = await untilReady(child)
   ready = true
 
-  const key = successorOf?.key ?? (await obtainKey(env, sandbox, image))
+  const { key, sandboxKey, signingSecret } = successorOf ?? (await becomeTenant(env, sandbox, image))
   const health = (await getJson(`${production}/v1/health`, key)) as {
     checks: { engine: { workers: { configured: number }; queue: { limit: number } } }
   }
   const { workers, queue } = health.checks.engine
   return {
+    pid: child.pid!,
     production,
+    sandbox,
+    admin,
     key,
+    sandboxKey,
+    signingSecret,
     workers: workers.configured,
     queueLimit: queue.limit,
     dataDir,
@@ -109,22 +123,32 @@ export async function startService(
   }
 }
 
-/** A tenant's production key, got the way a customer gets it. */
-async function obtainKey(env: NodeJS.ProcessEnv, sandbox: string, image: Buffer): Promise<string> {
-  const cli = async (...args: string[]) => {
+/** A tenant, whose production key is got the way a customer gets it. */
+async function becomeTenant(
+  env: NodeJS.ProcessEnv,
+  sandbox: string,
+  image: Buffer,
+): Promise<TenantCredentials> {
+  const cli = async <Answer>(...args: string[]) => {
     const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'tenant', ...args, '--json'], {
       env,
     })
-    return JSON.parse(stdout) as Record<string, string>
+    return JSON.parse(stdout) as Answer
   }
-  const { sandbox_key: sandboxKey } = await cli('create', BENCH_TENANT, '--rate-limit', RATE_LIMIT)
-  await getJson(`${sandbox}/v1/verify`, sandboxKey!, {
+  const created = await cli<{ sandbox_key: string; signing_secret: { id: string; secret: string } }>(
+    'create',
+    BENCH_TENANT,
+    '--rate-limit',
+    RATE_LIMIT,
+  )
+  const { sandbox_key: sandboxKey, signing_secret: signingSecret } = created
+  await getJson(`${sandbox}/v1/verify`, sandboxKey, {
     user_id: 'bench+match',
     action: 'benchmark',
     image: image.toString('base64'),
   })
-  const { production_key: key } = await cli('production-key', BENCH_TENANT)
-  return key!
+  const { production_key: key } = await cli<{ production_key: string }>('production-key', BENCH_TENANT)
+  return { key, sandboxKey, signingSecret }
 }
 
 interface Addresses {
@@ -186,11 +210,6 @@ async function readVitals(url: string): Promise<Vitals> {
       (read('process_resident_memory_bytes') + read('countersign_engine_resident_memory_bytes')) / 2 ** 20,
     eventLoopDelayP99Ms: Math.max(0, read('nodejs_eventloop_lag_p99_seconds') * 1000 - EVENT_LOOP_BEAT_MS),
   }
-}
-
-/** The engine process; Linux lists it with the thread that started it. */
-function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 }
 
 /** Of a tick, in which /proc counts; fixed at 100 Hz for user space on every architecture that Node runs on. */

@@ -13,11 +13,11 @@ import {
   loadModelPack,
   type ModelPack,
   ModelPackError,
-  networkFiles,
   PACK_JSON,
   readPackManifest,
   verifyModelPack,
 } from '../pack/model-pack.js'
+import { networkFiles } from '../pack/network-files.js'
 import type { NetworkFile } from '../pack/pack-schema.js'
 import { findCataloguePack } from './catalogue.js'
 import { installFolder } from './install-folder.js'

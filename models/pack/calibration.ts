@@ -42,6 +42,8 @@ export const CalibrationSchema = Type.Object(
       },
       strict,
     ),
+    /** What ran the networks; the processor, where it does not say. */
+    provider: Type.Optional(Type.String({ minLength: 1 })),
     /** When it was measured. */
     date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
     data: Type.Object(

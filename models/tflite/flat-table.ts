@@ -32,14 +32,14 @@ export class FlatTable {
   }
 
   int32s(field: number): number[] {
-    const vector = this.vectorOf(field)
+    const vector = this.vectorOf(field, INT32_BYTES)
     return Array.from({ length: vector?.length ?? 0 }, (_, i) =>
       this.buffer.readInt32(vector!.start + i * INT32_BYTES),
     )
   }
 
   bytes(field: number): Uint8Array {
-    const vector = this.vectorOf(field)
+    const vector = this.vectorOf(field, 1)
     return vector
       ? this.buffer.bytes().subarray(vector.start, vector.start + vector.length)
       : new Uint8Array(0)
@@ -51,7 +51,7 @@ export class FlatTable {
   }
 
   tables(field: number): FlatTable[] {
-    const vector = this.vectorOf(field)
+    const vector = this.vectorOf(field, INT32_BYTES)
     return Array.from(
       { length: vector?.length ?? 0 },
       (_, i) => new FlatTable(this.buffer, this.buffer.__indirect(vector!.start + i * INT32_BYTES)),
@@ -63,8 +63,14 @@ export class FlatTable {
     return offset === 0 ? null : this.position + offset
   }
 
-  private vectorOf(field: number): { start: number; length: number } | null {
+  /** @throws Error where the file ends before the vector does: a length is whatever its four bytes say */
+  private vectorOf(field: number, itemBytes: number): { start: number; length: number } | null {
     const at = this.positionOf(field)
-    return at === null ? null : { start: this.buffer.__vector(at), length: this.buffer.__vector_len(at) }
+    if (at === null) return null
+    const start = this.buffer.__vector(at)
+    const length = this.buffer.__vector_len(at)
+    if (length < 0 || start + length * itemBytes > this.buffer.capacity())
+      throw new Error(`a vector of ${length} items does not fit the file`)
+    return { start, length }
   }
 }

@@ -9,8 +9,10 @@ export const AUDIT_EVENTS = [
   'key_revoked',
   'key_reissued',
   'contract_changed',
+  'user_unlocked',
   'database_restored',
   'working_keys_changed',
+  'operator_password_reset',
 ] as const
 
 export type AuditEventName = (typeof AUDIT_EVENTS)[number]

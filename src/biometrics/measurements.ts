@@ -69,6 +69,14 @@ export const LivenessSchema = Type.Object({
 
 export type Liveness = Static<typeof LivenessSchema>
 
+export const FacesInImageSchema = Type.Object({
+  count,
+  /** The largest of them is also the one nearest the middle: both ways to tell who is meant agree. */
+  isLargestCentral: Type.Boolean(),
+})
+
+export type FacesInImage = Static<typeof FacesInImageSchema>
+
 /** [dimensions] float32: any other length would be computed with by the service. */
 export function vectorSchema(dimensions: number) {
   return Type.Refine(
@@ -81,6 +89,8 @@ export function faceSampleSchema(dimensions: number) {
   return Type.Object({
     /** Index of the image it was found in. */
     imageIndex: count,
+    /** All that were found in that image. */
+    faces: FacesInImageSchema,
     box: BoxSchema,
     /** Five points: right eye, left eye, nose tip, right and left mouth corner (the subject's right); null where the pack's landmarks give none. */
     landmarks: nullable(Type.Array(Type.Tuple([number, number]))),

@@ -13,6 +13,7 @@ export { BiometricError, type BiometricErrorCode } from './biometric-error.js'
 export type {
   Box,
   FaceSample,
+  FacesInImage,
   InspectedImage,
   Liveness,
   ProviderStatus,
@@ -94,6 +95,8 @@ export interface EngineHealth {
   processId: number | undefined
 }
 
+export type FaceChoice = 'largest' | 'centre'
+
 export interface ImageLimits {
   /** Default 24_000_000. Checked on the header, before pixels are decoded. */
   maxPixels: number
@@ -103,6 +106,11 @@ export interface ImageLimits {
   minFacePx: number
   /** A second face at least this fraction of the largest face's width makes `multiple_faces`; default 0.5. */
   secondFaceRatio: number
+  /**
+   * Which of several faces is meant. `centre`, for collections whose pictures are cropped around a person: the one nearest the
+   * middle, whatever else is in the picture. Default `largest`.
+   */
+  face?: FaceChoice
 }
 
 export interface EngineIncident {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { systemClock } from '../clock.js'
 import { type Config, loadConfig, sqliteFile } from '../config.js'
 import { makeFolder, moveIntoPlace } from '../durable-file.js'
 import { assertMasterKey, using, withLedger } from './ledger.js'
@@ -27,9 +28,13 @@ export function registerBackupCommand(command: Command): void {
           if (!existsSync(folder))
             throw new CommandError('folder_not_found', `There is no folder ${folder}; a backup makes none.`)
         const progress = progressBar('Writing')
-        const { subjects } = await withLedger(({ store }) =>
-          store.backup(file, keysFile, (pages, totalPages) => progress.update(pages, totalPages, 'pages')),
-        ).finally(() => progress.stop())
+        const { subjects } = await withLedger(async ({ store }) => {
+          const made = await store.backup(file, keysFile, (pages, totalPages) =>
+            progress.update(pages, totalPages, 'pages'),
+          )
+          await store.transaction((tx) => tx.setLastBackup(systemClock.now()))
+          return made
+        }).finally(() => progress.stop())
         print(
           options,
           { file, keys_file: keysFile, users: subjects },

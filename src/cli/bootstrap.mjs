@@ -34,8 +34,10 @@ const COMMANDS = {
   bench: () => [process.execPath, [join(root, 'dist/bench/main.js'), ...args]],
   hostile: () => [process.execPath, [join(root, 'dist/test/hostile/main.js'), ...args]],
   faults: () => [process.execPath, [join(root, 'dist/test/faults/main.js'), ...args]],
+  fuzz: () => [process.execPath, [join(root, 'dist/test/fuzz/main.js'), ...args]],
   powerloss: () => [process.execPath, [join(root, 'dist/test/powerloss/main.js'), ...args]],
   nodes: () => [process.execPath, [join(root, 'dist/test/node-versions/main.js'), ...args]],
+  'release-database': () => [process.execPath, [join(root, 'dist/test/releases/make-database.js')]],
   'pack-client': () => [process.execPath, [join(root, 'src/cli/pack-client.mjs')]],
   'supply-chain': () => [process.execPath, [join(root, 'dist/test/supply-chain/main.js'), ...args]],
 }

@@ -23,6 +23,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./tenant.js')).registerTenantCommands,
   },
   {
+    usage: 'user',
+    description: 'look users up and unlock them',
+    load: async () => (await import('./user.js')).registerUserCommands,
+  },
+  {
     usage: 'compare <a> <b>',
     description: 'compare the faces of two image files',
     load: async () => (await import('./compare.js')).registerCompareCommand,
@@ -71,9 +76,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: 'operator-password',
-    description: 'print the hash of a password for COUNTERSIGN_OPERATOR_PASSWORD or its file',
+    description: 'print the hash of a password for COUNTERSIGN_OPERATOR_PASSWORD or its file; or --reset it',
     load: async () => (await import('./operator-password.js')).registerOperatorPasswordCommand,
-    isWithoutConfig: true,
   },
   {
     usage: 'completion',

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { type Config, type Resolution, SETTINGS, sqliteFile } from '../config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
-import { examineTls, type TlsReport } from '../tls-files.js'
+import { examineTls, type TlsFiles, type TlsReport } from '../tls-files.js'
 
 /** A sentence each. */
 export function configWarnings(resolution: Resolution): string[] {
@@ -13,18 +13,34 @@ export function configWarnings(resolution: Resolution): string[] {
   ]
 }
 
-/** Null where no TLS is configured. */
-export function tlsReport({ tlsCert, tlsKey }: Config): TlsReport | null {
-  return tlsCert && tlsKey ? examineTls({ certFile: tlsCert, keyFile: tlsKey }, Date.now()) : null
+/** Of each certificate that is configured. */
+export function tlsReports({ tlsCert, tlsKey, adminTlsCert, adminTlsKey }: Config): TlsReport[] {
+  const pairs = new Map<string, TlsFiles>()
+  // Both listeners may have the same files, which are told of once.
+  for (const [certFile, keyFile] of [
+    [tlsCert, tlsKey],
+    [adminTlsCert, adminTlsKey],
+  ])
+    if (certFile && keyFile) pairs.set(`${certFile}\0${keyFile}`, { certFile, keyFile })
+  return [...pairs.values()].map((files) => examineTls(files, Date.now()))
 }
 
 /** What every user of the machine may open. */
 function openToAll(paths: string[], what: string): string[] {
   if (process.platform === 'win32') return []
   return paths
-    .map((path) => ({ path, mode: (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777 }))
+    .map((path) => ({ path, mode: modeOf(path) }))
     .filter(({ mode }) => (mode & 0o007) !== 0)
     .map(({ path, mode }) => `${path} ${what} and is open to every user here (mode ${mode.toString(8)}).`)
+}
+
+/** 0 for what nobody can reach: whether it can be read is asked elsewhere. */
+function modeOf(path: string): number {
+  try {
+    return statSync(path).mode & 0o777
+  } catch {
+    return 0
+  }
 }
 
 /** New ones are closed; those of an earlier version, or made by hand, need not be. */

@@ -15,9 +15,10 @@ import {
 } from '../config.js'
 import { isKeyFileUsed, loadMasterKey } from '../crypto/master-key.js'
 import { loadOperatorPassword } from '../dashboard/operator-password.js'
-import { configWarnings, tlsReport } from './config-warnings.js'
+import { configWarnings, tlsReports } from './config-warnings.js'
 import { action, EXIT, note, type OutputOptions, print } from './output.js'
 import { type Cell, listing, paint, table } from './style.js'
+import { tryAddresses, tryBackups, tryWriting } from './trials.js'
 
 interface SettingView {
   name: string
@@ -60,18 +61,26 @@ export function registerConfigCommands(config: Command): void {
 
   config
     .command('check')
-    .description('say everything that is wrong with the configuration at once')
+    .description(
+      'say everything that is wrong with the configuration at once: certificates, addresses, key command and write access are tried',
+    )
     .option('--json', 'print JSON')
     .action(
       action(async (options: OutputOptions) => {
         const resolution = resolveConfig()
-        const tls = tlsReport(resolution.config)
+        const { config } = resolution
+        const trials = [
+          ...tlsReports(config),
+          await tryAddresses(config),
+          tryWriting(config),
+          await tryBackups(config, Date.now()),
+        ]
         const problems = [
           ...resolution.problems,
-          ...(await secretProblems(resolution.config)),
-          ...(tls?.problems ?? []),
+          ...(await secretProblems(config)),
+          ...trials.flatMap((trial) => trial.problems),
         ]
-        const warnings = [...configWarnings(resolution), ...(tls?.warnings ?? [])]
+        const warnings = [...configWarnings(resolution), ...trials.flatMap((trial) => trial.warnings)]
         if (problems.length > 0) process.exitCode = EXIT.failed
         print(options, { ok: problems.length === 0, problems, warnings }, () =>
           problems.length + warnings.length === 0
@@ -122,11 +131,11 @@ function effectiveValue(name: SettingName, config: Config): string | null {
   return String(value).replace(/\/\/\S*@/, `//${MASK}@`)
 }
 
-/** What is wrong with the secrets and the database's name; nothing is made, and no command is run. */
+/** What is wrong with the secrets and the database's name; nothing is made, and the key command is run. */
 async function secretProblems(config: Config): Promise<string[]> {
-  const { masterKey, masterKeyFile, operatorPassword, operatorPasswordFile } = config
+  const { masterKey, masterKeyCommand, masterKeyFile, operatorPassword, operatorPasswordFile } = config
   const checks: Array<() => unknown> = [() => sqliteFile(config)]
-  if (masterKey || (isKeyFileUsed(config) && existsSync(masterKeyFile)))
+  if (masterKey || masterKeyCommand || (isKeyFileUsed(config) && existsSync(masterKeyFile)))
     checks.push(() => loadMasterKey(config))
   if (operatorPassword || existsSync(operatorPasswordFile)) checks.push(() => loadOperatorPassword(config))
   const problems: string[] = []

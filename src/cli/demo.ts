@@ -1,26 +1,11 @@
 /** The first minute: a demo tenant, photos to try, and commands to paste. */
-import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join, relative } from 'node:path'
-import sharp from 'sharp'
+import { join, relative } from 'node:path'
 import type { Service } from '../service.js'
 import { createdTenantRows, createdTenantView } from './created-tenant.js'
+import { writeDemoPhotos } from './demo-photos.js'
 import { table } from './style.js'
 
 const DEMO_TENANT = 'demo'
-const CROP_PX = 440
-const TILT_DEGREES = 7
-
-/**
- * Faces cut out of the sample photos that @vladmandic/face-api ships; its version is pinned, so the places hold. Ada's
- * second photo is the first one taken again: tilted, darker, from a little further away, compressed harder.
- */
-const PHOTOS = [
-  { file: 'ada.jpg', sample: 'sample3.jpg', centreX: 1137, centreY: 384, again: false },
-  { file: 'ada-today.jpg', sample: 'sample3.jpg', centreX: 1137, centreY: 384, again: true },
-  { file: 'grace.jpg', sample: 'sample6.jpg', centreX: 1591, centreY: 464, again: false },
-]
 
 export interface Demo {
   /** Null when the database had tenants already: keys are shown only when they are made. */
@@ -32,7 +17,7 @@ export interface Demo {
 
 export async function prepareDemo(service: Service): Promise<Demo> {
   const photosDir = join(service.config.dataDir, 'demo')
-  await writePhotos(photosDir)
+  await writeDemoPhotos(photosDir)
   const tenants = await service.ledger.store.read.tenants()
   const created = tenants.length === 0 ? await createTenant(service) : null
   return { created, tenantName: tenants[0]?.name ?? DEMO_TENANT, photosDir }
@@ -40,30 +25,6 @@ export async function prepareDemo(service: Service): Promise<Demo> {
 
 async function createTenant({ ledger, adminUrl }: Service) {
   return createdTenantView(await ledger.operations.tenants.create(DEMO_TENANT, {}, adminUrl))
-}
-
-async function writePhotos(dir: string): Promise<void> {
-  await mkdir(dir, { recursive: true })
-  const samples = join(
-    dirname(createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')),
-    'demo',
-  )
-  for (const { file, sample, centreX, centreY, again } of PHOTOS) {
-    const path = join(dir, file)
-    if (existsSync(path)) continue
-    const photo = await readFile(join(samples, sample))
-    const crop = await sharp(photo)
-      .extract({ left: centreX - CROP_PX / 2, top: centreY - CROP_PX / 2, width: CROP_PX, height: CROP_PX })
-      .png()
-      .toBuffer()
-    const image = again
-      ? sharp(crop)
-          .rotate(TILT_DEGREES, { background: '#404040' })
-          .resize(CROP_PX)
-          .modulate({ brightness: 0.8 })
-      : sharp(crop)
-    await writeFile(path, await image.jpeg({ quality: again ? 70 : 88 }).toBuffer())
-  }
 }
 
 /** For programs; null where the tenant was there before, whose keys cannot be shown again. */
@@ -86,8 +47,14 @@ export function demoInstructions(
       `    curl -s ${url} --data-binary @- \\`,
       `      -H "Authorization: Bearer ${key}" -H "Content-Type: application/json"`,
     ].join('\n')
+  const base64 = (file: string) => `base64 < ${photos}/${file} | tr -d '\\n'`
   const withPhoto = (file: string, rest: string) =>
-    `{ printf '{"user_id":"ada"${rest},"image":"'; base64 < ${photos}/${file} | tr -d '\\n'; printf '"}'; }`
+    `{ printf '{"user_id":"ada"${rest},"image":"'; ${base64(file)}; printf '"}'; }`
+  const threePhotos = [
+    `{ printf '{"user_id":"ada","images":["'; ${base64('ada.jpg')}`,
+    `printf '","'; ${base64('ada-2.jpg')}`,
+    `printf '","'; ${base64('ada-3.jpg')}; printf '"]}'; }`,
+  ].join('\n    ')
   const action = ',"action":{"type":"wire_transfer","amount":"1250.00","currency":"EUR"}'
   return [
     `A tenant "${created.name}" was made for you. Key and secret are shown only now:\n`,
@@ -101,8 +68,8 @@ export function demoInstructions(
     ),
     '\n2. It was approved, which issued the production key. Reveal it, once:\n',
     `  KEY=$(npx countersign tenant production-key ${created.name})`,
-    '\n3. Enrol a face in production, and verify another photo of the same person:\n',
-    call(`${where.production}/enroll`, '$KEY', withPhoto('ada.jpg', '')),
+    '\n3. Enrol three photos of a face in production, and verify another one of the same person, taken on another day:\n',
+    call(`${where.production}/enroll`, '$KEY', threePhotos),
     '',
     call(`${where.production}/verify`, '$KEY', withPhoto('ada-today.jpg', action)),
     '\n4. Somebody else is rejected:\n',

@@ -1,10 +1,8 @@
 /** `countersign doctor`: what is wrong with this installation and how to mend it. */
 import { type ExecFileException, execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { access, constants, statfs } from 'node:fs/promises'
+import { statfs } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
-import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import { findCataloguePack } from '../../models/install/catalogue.js'
 import { hasByteDotProducts } from '../../models/pack/cpu-features.js'
@@ -17,10 +15,11 @@ import {
 import { gradeOf, isAccepted } from '../../models/pack/pack-grade.js'
 import { nativeKernels } from '../biometrics/kernels/kernels.js'
 import { type Config, loadConfig, modelPackDir, resolveConfig, sqliteFile } from '../config.js'
+import { loadMasterKey } from '../crypto/master-key.js'
 import { packageFile } from '../package-root.js'
 import { chooseTransport } from '../server/transport.js'
 import { OLDEST_NODE } from '../version.js'
-import { configWarnings, tlsReport } from './config-warnings.js'
+import { configWarnings, tlsReports } from './config-warnings.js'
 import {
   type AddonRecord,
   addonDifferences,
@@ -31,6 +30,7 @@ import {
 import { assertMasterKey, hasDatabase, using } from './ledger.js'
 import { action, EXIT, type OutputOptions, print } from './output.js'
 import { type Cell, counted, paint, table } from './style.js'
+import { nearestFolder, tryAddresses, tryBackups, tryWriting } from './trials.js'
 
 interface Finding {
   check: string
@@ -59,8 +59,10 @@ export function registerDoctorCommand(command: Command): void {
         checkByteNetworks(),
         ...(loads('onnxruntime-node') ? checkProviders(config) : []),
         await checkModels(config),
-        ...(loads('better-sqlite3') ? [await checkDatabase(config)] : []),
+        ...(config.masterKeyCommand ? [checkKeyCommand(config)] : []),
+        ...(loads('better-sqlite3') ? [await checkDatabase(config), await checkBackups(config)] : []),
         await checkDisk(config),
+        await checkAddresses(config),
         ...checkTls(config),
         checkClock(),
         checkTopology(config),
@@ -306,16 +308,51 @@ async function checkDatabase(config: Config): Promise<Finding> {
   }
 }
 
-async function checkDisk(config: Config): Promise<Finding> {
-  const check = 'disk'
-  const folder = nearestFolder(config.dataDir)
-  if (!(await isWritable(folder)))
+function checkKeyCommand(config: Config): Finding {
+  const check = 'key command'
+  try {
+    loadMasterKey(config)
+    return { check, status: 'ok', detail: 'prints a master key' }
+  } catch (error) {
+    const remedy = 'run it in a shell, as the user who runs the service'
+    return { check, status: 'problem', detail: (error as Error).message, remedy }
+  }
+}
+
+async function checkBackups(config: Config): Promise<Finding> {
+  const { warnings } = await tryBackups(config, Date.now())
+  return {
+    check: 'backups',
+    ...(warnings[0]
+      ? { status: 'warning', detail: warnings[0], remedy: 'let countersign backup run by a timer' }
+      : { status: 'ok', detail: 'none is overdue' }),
+  }
+}
+
+async function checkAddresses(config: Config): Promise<Finding> {
+  const check = 'addresses'
+  const { problems, isServing } = await tryAddresses(config)
+  if (problems.length > 0)
     return {
       check,
       status: 'problem',
-      detail: `${config.dataDir} is not writable`,
+      detail: problems.join(' '),
+      remedy: 'stop what listens there, or choose others (COUNTERSIGN_*_LISTEN)',
+    }
+  return { check, status: 'ok', detail: isServing ? 'a Countersign listens there' : 'free' }
+}
+
+async function checkDisk(config: Config): Promise<Finding> {
+  const check = 'disk'
+  const { problems } = tryWriting(config)
+  if (problems.length > 0)
+    return {
+      check,
+      status: 'problem',
+      detail: problems.join(' '),
       remedy: 'set COUNTERSIGN_DATA_DIR or its owner',
     }
+  const folder = nearestFolder(config.dataDir)
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   const detail = `${(free / 2 ** 30).toFixed(1)} GiB free for ${config.dataDir}`
@@ -325,20 +362,20 @@ async function checkDisk(config: Config): Promise<Finding> {
 }
 
 function checkTls(config: Config): Finding[] {
-  const report = tlsReport(config)
-  if (!report) return []
   const check = 'TLS'
   const remedy = 'have the certificate and its key made anew; see docs/operations.md'
-  const told = [...report.problems, ...report.warnings]
-  if (told.length > 0)
-    return told.map((detail, i) => ({
-      check,
-      status: i < report.problems.length ? 'problem' : 'warning',
-      detail,
-      remedy,
-    }))
-  const expiry = new Date(report.expiresAt!).toISOString().slice(0, 10)
-  return [{ check, status: 'ok', detail: `certificate and key belong together, until ${expiry}` }]
+  return tlsReports(config).flatMap(({ problems, warnings, expiresAt }): Finding[] => {
+    const told = [...problems, ...warnings]
+    if (told.length > 0)
+      return told.map((detail, i) => ({
+        check,
+        status: i < problems.length ? 'problem' : 'warning',
+        detail,
+        remedy,
+      }))
+    const expiry = new Date(expiresAt!).toISOString().slice(0, 10)
+    return [{ check, status: 'ok', detail: `certificate and key belong together, until ${expiry}` }]
+  })
 }
 
 function checkClock(): Finding {
@@ -364,16 +401,4 @@ function checkTopology(config: Config): Finding {
         remedy: 'more workers than cores only wait for each other',
       }
     : { check: 'topology', status: 'ok', detail }
-}
-
-/** The folder itself, else the one in which it will be made. */
-function nearestFolder(path: string): string {
-  return existsSync(path) ? path : nearestFolder(dirname(path))
-}
-
-async function isWritable(dir: string): Promise<boolean> {
-  return access(dir, constants.W_OK).then(
-    () => true,
-    () => false,
-  )
 }

@@ -10,6 +10,7 @@ export function evaluationView(evaluation: Evaluation) {
     pack: evaluation.model,
     model: evaluation.model,
     pack_sha256: evaluation.pack.sha256,
+    provider: evaluation.provider,
     photos: data.photos,
     people: data.people,
     genuine_pairs: data.genuine_pairs,
@@ -28,6 +29,7 @@ export function evaluationView(evaluation: Evaluation) {
     ratios: groups.map(({ label, fmr, fnmr }) => ({ label, fmr, fnmr })),
     by_quality: evaluation.by_quality,
     by_age: evaluation.by_age,
+    causes: evaluation.causes,
   }
 }
 

@@ -1,5 +1,6 @@
 /** What `evaluate` and `models calibrate` share: the options that decide the figures, and the measuring itself. */
 import { type Command, Option } from 'commander'
+import type { FaceChoice, ImageLimits } from '../biometrics/types.js'
 import type { EvaluationRun } from '../evaluation/run-evaluation.js'
 import { note, type OutputOptions } from './output.js'
 import { progressBar, progressSteps } from './progress.js'
@@ -8,6 +9,7 @@ import { readInput } from './read-input.js'
 export interface MeasuringOptions extends OutputOptions {
   groups?: string
   impostors: 'one' | 'all'
+  face?: FaceChoice
   largestFace?: boolean
 }
 
@@ -20,10 +22,13 @@ export function withMeasuringOptions(command: Command): Command {
         .choices(['one', 'all'])
         .default('one'),
     )
-    .option(
-      '--largest-face',
-      'take the largest face of each photo, whatever else is in it or how small it is',
+    .addOption(
+      new Option(
+        '--face <which>',
+        'take the largest face of each photo, or the one nearest its centre, whatever else is in it or how small it is',
+      ).choices(['largest', 'centre']),
     )
+    .addOption(new Option('--largest-face', 'the same as --face largest').conflicts('face'))
 }
 
 /** Loaded late: engine and configuration cost more than a short command has time for. */
@@ -53,9 +58,7 @@ export async function measure(
       engine: {
         ...settings,
         queueLimit: Number.MAX_SAFE_INTEGER,
-        limits: options.largestFace
-          ? { ...settings.limits, secondFaceRatio: Number.MAX_VALUE, minFacePx: 1 }
-          : settings.limits,
+        limits: limitsFor(options, settings.limits),
       },
       fmr: config.fmr,
       protocol: options.impostors,
@@ -65,4 +68,10 @@ export async function measure(
   } finally {
     progress.stop()
   }
+}
+
+/** As the service has them, unless the operator says which face of a photo is its person's. */
+function limitsFor(options: MeasuringOptions, limits: ImageLimits): ImageLimits {
+  const face = options.face ?? (options.largestFace ? 'largest' : undefined)
+  return face ? { ...limits, face, secondFaceRatio: Number.MAX_VALUE, minFacePx: 1 } : limits
 }

@@ -4,14 +4,14 @@ import type { Command } from 'commander'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import { CATALOGUE } from '../../models/install/catalogue.js'
 import { installedPacks } from '../../models/pack/installed-packs.js'
-import { loadModelPack, ModelPackError, networkFiles, verifyModelPack } from '../../models/pack/model-pack.js'
 import { buildStandard } from '../../models/standard/build-standard.js'
 import { BASELINE_PACK, STANDARD_PACK } from '../config/default-model-pack.js'
 import { loadConfig, modelPackDir } from '../config.js'
 import { registerCalibrateCommand } from './models-calibrate.js'
 import { registerImportCommand } from './models-import.js'
 import { registerPullCommand } from './models-pull.js'
-import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from './output.js'
+import { registerVerifyCommand } from './models-verify.js'
+import { action, type OutputOptions, print, UsageError } from './output.js'
 import { progressSteps } from './progress.js'
 import { type Cell, listing } from './style.js'
 
@@ -26,6 +26,7 @@ export function registerModelsCommands(models: Command): void {
   registerImportCommand(models)
   registerPullCommand(models)
   registerCalibrateCommand(models)
+  registerVerifyCommand(models)
 
   models
     .command('list')
@@ -62,40 +63,6 @@ export function registerModelsCommands(models: Command): void {
               view.problem ?? view.description,
             ]),
           ),
-        )
-      }),
-    )
-
-  models
-    .command('verify [pack]')
-    .description('check every file of a pack against its SHA-256 (default: the configured pack)')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (name: string | undefined, options: OutputOptions) => {
-        const config = loadConfig(name ? { ...process.env, COUNTERSIGN_MODEL_PACK: name } : process.env)
-        const pack = await loadModelPack(modelPackDir(config)).catch(explainMissing)
-        let problem: string | null = null
-        try {
-          await verifyModelPack(pack)
-        } catch (error) {
-          if (!(error instanceof ModelPackError)) throw error
-          problem = error.message
-          process.exitCode = EXIT.failed
-        }
-        const files = networkFiles(pack.manifest).map(({ file, sha256, licence, origin }) => ({
-          file,
-          sha256,
-          licence,
-          origin,
-        }))
-        print(options, { model: pack.modelId, ok: problem === null, problem, files }, () =>
-          [
-            listing(
-              ['FILE', 'SHA-256', 'LICENCE'],
-              files.map(({ file, sha256, licence }) => [file, sha256, licence]),
-            ),
-            problem ? `\n${pack.modelId} is broken: ${problem}` : `\n${pack.modelId} is whole.`,
-          ].join('\n'),
         )
       }),
     )
@@ -145,10 +112,4 @@ function stateOf(view: { problem: string | null; active: boolean; installed: boo
   if (view.problem) return { text: 'broken', style: 'red' }
   if (view.active) return { text: 'active', style: 'green' }
   return view.installed ? 'installed' : 'not installed'
-}
-
-function explainMissing(error: unknown): never {
-  if (error instanceof ModelPackError && error.code === 'pack_not_found')
-    throw new CommandError(error.code, `${error.message}. Build a pack with: countersign models build`)
-  throw error
 }

@@ -1,23 +1,49 @@
-/** `countersign operator-password`: the hash that COUNTERSIGN_OPERATOR_PASSWORD and its file take. */
+/** `countersign operator-password`: the hash that COUNTERSIGN_OPERATOR_PASSWORD and its file take; or another password at once. */
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import type { Command } from 'commander'
-import { generatePassword, hashPassword } from '../dashboard/operator-password.js'
-import { action, CommandError, note, type OutputOptions, print } from './output.js'
+import { generatePassword, hashPassword, resetOperatorPassword } from '../dashboard/operator-password.js'
+import { COMMAND_LINE } from '../operations/operation.js'
+import { withLedger } from './ledger.js'
+import { action, CommandError, note, type OutputOptions, print, UsageError } from './output.js'
 import { readStandardInput } from './standard-input.js'
+
+interface PasswordOptions extends OutputOptions {
+  generate?: boolean
+  reset?: boolean
+}
 
 export function registerOperatorPasswordCommand(command: Command): void {
   command
     .option('--generate', 'make the password, too')
+    .option(
+      '--reset',
+      "put another password in the place of the operator's: print it, and end the operator's sessions",
+    )
     .option('--json', 'print JSON')
     .action(
-      action(async (options: OutputOptions & { generate?: boolean }) => {
+      action(async (options: PasswordOptions) => {
+        if (options.reset) return reset(options)
         const password = options.generate ? generatePassword() : await askForPassword()
         const hash = await hashPassword(password)
         print(options, options.generate ? { password, hash } : { hash }, () => hash)
         if (options.generate && !options.json) note(`The password, shown only now:\n\n  ${password}\n`)
       }),
     )
+}
+
+/** A running service sees it at its next sign-in; its sessions are bound to the password. */
+async function reset(options: PasswordOptions): Promise<void> {
+  if (options.generate)
+    throw new UsageError('wrong_usage', '--reset makes the password itself: --generate is not for it.')
+  const password = await withLedger(async ({ operations }, config) => {
+    const made = await resetOperatorPassword(config)
+    await operations.operators.recordPasswordReset(COMMAND_LINE)
+    return made
+  })
+  print(options, { password }, () => password)
+  if (!options.json)
+    note("The operator's new password, shown only now. Sessions with the old one have ended.")
 }
 
 async function askForPassword(): Promise<string> {

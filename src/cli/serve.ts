@@ -4,6 +4,7 @@ import { type Config, loadConfig, resolveConfig } from '../config.js'
 import type { Service } from '../service.js'
 import { VERSION } from '../version.js'
 import { configWarnings } from './config-warnings.js'
+import { assertGraphsAgree } from './graph-check.js'
 import { closeFilesToOthers } from './ledger.js'
 import { action, note, type OutputOptions } from './output.js'
 import { type PreparedModels, prepareModels } from './prepare-models.js'
@@ -42,36 +43,55 @@ export function registerServeCommand(command: Command): void {
           sandbox: service.url('sandbox'),
           admin: service.adminUrl,
         }
-        const operatorPassword = service.generatedOperatorPassword
+        const { generated } = service.operatorPassword
+        if (!options.json) {
+          note(
+            `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n  HTTP        ${service.transport.description}\n`,
+          )
+          if (generated) {
+            note(`The operator's password for the dashboard, shown only now:\n\n  ${generated}\n`)
+            await keepPassword(service)
+          }
+        }
         const { demoInstructions, demoView, prepareDemo } = await import('./demo.js')
         const demo = options.demo ? await prepareDemo(service) : null
-        if (options.json)
+        if (options.json) {
           // Not to stdout: that is the log, and goes where no secret may.
           note(
             JSON.stringify({
               version: VERSION,
               ...where,
               transport: service.transport,
-              operator_password: operatorPassword,
+              operator_password: generated,
               demo: demo && demoView(demo),
               warnings,
             }),
           )
-        else {
-          note(
-            `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n  HTTP        ${service.transport.description}\n`,
-          )
-          if (operatorPassword)
-            note(`The operator's password for the dashboard, shown only now:\n\n  ${operatorPassword}\n`)
-          if (demo) note(demoInstructions(demo, where))
-        }
+          await keepPassword(service)
+        } else if (demo) note(demoInstructions(demo, where))
       }),
     )
 }
 
+/** Only now that it was shown does it count. A service that nobody could sign in to is stopped. @throws ConfigError */
+async function keepPassword(service: Service): Promise<void> {
+  try {
+    service.operatorPassword.keep()
+  } catch (error) {
+    await service.stop()
+    throw error
+  }
+}
+
 async function prepare(config: Config): Promise<PreparedModels> {
   const progress = progressSteps('Preparing the model pack')
-  return prepareModels(config, progress.update).finally(() => progress.stop())
+  try {
+    const prepared = await prepareModels(config, progress.update)
+    await assertGraphsAgree(prepared.config)
+    return prepared
+  } finally {
+    progress.stop()
+  }
 }
 
 async function start(preparing: Promise<PreparedModels>, acceptsAnyPack: boolean): Promise<Service> {

@@ -13,6 +13,9 @@ import type {
   ActionLike,
   ApprovedClaims,
   AssessResult,
+  AuditEntry,
+  AuditListRequest,
+  AuditPage,
   DeleteRequest,
   DeleteResult,
   EnrollRequest,
@@ -22,6 +25,7 @@ import type {
   ImageInput,
   RotateSigningRequest,
   RotateSigningResult,
+  User,
   VerdictClaims,
   VerifyRequest,
   VerifyResult,
@@ -183,6 +187,37 @@ export class Countersign implements VerdictVerifier {
     return this.#post('/keys/rotate-signing', { ...request }, options)
   }
 
+  /**
+   * What is known of an enrolled user, nothing biometric; `reference_not_found` of anybody else.
+   * @throws TypeError for `.` and `..`, which no address can name
+   */
+  async getUser(userId: string, options: CallOptions = {}): Promise<Answer<User>> {
+    if (/^\.{0,2}$/.test(userId))
+      throw new TypeError(`userId is ${JSON.stringify(userId)}: no address names it`)
+    const path = `/users/${encodeURIComponent(userId)}`
+    const answer = await this.#call<User>('GET', path, undefined, options, '/users/{user_id}')
+    assertAnswers(answer.user_id === userId)
+    return answer
+  }
+
+  /** A page of the tenant's audit log, oldest first. The sandbox has none. */
+  auditPage(request: AuditListRequest = {}, options: CallOptions = {}): Promise<Answer<AuditPage>> {
+    const query = new URLSearchParams()
+    for (const [name, value] of Object.entries(request))
+      if (value !== undefined) query.set(name, String(value))
+    const path = query.size > 0 ? `/audit?${query}` : '/audit'
+    return this.#call('GET', path, undefined, options, '/audit')
+  }
+
+  /** Every entry of the tenant's audit log from `after` on, oldest first; pages are fetched as they are needed. */
+  async *auditEntries(request: AuditListRequest = {}, options: CallOptions = {}): AsyncGenerator<AuditEntry> {
+    for (let page: AuditPage, { after } = request; ; after = page.next_cursor) {
+      page = await this.auditPage({ ...request, ...(after === undefined ? {} : { after }) }, options)
+      yield* page.data
+      if (!page.has_more) return
+    }
+  }
+
   /** Checks a verdict JWT of this tenant and environment, once. @throws VerdictError */
   verifyVerdict<A extends ActionLike>(
     jwt: string | VerdictTokens,
@@ -215,12 +250,13 @@ export class Countersign implements VerdictVerifier {
     path: string,
     body: Record<string, unknown> | undefined,
     { idempotencyKey, requestId, signal, timeoutMs, maxRetries }: CallOptions,
+    name = path,
   ): Promise<Answer<T>> {
     const headers = {
       ...(idempotencyKey === undefined ? {} : { 'X-Svc-Idempotency-Key': idempotencyKey }),
       ...(requestId === undefined ? {} : { 'X-Request-Id': requestId }),
     }
-    const outgoing = { method, path, body, headers, signal, timeoutMs, maxRetries }
+    const outgoing = { method, path, name, body, headers, signal, timeoutMs, maxRetries }
     const { body: answer, info } = await send(outgoing, this.#transport)
     return Object.defineProperty(answer as object, 'response', { value: info }) as Answer<T>
   }

@@ -14,7 +14,7 @@ export interface ResponseInfo extends Attempts {
 
 interface Named {
   method: string
-  /** After /v1. */
+  /** After /v1, without what would name a user. */
   path: string
 }
 

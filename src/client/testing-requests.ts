@@ -13,6 +13,7 @@ export interface FakeRequest {
 }
 
 export interface Call extends FakeRequest {
+  query: URLSearchParams
   requestId: string
   signal: AbortSignal | null | undefined
 }

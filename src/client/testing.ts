@@ -6,6 +6,14 @@ import { FakeRefusal } from './testing-errors.js'
 import { outcomeOf, REFUSED, REJECTED } from './testing-outcomes.js'
 import { imageQualities, isPoor, QUALITY, qualityDetail } from './testing-quality.js'
 import {
+  auditAnswer,
+  type FakeUser,
+  findUser,
+  LOCKED_OUT_SECONDS,
+  userAnswer,
+  userOfPath,
+} from './testing-records.js'
+import {
   blame,
   type Call,
   type FakeRequest,
@@ -14,7 +22,7 @@ import {
   refuseRequest,
 } from './testing-requests.js'
 import { type FakeAnswer, type FakeVerdict, fakeId, signResponse, signVerdict } from './testing-signatures.js'
-import type { ActionLike, Environment } from './types.js'
+import type { ActionLike, AuditEntry, Environment } from './types.js'
 
 export { TestClock } from './testing-clock.js'
 export { FAKE_OUTCOMES } from './testing-outcomes.js'
@@ -35,7 +43,6 @@ export interface FakeOptions {
 const RECEIPT_MS = 24 * 3_600_000
 const OVERLAP_MS = 30 * 60_000
 const SLOW_MS = 5_000
-const LOCKED_OUT_SECONDS = 60
 const THRESHOLD = 0.7
 export class FakeCountersign {
   readonly clock: TestClock
@@ -48,8 +55,9 @@ export class FakeCountersign {
   /** The newest first; a second one during a rotation's overlap. */
   private secrets: SigningSecret[] = [newSecret()]
   private overlapEndsMs = 0
-  /** How many photos each user's reference holds. */
-  private readonly references = new Map<string, number>()
+  /** What `auditPage` lists. The service writes none in the sandbox; a test puts here what it wants to be read. */
+  readonly auditLog: AuditEntry[] = []
+  private readonly users = new Map<string, FakeUser>()
   /** A repeated erasure gets the same receipt for a day. */
   private readonly receipts = new Map<string, { body: object; untilMs: number }>()
   private readonly kept = new Map<string, { payload: string; answer: FakeAnswer }>()
@@ -101,11 +109,12 @@ export class FakeCountersign {
   /** In place of the global one. */
   readonly fetch: typeof fetch = async (input, init) => {
     const request = new Request(input, init)
-    const { pathname, search } = new URL(request.url)
+    const { pathname, search, searchParams } = new URL(request.url)
     const text = await request.text()
     const call: Call = {
       method: request.method,
       path: pathname.replace(/^\/v1/, ''),
+      query: searchParams,
       headers: request.headers,
       body: text ? JSON.parse(text) : undefined,
       requestId: crypto.randomUUID(),
@@ -146,6 +155,8 @@ export class FakeCountersign {
   }
 
   private handle(call: Call): Promise<FakeAnswer> | FakeAnswer {
+    const userId = userOfPath(call)
+    if (userId !== null) return this.user(userId, call)
     switch (`${call.method} ${call.path}`) {
       case 'POST /enroll':
         return this.enroll(call)
@@ -157,16 +168,18 @@ export class FakeCountersign {
         return this.health()
       case 'POST /keys/rotate-signing':
         return this.rotate(call)
+      case 'GET /audit':
+        return auditAnswer(call, this.auditLog)
       default:
         throw new FakeRefusal('unknown_endpoint', call.requestId)
     }
   }
 
   private async enroll(call: Call): Promise<FakeAnswer> {
-    const { user_id, replace, add, dry_run } = call.body
+    const { user_id, replace, add, dry_run, consent } = call.body
     if (add && replace) refuseRequest(call, 'add', 'give either `add` or `replace`')
     const photos = photosOf(call)
-    const present = this.references.get(user_id)
+    const present = this.users.get(user_id)
     if (!dry_run && add && present === undefined) throw new FakeRefusal('reference_not_found', call.requestId)
     if (!dry_run && !add && !replace && present !== undefined)
       throw new FakeRefusal('already_enrolled', call.requestId)
@@ -180,15 +193,22 @@ export class FakeCountersign {
       model: 'sandbox@1',
     })
     if (dry_run) return { status: 200, body: { ...assessed(photos.length), status: 'assessed' } }
-    const views = add ? (present ?? 0) + photos.length : photos.length
-    this.references.set(user_id, views)
+    const views = (add ? (present?.reference.views ?? 0) : 0) + photos.length
+    const created_at = this.time()
+    const reference_id = fakeId('ref')
+    this.users.set(user_id, {
+      enrolled_at: present?.enrolled_at ?? created_at,
+      reference: {
+        reference_id,
+        created_at,
+        model: 'sandbox@1',
+        comparable: true,
+        views,
+        consent: consent ?? (add ? (present?.reference.consent ?? null) : null),
+      },
+    })
     this.receipts.delete(user_id)
-    const body = {
-      reference_id: fakeId('ref'),
-      ...assessed(views),
-      status: 'enrolled',
-      created_at: this.time(),
-    }
+    const body = { reference_id, ...assessed(views), status: 'enrolled', created_at }
     return { status: 201, body }
   }
 
@@ -196,7 +216,7 @@ export class FakeCountersign {
     const { user_id, action, nonce } = call.body as { user_id: string; action: ActionLike; nonce?: string }
     photosOf(call)
     const outcome = outcomeOf(user_id)
-    if (outcome === null && !this.references.has(user_id))
+    if (outcome === null && !this.users.has(user_id))
       throw new FakeRefusal('reference_not_found', call.requestId)
     // Who is locked out is told so before anybody looks at the photo.
     if (outcome !== '+locked_out') await this.screen(call)
@@ -256,13 +276,18 @@ export class FakeCountersign {
     }
   }
 
+  private user(userId: string, call: Call): FakeAnswer {
+    refuseBusy(userId, call)
+    return userAnswer(userId, findUser(this.users, userId, call), this.clock.now())
+  }
+
   private delete(call: Call): FakeAnswer {
     const { user_id } = call.body
     refuseBusy(user_id, call)
     const now = this.clock.now()
     const receipt = this.receipts.get(user_id)
     if (receipt && now < receipt.untilMs) return { status: 200, body: receipt.body }
-    if (!this.references.delete(user_id)) throw new FakeRefusal('reference_not_found', call.requestId)
+    if (!this.users.delete(user_id)) throw new FakeRefusal('reference_not_found', call.requestId)
     const erased = { references: 1, captures: 0, idempotency_records: 0 }
     const body = { user_id, status: 'erased', erasure_id: fakeId('era'), erased_at: this.time(), erased }
     this.receipts.set(user_id, { body, untilMs: now + RECEIPT_MS })

@@ -31,8 +31,10 @@ export interface TransportOptions extends RetryPolicy {
 
 export interface Outgoing {
   method: 'GET' | 'POST' | 'DELETE'
-  /** After /v1. */
+  /** After /v1, with the query. */
   path: string
+  /** The path as hooks and errors tell it, which names no user. */
+  name: string
   headers: Record<string, string>
   body: Record<string, unknown> | undefined
   timeoutMs: number | undefined
@@ -48,7 +50,7 @@ export interface Incoming {
 /** Statuses below 400, and a degraded health report, which has no `code`. */
 export async function send(outgoing: Outgoing, options: TransportOptions): Promise<Incoming> {
   const policy = { ...options, maxRetries: outgoing.maxRetries ?? options.maxRetries }
-  const { method, path, signal } = outgoing
+  const { method, name: path, signal } = outgoing
   const body = outgoing.body && JSON.stringify(outgoing.body)
   const started = performance.now()
   for (let retry = 0; ; retry++) {
@@ -106,7 +108,7 @@ async function attempt(
 }
 
 async function exchange(
-  { method, path, headers, signal, timeoutMs }: Outgoing,
+  { method, path, name, headers, signal, timeoutMs }: Outgoing,
   body: string | undefined,
   options: TransportOptions,
   secrets: SigningSecret[] | null,
@@ -136,7 +138,7 @@ async function exchange(
         ...soFar(),
         cause,
       })
-    throw new ConnectionError(`${method} ${options.baseUrl}${path} failed.`, { ...soFar(), cause })
+    throw new ConnectionError(`${method} ${options.baseUrl}${name} failed.`, { ...soFar(), cause })
   }
 }
 

@@ -195,6 +195,69 @@ export interface DeleteResult {
   erased: { references: number; captures: number; idempotency_records: number }
 }
 
+/** What is known of an enrolled user. */
+export interface User {
+  user_id: string
+  status: 'enrolled'
+  /** When the user was enrolled first. */
+  enrolled_at: string
+  reference: {
+    reference_id: string
+    created_at: string
+    model: string
+    /** Whether it was made with the model pack that serves; if not, the user must be enrolled anew. */
+    comparable: boolean
+    /** How many photos it holds. */
+    views: number
+    consent: { id: string; at: string } | null
+  }
+  lockout: {
+    /** `reference_disabled` ends by a new enrolment alone. */
+    status: 'none' | 'locked_out' | 'reference_disabled'
+    /** When `locked_out` ends by itself. */
+    until: string | null
+    /** Consecutive rejections so far. */
+    rejections: number
+  }
+}
+
+export interface AuditListRequest {
+  /** A `next_cursor`; default: the start of the log. */
+  after?: string
+  /** At most how many entries a page; 1 to 200, default 50. */
+  limit?: number
+  /** Only entries of this event. */
+  event?: string
+}
+
+export interface AuditPage {
+  /** Oldest first. */
+  data: AuditEntry[]
+  /** Whether the log goes on; a page may be empty all the same. */
+  has_more: boolean
+  /** What to send as `after` for what follows, now or later. */
+  next_cursor: string
+}
+
+export interface AuditEntry {
+  sequence: number
+  at: string
+  event: string
+  /** The id of an API key, `operator`, or somebody at the dashboard. */
+  actor: string
+  request_id: string | null
+  /** HTTP status, of a call of the API. */
+  status: number | null
+  /** Error code, where it failed. */
+  code: string | null
+  /** Pseudonym of the user. */
+  subject: string | null
+  /** What else was recorded of this event. */
+  facts: { [name: string]: unknown }
+  /** Chain value, in hex. */
+  hash: string
+}
+
 export type HealthStatus = 'ok' | 'degraded'
 
 export interface HealthResult {

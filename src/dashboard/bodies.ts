@@ -37,7 +37,10 @@ export const erasure = Type.Object({ user_id: userId, environment }, closed)
 
 export const subjectQuestion = Type.Object({ user_id: userId }, closed)
 
-export const inspection = Type.Object({ image: Type.String({ minLength: 1 }) }, closed)
+export const inspection = Type.Object(
+  { image: Type.String({ minLength: 1, contentEncoding: 'base64' }) },
+  closed,
+)
 
 export const triedCall = Type.Object(
   {

@@ -1,7 +1,8 @@
 /** The operator's matters: tenants and their contracts, and the state of the whole. */
 import { stat } from 'node:fs/promises'
 import { installedPacks } from '../../models/pack/installed-packs.js'
-import { calibrationPoints, networkFiles } from '../../models/pack/model-pack.js'
+import { calibrationPoints } from '../../models/pack/model-pack.js'
+import { networkFiles } from '../../models/pack/network-files.js'
 import { assertFmrReached, gradeOf } from '../../models/pack/pack-grade.js'
 import { isoTime } from '../clock.js'
 import { sqliteFile } from '../config.js'

@@ -53,6 +53,8 @@ export class Sessions {
     const now = this.clock.now()
     const token = randomBase62()
     const expiresAt = now + SESSION_MS
+    // Not within the transaction, which may await nothing but the store.
+    const operatorHash = await this.operatorHash(token)
     return this.store.transaction(async (tx) => {
       let tenantId: string | null = null
       if ('login_token' in credentials) {
@@ -66,7 +68,8 @@ export class Sessions {
         tenantId = link.tenantId
       }
       const session = { tenantId, token, expiresAt }
-      await tx.insertDashboardSession({ hash: this.hash(session), tenantId, expiresAt })
+      const hash = tenantId === null ? operatorHash : hashToken(token)
+      await tx.insertDashboardSession({ hash, tenantId, expiresAt })
       return session
     })
   }
@@ -80,18 +83,20 @@ export class Sessions {
     const ofTenant = await read.dashboardSession(hashToken(token), now)
     const found = ofTenant?.tenantId
       ? ofTenant
-      : await read.dashboardSession(this.hash({ tenantId: null, token }), now)
+      : await read.dashboardSession(await this.operatorHash(token), now)
     if (!found) throw new DashboardError('not_signed_in')
     return { tenantId: found.tenantId, token, expiresAt: found.expiresAt }
   }
 
   async signOut(session: Session): Promise<void> {
-    await this.store.transaction((tx) => tx.deleteDashboardSession(this.hash(session)))
+    const { tenantId, token } = session
+    const hash = tenantId === null ? await this.operatorHash(token) : hashToken(token)
+    await this.store.transaction((tx) => tx.deleteDashboardSession(hash))
   }
 
-  /** What a session is stored under. The operator's is bound to the password: with another one, nobody finds it any more. */
-  private hash({ tenantId, token }: Pick<Session, 'tenantId' | 'token'>): Buffer {
-    return hashToken(tenantId === null ? `${token}.${this.operatorPassword.fingerprint}` : token)
+  /** What the operator's session is stored under, bound to the password: with another one, nobody finds it any more. */
+  private async operatorHash(token: string): Promise<Buffer> {
+    return hashToken(`${token}.${await this.operatorPassword.fingerprint()}`)
   }
 
   cookie({ token }: Session): string {

@@ -7,6 +7,7 @@ import type { IncomingRequest, Reply } from '../server/listener.js'
 import { parseApiKey } from '../tenancy/api-key.js'
 import { assertAllowed } from '../tenancy/rate-limiter.js'
 import { engineShare } from '../v1/engine-share.js'
+import { decodeImages } from '../v1/images.js'
 import { livenessView, qualityView } from '../v1/views.js'
 import * as bodies from './bodies.js'
 import { DashboardError } from './dashboard-error.js'
@@ -21,8 +22,8 @@ export const TRY_ROUTES = {
       // Nobody's verdict waits for it, so it counts as a call in the sandbox.
       const contract = services.ledger.tenancy.rateContract(tenant, 'sandbox')
       assertAllowed(services.rateLimiter.take(contract.holder, contract))
-      const image = Buffer.from(input.image, 'base64')
-      const { samples, timingsMs } = await services.engine.enrol([image], {
+      const images = await decodeImages(input)
+      const { samples, timingsMs } = await services.engine.enrol(images, {
         signal: request.signal,
         deadlineMs,
         share: engineShare(contract, 'sandbox'),

@@ -26,7 +26,7 @@ export function calibrate(
   groups: readonly PeopleGroup[],
   name?: string,
 ): Calibration {
-  const { pack, date, data, lowest_fmr } = evaluation
+  const { pack, provider, date, data, lowest_fmr } = evaluation
   const candidates = reader.at(candidateThresholds(curve.tail.scores))
   const points = RATES.filter((fmr) => fmr >= lowest_fmr).flatMap((rate) => {
     const fmr = Number(rate.toPrecision(1))
@@ -44,6 +44,7 @@ export function calibrate(
   return {
     format: 1,
     pack,
+    ...(provider && provider !== 'cpu' ? { provider } : {}),
     date,
     data: {
       ...(name ? { name } : {}),

@@ -6,6 +6,7 @@ import { DEFAULT_TASKS_PER_WORKER, Engine } from '../biometrics/engine/engine.js
 import { BiometricError, type EngineOptions } from '../biometrics/types.js'
 import type { DataSet } from './data-set.js'
 import type { EmbeddingCache, PhotoResult } from './embedding-cache.js'
+import { yawOf } from './head-pose.js'
 
 export type EmbedProgress = (done: number, total: number, photo: string) => void
 
@@ -48,13 +49,16 @@ export async function embedPhotos(
 }
 
 async function embed(engine: Engine, bytes: Uint8Array): Promise<PhotoResult> {
+  const provider = engine.health().provider.active
   const anyone = new Float32Array(engine.pack.manifest.embedder.dimensions).fill(1)
   try {
-    const { embedding, quality } = (await engine.verify([bytes], anyone)).sample
-    return { embedding, quality: quality.score, refusal: null }
+    const { embedding, quality, faces, landmarks } = (await engine.verify([bytes], anyone)).sample
+    const yawDegrees = landmarks && yawOf(landmarks)
+    const face = { yawDegrees, isAmbiguous: !faces.isLargestCentral }
+    return { embedding, quality: quality.score, face, provider, refusal: null }
   } catch (error) {
     if (!(error instanceof BiometricError) || !PHOTO_TO_BLAME.has(error.code)) throw error
-    return { embedding: null, quality: null, refusal: error.code }
+    return { embedding: null, quality: null, face: null, provider, refusal: error.code }
   }
 }
 

@@ -6,22 +6,35 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+/** What a photo shows besides the person, for telling where errors come from. */
+export interface PhotoFace {
+  /** How far the head is turned to either side; null where the pack finds no facial points. */
+  yawDegrees: number | null
+  /** The largest face and the one nearest the middle are two. */
+  isAmbiguous: boolean
+}
+
 export interface PhotoResult {
   /** [dimensions] float32; null where the photo could not be used. */
   embedding: Float32Array | null
   /** 0..1; null where the photo could not be used. */
   quality: number | null
+  /** Null where the photo could not be used. */
+  face: PhotoFace | null
+  /** The execution provider that ran the networks. */
+  provider: string
   /** Why it could not be used; null where it could. */
   refusal: string | null
 }
 
 /** A line of the file; the embedding in base64, little-endian. */
-interface Line {
+interface Line extends Omit<PhotoResult, 'embedding'> {
   photo: string
   embedding: string | null
-  quality: number | null
-  refusal: string | null
 }
+
+/** Raised when lines say more or other things than before. */
+const FORMAT = 2
 
 export class EmbeddingCache {
   private constructor(
@@ -31,7 +44,10 @@ export class EmbeddingCache {
 
   /** @param settings everything that decides an embedding besides the photo: another value opens another file */
   static async open(folder: string, settings: object): Promise<EmbeddingCache> {
-    const name = createHash('sha256').update(JSON.stringify(settings)).digest('hex').slice(0, 32)
+    const name = createHash('sha256')
+      .update(JSON.stringify({ format: FORMAT, ...settings }))
+      .digest('hex')
+      .slice(0, 32)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const path = join(folder, `${name}.jsonl`)
     const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -56,9 +72,9 @@ export class EmbeddingCache {
   /** @param photo SHA-256 of the file */
   async put(photo: string, result: PhotoResult): Promise<void> {
     this.known.set(photo, result)
-    const { embedding, quality, refusal } = result
+    const { embedding, ...rest } = result
     const bytes = embedding && Buffer.from(embedding.buffer, embedding.byteOffset, embedding.byteLength)
-    const line: Line = { photo, embedding: bytes?.toString('base64') ?? null, quality, refusal }
+    const line: Line = { photo, embedding: bytes?.toString('base64') ?? null, ...rest }
     await this.file.write(`${JSON.stringify(line)}\n`)
   }
 
@@ -75,9 +91,9 @@ function parseLine(text: string): Line | null {
   }
 }
 
-function resultOf({ embedding, quality, refusal }: Line): PhotoResult {
-  if (embedding === null) return { embedding, quality, refusal }
+function resultOf({ photo, embedding, ...rest }: Line): PhotoResult {
+  if (embedding === null) return { embedding, ...rest }
   // Copied, because a pooled Buffer may start where no float32 can.
   const bytes = Uint8Array.from(Buffer.from(embedding, 'base64'))
-  return { embedding: new Float32Array(bytes.buffer), quality, refusal }
+  return { embedding: new Float32Array(bytes.buffer), ...rest }
 }

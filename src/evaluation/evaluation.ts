@@ -3,6 +3,7 @@
 import { packFingerprint } from '../../models/pack/calibration.js'
 import { type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { breakdowns, type RateBin } from './breakdowns.js'
+import { type Causes, findCauses } from './causes.js'
 import { type DataSet, DataSetError } from './data-set.js'
 import type { PhotoResult } from './embedding-cache.js'
 import { type GroupSummary, groupRates } from './group-rates.js'
@@ -47,6 +48,8 @@ export interface NotablePair {
 export interface Evaluation {
   pack: { id: string; version: string; sha256: string }
   model: string
+  /** What ran the networks; null where it was not one alone. */
+  provider: string | null
   date: string
   data: {
     name: string
@@ -74,6 +77,7 @@ export interface Evaluation {
   groups: GroupSummary[]
   by_quality: RateBin[]
   by_age: RateBin[]
+  causes: Causes
   det: DetPoint[]
   histogram: { from: number; to: number; genuine: number[]; impostor: number[] }
   worst: { false_matches: NotablePair[]; misses: NotablePair[] }
@@ -116,10 +120,13 @@ export function evaluate(input: EvaluationInput): Measured {
   const eerReplicates = bootstrap.eer()
   const isTailEnough =
     curve.tail.scores.length === curve.impostor.length || eerReplicates.length === bootstrap.replicates
+  const pairs = { data, genuine, curve, bootstrap, threshold: decision.threshold }
   const { id, version } = pack.manifest
+  const providers = new Set(results.map(({ provider }) => provider))
   const evaluation: Evaluation = {
     pack: { id, version, sha256: packFingerprint(pack.manifest) },
     model: pack.modelId,
+    provider: providers.size === 1 ? [...providers][0]! : null,
     date: new Date(input.now).toISOString().slice(0, 10),
     data: {
       name: data.name,
@@ -147,7 +154,8 @@ export function evaluate(input: EvaluationInput): Measured {
     balanced_accuracy: curve.balancedAccuracy(),
     configured: { fmr, basis: decision.basis, ...reader.at([decision.threshold])[0]! },
     groups: groupRates(groups, decision.threshold, curve, reader),
-    ...breakdowns(data, results, genuine, curve, bootstrap, decision.threshold),
+    ...breakdowns(results, pairs),
+    causes: findCauses(results, pairs),
     det: detCurve(curve, reader),
     histogram: histogram(curve),
     worst: worstPairs(data, curve, genuine),

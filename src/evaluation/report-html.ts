@@ -1,6 +1,6 @@
 /** A report as one page that needs nothing else: for screens, light and dark, and for paper. */
 import type { NotablePair } from './evaluation.js'
-import type { ReportContent, ReportSection, ReportTable } from './report-content.js'
+import type { ReportContent, ReportSection, ReportTable } from './report-parts.js'
 import { REPORT_STYLE } from './report-style.js'
 
 /** A pair whose photos are shown. */

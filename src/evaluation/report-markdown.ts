@@ -1,5 +1,5 @@
 /** A report as Markdown, for a repository or a ticket: no figures, everything else. */
-import type { ReportContent, ReportTable } from './report-content.js'
+import type { ReportContent, ReportTable } from './report-parts.js'
 
 export function markdownReport({ title, subtitle, verdict, keyFigures, sections }: ReportContent): string {
   const blocks = [

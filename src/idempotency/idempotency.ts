@@ -1,17 +1,16 @@
 /** The 24-hour idempotency window: one execution a key, its response kept sealed and given again. */
-import { createHash, createHmac, webcrypto } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { ApiError, retryAfter } from '../api-error.js'
 import { type Clock, DAY_MS } from '../clock.js'
 import type { Environment } from '../config.js'
 import { openWithAny, type SealingKey, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
+import { sha256 } from '../crypto/sha256.js'
 import type { IdempotencyRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
 
-const { subtle } = webcrypto
 const WINDOW_MS = DAY_MS
-const MOST_HASHED_HERE_BYTES = 2 ** 20
 const KEY = /^[\x20-\x7e]{1,255}$/
 
 export interface KeptResponse {
@@ -111,10 +110,4 @@ export class Idempotency {
     if (found?.subject.id !== subjectId) throw new Error('a kept response outlived its user')
     return { current: this.vault.dataKey(found.subject), others: [] }
   }
-}
-
-/** Elsewhere than on this thread where it takes longer than handing it over: 8 MiB take some 15 ms without SHA instructions. */
-async function sha256(bytes: Uint8Array): Promise<Buffer> {
-  if (bytes.length <= MOST_HASHED_HERE_BYTES) return createHash('sha256').update(bytes).digest()
-  return Buffer.from(await subtle.digest('SHA-256', bytes))
 }

@@ -37,4 +37,14 @@ export class AuditedTransactions {
       return result
     })
   }
+
+  /** The same for what concerns every tenant: each log says it. */
+  runForAll<Result>(actor: Actor, work: (tx: StoreTransaction) => Promise<Act<Result>>): Promise<Result> {
+    return this.store.transaction(async (tx) => {
+      const { result, facts } = await work(tx)
+      for (const { id } of await tx.tenants())
+        await this.audit.append(tx, id, { ...facts, actor: actor.name, request_id: actor.requestId })
+      return result
+    })
+  }
 }

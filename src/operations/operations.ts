@@ -7,6 +7,7 @@ import type { SigningSecrets } from '../tenancy/signing-secrets.js'
 import type { Tenancy } from '../tenancy/tenancy.js'
 import { KeyOperations } from './key-operations.js'
 import { AuditedTransactions } from './operation.js'
+import { OperatorOperations } from './operator-operations.js'
 import { TenantOperations } from './tenant-operations.js'
 import { UserOperations } from './user-operations.js'
 
@@ -23,11 +24,13 @@ export class Operations {
   readonly tenants: TenantOperations
   readonly keys: KeyOperations
   readonly users: UserOperations
+  readonly operators: OperatorOperations
 
   constructor({ store, audit, tenancy, secrets, vault, clock }: OperationParts) {
     const audited = new AuditedTransactions(store, audit)
     this.tenants = new TenantOperations(audited, store, tenancy, clock)
     this.keys = new KeyOperations(audited, tenancy, secrets)
     this.users = new UserOperations(audited, store, vault, clock)
+    this.operators = new OperatorOperations(audited)
   }
 }

@@ -3,13 +3,19 @@ import { ApiError } from '../api-error.js'
 import { type Clock, DAY_MS } from '../clock.js'
 import type { Environment } from '../config.js'
 import { prefixedId } from '../crypto/identifiers.js'
+import { CodedError } from '../errors.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
+import { CLEAR } from '../subjects/lockout.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
 import type { Act, Actor, AuditedTransactions } from './operation.js'
 
 /** How long a repeated request gets the same receipt. */
 const RECEIPT_MS = DAY_MS
+
+export class UserOperationError extends CodedError<'reference_disabled'> {
+  override readonly name = 'UserOperationError'
+}
 
 export interface Erasure {
   receipt: ErasureRecord
@@ -50,6 +56,30 @@ export class UserOperations {
     })
     if (outcome instanceof ApiError) throw outcome
     return outcome
+  }
+
+  /**
+   * Ends the wait of a user of production after too many rejections, and counts anew. A reference that was disabled stays so:
+   * whoever went on guessing for so long is answered by a new enrolment alone.
+   * @returns the rejections that had been counted
+   * @throws ApiError reference_not_found; UserOperationError reference_disabled
+   */
+  unlock({ id }: TenantRecord, actor: Actor, userId: string): Promise<number> {
+    return this.audited.run(id, actor, async (tx) => {
+      const subject = await this.vault.find(tx, this.vault.lookup(id, 'production', userId), userId)
+      if (!subject) throw new ApiError('reference_not_found')
+      const { id: subjectId, failures, disabledAt } = subject.record
+      if (disabledAt !== null)
+        throw new UserOperationError(
+          'reference_disabled',
+          'The reference is disabled after too many rejections: enrol the user anew with `"replace": true`.',
+        )
+      await tx.setLockout(subjectId, CLEAR)
+      return {
+        result: failures,
+        facts: { event: 'user_unlocked', subject: subject.pseudonym, rejections: failures },
+      }
+    })
   }
 
   /** For a transaction that writes the audit entry itself, as that of an API call does. @throws ApiError reference_not_found */

@@ -1,6 +1,8 @@
 /** How tenants' matters look in JSON, at the command line, in the dashboard and in the API alike. */
 import { isoTime } from '../clock.js'
-import type { ApiKeyRecord, ErasureRecord, TenantRecord } from '../storage/records.js'
+import type { ApiKeyRecord, ErasureRecord, ReferenceRecord, TenantRecord } from '../storage/records.js'
+import type { LockoutReason } from '../subjects/lockout.js'
+import type { ReferenceContent, Subject } from '../subjects/subject-vault.js'
 import type { RevealedSecret, Rotation } from '../tenancy/signing-secrets.js'
 
 export function productionKeyState({
@@ -45,6 +47,33 @@ export function erasureView(receipt: ErasureRecord, userId: string) {
       references: receipt.references,
       captures: receipt.captures,
       idempotency_records: receipt.idempotencyRecords,
+    },
+  }
+}
+
+/** @param userId as it was given: the database does not hold it */
+export function userView(
+  userId: string,
+  { record }: Pick<Subject, 'record'>,
+  reference: Pick<ReferenceRecord, 'id' | 'model' | 'createdAt'> &
+    Pick<ReferenceContent, 'views' | 'consent'>,
+  lockout: { reason: LockoutReason; until: number | null } | null,
+) {
+  return {
+    user_id: userId,
+    status: 'enrolled' as const,
+    enrolled_at: isoTime(record.createdAt),
+    reference: {
+      reference_id: reference.id,
+      created_at: isoTime(reference.createdAt),
+      model: reference.model,
+      views: reference.views,
+      consent: reference.consent,
+    },
+    lockout: {
+      status: lockout?.reason ?? ('none' as const),
+      until: optionalTime(lockout?.until ?? null),
+      rejections: record.failures,
     },
   }
 }

@@ -73,13 +73,13 @@ export class ApiServer {
   }
 
   readonly handle = async (request: IncomingRequest): Promise<WholeReply> => {
-    const route = this.router.find(request)
+    const destination = this.router.find(request)
     const context: RequestContext = {
       requestId: newRequestId(this.parts.clock.now()),
       startedMs: performance.now(),
       timings: {},
-      route,
-      trace: this.parts.tracing?.begin(request, route?.endpoint.path),
+      destination,
+      trace: this.parts.tracing?.begin(request, destination?.template),
       headers: {},
       identity: null,
     }
@@ -97,7 +97,7 @@ export class ApiServer {
       return { status: 200, body: this.parts.openApi }
     const identified = await this.authenticate(request, context)
     // An unknown address is told as such whoever asks; the caller, where known, only decides who signs.
-    const route = context.route ?? this.router.refuse(request)
+    const route = context.destination?.route ?? this.router.refuse(request, context.destination)
     if ('refusal' in identified) throw identified.refusal
     const contract = this.limitRate(identified, context)
     // Before a kept response is looked for: a replay hands out the same secret.
@@ -119,7 +119,7 @@ export class ApiServer {
   ): Promise<Identity | { refusal: unknown }> {
     const started = performance.now()
     try {
-      context.identity = await this.authenticator.authenticate(request, context.route?.endpoint)
+      context.identity = await this.authenticator.authenticate(request, context.destination?.route?.endpoint)
       return context.identity
     } catch (refusal) {
       return { refusal }
@@ -152,7 +152,12 @@ export class ApiServer {
     const cleanUps: Array<() => void> = begun ? [begun.execution.release] : []
     try {
       const call: Call<unknown> = {
-        input: route.parse(body, request.headers['content-type'], request.query),
+        input: route.parse(
+          body,
+          request.headers['content-type'],
+          request.query,
+          context.destination?.pathParameters,
+        ),
         environment: this.parts.environment,
         tenant: identity.caller.tenant,
         keyId: identity.caller.key.id,

@@ -1,7 +1,8 @@
 /** Runs one endpoint for one request: its work, then one transaction for effect, kept response and audit entry. */
 
 import { ApiError } from '../api-error.js'
-import type { AuditEvent, AuditLog } from '../audit/audit-log.js'
+import type { AuditEventName } from '../audit/audit-events.js'
+import type { AuditLog } from '../audit/audit-log.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { Environment } from '../config.js'
 import type { Execution } from '../idempotency/idempotency.js'
@@ -27,7 +28,7 @@ export class EndpointRunner {
     } catch (error) {
       work = refusal(error, call)
     }
-    if (typeof work !== 'function' && !execution && !this.isAudited(endpoint)) return toAnswer(work)
+    if (typeof work !== 'function' && !execution && !this.auditEventOf(endpoint)) return toAnswer(work)
     try {
       return await this.commit(endpoint, call, execution, work)
     } catch (error) {
@@ -51,10 +52,11 @@ export class EndpointRunner {
         const outcome = typeof work === 'function' ? await work(tx) : work
         const answer = toAnswer(outcome)
         await execution?.keep(tx, answer, outcome.owner)
-        if (this.isAudited(endpoint))
+        const event = this.auditEventOf(endpoint)
+        if (event)
           await this.parts.audit.append(tx, call.tenant.id, {
             ...outcome.audit,
-            event: endpoint.id as AuditEvent['event'],
+            event,
             actor: call.keyId,
             request_id: call.requestId,
             status: outcome.status,
@@ -67,8 +69,8 @@ export class EndpointRunner {
     }
   }
 
-  private isAudited(endpoint: Endpoint<unknown>): boolean {
-    return endpoint.audited && this.parts.environment === 'production'
+  private auditEventOf(endpoint: Endpoint<unknown>): AuditEventName | null {
+    return this.parts.environment === 'production' ? endpoint.auditEvent : null
   }
 }
 

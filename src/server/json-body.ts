@@ -6,8 +6,17 @@ import { ApiError, type ErrorDetail } from '../api-error.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
 import { memberIssue } from './json-members.js'
 import { type CutJson, cutLongStrings, cutNumber, putBackText } from './long-strings.js'
+import { type ParameterParser, type Parameters, parameterParser, parametersSchema } from './parameters.js'
 
-export type InputParser = (body: Buffer, contentType: string | undefined, query: string) => unknown
+/** @param pathParameters percent-encoded, as they stand in the path */
+export type InputParser = (
+  body: Buffer,
+  contentType: string | undefined,
+  query: string,
+  pathParameters?: Record<string, string>,
+) => unknown
+
+type InputDescription = Pick<EndpointDescription, 'body' | 'bodyOptional' | 'query' | 'pathParameters'>
 
 /**
  * What may be left of a body once its long strings are cut out. Parser, scan of names and schema take up to a microsecond for two
@@ -17,26 +26,35 @@ export type InputParser = (body: Buffer, contentType: string | undefined, query:
 export const MAX_JSON_BYTES = 32_768
 
 /** Compiles the endpoint's schemas once. The parser throws ApiError unsupported_media_type, malformed_json, invalid_request. */
-export function inputParser(
-  endpoint: Pick<EndpointDescription, 'body' | 'bodyOptional' | 'query'>,
-): InputParser {
-  const schema = endpoint.body
-  const parameters = new Set(Object.keys(endpoint.query ?? {}))
-  if (!schema) return (_body, _contentType, query) => void parseQuery(query, parameters)
-  const validator = Compile(schema)
-  const binaryFields = base64Fields(schema)
-  return (body, contentType, query) => {
-    const fromQuery = parseQuery(query, parameters)
+export function inputParser(endpoint: InputDescription): InputParser {
+  const parseParameters = parameterParser(endpoint)
+  if (!endpoint.body) return bodilessParser(endpoint, parseParameters)
+  const validator = Compile(endpoint.body)
+  const binaryFields = base64Fields(endpoint.body)
+  return (body, contentType, query, pathParameters) => {
+    const parameters = parseParameters(query, pathParameters)
     let value: unknown = {}
     let cuts: Buffer[] = []
     if (body.length > 0) {
       assertJsonType(contentType)
       ;({ value, cuts } = parseJson(body, binaryFields))
     } else if (!endpoint.bodyOptional) throw new ApiError('malformed_json', { message: 'The body is empty.' })
-    const input = mergeQuery(value, fromQuery)
+    const input = mergeQuery(value, parameters)
     assertValid(validator, input)
     if (cuts.length > 0) putBack(input as Record<string, unknown>, binaryFields, cuts)
     return input
+  }
+}
+
+/** The input is what path and query say, and undefined where they have nothing to say. A body is not looked at. */
+function bodilessParser(endpoint: InputDescription, parseParameters: ParameterParser): InputParser {
+  const schema = parametersSchema(endpoint)
+  const validator = schema && Compile(schema)
+  return (_body, _contentType, query, pathParameters) => {
+    const parameters = parseParameters(query, pathParameters)
+    if (!validator) return undefined
+    assertValid(validator, parameters)
+    return parameters
   }
 }
 
@@ -114,34 +132,8 @@ function putBack(input: Record<string, unknown>, binaryFields: string[], cuts: B
   }
 }
 
-function parseQuery(query: string, known: Set<string>): Record<string, string> {
-  const values: Record<string, string> = {}
-  if (query === '') return values
-  if (!isPercentEncodedUtf8(query))
-    throw new ApiError('invalid_request', {
-      details: [{ path: 'query', issue: 'is not UTF-8 in percent-encoding' }],
-    })
-  const details: ErrorDetail[] = []
-  for (const [name, value] of new URLSearchParams(query)) {
-    if (!known.has(name)) details.push({ path: name, issue: 'is not a known query parameter' })
-    else if (name in values) details.push({ path: name, issue: 'is given more than once' })
-    else values[name] = value
-  }
-  if (details.length > 0) throw new ApiError('invalid_request', { details })
-  return values
-}
-
-/** `URLSearchParams` would put U+FFFD for whatever it cannot decode: two different user ids would become one. */
-function isPercentEncodedUtf8(query: string): boolean {
-  try {
-    return /^[\x21-\x7e]*$/.test(query) && decodeURIComponent(query) !== ''
-  } catch {
-    return false
-  }
-}
-
 /** A parameter may stand in body or query; in both, it must say the same. */
-function mergeQuery(body: unknown, query: Record<string, string>): unknown {
+function mergeQuery(body: unknown, query: Parameters): unknown {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   if (Object.keys(query).length === 0 || !isObject) return body
   const fields = body as Record<string, unknown>

@@ -3,10 +3,7 @@ import { randomBytes } from 'node:crypto'
 
 /** Shorter strings are not worth it. */
 const LONG_BYTES = 2048
-/** Photos that are longer, of one body together, have to come without escapes: these are taken out byte by byte. */
-const MOST_ESCAPED_BYTES = 4 * 2 ** 20
 const QUOTE = 0x22
-const SLASH = 0x2f
 const BACKSLASH = 0x5c
 /** Stands for the nth cut; not to be guessed, so that no caller can write one. */
 const MARK = `cut:${randomBytes(16).toString('hex')}:`
@@ -14,14 +11,14 @@ const MARK = `cut:${randomBytes(16).toString('hex')}:`
 export interface CutJson {
   /** The document with every long string replaced by a mark. */
   text: string
-  /** What was cut: the bytes of the strings. */
+  /** What was cut: the bytes between the quotes, escapes included. */
   cuts: Buffer[]
   /** Bytes beside the cuts, their quotes included. */
   leftBytes: number
 }
 
 /**
- * Cuts every string of at least 2 KiB that holds no escape but `\/`; what it holds otherwise is for its reader to judge.
+ * Cuts every string of at least 2 KiB; what it holds is for its reader to judge.
  * @param body UTF-8
  * @param mostBytes what may be left beside the cuts: all work but one look at each byte is bounded by it
  * @returns null where more is left
@@ -32,7 +29,6 @@ export function cutLongStrings(body: Buffer, mostBytes: number): CutJson | null 
   const parts: string[] = []
   let copied = 0
   let left = 0
-  let escapedBytes = 0
   for (let at = 0; at < body.length; ) {
     if (body[at] !== QUOTE) {
       if (++left > mostBytes) return null
@@ -41,14 +37,9 @@ export function cutLongStrings(body: Buffer, mostBytes: number): CutJson | null 
     }
     const close = closingQuote(body, at, mostBytes - left)
     if (close < 0) return null
-    let content: Buffer | null = close - at > LONG_BYTES ? body.subarray(at + 1, close) : null
-    if (content?.includes(BACKSLASH)) {
-      escapedBytes += content.length
-      content = escapedBytes <= MOST_ESCAPED_BYTES ? unescaped(content) : null
-    }
-    if (content) {
+    if (close - at > LONG_BYTES) {
       parts.push(body.toString('utf8', copied, at + 1), MARK, String(cuts.length))
-      cuts.push(content)
+      cuts.push(body.subarray(at + 1, close))
       copied = close
       left += 2
     } else left += close + 1 - at
@@ -91,15 +82,4 @@ function closingQuote(body: Buffer, open: number, mostBytes: number): number {
     if (backslashes % 2 === 0) return close
   }
   return body.length
-}
-
-/** Null where it holds an escape other than `\/`, which some languages write for each slash of their base64. */
-function unescaped(content: Buffer): Buffer | null {
-  const out = Buffer.allocUnsafeSlow(content.length)
-  let to = 0
-  for (let from = 0; from < content.length; from++) {
-    if (content[from] === BACKSLASH && content[++from] !== SLASH) return null
-    out[to++] = content[from]!
-  }
-  return out.subarray(0, to)
 }

@@ -13,7 +13,7 @@ export interface Observation extends Observed {
   /** The endpoint's id; `unknown` for an address that is none of ours. */
   endpoint: string
   method: string
-  /** Safe to write down: without the query, and of an address that is none of ours the digest alone. */
+  /** Safe to write down: as the endpoint describes it, so that nobody is named; of an address that is none of ours the digest alone. */
   path: string
   /** The caller, where it is known. */
   tenantId: string | undefined

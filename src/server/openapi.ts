@@ -30,6 +30,7 @@ const BODY_ERRORS: ErrorCode[] = [
   'deadline_exceeded',
 ]
 const IDEMPOTENCY_ERRORS: ErrorCode[] = ['idempotency_in_progress', 'idempotency_key_reused']
+const ABOUT_USERS = new Set<EndpointDescription['id']>(['enroll', 'verify', 'delete', 'get_user'])
 const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 
 export function buildOpenApi(descriptions: EndpointDescription[], version: string): Json {
@@ -64,7 +65,7 @@ export function buildOpenApi(descriptions: EndpointDescription[], version: strin
       ],
       security: [{ apiKey: [] }],
       tags: [
-        { name: 'biometrics', description: 'Enrol, verify and erase users.' },
+        { name: 'biometrics', description: 'Enrol, verify, look up and erase users.' },
         { name: 'service', description: 'Keys and status.' },
       ],
       paths,
@@ -123,17 +124,12 @@ function operation(endpoint: EndpointDescription): Json {
   }
   return {
     operationId: endpoint.id,
-    tags: [endpoint.usesEngine || endpoint.id === 'delete' ? 'biometrics' : 'service'],
+    tags: [ABOUT_USERS.has(endpoint.id) ? 'biometrics' : 'service'],
     summary: endpoint.summary,
     description: endpoint.description,
     parameters: [
-      ...Object.entries(endpoint.query ?? {}).map(([name, { schema, description }]) => ({
-        name,
-        in: 'query',
-        required: false,
-        description,
-        schema,
-      })),
+      ...parameters('path', endpoint.pathParameters),
+      ...parameters('query', endpoint.query),
       ...(endpoint.idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       ...(endpoint.id === 'verify' ? [{ $ref: '#/components/parameters/SigningKeyId' }] : []),
       { $ref: '#/components/parameters/ClientRequestId' },
@@ -148,6 +144,16 @@ function operation(endpoint: EndpointDescription): Json {
       : {}),
     responses,
   }
+}
+
+function parameters(place: 'path' | 'query', described: EndpointDescription['query'] = {}): Json[] {
+  return Object.entries(described).map(([name, { schema, description }]) => ({
+    name,
+    in: place,
+    required: place === 'path',
+    description,
+    schema,
+  }))
 }
 
 function answer({ description, schema }: EndpointDescription['success']): Json {

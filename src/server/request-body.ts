@@ -92,7 +92,7 @@ export class RequestBody {
   }
 
   abort(): void {
-    this.fail(new Error('the exchange ended before the body was complete'))
+    if (this.isExpected) this.fail(new Error('the exchange ended before the body was complete'))
   }
 
   /** The request has its answer and nobody reads the body any more: its memory goes now, not when it is collected. */

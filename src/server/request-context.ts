@@ -1,7 +1,7 @@
 /** What is known of a request while it is on its way, filled in stage by stage. */
 import type { Timings } from '../v1/stages.js'
 import type { Identity } from './recent-callers.js'
-import type { Route } from './router.js'
+import type { Destination } from './router.js'
 import type { RequestTrace } from './tracing.js'
 
 export interface RequestContext {
@@ -10,7 +10,7 @@ export interface RequestContext {
   readonly startedMs: number
   readonly timings: Timings
   /** Undefined for an address that is none of ours. */
-  readonly route: Route | undefined
+  readonly destination: Destination | undefined
   readonly trace: RequestTrace | undefined
   /** Of the reply, beside those that every reply has. */
   readonly headers: Record<string, string>

@@ -1,5 +1,5 @@
 /** Tells of a request when it is answered: one observation for metrics, charts and trace, and its line in the log. */
-import { createHash } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Environment } from '../config.js'
 import type { Answer } from './answer.js'
@@ -32,7 +32,7 @@ export class RequestRecorder {
 
   private observation(
     request: IncomingRequest,
-    { requestId, timings, identity, route }: RequestContext,
+    { requestId, timings, identity, destination }: RequestContext,
     { status, code, observed }: Answer,
     durationMs: number,
   ): Observation {
@@ -40,9 +40,9 @@ export class RequestRecorder {
       ...observed,
       requestId,
       environment: this.parts.environment,
-      endpoint: route?.endpoint.id ?? 'unknown',
+      endpoint: destination?.route?.endpoint.id ?? 'unknown',
       method: request.method,
-      path: route ? request.path : digestOf(request.path),
+      path: destination?.template ?? digestOf(request.path),
       tenantId: identity?.caller.tenant.id,
       signingKeyId: request.headers['x-svc-signing-key-id'],
       status,
@@ -76,7 +76,10 @@ export class RequestRecorder {
   }
 }
 
-/** A path that is none of ours may be anything, a pasted key included: its digest is enough to tell repeats. */
+/** Of this process: whoever reads the log cannot try out which user id a path held. */
+const DIGEST_KEY = randomBytes(32)
+
+/** A path that is none of ours may be anything, a pasted key or a user's id included: its digest is enough to tell repeats. */
 function digestOf(path: string): string {
-  return `unknown:${createHash('sha256').update(path).digest('hex').slice(0, 12)}`
+  return `unknown:${createHmac('sha256', DIGEST_KEY).update(path).digest('hex').slice(0, 12)}`
 }

@@ -1,8 +1,10 @@
-/** The table of contents of the API: every endpoint, in the order of the specification. */
+/** The table of contents of the API: every endpoint, in the order of the specification, then those beyond it. */
 import { deleteDescription, erase } from '../v1/delete.js'
 import type { Endpoint, EndpointDescription } from '../v1/endpoint.js'
 import { enroll, enrollDescription } from '../v1/enroll.js'
+import { getUser, getUserDescription } from '../v1/get-user.js'
 import { health, healthDescription } from '../v1/health.js'
+import { listAudit, listAuditDescription } from '../v1/list-audit.js'
 import { rotateSigning, rotateSigningDescription } from '../v1/rotate-signing.js'
 import type { Services } from '../v1/services.js'
 import { verify, verifyDescription } from '../v1/verify.js'
@@ -14,6 +16,8 @@ export const DESCRIPTIONS: EndpointDescription[] = [
   deleteDescription,
   healthDescription,
   rotateSigningDescription,
+  getUserDescription,
+  listAuditDescription,
 ]
 
 /** Where the OpenAPI document is served, without a key, on both APIs. */
@@ -27,5 +31,7 @@ export function endpoints(services: Services): Array<Endpoint<unknown>> {
     erase(services),
     health(services),
     rotateSigning(services),
+    getUser(services),
+    listAudit(services),
   ] as Array<Endpoint<never>> as Array<Endpoint<unknown>>
 }

@@ -136,6 +136,13 @@ const MIGRATIONS: string[] = [
   -- How often the working keys were changed: users' keys of a backup fit copies of their own generation alone.
   ALTER TABLE keyring ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
   `,
+  // When the last backup was made: one row at most.
+  `
+  CREATE TABLE last_backup (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    at INTEGER NOT NULL
+  ) STRICT;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */
@@ -156,7 +163,7 @@ export function assertOurs(database: Database): void {
   const version = schemaVersion(database)
   if (version > MIGRATIONS.length)
     throw new Error(
-      `it has schema ${version}, made by a newer Countersign; this one knows schema ${MIGRATIONS.length}.`,
+      `it has schema ${version}, made by a newer Countersign; this one knows schema ${MIGRATIONS.length}. Start the newer version again, or restore a backup from before the upgrade.`,
     )
 }
 

@@ -103,6 +103,7 @@ export function sqliteReader(database: Database): StoreReader {
     dashboardSession: database.prepare<[Buffer, number], SessionRecord>(
       `SELECT ${DASHBOARD_SESSION.fields} FROM dashboard_session WHERE hash = ? AND expires_at > ?`,
     ),
+    lastBackup: database.prepare<[], number>('SELECT at FROM last_backup').pluck(),
     tenantCount: database.prepare<[], number>('SELECT count(*) FROM tenant').pluck(),
     referenceCount: database
       .prepare<[Environment], number>(
@@ -138,6 +139,7 @@ export function sqliteReader(database: Database): StoreReader {
     recentAuditEntries: async (tenantId, before, limit) =>
       sql.recentAuditEntries.all(tenantId, before, limit),
     dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
+    lastBackupAt: async () => sql.lastBackup.get() ?? null,
     counts: async () => ({
       tenants: sql.tenantCount.get()!,
       references: {
@@ -212,6 +214,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
         'UPDATE idempotency SET sealed = @sealed WHERE scope = unhex(@id)',
       ),
     },
+    setLastBackup: database.prepare('INSERT OR REPLACE INTO last_backup (id, at) VALUES (1, ?)'),
     insertLoginLink: database.prepare(LOGIN_LINK.insert),
     takeLoginLink: database.prepare<[Buffer, number], LoginLinkRecord>(
       `DELETE FROM login_link WHERE hash = ? AND expires_at > ? RETURNING ${LOGIN_LINK.fields}`,
@@ -271,6 +274,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       sql.putSealed[kind].run(row)
       onErase()
     },
+    setLastBackup: async (at) => void sql.setLastBackup.run(at),
     insertLoginLink: async (link) => void sql.insertLoginLink.run(link),
     takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
     insertDashboardSession: async (session) => void sql.insertSession.run(session),

@@ -47,6 +47,8 @@ export interface StoreReader {
   /** Newest first, before the sequence `before` (exclusive). */
   recentAuditEntries(tenantId: string, before: number, limit: number): Promise<AuditRecord[]>
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
+  /** When `countersign backup` last ended well; null for never. */
+  lastBackupAt(): Promise<number | null>
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 
@@ -89,6 +91,7 @@ export interface StoreTransaction extends StoreReader {
   deleteKeyring(masterKeyId: string): Promise<void>
   /** Sealed anew; what stood there is overwritten, in the write-ahead log too. */
   putSealed(kind: SealedKind, row: SealedRow): Promise<void>
+  setLastBackup(at: number): Promise<void>
   insertLoginLink(link: LoginLinkRecord): Promise<void>
   /** Uses the link up; undefined when it is unknown, used or expired. */
   takeLoginLink(hash: Buffer, now: number): Promise<LoginLinkRecord | undefined>

@@ -1,5 +1,6 @@
 /** Replayed captures: the same image, or a nearly identical embedding, seen before for the user within 24 hours. */
 import { type Clock, DAY_MS } from '../clock.js'
+import { sha256 } from '../crypto/sha256.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { Subject, SubjectVault } from './subject-vault.js'
 
@@ -18,8 +19,10 @@ export interface Capture {
 }
 
 export interface CaptureMemory {
-  /** All that can be computed of the images before their embeddings, of this many dimensions, are there. */
-  digest(subject: Subject, images: Buffer[], dimensions: number): Buffer[]
+  /** What is to be known of the images; large ones are hashed elsewhere than on this thread. */
+  hash(images: Buffer[]): Promise<Buffer[]>
+  /** All that can be computed of the images' hashes before their embeddings, of this many dimensions, are there. */
+  digest(subject: Subject, hashes: Buffer[], dimensions: number): Buffer[]
   /** Whether a capture like this one was seen before, or is on its way in another request. */
   isReplay(subject: Subject, capture: Capture, call: { defer(cleanUp: () => void): void }): Promise<boolean>
   /** Remembers each image. */
@@ -40,9 +43,13 @@ export class StoredCaptures implements CaptureMemory {
 
   constructor(private readonly parts: StoredCapturesParts) {}
 
-  digest(subject: Subject, images: Buffer[], dimensions: number): Buffer[] {
+  hash(images: Buffer[]): Promise<Buffer[]> {
+    return Promise.all(images.map(sha256))
+  }
+
+  digest(subject: Subject, hashes: Buffer[], dimensions: number): Buffer[] {
     subject.captureTransform(dimensions)
-    return images.map((image) => this.parts.vault.captureDigest(subject, image))
+    return hashes.map((hash) => this.parts.vault.captureDigest(subject, hash))
   }
 
   async isReplay(
@@ -111,6 +118,7 @@ export class StoredCaptures implements CaptureMemory {
 
 /** Where no model looks at an image, nothing is remembered and nothing is a replay. */
 export const NO_CAPTURES: CaptureMemory = {
+  hash: async () => [],
   digest: () => [],
   isReplay: async () => false,
   remember: async () => {},

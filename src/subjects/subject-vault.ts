@@ -1,5 +1,5 @@
 /** Users and their references at rest: found by a keyed pseudonym, sealed under a data key of their own, lost for ever with that key. */
-import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import type { Environment } from '../config.js'
 import { prefixedId } from '../crypto/identifiers.js'
@@ -125,12 +125,18 @@ export class SubjectVault {
     return reference
   }
 
+  /** What a reference says beside its embedding, which stays closed. */
+  describeReference(
+    subject: Subject,
+    reference: ReferenceRecord,
+  ): Pick<ReferenceContent, 'views' | 'consent'> {
+    const { views = 1, consent } = unpack(open(subject.dataKey, reference.sealed, reference.id)).header
+    return { views, consent }
+  }
+
   openReference(subject: Subject, reference: ReferenceRecord): ReferenceContent {
-    const plaintext = open(subject.dataKey, reference.sealed, reference.id)
-    const headerEnd = 4 + plaintext.readUInt32LE(0)
-    const header = JSON.parse(plaintext.toString('utf8', 4, headerEnd)) as ReferenceHeader
+    const { header, bytes } = unpack(open(subject.dataKey, reference.sealed, reference.id))
     const { consent, transform, views = 1, weight = 1 } = header
-    const bytes = plaintext.subarray(headerEnd)
     // Made before there were transforms.
     if (transform === undefined)
       return { embedding: new Float32Array(aligned(bytes)), views, weight, consent }
@@ -139,10 +145,9 @@ export class SubjectVault {
     return { embedding: inverse.invert(stored), views, weight, consent }
   }
 
-  /** Digest of a capture, keyed by the user's data key: without it, not even the question "was it this image?" can be asked. */
-  captureDigest(subject: Subject, image: Uint8Array): Buffer {
-    const key = subkey(subject.dataKey, 'capture')
-    return createHmac('sha256', key).update(createHash('sha256').update(image).digest()).digest()
+  /** Digest of a capture, of which the SHA-256 is given, keyed by the user's data key: without it, not even the question "was it this image?" can be asked. */
+  captureDigest(subject: Subject, imageHash: Uint8Array): Buffer {
+    return createHmac('sha256', subkey(subject.dataKey, 'capture')).update(imageHash).digest()
   }
 
   /** How the audit log names what a user did: lost with the user's data key, before which nobody can guess at it. */
@@ -183,6 +188,12 @@ export class SubjectVault {
       return made
     }
   }
+}
+
+function unpack(plaintext: Buffer): { header: ReferenceHeader; bytes: Buffer } {
+  const headerEnd = 4 + plaintext.readUInt32LE(0)
+  const header = JSON.parse(plaintext.toString('utf8', 4, headerEnd)) as ReferenceHeader
+  return { header, bytes: plaintext.subarray(headerEnd) }
 }
 
 function pseudonym(dataKey: Buffer, userId: string): string {

@@ -38,7 +38,7 @@ export const deleteDescription: EndpointDescription = {
   maxBodyBytes: SMALL_BODY_BYTES,
   answersWithSecret: false,
   idempotent: false,
-  audited: true,
+  auditEvent: 'delete',
   answersWithoutStore: false,
 }
 

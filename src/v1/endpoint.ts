@@ -1,6 +1,8 @@
 /** What an endpoint is: its description, from which validation and the OpenAPI document are made, and its handler. */
+
 import type { TSchema } from 'typebox'
 import type { ErrorCode } from '../api-error.js'
+import type { AuditEventName } from '../audit/audit-events.js'
 import type { FlowShare } from '../biometrics/types.js'
 import type { Environment } from '../config.js'
 import type { ResponseOwner } from '../idempotency/idempotency.js'
@@ -70,10 +72,16 @@ export interface Outcome {
  */
 export type Commit = (tx: StoreTransaction) => Promise<Outcome>
 
+export interface Parameter {
+  schema: TSchema
+  description: string
+}
+
 export interface EndpointDescription {
   /** operationId in the OpenAPI document, name in logs and metrics. */
-  id: 'enroll' | 'verify' | 'delete' | 'health' | 'rotate_signing'
+  id: 'enroll' | 'verify' | 'delete' | 'health' | 'rotate_signing' | 'get_user' | 'list_audit'
   method: 'GET' | 'POST' | 'DELETE'
+  /** A segment in braces is a parameter: `/v1/users/{user_id}`. */
   path: string
   summary: string
   description: string
@@ -81,8 +89,10 @@ export interface EndpointDescription {
   body?: TSchema
   /** The body may be left out. */
   bodyOptional?: boolean
-  /** Query parameters, all strings. */
-  query?: Record<string, { schema: TSchema; description: string }>
+  /** Of the parameters in the path, by their names there: fields of the input. */
+  pathParameters?: Record<string, Parameter>
+  /** Fields of the input that may stand in the query: strings, or whole numbers where the schema says so. */
+  query?: Record<string, Parameter>
   success: { status: number; description: string; schema: TSchema }
   /** A second documented answer, such as a degraded health report or a dry run. */
   alternative?: { status: number; description: string; schema: TSchema }
@@ -96,8 +106,8 @@ export interface EndpointDescription {
   answersWithSecret: boolean
   /** Honours X-Svc-Idempotency-Key. */
   idempotent: boolean
-  /** Writes an audit entry in production. */
-  audited: boolean
+  /** Of the entry that it writes to the audit log in production; null where it writes none. */
+  auditEvent: AuditEventName | null
   /** Still answers callers of before, signed, when the database is gone. */
   answersWithoutStore: boolean
 }

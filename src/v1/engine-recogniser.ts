@@ -21,6 +21,8 @@ import type {
 export class EngineRecogniser implements Recogniser {
   readonly model: string
   readonly checksLiveness: boolean
+  /** By the rate asked for: the few that the installation and its tenants have, each worked out from the whole calibration. */
+  private readonly operatingPoints = new Map<number, OperatingPoint>()
 
   constructor(private readonly engine: Engine) {
     this.model = engine.pack.modelId
@@ -28,9 +30,14 @@ export class EngineRecogniser implements Recogniser {
   }
 
   operatingPoint(asked: number): OperatingPoint {
-    const { pack } = this.engine
-    const { threshold, fmr, basis } = thresholdForFmr(pack, asked)
-    return { threshold, fmr, basis, grade: gradeOf(pack, asked).grade }
+    let point = this.operatingPoints.get(asked)
+    if (!point) {
+      const { pack } = this.engine
+      const { threshold, fmr, basis } = thresholdForFmr(pack, asked)
+      point = { threshold, fmr, basis, grade: gradeOf(pack, asked).grade }
+      this.operatingPoints.set(asked, point)
+    }
+    return point
   }
 
   /** How alike two embeddings are, on the scale of thresholds. */

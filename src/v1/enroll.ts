@@ -4,7 +4,15 @@ import { ApiError } from '../api-error.js'
 import type { Commit, Endpoint, EndpointDescription, Outcome } from './endpoint.js'
 import { assessmentOf, Enrolment } from './enrolment.js'
 import { decodeImages } from './images.js'
-import { enrolmentQuality, exactlyOneImageField, imageFields, liveness, time, userId } from './schemas.js'
+import {
+  consent,
+  enrolmentQuality,
+  exactlyOneImageField,
+  imageFields,
+  liveness,
+  time,
+  userId,
+} from './schemas.js'
 import type { Services } from './services.js'
 
 const body = Type.Object(
@@ -31,19 +39,7 @@ const body = Type.Object(
           'Assess the photos and store nothing: 200 instead of 201. Photos that an enrolment would refuse for their quality are told of in `quality.images`. Whether the user is enrolled makes no difference.',
       }),
     ),
-    consent: Type.Optional(
-      Type.Object(
-        {
-          id: Type.String({
-            minLength: 1,
-            maxLength: 256,
-            description: 'Where the customer keeps the consent.',
-          }),
-          at: time('When the consent was given.'),
-        },
-        { additionalProperties: false, description: 'Recorded with the reference.' },
-      ),
-    ),
+    consent: Type.Optional(consent),
   },
   { additionalProperties: false, ...exactlyOneImageField },
 )
@@ -92,14 +88,14 @@ export const enrollDescription: EndpointDescription = {
   usesEngine: true,
   answersWithSecret: false,
   idempotent: true,
-  audited: true,
+  auditEvent: 'enroll',
   answersWithoutStore: false,
 }
 
 type Input = Static<typeof body>
 
 export function enroll(services: Services): Endpoint<Input> {
-  const { vault, store, recogniser } = services
+  const { vault, store, recogniser, captures } = services
   const enrolment = new Enrolment(services)
   return {
     ...enrollDescription,
@@ -109,7 +105,7 @@ export function enroll(services: Services): Endpoint<Input> {
         throw new ApiError('invalid_request', {
           details: [{ path: 'add', issue: 'give either `add` or `replace`' }],
         })
-      const images = decodeImages(input)
+      const images = await decodeImages(input)
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
       call.lookup = lookup
       // Asked before the engine works for nothing, and again in the transaction, which decides.
@@ -118,7 +114,7 @@ export function enroll(services: Services): Endpoint<Input> {
         const existing = await vault.find(store.read, lookup, input.user_id)
         if (existing?.reference && !input.replace) throw new ApiError('already_enrolled')
       }
-      const enrolled = await recogniser.enrol({
+      const enrolling = recogniser.enrol({
         userId: input.user_id,
         images,
         input,
@@ -127,6 +123,8 @@ export function enroll(services: Services): Endpoint<Input> {
         signal: call.signal,
         share: call.share,
       })
+      // Before the transaction, which holds the database's lock; and while the engine computes.
+      const [enrolled, hashes] = await Promise.all([enrolling, captures.hash(images)])
       Object.assign(call.timings, enrolled.timingsMs)
       if (input.dry_run)
         return {
@@ -135,7 +133,7 @@ export function enroll(services: Services): Endpoint<Input> {
           owner: { lookup, subject: null },
           audit: { model: recogniser.model, dry_run: true },
         }
-      const capture = { call, lookup, images, enrolled }
+      const capture = { call, lookup, hashes, views: images.length, enrolled }
       return (tx) => (input.add ? enrolment.add(tx, capture) : enrolment.store(tx, capture))
     },
   }

@@ -19,7 +19,9 @@ type EnrolCall = Call<ImageInput & { user_id: string; replace?: boolean; consent
 interface Photos {
   call: EnrolCall
   lookup: Buffer
-  images: Buffer[]
+  /** As the memory of captures has them. */
+  hashes: Buffer[]
+  views: number
   enrolled: Enrolled
 }
 
@@ -45,7 +47,7 @@ export class Enrolment {
   /** @throws ApiError already_enrolled */
   async store(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
     const { vault } = this.services
-    const { call, lookup, images, enrolled } = photos
+    const { call, lookup, views, enrolled } = photos
     const { input, tenant, environment } = call
     const found = await vault.find(tx, lookup, input.user_id)
     if (found?.reference && !input.replace) throw new ApiError('already_enrolled')
@@ -54,7 +56,7 @@ export class Enrolment {
     else await tx.insertSubject(subject.record)
     const { reference: embedding, weight } = enrolled
     return this.put(tx, photos, subject, {
-      reference: { embedding, weight, views: images.length },
+      reference: { embedding, weight, views },
       consent: input.consent ?? null,
       audit: { replaced: Boolean(found?.reference) },
     })
@@ -110,7 +112,7 @@ export class Enrolment {
 
   private async put(
     tx: StoreTransaction,
-    { call, lookup, images, enrolled }: Photos,
+    { call, lookup, hashes, enrolled }: Photos,
     subject: Subject,
     parts: { reference: FusedReference; consent: Consent | null; audit: Record<string, unknown> },
   ): Promise<Outcome> {
@@ -119,7 +121,7 @@ export class Enrolment {
     const { model } = recogniser
     const record = await vault.putReference(tx, subject, model, { ...reference, consent })
     await captures.remember(tx, subject, {
-      digests: captures.digest(subject, images, reference.embedding.length),
+      digests: captures.digest(subject, hashes, reference.embedding.length),
       embeddings: embeddingsByImage(enrolled.samples),
     })
     return {

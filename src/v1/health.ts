@@ -59,7 +59,7 @@ export const healthDescription: EndpointDescription = {
   maxBodyBytes: SMALL_BODY_BYTES,
   answersWithSecret: false,
   idempotent: false,
-  audited: false,
+  auditEvent: null,
   answersWithoutStore: true,
 }
 

@@ -1,9 +1,9 @@
 /** The images of a request: from base64 text to bytes, strictly. */
-
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ApiError, type ErrorDetail } from '../api-error.js'
-import { kernels } from '../biometrics/kernels/kernels.js'
+import { decodeBase64Text } from './base64-text.js'
 
-/** Base64 as a string or, where the body was not turned into one, as the bytes of the text. */
+/** Base64 as a string or, where the body was not turned into one, as the bytes between the quotes, escapes included. */
 type Base64 = string | Uint8Array
 
 export interface ImageInput {
@@ -20,28 +20,32 @@ export function imagePath({ image }: ImageInput, index: number): string {
  * The image files, in the order given.
  * @throws ApiError invalid_request when neither or both fields are there, or the base64 is wrong
  */
-export function decodeImages({ image, images }: ImageInput): Buffer[] {
+export async function decodeImages({ image, images }: ImageInput): Promise<Buffer[]> {
   if ((image === undefined) === (images === undefined))
     throw invalid([{ path: 'image', issue: 'give either `image` or `images`' }])
-  if (image !== undefined) return [decodeImage(image, 'image')]
-  return images!.map((text, index) => decodeImage(text, `images.${index}`))
+  if (image !== undefined) return [await decodeImage(image, 'image')]
+  const decoded: Buffer[] = []
+  for (const [index, text] of images!.entries()) decoded.push(await decodeImage(text, `images.${index}`))
+  return decoded
 }
 
-const DATA_PREFIX = Buffer.from('data:')
-const PADDING = '='.charCodeAt(0)
+const DATA_PREFIX = 'data:'
 
-function decodeImage(base64: Base64, path: string): Buffer {
-  const text = typeof base64 === 'string' ? Buffer.from(base64) : base64
-  if (DATA_PREFIX.equals(text.subarray(0, DATA_PREFIX.length)))
+async function decodeImage(text: Base64, path: string): Promise<Buffer> {
+  if (Buffer.from(text.slice(0, DATA_PREFIX.length)).toString() === DATA_PREFIX)
     throw invalid([{ path, issue: 'must be base64 alone, without a `data:` prefix' }])
-  // A buffer of its own and of the exact size: it travels to a worker as it is, without its neighbours.
-  const padding = text.at(-1) !== PADDING ? 0 : text.at(-2) !== PADDING ? 1 : 2
-  const bytes = Buffer.allocUnsafeSlow(Math.ceil(text.length / 4) * 3 - padding)
-  if (kernels.decodeBase64(text, bytes) !== bytes.length)
+  const decoding = decodeBase64Text(text)
+  let step = decoding.next()
+  // Whoever waits has a turn before the next slice.
+  while (!step.done) {
+    await nextTurn()
+    step = decoding.next()
+  }
+  if (!step.value)
     throw invalid([
       { path, issue: 'must be base64 with padding and without line breaks (RFC 4648, section 4)' },
     ])
-  return bytes
+  return step.value
 }
 
 function invalid(details: ErrorDetail[]): ApiError {

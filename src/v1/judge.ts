@@ -102,8 +102,11 @@ export class Judge {
       threshold,
     )
     // Here and not when they are needed: meanwhile the engine computes.
-    const digests = subject && reference ? captures.digest(subject, images, reference.length) : []
-    const comparison = await comparing
+    const digesting =
+      subject && reference
+        ? captures.hash(images).then((hashes) => captures.digest(subject, hashes, reference.length))
+        : []
+    const [comparison, digests] = await Promise.all([comparing, digesting])
     Object.assign(call.timings, comparison.timingsMs)
     const capture = { digests, embeddings: embeddingsByImage(comparison.samples) }
     const replaySuspected =

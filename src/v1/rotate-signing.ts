@@ -45,7 +45,7 @@ export const rotateSigningDescription: EndpointDescription = {
   maxBodyBytes: SMALL_BODY_BYTES,
   answersWithSecret: true,
   idempotent: true,
-  audited: true,
+  auditEvent: 'rotate_signing',
   answersWithoutStore: false,
 }
 

@@ -40,6 +40,18 @@ export const exactlyOneImageField = { oneOf: [{ required: ['image'] }, { require
 
 export const time = (description: string) => Type.String({ format: 'date-time', description })
 
+export const consent = Type.Object(
+  {
+    id: Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: 'Where the customer keeps the consent.',
+    }),
+    at: time('When the consent was given.'),
+  },
+  { additionalProperties: false, description: 'Recorded with the reference.' },
+)
+
 export const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 const qualityFields = {

@@ -101,7 +101,7 @@ export const verifyDescription: EndpointDescription = {
   usesEngine: true,
   answersWithSecret: false,
   idempotent: true,
-  audited: true,
+  auditEvent: 'verify',
   answersWithoutStore: false,
 }
 
@@ -151,7 +151,7 @@ export function verify(services: Services): Endpoint<Input> {
     ...verifyDescription,
     async handle(call): Promise<Commit> {
       const { input, tenant, environment } = call
-      const images = decodeImages(input)
+      const images = await decodeImages(input)
       const action = canonicalAction(input.action)
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
       call.lookup = lookup

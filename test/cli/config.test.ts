@@ -1,9 +1,13 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { DAY_MS } from '../../src/clock.js'
 import { SETTINGS } from '../../src/config.js'
 import { type Workplace, workplace } from '../support/command.js'
+import { withDatabase } from '../support/database.js'
 
 let place: Workplace
 beforeEach(async () => {
@@ -150,6 +154,95 @@ describe('config check', () => {
     expect(findings).toContainEqual(
       expect.objectContaining({ check: 'TLS', status: 'problem', detail: mismatch }),
     )
+  })
+
+  /** What config check and doctor find, which is the same. */
+  async function find(env: Record<string, string>, check: string) {
+    const checked = await place.run(['config', 'check', '--json'], env)
+    const { findings } = (await place.run(['doctor', '--json'], env)).json
+    const finding = findings.find((one: { check: string }) => one.check === check)
+    return { code: checked.code, ...checked.json, finding }
+  }
+
+  it('tells an address that another program has, and one that is given twice, as doctor does', async () => {
+    const stranger = createServer().listen(0, '127.0.0.1')
+    try {
+      await once(stranger, 'listening')
+      const taken = `127.0.0.1:${(stranger.address() as AddressInfo).port}`
+      const { code, problems, finding } = await find(
+        { COUNTERSIGN_SANDBOX_LISTEN: taken, COUNTERSIGN_METRICS_LISTEN: taken },
+        'addresses',
+      )
+      expect({ code, problems }).toEqual({
+        code: 1,
+        problems: [
+          `${taken} (COUNTERSIGN_SANDBOX_LISTEN) is in use by another program.`,
+          `COUNTERSIGN_METRICS_LISTEN and COUNTERSIGN_SANDBOX_LISTEN are both ${taken}.`,
+        ],
+      })
+      expect(finding).toMatchObject({ status: 'problem', detail: problems.join(' ') })
+    } finally {
+      stranger.close()
+    }
+    const absent = await find({ COUNTERSIGN_ADMIN_LISTEN: '192.0.2.1:8082' }, 'addresses')
+    expect(absent.problems).toEqual([
+      expect.stringMatching(/^Cannot listen on 192\.0\.2\.1:8082 \(COUNTERSIGN_ADMIN_LISTEN\)/),
+    ])
+  })
+
+  it('finds the addresses sound on which the service runs already', async () => {
+    const server = await place.serve()
+    const env = {
+      COUNTERSIGN_PRODUCTION_LISTEN: new URL(server.production).host,
+      COUNTERSIGN_SANDBOX_LISTEN: new URL(server.sandbox).host,
+      COUNTERSIGN_ADMIN_LISTEN: new URL(server.admin).host,
+    }
+    const { code, problems, warnings, finding } = await find(env, 'addresses')
+    expect({ code, problems, warnings }).toEqual({ code: 0, problems: [], warnings: [] })
+    expect(finding).toMatchObject({ status: 'ok', detail: 'a Countersign listens there' })
+  })
+
+  it('runs the key command, and tells what is wrong with it, as doctor does', async () => {
+    const run = (command: string) => find({ COUNTERSIGN_MASTER_KEY_COMMAND: command }, 'key command')
+    for (const [command, message] of [
+      ['exit 3', 'COUNTERSIGN_MASTER_KEY_COMMAND failed (exit code 3).'],
+      ['echo short', expect.stringContaining('is not 32 bytes of base64')],
+    ] as const) {
+      const { code, problems, finding } = await run(command)
+      expect({ code, problems }).toEqual({ code: 1, problems: [message] })
+      expect(finding).toMatchObject({ status: 'problem', detail: message })
+    }
+    const sound = await run(`echo ${MASTER_KEY}`)
+    expect(sound).toMatchObject({ code: 0, problems: [], finding: { status: 'ok' } })
+    expect(JSON.stringify(sound)).not.toContain(MASTER_KEY)
+  })
+
+  it('tells a database that cannot be written, as doctor does', async () => {
+    await writeFile(place.path('file'), '')
+    const env = { COUNTERSIGN_DATABASE: `sqlite:${place.path('file', 'countersign.db')}` }
+    const { code, problems } = await find(env, 'disk')
+    expect(code).toBe(1)
+    expect(problems).toEqual([expect.stringMatching(/file is not writable: /)])
+  })
+
+  it('warns of a backup that is overdue, as doctor does', async () => {
+    await place.run(['tenant', 'create', 'acme'])
+    const age = (sql: string) =>
+      withDatabase(place, (database) => database.prepare(sql).run(Date.now() - 3 * DAY_MS))
+    expect(await find({}, 'backups')).toMatchObject({ warnings: [], finding: { status: 'ok' } })
+    age('UPDATE tenant SET created_at = ?')
+    const never = `No backup of ${place.path('countersign.db')} was made yet: countersign backup <file>.`
+    expect(await find({}, 'backups')).toMatchObject({
+      code: 0,
+      warnings: [never],
+      finding: { status: 'warning', detail: never },
+    })
+    expect((await place.run(['backup', place.path('copy.db')])).code).toBe(0)
+    expect(await find({}, 'backups')).toMatchObject({ warnings: [], finding: { status: 'ok' } })
+    age('UPDATE last_backup SET at = ?')
+    expect((await find({}, 'backups')).warnings).toEqual([
+      `The last backup of ${place.path('countersign.db')} is 3 days old.`,
+    ])
   })
 
   it('warns of files with secrets that everybody may open, and ends with 0', async () => {

@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Workplace, workplace } from '../support/command.js'
 import { face, groupPhoto, landscape, REPHOTOGRAPHED } from '../support/faces.js'
@@ -47,6 +48,32 @@ describe('evaluate', () => {
         .refused
     expect(await refused()).toEqual({ 'group.jpg': 'multiple_faces' })
     expect(await refused('--largest-face')).toEqual({})
+    expect(await refused('--face', 'largest')).toEqual({})
+  })
+
+  it('takes the face nearest the centre where it is asked to', async () => {
+    // Ada large at the edge, Grace small in the middle.
+    const [large, small] = [
+      await sharp(await face('ada'))
+        .resize(420)
+        .toBuffer(),
+      await sharp(await face('grace'))
+        .resize(240)
+        .toBuffer(),
+    ]
+    const { height } = await sharp(large).metadata()
+    const background = { width: 1400, height: height!, channels: 3, background: '#777' } as const
+    await sharp({ create: background })
+      .composite([
+        { input: large, left: 0, top: 0 },
+        { input: small, left: 580, top: Math.round(height! / 2 - 120) },
+      ])
+      .jpeg()
+      .toFile(place.path('both.jpg'))
+    const lines = ['grace.jpg,both.jpg,1', 'grace.jpg,ada.jpg,0']
+    const misses = async (which: string) => (await evaluate(lines, '--face', which)).json.configured.misses
+    expect(await misses('centre')).toBe(0)
+    expect(await misses('largest')).toBe(1)
   })
 
   it('says which file it cannot read', async () => {
@@ -127,6 +154,7 @@ describe('evaluate, with a folder of people', () => {
   })
 
   it('keeps embeddings for the owner alone, and computes none of them twice', async () => {
+    await rm(place.path('evaluations'), { recursive: true })
     const first = await place.run(['evaluate', people(), '--impostors', 'all', '--json'])
     const [name] = await readdir(place.path('evaluations'))
     const cache = place.path('evaluations', name!)
@@ -151,6 +179,54 @@ describe('evaluate, with a folder of people', () => {
   it('refuses a report of a kind that it does not write, before it measures', async () => {
     const { error } = await place.run(['evaluate', people(), '--report', 'x.pdf', '--json'])
     expect(error).toMatchObject({ code: 'unknown_report_format' })
+  })
+})
+
+describe('the line for programs', () => {
+  const point = {
+    fmr: 1e-4,
+    threshold: 0.782753,
+    measured_fmr: expect.any(Number),
+    measured_fmr_ci95: [expect.any(Number), expect.any(Number)],
+    measured_fnmr: expect.any(Number),
+  }
+  const line = {
+    pack: 'baseline@1.0.0',
+    photos: expect.any(Number),
+    people: expect.any(Number),
+    genuine_pairs: expect.any(Number),
+    impostor_pairs: expect.any(Number),
+    failed_to_acquire: expect.any(Number),
+    eer: expect.any(Number),
+    configured: expect.objectContaining(point),
+    groups: [],
+    model: 'baseline@1.0.0',
+    points: expect.any(Array),
+    refused: expect.any(Object),
+    balanced_accuracy: expect.any(Number),
+  }
+
+  it.each(['a folder of people', 'a file of pairs'])('is the last and the only one, of %s', async (kind) => {
+    const { code, stdout } = kind.startsWith('a folder')
+      ? await place.run(['evaluate', place.path('people'), '--json'])
+      : await evaluate(['ada.jpg,adaToday.jpg,1', 'ada.jpg,grace.jpg,0'])
+    expect(code).toBe(0)
+    expect(stdout.endsWith('}\n')).toBe(true)
+    expect(stdout.trimEnd().split('\n')).toHaveLength(1)
+    expect(JSON.parse(stdout)).toEqual(expect.objectContaining(line))
+  })
+
+  it('names groups one by one', async () => {
+    const { stdout } = await place.run([
+      'evaluate',
+      place.path('people'),
+      '--groups',
+      place.path('people.csv'),
+      '--json',
+    ])
+    expect(JSON.parse(stdout).groups).toContainEqual(
+      expect.objectContaining({ label: 'eyes', group: 'blue', people: 2, measured_fmr: 0 }),
+    )
   })
 })
 

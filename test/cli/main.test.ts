@@ -27,6 +27,9 @@ const COMMANDS = [
   'tenant revoke-key',
   'tenant reissue-key',
   'tenant rotate-signing',
+  'user',
+  'user show',
+  'user unlock',
   'compare',
   'evaluate',
   'jwt',
@@ -85,7 +88,7 @@ describe('--help', () => {
         .filter((name) => !name.endsWith('help') && !name.startsWith('countersign'))
     }
     const names: string[] = []
-    for (const group of [[], ['tenant'], ['models'], ['audit'], ['keys'], ['config']])
+    for (const group of [[], ['tenant'], ['user'], ['models'], ['audit'], ['keys'], ['config']])
       names.push(...(await listed(group)))
     expect(names.sort()).toEqual(COMMANDS.filter(Boolean).sort())
   })

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadOperatorPassword } from '../../src/dashboard/operator-password.js'
 import { packageFile } from '../../src/package-root.js'
 import { type Workplace, workplace } from '../support/command.js'
+import { withDatabase } from '../support/database.js'
 
 let place: Workplace
 beforeEach(async () => {
@@ -37,6 +38,42 @@ describe('operator-password', () => {
     const people = await place.run(['operator-password', '--generate'])
     const [, password] = /\n {2}(\S+)\n/.exec(people.stderr)!
     expect(await opens(people.stdout.trim(), password!)).toBe(true)
+  })
+
+  it('resets it for a running service, ends the sessions with the old one, and says so in every log', async () => {
+    await place.run(['tenant', 'create', 'acme'])
+    const { admin, stderr } = await place.serve()
+    const [, old] = /shown only now:\n\n {2}(\S+)\n/.exec(stderr())!
+    const signIn = (password: string) =>
+      fetch(`${admin}/api/session`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Origin: admin },
+        body: JSON.stringify({ password }),
+      })
+    const cookie = (await signIn(old!)).headers.get('set-cookie')!.split(';')[0]!
+    const session = () => fetch(`${admin}/api/session`, { headers: { Cookie: cookie } })
+    expect((await session()).status).toBe(200)
+    const { code, stdout } = await place.run(['operator-password', '--reset'])
+    expect(code).toBe(0)
+    expect((await session()).status).toBe(401)
+    expect((await signIn(old!)).status).toBe(401)
+    expect((await signIn(stdout.trim())).status).toBe(201)
+    const entries = withDatabase(place, (database) =>
+      database.prepare<[], string>('SELECT entry FROM audit').pluck().all(),
+    )
+    expect(entries.map((entry) => JSON.parse(entry))).toMatchObject([
+      { event: 'operator_password_reset', actor: 'operator' },
+    ])
+    expect((await place.run(['audit', 'verify'])).code).toBe(0)
+  })
+
+  it('refuses to reset what the environment gives, and what no start has made', async () => {
+    const early = await place.run(['operator-password', '--reset', '--json'])
+    expect({ code: early.code, error: early.error.code }).toEqual({ code: 1, error: 'database_missing' })
+    await place.run(['tenant', 'create', 'acme'])
+    const env = { COUNTERSIGN_OPERATOR_PASSWORD: 'correct horse' }
+    const given = await place.run(['operator-password', '--reset', '--json'], env)
+    expect({ code: given.code, error: given.error.code }).toEqual({ code: 1, error: 'invalid_configuration' })
   })
 
   for (const [what, input] of [

@@ -5,9 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'v
 import { type Workplace, workplace } from '../support/command.js'
 import { signIn } from '../support/dashboard.js'
 import { writeBroughtPack, writeCalibration } from '../support/packs.js'
-import { startService } from '../support/service.js'
+import { OPERATOR_PASSWORD, startService } from '../support/service.js'
 
-const PASSWORD = 'a password for the tests'
 /** Nothing is accepted. */
 const STRICT = { COUNTERSIGN_ACCEPT_PACK: '' }
 
@@ -60,10 +59,10 @@ describe('a pack that was measured on people enough', () => {
   })
 
   it('serves unasked, and its contracts are held to what it reaches', async () => {
-    const running = await startService({ ...env, COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD })
+    const running = await startService(env)
     try {
       expect(running.service.gradeWarning).toBeNull()
-      const operator = await signIn(running, { password: PASSWORD })
+      const operator = await signIn(running, { password: OPERATOR_PASSWORD })
       const refusal = { status: 400, body: { error: 'invalid_request', code: 'fmr_not_reached' } }
       expect(await operator.call('POST', '/tenants', { name: 'a', fmr: 1e-6 })).toMatchObject(refusal)
       expect((await operator.call('GET', '/tenants')).body.tenants).toEqual([])

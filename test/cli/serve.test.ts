@@ -29,6 +29,14 @@ function addressesOf({ production, sandbox, admin }: ServerProcess): Record<stri
   }
 }
 
+function signIn(admin: string, password: string): Promise<Response> {
+  return fetch(`${admin}/api/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: admin },
+    body: JSON.stringify({ password }),
+  })
+}
+
 describe('serve', () => {
   let home: Workplace
   let server: ServerProcess
@@ -71,47 +79,53 @@ describe('serve', () => {
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
   })
 
+  it('has made no password where it fails, and shows the one that holds when it does not', async () => {
+    const taken = addressesOf(server)
+    expect((await place.spawn(['serve'], taken)).code).toBe(1)
+    expect(existsSync(place.path('operator.password'))).toBe(false)
+    const { admin, stderr } = await place.serve()
+    const [, password] = /shown only now:\n\n {2}(\S+)\n/.exec(stderr())!
+    expect((await signIn(admin, password!)).status).toBe(201)
+  })
+
   it('says which HTTP server serves, and why', async () => {
     const { description } = await chooseTransport('auto')
     expect(server.stderr()).toContain(`\n  HTTP        ${description}\n`)
-    const other = await place.serve([], {
-      COUNTERSIGN_HTTP: 'node',
-      COUNTERSIGN_DATA_DIR: place.path('other'),
-    })
-    expect(other.stderr()).toContain(
-      `\n  HTTP        node:http of ${process.version} (COUNTERSIGN_HTTP=node)\n`,
-    )
   })
 })
 
 describe('serve', () => {
-  it('writes its log as JSON lines on stdout, and for people on stderr alone', async () => {
-    const server = await place.serve()
-    await fetch(`${server.production}/v1/health`)
-    server.signal('SIGTERM')
-    await server.exited
-    const lines = server.stdout().trimEnd().split('\n')
-    expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['request', 'stopping', 'stopped'])
-  })
-
-  it('says that a folder or database from before is open to every user of the machine', async () => {
-    const first = await place.serve()
-    first.signal('SIGTERM')
-    await first.exited
-    chmodSync(place.path('countersign.db'), 0o644)
-    const second = await place.serve()
-    expect(second.stderr()).toContain(
-      `warning: ${place.path('countersign.db')} holds users' data and is open to every user here (mode 644).`,
-    )
-  })
-
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    it(`ends with 0 on ${signal}`, async () => {
-      const server = await place.serve()
+  describe.each(['SIGTERM', 'SIGINT'] as const)('that %s ends', (signal) => {
+    let home: Workplace
+    let server: ServerProcess
+    beforeAll(async () => {
+      home = await workplace()
+      // As an earlier release left it.
+      await home.run(['tenant', 'create', 'acme'])
+      chmodSync(home.path('countersign.db'), 0o644)
+      server = await home.serve()
+      await fetch(`${server.production}/v1/health`)
       server.signal(signal)
+      await server.exited
+    })
+    afterAll(() => home?.dispose())
+
+    it('ends with 0, and listens no more', async () => {
       expect(await server.exited).toEqual({ code: 0, signal: null })
       await expect(fetch(`${server.production}/v1/health`)).rejects.toThrow()
     })
+
+    it('has written its log as JSON lines on stdout, and for people on stderr alone', () => {
+      const lines = server.stdout().trimEnd().split('\n')
+      expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['request', 'stopping', 'stopped'])
+    })
+
+    it('has said that a folder or database from before is open to every user of the machine', () => {
+      expect(server.stderr()).toContain(
+        `warning: ${home.path('countersign.db')} holds users' data and is open to every user here (mode 644).`,
+      )
+    })
+  })
 
   it('heeds a SIGTERM that comes while it starts', async () => {
     const server = place.launch()
@@ -188,19 +202,19 @@ describe('serve', () => {
   it('takes its settings and secrets from files, and warns of those that everybody may read', async () => {
     const [settings, secret] = [place.path('countersign.env'), place.path('operator')]
     await writeFile(secret, 'correct horse battery\n', { mode: 0o644 })
-    await writeFile(settings, `COUNTERSIGN_OPERATOR_PASSWORD_FILE="${secret}" # as mounted\n`)
+    await writeFile(
+      settings,
+      `COUNTERSIGN_OPERATOR_PASSWORD_FILE="${secret}" # as mounted\nCOUNTERSIGN_HTTP=node\n`,
+    )
     const server = await place.serve(['--config', settings])
+    expect(server.stderr()).toContain(
+      `\n  HTTP        node:http of ${process.version} (COUNTERSIGN_HTTP=node)\n`,
+    )
     expect(server.stderr()).toContain(
       `warning: ${secret} holds a secret and is open to every user here (mode 644).`,
     )
-    const signIn = (password: string) =>
-      fetch(`${server.admin}/api/session`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', Origin: server.admin },
-        body: JSON.stringify({ password }),
-      })
-    expect((await signIn('correct horse battery')).status).toBe(201)
-    expect((await signIn('correct horse')).status).toBe(401)
+    expect((await signIn(server.admin, 'correct horse battery')).status).toBe(201)
+    expect((await signIn(server.admin, 'correct horse')).status).toBe(401)
   })
 
   const REFUSED: Array<[string, Record<string, string>, RegExp]> = [
@@ -238,20 +252,65 @@ describe('serve', () => {
 })
 
 describe('serve --demo', () => {
-  it('creates the tenant once and prints its keys once', async () => {
-    const first = await place.serve(['--demo'])
-    await first.told(/4\. Somebody else is rejected:[\s\S]*grace\.jpg/)
-    const key = /Sandbox key +(svc-sbx-\S+)/.exec(first.stderr())![1]!
-    expect(first.stderr()).toMatch(/Signing secret +svc-sec-\S+/)
-    expect((await apiClient(`${first.sandbox}/v1`, key).health()).status).toBe(200)
-    first.signal('SIGTERM')
-    await first.exited
+  describe('where nothing is', () => {
+    let home: Workplace
+    let server: ServerProcess
+    let key: string
+    beforeAll(async () => {
+      home = await workplace()
+      server = await home.serve(['--demo'])
+      await server.told(/4\. Somebody else is rejected:[\s\S]*grace\.jpg[\s\S]*\n/)
+      key = /Sandbox key +(svc-sbx-\S+)/.exec(server.stderr())![1]!
+    })
+    afterAll(() => home?.dispose())
 
-    const second = await place.serve(['--demo'])
-    await second.told('reissue-key')
-    expect(second.stderr()).not.toMatch(/svc-(sbx|prod|sec)-/)
-    expect((await place.run(['tenant', 'list', '--json'])).json).toHaveLength(1)
-    expect((await apiClient(`${second.sandbox}/v1`, key).health()).status).toBe(200)
+    it('creates a tenant and prints its keys', async () => {
+      expect(server.stderr()).toMatch(/Signing secret +svc-sec-\S+/)
+      expect((await apiClient(`${server.sandbox}/v1`, key).health()).status).toBe(200)
+    })
+
+    const shell = spawnSync('bash', ['-c', 'command -v curl base64']).status === 0
+    it.skipIf(!shell)('prints commands that do what it says, with photos of 150 kB too', async () => {
+      const calls = server
+        .stderr()
+        .split('\n\n')
+        .filter((block) => block.includes('curl -s'))
+      expect(calls).toHaveLength(4)
+      // Bytes behind the end of a JPEG are not looked at; an argument of so many would not be taken.
+      for (const photo of ['ada.jpg', 'ada-2.jpg', 'ada-3.jpg', 'ada-today.jpg', 'grace.jpg'])
+        appendFileSync(home.path('demo', photo), Buffer.alloc(150_000))
+      const run = async (call: string, production = '') => {
+        const { stdout } = await promisify(execFile)('bash', ['-c', `KEY=${production}\n${call}`])
+        return JSON.parse(stdout)
+      }
+      expect(await run(calls[0]!)).toMatchObject({ verdict: 'approved', production_key: 'issued' })
+      const { stdout: production } = await home.run(['tenant', 'production-key', 'demo'])
+      expect(await run(calls[1]!, production.trim())).toMatchObject({
+        status: 'enrolled',
+        quality: { views: 3 },
+      })
+      expect(await run(calls[2]!, production.trim())).toMatchObject({
+        verdict: 'approved',
+        replay: { suspected: false },
+      })
+      expect(await run(calls[3]!, production.trim())).toMatchObject({
+        verdict: 'rejected',
+        reason: 'no_match',
+      })
+    })
+
+    it('writes no key into the log or the database, and prints none when it is started again', async () => {
+      server.signal('SIGTERM')
+      await server.exited
+      expect(server.stdout()).not.toMatch(/svc-(sbx|prod|sec)-/)
+      expect(readFileSync(home.path('countersign.db')).includes('svc-')).toBe(false)
+
+      const second = await home.serve(['--demo'])
+      await second.told('reissue-key')
+      expect(second.stderr()).not.toMatch(/svc-(sbx|prod|sec)-/)
+      expect((await home.run(['tenant', 'list', '--json'])).json).toHaveLength(1)
+      expect((await apiClient(`${second.sandbox}/v1`, key).health()).status).toBe(200)
+    })
   })
 
   describe('where a tenant is', () => {
@@ -277,36 +336,4 @@ describe('serve --demo', () => {
       expect((await home.run(['tenant', 'reissue-key', name, '--type', 'sandbox'])).code).toBe(0)
     })
   })
-
-  const shell = spawnSync('bash', ['-c', 'command -v curl base64']).status === 0
-  it.skipIf(!shell)('prints commands that do what it says, with photos of 150 kB too', async () => {
-    const server = await place.serve(['--demo'])
-    await server.told(/4\. Somebody else is rejected:[\s\S]*grace\.jpg[\s\S]*\n/)
-    const calls = server
-      .stderr()
-      .split('\n\n')
-      .filter((block) => block.includes('curl -s'))
-    expect(calls).toHaveLength(4)
-    // Bytes behind the end of a JPEG are not looked at; an argument of so many would not be taken.
-    for (const photo of ['ada.jpg', 'ada-today.jpg', 'grace.jpg'])
-      appendFileSync(place.path('demo', photo), Buffer.alloc(150_000))
-    const run = async (call: string, key = '') => {
-      const { stdout } = await promisify(execFile)('bash', ['-c', `KEY=${key}\n${call}`])
-      return JSON.parse(stdout)
-    }
-    expect(await run(calls[0]!)).toMatchObject({ verdict: 'approved', production_key: 'issued' })
-    const { stdout: key } = await place.run(['tenant', 'production-key', 'demo'])
-    expect(await run(calls[1]!, key.trim())).toMatchObject({ status: 'enrolled' })
-    expect(await run(calls[2]!, key.trim())).toMatchObject({ verdict: 'approved' })
-    expect(await run(calls[3]!, key.trim())).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
-  })
-})
-
-it('the log of a run holds no key of the demo tenant', async () => {
-  const server = await place.serve(['--demo'])
-  await server.told(/Signing secret +svc-sec-/)
-  server.signal('SIGTERM')
-  await server.exited
-  expect(server.stdout()).not.toMatch(/svc-(sbx|prod|sec)-/)
-  expect(readFileSync(place.path('countersign.db')).includes('svc-')).toBe(false)
 })

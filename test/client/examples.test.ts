@@ -21,7 +21,8 @@ const GO_BUILD_MS = 120_000
 let running: TestService
 let tenant: TestTenant
 let folder: string
-let photos: [string, string]
+/** Three to enrol, and the one to verify. */
+let photos: [string, string, string, string]
 let env: NodeJS.ProcessEnv
 const { now } = Date
 
@@ -32,9 +33,15 @@ beforeAll(async () => {
   tenant = await running.tenant()
   const { key } = await running.production(tenant)
   folder = await mkdtemp(join(tmpdir(), 'countersign-examples-'))
-  photos = [join(folder, 'ada.jpg'), join(folder, 'ada-today.jpg')]
-  await writeFile(photos[0], await face('ada'))
-  await writeFile(photos[1], await face('adaToday'))
+  const enrolled = ['ada.jpg', 'ada-2.jpg', 'ada-3.jpg'] as const
+  photos = [
+    join(folder, enrolled[0]),
+    join(folder, enrolled[1]),
+    join(folder, enrolled[2]),
+    join(folder, 'ada-today.jpg'),
+  ]
+  for (const file of enrolled) await writeFile(join(folder, file), await face('ada'))
+  await writeFile(photos[3], await face('adaToday'))
   env = {
     ...process.env,
     CS_BASE_URL: running.service.url('production'),
@@ -123,7 +130,7 @@ it.skipIf(!hasShell)('the example in shell takes a photo longer than an argument
   const long = join(folder, 'long.jpg')
   // Bytes behind the end of a JPEG are not looked at.
   await writeFile(long, Buffer.concat([await face('ada'), Buffer.alloc(400_000)]))
-  const said = await lines('./step-up.sh', [long, photos[1]], 'shell')
+  const said = await lines('./step-up.sh', [long, photos[3]], 'shell')
   expect(words(said)).toEqual(DONE)
 })
 

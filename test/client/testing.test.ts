@@ -109,7 +109,9 @@ describe('answers as the sandbox does', () => {
         (client) => client.enroll({ user_id, image, add: true, replace: true }),
         (client) => client.enroll({ user_id, images: [image, image, image], replace: true }),
         (client) => client.verify({ user_id, images: [image], action }),
+        (client) => client.getUser(user_id),
         (client) => client.delete(user_id),
+        (client) => client.getUser(user_id),
         (client) => client.delete(user_id),
       ]
       for (const call of calls) {
@@ -121,6 +123,18 @@ describe('answers as the sandbox does', () => {
       }
     },
   )
+
+  it('to a question for the audit log, which the sandbox does not write', async () => {
+    const tenant = await running.tenant()
+    const real = new Countersign({
+      apiKey: tenant.sandboxKey,
+      baseUrl: running.service.url('sandbox'),
+      signingSecret: tenant.secret,
+      now: () => running.clock.now(),
+    })
+    for (const request of [{}, { after: '7', limit: 3, event: 'verify' }])
+      expect(await new FakeCountersign().client().auditPage(request)).toEqual(await real.auditPage(request))
+  })
 
   it('to health and rotation', async () => {
     const tenant = await running.tenant()

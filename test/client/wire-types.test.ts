@@ -28,6 +28,8 @@ const SCHEMAS: Record<string, Json> = {
   HealthResult: response(paths['/v1/health'].get, 200),
   RotateSigningRequest: request(paths['/v1/keys/rotate-signing'].post),
   RotateSigningResult: response(paths['/v1/keys/rotate-signing'].post, 200),
+  User: response(paths['/v1/users/{user_id}'].get, 200),
+  AuditPage: response(paths['/v1/audit'].get, 200),
   ErrorBody: components.schemas.Error,
 }
 

@@ -7,16 +7,15 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { loginToken, request, signIn } from '../support/dashboard.js'
-import { startService, type TestService } from '../support/service.js'
+import { OPERATOR_PASSWORD, startService, type TestService } from '../support/service.js'
 import { overTransports } from '../support/transports.js'
 
-const PASSWORD = 'a password for the tests'
 const dir = mkdtempSync(join(tmpdir(), 'countersign-admin-'))
 const path = (name: string) => join(dir, name)
 
 const services: TestService[] = []
 async function start(env: Record<string, string> = {}): Promise<TestService> {
-  const running = await startService({ COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD, ...env })
+  const running = await startService(env)
   services.push(running)
   return running
 }
@@ -68,7 +67,7 @@ describe('a page of another site whose name was turned to this address', () => {
       const answer = await ask(adminUrl, target, `evil.example:${port}`)
       expect([answer.status, JSON.parse(answer.text).code], target).toEqual([421, 'unknown_host'])
     }
-    const credentials = { password: PASSWORD }
+    const credentials = { password: OPERATOR_PASSWORD }
     const signedIn = await ask(adminUrl, '/api/session', `evil.example:${port}`, credentials)
     expect([signedIn.status, signedIn.headers['set-cookie']]).toEqual([421, undefined])
     const own = await ask(adminUrl, '/api/session', `localhost:${port}`, credentials)
@@ -155,7 +154,9 @@ overTransports((transport) => {
     expect(adminUrl).toMatch(/^https:/)
     expect((await ask(adminUrl, '/')).text).toContain('<html')
     const { port } = new URL(adminUrl)
-    const { headers } = await ask(adminUrl, '/api/session', `localhost:${port}`, { password: PASSWORD })
+    const { headers } = await ask(adminUrl, '/api/session', `localhost:${port}`, {
+      password: OPERATOR_PASSWORD,
+    })
     expect(String(headers['set-cookie'])).toMatch(/; Secure$/)
     const metrics = `127.0.0.1:${addresses.metrics!.port}`
     expect((await ask(`https://${metrics}`, '/metrics')).status).toBe(200)
@@ -185,7 +186,7 @@ describe('a channel in the clear', () => {
       const signedIn = await fetch(`${base}/api/session`, {
         method: 'POST',
         headers: origin,
-        body: JSON.stringify({ password: PASSWORD }),
+        body: JSON.stringify({ password: OPERATOR_PASSWORD }),
       })
       const headers = {
         ...origin,

@@ -4,9 +4,7 @@ import { type DashboardClient, loginToken, request, signIn } from '../support/da
 import { withDatabase } from '../support/database.js'
 import { base64, face } from '../support/faces.js'
 import { openSocket, rawRequest } from '../support/raw-socket.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
-
-const PASSWORD = 'a password for the tests'
+import { OPERATOR_PASSWORD, startService, type TestService, type TestTenant } from '../support/service.js'
 
 let running: TestService
 let own: TestTenant
@@ -15,11 +13,11 @@ let tenant: DashboardClient
 let operator: DashboardClient
 
 beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD })
+  running = await startService()
   own = await running.tenant()
   other = await running.tenant()
   tenant = await signIn(running, { login_token: await loginToken(running, own.id) })
-  operator = await signIn(running, { password: PASSWORD })
+  operator = await signIn(running, { password: OPERATOR_PASSWORD })
 })
 afterAll(() => running?.stop())
 
@@ -41,19 +39,19 @@ describe('signing in', () => {
     const token = await loginToken(running, own.id)
     await signIn(running, { login_token: token })
     await expect(signIn(running, { login_token: token })).rejects.toThrow(/sign_in_failed.*login link/)
-    const late = await startService({ COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD })
+    const late = await startService()
     try {
       const { id } = await late.tenant()
       const unused = await loginToken(late, id)
       late.clock.advance(HOUR_MS)
       await expect(signIn(late, { login_token: unused })).rejects.toThrow('sign_in_failed')
-      const session = await signIn(late, { password: PASSWORD })
+      const session = await signIn(late, { password: OPERATOR_PASSWORD })
       late.clock.advance(8 * HOUR_MS)
       expect((await session.call('GET', '/tenants')).body.code).toBe('not_signed_in')
       for (let tries = 0; tries < 9; tries++)
         await expect(signIn(late, { password: 'wrong' })).rejects.toThrow(/sign_in_failed.*password is wrong/)
       for (let tries = 0; tries < 2; tries++) await signIn(late, { password: 'wrong' }).catch(() => {})
-      await expect(signIn(late, { password: PASSWORD })).rejects.toThrow('rate_limited')
+      await expect(signIn(late, { password: OPERATOR_PASSWORD })).rejects.toThrow('rate_limited')
     } finally {
       await late.stop()
     }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -7,6 +7,7 @@ import {
   generatePassword,
   hashPassword,
   loadOperatorPassword,
+  resetOperatorPassword,
 } from '../../src/dashboard/operator-password.js'
 
 const PASSWORD = 'correct horse battery'
@@ -28,8 +29,12 @@ function write(text: string): void {
 }
 
 describe('the password of the operator', () => {
-  it('is made at the first start, shown once, and kept as a hash for its owner alone', async () => {
+  it('is made at the first start, and kept as a hash for its owner alone once it was shown', async () => {
+    const failed = await load()
+    expect(existsSync(file)).toBe(false)
     const first = await load()
+    expect(first.generated).not.toBe(failed.generated)
+    first.keep()
     expect(await first.matches(first.generated!)).toBe(true)
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(readFileSync(file, 'utf8')).not.toContain(first.generated)
@@ -37,6 +42,37 @@ describe('the password of the operator', () => {
     expect(second.generated).toBeNull()
     expect(await second.matches(first.generated!)).toBe(true)
     expect(await second.matches(`${first.generated}x`)).toBe(false)
+    expect(() => failed.keep()).toThrow('was made by another process meanwhile')
+  })
+
+  it('that is reset holds at once, with another fingerprint, for a service that runs', async () => {
+    const made = await load()
+    made.keep()
+    const running = await load()
+    const before = await running.fingerprint()
+    expect(await running.fingerprint()).toBe(before)
+    const password = await resetOperatorPassword({ operatorPassword: undefined, operatorPasswordFile: file })
+    for (const service of [running, made])
+      expect([await service.matches(password), await service.matches(made.generated!)]).toEqual([true, false])
+    expect(await running.fingerprint()).not.toBe(before)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  it('that stands in the variable cannot be reset', async () => {
+    const config = { operatorPassword: PASSWORD, operatorPasswordFile: file }
+    await expect(resetOperatorPassword(config)).rejects.toThrow('COUNTERSIGN_OPERATOR_PASSWORD')
+    expect(existsSync(file)).toBe(false)
+  })
+
+  it('of a running service stays as it was where its file cannot be used any more', async () => {
+    write(PASSWORD)
+    const running = await load()
+    for (const text of ['', 'scrypt$']) {
+      write(text)
+      expect(await running.matches(PASSWORD)).toBe(true)
+    }
+    rmSync(file)
+    expect(await running.matches(PASSWORD)).toBe(true)
   })
 
   for (const [what, stored] of [

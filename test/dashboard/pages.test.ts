@@ -7,12 +7,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SECOND_MS } from '../../src/clock.js'
 import { loginToken } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { OPERATOR_PASSWORD, startService, type TestService, type TestTenant } from '../support/service.js'
 
 const EXECUTABLE = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,
 )
-const PASSWORD = 'a password for the tests'
 const TENANT_PAGES = ['overview', 'keys', 'audit', 'try', 'erase']
 
 describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
@@ -21,7 +20,7 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
   let browser: Browser
 
   beforeAll(async () => {
-    running = await startService({ COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD })
+    running = await startService()
     tenant = await running.tenant()
     const production = await running.production(tenant)
     const image = base64(await face('ada'))
@@ -95,7 +94,7 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
       await page.goto(running.service.adminUrl)
       await page.getByLabel('Operator password').waitFor()
       expect(await violations(page)).toEqual([])
-      await page.getByLabel('Operator password').fill(PASSWORD)
+      await page.getByLabel('Operator password').fill(OPERATOR_PASSWORD)
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
       const below = TENANT_PAGES.map((name) => `tenants/${tenant.id}/${name}`)

@@ -11,6 +11,7 @@ import { cosinePack, dataSetOf, population } from './synthetic.js'
 
 const PEOPLE = 120
 const NOW = Date.UTC(2026, 4, 31)
+const FACE = { yawDegrees: 5, isAmbiguous: false }
 
 function measuredOn(people: number): { measured: Measured; groups: PeopleGroup[] } {
   const { face, photo } = population(7, { share: 0.3, weight: 4 })
@@ -20,8 +21,8 @@ function measuredOn(people: number): { measured: Measured; groups: PeopleGroup[]
     const own = face()
     return [photo(own), photo(own)].map((embedding, i) =>
       person === 5 && i === 1
-        ? { embedding: null, quality: null, refusal: 'face_not_found' }
-        : { embedding, quality: (person % 10) / 10, refusal: null },
+        ? { embedding: null, quality: null, face: null, provider: 'cpu', refusal: 'face_not_found' }
+        : { embedding, quality: (person % 10) / 10, face: FACE, provider: 'cpu', refusal: null },
     )
   })
   const has = (isIn: (person: number) => boolean) => Uint8Array.from(data.people, (_, p) => (isIn(p) ? 1 : 0))
@@ -207,7 +208,13 @@ describe('a report', () => {
 
   it('is written for data of which nothing could be compared, too', () => {
     const data = dataSetOf([2, 2])
-    const nothing = data.photos.map(() => ({ embedding: null, quality: null, refusal: 'low_quality' }))
+    const nothing = data.photos.map(() => ({
+      embedding: null,
+      quality: null,
+      face: null,
+      provider: 'cpu',
+      refusal: 'low_quality',
+    }))
     const { evaluation } = evaluate({
       data,
       results: nothing,

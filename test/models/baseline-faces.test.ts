@@ -1,6 +1,6 @@
 /** The pack's three networks together on real faces: one person stays near, another stays far. */
 import sharp from 'sharp'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { baselinePackDocument } from '../../models/baseline/pack-document.js'
 import { BaselinePack } from './baseline-pack.js'
 import { distance, embedFace, findFace } from './face-chip.js'
@@ -22,11 +22,7 @@ const PEOPLE = [
   { photo: 6, region: square(1480, 250) },
 ]
 
-let pack: BaselinePack
-
-beforeAll(async () => {
-  pack = await BaselinePack.open()
-})
+const pack = new BaselinePack()
 
 afterAll(() => pack.close())
 

@@ -1,5 +1,5 @@
 /** Every ONNX graph against the published layer formulas, evaluated from the quantised weights by other code. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { BaselinePack, type Network } from './baseline-pack.js'
 import { demoPhoto, noise, squareOf } from './photos.js'
 import { referenceDetector, referenceEmbedder, referenceLandmarks } from './reference/networks.js'
@@ -8,11 +8,7 @@ import type { Tensor } from './reference/nhwc.js'
 /** A face of the third photograph with some of its surroundings. */
 const FACE = { left: 1010, top: 190, width: 300, height: 300 }
 
-let pack: BaselinePack
-
-beforeAll(async () => {
-  pack = await BaselinePack.open()
-})
+const pack = new BaselinePack()
 
 afterAll(() => pack.close())
 

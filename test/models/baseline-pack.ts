@@ -1,9 +1,7 @@
-/** Opens the baseline pack for a test: builds it once, gives its sessions, runs them on planar images. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+/** The baseline pack that this run has built: gives its sessions, runs them on planar images. */
 import { join } from 'node:path'
 import { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node'
-import { buildBaseline } from '../../models/baseline/build-baseline.js'
+import { inject } from 'vitest'
 import type { Tensor } from './reference/nhwc.js'
 
 export type Network = 'detector' | 'landmarks' | 'embedder' | 'embedder-int8'
@@ -11,17 +9,10 @@ export type Network = 'detector' | 'landmarks' | 'embedder' | 'embedder-int8'
 export class BaselinePack {
   private readonly sessions = new Map<Network, InferenceSession>()
 
-  private constructor(readonly dir: string) {}
-
-  static async open(): Promise<BaselinePack> {
-    const dir = await mkdtemp(join(tmpdir(), 'countersign-baseline-'))
-    await buildBaseline({ outDir: dir })
-    return new BaselinePack(dir)
-  }
+  readonly dir = join(inject('modelsDir'), 'baseline')
 
   async close(): Promise<void> {
     await Promise.all([...this.sessions.values()].map((session) => session.release()))
-    await rm(this.dir, { recursive: true })
   }
 
   /** Runs one network on images of equal size, given as RGB bytes [height,width,3]. */

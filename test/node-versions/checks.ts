@@ -18,7 +18,7 @@ interface Running {
   production: string
   sandbox: string
   sandboxKey: string
-  /** Folder with ada.jpg, ada-today.jpg and grace.jpg. */
+  /** Folder with three photos of Ada to enrol, ada-today.jpg and grace.jpg. */
   photos: string
 }
 

@@ -8,9 +8,9 @@ import { bytesInside, check, checkAsync, damaged } from '../support/properties.j
 
 const STRICT = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-const decode = (text: string): Buffer | null => {
+const decode = async (text: string | Buffer): Promise<Buffer | null> => {
   try {
-    return decodeImages({ image: text })[0]!
+    return (await decodeImages({ image: text }))[0]!
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error
     return null
@@ -24,23 +24,53 @@ describe('a photo', () => {
         const exact = Uint8Array.from(photo)
         for (const form of [photo, exact, exact.buffer, new Blob([exact])]) {
           const text = await toBase64(form)
-          expect(decode(text)).toEqual(photo)
-          expect(decodeImages({ images: [text, Buffer.from(text)] })).toEqual([photo, photo])
+          expect(await decode(text)).toEqual(photo)
+          expect(await decodeImages({ images: [text, Buffer.from(text)] })).toEqual([photo, photo])
         }
       }),
     )
   })
 
-  it('is taken from strict base64 and refused from anything else', () => {
+  it('is taken from strict base64 and refused from anything else', async () => {
     const base64 = fc.base64String({ maxLength: 200 })
-    check(
-      fc.property(fc.oneof(base64, damaged(base64), fc.string({ unit: 'binary' })), (text) => {
-        const photo = decode(text)
+    await checkAsync(
+      fc.asyncProperty(fc.oneof(base64, damaged(base64), fc.string({ unit: 'binary' })), async (text) => {
+        const photo = await decode(text)
         if (STRICT.test(text)) expect(photo).toEqual(Buffer.from(text, 'base64'))
         else expect(photo).toBeNull()
       }),
       2000,
     )
+  })
+})
+
+describe('a large photo', () => {
+  const photo = Buffer.from(Array.from({ length: 3_000_001 }, (_, i) => (i * 7919) >> 5))
+  const text = photo.toString('base64')
+  const spellings = {
+    'as it is': text,
+    'with escaped slashes, as PHP writes them': text.replaceAll('/', '\\/'),
+    'with escaped pluses, as .NET writes them': text.replaceAll('+', '\\u002B'),
+  }
+  it.each(Object.entries(spellings))('comes through as it was: %s', async (_, spelling) => {
+    expect((await decode(Buffer.from(spelling)))!.equals(photo)).toBe(true)
+  })
+
+  it('is refused where its base64 is wrong in the middle', async () => {
+    for (const wrong of ['=', '\n', '\\n', '\\', '-'])
+      expect(await decode(Buffer.from(text.slice(0, 2_000_000) + wrong + text.slice(2_000_001)))).toBeNull()
+  })
+
+  it('lets others have their turn while it is decoded', async () => {
+    let turns = 0
+    const count = () => {
+      turns++
+      handle = setImmediate(count)
+    }
+    let handle = setImmediate(count)
+    await decode(Buffer.from(text))
+    clearImmediate(handle)
+    expect(turns).toBeGreaterThan(10)
   })
 })
 

@@ -34,23 +34,29 @@ const signedIn = (request) => request.get('x-user') ?? ''
 const transferOf = ({ body }) => ({ type: 'transfer', amount: String(body.amount), to: String(body.to) })
 
 /** @type {express.RequestHandler} */
-function withPhoto(request, response, next) {
-  if (signedIn(request) && typeof request.body?.photo === 'string') return next()
-  response.status(400).json({ error: 'invalid_request', message: 'Sign in, and send a photo.' })
+function withPhotos(request, response, next) {
+  const photos = request.body?.photos
+  const areThere =
+    Array.isArray(photos) && photos.length > 0 && photos.every((one) => typeof one === 'string')
+  if (signedIn(request) && areThere) return next()
+  response.status(400).json({ error: 'invalid_request', message: 'Sign in, and send photos.' })
 }
 
-// At sign-up, after consent: the photo becomes the reference.
-app.post('/enrolment', withPhoto, async (request, response) => {
-  const { status } = await countersign.enroll({ user_id: signedIn(request), image: request.body.photo })
-  response.status(201).json({ status })
+// At sign-up, after consent: the photos, three of them, become the reference.
+app.post('/enrolment', withPhotos, async (request, response) => {
+  const { status, quality } = await countersign.enroll({
+    user_id: signedIn(request),
+    images: request.body.photos,
+  })
+  response.status(201).json({ status, views: quality.views })
 })
 
 // The page was challenged, took a photo, and asks for the action to be countersigned.
-app.post('/step-up', withPhoto, async (request, response) => {
-  const { action, photo } = request.body
+app.post('/step-up', withPhotos, async (request, response) => {
+  const { action, photos } = request.body
   const { verdict, reason, jwt } = await countersign.verify({
     user_id: signedIn(request),
-    image: photo,
+    images: photos,
     action,
   })
   response.json({ verdict, reason, jwt })

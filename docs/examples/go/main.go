@@ -8,11 +8,16 @@ import (
 	"time"
 )
 
-// Enrols a face, has an action countersigned, checks the verdict, erases the user: go run . ada.jpg ada-today.jpg
+// Enrols a face, has an action countersigned, checks the verdict, erases the user: go run . ada.jpg … ada-today.jpg
 func main() {
-	if len(os.Args) != 3 {
-		log.Fatal("usage: go run . <reference photo> <photo of today>")
+	if len(os.Args) < 3 {
+		log.Fatal("usage: go run . <photos to enrol>… <photo of today>")
 	}
+	var photos []string
+	for _, path := range os.Args[1 : len(os.Args)-1] {
+		photos = append(photos, photo(path))
+	}
+	today := photo(os.Args[len(os.Args)-1])
 	client := Client{
 		BaseURL: os.Getenv("CS_BASE_URL"),
 		APIKey:  os.Getenv("CS_API_KEY"),
@@ -25,7 +30,7 @@ func main() {
 		}
 		return answer
 	}
-	enrolled := call("POST", "/enroll", map[string]any{"user_id": "ada-go", "image": photo(os.Args[1]), "replace": true})
+	enrolled := call("POST", "/enroll", map[string]any{"user_id": "ada-go", "images": photos, "replace": true})
 	fmt.Println("enroll", enrolled["status"])
 	// Whatever happens from here on, the user is erased; log.Panicln lets deferred calls run, log.Fatalln would not.
 	defer func() {
@@ -34,7 +39,7 @@ func main() {
 
 	action := map[string]any{"type": "wire_transfer", "amount": "1250.00", "to": "Zoë"}
 	verified := call("POST", "/verify", map[string]any{
-		"user_id": "ada-go", "image": photo(os.Args[2]), "action": action, "nonce": "session-1",
+		"user_id": "ada-go", "image": today, "action": action, "nonce": "session-1",
 	})
 	fmt.Println("verify", verified["verdict"])
 

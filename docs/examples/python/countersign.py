@@ -51,9 +51,9 @@ class Countersign:
     def __init__(self, base_url, api_key, secrets):
         self.base_url, self.api_key, self.secrets = base_url, api_key, secrets
 
-    def enroll(self, user_id, photo, replace=False):
-        image = base64.b64encode(photo).decode()
-        return self.call("POST", "/enroll", {"user_id": user_id, "image": image, "replace": replace})
+    def enroll(self, user_id, photos, replace=False):
+        images = [base64.b64encode(photo).decode() for photo in photos]
+        return self.call("POST", "/enroll", {"user_id": user_id, "images": images, "replace": replace})
 
     def verify(self, user_id, photo, action, nonce):
         image = base64.b64encode(photo).decode()

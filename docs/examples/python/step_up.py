@@ -1,4 +1,4 @@
-"""Enrols a face, has an action countersigned, checks the verdict, erases the user: python3 step_up.py ada.jpg ada-today.jpg"""
+"""Enrols a face, has an action countersigned, checks the verdict, erases the user: python3 step_up.py ada.jpg … ada-today.jpg"""
 
 import os
 import sys
@@ -33,8 +33,8 @@ def step_up(today):
 
 
 try:
-    reference, today = (read(path) for path in sys.argv[1:])
-    print("enroll", countersign.enroll(USER, reference, replace=True)["status"])
+    *photos, today = (read(path) for path in sys.argv[1:])
+    print("enroll", countersign.enroll(USER, photos, replace=True)["status"])
     try:
         step_up(today)
     finally:

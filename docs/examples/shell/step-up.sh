@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Enrols a face, has an action countersigned, checks signature and verdict, erases the user: ./step-up.sh ada.jpg ada-today.jpg
+# Enrols a face, has an action countersigned, checks signature and verdict, erases the user: ./step-up.sh ada.jpg … ada-today.jpg
 set -euo pipefail
 . "$(dirname "$0")/countersign.sh"
 : "${CS_BASE_URL:?}" "${CS_API_KEY:?}" "${CS_SIGNING_SECRETS:?one, or both with a comma between}"
@@ -55,13 +55,17 @@ field() { sed -nE "s/.*\"$1\":\"([^\"]*)\".*/\1/p"; }
 photo() { openssl base64 -A -in "$1"; }
 
 # Each answer is a variable of its own: a failure inside an argument would not stop the script.
-reference=$(photo "$1")
-result=$(printf '{"user_id":"ada-shell","image":"%s","replace":true}' "$reference" | call POST /enroll)
+photos=
+for path in "${@:1:$#-1}"; do
+  encoded=$(photo "$path")
+  photos+="${photos:+,}\"$encoded\""
+done
+result=$(printf '{"user_id":"ada-shell","images":[%s],"replace":true}' "$photos" | call POST /enroll)
 enrolled=yes
 echo "enroll $(field status <<<"$result")"
 
 action='{"amount":"1250.00","type":"wire_transfer"}'
-today=$(photo "$2")
+today=$(photo "${@: -1}")
 result=$(printf '{"user_id":"ada-shell","image":"%s","action":%s,"nonce":"session-1"}' "$today" "$action" |
   call POST /verify)
 echo "verify $(field verdict <<<"$result")"

@@ -120,6 +120,8 @@ function withVectors(value: unknown, parts: readonly Uint8Array[], vectors: Floa
   if (typeof value !== 'object' || value === null) return value
   const part = (value as Partial<VectorMark>).$vector
   if (part !== undefined) {
+    // In the order in which they were written: a part that two marks name, or a mark that names none, would shift the images.
+    if (part !== vectors.length) throw new FrameError('a vector out of turn')
     const vector = new Float32Array(parts[part]!.buffer)
     vectors.push(vector)
     return vector

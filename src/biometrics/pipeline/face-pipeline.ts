@@ -39,6 +39,7 @@ export interface AnalyseOptions {
 /** A face in pixels of the pyramid's base, and its points as the pack's alignment names them. */
 interface FoundFace extends Detection {
   points: Float64Array
+  faces: FaceSample['faces']
 }
 
 /** A face on its way to the embedder. */
@@ -157,6 +158,7 @@ export class FacePipeline {
     return {
       face: {
         imageIndex,
+        faces: face.faces,
         box: {
           x: toSource(face.box.x),
           y: toSource(face.box.y),
@@ -178,12 +180,13 @@ export class FacePipeline {
     imageIndex: number,
     clock: StageClock,
   ): Promise<FoundFace> {
-    const faces = await clock.measure('detect', () => this.detector.detect(pyramid))
-    const face = chooseFace(faces, sourceScale, this.limits, imageIndex)
+    const found = await clock.measure('detect', () => this.detector.detect(pyramid))
+    const { width, height } = pyramid.base
+    const { face, faces } = chooseFace(found, { width, height, sourceScale }, this.limits, imageIndex)
     const finder = this.landmarks
     const points = finder ? await clock.measure('align', () => finder.find(pyramid, face.box)) : face.points
     if (!points) throw new Error('neither the detector nor a landmark network finds facial points')
-    return { ...face, points }
+    return { ...face, points, faces }
   }
 
   private judge(chip: Float32Array, face: FoundFace, sourceScale: number): Quality {

@@ -1,37 +1,58 @@
 /** Which of the faces found is meant, and when there is no saying. */
 
-import { BiometricError, type Box, type ImageLimits } from '../types.js'
+import { BiometricError, type Box, type FacesInImage, type ImageLimits } from '../types.js'
 import type { Detection } from './detection.js'
 
+/** The picture that faces were found in. */
+export interface Frame {
+  /** Pixels of the detections. */
+  width: number
+  height: number
+  /** Source pixels per pixel of the detections. */
+  sourceScale: number
+}
+
+/** The face that is meant, and what else was in the picture. */
+export interface ChosenFace {
+  face: Detection
+  faces: FacesInImage
+}
+
 /**
- * The largest face, if it is large enough and clearly the main one.
- * @param sourceScale source pixels per pixel of the detections
+ * The largest face, if it is clearly the main one, or the one nearest the middle; if it is large enough.
  * @throws BiometricError face_not_found, multiple_faces, face_too_small
  */
 export function chooseFace(
-  faces: readonly Detection[],
-  sourceScale: number,
-  limits: Pick<ImageLimits, 'minFacePx' | 'secondFaceRatio'>,
+  found: readonly Detection[],
+  frame: Frame,
+  limits: Pick<ImageLimits, 'minFacePx' | 'secondFaceRatio' | 'face'>,
   imageIndex?: number,
-): Detection {
-  const [largest, second] = faces.toSorted((a, b) => b.box.width - a.box.width)
+): ChosenFace {
+  const [largest, second] = found.toSorted((a, b) => b.box.width - a.box.width)
   if (!largest) throw new BiometricError('face_not_found', 'No face was found in the image.', imageIndex)
-  if (second && second.box.width >= limits.secondFaceRatio * largest.box.width) {
+  const [central] = found.toSorted((a, b) => fromMiddle(a.box, frame) - fromMiddle(b.box, frame))
+  const isCentral = limits.face === 'centre'
+  if (!isCentral && second && second.box.width >= limits.secondFaceRatio * largest.box.width) {
     throw new BiometricError(
       'multiple_faces',
       'More than one face of similar size is in the image.',
       imageIndex,
     )
   }
-  const widthPx = outerWidth(largest.box, sourceScale)
+  const face = isCentral ? central! : largest
+  const widthPx = outerWidth(face.box, frame.sourceScale)
   if (widthPx < limits.minFacePx) {
     const message = `The face is ${widthPx} px wide; at least ${limits.minFacePx} px are needed.`
     throw new BiometricError('face_too_small', message, imageIndex)
   }
-  return largest
+  return { face, faces: { count: found.length, isLargestCentral: largest === central } }
 }
 
 /** Source pixels across a box between its outer edges: pixels that it covers in part count whole. */
 export function outerWidth(box: Box, sourceScale: number): number {
   return Math.ceil((box.x + box.width) * sourceScale) - Math.floor(box.x * sourceScale)
+}
+
+function fromMiddle(box: Box, { width, height }: Frame): number {
+  return Math.hypot(box.x + (box.width - width) / 2, box.y + (box.height - height) / 2)
 }

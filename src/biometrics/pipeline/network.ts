@@ -1,6 +1,7 @@
 /** One loaded ONNX network: named tensors in, named tensors out. Input and output names come from the file. */
 import { type InferenceSession, Tensor } from 'onnxruntime-node'
-import { fileForProvider, type ModelPack, readNetwork } from '../../../models/pack/model-pack.js'
+import type { ModelPack } from '../../../models/pack/model-pack.js'
+import { fileForProvider, readNetwork } from '../../../models/pack/network-files.js'
 import type { NetworkFile } from '../../../models/pack/pack-schema.js'
 import { createSession } from './execution-provider.js'
 

@@ -98,7 +98,8 @@ const BREAKAGES: Record<Breakage, () => never> = {
   },
   exhaust() {
     const hoard: unknown[] = []
-    for (;;) hoard.push({ hoard })
+    // In large pieces: with small ones, V8 would collect garbage for seconds, and at last abort the process instead of the worker.
+    for (;;) hoard.push(new Array(100_000).fill(0))
   },
   /** No JavaScript can be made to fail like this; the signal comes as it would from the processor. */
   crash() {

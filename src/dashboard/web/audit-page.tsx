@@ -17,8 +17,10 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   key_revoked: { text: 'Keys revoked', isOfUser: false },
   key_reissued: { text: 'Key reissued', isOfUser: false },
   contract_changed: { text: 'Contract changed', isOfUser: false },
+  user_unlocked: { text: 'User unlocked', isOfUser: true },
   database_restored: { text: 'Database restored', isOfUser: false },
   working_keys_changed: { text: 'Master key changed', isOfUser: false },
+  operator_password_reset: { text: 'Operator password reset', isOfUser: false },
 }
 const COLUMNS = [
   { name: '#', isNumber: true },

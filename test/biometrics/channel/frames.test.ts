@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { encodeFrame, type Frame, FrameReader } from '../../../src/biometrics/channel/frames.js'
+import { encodeFrame, type Frame, FrameError, FrameReader } from '../../../src/biometrics/channel/frames.js'
 
 const frames: Array<Frame<unknown>> = [
   {
@@ -26,6 +26,17 @@ function readInChunks(size: number): Array<Frame<unknown>> {
 describe('frames', () => {
   it.each([1, 2, 7, 64, 1024, stream.length])('survive a stream cut every %i bytes', (size) => {
     expect(readInChunks(size)).toEqual(frames)
+  })
+
+  it.each([
+    ['names no part', '{"$vector":1}'],
+    ['names the same part twice', '[{"$vector":0},{"$vector":0}]'],
+    ['names a property of the list', '{"$vector":"length"}'],
+  ])('are refused where a mark %s', (_, json) => {
+    const head = Buffer.alloc(12)
+    ;[json.length, 1, 4].forEach((word, index) => void head.writeUInt32LE(word, index * 4))
+    const reader = new FrameReader(4096, () => {})
+    expect(() => reader.push(Buffer.concat([head, Buffer.from(json), Buffer.alloc(4)]))).toThrow(FrameError)
   })
 
   it('hand out pictures in memory of their own, to be transferred or released', () => {

@@ -76,15 +76,25 @@ describe('overlapping detections', () => {
 
 describe('the face that is meant', () => {
   const limits = { minFacePx: 80, secondFaceRatio: 0.5 }
+  const frame = (sourceScale: number) => ({ width: 640, height: 480, sourceScale })
 
   it('is the largest', () => {
-    expect(chooseFace([face(0, 0, 45, 50), face(0, 0, 100, 110)], 1, limits).box.width).toBe(100)
+    const chosen = chooseFace([face(0, 0, 45, 50), face(0, 0, 100, 110)], frame(1), limits)
+    expect(chosen.face.box.width).toBe(100)
+    expect(chosen.faces).toEqual({ count: 2, isLargestCentral: true })
+  })
+
+  it('is the one nearest the middle where that is asked for, whatever is beside it', () => {
+    const faces = [face(0, 0, 200, 210), face(280, 180, 90, 100), face(500, 300, 95, 100)]
+    const chosen = chooseFace(faces, frame(1), { ...limits, face: 'centre' })
+    expect(chosen.face).toBe(faces[1])
+    expect(chosen.faces).toEqual({ count: 3, isLargestCentral: false })
   })
 
   it('must exist, be alone at its size, and be large enough between its outer edges', () => {
     const code = (faces: Detection[], scale = 1) => {
       try {
-        return chooseFace(faces, scale, limits, 3).box.width
+        return chooseFace(faces, frame(scale), limits, 3).face.box.width
       } catch (error) {
         expect(error).toMatchObject({ imageIndex: 3 })
         return (error as { code: string }).code

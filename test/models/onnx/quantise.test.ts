@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { buildEmbedderGraph, EMBEDDER_WEIGHTS } from '../../../models/baseline/embedder-graph.js'
 import { EMBEDDER_RANGES } from '../../../models/baseline/embedder-ranges.js'
 import { FaceApiWeights, findWeightsDir } from '../../../models/baseline/face-api-weights.js'
@@ -17,10 +17,7 @@ import { DEMO_DIR, demoPhoto } from '../photos.js'
 
 const RANGES_FILE = packageFile('models', 'baseline', 'embedder-ranges.ts')
 
-let pack: BaselinePack
-beforeAll(async () => {
-  pack = await BaselinePack.open()
-})
+const pack = new BaselinePack()
 afterAll(() => pack.close())
 
 const embedderGraph = async () =>

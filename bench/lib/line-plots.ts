@@ -1,0 +1,53 @@
+/** Series over time as SVG, one plot below the other. They carry their own background, so they can be read on light and dark pages. */
+import * as Plot from '@observablehq/plot'
+import { parseHTML } from 'linkedom'
+
+export interface LinePlot {
+  title: string
+  unit: string
+  /** A gap where the value is null. */
+  points: Array<{ minute: number; series: string; value: number | null }>
+}
+
+const SIZE = { width: 760, height: 240, marginLeft: 56, marginRight: 20, marginTop: 30, marginBottom: 36 }
+const HEADING_HEIGHT = 30
+
+/** @param name what the picture shows, for those who cannot see it */
+export function drawLinePlots(name: string, plots: readonly LinePlot[]): string {
+  const height = SIZE.height + HEADING_HEIGHT
+  const parts = plots.map(({ title, unit, points }, i) => {
+    const { document } = parseHTML('<!doctype html><html><body></body></html>')
+    const names = [...new Set(points.map(({ series }) => series))]
+    const last = names.map((series) => points.findLast((one) => one.series === series && one.value !== null)!)
+    const svg = Plot.plot({
+      document: document as unknown as NonNullable<Plot.PlotOptions['document']>,
+      ...SIZE,
+      style: { fontSize: '12px' },
+      x: { label: 'Minutes', grid: true },
+      y: { label: unit, grid: true, zero: true },
+      color: { domain: names, scheme: 'Tableau10' },
+      marks: [
+        Plot.lineY(points, { x: 'minute', y: 'value', stroke: 'series', strokeWidth: 1.8 }),
+        Plot.text(last.filter(Boolean), {
+          x: 'minute',
+          y: 'value',
+          text: 'series',
+          fill: 'series',
+          textAnchor: 'end',
+          dy: -8,
+        }),
+      ],
+    })
+    svg.setAttribute('y', String(i * height + HEADING_HEIGHT))
+    const heading = `<text x="16" y="${i * height + 22}" font-weight="bold" font-size="14">${title}, ${unit}</text>`
+    return `${heading}\n${svg.outerHTML}`
+  })
+  const whole = plots.length * height
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE.width} ${whole}" width="${SIZE.width}" height="${whole}" role="img" aria-label="${name}" font-family="system-ui, sans-serif" fill="#1f2933" color="#1f2933">`,
+    `<rect width="${SIZE.width}" height="${whole}" fill="#ffffff"/>`,
+    ...parts,
+    '</svg>',
+    '',
+  ].join('\n')
+}

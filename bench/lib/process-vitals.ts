@@ -1,0 +1,64 @@
+/** What Linux and the service itself say of the processes that serve, at one moment. */
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface ProcessVitals {
+  pid: number
+  residentMib: number
+  descriptors: number
+  threads: number
+}
+
+export interface ServiceVitals {
+  service: ProcessVitals
+  /** Null between its end and the next one's start. */
+  engine: ProcessVitals | null
+  /** Of the service's main thread. */
+  heapUsedMib: number
+  databaseMib: number
+  writeAheadLogMib: number
+}
+
+const KIB_PER_MIB = 1024
+const MIB = 2 ** 20
+
+/** Linux lists them with the thread that started them. */
+export function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+}
+
+export async function readServiceVitals(
+  pid: number,
+  { dataDir, metricsUrl }: { dataDir: string; metricsUrl: string },
+): Promise<ServiceVitals> {
+  const metrics = await (await fetch(metricsUrl)).text()
+  const heapBytes = Number(/^nodejs_heap_size_used_bytes (\S+)$/m.exec(metrics)?.[1])
+  if (Number.isNaN(heapBytes)) throw new Error(`${metricsUrl} does not tell the heap`)
+  return {
+    service: readProcess(pid)!,
+    engine: childrenOf(pid).map(readProcess).find(Boolean) ?? null,
+    heapUsedMib: heapBytes / MIB,
+    databaseMib: fileMib(join(dataDir, 'countersign.db')),
+    writeAheadLogMib: fileMib(join(dataDir, 'countersign.db-wal')),
+  }
+}
+
+/** Null when it has just ended. */
+function readProcess(pid: number): ProcessVitals | null {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const field = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)![1])
+    return {
+      pid,
+      residentMib: field('VmRSS') / KIB_PER_MIB,
+      descriptors: readdirSync(`/proc/${pid}/fd`).length,
+      threads: field('Threads'),
+    }
+  } catch {
+    return null
+  }
+}
+
+function fileMib(file: string): number {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) / MIB
+}

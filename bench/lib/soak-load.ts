@@ -1,0 +1,248 @@
+/** The soak's load: all endpoints at a steady rate through the SDK, and a ledger of what the service has acknowledged. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Answer, ApiError, Countersign } from '../../src/client/index.js'
+import type { Captures } from './captures.js'
+import type { RunningService } from './service-process.js'
+
+/** Of a hundred calls. Together with the bounds of the population, as many users come as go. */
+const MIX = {
+  approve: 46,
+  reject: 16,
+  health: 14,
+  replay: 8,
+  enroll: 6,
+  erase: 6,
+  sandbox: 3,
+  rotate: 1,
+} as const
+
+export type Call = keyof typeof MIX
+export const CALLS = Object.keys(MIX) as Call[]
+/** Each call as often as its share. */
+const BAG = CALLS.flatMap((call) => Array.from({ length: MIX[call] }, () => call))
+
+const USERS = { least: 40, most: 80 } as const
+/** Fewer in a row than what locks a user out: the mix shall stay what it is. */
+const MOST_REJECTIONS_IN_A_ROW = 3
+const MOST_IMAGES_OF_ENROLMENT = 3
+/** A refused effect is asked for again with its own idempotency key until it is known. */
+const REPEAT = { times: 20, pauseMs: 1000 } as const
+
+interface User {
+  id: string
+  enrolment: { key: string; images: Buffer[]; reference: string }
+  rejectedInARow: number
+}
+
+export interface Ledger {
+  /** Request ids of effects whose success was told, with the audit log's name of the event. */
+  effects: Array<{ event: string; requestId: string }>
+  live: Map<string, User>
+  erased: Array<{ id: string; receipt: string }>
+  /** What no caller may see, in words. */
+  problems: string[]
+}
+
+export interface Window {
+  latenciesMs: Record<Call, number[]>
+  /** By code; they are no answer to the caller's question, and no effect. */
+  refusals: Record<string, number>
+}
+
+export class SoakLoad {
+  readonly ledger: Ledger = { effects: [], live: new Map(), erased: [], problems: [] }
+  private readonly client: Countersign
+  private readonly sandboxClient: Countersign
+  private secrets: Array<{ id: string; secret: string }>
+  private readonly idle: User[] = []
+  private rotating = false
+  private enrolled = 0
+  private window = emptyWindow()
+  private readonly underWay = new Set<Promise<void>>()
+
+  constructor(
+    { production, sandbox, key, sandboxKey, signingSecret }: RunningService,
+    private readonly captures: Captures,
+    private readonly strangers: Buffer[],
+  ) {
+    this.secrets = [signingSecret]
+    const options = { signingSecret: () => this.secrets, maxRetries: 0 }
+    this.client = new Countersign({ ...options, apiKey: key, baseUrl: `${production}/v1` })
+    this.sandboxClient = new Countersign({ ...options, apiKey: sandboxKey, baseUrl: `${sandbox}/v1` })
+  }
+
+  /** An open loop: calls do not wait for the answers of others, and latency counts from when a call was due. */
+  async run(ratePerSecond: number, seconds: number): Promise<void> {
+    const startedMs = performance.now()
+    for (let i = 0; i < ratePerSecond * seconds; i++) {
+      const dueMs = startedMs + (i * 1000) / ratePerSecond
+      await sleep(Math.max(0, dueMs - performance.now()))
+      const call = this.step(dueMs).finally(() => this.underWay.delete(call))
+      this.underWay.add(call)
+    }
+    await Promise.all(this.underWay)
+  }
+
+  /** What came since the last time. */
+  takeWindow(): Window {
+    const { window } = this
+    this.window = emptyWindow()
+    return window
+  }
+
+  /** At the end, with nothing under way: everything acknowledged still holds. */
+  async settle(): Promise<void> {
+    for (const user of this.ledger.live.values()) await this.note(() => this.replayEnrolment(user))
+    for (const { id, receipt } of this.ledger.erased)
+      await this.note(async () => {
+        const again = await this.client.delete(id)
+        if (again.erasure_id !== receipt) this.ledger.problems.push(`${id}: another receipt of its erasure`)
+      })
+  }
+
+  private async step(dueMs: number): Promise<void> {
+    const call = this.choose()
+    await this.note(() => this[call](), { call, dueMs })
+  }
+
+  /** Chooses by the mix, within what the population allows. */
+  private choose(): Call {
+    const call = any(BAG)
+    if (call === 'health' || call === 'sandbox') return call
+    if (this.ledger.live.size < USERS.least || this.idle.length === 0) return 'enroll'
+    if (call === 'enroll' && this.ledger.live.size >= USERS.most) return 'erase'
+    return call === 'rotate' && this.rotating ? 'health' : call
+  }
+
+  private async health(): Promise<void> {
+    await this.client.health()
+  }
+
+  private async approve(): Promise<void> {
+    await this.withUser((user) => this.verify(user, any(this.captures.verifyImages), 'approved'))
+  }
+
+  private async reject(): Promise<void> {
+    await this.withUser((user) =>
+      user.rejectedInARow >= MOST_REJECTIONS_IN_A_ROW
+        ? this.verify(user, any(this.captures.verifyImages), 'approved')
+        : this.verify(user, any(this.strangers), 'rejected'),
+    )
+  }
+
+  private async verify(user: User, image: Buffer, expected: 'approved' | 'rejected'): Promise<void> {
+    const action = { type: 'transfer', amount: this.enrolled }
+    const answer = await this.client.verify({ user_id: user.id, action, image })
+    if (answer.verdict !== expected)
+      this.ledger.problems.push(`${user.id}: ${answer.verdict} (${answer.reason}) instead of ${expected}`)
+    user.rejectedInARow = answer.verdict === 'approved' ? 0 : user.rejectedInARow + 1
+    this.acknowledge('verify', answer)
+  }
+
+  private async replay(): Promise<void> {
+    await this.withUser((user) => this.replayEnrolment(user))
+  }
+
+  private async replayEnrolment(user: User): Promise<void> {
+    const { key, images, reference } = user.enrolment
+    const answer = await this.client.enroll({ user_id: user.id, images }, { idempotencyKey: key })
+    if (!answer.response.replayed) this.ledger.problems.push(`${user.id}: enrolled twice`)
+    else if (answer.reference_id !== reference) this.ledger.problems.push(`${user.id}: the replay differs`)
+  }
+
+  private async enroll(): Promise<void> {
+    const id = `user-${++this.enrolled}`
+    const count = 1 + (this.enrolled % MOST_IMAGES_OF_ENROLMENT)
+    const images = this.captures.enrolImages.slice(0, count)
+    const key = randomUUID()
+    const answer = await this.untilKnown(() =>
+      this.client.enroll({ user_id: id, images }, { idempotencyKey: key }),
+    )
+    const user: User = { id, enrolment: { key, images, reference: answer.reference_id }, rejectedInARow: 0 }
+    this.acknowledge('enroll', answer)
+    this.ledger.live.set(id, user)
+    this.idle.push(user)
+  }
+
+  private async erase(): Promise<void> {
+    const user = this.takeIdle()
+    const answer = await this.untilKnown(() => this.client.delete(user.id))
+    this.acknowledge('delete', answer)
+    this.ledger.live.delete(user.id)
+    this.ledger.erased.push({ id: user.id, receipt: answer.erasure_id })
+  }
+
+  private async sandbox(): Promise<void> {
+    const image = any(this.captures.verifyImages)
+    await this.sandboxClient.verify({ user_id: 'soak+match', action: 'login', image })
+  }
+
+  private async rotate(): Promise<void> {
+    this.rotating = true
+    try {
+      const idempotencyKey = randomUUID()
+      const answer = await this.untilKnown(() =>
+        this.client.rotateSigning({ force: true }, { idempotencyKey }),
+      )
+      this.secrets = [answer.signing_secret, this.secrets[0]!]
+      this.acknowledge('rotate_signing', answer)
+    } finally {
+      this.rotating = false
+    }
+  }
+
+  private async withUser(work: (user: User) => Promise<void>): Promise<void> {
+    const user = this.takeIdle()
+    // Back when it failed too: a refusal leaves the user as it was.
+    await work(user).finally(() => this.idle.push(user))
+  }
+
+  private takeIdle(): User {
+    const [user] = this.idle.splice(Math.floor(Math.random() * this.idle.length), 1)
+    return user!
+  }
+
+  private async untilKnown<T>(ask: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++)
+      try {
+        return await ask()
+      } catch (error) {
+        if (!isRefusal(error) || tries === REPEAT.times) throw error
+        this.count(error)
+        await sleep(REPEAT.pauseMs)
+      }
+  }
+
+  /** A replay is told apart: its effect stands under the request that had it, whose answer never came. */
+  private acknowledge(event: string, { response }: Answer<unknown>): void {
+    if (!response.replayed) this.ledger.effects.push({ event, requestId: response.requestId })
+  }
+
+  private async note(work: () => Promise<void>, timing?: { call: Call; dueMs: number }): Promise<void> {
+    try {
+      await work()
+      if (timing) this.window.latenciesMs[timing.call].push(performance.now() - timing.dueMs)
+    } catch (error) {
+      if (isRefusal(error) && timing) this.count(error)
+      else this.ledger.problems.push(`${timing?.call ?? 'at the end'}: ${error}`)
+    }
+  }
+
+  private count({ code }: ApiError): void {
+    this.window.refusals[code] = (this.window.refusals[code] ?? 0) + 1
+  }
+}
+
+/** It says when to come again, and nothing was done. */
+function isRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.status === 503 || error.status === 504)
+}
+
+function emptyWindow(): Window {
+  return { latenciesMs: Object.fromEntries(CALLS.map((call) => [call, []])) as never, refusals: {} }
+}
+
+function any<T>(items: readonly T[]): T {
+  return items[Math.floor(Math.random() * items.length)]!
+}

@@ -1,0 +1,148 @@
+/** What `config check` and `doctor` try of a configuration, as `serve` would use it: addresses, writing, the age of backups. */
+import { randomBytes } from 'node:crypto'
+import { accessSync, closeSync, constants, existsSync, openSync, unlinkSync, writeSync } from 'node:fs'
+import { request } from 'node:http'
+import { request as secureRequest } from 'node:https'
+import { createServer, type Server } from 'node:net'
+import { dirname, join } from 'node:path'
+import { DAY_MS } from '../clock.js'
+import { type Config, type ListenAddress, SETTINGS, sqliteFile } from '../config.js'
+
+/** A sentence each. */
+export interface Trial {
+  problems: string[]
+  warnings: string[]
+}
+
+const ANSWER_MS = 2000
+/** A backup older than that is warned of; alerts.yml has the same limit. */
+const BACKUP_LIMIT_MS = 2 * DAY_MS
+
+/** @returns besides, whether a Countersign listens there already */
+export async function tryAddresses(config: Config): Promise<Trial & { isServing: boolean }> {
+  const trial = { problems: [] as string[], warnings: [], isServing: false }
+  const opened: Server[] = []
+  const taken = new Map<string, string>()
+  try {
+    for (const { name, address, isEncrypted } of addressesOf(config)) {
+      const { variable } = SETTINGS[name]
+      const place = `${address.host}:${address.port}`
+      const other = address.port === 0 ? undefined : taken.get(place)
+      if (other) {
+        trial.problems.push(`${variable} and ${other} are both ${place}.`)
+        continue
+      }
+      taken.set(place, variable)
+      try {
+        opened.push(await open(address))
+      } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException
+        if (code !== 'EADDRINUSE') trial.problems.push(`Cannot listen on ${place} (${variable}): ${message}.`)
+        else if (await isCountersign(address, isEncrypted)) trial.isServing = true
+        else trial.problems.push(`${place} (${variable}) is in use by another program.`)
+      }
+    }
+  } finally {
+    await Promise.all(opened.map((server) => new Promise((resolve) => server.close(resolve))))
+  }
+  return trial
+}
+
+/** Folders that `serve` writes to, and the database. */
+export function tryWriting(config: Config): Trial {
+  const problems: string[] = []
+  const attempt = (path: string, work: () => void) => {
+    try {
+      work()
+    } catch (error) {
+      problems.push(`${path} is not writable: ${(error as Error).message}.`)
+    }
+  }
+  attempt(config.dataDir, () => writeIn(nearestFolder(config.dataDir)))
+  const database = config.database.startsWith('sqlite:') ? sqliteFile(config) : null
+  if (database) {
+    const folder = nearestFolder(dirname(database))
+    // SQLite keeps its log beside the database.
+    if (folder !== nearestFolder(config.dataDir)) attempt(dirname(database), () => writeIn(folder))
+    if (existsSync(database)) attempt(database, () => accessSync(database, constants.W_OK))
+  }
+  return { problems, warnings: [] }
+}
+
+/** Reads the database alone: neither its keys nor the schema of this version are needed. @param now milliseconds since the epoch */
+export async function tryBackups(config: Config, now: number): Promise<Trial> {
+  const warnings: string[] = []
+  const database = config.database.startsWith('sqlite:') ? sqliteFile(config) : null
+  if (database && existsSync(database)) {
+    const { peekBackups } = await import('../storage/sqlite-peek.js')
+    const seen = peekBackups(database)
+    const since = seen ? (seen.lastBackupAt ?? seen.oldestTenantAt) : null
+    if (seen && since !== null && now - since > BACKUP_LIMIT_MS)
+      warnings.push(
+        seen.lastBackupAt === null
+          ? `No backup of ${database} was made yet: countersign backup <file>.`
+          : `The last backup of ${database} is ${Math.floor((now - since) / DAY_MS)} days old.`,
+      )
+  }
+  return { problems: [], warnings }
+}
+
+/** The folder itself, else the one in which it will be made. */
+export function nearestFolder(path: string): string {
+  return existsSync(path) ? path : nearestFolder(dirname(path))
+}
+
+function addressesOf(config: Config) {
+  const [api, admin] = [config.tlsCert !== undefined, config.adminTlsCert !== undefined]
+  return [
+    { name: 'productionListen', address: config.productionListen, isEncrypted: api },
+    { name: 'sandboxListen', address: config.sandboxListen, isEncrypted: api },
+    { name: 'adminListen', address: config.adminListen, isEncrypted: admin },
+    ...(config.metricsListen
+      ? [{ name: 'metricsListen', address: config.metricsListen, isEncrypted: admin } as const]
+      : []),
+  ] as const
+}
+
+function open(address: ListenAddress): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen({ ...address, exclusive: true }, () => resolve(server))
+  })
+}
+
+/** By what all of its listeners answer to an address that is none of theirs: in the API's words, the dashboard's, or those of metrics. */
+function isCountersign({ host, port }: ListenAddress, isEncrypted: boolean): Promise<boolean> {
+  const options = { host: reachable(host), port, path: '/v1', timeout: ANSWER_MS, rejectUnauthorized: false }
+  return new Promise((resolve) => {
+    const asked = (isEncrypted ? secureRequest : request)(options, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk.slice(0, 200)
+      })
+      response.on('close', () =>
+        resolve('x-svc-signature' in response.headers || text === 'There is no such page.\n'),
+      )
+    })
+    asked.on('timeout', () => asked.destroy())
+    asked.on('error', () => resolve(false))
+    asked.end()
+  })
+}
+
+function reachable(host: string): string {
+  return host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+}
+
+/** A full disk and a read-only file system show only here. */
+function writeIn(folder: string): void {
+  const probe = join(folder, `.countersign-${randomBytes(8).toString('hex')}`)
+  const descriptor = openSync(probe, 'wx', 0o600)
+  try {
+    writeSync(descriptor, '.')
+  } finally {
+    closeSync(descriptor)
+    unlinkSync(probe)
+  }
+}

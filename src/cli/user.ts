@@ -1,0 +1,76 @@
+/** `countersign user …`: a tenant's users, straight on the database; a running service sees it at once. */
+import type { Command } from 'commander'
+import type { Environment } from '../config.js'
+import { COMMAND_LINE } from '../operations/operation.js'
+import { userView } from '../operations/views.js'
+import { lockoutReason } from '../subjects/lockout.js'
+import { withLedger } from './ledger.js'
+import { action, CommandError, type OutputOptions, print } from './output.js'
+import { counted, fields } from './style.js'
+
+export function registerUserCommands(user: Command): void {
+  user
+    .command('show <tenant> <user>')
+    .description('say whether a user is enrolled and whether the user is locked out')
+    .option('--sandbox', 'the user of the sandbox')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (tenant: string, userId: string, options: OutputOptions & { sandbox?: boolean }) => {
+        const view = await lookUp(tenant, userId, options.sandbox ? 'sandbox' : 'production')
+        const { reference, lockout } = view
+        print(options, view, () =>
+          fields([
+            ['User', userId],
+            ['Enrolled', view.enrolled_at],
+            ['Reference', `${reference.reference_id}, of ${reference.created_at}`],
+            ['Photos', String(reference.views)],
+            ['Model', reference.model],
+            [
+              'Consent',
+              reference.consent ? `${reference.consent.id}, ${reference.consent.at}` : 'not recorded',
+            ],
+            ['Lockout', lockout.until ? `${lockout.status} until ${lockout.until}` : lockout.status],
+            ['Rejections', `${lockout.rejections} in a row`],
+          ]),
+        )
+      }),
+    )
+
+  user
+    .command('unlock <tenant> <user>')
+    .description(
+      'end the wait of a user who was rejected too often; a disabled reference needs a new enrolment',
+    )
+    .option('--json', 'print JSON')
+    .action(
+      action(async (tenant: string, userId: string, options: OutputOptions) => {
+        const rejections = await withLedger(async ({ tenancy, operations }) =>
+          operations.users.unlock(await tenancy.find(tenant), COMMAND_LINE, userId),
+        )
+        print(
+          options,
+          { user_id: userId, status: 'unlocked', rejections },
+          () => `Unlocked ${userId} of ${tenant}: ${counted(rejections, 'rejection')} in a row forgotten.`,
+        )
+      }),
+    )
+}
+
+/** @throws CommandError user_not_found */
+function lookUp(tenant: string, userId: string, environment: Environment) {
+  return withLedger(async ({ tenancy, store, vault }) => {
+    const { id } = await tenancy.find(tenant)
+    const subject = await vault.find(store.read, vault.lookup(id, environment, userId), userId)
+    if (!subject?.reference)
+      throw new CommandError('user_not_found', `No user ${userId} is enrolled in ${environment}.`)
+    const { record, reference } = subject
+    const reason = lockoutReason(record, Date.now())
+    const until = reason === 'locked_out' ? record.lockedUntil : null
+    return userView(
+      userId,
+      subject,
+      { ...reference, ...vault.describeReference(subject, reference) },
+      reason && { reason, until },
+    )
+  })
+}

@@ -1,0 +1,144 @@
+/** Whether the forms in which a pack can be run (8 bits, float32, an accelerator) give the same scores, as one calibration for all of them needs. */
+import { hasByteDotProducts } from '../../models/pack/cpu-features.js'
+import { hasEightBitForm, type Precision, withPrecision } from '../../models/pack/graphs.js'
+import { type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js'
+import { FacePipeline } from '../biometrics/pipeline/face-pipeline.js'
+import { scoreOf } from '../biometrics/pipeline/match.js'
+import { BiometricError, type ImageLimits } from '../biometrics/types.js'
+
+export interface AgreementOrder {
+  pack: ModelPack
+  /** Providers besides the processor. */
+  accelerators: readonly string[]
+  photos: readonly Uint8Array[]
+  /** The rate that the service is configured for. */
+  fmr: number
+  limits: ImageLimits
+}
+
+export interface GraphAgreement {
+  provider: string
+  precision: Precision
+  /** Why it does not run on this machine; null where it does, and the other values say something. */
+  unavailable: string | null
+  /** The most by which any score differs; null where there was none to compare. */
+  max_score_difference: number | null
+  /** Photos whose face one of the two uses and the other does not. */
+  photos_apart: number
+  /** Null where it could not be told. */
+  agrees: boolean | null
+}
+
+export interface AgreementReport {
+  /** What every other graph is held against. */
+  reference: { provider: 'cpu'; precision: 'float32' }
+  photos: number
+  /** Of the photos whose face the reference uses: each with each. */
+  pairs: number
+  /** A score may differ by this much. */
+  bound: number
+  graphs: GraphAgreement[]
+}
+
+/** Where a calibration has too few points to tell what a score is worth. */
+const DEFAULT_BOUND = 0.01
+
+/**
+ * The step between the thresholds for twice the rate and for the rate: even if every stranger scored higher by it, no more than
+ * twice as many would pass as is signed.
+ */
+export function agreementBound(pack: ModelPack, fmr: number): number {
+  const attained = thresholdForFmr(pack, fmr)
+  const step = attained.threshold - thresholdForFmr(pack, Math.min(1, 2 * attained.fmr)).threshold
+  return step > 0 ? step : DEFAULT_BOUND
+}
+
+/**
+ * Blocks the calling thread for most of the time: the networks run in this process.
+ * @throws ModelPackError pack_file_missing, pack_file_mismatch
+ */
+export async function measureAgreement(order: AgreementOrder): Promise<AgreementReport> {
+  const { pack, accelerators, photos, fmr } = order
+  const bound = agreementBound(pack, fmr)
+  const expected = await embed(order, 'cpu', 'float32')
+  const graphs: GraphAgreement[] = []
+  const add = async (provider: string, precision: Precision) => {
+    const form = { provider, precision }
+    try {
+      graphs.push({
+        ...form,
+        unavailable: null,
+        ...compare(pack, expected, await embed(order, provider, precision), bound),
+      })
+    } catch (error) {
+      // On the processor every graph must run; what an accelerator lacks is the machine's affair.
+      if (provider === 'cpu') throw error
+      const unavailable = String((error as Error).message).split('\n', 1)[0]!
+      graphs.push({ ...form, unavailable, max_score_difference: null, photos_apart: 0, agrees: null })
+    }
+  }
+  if (hasByteDotProducts && hasEightBitForm(pack)) await add('cpu', '8-bit')
+  for (const provider of accelerators) await add(provider, 'float32')
+  const used = expected.filter((embedding) => embedding !== null).length
+  return {
+    reference: { provider: 'cpu', precision: 'float32' },
+    photos: photos.length,
+    pairs: (used * (used - 1)) / 2,
+    bound,
+    graphs,
+  }
+}
+
+type Embeddings = Array<Float32Array | null>
+
+async function embed(
+  { pack, photos, limits }: AgreementOrder,
+  provider: string,
+  precision: Precision,
+): Promise<Embeddings> {
+  const pipeline = await FacePipeline.load(withPrecision(pack, precision), { provider, limits })
+  try {
+    const embeddings: Embeddings = []
+    for (const photo of photos) embeddings.push(await embedOne(pipeline, photo))
+    return embeddings
+  } finally {
+    await pipeline.release()
+  }
+}
+
+async function embedOne(pipeline: FacePipeline, photo: Uint8Array): Promise<Float32Array | null> {
+  try {
+    return (await pipeline.analyse(photo)).embedding
+  } catch (error) {
+    if (error instanceof BiometricError) return null
+    throw error
+  }
+}
+
+/** Each pair as this graph scores it, and with one photo of each graph, as after a change of machine: references stay. */
+function compare(
+  pack: ModelPack,
+  expected: Embeddings,
+  found: Embeddings,
+  bound: number,
+): Pick<GraphAgreement, 'max_score_difference' | 'photos_apart' | 'agrees'> {
+  let [max, photosApart] = [-1, 0]
+  for (const [i, own] of found.entries()) {
+    const other = expected[i]!
+    if ((own === null) !== (other === null)) photosApart++
+    if (!own || !other) continue
+    for (let j = 0; j < expected.length; j++) {
+      const [ownPartner, partner] = [found[j], expected[j]]
+      if (j === i || !ownPartner || !partner) continue
+      const score = scoreOf(pack, other, partner)
+      const differences = [scoreOf(pack, own, ownPartner) - score, scoreOf(pack, own, partner) - score]
+      max = Math.max(max, ...differences.map(Math.abs))
+    }
+  }
+  const difference = max < 0 ? null : max
+  return {
+    max_score_difference: difference,
+    photos_apart: photosApart,
+    agrees: photosApart === 0 && difference !== null && difference <= bound,
+  }
+}

@@ -1,0 +1,157 @@
+/** GET /v1/audit: the tenant's own audit log, oldest first, a page at a time. */
+import Type from 'typebox'
+import { AUDIT_EVENTS, type AuditEventName } from '../audit/audit-events.js'
+import type { AuditRecord } from '../storage/records.js'
+import type { StoreReader } from '../storage/store.js'
+import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import { nullable, time } from './schemas.js'
+import type { Services } from './services.js'
+
+const DEFAULT_LIMIT = 50
+const MOST_ENTRIES = 200
+/** Read at once: other callers wait meanwhile. */
+const PAGE = 500
+/** Read for one request, so that an event that is rare in a long log costs several small requests and not a long one. */
+const MOST_READ = 5000
+
+const entry = Type.Object({
+  sequence: Type.Integer({ minimum: 1, description: '1, 2, 3, … without a gap.' }),
+  at: time('When it happened.'),
+  event: Type.String({ description: `What happened: ${AUDIT_EVENTS.join(', ')}.` }),
+  actor: Type.String({
+    description: 'Who: the id of an API key, `operator` at the command line, or somebody at the dashboard.',
+  }),
+  request_id: nullable(Type.String({ description: 'The request by which it happened.' })),
+  status: nullable(Type.Integer({ description: 'HTTP status, of a call of the API.' })),
+  code: nullable(Type.String({ description: 'Error code, where it failed.' })),
+  subject: nullable(
+    Type.String({ description: 'Pseudonym of the user, which nobody can link to a user who is erased.' }),
+  ),
+  facts: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'What else was recorded of this event.',
+  }),
+  hash: Type.String({ description: 'Chain value, in hex: it covers every entry up to this one.' }),
+})
+
+const success = Type.Object({
+  data: Type.Array(entry, { description: 'Oldest first.' }),
+  has_more: Type.Boolean({ description: 'Whether the log goes on. A page may be empty all the same.' }),
+  next_cursor: Type.String({
+    description: 'What to send as `after` for what follows: now, or later, when more has happened.',
+  }),
+})
+
+const query = {
+  after: {
+    schema: Type.String({ pattern: '^[0-9]{1,15}$', examples: ['0'] }),
+    description: 'A `next_cursor`: what follows is listed. The start of the log where it is left out.',
+  },
+  limit: {
+    schema: Type.Integer({ minimum: 1, maximum: MOST_ENTRIES, default: DEFAULT_LIMIT }),
+    description: 'At most how many entries.',
+  },
+  event: {
+    schema: Type.Union(AUDIT_EVENTS.map((name) => Type.Literal(name))),
+    description: 'Only entries of this event.',
+  },
+}
+
+export const listAuditDescription: EndpointDescription = {
+  id: 'list_audit',
+  method: 'GET',
+  path: '/v1/audit',
+  summary: "List the tenant's audit log",
+  description:
+    'The entries of the tenant’s own audit log, oldest first. Go on with `next_cursor` while `has_more` is true; a page may hold fewer entries than `limit`, even none, where `event` is rare. The sandbox writes no audit log: there it is empty.',
+  query,
+  success: { status: 200, description: 'A page of the log.', schema: success },
+  errors: ['invalid_request'],
+  usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: false,
+  idempotent: false,
+  auditEvent: null,
+  answersWithoutStore: false,
+}
+
+interface Input {
+  after?: string
+  limit?: number
+  event?: AuditEventName
+}
+
+export function listAudit({ store }: Services): Endpoint<Input> {
+  return {
+    ...listAuditDescription,
+    async handle({ input, tenant, environment, signal }) {
+      const { after = '0', limit = DEFAULT_LIMIT, event } = input
+      const page =
+        environment === 'sandbox'
+          ? { data: [], hasMore: false, cursor: Number(after) }
+          : await readPage(store.read, tenant.id, { after: Number(after), limit, event, signal })
+      return {
+        status: 200,
+        body: { data: page.data, has_more: page.hasMore, next_cursor: String(page.cursor) },
+      }
+    },
+  }
+}
+
+interface PageQuery {
+  after: number
+  limit: number
+  event: AuditEventName | undefined
+  signal: AbortSignal
+}
+
+async function readPage(store: StoreReader, tenantId: string, { after, limit, event, signal }: PageQuery) {
+  const data: EntryView[] = []
+  let cursor = after
+  for (let read = 0; read < MOST_READ && !signal.aborted; read += PAGE) {
+    const records = await store.auditEntries(tenantId, cursor, PAGE)
+    for (const record of records) {
+      const view = entryView(record)
+      if (event !== undefined && view.event !== event) {
+        cursor = record.sequence
+        continue
+      }
+      if (data.length === limit) return { data, hasMore: true, cursor }
+      data.push(view)
+      cursor = record.sequence
+    }
+    if (records.length < PAGE) return { data, hasMore: false, cursor }
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { data, hasMore: true, cursor }
+}
+
+interface EntryView {
+  event: AuditEventName
+  [field: string]: unknown
+}
+
+function entryView({ sequence, entry, hash }: AuditRecord): EntryView {
+  const {
+    at,
+    event,
+    actor,
+    request_id,
+    status = null,
+    code = null,
+    subject = null,
+    sequence: _,
+    ...facts
+  } = JSON.parse(entry)
+  return {
+    sequence,
+    at,
+    event,
+    actor,
+    request_id,
+    status,
+    code,
+    subject,
+    facts,
+    hash: hash.toString('hex'),
+  }
+}

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { hasByteDotProducts } from '../../models/pack/cpu-features.js'
+import { assertGraphsAgree } from '../../src/cli/graph-check.js'
+import { loadConfig } from '../../src/config.js'
+import type { AgreementReport } from '../../src/evaluation/graph-agreement.js'
+import { type Workplace, workplace } from '../support/command.js'
+import { face } from '../support/faces.js'
+import { writeBroughtPack, writeCalibration } from '../support/packs.js'
+
+let place: Workplace
+beforeAll(async () => {
+  place = await workplace()
+  await mkdir(place.path('models'))
+})
+afterAll(() => place?.dispose())
+
+const env = () => ({ COUNTERSIGN_MODELS_DIR: place.path('models') })
+
+/** The baseline's networks; `spoil` changes the embedder's 8-bit form, and the pack says so. */
+async function bring(name: string, spoil?: (bytes: Buffer) => void): Promise<string> {
+  const dir = place.path('models', name)
+  const file = 'embedder-int8.onnx'
+  await writeBroughtPack(dir, inject('modelsDir'))
+  await rm(`${dir}/calibration.json`)
+  const bytes = await readFile(`${dir}/${file}`)
+  spoil?.(bytes)
+  await writeFile(`${dir}/${file}`, bytes)
+  const manifest = JSON.parse(await readFile(`${dir}/pack.json`, 'utf8'))
+  manifest.embedder.quantised.sha256 = createHash('sha256').update(bytes).digest('hex')
+  await writeFile(`${dir}/pack.json`, JSON.stringify(manifest))
+  return dir
+}
+
+describe('models verify --agree', () => {
+  it.skipIf(!hasByteDotProducts)(
+    'finds the 8-bit graphs of the baseline within the bound, on the photos that come along',
+    async () => {
+      const { code, json } = await place.run(['models', 'verify', 'baseline', '--agree', '--json'])
+      const [graph] = json.agreement.graphs
+      expect({ code, graph }).toEqual({
+        code: 0,
+        graph: {
+          provider: 'cpu',
+          precision: '8-bit',
+          unavailable: null,
+          max_score_difference: expect.any(Number),
+          photos_apart: 0,
+          agrees: true,
+        },
+      })
+      expect(json.agreement).toMatchObject({ photos: 24, pairs: 276 })
+      // The step from the threshold for 2e-4 to the one for 1e-4 in the shipped calibration.
+      expect(json.agreement.bound).toBeCloseTo(0.782753 - 0.770564, 6)
+      // They are not the same graph twice.
+      expect(graph.max_score_difference).toBeGreaterThan(1e-4)
+    },
+  )
+
+  it.skipIf(!hasByteDotProducts)('fails where a graph gives other scores, and says by how much', async () => {
+    await bring('spoilt', (bytes) => {
+      // Inside the weights of one convolution.
+      const start = Math.floor(bytes.length * 0.8)
+      for (let i = start; i < start + 100_000; i++) bytes[i]! ^= 0x3f
+    })
+    const photos = [place.path('ada.jpg'), place.path('grace.jpg'), place.path('mary.jpg')]
+    for (const [i, name] of (['ada', 'grace', 'mary'] as const).entries())
+      await writeFile(photos[i]!, await face(name))
+    const args = ['models', 'verify', 'spoilt', '--agree', '--photos', ...photos]
+    const { code, json } = await place.run([...args, '--json'], env())
+    const [graph] = json.agreement.graphs
+    expect({ code, ok: json.ok, agrees: graph.agrees }).toEqual({ code: 1, ok: true, agrees: false })
+    expect(json.agreement.pairs).toBe(3)
+    expect(graph.max_score_difference).toBeGreaterThan(json.agreement.bound)
+    const { code: again, stdout } = await place.run(args, env())
+    expect(again).toBe(1)
+    expect(stdout).toMatch(/^cpu, 8-bit +differ +0\.\d{6} +0$/m)
+  })
+
+  it('names an accelerator that does not run here, and is no worse for it', async () => {
+    const { code, json } = await place.run(['models', 'verify', 'baseline', '--agree', '--json'], {
+      COUNTERSIGN_EXECUTION_PROVIDERS: 'tensorrt,cpu',
+    })
+    expect(code).toBe(0)
+    expect(json.agreement.graphs.at(-1)).toMatchObject({
+      provider: 'tensorrt',
+      precision: 'float32',
+      unavailable: expect.stringMatching(/./),
+      agrees: null,
+    })
+  })
+
+  it('takes no photo that cannot be read', async () => {
+    const missing = place.path('nowhere.jpg')
+    const { code, error } = await place.run([
+      'models',
+      'verify',
+      'baseline',
+      '--agree',
+      '--photos',
+      missing,
+      '--json',
+    ])
+    expect({ code, error: error.code }).toEqual({ code: 1, error: 'file_unreadable' })
+  })
+})
+
+describe('the first start on a new provider', () => {
+  const report = (provider: string, agrees: boolean | null): AgreementReport => ({
+    reference: { provider: 'cpu', precision: 'float32' },
+    photos: 24,
+    pairs: 276,
+    bound: 0.0122,
+    graphs: [
+      {
+        provider,
+        precision: 'float32',
+        unavailable: agrees === null ? 'no such device' : null,
+        max_score_difference: agrees === null ? null : agrees ? 0.001 : 0.25,
+        photos_apart: 0,
+        agrees,
+      },
+    ],
+  })
+
+  /** A data folder of its own, and how often the graphs were measured. */
+  async function installation(name: string, providers: string) {
+    const dataDir = place.path(name)
+    await mkdir(dataDir, { recursive: true })
+    const config = loadConfig({
+      COUNTERSIGN_DATA_DIR: dataDir,
+      COUNTERSIGN_MODEL_PACK: await bring(`${name}-pack`),
+      COUNTERSIGN_EXECUTION_PROVIDERS: providers,
+    })
+    let measured = 0
+    const start = (agrees: boolean | null) =>
+      assertGraphsAgree(config, async () => {
+        measured++
+        return report('cuda', agrees)
+      })
+    return { config, dataDir, start, count: () => measured }
+  }
+
+  it('compares the graphs once, and remembers that they agree', async () => {
+    const { start, count, dataDir, config } = await installation('agreeing', 'cuda,cpu')
+    await start(true)
+    await start(false)
+    expect(count()).toBe(1)
+    expect(await readdir(dataDir)).toContain('graph-agreements.json')
+    // Other networks are another question.
+    const other = {
+      ...config,
+      modelPack: await bring('agreeing-other', (bytes) => {
+        bytes[bytes.length >> 1]! ^= 1
+      }),
+    }
+    await expect(assertGraphsAgree(other, async () => report('cuda', false))).rejects.toMatchObject({
+      code: 'graphs_differ',
+    })
+  })
+
+  it('is refused where they differ, every time', async () => {
+    const { start, count } = await installation('differing', 'cuda')
+    for (const time of [1, 2]) {
+      await expect(start(false)).rejects.toMatchObject({
+        code: 'graphs_differ',
+        message: expect.stringMatching(/on cuda .* 0\.2500, where 0\.0122 is allowed.*models calibrate/),
+      })
+      expect(count()).toBe(time)
+    }
+  })
+
+  it('asks nothing of a provider that its calibration was measured with', async () => {
+    const { start, count, config } = await installation('calibrated', 'cuda')
+    await writeCalibration(`${config.modelPack}/calibration.json`, config.modelPack, { provider: 'cuda' })
+    await start(false)
+    expect(count()).toBe(0)
+  })
+
+  it('passes over a provider that is not there, and asks again the next time', async () => {
+    const { start, count } = await installation('absent', 'cuda')
+    await start(null)
+    await start(null)
+    expect(count()).toBe(2)
+  })
+
+  it('asks nothing on the processor', async () => {
+    const { start, count } = await installation('processor', 'cpu')
+    await start(false)
+    expect(count()).toBe(0)
+  })
+
+  it('does what the command does, in a process of its own', async () => {
+    const { config, dataDir } = await installation('real', 'tensorrt,cpu')
+    process.env.COUNTERSIGN_EXECUTION_PROVIDERS = 'tensorrt,cpu'
+    try {
+      await assertGraphsAgree(config)
+    } finally {
+      delete process.env.COUNTERSIGN_EXECUTION_PROVIDERS
+    }
+    expect(await readdir(dataDir)).not.toContain('graph-agreements.json')
+  })
+})

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { apiClient } from '../support/client.js'
+import { type Workplace, workplace } from '../support/command.js'
+import { base64, face } from '../support/faces.js'
+
+let place: Workplace
+beforeAll(async () => {
+  place = await workplace()
+  const server = await place.serve([], { COUNTERSIGN_LOCKOUT_ATTEMPTS: '2' })
+  const image = base64(await face('ada'))
+  const { json } = await place.run(['tenant', 'create', 'acme', '--json'])
+  const sandbox = apiClient(`${server.sandbox}/v1`, json.sandbox_key)
+  await sandbox.enroll({ user_id: 'ada', image })
+  await sandbox.verify({ user_id: 'ada', image, action: 'x' })
+  const revealed = await place.run(['tenant', 'production-key', 'acme', '--json'])
+  const production = apiClient(`${server.production}/v1`, revealed.json.production_key)
+  await production.enroll({ user_id: 'ada', image, consent: { id: 'c-1', at: '2026-01-31T12:00:00Z' } })
+  const other = base64(await face('joan'))
+  for (let i = 0; i < 2; i++) await production.verify({ user_id: 'ada', image: other, action: 'x' })
+})
+afterAll(() => place?.dispose())
+
+it('user show says what the API says, for people and for programs', async () => {
+  const { code, json } = await place.run(['user', 'show', 'acme', 'ada', '--json'])
+  expect(code).toBe(0)
+  expect(json).toMatchObject({
+    user_id: 'ada',
+    status: 'enrolled',
+    reference: { views: 1, consent: { id: 'c-1' } },
+    lockout: { status: 'locked_out', until: expect.any(String), rejections: 2 },
+  })
+  const shown = await place.run(['user', 'show', 'acme', 'ada', '--sandbox'])
+  expect(shown.stdout).toMatch(/^Lockout +none$/m)
+  expect(shown.stdout).toMatch(/^Consent +not recorded$/m)
+})
+
+it('user unlock ends the wait, in the log as the operator’s act', async () => {
+  const { code, json } = await place.run(['user', 'unlock', 'acme', 'ada', '--json'])
+  expect({ code, json }).toEqual({ code: 0, json: { user_id: 'ada', status: 'unlocked', rejections: 2 } })
+  const { json: after } = await place.run(['user', 'show', 'acme', 'ada', '--json'])
+  expect(after.lockout).toEqual({ status: 'none', until: null, rejections: 0 })
+})
+
+it.each([
+  [['user', 'show', 'acme', 'nobody'], 'user_not_found'],
+  [['user', 'unlock', 'acme', 'nobody'], 'reference_not_found'],
+  [['user', 'unlock', 'other', 'ada'], 'tenant_not_found'],
+])('%s is refused with %s', async (args, expected) => {
+  const { code, stderr } = await place.run([...args, '--json'])
+  expect(code).toBe(1)
+  expect(JSON.parse(stderr).error.code).toBe(expected)
+})

@@ -1,0 +1,80 @@
+/** Coverage-guided fuzzing: inputs that make code run which never ran before become seeds of further ones. */
+import { Random } from '../hostile/random.js'
+import type { Coverage } from './coverage.js'
+import { mutate } from './mutate.js'
+
+export interface Target {
+  name: string
+  /** Words of the format, which chance would take long to find. */
+  words: readonly string[]
+  mostBytes: number
+  /** @throws whatever no input may cause; refusals that callers are told of do not leave it */
+  run(input: Buffer): void
+}
+
+export interface Crash {
+  input: Buffer
+  error: Error
+}
+
+export interface FuzzResult {
+  inputs: number
+  crashes: Crash[]
+  /** Inputs that each reached something new. */
+  corpus: number
+  slowest_ms: number
+}
+
+export interface FuzzOptions {
+  seeds: readonly Buffer[]
+  runs: number
+  seed: number
+  /** Without it nothing is learnt from what an input reaches. */
+  coverage?: Coverage
+  progress?: (inputs: number) => void
+}
+
+/** Asking V8 costs milliseconds: it is asked once for so many, and for each of them only where there was something new. */
+const BATCH = 256
+/** What takes so long for kilobytes is not linear in them. */
+const MOST_MS = 1000
+/** One fault is found again and again. */
+const MOST_CRASHES = 10
+
+export function fuzz(
+  target: Target,
+  { seeds, runs, seed, coverage, progress = () => {} }: FuzzOptions,
+): FuzzResult {
+  const random = new Random(seed)
+  const words = target.words.map((word) => Buffer.from(word, 'latin1'))
+  const result: FuzzResult = { inputs: 0, crashes: [], corpus: 0, slowest_ms: 0 }
+  const attempt = (input: Buffer) => {
+    const startedMs = performance.now()
+    try {
+      target.run(input)
+    } catch (error) {
+      result.crashes.push({ input, error: error as Error })
+    }
+    const elapsedMs = performance.now() - startedMs
+    result.slowest_ms = Math.max(result.slowest_ms, elapsedMs)
+    if (elapsedMs > MOST_MS)
+      result.crashes.push({ input, error: new Error(`took ${elapsedMs.toFixed(0)} ms`) })
+  }
+  const reachesNew = (input: Buffer) => {
+    attempt(input)
+    return coverage?.take({ keeps: true }) ?? false
+  }
+  for (const input of seeds) reachesNew(input)
+  const corpus = [...seeds]
+  while (result.inputs < runs && result.crashes.length < MOST_CRASHES) {
+    const batch = Array.from({ length: Math.min(BATCH, runs - result.inputs) }, () =>
+      mutate(corpus, random, { words, mostBytes: target.mostBytes }),
+    )
+    for (const input of batch) attempt(input)
+    result.inputs += batch.length
+    if (coverage?.take({ keeps: false })) corpus.push(...batch.filter(reachesNew))
+    progress(result.inputs)
+  }
+  result.corpus = corpus.length
+  return result
+}

@@ -1,0 +1,100 @@
+/** Databases of releases before: each is opened by this one with all that was in it, and by none that is older. */
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { ManualClock } from '../../src/clock.js'
+import { type Config, loadConfig } from '../../src/config.js'
+import { packageFile } from '../../src/package-root.js'
+import { Service } from '../../src/service.js'
+import { SqliteStore } from '../../src/storage/sqlite-store.js'
+import { apiClient } from '../support/client.js'
+import { base64, face } from '../support/faces.js'
+import type { ReleaseFacts } from './make-database.js'
+
+const RELEASES = packageFile('test', 'releases')
+const kept = readdirSync(RELEASES).filter((name) => name.startsWith('schema-'))
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'countersign-upgrade-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+/** Its database alone, as an operator brings it along. */
+function bring(release: string): { facts: ReleaseFacts; config: Config } {
+  cpSync(join(RELEASES, release, 'countersign.db'), join(dir, 'countersign.db'))
+  const facts: ReleaseFacts = JSON.parse(readFileSync(join(RELEASES, release, 'facts.json'), 'utf8'))
+  const config = loadConfig({
+    COUNTERSIGN_DATA_DIR: dir,
+    COUNTERSIGN_MASTER_KEY: facts.masterKey,
+    COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
+    COUNTERSIGN_MODEL_PACK: 'baseline',
+    COUNTERSIGN_ACCEPT_PACK: 'baseline',
+    COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_WORKERS: '1',
+  })
+  return { facts, config }
+}
+
+it('there is a database of a release before', () => {
+  expect(kept.length).toBeGreaterThan(0)
+})
+
+describe.each(kept)('the database of a release with %s', (release) => {
+  it('serves on: keys, references, kept answers, receipts and logs are there', async () => {
+    const { facts, config } = bring(release)
+    const clock = new ManualClock(facts.madeAt)
+    const service = await Service.start(config, { clock, log: pino({ level: 'silent' }) })
+    try {
+      const { tenant } = facts
+      const sandbox = apiClient(service.url('sandbox'), tenant.sandboxKey)
+      const production = apiClient(service.url('production'), tenant.productionKey)
+      expect((await sandbox.health()).status).toBe(200)
+
+      const headers = { 'X-Svc-Idempotency-Key': facts.kept.idempotencyKey }
+      const replayed = await production.verify(facts.kept.request as Record<string, unknown>, { headers })
+      expect(replayed.headers.get('x-svc-idempotent-replay')).toBe('true')
+      expect(replayed.body).toEqual(facts.kept.response)
+
+      const verified = await production.verify({
+        user_id: 'ada',
+        image: base64(await face('ada')),
+        action: 'upgrade',
+      })
+      // The pack is no part of the database: with another one, its references ask to be enrolled anew.
+      if (service.engine.pack.modelId === facts.model)
+        expect(verified.body).toMatchObject({ verdict: 'approved', jwt_next: expect.any(String) })
+      else expect(verified.body).toMatchObject({ code: 'reference_model_mismatch' })
+
+      expect((await production.erase('grace')).body).toMatchObject({ status: 'erased' })
+      expect((await production.erase('ada')).body).toMatchObject({ erased: { references: 1 } })
+
+      const { audit, store } = service.ledger
+      const { entries, brokenAt } = await audit.verify(store.read, tenant.id)
+      expect(brokenAt).toBeNull()
+      expect(entries).toBeGreaterThan(tenant.auditEntries)
+      expect(await store.check()).toEqual([])
+    } finally {
+      await service.stop()
+    }
+  })
+
+  it('is refused by a release that is older than it, with what to do, and unchanged', () => {
+    const { config } = bring(release)
+    const file = join(config.dataDir, 'countersign.db')
+    const newer = 1000
+    const database = new Database(file)
+    database.pragma(`user_version = ${newer}`)
+    database.close()
+    const before = readFileSync(file)
+    expect(() => SqliteStore.open(file)).toThrow(
+      /has schema 1000, made by a newer Countersign; this one knows schema \d+. Start the newer version again, or restore a backup from before the upgrade/,
+    )
+    expect(readFileSync(file).equals(before)).toBe(true)
+  })
+})

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type AuditEntry, Countersign } from '../../src/client/index.js'
+import type { ApiClient } from '../support/client.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { validSignatures } from '../support/trust.js'
+
+/** More than the service reads for one request. */
+const MANY = 5200
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient & { key: string }
+let client: Countersign
+
+beforeAll(async () => {
+  running = await startService()
+  tenant = await running.tenant({ ratePerSecond: 10_000 })
+  production = await running.production(tenant)
+  client = new Countersign({
+    apiKey: production.key,
+    baseUrl: running.service.url('production'),
+    signingSecret: tenant.secret,
+    now: () => running.clock.now(),
+  })
+  const image = base64(await face('ada'))
+  await production.enroll({ user_id: 'ada', image })
+  await production.verify({ user_id: 'ada', image, action: 'x' })
+  await production.erase('ada')
+})
+afterAll(() => running?.stop())
+
+const list = (query: string, from: ApiClient = production) =>
+  from.call('GET', query ? `/v1/audit?${query}` : '/v1/audit')
+
+it('lists what the log holds, oldest first, with the entry’s own facts apart', async () => {
+  const response = await list('')
+  expect(response.status).toBe(200)
+  expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([tenant.secret.id])
+  const { data, has_more, next_cursor } = response.body
+  expect(data.map(({ event }: AuditEntry) => event)).toEqual(['enroll', 'verify', 'delete'])
+  expect({ has_more, next_cursor }).toEqual({ has_more: false, next_cursor: '3' })
+  expect(data[1]).toMatchObject({
+    sequence: 2,
+    actor: expect.stringMatching(/^key_/),
+    request_id: expect.any(String),
+    status: 200,
+    code: null,
+    subject: data[0].subject,
+    facts: { verdict: 'approved', reason: null },
+    hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+  })
+  expect(JSON.stringify(data)).not.toContain('"ada"')
+  const records = await running.service.ledger.store.read.auditEntries(tenant.id, 0, 10)
+  for (const [index, { hash, entry }] of records.entries()) {
+    const { facts, hash: told, ...fields } = data[index]
+    const present = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+    expect({ request_id: null, ...JSON.parse(entry) }).toEqual({ request_id: null, ...present, ...facts })
+    expect(told).toBe(hash.toString('hex'))
+  }
+})
+
+it('goes on where a page ended, now or when more has happened', async () => {
+  const first = (await list('limit=2')).body
+  expect(first).toMatchObject({ has_more: true, next_cursor: '2' })
+  const second = (await list(`limit=2&after=${first.next_cursor}`)).body
+  expect(second.data.map(({ sequence }: AuditEntry) => sequence)).toEqual([3])
+  expect(second).toMatchObject({ has_more: false, next_cursor: '3' })
+  expect((await list('after=3')).body).toEqual({ data: [], has_more: false, next_cursor: '3' })
+  expect((await list('limit=3')).body.has_more).toBe(false)
+})
+
+it('lists one event alone, and says how far it looked', async () => {
+  const { data, next_cursor } = (await list('event=verify')).body
+  expect(data.map(({ event }: AuditEntry) => event)).toEqual(['verify'])
+  expect(next_cursor).toBe('3')
+})
+
+it.each([
+  'after=x',
+  'after=-1',
+  'limit=0',
+  'limit=201',
+  'limit=1.5',
+  'limit=many',
+  'event=other',
+  'before=1',
+  'limit=1&limit=2',
+])('refuses %s', async (query) => {
+  expect(await list(query)).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+})
+
+it('holds nothing of another tenant, and nothing in the sandbox', async () => {
+  const other = await running.production(await running.tenant())
+  for (const stranger of [other, tenant.sandbox])
+    expect((await list('', stranger)).body).toEqual({ data: [], has_more: false, next_cursor: '0' })
+})
+
+it('is walked by the SDK to its end, past pages that hold nothing of the event', async () => {
+  const { store, audit } = running.service.ledger
+  const by = { actor: 'operator', request_id: null }
+  await store.transaction(async (tx) => {
+    for (let i = 0; i < MANY; i++) await audit.append(tx, tenant.id, { event: 'verify', ...by })
+    await audit.append(tx, tenant.id, { event: 'contract_changed', ...by })
+  })
+  expect((await list('event=contract_changed')).body).toMatchObject({
+    data: [],
+    has_more: true,
+    next_cursor: '5000',
+  })
+  const rare: AuditEntry[] = []
+  for await (const entry of client.auditEntries({ event: 'contract_changed' })) rare.push(entry)
+  expect(rare.map(({ sequence }) => sequence)).toEqual([MANY + 4])
+  let entries = 0
+  for await (const entry of client.auditEntries({ limit: 200 })) expect(entry.sequence).toBe(++entries)
+  expect(entries).toBe(MANY + 4)
+})
