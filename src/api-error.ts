@@ -204,8 +204,8 @@ export const ERRORS = {
   low_quality: entry(
     422,
     'biometric_rejected',
-    'The face is too dark, too bright or too blurred.',
-    'Ask for a new photo in even light, held still.',
+    'The photo is not good enough: its light, its focus or the pose.',
+    'Read `details`: each entry names a component, its value, its bound and a `hint` that the person can be shown.',
   ),
   liveness_failed: entry(
     422,
@@ -275,6 +275,12 @@ export interface ErrorDetail {
   /** Dotted path of the field: `image`, `images.0`, `consent.at`. */
   path: string
   issue: string
+  /** Of `low_quality`: what was measured, by its name in ISO/IEC 29794-5, and what it had to keep to. */
+  component?: string
+  value?: number
+  bound?: { min?: number; max?: number }
+  /** What the person can do about it. */
+  hint?: string
 }
 
 interface ApiErrorOptions {

@@ -170,11 +170,12 @@ export async function keepCalibration(
 
 /**
  * SHA-256 over everything that decides a score: the hash of every network file and every number that feeds and reads them.
- * Names, licences, origins, liveness and the pack's own calibration are not part of it.
+ * Names, licences, origins, liveness, bounds of enrolment photos and the pack's own calibration are not part of it.
  */
 export function packFingerprint(manifest: PackManifest): string {
-  const { detector, landmarks, embedder, quality } = manifest
-  const document = { detector, landmarks, embedder, quality }
+  const { detector, landmarks, embedder } = manifest
+  const verify = manifest.quality?.verify
+  const document = { detector, landmarks, embedder, ...(verify ? { quality: { verify } } : {}) }
   const deciding = JSON.stringify(document, (key, value) =>
     ['file', 'licence', 'origin', 'trainingData'].includes(key) ? undefined : value,
   )

@@ -1,5 +1,6 @@
 /** The shape of `pack.json`, format 1: which networks a pack has and every number needed to feed and read them. */
 import Type, { type Static } from 'typebox'
+import { QualitySpecSchema } from './quality-components.js'
 
 const strict = { additionalProperties: false } as const
 
@@ -106,18 +107,7 @@ export const PackSchema = Type.Object(
         strict,
       ),
     ),
-    quality: Type.Optional(
-      Type.Object(
-        {
-          minSharpness: Type.Optional(Type.Number({ minimum: 0 })),
-          minBrightness: Type.Optional(Type.Number({ minimum: 0, maximum: 255 })),
-          maxBrightness: Type.Optional(Type.Number({ minimum: 0, maximum: 255 })),
-          minContrast: Type.Optional(Type.Number({ minimum: 0 })),
-          minDetection: Type.Optional(Ratio),
-        },
-        strict,
-      ),
-    ),
+    quality: Type.Optional(QualitySpecSchema),
     calibration: Type.Object(
       {
         source: Type.String(),
@@ -144,7 +134,6 @@ export type DetectorSpec = PackManifest['detector']
 export type LandmarksSpec = NonNullable<PackManifest['landmarks']>
 export type EmbedderSpec = PackManifest['embedder']
 export type LivenessSpec = NonNullable<PackManifest['liveness']>
-export type QualitySpec = NonNullable<PackManifest['quality']>
 export type PixelInput = DetectorSpec['input']
 export type FixedInput = EmbedderSpec['input']
 /** Any file of a pack, whatever its role. */

@@ -1,5 +1,6 @@
 /** The ways in which a request to the engine produces no result. */
 import { CodedError } from '../errors.js'
+import type { QualityFault } from './measurements.js'
 
 /** The image is to blame. */
 export const IMAGE_ERROR_CODES = [
@@ -27,14 +28,18 @@ export type BiometricErrorCode =
 /** A coded refusal. `message` is safe to show to a caller: it never holds image bytes, paths or embeddings. */
 export class BiometricError extends CodedError<BiometricErrorCode> {
   override readonly name = 'BiometricError'
+  /** Of `low_quality`: what is wrong with which image. */
+  readonly faults: readonly QualityFault[]
+
   constructor(
     code: BiometricErrorCode,
     message: string,
     /** Index into the caller's images, where one image is to blame. */
     readonly imageIndex?: number,
-    /** For the log alone. */
-    options?: { cause?: unknown },
+    /** `cause` is for the log alone. */
+    options: { cause?: unknown; faults?: readonly QualityFault[] } = {},
   ) {
-    super(code, message, options)
+    super(code, message, 'cause' in options ? { cause: options.cause } : {})
+    this.faults = options.faults ?? []
   }
 }

@@ -3,6 +3,7 @@
  * over, and every type of a measurement follows from its schema.
  */
 import Type, { type Static, type TNumber, type TOptional, type TSchema } from 'typebox'
+import { QUALITY_COMPONENTS, type QualityComponent } from '../../models/pack/quality-components.js'
 import { ENGINE_STAGES, type EngineStage } from './stages.js'
 
 const number = Type.Number()
@@ -13,6 +14,30 @@ export const BoxSchema = Type.Object({ x: number, y: number, width: number, heig
 
 /** Pixel rectangle in the upright (EXIF-rotated) source image; origin top left. */
 export type Box = Static<typeof BoxSchema>
+
+export const ComponentsSchema = Type.Object(
+  Object.fromEntries(QUALITY_COMPONENTS.map((name) => [name, Type.Optional(number)])) as Record<
+    QualityComponent,
+    TOptional<TNumber>
+  >,
+  { additionalProperties: false },
+)
+
+/** As `quality-components.ts` of the pipeline measures them; those that the pack's landmarks do not show are missing. */
+export type QualityComponents = Static<typeof ComponentsSchema>
+
+/** Why an image is too poor: a component beyond its bound. */
+export const QualityFaultSchema = Type.Object({
+  /** Index into the caller's images. */
+  imageIndex: count,
+  component: Type.Enum(QUALITY_COMPONENTS),
+  value: number,
+  bound: Type.Object({ min: Type.Optional(number), max: Type.Optional(number) }),
+  /** What the person can do about it. */
+  hint: Type.String(),
+})
+
+export type QualityFault = Static<typeof QualityFaultSchema>
 
 export const QualitySchema = Type.Object({
   /** Overall, 0..1: the minimum of its normalised parts. */
@@ -27,6 +52,7 @@ export const QualitySchema = Type.Object({
   brightness: number,
   /** Standard deviation of the grey level of the aligned chip, 0..127.5. */
   contrast: number,
+  components: ComponentsSchema,
 })
 
 /** Measured on the chosen face. Ratios are 0..1, higher is better unless said otherwise. */

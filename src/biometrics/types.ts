@@ -7,6 +7,7 @@ import type {
   Quality,
   StageTimings,
 } from './measurements.js'
+import type { ComponentFinding } from './pipeline/quality-bounds.js'
 
 export { BiometricError, type BiometricErrorCode } from './biometric-error.js'
 export type {
@@ -30,6 +31,11 @@ export interface CallOptions {
   share?: FlowShare
 }
 
+export interface EnrolOptions extends CallOptions {
+  /** Images that are too poor to enrol with are told of, not refused. Default false. */
+  assessOnly?: boolean
+}
+
 /** Whose call it is, as far as the order of service goes. */
 export interface FlowShare {
   /** Calls of one name share one part of the engine. */
@@ -47,6 +53,8 @@ export interface EnrolResult {
   weight: number
   /** The best sample's. */
   quality: Quality
+  /** What each sample's quality comes to, held against the bounds of an enrolment. */
+  findings: ComponentFinding[][]
   /** The weakest of all samples. */
   liveness: Liveness
   samples: FaceSample[]

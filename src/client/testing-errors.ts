@@ -12,7 +12,7 @@ export const FAKE_ERRORS = {
   idempotency_key_reused: [422, 'conflict', 'This idempotency key was used with another payload.'],
   face_not_found: [422, 'biometric_rejected', 'No face was found in the image.'],
   multiple_faces: [422, 'biometric_rejected', 'More than one face was found in the image.'],
-  low_quality: [422, 'biometric_rejected', 'The face is too dark, too bright or too blurred.'],
+  low_quality: [422, 'biometric_rejected', 'The photo is not good enough: its light, its focus or the pose.'],
   liveness_failed: [422, 'biometric_rejected', 'The capture does not look like a live person.'],
   different_people: [422, 'biometric_rejected', 'The images do not all show the same person.'],
   rate_limited: [429, 'rate_limited', 'The rate limit of this API key is exceeded.'],

@@ -3,7 +3,6 @@ import type { RejectionReason } from './types.js'
 
 /** What the end of a `user_id` has enrol and verify refused with. */
 export const REFUSED = {
-  '+low_quality': 'low_quality',
   '+no_face': 'face_not_found',
   '+multiple_faces': 'multiple_faces',
   '+different_people': 'different_people',
@@ -17,6 +16,7 @@ const OTHER_OUTCOMES = ['+match', '+rate_limited', '+unavailable', '+replayed', 
 
 /** The ends of a `user_id` that choose an outcome: those of the service's sandbox. */
 export const FAKE_OUTCOMES: readonly string[] = [
+  '+low_quality',
   ...Object.keys(REFUSED),
   ...Object.keys(REJECTED),
   ...OTHER_OUTCOMES,

@@ -4,6 +4,7 @@ import type { SigningSecret } from './signing-secret.js'
 import { TestClock } from './testing-clock.js'
 import { FakeRefusal } from './testing-errors.js'
 import { outcomeOf, REFUSED, REJECTED } from './testing-outcomes.js'
+import { imageQualities, isPoor, QUALITY, qualityDetail } from './testing-quality.js'
 import {
   auditAnswer,
   type FakeUser,
@@ -43,15 +44,6 @@ const RECEIPT_MS = 24 * 3_600_000
 const OVERLAP_MS = 30 * 60_000
 const SLOW_MS = 5_000
 const THRESHOLD = 0.7
-const QUALITY = {
-  score: 0.9,
-  face_width_px: 240,
-  detection: 0.95,
-  sharpness: 400,
-  brightness: 120,
-  contrast: 50,
-}
-
 export class FakeCountersign {
   readonly clock: TestClock
   readonly environment: Environment
@@ -193,9 +185,10 @@ export class FakeCountersign {
       throw new FakeRefusal('already_enrolled', call.requestId)
     if ((await this.screen(call)) === '+spoof')
       throw new FakeRefusal('liveness_failed', call.requestId, blame(call, 'liveness_failed'))
+    if (!dry_run) this.refusePoor(call, 'enrol')
     const assessed = (views: number) => ({
       user_id,
-      quality: { ...QUALITY, views },
+      quality: { ...QUALITY, views, images: imageQualities(user_id, photos.length) },
       liveness: liveness(true),
       model: 'sandbox@1',
     })
@@ -227,6 +220,7 @@ export class FakeCountersign {
       throw new FakeRefusal('reference_not_found', call.requestId)
     // Who is locked out is told so before anybody looks at the photo.
     if (outcome !== '+locked_out') await this.screen(call)
+    this.refusePoor(call, 'verify')
     const replaySuspected = outcome === '+replayed'
     const replayed = replaySuspected && this.replayPolicy === 'reject' ? 'replayed_capture' : null
     const reason = REJECTED[outcome ?? ''] ?? replayed
@@ -342,6 +336,13 @@ export class FakeCountersign {
       throw new FakeRefusal(code, call.requestId, blame(call, code))
     }
     return outcome
+  }
+
+  private refusePoor(call: Call, purpose: 'enrol' | 'verify'): void {
+    const { user_id, images } = call.body
+    if (!isPoor(user_id)) return
+    const details = [qualityDetail(images ? 'images.0' : 'image', purpose)]
+    throw new FakeRefusal('low_quality', call.requestId, details)
   }
 
   private time(): string {

@@ -21,7 +21,7 @@ export interface EnrollFields {
   replace?: boolean
   /** Add the photos to the reference of a user who is enrolled already; each must match it. Not together with `replace`. */
   add?: boolean
-  /** Assess the photos and store nothing. */
+  /** Assess the photos and store nothing; those that are too poor to enrol with are told of in `quality.images`. */
   dry_run?: boolean
   /** Recorded with the reference; `at` in RFC 3339. */
   consent?: { id: string; at: string }
@@ -69,10 +69,48 @@ export interface Liveness {
   passed: boolean | null
 }
 
+/** What is measured of light, focus, pose and eyes, as ISO/IEC 29794-5 names it. */
+export type QualityComponent =
+  | 'inter_eye_distance'
+  | 'sharpness'
+  | 'luminance_mean'
+  | 'luminance_variance'
+  | 'under_exposure_prevention'
+  | 'over_exposure_prevention'
+  | 'illumination_uniformity'
+  | 'head_pose_yaw'
+  | 'head_pose_pitch'
+  | 'head_pose_roll'
+  | 'eyes_open'
+
+/** Both ends are good enough; an end that is missing is open. */
+export interface QualityBound {
+  min?: number
+  max?: number
+}
+
+export interface QualityFinding {
+  component: QualityComponent
+  value: number
+  /** What an enrolment photo must keep to; null where every value will do. */
+  bound: QualityBound | null
+  passed: boolean
+  /** What the person can do, to be shown to them; null where it passed. */
+  hint: string | null
+}
+
+export interface ImageQuality {
+  /** Every component keeps to its bound. */
+  passed: boolean
+  components: QualityFinding[]
+}
+
 /** Measured on the best face. */
 export interface EnrolmentQuality extends Quality {
   /** How many photos the reference holds. */
   views: number
+  /** One a photo of the request, in their order. */
+  images: ImageQuality[]
 }
 
 export interface EnrollResult {

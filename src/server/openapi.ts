@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 document, made from the endpoints' own schemas and the error registry. */
+import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import { ERRORS, type ErrorCode } from '../api-error.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
 import { SANDBOX_OUTCOMES } from '../v1/sandbox-outcomes.js'
@@ -206,6 +207,18 @@ function errorSchema(): Json {
           properties: {
             path: { type: 'string', description: 'The field.' },
             issue: { type: 'string', description: 'What is wrong with it.' },
+            component: {
+              type: 'string',
+              enum: [...QUALITY_COMPONENTS],
+              description: 'Of `low_quality`: the quality component that is beyond its bound.',
+            },
+            value: { type: 'number', description: 'What was measured.' },
+            bound: {
+              type: 'object',
+              properties: { min: { type: 'number' }, max: { type: 'number' } },
+              description: 'What it had to keep to.',
+            },
+            hint: { type: 'string', description: 'What the person can do, to be shown to them.' },
           },
         },
       },

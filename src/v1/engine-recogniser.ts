@@ -7,8 +7,10 @@ import type { Engine } from '../biometrics/engine/engine.js'
 import { fuseEmbeddings, scoreOf, viewOf } from '../biometrics/pipeline/match.js'
 import { BiometricError } from '../biometrics/types.js'
 import { type ImageInput, imagePath } from './images.js'
+import { faultDetail } from './quality-views.js'
 import type {
   Comparison,
+  EnrolCall,
   Enrolled,
   FusedReference,
   OperatingPoint,
@@ -41,7 +43,7 @@ export class EngineRecogniser implements Recogniser {
   /** How alike two embeddings are, on the scale of thresholds. */
   readonly similarity = (a: Float32Array, b: Float32Array): number => scoreOf(this.engine.pack, a, b)
 
-  enrol(call: RecogniserCall): Promise<Enrolled> {
+  enrol(call: EnrolCall): Promise<Enrolled> {
     return this.engine.enrol(call.images, call).catch((error) => translate(error, call.input))
   }
 
@@ -75,20 +77,24 @@ export class EngineRecogniser implements Recogniser {
   }
 }
 
+function detailsOf({ message, imageIndex, faults }: BiometricError, input: ImageInput) {
+  if (faults.length > 0)
+    return { details: faults.map((fault) => faultDetail(imagePath(input, fault.imageIndex), fault)) }
+  return imageIndex === undefined ? {} : { details: [{ path: imagePath(input, imageIndex), issue: message }] }
+}
+
 /** Seconds after which a caller that met a full queue may try again. */
 const OVERLOAD_RETRY_SECONDS = 1
 
 /** @throws ApiError always */
 export function translate(error: unknown, input: ImageInput): never {
   if (!(error instanceof BiometricError)) throw error
-  const { code, message, imageIndex } = error
+  const { code, message } = error
   if (code === 'cancelled') throw error
   const busy = code === 'overloaded' || code === 'engine_unavailable'
   throw new ApiError(code satisfies ErrorCode, {
     message,
-    ...(imageIndex === undefined
-      ? {}
-      : { details: [{ path: imagePath(input, imageIndex), issue: message }] }),
+    ...detailsOf(error, input),
     ...(busy ? { headers: retryAfter(OVERLOAD_RETRY_SECONDS) } : {}),
     cause: error,
   })

@@ -36,7 +36,7 @@ const body = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          'Assess the photos and store nothing: 200 instead of 201. Whether the user is enrolled makes no difference.',
+          'Assess the photos and store nothing: 200 instead of 201. Photos that an enrolment would refuse for their quality are told of in `quality.images`. Whether the user is enrolled makes no difference.',
       }),
     ),
     consent: Type.Optional(consent),
@@ -118,6 +118,7 @@ export function enroll(services: Services): Endpoint<Input> {
         userId: input.user_id,
         images,
         input,
+        assessOnly: input.dry_run ?? false,
         deadlineMs: call.deadlineMs,
         signal: call.signal,
         share: call.share,

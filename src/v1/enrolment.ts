@@ -8,6 +8,7 @@ import type { Consent, Subject } from '../subjects/subject-vault.js'
 import type { Call, Outcome } from './endpoint.js'
 import type { ImageInput } from './images.js'
 import { assertComparable } from './judge.js'
+import { imageQualityView } from './quality-views.js'
 import { type Enrolled, embeddingsByImage, type FusedReference } from './recogniser.js'
 import type { Services } from './services.js'
 import { livenessView, qualityView } from './views.js'
@@ -147,13 +148,13 @@ export class Enrolment {
 /** What is said of photos, whether they are stored or not. */
 export function assessmentOf(
   { input }: EnrolCall,
-  { quality, liveness }: Enrolled,
+  { quality, findings, liveness }: Enrolled,
   views: number,
   model: string,
 ): Record<string, unknown> {
   return {
     user_id: input.user_id,
-    quality: { ...qualityView(quality), views },
+    quality: { ...qualityView(quality), views, images: findings.map(imageQualityView) },
     liveness: livenessView(liveness),
     model,
   }

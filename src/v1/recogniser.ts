@@ -17,6 +17,11 @@ export interface RecogniserCall {
   share: FlowShare
 }
 
+export interface EnrolCall extends RecogniserCall {
+  /** Images that are too poor to enrol with are told of, not refused. */
+  assessOnly: boolean
+}
+
 /** As the engine gives it: `reference` is empty in the sandbox, and there are no samples. */
 export interface Enrolled extends Omit<EnrolResult, 'samples'> {
   /** One an image, in the order of the images. */
@@ -65,7 +70,7 @@ export interface Recogniser {
   /** What decides at a false match rate that was asked for. */
   operatingPoint(fmr: number): OperatingPoint
   /** @throws ApiError of category biometric_rejected, or unavailable */
-  enrol(call: RecogniserCall): Promise<Enrolled>
+  enrol(call: EnrolCall): Promise<Enrolled>
   /**
    * A reference with the photos of an enrolment added to it. Each of them must match it.
    * @throws ApiError different_people, naming the first that does not match

@@ -2,11 +2,14 @@
 import { createHash } from 'node:crypto'
 import { ApiError, ERRORS, type ErrorCode } from '../api-error.js'
 import type { Engine } from '../biometrics/engine/engine.js'
-import type { Liveness, Quality, StageTimings } from '../biometrics/types.js'
+import type { QualityComponents } from '../biometrics/measurements.js'
+import { adviceOn, assessQuality, faultsOf, type Purpose } from '../biometrics/pipeline/quality-bounds.js'
+import { BiometricError, type Liveness, type Quality, type StageTimings } from '../biometrics/types.js'
 import { translate } from './engine-recogniser.js'
 import { type ImageInput, imagePath } from './images.js'
 import type {
   Comparison,
+  EnrolCall,
   Enrolled,
   FusedReference,
   OperatingPoint,
@@ -20,7 +23,6 @@ import { refuseScripted, sandboxScript, sandboxSuffix, waitAsScripted } from './
 const NO_EMBEDDING = new Float32Array(0)
 
 const IMAGE_ERRORS = {
-  '+low_quality': 'low_quality',
   '+no_face': 'face_not_found',
   '+multiple_faces': 'multiple_faces',
   '+different_people': 'different_people',
@@ -43,15 +45,17 @@ export class SandboxRecogniser implements Recogniser {
     return sandboxScript(userId)
   }
 
-  async enrol(call: RecogniserCall): Promise<Enrolled> {
+  async enrol(call: EnrolCall): Promise<Enrolled> {
     const timingsMs = await this.screen(call)
-    const { userId, images, input } = call
+    const { userId, images, input, assessOnly } = call
+    if (!assessOnly) refusePoorImage(userId, 'enrol', input)
     if (sandboxSuffix(userId) === '+spoof') refuseImage('liveness_failed', input)
     return {
       reference: NO_EMBEDDING,
       weight: images.length,
       samples: [],
       quality: syntheticQuality(userId),
+      findings: images.map((_, index) => assessQuality(syntheticComponents(userId, index), 'enrol')),
       liveness: syntheticLiveness(true),
       timingsMs,
     }
@@ -67,6 +71,7 @@ export class SandboxRecogniser implements Recogniser {
     // A scripted outcome does not depend on an enrolment.
     if (reference === null && suffix === null) throw new ApiError('reference_not_found')
     const timingsMs = await this.screen(call)
+    refusePoorImage(userId, 'verify', call.input)
     const matches = suffix !== '+no_match'
     // Half-way between the threshold and the end of the scale, moved a little so that users differ.
     const margin = (1 - threshold) * (0.4 + 0.2 * fraction(userId, 'score'))
@@ -95,6 +100,12 @@ export class SandboxRecogniser implements Recogniser {
   }
 }
 
+/** The first image, where the caller asked for it. @throws ApiError low_quality */
+function refusePoorImage(userId: string, purpose: Purpose, input: ImageInput): void {
+  const faults = faultsOf(assessQuality(syntheticComponents(userId, 0), purpose), 0)
+  if (faults.length > 0) translate(new BiometricError('low_quality', adviceOn(faults), 0, { faults }), input)
+}
+
 /** As production does: the first image is to blame, of people who differ the last. @throws ApiError always */
 function refuseImage(code: ErrorCode, input: ImageInput): never {
   const index = code === 'different_people' ? (input.images?.length ?? 1) - 1 : 0
@@ -114,6 +125,27 @@ function syntheticQuality(userId: string): Quality {
     sharpness: vary(200, 800, 'sharpness'),
     brightness: vary(100, 150, 'brightness'),
     contrast: vary(40, 60, 'contrast'),
+    components: syntheticComponents(userId, 0),
+  }
+}
+
+/** Good enough for everything, but for the first image of a user whose photos are to be poor: that one is blurred. */
+function syntheticComponents(userId: string, image: number): QualityComponents {
+  const vary = (low: number, high: number, what: string) =>
+    low + (high - low) * fraction(userId, String(image), what)
+  const isPoor = image === 0 && sandboxSuffix(userId) === '+low_quality'
+  return {
+    inter_eye_distance: vary(80, 140, 'eyes'),
+    sharpness: isPoor ? 1.5 : vary(200, 800, 'sharpness'),
+    luminance_mean: vary(110, 150, 'luminance'),
+    luminance_variance: vary(1_200, 2_000, 'variance'),
+    under_exposure_prevention: vary(0.97, 1, 'dark'),
+    over_exposure_prevention: vary(0.98, 1, 'bright'),
+    illumination_uniformity: vary(0.85, 1, 'evenness'),
+    head_pose_yaw: vary(-8, 8, 'yaw'),
+    head_pose_pitch: vary(-8, 8, 'pitch'),
+    head_pose_roll: vary(-4, 4, 'roll'),
+    eyes_open: vary(0.26, 0.32, 'eyelids'),
   }
 }
 

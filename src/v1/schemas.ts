@@ -1,5 +1,6 @@
 /** The pieces that the endpoints' schemas share. JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
 import Type from 'typebox'
+import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 
 export const userId = Type.String({
   minLength: 1,
@@ -64,6 +65,27 @@ const qualityFields = {
 
 export const quality = Type.Object(qualityFields, { description: 'Measured on the face that was compared.' })
 
+const imageQuality = Type.Object({
+  passed: Type.Boolean({ description: 'Every component keeps to its bound.' }),
+  components: Type.Array(
+    Type.Object({
+      component: Type.Union(
+        QUALITY_COMPONENTS.map((name) => Type.Literal(name)),
+        { description: 'As ISO/IEC 29794-5 names it.' },
+      ),
+      value: Type.Number(),
+      bound: nullable(
+        Type.Object(
+          { min: Type.Optional(Type.Number()), max: Type.Optional(Type.Number()) },
+          { description: 'What an enrolment photo must keep to; null where every value will do.' },
+        ),
+      ),
+      passed: Type.Boolean(),
+      hint: nullable(Type.String({ description: 'What the person can do, to be shown to them.' })),
+    }),
+  ),
+})
+
 export const enrolmentQuality = Type.Object(
   {
     ...qualityFields,
@@ -71,6 +93,7 @@ export const enrolmentQuality = Type.Object(
       minimum: 1,
       description: 'How many photos the reference holds: three miss far fewer people than one.',
     }),
+    images: Type.Array(imageQuality, { description: 'One an image of the request, in their order.' }),
   },
   { description: 'Measured on the best face.' },
 )

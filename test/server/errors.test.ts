@@ -323,6 +323,14 @@ describe('the error registry', () => {
               details: response.body.details.map(() => ({
                 path: expect.any(String),
                 issue: expect.any(String),
+                ...(code === 'low_quality'
+                  ? {
+                      component: 'sharpness',
+                      value: expect.any(Number),
+                      bound: { min: expect.any(Number) },
+                      hint: expect.stringMatching(/^\S.+\.$/),
+                    }
+                  : {}),
               })),
             }
           : {}),

@@ -42,6 +42,7 @@ describe('a first enrolment', () => {
         brightness: expect.any(Number),
         contrast: expect.any(Number),
         views: 1,
+        images: [{ passed: true, components: expect.any(Array) }],
       },
       liveness: { checked: false, score: null, passed: null },
       model: expect.stringMatching(/^.+@.+$/),

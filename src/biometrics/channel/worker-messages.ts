@@ -9,6 +9,7 @@ import {
   faceSampleSchema,
   InspectedImageSchema,
   ProviderStatusSchema,
+  QualityFaultSchema,
   type StageTimings,
   StageTimingsSchema,
 } from '../measurements.js'
@@ -27,6 +28,7 @@ const FailureSchema = Type.Object({
   code: Type.Enum([...IMAGE_ERROR_CODES, 'engine_unavailable']),
   message: text,
   imageIndex: Type.Optional(count),
+  faults: Type.Optional(Type.Array(QualityFaultSchema)),
   /** For the log alone: what really happened, where the code hides it. */
   detail: Type.Optional(text),
 })

@@ -12,12 +12,14 @@ import {
 import type { Fault, WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import { findOddOne, fuseEmbeddings, scoreOf, viewOf } from '../pipeline/match.js'
+import { adviceOn, assessQuality, faultsOf } from '../pipeline/quality-bounds.js'
 import {
   BiometricError,
   type CallOptions,
   type CompareResult,
   type EngineHealth,
   type EngineOptions,
+  type EnrolOptions,
   type EnrolResult,
   type FaceSample,
   type FlowShare,
@@ -80,18 +82,26 @@ export class Engine {
   }
 
   /**
-   * Makes a reference from one or more images of one person; every image must be usable, and match each of the others.
+   * Makes a reference from one or more images of one person; every image must be usable, good enough to enrol with, and match
+   * each of the others.
    * @throws BiometricError any code; `imageIndex` names the image to blame
    */
-  async enrol(images: readonly Uint8Array[], call: CallOptions = {}): Promise<EnrolResult> {
+  async enrol(images: readonly Uint8Array[], call: EnrolOptions = {}): Promise<EnrolResult> {
     assertAny(images)
     const { value, timingsMs } = await this.submit({ type: 'enrol', images }, call)
     const { samples } = value
     return timed(timingsMs, () => {
-      this.assertOnePerson(samples, images)
+      this.assertOneOfEach(samples, images)
+      const { quality: spec } = this.pack.manifest
+      const findings = samples.map(({ quality }) => assessQuality(quality.components, 'enrol', spec))
+      const faults = findings.flatMap((found, i) => faultsOf(found, samples[i]!.imageIndex))
+      if (faults.length > 0 && !call.assessOnly)
+        throw new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults })
+      this.assertOnePerson(samples)
       const { embedding, weight } = fuseEmbeddings(samples.map(viewOf), this.pack.manifest.embedder)
       const { quality } = bestOf(samples)
-      return { reference: embedding, weight, quality, liveness: weakestLiveness(samples), samples, timingsMs }
+      const liveness = weakestLiveness(samples)
+      return { reference: embedding, weight, quality, findings, liveness, samples, timingsMs }
     })
   }
 
@@ -114,7 +124,8 @@ export class Engine {
     const { value, timingsMs } = await this.submit({ type: 'verify', images }, call)
     const { samples } = value
     return timed(timingsMs, () => {
-      this.assertOnePerson(samples, images)
+      this.assertOneOfEach(samples, images)
+      this.assertOnePerson(samples)
       const chosen = bestOf(samples)
       const score = scoreOf(this.pack, chosen.embedding, reference)
       const sample = { ...chosen, liveness: weakestLiveness(samples) }
@@ -185,11 +196,15 @@ export class Engine {
     await this.submit({ type: 'fault', fault }, {})
   }
 
-  /** @throws BiometricError different_people; engine_unavailable when a worker tells of images that it was not given */
-  private assertOnePerson(samples: readonly FaceSample[], images: readonly Uint8Array[]): void {
+  /** @throws BiometricError engine_unavailable when a worker tells of images that it was not given */
+  private assertOneOfEach(samples: readonly FaceSample[], images: readonly Uint8Array[]): void {
     const indices = new Set(samples.map(({ imageIndex }) => imageIndex))
     if (indices.size !== samples.length || Math.max(...indices) >= images.length)
       throw new BiometricError('engine_unavailable', 'The engine could not process the request.')
+  }
+
+  /** @throws BiometricError different_people */
+  private assertOnePerson(samples: readonly FaceSample[]): void {
     const embeddings = samples.map(({ embedding }) => embedding)
     const odd = findOddOne(this.pack, embeddings, samePersonThreshold(this.pack))
     if (odd === null) return
@@ -282,9 +297,9 @@ export class Engine {
   }
 
   private toError(failure: Extract<WorkerReply<WorkerTask['type']>, { ok: false }>): BiometricError {
-    const { code, message, imageIndex, detail } = failure
+    const { code, message, imageIndex, faults = [], detail } = failure
     if (detail) this.options.onIncident?.({ kind: 'task_failed', error: new Error(detail) })
-    return new BiometricError(code, message, imageIndex)
+    return new BiometricError(code, message, imageIndex, { faults })
   }
 
   private announceIdle(): void {

@@ -26,11 +26,7 @@ export class FaceAligner {
    * @returns [3, height, width] float32 as the embedder wants it; valid until the next call
    */
   align(pyramid: ImagePyramid, points: Float64Array): Float32Array {
-    const source = Float64Array.from(
-      this.spec.alignment.source.flatMap((index) => [points[2 * index]!, points[2 * index + 1]!]),
-    )
-    const transform = new Float64Array(4)
-    estimateSimilarity(source, this.target, transform)
+    const transform = this.estimate(points)
     invertSimilarity(transform, transform)
 
     const sourcePixelsPerChipPixel = Math.hypot(transform[0]!, transform[1]!)
@@ -43,5 +39,27 @@ export class FaceAligner {
     transform[3] = (transform[3]! + 0.5) * factor - 0.5
     kernels.warpToPlanar(pixels, transform, this.chip, this.format)
     return this.chip.data
+  }
+
+  /**
+   * @param points those that the chip was aligned by
+   * @param others interleaved x, y in the same pixels
+   * @returns `others` in pixels of the chip
+   */
+  toChip(points: Float64Array, others: Float64Array): Float64Array {
+    const [a, b, tx, ty] = this.estimate(points) as unknown as [number, number, number, number]
+    return others.map((value, i) =>
+      i % 2 === 0 ? a * value - b * others[i + 1]! + tx : b * others[i - 1]! + a * value + ty,
+    )
+  }
+
+  /** From pixels of the pyramid's base to pixels of the chip. */
+  private estimate(points: Float64Array): Float64Array {
+    const source = Float64Array.from(
+      this.spec.alignment.source.flatMap((index) => [points[2 * index]!, points[2 * index + 1]!]),
+    )
+    const transform = new Float64Array(4)
+    estimateSimilarity(source, this.target, transform)
+    return transform
   }
 }

@@ -2,7 +2,7 @@
 
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { NetworkFile } from '../../../models/pack/pack-schema.js'
-import { BiometricError, type FaceSample, type ImageLimits, type Liveness } from '../types.js'
+import { BiometricError, type FaceSample, type ImageLimits, type Liveness, type Quality } from '../types.js'
 import { FaceAligner } from './align.js'
 import { type DecodedImage, decodeImage } from './decode.js'
 import { FaceDetector } from './detect.js'
@@ -13,7 +13,9 @@ import { ImagePyramid } from './image-pyramid.js'
 import { fivePointsOf68, LandmarkFinder } from './landmarks.js'
 import { LIVENESS_UNCHECKED, LivenessChecker } from './liveness.js'
 import { loadNetwork, type Network } from './network.js'
-import { findQualityFault, measureChip, rateQuality } from './quality.js'
+import { measureChip, rateQuality, toGrey } from './quality.js'
+import { adviceOn, assessQuality, faultsOf } from './quality-bounds.js'
+import { measureComponents } from './quality-components.js'
 import { StageClock } from './stage-clock.js'
 import { Turns } from './turns.js'
 
@@ -139,20 +141,20 @@ export class FacePipeline {
     pyramid: ImagePyramid,
     { imageIndex, strictLiveness, clock }: Required<AnalyseOptions>,
   ): Promise<PreparedFace> {
-    const { manifest } = this.pack
     const face = await this.findFace(image, pyramid, imageIndex, clock)
     const chip = await clock.measure('align', () => this.aligner.align(pyramid, face.points))
-    const statistics = await clock.measure('align', () => measureChip(chip, manifest.embedder.input))
-    const quality = rateQuality(statistics, outerWidth(face.box, image.sourceScale), face.score)
-    const fault = findQualityFault(quality, manifest.quality)
-    if (fault) throw new BiometricError('low_quality', fault, imageIndex)
+    const quality = await clock.measure('align', () => this.judge(chip, face, image.sourceScale))
+    const faults = faultsOf(
+      assessQuality(quality.components, 'verify', this.pack.manifest.quality),
+      imageIndex,
+    )
+    if (faults.length > 0) throw new BiometricError('low_quality', adviceOn(faults), imageIndex, { faults })
 
     const liveness = await this.checkLiveness(pyramid, face.box, clock)
     if (strictLiveness && liveness.passed === false) {
       throw new BiometricError('liveness_failed', 'The image does not look like a live capture.', imageIndex)
     }
     const toSource = (value: number) => value * image.sourceScale
-    const fivePoints = this.landmarks ? fivePointsOf68(face.points) : face.points
     return {
       face: {
         imageIndex,
@@ -163,7 +165,7 @@ export class FacePipeline {
           width: toSource(face.box.width),
           height: toSource(face.box.height),
         },
-        landmarks: pairs(fivePoints.map(toSource)),
+        landmarks: pairs(this.fivePoints(face).map(toSource)),
         quality,
         liveness,
       },
@@ -185,6 +187,25 @@ export class FacePipeline {
     const points = finder ? await clock.measure('align', () => finder.find(pyramid, face.box)) : face.points
     if (!points) throw new Error('neither the detector nor a landmark network finds facial points')
     return { ...face, points, faces }
+  }
+
+  private judge(chip: Float32Array, face: FoundFace, sourceScale: number): Quality {
+    const { input } = this.pack.manifest.embedder
+    const grey = toGrey(chip, input)
+    const rated = rateQuality(measureChip(grey, input), outerWidth(face.box, sourceScale), face.score)
+    const five = this.fivePoints(face)
+    const points = this.aligner.toChip(face.points, five)
+    const { width, height } = input
+    const components = measureComponents(
+      { grey, width, height, points },
+      five.map((value) => value * sourceScale),
+      this.landmarks && face.points,
+    )
+    return { ...rated, components: { ...components, sharpness: rated.sharpness } }
+  }
+
+  private fivePoints({ points }: FoundFace): Float64Array {
+    return this.landmarks ? fivePointsOf68(points) : points
   }
 
   private async checkLiveness(

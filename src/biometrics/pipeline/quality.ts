@@ -1,23 +1,7 @@
-/** Judging an aligned chip: is there enough light, contrast and detail to compare faces on? */
-import type { FixedInput, QualitySpec } from '../../../models/pack/pack-schema.js'
+/** The overall quality of an aligned chip: how much light, contrast and detail there is to compare faces on. */
+import type { FixedInput } from '../../../models/pack/pack-schema.js'
 import type { Quality } from '../types.js'
 import { toPlaneFormat } from './pixel-input.js'
-
-/**
- * Below (or above) these an image is refused. Lenient: they stop near-black, blown-out and badly blurred captures, and
- * leave the rest to the score. A pack can set its own.
- */
-export const QUALITY_DEFAULTS: Readonly<Required<QualitySpec>> = Object.freeze({
-  /** Grey levels squared. */
-  minSharpness: 3,
-  /** Grey level, 0..255. */
-  minBrightness: 25,
-  maxBrightness: 230,
-  /** Grey levels. */
-  minContrast: 7,
-  /** 0..1; the detector's own threshold applies before. */
-  minDetection: 0,
-})
 
 /** Where each part of the overall score reaches 1. */
 const IDEAL = { sharpness: 60, faceWidthPx: 160, contrast: 35, darkest: 80, brightest: 180 } as const
@@ -25,8 +9,11 @@ const IDEAL = { sharpness: 60, faceWidthPx: 160, contrast: 35, darkest: 80, brig
 /** What the pixels of a chip say; the rest of `Quality` comes from the detector. */
 export type ChipStatistics = Pick<Quality, 'sharpness' | 'brightness' | 'contrast'>
 
-/** @param chip [3, height, width] float32, normalised as `input` says */
-export function measureChip(chip: Float32Array, input: FixedInput): ChipStatistics {
+/**
+ * @param chip [3, height, width] float32, normalised as `input` says
+ * @returns [height, width] grey levels, 0..255
+ */
+export function toGrey(chip: Float32Array, input: FixedInput): Float32Array {
   const { width, height } = input
   const { swap, mean, scale } = toPlaneFormat(input)
   const plane = width * height
@@ -35,12 +22,15 @@ export function measureChip(chip: Float32Array, input: FixedInput): ChipStatisti
   const [w0, w1, w2] = [luma[0]! / scale[0]!, luma[1]! / scale[1]!, luma[2]! / scale[2]!]
   const offset = luma[0]! * mean[0]! + luma[1]! * mean[1]! + luma[2]! * mean[2]!
   const grey = new Float32Array(plane)
+  for (let i = 0; i < plane; i++)
+    grey[i] = chip[i]! * w0 + chip[plane + i]! * w1 + chip[2 * plane + i]! * w2 + offset
+  return grey
+}
+
+/** @param grey [height, width] grey levels of the chip */
+export function measureChip(grey: Float32Array, { width, height }: FixedInput): ChipStatistics {
   const brightness = new Moments()
-  for (let i = 0; i < plane; i++) {
-    const level = chip[i]! * w0 + chip[plane + i]! * w1 + chip[2 * plane + i]! * w2 + offset
-    grey[i] = level
-    brightness.add(level)
-  }
+  for (const level of grey) brightness.add(level)
   const laplacian = new Moments()
   for (let y = 1; y < height - 1; y++) {
     for (let i = y * width + 1, end = (y + 1) * width - 1; i < end; i++) {
@@ -55,7 +45,11 @@ export function measureChip(chip: Float32Array, input: FixedInput): ChipStatisti
 }
 
 /** Joins the parts; the overall score is the worst of them, each scaled so that 1 is as good as it needs to be. */
-export function rateQuality(chip: ChipStatistics, faceWidthPx: number, detection: number): Quality {
+export function rateQuality(
+  chip: ChipStatistics,
+  faceWidthPx: number,
+  detection: number,
+): Omit<Quality, 'components'> {
   const { sharpness, brightness, contrast } = chip
   const light =
     brightness < IDEAL.darkest ? brightness / IDEAL.darkest : (255 - brightness) / (255 - IDEAL.brightest)
@@ -70,19 +64,8 @@ export function rateQuality(chip: ChipStatistics, faceWidthPx: number, detection
   return { score, faceWidthPx, detection, sharpness, brightness, contrast }
 }
 
-/** Why an image is too poor to use, as a sentence for a person; `null` when it is good enough. */
-export function findQualityFault(quality: Quality, spec: QualitySpec = {}): string | null {
-  const limits = { ...QUALITY_DEFAULTS, ...spec }
-  if (quality.brightness < limits.minBrightness) return 'The face is too dark.'
-  if (quality.brightness > limits.maxBrightness) return 'The face is overexposed.'
-  if (quality.contrast < limits.minContrast) return 'The face has too little contrast.'
-  if (quality.sharpness < limits.minSharpness) return 'The face is blurred.'
-  if (quality.detection < limits.minDetection) return 'The face is not clearly visible.'
-  return null
-}
-
 /** Running mean and variance; the values are few and small enough for the plain sums. */
-class Moments {
+export class Moments {
   private count = 0
   private sum = 0
   private squares = 0
@@ -91,6 +74,10 @@ class Moments {
     this.count++
     this.sum += value
     this.squares += value * value
+  }
+
+  get size(): number {
+    return this.count
   }
 
   get mean(): number {

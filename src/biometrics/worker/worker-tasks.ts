@@ -98,8 +98,14 @@ async function inspect(
 
 function describeFailure(error: unknown): WorkerFailure {
   if (error instanceof BiometricError && isImageError(error.code)) {
-    const { code, message, imageIndex } = error
-    return { ok: false, code, message, ...(imageIndex === undefined ? {} : { imageIndex }) }
+    const { code, message, imageIndex, faults } = error
+    return {
+      ok: false,
+      code,
+      message,
+      ...(imageIndex === undefined ? {} : { imageIndex }),
+      ...(faults.length === 0 ? {} : { faults: [...faults] }),
+    }
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return {

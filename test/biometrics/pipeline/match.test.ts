@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import { findOddOne, fuseEmbeddings, scoreOf, viewOf } from '../../../src/biometrics/pipeline/match.js'
-import { findQualityFault, measureChip, rateQuality } from '../../../src/biometrics/pipeline/quality.js'
+import { measureChip, rateQuality, toGrey } from '../../../src/biometrics/pipeline/quality.js'
 import type { Quality } from '../../../src/biometrics/types.js'
 
 function packOf(metric: 'euclidean' | 'cosine'): ModelPack {
@@ -69,24 +69,16 @@ it('a chip is measured in grey levels, whatever the network wants', () => {
   const chip = Float32Array.from(
     [0, 1, 2].flatMap((p) => levels.map((v) => (v - input.mean[p]!) * input.scale[p]!)),
   )
-  const { brightness, contrast, sharpness } = measureChip(chip, input)
+  const { brightness, contrast, sharpness } = measureChip(toGrey(chip, input), input)
   expect(brightness).toBeCloseTo(106.25, 3)
   expect(contrast).toBeCloseTo(Math.sqrt(10_000 / 16 - 6.25 ** 2), 3)
   // The four inner pixels' Laplacians are -400, 100, 100 and 0.
   expect(sharpness).toBeCloseTo((400 ** 2 + 2 * 100 ** 2) / 4 - 50 ** 2, 0)
 })
 
-it('the worst part of the quality decides, and each limit has its reason', () => {
+it('the worst part of the quality decides', () => {
   const good = { sharpness: 100, brightness: 120, contrast: 50 }
   expect(rateQuality(good, 200, 1).score).toBe(1)
   expect(rateQuality(good, 80, 1).score).toBe(0.5)
   expect(rateQuality({ ...good, brightness: 255 }, 200, 1).score).toBe(0)
-  expect(findQualityFault(rateQuality(good, 80, 0.5))).toBeNull()
-  const fault = (change: Partial<typeof good>) =>
-    findQualityFault(rateQuality({ ...good, ...change }, 200, 1))
-  expect(fault({ brightness: 10 })).toMatch(/dark/)
-  expect(fault({ brightness: 245 })).toMatch(/overexposed/)
-  expect(fault({ contrast: 2 })).toMatch(/contrast/)
-  expect(fault({ sharpness: 1 })).toMatch(/blurred/)
-  expect(findQualityFault(rateQuality(good, 200, 0.5), { minDetection: 0.6 })).toMatch(/visible/)
 })

@@ -1,0 +1,104 @@
+/** Which values of the quality components are good enough, and what a person can do where one is not. */
+import {
+  QUALITY_COMPONENTS,
+  type QualityBound,
+  type QualityBounds,
+  type QualityComponent,
+  type QualitySpec,
+} from '../../../models/pack/quality-components.js'
+import type { QualityComponents, QualityFault } from '../measurements.js'
+
+export type Purpose = 'enrol' | 'verify'
+
+/**
+ * In the units of `measureComponents`. At verify they stop near-black, blown-out and badly blurred captures alone and leave the
+ * rest to the score, since a refusal there is a customer turned away. At enrolment they stop what makes every later
+ * verify worse; docs/accuracy.md says what each costs and saves.
+ */
+export const DEFAULT_BOUNDS: Readonly<Required<QualitySpec>> = Object.freeze({
+  verify: {
+    sharpness: { min: 3 },
+    luminance_mean: { min: 25, max: 230 },
+    luminance_variance: { min: 25 },
+  },
+  enrol: {
+    sharpness: { min: 15 },
+    luminance_mean: { min: 30, max: 220 },
+    luminance_variance: { min: 49 },
+    under_exposure_prevention: { min: 0.75 },
+    over_exposure_prevention: { min: 0.75 },
+    illumination_uniformity: { min: 0.4 },
+    head_pose_yaw: { min: -40, max: 40 },
+    head_pose_pitch: { min: -35, max: 35 },
+    head_pose_roll: { min: -30, max: 30 },
+    eyes_open: { min: 0.2 },
+  },
+})
+
+/** For a value below its bound; for one above it the same, where `high` says nothing else. */
+const HINTS: Record<QualityComponent, { low: string; high?: string }> = {
+  inter_eye_distance: { low: 'Come closer to the camera.', high: 'Move away from the camera.' },
+  sharpness: { low: 'Hold still, and wipe the lens.' },
+  luminance_mean: { low: 'Turn to the light.', high: 'Move out of the glare.' },
+  luminance_variance: { low: 'Find better light, and wipe the lens.' },
+  under_exposure_prevention: { low: 'Turn to the light.' },
+  over_exposure_prevention: { low: 'Move out of the glare.' },
+  illumination_uniformity: { low: 'Turn to the light, so that it falls on both sides of the face.' },
+  head_pose_yaw: { low: 'Turn your face to the camera.' },
+  head_pose_pitch: { low: 'Lift your chin a little.', high: 'Lower your chin a little.' },
+  head_pose_roll: { low: 'Hold your head upright.' },
+  eyes_open: { low: 'Open your eyes.' },
+}
+
+/** What one component of a photo comes to. */
+export interface ComponentFinding {
+  component: QualityComponent
+  value: number
+  /** Null where every value is good enough. */
+  bound: QualityBound | null
+  passed: boolean
+  /** Null where it passed. */
+  hint: string | null
+}
+
+/** Every component that was measured, in a fixed order. @param spec the pack's */
+export function assessQuality(
+  components: QualityComponents,
+  purpose: Purpose,
+  spec: QualitySpec = {},
+): ComponentFinding[] {
+  const sources = [DEFAULT_BOUNDS.verify, spec.verify]
+  if (purpose === 'enrol') sources.push(DEFAULT_BOUNDS.enrol, spec.enrol)
+  return QUALITY_COMPONENTS.flatMap((component) => {
+    const value = components[component]
+    return value === undefined ? [] : [judge(component, value, boundOf(component, sources))]
+  })
+}
+
+function boundOf(
+  component: QualityComponent,
+  sources: ReadonlyArray<QualityBounds | undefined>,
+): QualityBound | null {
+  const bound: QualityBound = Object.assign({}, ...sources.map((bounds) => bounds?.[component]))
+  return Object.keys(bound).length === 0 ? null : bound
+}
+
+function judge(component: QualityComponent, value: number, bound: QualityBound | null): ComponentFinding {
+  const { low, high = low } = HINTS[component]
+  const isLow = bound?.min !== undefined && value < bound.min
+  const isHigh = bound?.max !== undefined && value > bound.max
+  const hint = isLow ? low : isHigh ? high : null
+  return { component, value, bound, passed: hint === null, hint }
+}
+
+/** Those that are beyond their bounds. */
+export function faultsOf(findings: readonly ComponentFinding[], imageIndex: number): QualityFault[] {
+  return findings.flatMap(({ component, value, bound, hint }) =>
+    bound && hint !== null ? [{ imageIndex, component, value, bound, hint }] : [],
+  )
+}
+
+/** A sentence for a person: what to do, each thing once. */
+export function adviceOn(faults: readonly QualityFault[]): string {
+  return ['The photo is not good enough.', ...new Set(faults.map(({ hint }) => hint))].join(' ')
+}

@@ -1,0 +1,85 @@
+import { expect, it } from 'vitest'
+import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
+import type { QualityComponents } from '../../../src/biometrics/measurements.js'
+import { adviceOn, assessQuality, faultsOf } from '../../../src/biometrics/pipeline/quality-bounds.js'
+
+const good: Required<QualityComponents> = {
+  inter_eye_distance: 90,
+  sharpness: 100,
+  luminance_mean: 130,
+  luminance_variance: 1500,
+  under_exposure_prevention: 1,
+  over_exposure_prevention: 1,
+  illumination_uniformity: 0.9,
+  head_pose_yaw: 0,
+  head_pose_pitch: 0,
+  head_pose_roll: 0,
+  eyes_open: 0.28,
+}
+const hintsFor = (change: QualityComponents, purpose: 'enrol' | 'verify') =>
+  assessQuality({ ...good, ...change }, purpose).flatMap(({ hint }) => hint ?? [])
+
+it('every component is told of, in a fixed order, and one that was not measured is left out', () => {
+  const { eyes_open: _, ...measured } = good
+  const named = (components: QualityComponents) =>
+    assessQuality(components, 'enrol').map(({ component }) => component)
+  expect(named(good)).toEqual(QUALITY_COMPONENTS)
+  expect(named(measured)).toEqual(QUALITY_COMPONENTS.filter((name) => name !== 'eyes_open'))
+  expect(assessQuality(good, 'enrol').every(({ passed, hint }) => passed && hint === null)).toBe(true)
+})
+
+it.each<[QualityComponents, string]>([
+  [{ sharpness: 1 }, 'Hold still'],
+  [{ luminance_mean: 20 }, 'light'],
+  [{ luminance_mean: 240 }, 'glare'],
+  [{ luminance_variance: 10 }, 'light'],
+])('%j is refused at verify and at enrolment', (change, hint) => {
+  for (const purpose of ['enrol', 'verify'] as const) {
+    expect(hintsFor(change, purpose)).toEqual([expect.stringContaining(hint)])
+  }
+})
+
+it.each<[QualityComponents, string]>([
+  [{ sharpness: 10 }, 'Hold still'],
+  [{ luminance_mean: 28 }, 'Turn to the light'],
+  [{ under_exposure_prevention: 0.5 }, 'Turn to the light'],
+  [{ over_exposure_prevention: 0.5 }, 'glare'],
+  [{ illumination_uniformity: 0.3 }, 'both sides'],
+  [{ head_pose_yaw: -50 }, 'to the camera'],
+  [{ head_pose_yaw: 50 }, 'to the camera'],
+  [{ head_pose_pitch: -40 }, 'Lift your chin'],
+  [{ head_pose_pitch: 40 }, 'Lower your chin'],
+  [{ head_pose_roll: 35 }, 'upright'],
+  [{ eyes_open: 0.1 }, 'Open your eyes'],
+])('%j is refused at enrolment alone', (change, hint) => {
+  expect(hintsFor(change, 'enrol')).toEqual([expect.stringContaining(hint)])
+  expect(hintsFor(change, 'verify')).toEqual([])
+})
+
+it('a pack puts its own bounds in the place of the defaults, end by end', () => {
+  const bound = (purpose: 'enrol' | 'verify') =>
+    assessQuality(good, purpose, {
+      verify: { inter_eye_distance: { min: 30 }, luminance_mean: { max: 250 } },
+      enrol: { luminance_mean: { max: 200 } },
+    }).find(({ component }) => component === 'luminance_mean')!.bound
+  expect(bound('verify')).toEqual({ min: 25, max: 250 })
+  expect(bound('enrol')).toEqual({ min: 30, max: 200 })
+  const near = { ...good, inter_eye_distance: 20 }
+  const findings = assessQuality(near, 'verify', { verify: { inter_eye_distance: { min: 30 } } })
+  expect(faultsOf(findings, 2)).toEqual([
+    {
+      imageIndex: 2,
+      component: 'inter_eye_distance',
+      value: 20,
+      bound: { min: 30 },
+      hint: 'Come closer to the camera.',
+    },
+  ])
+})
+
+it('advice says each thing once', () => {
+  const findings = assessQuality({ ...good, luminance_mean: 29, under_exposure_prevention: 0.4 }, 'enrol')
+  const faults = [...faultsOf(findings, 0), ...faultsOf(findings, 1)]
+  expect(faults).toHaveLength(4)
+  expect(adviceOn(faults)).toBe('The photo is not good enough. Turn to the light.')
+})
