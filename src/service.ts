@@ -1,7 +1,7 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
 import type { Logger } from 'pino'
 import { loadModelPack } from '../models/pack/model-pack.js'
-import { assertServable, describeGrade, gradeOf } from '../models/pack/pack-grade.js'
+import { assertServable, describeGrade, describeUnreached, gradeOf } from '../models/pack/pack-grade.js'
 import { Engine } from './biometrics/engine/engine.js'
 import { type Clock, SECOND_MS, systemClock } from './clock.js'
 import {
@@ -274,6 +274,17 @@ export class Service {
     const { engine, config } = this
     const { grade, reasons } = gradeOf(engine.pack, config.fmr)
     return grade === 'production' ? null : describeGrade(engine.pack, config.fmr, reasons)
+  }
+
+  /** A sentence for each tenant whose contract names a rate that the pack does not reach, as after a change of the pack. */
+  async rateWarnings(): Promise<string[]> {
+    const tenants = await this.ledger.store.read.tenants()
+    return tenants.flatMap(({ id, name, fmr }) => {
+      const unreached = fmr === null ? null : describeUnreached(this.engine.pack, fmr)
+      return unreached === null
+        ? []
+        : [`The tenant ${name} (${id}) asks for a false match rate of ${fmr}; ${unreached}.`]
+    })
   }
 
   get adminUrl(): string {

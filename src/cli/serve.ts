@@ -40,6 +40,7 @@ export function registerServeCommand(command: Command): void {
         const { warning } = await preparing
         if (warning) warn(warning)
         if (service.gradeWarning) warn(service.gradeWarning)
+        for (const rateWarning of await service.rateWarnings()) warn(rateWarning)
         const where = {
           production: service.url('production'),
           sandbox: service.url('sandbox'),
