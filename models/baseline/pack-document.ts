@@ -100,6 +100,8 @@ export function baselinePackDocument() {
       flipAverage: true,
       metric: 'euclidean',
     },
+    // As in the standard pack.
+    replayScore: 0.96,
     calibration: statedCalibration('baseline'),
   }
 }
