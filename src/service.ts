@@ -350,11 +350,11 @@ type Judging = Pick<Services, 'recogniser' | 'lockout' | 'captures'>
 
 function productionJudging({ config, store, vault, clock, recogniser }: SharedParts): Judging {
   const attempts = config.lockoutAttempts ?? defaultAttempts(recogniser.checksLiveness)
-  const { similarity } = recogniser
+  const { isSameCapture } = recogniser
   return {
     recogniser,
     lockout: new AttemptLockout(store, attempts),
-    captures: new StoredCaptures({ store, vault, clock, similarity }),
+    captures: new StoredCaptures({ store, vault, clock, isSameCapture }),
   }
 }
 
