@@ -68,6 +68,10 @@ export function resolveConfig(env: Env = process.env): Resolution {
       problems.push(`${pair.map(variableOf).join(' and ')} must be given together.`)
     for (const file of files) if (file) problems.push(...unreadable(file))
   }
+  if (config.bodyMemoryBytes < config.maxBodyBytes)
+    problems.push(
+      `${variableOf('bodyMemoryBytes')} (${config.bodyMemoryBytes}) must not be less than ${variableOf('maxBodyBytes')} (${config.maxBodyBytes}).`,
+    )
   return { config, given, problems, warnings }
 }
 

@@ -65,8 +65,8 @@ export interface ServiceOptions {
   acceptsAnyPack?: boolean
 }
 
-/** Of the memory for bodies: whatever the sandbox is sent, production has the other half. */
-const SANDBOX_SHARE = 0.5
+/** Of the memory for bodies: whatever sandbox and dashboard are sent, production has the other half. */
+const LESSER_SHARE = 0.5
 /** How long replies under way may take at shutdown, beyond their own deadline. */
 const DRAIN_GRACE_MS = SECOND_MS
 
@@ -160,18 +160,13 @@ export class Service {
     const bounds = listenerBounds(config)
     const bodies = new BodyBudget(config.bodyMemoryBytes)
     metrics.watchBodies(bodies)
+    const lesser = bodies.share(LESSER_SHARE)
     this.listeners.production = await listen(
       { ...bounds, bodies: bodies.share(1), address: productionListen, tls, handler: production.handle },
       transport,
     )
     this.listeners.sandbox = await listen(
-      {
-        ...bounds,
-        bodies: bodies.share(SANDBOX_SHARE),
-        address: sandboxListen,
-        tls,
-        handler: sandbox.handle,
-      },
+      { ...bounds, bodies: lesser, address: sandboxListen, tls, handler: sandbox.handle },
       transport,
     )
     const api = new AdminApi({
@@ -198,7 +193,7 @@ export class Service {
       isReady: () => this.ready,
     })
     const adminTls = tlsFiles(config, 'admin')
-    const shared = { ...bounds, bodies: bodies.share(1), tls: adminTls }
+    const shared = { ...bounds, bodies: lesser, tls: adminTls }
     this.listeners.admin = await listen({ ...shared, address: adminListen, handler }, transport)
     if (metricsListen)
       this.listeners.metrics = await listen(

@@ -266,7 +266,7 @@ export const SETTING_GROUPS = {
     bodyMemoryBytes: setting(
       'BODY_MEMORY_BYTES',
       '268435456',
-      'Memory that all bodies under way may hold together, in bytes; the sandbox at most half. Beyond it 503 overloaded.',
+      'Memory that all bodies under way may hold together, in bytes, at least MAX_BODY_BYTES; sandbox and dashboard at most half, one tenant as much as is left free. Beyond it 503 overloaded.',
       integer(65_536, 1_099_511_627_776),
     ),
     maxImagePixels: setting(

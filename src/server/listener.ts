@@ -30,9 +30,10 @@ export interface IncomingRequest {
   /**
    * The whole body; empty for none. Its memory is the listener's, which frees it when the handler is done.
    * @param limitBytes where it is less than the listener's
+   * @param holder whose body it is: bounds what one caller's bodies hold of memory
    * @throws ApiError body_too_large, deadline_exceeded, overloaded, malformed_request, request_timeout
    */
-  body(deadlineMs: number, limitBytes?: number): Promise<Buffer>
+  body(deadlineMs: number, limitBytes?: number, holder?: string): Promise<Buffer>
 }
 
 export interface Reply {

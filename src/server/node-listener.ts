@@ -216,7 +216,7 @@ class Door {
       get signal() {
         return exchange.signal
       },
-      body: (deadlineMs, limitBytes) => body.read(deadlineMs, limitBytes),
+      body: (deadlineMs, limitBytes, holder) => body.read(deadlineMs, limitBytes, holder),
     }
   }
 

@@ -144,7 +144,7 @@ function receive(
       get signal() {
         return exchange.signal
       },
-      body: (deadlineMs, limitBytes) => body.read(deadlineMs, limitBytes),
+      body: (deadlineMs, limitBytes, holder) => body.read(deadlineMs, limitBytes, holder),
     }
     const isLast = isLastOfAll || isLastOfConnection(headers)
     // What is written in the turn of the event loop that brought the request leaves when this function's caller is done.
