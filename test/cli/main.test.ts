@@ -288,7 +288,7 @@ describe('--json', () => {
     await writeFile(place.path('pairs.csv'), 'a,b,same\nada.jpg,ada.jpg,1\nada.jpg,ada.jpg,0')
     await writeBroughtPack(place.path('brought'), inject('modelsDir'))
     await writeCalibration(place.path('calibration.json'), place.path('brought'))
-    const server = await place.serve(['--json', '--demo'])
+    const server = await place.serve(['--json', '--demo'], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
     const { demo, operator_password: password } = JSON.parse(server.stderr())
     expect({ demo, password }).toMatchObject({ demo: { name: 'demo' }, password: expect.any(String) })
     const created = await place.run(['tenant', 'create', 'acme', '--json'])

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SECOND_MS } from '../../src/clock.js'
 import { loginToken } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
-import { OPERATOR_PASSWORD, startService, type TestService, type TestTenant } from '../support/service.js'
+import { OPERATOR_PASSWORD } from '../support/operator.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const EXECUTABLE = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,
