@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { type Workplace, workplace } from '../support/command.js'
 import { signIn } from '../support/dashboard.js'
+import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { writeBroughtPack, writeCalibration } from '../support/packs.js'
-import { OPERATOR_PASSWORD, startService } from '../support/service.js'
+import { startService } from '../support/service.js'
 
 /** Nothing is accepted. */
 const STRICT = { COUNTERSIGN_ACCEPT_PACK: '' }

@@ -226,7 +226,7 @@ describe('serve', () => {
       settings,
       `COUNTERSIGN_OPERATOR_PASSWORD_FILE="${secret}" # as mounted\nCOUNTERSIGN_HTTP=node\n`,
     )
-    const server = await place.serve(['--config', settings])
+    const server = await place.serve(['--config', settings], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
     expect(server.stderr()).toContain(
       `\n  HTTP        node:http of ${process.version} (COUNTERSIGN_HTTP=node)\n`,
     )

@@ -3,8 +3,9 @@ import { HOUR_MS } from '../../src/clock.js'
 import { type DashboardClient, loginToken, request, signIn } from '../support/dashboard.js'
 import { withDatabase } from '../support/database.js'
 import { base64, face } from '../support/faces.js'
+import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { openSocket, rawRequest } from '../support/raw-socket.js'
-import { OPERATOR_PASSWORD, startService, type TestService, type TestTenant } from '../support/service.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 let running: TestService
 let own: TestTenant
