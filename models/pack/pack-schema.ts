@@ -1,6 +1,6 @@
 /** The shape of `pack.json`, format 1: which networks a pack has and every number needed to feed and read them. */
 import Type, { type Static } from 'typebox'
-import { QualitySpecSchema } from './quality-components.js'
+import { QualitySpecSchema } from './quality-schema.js'
 
 const strict = { additionalProperties: false } as const
 

@@ -30,6 +30,7 @@ export function evaluationView(evaluation: Evaluation) {
     by_quality: evaluation.by_quality,
     by_age: evaluation.by_age,
     causes: evaluation.causes,
+    by_quality_component: evaluation.by_quality_component,
   }
 }
 

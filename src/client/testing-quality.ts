@@ -17,7 +17,7 @@ const COMPONENTS: Record<QualityComponent, { value: number; bound: QualityBound 
   inter_eye_distance: { value: 110, bound: null },
   sharpness: { value: 400, bound: { min: 15 } },
   luminance_mean: { value: 130, bound: { min: 30, max: 220 } },
-  luminance_variance: { value: 1600, bound: { min: 49 } },
+  luminance_variance: { value: 1600, bound: { min: 25 } },
   under_exposure_prevention: { value: 0.99, bound: { min: 0.75 } },
   over_exposure_prevention: { value: 0.99, bound: { min: 0.75 } },
   illumination_uniformity: { value: 0.9, bound: { min: 0.4 } },

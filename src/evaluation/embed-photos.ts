@@ -54,7 +54,8 @@ async function embed(engine: Engine, bytes: Uint8Array): Promise<PhotoResult> {
   try {
     const { embedding, quality, faces, landmarks } = (await engine.verify([bytes], anyone)).sample
     const yawDegrees = landmarks && yawOf(landmarks)
-    const face = { yawDegrees, isAmbiguous: !faces.isLargestCentral }
+    const { components } = quality
+    const face = { yawDegrees, components, isAmbiguous: !faces.isLargestCentral }
     return { embedding, quality: quality.score, face, provider, refusal: null }
   } catch (error) {
     if (!(error instanceof BiometricError) || !PHOTO_TO_BLAME.has(error.code)) throw error

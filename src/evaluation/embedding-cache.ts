@@ -5,11 +5,13 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { QualityComponents } from '../biometrics/measurements.js'
 
 /** What a photo shows besides the person, for telling where errors come from. */
 export interface PhotoFace {
   /** How far the head is turned to either side; null where the pack finds no facial points. */
   yawDegrees: number | null
+  components: QualityComponents
   /** The largest face and the one nearest the middle are two. */
   isAmbiguous: boolean
 }
@@ -34,7 +36,7 @@ interface Line extends Omit<PhotoResult, 'embedding'> {
 }
 
 /** Raised when lines say more or other things than before. */
-const FORMAT = 2
+const FORMAT = 3
 
 export class EmbeddingCache {
   private constructor(

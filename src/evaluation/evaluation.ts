@@ -6,6 +6,7 @@ import { breakdowns, type RateBin } from './breakdowns.js'
 import { type Causes, findCauses } from './causes.js'
 import { type DataSet, DataSetError } from './data-set.js'
 import type { PhotoResult } from './embedding-cache.js'
+import { type ErrorVersusDiscard, errorVersusDiscard } from './error-versus-discard.js'
 import { type GroupSummary, groupRates } from './group-rates.js'
 import { type Interval, percentileInterval, ruleOfThree } from './intervals.js'
 import { genuinePairs, type ImpostorProtocol, impostorPairs } from './pair-scores.js'
@@ -78,6 +79,7 @@ export interface Evaluation {
   by_quality: RateBin[]
   by_age: RateBin[]
   causes: Causes
+  by_quality_component: ErrorVersusDiscard
   det: DetPoint[]
   histogram: { from: number; to: number; genuine: number[]; impostor: number[] }
   worst: { false_matches: NotablePair[]; misses: NotablePair[] }
@@ -156,6 +158,7 @@ export function evaluate(input: EvaluationInput): Measured {
     groups: groupRates(groups, decision.threshold, curve, reader),
     ...breakdowns(results, pairs),
     causes: findCauses(results, pairs),
+    by_quality_component: errorVersusDiscard(results, pairs, pack.manifest.quality),
     det: detCurve(curve, reader),
     histogram: histogram(curve),
     worst: worstPairs(data, curve, genuine),

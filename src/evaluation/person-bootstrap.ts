@@ -76,6 +76,20 @@ export class PersonBootstrap {
     return shares!
   }
 
+  /** Error rates of sets of pairs, each counted by person; NaN in a replicate that drew none of a set's. */
+  ratesOf(sets: ReadonlyArray<{ errors: Uint32Array; totals: Uint32Array }>): Replicates {
+    return this.collect(sets.length, undefined, (weights, put) => {
+      for (const [index, { errors, totals }] of sets.entries()) {
+        let [wrong, all] = [0, 0]
+        for (const [person, times] of weights.entries()) {
+          wrong += times * errors[person]!
+          all += times * totals[person]!
+        }
+        put(index, wrong / all)
+      }
+    })
+  }
+
   /** FNMR at false match rates, with the threshold that each replicate would have chosen for itself. */
   fnmrAtFmr(fmrs: readonly number[]): Replicates {
     return this.collect(fmrs.length, undefined, (weights, put) => {

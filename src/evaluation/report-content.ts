@@ -3,6 +3,7 @@
 import type { Evaluation } from './evaluation.js'
 import { count, nominal, oneIn, people, percent, range } from './format.js'
 import { breakdown, causes, group, quality, years } from './report-breakdowns.js'
+import { discards } from './report-discards.js'
 import type { ReportContent } from './report-parts.js'
 import {
   atTheThreshold,
@@ -50,6 +51,7 @@ export function reportContent(evaluation: Evaluation, version: string): ReportCo
       ...evaluation.groups.map((summary, index) => group(summary, evaluation, index === 0)),
       ...breakdown('By quality of the photos', evaluation.by_quality, quality),
       ...breakdown('By time between the photos', evaluation.by_age, years),
+      ...discards(evaluation),
       ...causes(evaluation),
       failures(evaluation),
       intervals(evaluation),

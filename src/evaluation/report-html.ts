@@ -11,7 +11,7 @@ export interface ShownPair extends NotablePair {
 
 export interface HtmlReport {
   content: ReportContent
-  figures: Record<'det' | 'scores', string | null>
+  figures: Record<NonNullable<ReportSection['figure']>, string | null>
   /** Null: names and photos of people are not for every reader. */
   worst: { falseMatches: ShownPair[]; misses: ShownPair[] } | null
 }

@@ -10,8 +10,8 @@ export function markdownReport({ title, subtitle, verdict, keyFigures, sections 
       .map(({ name, value, detail }) => `- ${plain(name)}: **${plain(value)}** (${plain(detail)})`)
       .join('\n'),
     ...sections
-      // What only a figure shows is left to the page.
-      .filter(({ figure }) => !figure)
+      // What a figure alone shows is left to the page.
+      .filter(({ figure, tables }) => !figure || tables.length > 0)
       .flatMap(({ title: heading, paragraphs, tables, list }) => [
         `## ${plain(heading)}`,
         ...paragraphs.map(plain),

@@ -12,7 +12,7 @@ export interface ReportSection {
   paragraphs: string[]
   tables: ReportTable[]
   /** Drawn where a format can. */
-  figure?: 'det' | 'scores'
+  figure?: 'det' | 'scores' | 'discards'
   list?: string[]
 }
 

@@ -121,6 +121,54 @@ export function scoresPlot({ histogram, configured }: Evaluation): string | null
   })
 }
 
+const PANELS_A_ROW = 4
+
+/** A small panel a component; null where nothing was missed. */
+export function discardsPlot({ by_quality_component: { curves } }: Evaluation): string | null {
+  const panels = curves
+    .filter(({ points }) => points[0]!.misses > 0)
+    .map(({ component, points }, i) => ({
+      component,
+      points,
+      place: { fx: i % PANELS_A_ROW, fy: Math.floor(i / PANELS_A_ROW) },
+    }))
+  if (panels.length === 0) return null
+  const points = panels.flatMap(({ points, place }) =>
+    points.map(({ discarded, fnmr, fnmr_ci95: [low, high] }) => ({ discarded, fnmr, low, high, ...place })),
+  )
+  const facets = { fx: 'fx', fy: 'fy' }
+  return draw({
+    ariaLabel: 'FNMR over the share of pairs discarded, for each quality component',
+    height: 60 + 140 * Math.ceil(panels.length / PANELS_A_ROW),
+    fx: { axis: null, padding: 0.12 },
+    fy: { axis: null, padding: 0.25 },
+    x: { label: 'Discarded', ticks: [0, 0.1, 0.2, 0.3], tickFormat: nominal },
+    y: { label: 'False non-match rate', ticks: 4, tickFormat: nominal, grid: true, zero: true },
+    marks: [
+      Plot.areaY(points, {
+        x: 'discarded',
+        y1: 'low',
+        y2: 'high',
+        ...facets,
+        fill: COLOURS.genuine,
+        fillOpacity: 0.18,
+      }),
+      Plot.lineY(points, { x: 'discarded', y: 'fnmr', ...facets, stroke: COLOURS.genuine, strokeWidth: 2 }),
+      Plot.text(
+        panels.map(({ component, place }) => ({ component, ...place })),
+        {
+          text: 'component',
+          ...facets,
+          frameAnchor: 'top',
+          dy: -12,
+          fill: 'currentColor',
+          fontWeight: 'bold',
+        },
+      ),
+    ],
+  })
+}
+
 function draw(options: Plot.PlotOptions): string {
   const { document } = parseHTML('<html><body></body></html>')
   const figure = Plot.plot({

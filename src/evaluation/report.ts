@@ -46,10 +46,14 @@ async function render(format: string, run: EvaluationRun, includePhotos: boolean
   }
   // Loaded late: the plotting library costs a second.
   const { htmlReport } = await import('./report-html.js')
-  const { detPlot, scoresPlot } = await import('./report-plots.js')
+  const { detPlot, discardsPlot, scoresPlot } = await import('./report-plots.js')
   return htmlReport({
     content,
-    figures: { det: detPlot(evaluation), scores: scoresPlot(evaluation) },
+    figures: {
+      det: detPlot(evaluation),
+      scores: scoresPlot(evaluation),
+      discards: discardsPlot(evaluation),
+    },
     worst: includePhotos ? await shownPairs(run) : null,
   })
 }

@@ -6,12 +6,12 @@ import type { PeopleGroup } from '../../src/evaluation/people-groups.js'
 import { reportContent } from '../../src/evaluation/report-content.js'
 import { htmlReport } from '../../src/evaluation/report-html.js'
 import { markdownReport } from '../../src/evaluation/report-markdown.js'
-import { detPlot, scoresPlot } from '../../src/evaluation/report-plots.js'
+import { detPlot, discardsPlot, scoresPlot } from '../../src/evaluation/report-plots.js'
 import { cosinePack, dataSetOf, population } from './synthetic.js'
 
 const PEOPLE = 120
 const NOW = Date.UTC(2026, 4, 31)
-const FACE = { yawDegrees: 5, isAmbiguous: false }
+const FACE = { yawDegrees: 5, isAmbiguous: false, components: {} }
 
 function measuredOn(people: number): { measured: Measured; groups: PeopleGroup[] } {
   const { face, photo } = population(7, { share: 0.3, weight: 4 })
@@ -158,7 +158,11 @@ describe('a report', () => {
     const { evaluation } = measured
     return htmlReport({
       content: reportContent(evaluation, '1.2.3'),
-      figures: { det: detPlot(evaluation), scores: scoresPlot(evaluation) },
+      figures: {
+        det: detPlot(evaluation),
+        scores: scoresPlot(evaluation),
+        discards: discardsPlot(evaluation),
+      },
       worst: null,
     })
   }

@@ -9,7 +9,7 @@ const axis = (index: number) => Float32Array.from({ length: DIMENSIONS }, (_, i)
 const photo = (index: number, face: Partial<PhotoFace> = {}, quality = 0.9): PhotoResult => ({
   embedding: axis(index),
   quality,
-  face: { yawDegrees: 5, isAmbiguous: false, ...face },
+  face: { yawDegrees: 5, isAmbiguous: false, components: {}, ...face },
   provider: 'cpu',
   refusal: null,
 })

@@ -1,11 +1,6 @@
 /** Which values of the quality components are good enough, and what a person can do where one is not. */
-import {
-  QUALITY_COMPONENTS,
-  type QualityBound,
-  type QualityBounds,
-  type QualityComponent,
-  type QualitySpec,
-} from '../../../models/pack/quality-components.js'
+import { QUALITY_COMPONENTS, type QualityComponent } from '../../../models/pack/quality-components.js'
+import type { QualityBound, QualityBounds, QualitySpec } from '../../../models/pack/quality-schema.js'
 import type { QualityComponents, QualityFault } from '../measurements.js'
 
 export type Purpose = 'enrol' | 'verify'
@@ -24,7 +19,6 @@ export const DEFAULT_BOUNDS: Readonly<Required<QualitySpec>> = Object.freeze({
   enrol: {
     sharpness: { min: 15 },
     luminance_mean: { min: 30, max: 220 },
-    luminance_variance: { min: 49 },
     under_exposure_prevention: { min: 0.75 },
     over_exposure_prevention: { min: 0.75 },
     illumination_uniformity: { min: 0.4 },
@@ -67,18 +61,20 @@ export function assessQuality(
   purpose: Purpose,
   spec: QualitySpec = {},
 ): ComponentFinding[] {
-  const sources = [DEFAULT_BOUNDS.verify, spec.verify]
-  if (purpose === 'enrol') sources.push(DEFAULT_BOUNDS.enrol, spec.enrol)
   return QUALITY_COMPONENTS.flatMap((component) => {
     const value = components[component]
-    return value === undefined ? [] : [judge(component, value, boundOf(component, sources))]
+    return value === undefined ? [] : [judge(component, value, boundFor(component, purpose, spec))]
   })
 }
 
-function boundOf(
+/** Null where every value is good enough. @param spec the pack's */
+export function boundFor(
   component: QualityComponent,
-  sources: ReadonlyArray<QualityBounds | undefined>,
+  purpose: Purpose,
+  spec: QualitySpec = {},
 ): QualityBound | null {
+  const sources: Array<QualityBounds | undefined> = [DEFAULT_BOUNDS.verify, spec.verify]
+  if (purpose === 'enrol') sources.push(DEFAULT_BOUNDS.enrol, spec.enrol)
   const bound: QualityBound = Object.assign({}, ...sources.map((bounds) => bounds?.[component]))
   return Object.keys(bound).length === 0 ? null : bound
 }

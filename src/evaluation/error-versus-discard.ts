@@ -1,0 +1,172 @@
+/**
+ * The error-versus-discard characteristic of each quality component (ISO/IEC 29794-1): how FNMR falls as the pairs with the
+ * poorest photos are left out. One that does not fall says nothing about recognition, and is no reason to refuse a photo.
+ */
+import { QUALITY_COMPONENTS, type QualityComponent } from '../../models/pack/quality-components.js'
+import type { QualityBound, QualitySpec } from '../../models/pack/quality-schema.js'
+import { assessQuality, boundFor } from '../biometrics/pipeline/quality-bounds.js'
+import type { DataSet } from './data-set.js'
+import type { PhotoResult } from './embedding-cache.js'
+import { type Interval, percentileInterval, rateInterval } from './intervals.js'
+import type { BinnedPairs } from './pair-bins.js'
+
+export interface DiscardPoint {
+  /** The share of the pairs that was left out: those of the poorest photos. */
+  discarded: number
+  genuine_pairs: number
+  misses: number
+  fnmr: number
+  fnmr_ci95: Interval
+}
+
+export interface DiscardCurve {
+  component: QualityComponent
+  points: DiscardPoint[]
+  /** The mean of FNMR over the points up to a fifth discarded, over FNMR of all: below 1 where discarding pays. */
+  relative_fnmr: number
+  relative_fnmr_ci95: Interval
+  /** Of enrolment; null where there is none. */
+  bound: QualityBound | null
+  /** Photos beyond it. */
+  refused_photos: number
+}
+
+export interface QualityRefusals {
+  usable_photos: number
+  /** Photos beyond any bound of enrolment. */
+  refused_photos: number
+  /** Compared pairs with such a photo, and those without. */
+  genuine_pairs: number
+  misses: number
+  other_genuine_pairs: number
+  other_misses: number
+}
+
+export interface ErrorVersusDiscard {
+  curves: DiscardCurve[]
+  refusals: QualityRefusals
+}
+
+const DISCARDED = [0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3]
+/** Beyond it nobody would refuse photos: the points that decide whether a component pays. */
+const MOST_DISCARDED = 0.2
+
+/** Pairs that were compared. */
+interface ComparedPair {
+  a: number
+  b: number
+  person: number
+  missed: boolean
+}
+
+/** @param spec bounds of the pack in the place of the defaults */
+export function errorVersusDiscard(
+  results: readonly PhotoResult[],
+  pairs: BinnedPairs,
+  spec: QualitySpec | undefined,
+): ErrorVersusDiscard {
+  const compared = comparedPairs(pairs)
+  const curves = QUALITY_COMPONENTS.flatMap((component) => {
+    const bound = boundFor(component, 'enrol', spec)
+    const goodness = results.map(({ face }) => goodnessOf(face?.components[component], bound))
+    const measured = compared.filter(({ a, b }) => goodness[a] !== null && goodness[b] !== null)
+    if (measured.length === 0) return []
+    const poorer = ({ a, b }: ComparedPair) => Math.min(goodness[a]!, goodness[b]!)
+    const byQuality = measured.toSorted((x, y) => poorer(x) - poorer(y))
+    const refused = results.filter(({ face }) => isBeyond(face?.components[component], bound))
+    return [{ component, ...curveOf(byQuality, pairs), bound, refused_photos: refused.length }]
+  })
+  return { curves, refusals: refusalsOf(results, compared, spec) }
+}
+
+function comparedPairs({
+  data: { photos },
+  genuine: { a, b, scores },
+  threshold,
+}: BinnedPairs): ComparedPair[] {
+  return Array.from(scores, (score, i) => ({ score, i })).flatMap(({ score, i }) =>
+    score === Number.NEGATIVE_INFINITY
+      ? []
+      : [{ a: a[i]!, b: b[i]!, person: photos[a[i]!]!.person, missed: score < threshold }],
+  )
+}
+
+/** Higher is better: a component that is bounded at both ends is best half-way. */
+function goodnessOf(value: number | undefined, bound: QualityBound | null): number | null {
+  if (value === undefined) return null
+  const { min, max } = bound ?? {}
+  if (max === undefined) return value
+  return min === undefined ? -value : -Math.abs(value - (min + max) / 2)
+}
+
+function isBeyond(value: number | undefined, bound: QualityBound | null): boolean {
+  if (value === undefined) return false
+  return value < (bound?.min ?? Number.NEGATIVE_INFINITY) || value > (bound?.max ?? Number.POSITIVE_INFINITY)
+}
+
+/** @param byQuality the pair with the poorest photo first */
+function curveOf(
+  byQuality: readonly ComparedPair[],
+  { data, bootstrap }: BinnedPairs,
+): Pick<DiscardCurve, 'points' | 'relative_fnmr' | 'relative_fnmr_ci95'> {
+  const counted = DISCARDED.map((share) =>
+    countByPerson(byQuality, Math.floor(share * byQuality.length), data),
+  )
+  const replicates = bootstrap.ratesOf(counted)
+  const points = counted.map(({ errors, totals }, i) => {
+    const [misses, kept] = [sum(errors), sum(totals)]
+    const people = totals.filter((total) => total > 0).length
+    return {
+      discarded: DISCARDED[i]!,
+      genuine_pairs: kept,
+      misses,
+      fnmr: misses / kept,
+      fnmr_ci95: rateInterval(misses, kept, people, replicates[i]!),
+    }
+  })
+  const deciding = [...DISCARDED.keys()].filter((i) => DISCARDED[i]! > 0 && DISCARDED[i]! <= MOST_DISCARDED)
+  const relative = (at: (point: number) => number) =>
+    deciding.reduce((total, i) => total + at(i), 0) / deciding.length / at(0)
+  const drawn = replicates[0]!.map((_, draw) => relative((i) => replicates[i]![draw]!))
+  return {
+    points,
+    relative_fnmr: relative((i) => points[i]!.fnmr),
+    relative_fnmr_ci95: percentileInterval(drawn.filter(Number.isFinite)),
+  }
+}
+
+function countByPerson(byQuality: readonly ComparedPair[], from: number, { people }: DataSet) {
+  const errors = new Uint32Array(people.length)
+  const totals = new Uint32Array(people.length)
+  for (let i = from; i < byQuality.length; i++) {
+    const { person, missed } = byQuality[i]!
+    totals[person]!++
+    if (missed) errors[person]!++
+  }
+  return { errors, totals }
+}
+
+function refusalsOf(
+  results: readonly PhotoResult[],
+  compared: readonly ComparedPair[],
+  spec: QualitySpec | undefined,
+): QualityRefusals {
+  const refused = results.map(
+    ({ face }) =>
+      face !== null && assessQuality(face.components, 'enrol', spec).some(({ passed }) => !passed),
+  )
+  const without = compared.filter(({ a, b }) => !refused[a] && !refused[b])
+  const misses = (of: readonly ComparedPair[]) => of.filter(({ missed }) => missed).length
+  return {
+    usable_photos: results.filter(({ face }) => face !== null).length,
+    refused_photos: refused.filter(Boolean).length,
+    genuine_pairs: compared.length - without.length,
+    misses: misses(compared) - misses(without),
+    other_genuine_pairs: without.length,
+    other_misses: misses(without),
+  }
+}
+
+function sum(values: Uint32Array): number {
+  return values.reduce((total, value) => total + value, 0)
+}

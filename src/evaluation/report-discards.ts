@@ -1,0 +1,57 @@
+/** The section of a report on what each quality component is worth. */
+import type { QualityBound } from '../../models/pack/quality-schema.js'
+import type { DiscardCurve } from './error-versus-discard.js'
+import type { Evaluation } from './evaluation.js'
+import { count, percent } from './format.js'
+import type { ReportSection } from './report-parts.js'
+
+const SHOWN = [0.01, 0.05, 0.1, 0.2]
+
+/** Left out where there is no miss to tell of. */
+export function discards({
+  by_quality_component: { curves, refusals },
+  configured,
+}: Evaluation): ReportSection[] {
+  const all = curves[0]?.points[0]
+  if (!all || all.misses === 0) return []
+  const { usable_photos, refused_photos, genuine_pairs, misses, other_genuine_pairs, other_misses } = refusals
+  return [
+    {
+      title: 'By quality component',
+      paragraphs: [
+        `Error versus discard (ISO/IEC 29794-1): FNMR at the threshold ${configured.threshold.toFixed(4)} when the share of compared pairs whose poorer photo is worst in one component is left out; ${percent(all.fnmr)} with all of them. The gain is the mean of FNMR up to a fifth discarded over that of all pairs, with its 95 % interval: a component pays where the interval lies below 1.`,
+        `The bounds of an enrolment would refuse ${count(refused_photos)} of ${count(usable_photos)} usable photos (${percent(refused_photos / usable_photos)}). ${count(misses)} of the ${count(genuine_pairs)} pairs with one of them are missed (${percent(misses / genuine_pairs)}), ${count(other_misses)} of the other ${count(other_genuine_pairs)} (${percent(other_misses / other_genuine_pairs)}).`,
+      ],
+      tables: [
+        {
+          columns: [
+            'Component',
+            ...SHOWN.map((share) => `FNMR, ${100 * share} % left out`),
+            'Gain',
+            'Bound at enrolment',
+            'Photos beyond it',
+          ],
+          rows: curves.map((curve) => row(curve, usable_photos)),
+        },
+      ],
+      figure: 'discards',
+    },
+  ]
+}
+
+function row({ component, points, bound, refused_photos, ...gain }: DiscardCurve, photos: number): string[] {
+  const [low, high] = gain.relative_fnmr_ci95
+  return [
+    component,
+    ...SHOWN.map((share) => percent(points.find(({ discarded }) => discarded === share)!.fnmr)),
+    `${gain.relative_fnmr.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`,
+    boundText(bound),
+    bound ? `${count(refused_photos)} (${percent(refused_photos / photos)})` : '–',
+  ]
+}
+
+export function boundText(bound: QualityBound | null): string {
+  const { min, max } = bound ?? {}
+  if (min === undefined) return max === undefined ? 'none' : `at most ${max}`
+  return max === undefined ? `at least ${min}` : `${min} to ${max}`
+}

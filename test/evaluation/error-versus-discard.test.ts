@@ -1,0 +1,108 @@
+import { beforeAll, expect, it } from 'vitest'
+import type { PhotoResult } from '../../src/evaluation/embedding-cache.js'
+import { type Evaluation, evaluate } from '../../src/evaluation/evaluation.js'
+import { seededRandom } from '../../src/evaluation/random.js'
+import { reportContent } from '../../src/evaluation/report-content.js'
+import { htmlReport } from '../../src/evaluation/report-html.js'
+import { markdownReport } from '../../src/evaluation/report-markdown.js'
+import { discardsPlot } from '../../src/evaluation/report-plots.js'
+import { cosinePack, DIMENSIONS, dataSetOf } from './synthetic.js'
+
+const PEOPLE = 200
+/** The photos of every tenth person are blurred, and one of them shows nothing of the person any more. */
+const isBlurred = (person: number) => person % 10 === 0
+
+function evaluation(): Evaluation {
+  const random = seededRandom(3)
+  const anybody = () => Float32Array.from({ length: DIMENSIONS }, () => random() - 0.5)
+  const photo = (embedding: Float32Array, sharpness: number): PhotoResult => ({
+    embedding,
+    quality: 0.5,
+    face: {
+      yawDegrees: 0,
+      isAmbiguous: false,
+      // Which photos are uneven has nothing to do with who is missed.
+      components: {
+        sharpness,
+        head_pose_yaw: 10 * random() - 5,
+        illumination_uniformity: 0.5 + random() / 2,
+      },
+    },
+    provider: 'cpu',
+    refusal: null,
+  })
+  const results = Array.from({ length: PEOPLE }, (_, person) => {
+    const own = anybody()
+    // One of the misses has nothing to do with blur.
+    const isMissed = isBlurred(person) || person === 1
+    const sharpness = isBlurred(person) ? 5 + random() : 50 + 100 * random()
+    return [photo(own, 100), photo(isMissed ? own.map((v) => -v) : own, sharpness)]
+  })
+  return evaluate({
+    data: dataSetOf(new Array<number>(PEOPLE).fill(2)),
+    results: results.flat(),
+    pack: cosinePack(),
+    fmr: 0.01,
+    protocol: 'one',
+    groups: [],
+    seed: 1,
+    now: 0,
+  }).evaluation
+}
+
+let measured: Evaluation
+beforeAll(() => {
+  measured = evaluation()
+})
+const curve = (component: string) =>
+  measured.by_quality_component.curves.find((found) => found.component === component)!
+
+it('a component that tells of misses falls as its poorest photos are left out, and pays', () => {
+  const { points, relative_fnmr_ci95, bound, refused_photos } = curve('sharpness')
+  const at = (share: number) => points.find(({ discarded }) => discarded === share)!
+  expect(at(0)).toMatchObject({ genuine_pairs: 200, misses: 21, fnmr: 0.105 })
+  expect(at(0.05)).toMatchObject({ genuine_pairs: 190, misses: 11 })
+  expect(at(0.1)).toMatchObject({ genuine_pairs: 180, misses: 1 })
+  expect(at(0).fnmr_ci95[0]).toBeLessThan(0.105)
+  expect(at(0).fnmr_ci95[1]).toBeGreaterThan(0.105)
+  expect(relative_fnmr_ci95[1]).toBeLessThan(0.7)
+  expect([bound, refused_photos]).toEqual([{ min: 15 }, 20])
+})
+
+it('one that tells nothing of them does not', () => {
+  for (const component of ['illumination_uniformity', 'head_pose_yaw']) {
+    const { relative_fnmr, relative_fnmr_ci95, refused_photos } = curve(component)
+    expect(relative_fnmr).toBeGreaterThan(0.8)
+    expect(relative_fnmr_ci95[1]).toBeGreaterThan(1)
+    expect(refused_photos).toBe(0)
+  }
+})
+
+it('components that no photo was measured in are left out', () => {
+  expect(measured.by_quality_component.curves.map(({ component }) => component)).toEqual([
+    'sharpness',
+    'illumination_uniformity',
+    'head_pose_yaw',
+  ])
+})
+
+it('what the bounds of an enrolment would refuse is told, with the misses on either side', () => {
+  expect(measured.by_quality_component.refusals).toEqual({
+    usable_photos: 400,
+    refused_photos: 20,
+    genuine_pairs: 20,
+    misses: 20,
+    other_genuine_pairs: 180,
+    other_misses: 1,
+  })
+})
+
+it('every report shows it', () => {
+  const content = reportContent(measured, '0')
+  expect(markdownReport(content)).toMatch(/\| sharpness \|.*\| at least 15 \| 20 \(5\.00 %\) \|/)
+  const plot = discardsPlot(measured)!
+  expect(plot.match(/>(sharpness|illumination_uniformity|head_pose_yaw)</g)).toHaveLength(3)
+  expect(
+    htmlReport({ content, figures: { det: null, scores: null, discards: plot }, worst: null }),
+  ).toContain(plot)
+})
