@@ -37,4 +37,13 @@ export class AuditedTransactions {
       return result
     })
   }
+
+  /** Appends an entry to every tenant's log: to all, or to none. */
+  async note(actor: Actor, facts: AuditFacts): Promise<void> {
+    const tenants = await this.store.read.tenants()
+    await this.store.transaction(async (tx) => {
+      for (const { id } of tenants)
+        await this.audit.append(tx, id, { ...facts, actor: actor.name, request_id: actor.requestId })
+    })
+  }
 }
