@@ -44,6 +44,7 @@ import { scripted } from './v1/sandbox-outcomes.js'
 import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
 import type { Services } from './v1/services.js'
 import { VERSION } from './version.js'
+import { WebhookSender } from './webhooks/webhook-sender.js'
 
 /** Its packages are large: they are loaded only where traces are wanted. */
 async function startTracing({ otlpEndpoint, otelServiceName }: Config, log: Logger): Promise<Tracing | null> {
@@ -69,6 +70,7 @@ export class Service {
   private stopping: Promise<void> | null = null
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
+  private readonly webhooks: WebhookSender
   private readonly servers: Partial<Record<Environment, ApiServer>> = {}
   private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics', Listener>> = {}
   private readonly startedAt: number
@@ -89,6 +91,7 @@ export class Service {
     this.startedAt = clock.now()
     this.housekeeping = new Housekeeping(ledger.store, clock, log)
     this.keyWatch = new KeyWatch(ledger, config, log)
+    this.webhooks = new WebhookSender({ ...ledger, clock, log, observe: metrics.countWebhookAttempt })
   }
 
   /** Resolves when the engine is warm and all three addresses listen; when it rejects, nothing is left running. */
@@ -199,6 +202,7 @@ export class Service {
       )
     await this.housekeeping.start()
     await this.keyWatch.start()
+    this.webhooks.start()
     this.ready = true
   }
 
@@ -296,7 +300,7 @@ export class Service {
       const patienceMs = this.config.deadlineMs + DRAIN_GRACE_MS
       const { production, sandbox, admin, metrics } = this.listeners
       await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])
-      await this.engine.close()
+      await Promise.all([this.engine.close(), this.webhooks.stop()])
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await this.ledger.store.close()
       await this.tracing?.stop()

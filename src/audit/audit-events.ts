@@ -10,6 +10,9 @@ export const AUDIT_EVENTS = [
   'key_reissued',
   'contract_changed',
   'user_unlocked',
+  'webhook_added',
+  'webhook_removed',
+  'webhook_redelivered',
   'database_restored',
   'working_keys_changed',
 ] as const

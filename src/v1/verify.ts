@@ -171,7 +171,7 @@ export function verify(services: Services): Endpoint<Input> {
       const { at, verificationId, expiresAt, actionHash, tokens } = sign(call, action, verdict, decision)
 
       return async (tx) => {
-        const effect = await judge.settle(tx, verdict, at)
+        const effect = await judge.settle(tx, call, verdict, at)
         const clears = environment === 'sandbox' && reason === null
         const issued = clears && (await issueProductionKey(tx, tenant.id, at))
         return {

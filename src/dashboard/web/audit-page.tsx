@@ -18,6 +18,9 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   key_reissued: { text: 'Key reissued', isOfUser: false },
   contract_changed: { text: 'Contract changed', isOfUser: false },
   user_unlocked: { text: 'User unlocked', isOfUser: true },
+  webhook_added: { text: 'Webhook added', isOfUser: false },
+  webhook_removed: { text: 'Webhook removed', isOfUser: false },
+  webhook_redelivered: { text: 'Webhook redelivered', isOfUser: false },
   database_restored: { text: 'Database restored', isOfUser: false },
   working_keys_changed: { text: 'Master key changed', isOfUser: false },
 }
