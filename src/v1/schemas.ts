@@ -13,7 +13,6 @@ const image = (description: string) =>
   Type.String({
     minLength: 1,
     contentEncoding: 'base64',
-    contentMediaType: 'image/*',
     description,
     examples: ['/9j/4AAQSkZJRgABAQAAAQABAAD…'],
   })
@@ -48,7 +47,7 @@ export const consent = Type.Object(
     }),
     at: time('When the consent was given.'),
   },
-  { additionalProperties: false, description: 'Recorded with the reference.' },
+  { title: 'Consent', additionalProperties: false, description: 'Recorded with the reference.' },
 )
 
 export const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
@@ -62,7 +61,10 @@ const qualityFields = {
   contrast: Type.Number({ description: 'Standard deviation of the grey level of the aligned face.' }),
 }
 
-export const quality = Type.Object(qualityFields, { description: 'Measured on the face that was compared.' })
+export const quality = Type.Object(qualityFields, {
+  title: 'Quality',
+  description: 'Measured on the face that was compared.',
+})
 
 export const enrolmentQuality = Type.Object(
   {
@@ -72,7 +74,7 @@ export const enrolmentQuality = Type.Object(
       description: 'How many photos the reference holds: three miss far fewer people than one.',
     }),
   },
-  { description: 'Measured on the best face.' },
+  { title: 'EnrolmentQuality', description: 'Measured on the best face.' },
 )
 
 export const liveness = Type.Object(
@@ -83,5 +85,5 @@ export const liveness = Type.Object(
     score: nullable(Type.Number({ description: 'Probability of a live person, 0 to 1.' })),
     passed: nullable(Type.Boolean()),
   },
-  { description: 'Presentation attack detection.' },
+  { title: 'Liveness', description: 'Presentation attack detection.' },
 )
