@@ -45,6 +45,7 @@ import { scripted } from './v1/sandbox-outcomes.js'
 import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
 import type { Services } from './v1/services.js'
 import { VERSION } from './version.js'
+import { WebhookSender } from './webhooks/webhook-sender.js'
 
 /** Its packages are large: they are loaded only where traces are wanted. */
 async function startTracing(
@@ -77,6 +78,7 @@ export class Service {
   private readonly keyWatch: KeyWatch
   private readonly certificates: Certificates
   private reloading: Promise<void> = Promise.resolve()
+  private readonly webhooks: WebhookSender
   private readonly servers: Partial<Record<Environment, ApiServer>> = {}
   private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics', Listener>> = {}
   private readonly startedAt: number
@@ -97,6 +99,7 @@ export class Service {
     this.housekeeping = new Housekeeping(ledger.store, clock, log)
     this.keyWatch = new KeyWatch(ledger, config, log)
     this.certificates = new Certificates(clock, log)
+    this.webhooks = new WebhookSender({ ...ledger, clock, log, observe: metrics.countWebhookAttempt })
   }
 
   /** Resolves when the engine is warm and all three addresses listen; when it rejects, nothing is left running. */
@@ -210,6 +213,7 @@ export class Service {
     })
     await this.housekeeping.start()
     await this.keyWatch.start()
+    this.webhooks.start()
     this.ready = true
   }
 
@@ -330,7 +334,7 @@ export class Service {
       const patienceMs = this.config.deadlineMs + DRAIN_GRACE_MS
       const { production, sandbox, admin, metrics } = this.listeners
       await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])
-      await this.engine.close()
+      await Promise.all([this.engine.close(), this.webhooks.stop()])
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await this.ledger.store.close()
       await this.tracing?.stop()

@@ -13,6 +13,7 @@ const RANKS = [
   ['server'],
   ['v1'],
   ['operations'],
+  ['webhooks'],
   ['tenancy', 'idempotency', 'subjects', 'audit', 'biometrics', 'evaluation'],
   ['storage', 'crypto'],
   ['models'],

@@ -28,6 +28,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./user.js')).registerUserCommands,
   },
   {
+    usage: 'webhook',
+    description: 'where a tenant is told of what happens, and what became of it',
+    load: async () => (await import('./webhook.js')).registerWebhookCommands,
+  },
+  {
     usage: 'compare <a> <b>',
     description: 'compare the faces of two image files',
     load: async () => (await import('./compare.js')).registerCompareCommand,

@@ -3,6 +3,7 @@ import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import { ERRORS, type ErrorCode } from '../api-error.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
 import { SANDBOX_OUTCOMES } from '../v1/sandbox-outcomes.js'
+import { withReferences } from './openapi-schemas.js'
 
 type Json = Record<string, unknown>
 
@@ -40,50 +41,50 @@ export function buildOpenApi(descriptions: EndpointDescription[], version: strin
       ...paths[description.path],
       [description.method.toLowerCase()]: operation(description),
     }
+  const schemas: Json = {}
   // A round trip through JSON leaves the schemas' internal symbols behind.
-  return JSON.parse(
-    JSON.stringify({
-      openapi: '3.1.0',
-      info: {
-        title: 'Countersign',
-        version,
-        summary: 'Biometric step-up verification.',
-        description: introduction(),
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  const made = withReferences(JSON.parse(JSON.stringify({ paths, Error: errorSchema() })), schemas) as Json
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Countersign',
+      version,
+      summary: 'Biometric step-up verification.',
+      description: introduction(),
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [
+      {
+        url: '{base_url}',
+        description: 'Production.',
+        variables: { base_url: { default: 'http://127.0.0.1:8080' } },
       },
-      servers: [
-        {
-          url: '{base_url}',
-          description: 'Production.',
-          variables: { base_url: { default: 'http://127.0.0.1:8080' } },
-        },
-        {
-          url: '{sandbox_base_url}',
-          description: 'Sandbox.',
-          variables: { sandbox_base_url: { default: 'http://127.0.0.1:8081' } },
-        },
-      ],
-      security: [{ apiKey: [] }],
-      tags: [
-        { name: 'biometrics', description: 'Enrol, verify, look up and erase users.' },
-        { name: 'service', description: 'Keys and status.' },
-      ],
-      paths,
-      components: {
-        securitySchemes: {
-          apiKey: {
-            type: 'http',
-            scheme: 'bearer',
-            description:
-              'A sandbox key (`svc-sbx-…`) or a production key (`svc-prod-…`), each at its own base URL.',
-          },
-        },
-        schemas: { Error: errorSchema() },
-        headers: commonHeaders(),
-        parameters: commonParameters(),
+      {
+        url: '{sandbox_base_url}',
+        description: 'Sandbox.',
+        variables: { sandbox_base_url: { default: 'http://127.0.0.1:8081' } },
       },
-    }),
-  ) as Json
+    ],
+    security: [{ apiKey: [] }],
+    tags: [
+      { name: 'biometrics', description: 'Enrol, verify, look up and erase users.' },
+      { name: 'service', description: 'Keys and status.' },
+    ],
+    paths: made.paths,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'A sandbox key (`svc-sbx-…`) or a production key (`svc-prod-…`), each at its own base URL.',
+        },
+      },
+      schemas: { Error: made.Error, ...schemas },
+      headers: commonHeaders(),
+      parameters: commonParameters(),
+    },
+  }
 }
 
 function introduction(): string {

@@ -51,7 +51,7 @@ export interface KeyringRecord {
 }
 
 /** What can be sealed anew under another working key. */
-export type SealedKind = 'subject' | 'signing_secret' | 'idempotency'
+export type SealedKind = 'subject' | 'signing_secret' | 'idempotency' | 'webhook_delivery'
 
 export interface SealedRow {
   /** By which it is ordered and named, and the context in which it is sealed. */
@@ -152,5 +152,42 @@ export interface SessionRecord {
   hash: Buffer
   /** Null for the operator. */
   tenantId: string | null
+  expiresAt: number
+}
+
+/** Where a tenant wants to be told of what happens. */
+export interface WebhookEndpointRecord {
+  id: string
+  tenantId: string
+  environment: Environment
+  url: string
+  /** Types with commas between; empty for all. */
+  events: string
+  createdAt: number
+  /** Events that were not kept, because too many waited. */
+  dropped: number
+}
+
+/** One event on its way to one endpoint. */
+export interface WebhookDeliveryRecord {
+  id: string
+  eventId: string
+  endpointId: string
+  tenantId: string
+  type: string
+  /** The user whose erasure takes the body along; null for none. */
+  lookup: Buffer | null
+  /** The subject whose data key sealed it; null for the service's own key. */
+  subjectId: string | null
+  /** The body; null once it is wanted no longer. */
+  sealed: Buffer | null
+  status: 'pending' | 'delivered' | 'failed' | 'erased'
+  attempts: number
+  /** Null unless it is pending. */
+  nextAttemptAt: number | null
+  /** HTTP status of the last try, or why there was none. */
+  lastOutcome: string | null
+  createdAt: number
+  finishedAt: number | null
   expiresAt: number
 }

@@ -32,6 +32,7 @@ import {
   SUBJECT,
   TENANT,
 } from './sqlite-tables.js'
+import { webhookReader, webhookWriter } from './sqlite-webhooks.js'
 import type { StoreReader, StoreTransaction } from './store.js'
 
 export function sqliteReader(database: Database): StoreReader {
@@ -96,6 +97,9 @@ export function sqliteReader(database: Database): StoreReader {
       idempotency: database.prepare<[string, number], SealedRow>(
         'SELECT lower(hex(scope)) AS id, sealed FROM idempotency WHERE scope > unhex(?) AND subject_id IS NULL ORDER BY scope LIMIT ?',
       ),
+      webhook_delivery: database.prepare<[string, number], SealedRow>(
+        'SELECT id, sealed FROM webhook_delivery WHERE id > ? AND subject_id IS NULL AND sealed IS NOT NULL ORDER BY id LIMIT ?',
+      ),
     },
     recentAuditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
@@ -114,6 +118,7 @@ export function sqliteReader(database: Database): StoreReader {
     auditCount: database.prepare<[], number>('SELECT count(*) FROM audit').pluck(),
   }
   return {
+    ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
     tenantByName: async (name) => sql.tenantByName.get(name),
     tenants: async () => sql.tenants.all(),
@@ -200,6 +205,10 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     deleteCaptures: database.prepare('DELETE FROM capture WHERE subject_id = ?'),
     deleteSubject: database.prepare('DELETE FROM subject WHERE id = ?'),
     deleteIdempotency: database.prepare('DELETE FROM idempotency WHERE lookup = ?'),
+    eraseWebhooks: database.prepare(
+      `UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL,
+         status = CASE status WHEN 'pending' THEN 'erased' ELSE status END WHERE lookup = ?`,
+    ),
     putErasure: database.prepare(ERASURE.replace),
     appendAudit: database.prepare(AUDIT.insert),
     putAuditSeal: database.prepare(AUDIT_SEAL.replace),
@@ -212,6 +221,10 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       ),
       idempotency: database.prepare<[SealedRow]>(
         'UPDATE idempotency SET sealed = @sealed WHERE scope = unhex(@id)',
+      ),
+      webhook_delivery: database.prepare<[SealedRow]>(
+        // Its body may have been forgotten meanwhile.
+        'UPDATE webhook_delivery SET sealed = @sealed WHERE id = @id AND sealed IS NOT NULL',
       ),
     },
     setLastBackup: database.prepare('INSERT OR REPLACE INTO last_backup (id, at) VALUES (1, ?)'),
@@ -226,10 +239,12 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     expireIdempotency: database.prepare('DELETE FROM idempotency WHERE expires_at <= ?'),
     expireErasures: database.prepare('DELETE FROM erasure WHERE expires_at <= ?'),
     expireCaptures: database.prepare('DELETE FROM capture WHERE seen_at <= ?'),
+    expireWebhooks: database.prepare('DELETE FROM webhook_delivery WHERE expires_at <= ?'),
     expireSecrets: database.prepare('DELETE FROM signing_secret WHERE valid_until <= ?'),
   }
   return {
     ...sqliteReader(database),
+    ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
     setContract: async (id, contract) => void sql.setContract.run({ id, ...contract }),
     setProductionIssued: async (tenantId, at) => void sql.setProductionIssued.run(at, tenantId),
@@ -254,6 +269,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     },
     eraseSubject: async (lookup) => {
       const idempotencyRecords = sql.deleteIdempotency.run(lookup).changes
+      sql.eraseWebhooks.run(lookup)
       const id = sql.subjectId.get(lookup)
       if (id === undefined) return { references: 0, captures: 0, idempotencyRecords }
       const references = sql.deleteReference.run(id).changes
@@ -285,6 +301,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       sql.expireIdempotency.run(now)
       sql.expireErasures.run(now)
       sql.expireCaptures.run(capturesBefore)
+      sql.expireWebhooks.run(now)
       sql.expireSecrets.run(now)
     },
   }

@@ -13,6 +13,8 @@ import type {
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
+  WebhookDeliveryRecord,
+  WebhookEndpointRecord,
 } from './records.js'
 
 export interface Table {
@@ -144,5 +146,33 @@ export const LOGIN_LINK = table<LoginLinkRecord>('login_link', {
 export const DASHBOARD_SESSION = table<SessionRecord>('dashboard_session', {
   hash: 'hash',
   tenantId: 'tenant_id',
+  expiresAt: 'expires_at',
+})
+
+export const WEBHOOK_ENDPOINT = table<WebhookEndpointRecord>('webhook_endpoint', {
+  id: 'id',
+  tenantId: 'tenant_id',
+  environment: 'environment',
+  url: 'url',
+  events: 'events',
+  createdAt: 'created_at',
+  dropped: 'dropped',
+})
+
+export const WEBHOOK_DELIVERY = table<WebhookDeliveryRecord>('webhook_delivery', {
+  id: 'id',
+  eventId: 'event_id',
+  endpointId: 'endpoint_id',
+  tenantId: 'tenant_id',
+  type: 'type',
+  lookup: 'lookup',
+  subjectId: 'subject_id',
+  sealed: 'sealed',
+  status: 'status',
+  attempts: 'attempts',
+  nextAttemptAt: 'next_attempt_at',
+  lastOutcome: 'last_outcome',
+  createdAt: 'created_at',
+  finishedAt: 'finished_at',
   expiresAt: 'expires_at',
 })

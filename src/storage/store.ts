@@ -19,8 +19,9 @@ import type {
   SubjectRecord,
   TenantRecord,
 } from './records.js'
+import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
-export interface StoreReader {
+export interface StoreReader extends WebhookReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
   tenants(): Promise<TenantRecord[]>
@@ -52,7 +53,7 @@ export interface StoreReader {
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 
-export interface StoreTransaction extends StoreReader {
+export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,
@@ -82,7 +83,7 @@ export interface StoreTransaction extends StoreReader {
   putReference(reference: ReferenceRecord): Promise<void>
   insertCapture(capture: CaptureRecord): Promise<void>
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
-  /** Deletes the subject with its key, reference, captures and kept responses; says how many of each. */
+  /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */
   eraseSubject(lookup: Buffer): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
   putErasure(erasure: ErasureRecord): Promise<void>
   appendAudit(record: AuditRecord): Promise<void>
@@ -98,8 +99,8 @@ export interface StoreTransaction extends StoreReader {
   insertDashboardSession(session: SessionRecord): Promise<void>
   deleteDashboardSession(hash: Buffer): Promise<void>
   /**
-   * Deletes what its window has closed on: kept responses, captures, erasure receipts, ended signing secrets, login links
-   * and sessions.
+   * Deletes what its window has closed on: kept responses, captures, erasure receipts, ended signing secrets, login links,
+   * sessions and deliveries of webhooks.
    */
   deleteExpired(now: number, capturesBefore: number): Promise<void>
 }

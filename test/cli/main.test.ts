@@ -30,6 +30,13 @@ const COMMANDS = [
   'user',
   'user show',
   'user unlock',
+  'webhook',
+  'webhook add',
+  'webhook list',
+  'webhook remove',
+  'webhook test',
+  'webhook deliveries',
+  'webhook redeliver',
   'compare',
   'evaluate',
   'jwt',
@@ -88,7 +95,7 @@ describe('--help', () => {
         .filter((name) => !name.endsWith('help') && !name.startsWith('countersign'))
     }
     const names: string[] = []
-    for (const group of [[], ['tenant'], ['user'], ['models'], ['audit'], ['keys'], ['config']])
+    for (const group of [[], ['tenant'], ['user'], ['webhook'], ['models'], ['audit'], ['keys'], ['config']])
       names.push(...(await listed(group)))
     expect(names.sort()).toEqual(COMMANDS.filter(Boolean).sort())
   })
@@ -234,6 +241,8 @@ describe('--json', () => {
   const ARGUMENTS: Record<string, (made: { secret: string; jwt: string; oldMasterKey: string }) => string[]> =
     {
       'tenant list': () => [],
+      'webhook list': () => ['acme'],
+      'webhook deliveries': () => ['acme'],
       'tenant login-link': () => ['acme'],
       'tenant production-key': () => ['acme'],
       'tenant reissue-key': () => ['acme', '--type', 'sandbox'],
@@ -276,8 +285,12 @@ describe('--json', () => {
   const MADE = ['serve', 'tenant create']
   /** As processes, because what a native library prints passes by the streams of JavaScript. */
   const NATIVE = ['compare', 'evaluate', 'models import', 'backup', 'doctor']
-  /** Needs a server elsewhere: see models-pull.test.ts. */
-  const ELSEWHERE = ['models pull']
+  /** Need a server elsewhere, a user or a webhook: see models-pull.test.ts, user.test.ts, webhook.test.ts. */
+  const ELSEWHERE = [
+    'models pull',
+    ...['user show', 'user unlock'],
+    ...['webhook add', 'webhook remove', 'webhook test', 'webhook redeliver'],
+  ]
 
   it('is an option of every command', async () => {
     const leaves = COMMANDS.filter((name) => name && !COMMANDS.some((other) => other.startsWith(`${name} `)))
