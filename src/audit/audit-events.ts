@@ -12,6 +12,9 @@ export const AUDIT_EVENTS = [
   'database_restored',
   'working_keys_changed',
   'operator_password_reset',
+  'tenant_suspended',
+  'tenant_resumed',
+  'tenant_deleted',
 ] as const
 
 export type AuditEventName = (typeof AUDIT_EVENTS)[number]

@@ -6,7 +6,7 @@ import { requestId as newRequestId } from '../crypto/identifiers.js'
 import { isConfidential } from '../server/confidential.js'
 import { type InputParser, inputParser } from '../server/json-body.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
-import { TenancyError } from '../tenancy/tenancy.js'
+import { assertLive, TenancyError } from '../tenancy/tenancy.js'
 import * as bodies from './bodies.js'
 import type { SessionView, SignedOut } from './contract.js'
 import { DashboardError, refusal } from './dashboard-error.js'
@@ -112,6 +112,7 @@ export class AdminApi {
     if (ofOperator) return ofOperator.run(call)
     const tenant = await this.services.ledger.store.read.tenantById(tenantId!)
     if (!tenant) throw new TenancyError('tenant_not_found', 'There is no such tenant.')
+    if (!SAFE.has(request.method)) assertLive(tenant)
     return ofTenant!.run({ ...call, tenant })
   }
 

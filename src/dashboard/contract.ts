@@ -65,6 +65,7 @@ export interface TenantView {
   burst: number
   fmr: number | null
   production_key: 'not issued' | 'issued, not revealed yet' | 'revealed'
+  status: 'active' | 'suspended' | 'deleted'
 }
 
 export interface TenantList {

@@ -8,6 +8,7 @@ import type { Tenancy } from '../tenancy/tenancy.js'
 import { KeyOperations } from './key-operations.js'
 import { AuditedTransactions } from './operation.js'
 import { OperatorOperations } from './operator-operations.js'
+import { TenantLifecycle } from './tenant-lifecycle.js'
 import { TenantOperations } from './tenant-operations.js'
 import { UserOperations } from './user-operations.js'
 
@@ -22,6 +23,7 @@ export interface OperationParts {
 
 export class Operations {
   readonly tenants: TenantOperations
+  readonly lifecycle: TenantLifecycle
   readonly keys: KeyOperations
   readonly users: UserOperations
   readonly operators: OperatorOperations
@@ -29,6 +31,7 @@ export class Operations {
   constructor({ store, audit, tenancy, secrets, vault, clock }: OperationParts) {
     const audited = new AuditedTransactions(store, audit)
     this.tenants = new TenantOperations(audited, store, tenancy, clock)
+    this.lifecycle = new TenantLifecycle(audited, store, clock)
     this.keys = new KeyOperations(audited, tenancy, secrets)
     this.users = new UserOperations(audited, store, vault, clock)
     this.operators = new OperatorOperations(audited)

@@ -14,6 +14,10 @@ export interface TenantRecord {
   productionIssuedAt: number | null
   /** When the first production key was revealed; null before. */
   productionRevealedAt: number | null
+  /** Its keys are refused from then on; null while they are not. */
+  suspendedAt: number | null
+  /** Its users, keys and secrets are gone, and its audit log stays; null for a tenant that is there. */
+  deletedAt: number | null
 }
 
 export interface ApiKeyRecord {

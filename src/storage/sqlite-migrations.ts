@@ -143,6 +143,16 @@ const MIGRATIONS: string[] = [
     at INTEGER NOT NULL
   ) STRICT;
   `,
+  // Tenants that are suspended, or deleted: then their row and their audit log stay, and nothing else.
+  `
+  ALTER TABLE tenant ADD COLUMN suspended_at INTEGER;
+  ALTER TABLE tenant ADD COLUMN deleted_at INTEGER;
+  CREATE INDEX IF NOT EXISTS subject_of_tenant ON subject (tenant_id);
+  -- A call that was under way when its tenant was deleted.
+  CREATE TRIGGER subject_of_deleted_tenant BEFORE INSERT ON subject
+  WHEN (SELECT deleted_at FROM tenant WHERE id = NEW.tenant_id) IS NOT NULL
+  BEGIN SELECT RAISE (ABORT, 'the tenant is deleted'); END;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

@@ -59,6 +59,13 @@ export function sqliteReader(database: Database): StoreReader {
     reference: database.prepare<[string], ReferenceRecord>(
       `SELECT ${REFERENCE.fields} FROM reference WHERE subject_id = ?`,
     ),
+    referencesOf: database.prepare<[string], { environment: Environment; count: number }>(
+      `SELECT subject.environment, count(*) AS count FROM reference JOIN subject ON subject.id = reference.subject_id
+       WHERE subject.tenant_id = ? GROUP BY subject.environment`,
+    ),
+    lookupsOf: database
+      .prepare<[string, number], Buffer>('SELECT lookup FROM subject WHERE tenant_id = ? LIMIT ?')
+      .pluck(),
     captures: database.prepare<[string, number, number], CaptureRecord>(
       `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND seen_at > ? ORDER BY seen_at DESC LIMIT ?`,
     ),
@@ -127,6 +134,12 @@ export function sqliteReader(database: Database): StoreReader {
       const subject = sql.subject.get(lookup)
       return subject && { subject, reference: sql.reference.get(subject.id) ?? null }
     },
+    referencesOf: async (tenantId) => {
+      const counts = { production: 0, sandbox: 0 }
+      for (const { environment, count } of sql.referencesOf.all(tenantId)) counts[environment] = count
+      return counts
+    },
+    lookupsOf: async (tenantId, limit) => sql.lookupsOf.all(tenantId, limit),
     captures: async (subjectId, since, limit) => sql.captures.all(subjectId, since, limit),
     hasCapture: async (subjectId, digest, since) => sql.hasCapture.get(subjectId, digest, since) === 1,
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
@@ -162,6 +175,14 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       'UPDATE tenant SET production_issued_at = ? WHERE id = ? AND production_issued_at IS NULL',
     ),
     setProductionRevealed: database.prepare('UPDATE tenant SET production_revealed_at = ? WHERE id = ?'),
+    setSuspended: database.prepare('UPDATE tenant SET suspended_at = ? WHERE id = ?'),
+    closeTenant: [
+      'UPDATE tenant SET deleted_at = @at WHERE id = @id',
+      'UPDATE api_key SET revoked_at = @at WHERE tenant_id = @id AND revoked_at IS NULL',
+      'DELETE FROM signing_secret WHERE tenant_id = @id',
+      'DELETE FROM login_link WHERE tenant_id = @id',
+      'DELETE FROM dashboard_session WHERE tenant_id = @id',
+    ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
     // Not those whose grace is over before: they have ended already.
     revokeApiKeys: database.prepare(
@@ -234,6 +255,12 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     setContract: async (id, contract) => void sql.setContract.run({ id, ...contract }),
     setProductionIssued: async (tenantId, at) => void sql.setProductionIssued.run(at, tenantId),
     setProductionRevealed: async (tenantId, at) => void sql.setProductionRevealed.run(at, tenantId),
+    setSuspended: async (tenantId, at) => void sql.setSuspended.run(at, tenantId),
+    closeTenant: async (id, at) => {
+      // Not every one names the time.
+      for (const statement of sql.closeTenant) statement.run({ id, at })
+      onErase()
+    },
     insertApiKey: async (key) => void sql.insertApiKey.run(key),
     endApiKeys: async (tenantId, type, end) =>
       ('revokedAt' in end ? sql.revokeApiKeys : sql.limitApiKeys).run({ tenantId, type, ...end }).changes,

@@ -46,6 +46,8 @@ export const TENANT = table<TenantRecord>('tenant', {
   fmr: 'fmr',
   productionIssuedAt: 'production_issued_at',
   productionRevealedAt: 'production_revealed_at',
+  suspendedAt: 'suspended_at',
+  deletedAt: 'deleted_at',
 })
 
 export const API_KEY = table<ApiKeyRecord>('api_key', {

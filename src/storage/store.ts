@@ -30,6 +30,10 @@ export interface StoreReader {
   /** Those valid at `now`, the current one first. */
   signingSecrets(tenantId: string, now: number): Promise<SigningSecretRecord[]>
   subject(lookup: Buffer): Promise<{ subject: SubjectRecord; reference: ReferenceRecord | null } | undefined>
+  /** How many users of the tenant have a reference. */
+  referencesOf(tenantId: string): Promise<Record<Environment, number>>
+  /** Under which some of a tenant's users are found. */
+  lookupsOf(tenantId: string, limit: number): Promise<Buffer[]>
   /** Newest first. */
   captures(subjectId: string, since: number, limit: number): Promise<CaptureRecord[]>
   /** Whether a capture of this digest was seen after `since`. */
@@ -60,6 +64,10 @@ export interface StoreTransaction extends StoreReader {
   ): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
   setProductionRevealed(tenantId: string, at: number): Promise<void>
+  /** Null to resume. */
+  setSuspended(tenantId: string, at: number | null): Promise<void>
+  /** Marks the tenant as deleted, ends its keys, and deletes its signing secrets, login links and sessions. */
+  closeTenant(tenantId: string, at: number): Promise<void>
   insertApiKey(key: ApiKeyRecord): Promise<void>
   /** Ends the valid keys of a type: at once (`revokedAt`), or at the end of a grace period (`validUntil`). Returns how many. */
   endApiKeys(

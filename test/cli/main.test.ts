@@ -22,6 +22,11 @@ const COMMANDS = [
   'tenant',
   'tenant create',
   'tenant list',
+  'tenant show',
+  'tenant update',
+  'tenant suspend',
+  'tenant resume',
+  'tenant delete',
   'tenant login-link',
   'tenant production-key',
   'tenant revoke-key',
@@ -231,6 +236,11 @@ describe('--json', () => {
   const ARGUMENTS: Record<string, (made: { secret: string; jwt: string; oldMasterKey: string }) => string[]> =
     {
       'tenant list': () => [],
+      'tenant show': () => ['acme'],
+      'tenant update': () => ['acme', '--rate-limit', '9/s'],
+      'tenant suspend': () => ['demo'],
+      'tenant resume': () => ['demo'],
+      'tenant delete': () => ['demo', '--confirm', 'demo'],
       'tenant login-link': () => ['acme'],
       'tenant production-key': () => ['acme'],
       'tenant reissue-key': () => ['acme', '--type', 'sandbox'],
