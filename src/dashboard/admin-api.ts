@@ -93,6 +93,8 @@ export class AdminApi {
     const isOwn = tenantId !== undefined && tenantId === session.tenantId
     if (session.tenantId !== null && (!isOwn || route?.operatorOnly))
       throw new DashboardError('not_permitted')
+    if (session.operator?.role === 'viewer' && !SAFE.has(request.method))
+      throw new DashboardError('not_permitted', 'Your role is to look: an admin may change things.')
     if (!route) throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
     if (route.givesSecret && !isConfidential(request, this.services.config))
       throw new ApiError('insecure_channel', {
@@ -102,7 +104,7 @@ export class AdminApi {
     const body = await request.body(deadlineMs, route.takesPhotos ? undefined : SMALL_BODY_BYTES)
     const call: OperatorCall<never> = {
       services: this.services,
-      actor: { name: session.tenantId === null ? 'dashboard:operator' : 'dashboard:tenant', requestId },
+      actor: { name: `dashboard:${session.operator?.name ?? 'tenant'}`, requestId },
       // As the route's own schema has it, which the compiled parser has checked.
       input: route.parse(body, request.headers['content-type'], '') as never,
       query: new URLSearchParams(request.query),
@@ -134,6 +136,7 @@ function compile<Call>(table: Record<string, AnyRoute<Call>>): Map<string, Compi
 function sessionView(session: Session): SessionView {
   return {
     role: session.tenantId === null ? 'operator' : 'tenant',
+    operator: session.operator && { name: session.operator.name, role: session.operator.role },
     tenant_id: session.tenantId,
     csrf_token: csrfToken(session),
     expires_at: new Date(session.expiresAt).toISOString(),

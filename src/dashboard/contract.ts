@@ -48,6 +48,8 @@ export type QueryOf<Route> = Route extends { query: infer Query } ? Query : Reco
 
 export interface SessionView {
   role: 'operator' | 'tenant'
+  /** Null for a tenant. */
+  operator: { name: string; role: 'admin' | 'viewer' } | null
   tenant_id: string | null
   csrf_token: string
   expires_at: string

@@ -34,6 +34,6 @@ export class Operations {
     this.lifecycle = new TenantLifecycle(audited, store, clock)
     this.keys = new KeyOperations(audited, tenancy, secrets)
     this.users = new UserOperations(audited, store, vault, clock)
-    this.operators = new OperatorOperations(audited)
+    this.operators = new OperatorOperations(audited, store, clock)
   }
 }

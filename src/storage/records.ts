@@ -154,7 +154,21 @@ export interface LoginLinkRecord {
 export interface SessionRecord {
   /** SHA-256 of the cookie's token. */
   hash: Buffer
-  /** Null for the operator. */
+  /** Null for an operator. */
   tenantId: string | null
+  /** Null for a tenant, and for whoever has the operator's password. */
+  operatorId: string | null
   expiresAt: number
+}
+
+export type OperatorRole = 'admin' | 'viewer'
+
+/** Somebody who operates the installation under a name. */
+export interface OperatorRecord {
+  id: string
+  name: string
+  role: OperatorRole
+  /** As `hashPassword` makes it. */
+  passwordHash: string
+  createdAt: number
 }

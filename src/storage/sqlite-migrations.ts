@@ -153,6 +153,17 @@ const MIGRATIONS: string[] = [
   WHEN (SELECT deleted_at FROM tenant WHERE id = NEW.tenant_id) IS NOT NULL
   BEGIN SELECT RAISE (ABORT, 'the tenant is deleted'); END;
   `,
+  // Operators with names and roles; whoever has the operator's password is none of them.
+  `
+  CREATE TABLE operator (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    role TEXT NOT NULL CHECK (role IN ('admin', 'viewer')),
+    password_hash TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  ALTER TABLE dashboard_session ADD COLUMN operator_id TEXT REFERENCES operator (id);
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

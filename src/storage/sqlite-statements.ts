@@ -10,6 +10,7 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  OperatorRecord,
   ReferenceRecord,
   SealedRow,
   SessionRecord,
@@ -27,6 +28,7 @@ import {
   IDEMPOTENCY,
   KEYRING,
   LOGIN_LINK,
+  OPERATOR,
   REFERENCE,
   SIGNING_SECRET,
   SUBJECT,
@@ -107,6 +109,13 @@ export function sqliteReader(database: Database): StoreReader {
     recentAuditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
     ),
+    operators: database.prepare<[], OperatorRecord>(`SELECT ${OPERATOR.fields} FROM operator ORDER BY name`),
+    operatorByName: database.prepare<[string], OperatorRecord>(
+      `SELECT ${OPERATOR.fields} FROM operator WHERE name = ?`,
+    ),
+    operatorById: database.prepare<[string], OperatorRecord>(
+      `SELECT ${OPERATOR.fields} FROM operator WHERE id = ?`,
+    ),
     dashboardSession: database.prepare<[Buffer, number], SessionRecord>(
       `SELECT ${DASHBOARD_SESSION.fields} FROM dashboard_session WHERE hash = ? AND expires_at > ?`,
     ),
@@ -151,6 +160,9 @@ export function sqliteReader(database: Database): StoreReader {
     sealedRows: async (kind, after, limit) => sql.sealedRows[kind].all(after, limit),
     recentAuditEntries: async (tenantId, before, limit) =>
       sql.recentAuditEntries.all(tenantId, before, limit),
+    operators: async () => sql.operators.all(),
+    operatorByName: async (name) => sql.operatorByName.get(name),
+    operatorById: async (id) => sql.operatorById.get(id),
     dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
     lastBackupAt: async () => sql.lastBackup.get() ?? null,
     counts: async () => ({
@@ -241,6 +253,11 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       `DELETE FROM login_link WHERE hash = ? AND expires_at > ? RETURNING ${LOGIN_LINK.fields}`,
     ),
     insertSession: database.prepare(DASHBOARD_SESSION.insert),
+    putOperator: database.prepare(
+      `${OPERATOR.insert} ON CONFLICT (id) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash`,
+    ),
+    deleteOperator: database.prepare('DELETE FROM operator WHERE id = ?'),
+    deleteOperatorSessions: database.prepare('DELETE FROM dashboard_session WHERE operator_id = ?'),
     deleteSession: database.prepare('DELETE FROM dashboard_session WHERE hash = ?'),
     expireLoginLinks: database.prepare('DELETE FROM login_link WHERE expires_at <= ?'),
     expireSessions: database.prepare('DELETE FROM dashboard_session WHERE expires_at <= ?'),
@@ -305,6 +322,12 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     insertLoginLink: async (link) => void sql.insertLoginLink.run(link),
     takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
     insertDashboardSession: async (session) => void sql.insertSession.run(session),
+    putOperator: async (operator) => void sql.putOperator.run(operator),
+    deleteOperator: async (id) => {
+      sql.deleteOperatorSessions.run(id)
+      sql.deleteOperator.run(id)
+    },
+    deleteOperatorSessions: async (operatorId) => void sql.deleteOperatorSessions.run(operatorId),
     deleteDashboardSession: async (hash) => void sql.deleteSession.run(hash),
     deleteExpired: async (now, capturesBefore) => {
       sql.expireLoginLinks.run(now)

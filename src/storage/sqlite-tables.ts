@@ -8,6 +8,7 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  OperatorRecord,
   ReferenceRecord,
   SessionRecord,
   SigningSecretRecord,
@@ -143,8 +144,17 @@ export const LOGIN_LINK = table<LoginLinkRecord>('login_link', {
   expiresAt: 'expires_at',
 })
 
+export const OPERATOR = table<OperatorRecord>('operator', {
+  id: 'id',
+  name: 'name',
+  role: 'role',
+  passwordHash: 'password_hash',
+  createdAt: 'created_at',
+})
+
 export const DASHBOARD_SESSION = table<SessionRecord>('dashboard_session', {
   hash: 'hash',
   tenantId: 'tenant_id',
+  operatorId: 'operator_id',
   expiresAt: 'expires_at',
 })

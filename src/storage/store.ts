@@ -11,6 +11,7 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  OperatorRecord,
   ReferenceRecord,
   SealedKind,
   SealedRow,
@@ -50,6 +51,9 @@ export interface StoreReader {
   sealedRows(kind: SealedKind, after: string, limit: number): Promise<SealedRow[]>
   /** Newest first, before the sequence `before` (exclusive). */
   recentAuditEntries(tenantId: string, before: number, limit: number): Promise<AuditRecord[]>
+  operators(): Promise<OperatorRecord[]>
+  operatorByName(name: string): Promise<OperatorRecord | undefined>
+  operatorById(id: string): Promise<OperatorRecord | undefined>
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
   /** When `countersign backup` last ended well; null for never. */
   lastBackupAt(): Promise<number | null>
@@ -104,6 +108,11 @@ export interface StoreTransaction extends StoreReader {
   /** Uses the link up; undefined when it is unknown, used or expired. */
   takeLoginLink(hash: Buffer, now: number): Promise<LoginLinkRecord | undefined>
   insertDashboardSession(session: SessionRecord): Promise<void>
+  /** In the place of one of the same id. */
+  putOperator(operator: OperatorRecord): Promise<void>
+  /** With the operator's sessions. */
+  deleteOperator(id: string): Promise<void>
+  deleteOperatorSessions(operatorId: string): Promise<void>
   deleteDashboardSession(hash: Buffer): Promise<void>
   /**
    * Deletes what its window has closed on: kept responses, captures, erasure receipts, ended signing secrets, login links
