@@ -9,7 +9,7 @@ const RANKS = [
   ['cli'],
   ['service'],
   ['dashboard'],
-  ['rekeying', 'key-watch', 'ledger', 'housekeeping', 'engine-setup'],
+  ['rekeying', 'key-watch', 'ledger', 'housekeeping', 'engine-setup', 'reload'],
   ['server'],
   ['v1'],
   ['operations'],

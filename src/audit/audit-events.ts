@@ -16,6 +16,12 @@ export const AUDIT_EVENTS = [
   'database_restored',
   'working_keys_changed',
   'operator_password_reset',
+  'operator_added',
+  'operator_changed',
+  'operator_removed',
+  'tenant_suspended',
+  'tenant_resumed',
+  'tenant_deleted',
 ] as const
 
 export type AuditEventName = (typeof AUDIT_EVENTS)[number]

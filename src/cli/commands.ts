@@ -80,6 +80,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./config.js')).registerConfigCommands,
   },
   {
+    usage: 'operator',
+    description: 'operators with names and roles, who sign in at the dashboard',
+    load: async () => (await import('./operator.js')).registerOperatorCommands,
+  },
+  {
     usage: 'operator-password',
     description: 'print the hash of a password for COUNTERSIGN_OPERATOR_PASSWORD or its file; or --reset it',
     load: async () => (await import('./operator-password.js')).registerOperatorPasswordCommand,

@@ -55,6 +55,8 @@ export interface TriedCallQuery {
 
 export interface SessionView {
   role: 'operator' | 'tenant'
+  /** Null for a tenant. */
+  operator: { name: string; role: 'admin' | 'viewer' } | null
   tenant_id: string | null
   csrf_token: string
   expires_at: string
@@ -72,6 +74,7 @@ export interface TenantView {
   burst: number
   fmr: number | null
   production_key: 'not issued' | 'issued, not revealed yet' | 'revealed'
+  status: 'active' | 'suspended' | 'deleted'
 }
 
 export interface TenantList {

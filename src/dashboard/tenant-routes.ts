@@ -1,6 +1,13 @@
 /** A tenant's own matters: keys, signing secret, traffic, erasure. */
 import { isoTime, SECOND_MS } from '../clock.js'
-import { erasureView, keyView, optionalTime, productionKeyState, rotationView } from '../operations/views.js'
+import {
+  erasureView,
+  keyView,
+  optionalTime,
+  productionKeyState,
+  rotationView,
+  tenantStatus,
+} from '../operations/views.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import * as bodies from './bodies.js'
 import { type KeyView, type TenantView, TRAFFIC_WINDOWS } from './contract.js'
@@ -100,6 +107,7 @@ export function tenantView(tenant: TenantRecord): TenantView {
     burst: tenant.burst,
     fmr: tenant.fmr,
     production_key: productionKeyState(tenant),
+    status: tenantStatus(tenant),
   }
 }
 

@@ -9,6 +9,7 @@ import type { Outbox } from '../webhooks/outbox.js'
 import { KeyOperations } from './key-operations.js'
 import { AuditedTransactions } from './operation.js'
 import { OperatorOperations } from './operator-operations.js'
+import { TenantLifecycle } from './tenant-lifecycle.js'
 import { TenantOperations } from './tenant-operations.js'
 import { UserOperations } from './user-operations.js'
 import { WebhookOperations } from './webhook-operations.js'
@@ -25,6 +26,7 @@ export interface OperationParts {
 
 export class Operations {
   readonly tenants: TenantOperations
+  readonly lifecycle: TenantLifecycle
   readonly keys: KeyOperations
   readonly users: UserOperations
   readonly operators: OperatorOperations
@@ -33,9 +35,10 @@ export class Operations {
   constructor({ store, audit, tenancy, secrets, vault, outbox, clock }: OperationParts) {
     const audited = new AuditedTransactions(store, audit)
     this.tenants = new TenantOperations(audited, store, tenancy, clock)
+    this.lifecycle = new TenantLifecycle(audited, store, clock)
     this.keys = new KeyOperations(audited, tenancy, secrets)
     this.users = new UserOperations(audited, store, vault, outbox, clock)
-    this.operators = new OperatorOperations(audited)
+    this.operators = new OperatorOperations(audited, store, clock)
     this.webhooks = new WebhookOperations(audited, store, outbox, clock)
   }
 }

@@ -18,6 +18,7 @@ const SHARED_ERRORS: ErrorCode[] = [
   'invalid_api_key',
   'revoked_api_key',
   'wrong_environment',
+  'tenant_suspended',
   'rate_limited',
   'internal_error',
   'store_unavailable',

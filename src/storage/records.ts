@@ -14,6 +14,10 @@ export interface TenantRecord {
   productionIssuedAt: number | null
   /** When the first production key was revealed; null before. */
   productionRevealedAt: number | null
+  /** Its keys are refused from then on; null while they are not. */
+  suspendedAt: number | null
+  /** Its users, keys and secrets are gone, and its audit log stays; null for a tenant that is there. */
+  deletedAt: number | null
 }
 
 export interface ApiKeyRecord {
@@ -150,8 +154,10 @@ export interface LoginLinkRecord {
 export interface SessionRecord {
   /** SHA-256 of the cookie's token. */
   hash: Buffer
-  /** Null for the operator. */
+  /** Null for an operator. */
   tenantId: string | null
+  /** Null for a tenant, and for whoever has the operator's password. */
+  operatorId: string | null
   expiresAt: number
 }
 
@@ -190,4 +196,16 @@ export interface WebhookDeliveryRecord {
   createdAt: number
   finishedAt: number | null
   expiresAt: number
+}
+
+export type OperatorRole = 'admin' | 'viewer'
+
+/** Somebody who operates the installation under a name. */
+export interface OperatorRecord {
+  id: string
+  name: string
+  role: OperatorRole
+  /** As `hashPassword` makes it. */
+  passwordHash: string
+  createdAt: number
 }

@@ -179,6 +179,27 @@ const MIGRATIONS: string[] = [
   CREATE INDEX webhook_delivery_lookup ON webhook_delivery (lookup) WHERE lookup IS NOT NULL;
   CREATE INDEX webhook_delivery_expires_at ON webhook_delivery (expires_at);
   `,
+  // Tenants that are suspended, or deleted: then their row and their audit log stay, and nothing else.
+  `
+  ALTER TABLE tenant ADD COLUMN suspended_at INTEGER;
+  ALTER TABLE tenant ADD COLUMN deleted_at INTEGER;
+  CREATE INDEX IF NOT EXISTS subject_of_tenant ON subject (tenant_id);
+  -- A call that was under way when its tenant was deleted.
+  CREATE TRIGGER subject_of_deleted_tenant BEFORE INSERT ON subject
+  WHEN (SELECT deleted_at FROM tenant WHERE id = NEW.tenant_id) IS NOT NULL
+  BEGIN SELECT RAISE (ABORT, 'the tenant is deleted'); END;
+  `,
+  // Operators with names and roles; whoever has the operator's password is none of them.
+  `
+  CREATE TABLE operator (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    role TEXT NOT NULL CHECK (role IN ('admin', 'viewer')),
+    password_hash TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  ALTER TABLE dashboard_session ADD COLUMN operator_id TEXT REFERENCES operator (id);
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

@@ -10,6 +10,7 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  OperatorRecord,
   ReferenceRecord,
   SealedRow,
   SessionRecord,
@@ -27,6 +28,7 @@ import {
   IDEMPOTENCY,
   KEYRING,
   LOGIN_LINK,
+  OPERATOR,
   REFERENCE,
   SIGNING_SECRET,
   SUBJECT,
@@ -60,6 +62,13 @@ export function sqliteReader(database: Database): StoreReader {
     reference: database.prepare<[string], ReferenceRecord>(
       `SELECT ${REFERENCE.fields} FROM reference WHERE subject_id = ?`,
     ),
+    referencesOf: database.prepare<[string], { environment: Environment; count: number }>(
+      `SELECT subject.environment, count(*) AS count FROM reference JOIN subject ON subject.id = reference.subject_id
+       WHERE subject.tenant_id = ? GROUP BY subject.environment`,
+    ),
+    lookupsOf: database
+      .prepare<[string, number], Buffer>('SELECT lookup FROM subject WHERE tenant_id = ? LIMIT ?')
+      .pluck(),
     captures: database.prepare<[string, number, number], CaptureRecord>(
       `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND seen_at > ? ORDER BY seen_at DESC LIMIT ?`,
     ),
@@ -104,6 +113,13 @@ export function sqliteReader(database: Database): StoreReader {
     recentAuditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
     ),
+    operators: database.prepare<[], OperatorRecord>(`SELECT ${OPERATOR.fields} FROM operator ORDER BY name`),
+    operatorByName: database.prepare<[string], OperatorRecord>(
+      `SELECT ${OPERATOR.fields} FROM operator WHERE name = ?`,
+    ),
+    operatorById: database.prepare<[string], OperatorRecord>(
+      `SELECT ${OPERATOR.fields} FROM operator WHERE id = ?`,
+    ),
     dashboardSession: database.prepare<[Buffer, number], SessionRecord>(
       `SELECT ${DASHBOARD_SESSION.fields} FROM dashboard_session WHERE hash = ? AND expires_at > ?`,
     ),
@@ -132,6 +148,12 @@ export function sqliteReader(database: Database): StoreReader {
       const subject = sql.subject.get(lookup)
       return subject && { subject, reference: sql.reference.get(subject.id) ?? null }
     },
+    referencesOf: async (tenantId) => {
+      const counts = { production: 0, sandbox: 0 }
+      for (const { environment, count } of sql.referencesOf.all(tenantId)) counts[environment] = count
+      return counts
+    },
+    lookupsOf: async (tenantId, limit) => sql.lookupsOf.all(tenantId, limit),
     captures: async (subjectId, since, limit) => sql.captures.all(subjectId, since, limit),
     hasCapture: async (subjectId, digest, since) => sql.hasCapture.get(subjectId, digest, since) === 1,
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
@@ -143,6 +165,9 @@ export function sqliteReader(database: Database): StoreReader {
     sealedRows: async (kind, after, limit) => sql.sealedRows[kind].all(after, limit),
     recentAuditEntries: async (tenantId, before, limit) =>
       sql.recentAuditEntries.all(tenantId, before, limit),
+    operators: async () => sql.operators.all(),
+    operatorByName: async (name) => sql.operatorByName.get(name),
+    operatorById: async (id) => sql.operatorById.get(id),
     dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
     lastBackupAt: async () => sql.lastBackup.get() ?? null,
     counts: async () => ({
@@ -167,6 +192,16 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       'UPDATE tenant SET production_issued_at = ? WHERE id = ? AND production_issued_at IS NULL',
     ),
     setProductionRevealed: database.prepare('UPDATE tenant SET production_revealed_at = ? WHERE id = ?'),
+    setSuspended: database.prepare('UPDATE tenant SET suspended_at = ? WHERE id = ?'),
+    closeTenant: [
+      'UPDATE tenant SET deleted_at = @at WHERE id = @id',
+      'UPDATE api_key SET revoked_at = @at WHERE tenant_id = @id AND revoked_at IS NULL',
+      'DELETE FROM signing_secret WHERE tenant_id = @id',
+      'DELETE FROM login_link WHERE tenant_id = @id',
+      'DELETE FROM dashboard_session WHERE tenant_id = @id',
+      // Its deliveries go with it.
+      'DELETE FROM webhook_endpoint WHERE tenant_id = @id',
+    ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
     // Not those whose grace is over before: they have ended already.
     revokeApiKeys: database.prepare(
@@ -233,6 +268,11 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       `DELETE FROM login_link WHERE hash = ? AND expires_at > ? RETURNING ${LOGIN_LINK.fields}`,
     ),
     insertSession: database.prepare(DASHBOARD_SESSION.insert),
+    putOperator: database.prepare(
+      `${OPERATOR.insert} ON CONFLICT (id) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash`,
+    ),
+    deleteOperator: database.prepare('DELETE FROM operator WHERE id = ?'),
+    deleteOperatorSessions: database.prepare('DELETE FROM dashboard_session WHERE operator_id = ?'),
     deleteSession: database.prepare('DELETE FROM dashboard_session WHERE hash = ?'),
     expireLoginLinks: database.prepare('DELETE FROM login_link WHERE expires_at <= ?'),
     expireSessions: database.prepare('DELETE FROM dashboard_session WHERE expires_at <= ?'),
@@ -249,6 +289,12 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     setContract: async (id, contract) => void sql.setContract.run({ id, ...contract }),
     setProductionIssued: async (tenantId, at) => void sql.setProductionIssued.run(at, tenantId),
     setProductionRevealed: async (tenantId, at) => void sql.setProductionRevealed.run(at, tenantId),
+    setSuspended: async (tenantId, at) => void sql.setSuspended.run(at, tenantId),
+    closeTenant: async (id, at) => {
+      // Not every one names the time.
+      for (const statement of sql.closeTenant) statement.run({ id, at })
+      onErase()
+    },
     insertApiKey: async (key) => void sql.insertApiKey.run(key),
     endApiKeys: async (tenantId, type, end) =>
       ('revokedAt' in end ? sql.revokeApiKeys : sql.limitApiKeys).run({ tenantId, type, ...end }).changes,
@@ -294,6 +340,12 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     insertLoginLink: async (link) => void sql.insertLoginLink.run(link),
     takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
     insertDashboardSession: async (session) => void sql.insertSession.run(session),
+    putOperator: async (operator) => void sql.putOperator.run(operator),
+    deleteOperator: async (id) => {
+      sql.deleteOperatorSessions.run(id)
+      sql.deleteOperator.run(id)
+    },
+    deleteOperatorSessions: async (operatorId) => void sql.deleteOperatorSessions.run(operatorId),
     deleteDashboardSession: async (hash) => void sql.deleteSession.run(hash),
     deleteExpired: async (now, capturesBefore) => {
       sql.expireLoginLinks.run(now)

@@ -8,6 +8,7 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  OperatorRecord,
   ReferenceRecord,
   SessionRecord,
   SigningSecretRecord,
@@ -48,6 +49,8 @@ export const TENANT = table<TenantRecord>('tenant', {
   fmr: 'fmr',
   productionIssuedAt: 'production_issued_at',
   productionRevealedAt: 'production_revealed_at',
+  suspendedAt: 'suspended_at',
+  deletedAt: 'deleted_at',
 })
 
 export const API_KEY = table<ApiKeyRecord>('api_key', {
@@ -143,9 +146,18 @@ export const LOGIN_LINK = table<LoginLinkRecord>('login_link', {
   expiresAt: 'expires_at',
 })
 
+export const OPERATOR = table<OperatorRecord>('operator', {
+  id: 'id',
+  name: 'name',
+  role: 'role',
+  passwordHash: 'password_hash',
+  createdAt: 'created_at',
+})
+
 export const DASHBOARD_SESSION = table<SessionRecord>('dashboard_session', {
   hash: 'hash',
   tenantId: 'tenant_id',
+  operatorId: 'operator_id',
   expiresAt: 'expires_at',
 })
 

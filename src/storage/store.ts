@@ -11,6 +11,7 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  OperatorRecord,
   ReferenceRecord,
   SealedKind,
   SealedRow,
@@ -31,6 +32,10 @@ export interface StoreReader extends WebhookReader {
   /** Those valid at `now`, the current one first. */
   signingSecrets(tenantId: string, now: number): Promise<SigningSecretRecord[]>
   subject(lookup: Buffer): Promise<{ subject: SubjectRecord; reference: ReferenceRecord | null } | undefined>
+  /** How many users of the tenant have a reference. */
+  referencesOf(tenantId: string): Promise<Record<Environment, number>>
+  /** Under which some of a tenant's users are found. */
+  lookupsOf(tenantId: string, limit: number): Promise<Buffer[]>
   /** Newest first. */
   captures(subjectId: string, since: number, limit: number): Promise<CaptureRecord[]>
   /** Whether a capture of this digest was seen after `since`. */
@@ -47,6 +52,9 @@ export interface StoreReader extends WebhookReader {
   sealedRows(kind: SealedKind, after: string, limit: number): Promise<SealedRow[]>
   /** Newest first, before the sequence `before` (exclusive). */
   recentAuditEntries(tenantId: string, before: number, limit: number): Promise<AuditRecord[]>
+  operators(): Promise<OperatorRecord[]>
+  operatorByName(name: string): Promise<OperatorRecord | undefined>
+  operatorById(id: string): Promise<OperatorRecord | undefined>
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
   /** When `countersign backup` last ended well; null for never. */
   lastBackupAt(): Promise<number | null>
@@ -61,6 +69,10 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   ): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
   setProductionRevealed(tenantId: string, at: number): Promise<void>
+  /** Null to resume. */
+  setSuspended(tenantId: string, at: number | null): Promise<void>
+  /** Marks the tenant as deleted, ends its keys, and deletes its signing secrets, login links and sessions. */
+  closeTenant(tenantId: string, at: number): Promise<void>
   insertApiKey(key: ApiKeyRecord): Promise<void>
   /** Ends the valid keys of a type: at once (`revokedAt`), or at the end of a grace period (`validUntil`). Returns how many. */
   endApiKeys(
@@ -97,6 +109,11 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   /** Uses the link up; undefined when it is unknown, used or expired. */
   takeLoginLink(hash: Buffer, now: number): Promise<LoginLinkRecord | undefined>
   insertDashboardSession(session: SessionRecord): Promise<void>
+  /** In the place of one of the same id. */
+  putOperator(operator: OperatorRecord): Promise<void>
+  /** With the operator's sessions. */
+  deleteOperator(id: string): Promise<void>
+  deleteOperatorSessions(operatorId: string): Promise<void>
   deleteDashboardSession(hash: Buffer): Promise<void>
   /**
    * Deletes what its window has closed on: kept responses, captures, erasure receipts, ended signing secrets, login links,

@@ -48,6 +48,8 @@ function tenant(name: string): TenantRecord {
     fmr: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
+    suspendedAt: null,
+    deletedAt: null,
   }
 }
 
@@ -172,7 +174,7 @@ describe('durability', () => {
       for (;;) {
         const name = run + '-' + next++
         await store.transaction((tx) => tx.insertTenant({ id: name, name, createdAt: 1, ratePerSecond: 1, burst: 1,
-          fmr: null, productionIssuedAt: null, productionRevealedAt: null }))
+          fmr: null, productionIssuedAt: null, productionRevealedAt: null, suspendedAt: null, deletedAt: null }))
         process.stdout.write(name + '\\n')
       }
     }

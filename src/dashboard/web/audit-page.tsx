@@ -24,6 +24,12 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   database_restored: { text: 'Database restored', isOfUser: false },
   working_keys_changed: { text: 'Master key changed', isOfUser: false },
   operator_password_reset: { text: 'Operator password reset', isOfUser: false },
+  operator_added: { text: 'Operator added', isOfUser: false },
+  operator_changed: { text: 'Operator changed', isOfUser: false },
+  operator_removed: { text: 'Operator removed', isOfUser: false },
+  tenant_suspended: { text: 'Tenant suspended', isOfUser: false },
+  tenant_resumed: { text: 'Tenant resumed', isOfUser: false },
+  tenant_deleted: { text: 'Tenant deleted', isOfUser: false },
 }
 const COLUMNS = [
   { name: '#', isNumber: true },

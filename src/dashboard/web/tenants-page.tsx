@@ -80,9 +80,13 @@ export function TenantsPage() {
               key: tenant.id,
               cells: [
                 <a href={`#/tenants/${tenant.id}/overview`}>{tenant.name}</a>,
-                <Badge tone={tenant.production_key === 'revealed' ? 'good' : 'plain'}>
-                  {tenant.production_key}
-                </Badge>,
+                tenant.status === 'active' ? (
+                  <Badge tone={tenant.production_key === 'revealed' ? 'good' : 'plain'}>
+                    {tenant.production_key}
+                  </Badge>
+                ) : (
+                  <Badge tone="bad">{tenant.status}</Badge>
+                ),
                 tenant.rate_per_second,
                 tenant.fmr ?? 'default',
                 <Time at={tenant.created_at} day />,
