@@ -69,6 +69,7 @@ export class Service {
   private stopping: Promise<void> | null = null
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
+  private readonly traffic: Traffic
   private readonly servers: Partial<Record<Environment, ApiServer>> = {}
   private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics', Listener>> = {}
   private readonly startedAt: number
@@ -89,6 +90,7 @@ export class Service {
     this.startedAt = clock.now()
     this.housekeeping = new Housekeeping(ledger.store, clock, log)
     this.keyWatch = new KeyWatch(ledger, config, log)
+    this.traffic = new Traffic(ledger.store, clock, log)
   }
 
   /** Resolves when the engine is warm and all three addresses listen; when it rejects, nothing is left running. */
@@ -199,6 +201,7 @@ export class Service {
       )
     await this.housekeeping.start()
     await this.keyWatch.start()
+    this.traffic.start()
     this.ready = true
   }
 
@@ -217,7 +220,7 @@ export class Service {
       wrongKeys: new WrongKeys(config.wrongKeyLimit, clock),
       addresses: new ClientAddresses(config.trustedProxies),
       idempotency: new Idempotency(store, vault, keys, clock),
-      traffic: new Traffic(clock),
+      traffic: this.traffic,
       openApi: JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION)),
       version: VERSION,
       transport,
@@ -298,6 +301,7 @@ export class Service {
       await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])
       await this.engine.close()
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
+      await this.traffic.stop()
       await this.ledger.store.close()
       await this.tracing?.stop()
     })()

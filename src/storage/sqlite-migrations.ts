@@ -136,6 +136,16 @@ const MIGRATIONS: string[] = [
   -- How often the working keys were changed: users' keys of a backup fit copies of their own generation alone.
   ALTER TABLE keyring ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  CREATE TABLE traffic (
+    tenant_id TEXT NOT NULL REFERENCES tenant (id) ON DELETE CASCADE,
+    resolution TEXT NOT NULL CHECK (resolution IN ('minute', 'hour')),
+    at INTEGER NOT NULL,
+    counts TEXT NOT NULL,
+    PRIMARY KEY (tenant_id, resolution, at)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX traffic_at ON traffic (resolution, at);
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

@@ -16,6 +16,7 @@ import type {
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
+  TrafficRecord,
 } from './records.js'
 import {
   API_KEY,
@@ -31,6 +32,7 @@ import {
   SIGNING_SECRET,
   SUBJECT,
   TENANT,
+  TRAFFIC,
 } from './sqlite-tables.js'
 import type { StoreReader, StoreTransaction } from './store.js'
 
@@ -103,6 +105,12 @@ export function sqliteReader(database: Database): StoreReader {
     dashboardSession: database.prepare<[Buffer, number], SessionRecord>(
       `SELECT ${DASHBOARD_SESSION.fields} FROM dashboard_session WHERE hash = ? AND expires_at > ?`,
     ),
+    traffic: database.prepare<[string, string, number], TrafficRecord>(
+      `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ? AND at >= ? ORDER BY at`,
+    ),
+    trafficAt: database.prepare<[string, string, number], TrafficRecord>(
+      `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ? AND at = ?`,
+    ),
     tenantCount: database.prepare<[], number>('SELECT count(*) FROM tenant').pluck(),
     referenceCount: database
       .prepare<[Environment], number>(
@@ -138,6 +146,8 @@ export function sqliteReader(database: Database): StoreReader {
     recentAuditEntries: async (tenantId, before, limit) =>
       sql.recentAuditEntries.all(tenantId, before, limit),
     dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
+    traffic: async (tenantId, resolution, since) => sql.traffic.all(tenantId, resolution, since),
+    trafficAt: async (tenantId, resolution, at) => sql.trafficAt.get(tenantId, resolution, at),
     counts: async () => ({
       tenants: sql.tenantCount.get()!,
       references: {
@@ -223,6 +233,8 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     expireIdempotency: database.prepare('DELETE FROM idempotency WHERE expires_at <= ?'),
     expireErasures: database.prepare('DELETE FROM erasure WHERE expires_at <= ?'),
     expireCaptures: database.prepare('DELETE FROM capture WHERE seen_at <= ?'),
+    putTraffic: database.prepare(TRAFFIC.replace),
+    expireTraffic: database.prepare('DELETE FROM traffic WHERE resolution = ? AND at < ?'),
     expireSecrets: database.prepare('DELETE FROM signing_secret WHERE valid_until <= ?'),
   }
   return {
@@ -275,13 +287,16 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
     insertDashboardSession: async (session) => void sql.insertSession.run(session),
     deleteDashboardSession: async (hash) => void sql.deleteSession.run(hash),
-    deleteExpired: async (now, capturesBefore) => {
+    putTraffic: async (traffic) => void sql.putTraffic.run(traffic),
+    deleteExpired: async (now, capturesBefore, trafficBefore) => {
       sql.expireLoginLinks.run(now)
       sql.expireSessions.run(now)
       sql.expireIdempotency.run(now)
       sql.expireErasures.run(now)
       sql.expireCaptures.run(capturesBefore)
       sql.expireSecrets.run(now)
+      for (const [resolution, before] of Object.entries(trafficBefore))
+        sql.expireTraffic.run(resolution, before)
     },
   }
 }

@@ -13,6 +13,7 @@ import type {
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
+  TrafficRecord,
 } from './records.js'
 
 export interface Table {
@@ -145,4 +146,11 @@ export const DASHBOARD_SESSION = table<SessionRecord>('dashboard_session', {
   hash: 'hash',
   tenantId: 'tenant_id',
   expiresAt: 'expires_at',
+})
+
+export const TRAFFIC = table<TrafficRecord>('traffic', {
+  tenantId: 'tenant_id',
+  resolution: 'resolution',
+  at: 'at',
+  counts: 'counts',
 })

@@ -18,6 +18,8 @@ import type {
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
+  TrafficRecord,
+  TrafficResolution,
 } from './records.js'
 
 export interface StoreReader {
@@ -47,6 +49,9 @@ export interface StoreReader {
   /** Newest first, before the sequence `before` (exclusive). */
   recentAuditEntries(tenantId: string, before: number, limit: number): Promise<AuditRecord[]>
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
+  /** From `since` on, oldest first. */
+  traffic(tenantId: string, resolution: TrafficResolution, since: number): Promise<TrafficRecord[]>
+  trafficAt(tenantId: string, resolution: TrafficResolution, at: number): Promise<TrafficRecord | undefined>
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 
@@ -94,11 +99,17 @@ export interface StoreTransaction extends StoreReader {
   takeLoginLink(hash: Buffer, now: number): Promise<LoginLinkRecord | undefined>
   insertDashboardSession(session: SessionRecord): Promise<void>
   deleteDashboardSession(hash: Buffer): Promise<void>
+  /** Replaces what stands there. */
+  putTraffic(traffic: TrafficRecord): Promise<void>
   /**
-   * Deletes what its window has closed on: kept responses, captures, erasure receipts, ended signing secrets, login links
-   * and sessions.
+   * Deletes what its window has closed on: kept responses, captures, erasure receipts, ended signing secrets, login links,
+   * sessions and counted traffic.
    */
-  deleteExpired(now: number, capturesBefore: number): Promise<void>
+  deleteExpired(
+    now: number,
+    capturesBefore: number,
+    trafficBefore: Record<TrafficResolution, number>,
+  ): Promise<void>
 }
 
 export interface CommitReport {

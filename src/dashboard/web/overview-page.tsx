@@ -4,7 +4,6 @@ import {
   type KeyView,
   type TenantOverview,
   TRAFFIC_WINDOWS,
-  type TrafficSlot,
   type TrafficView,
   type TrafficWindow,
 } from '../contract.js'
@@ -20,6 +19,7 @@ const WINDOW_TEXT: Record<TrafficWindow, string> = {
   quarter: '15 minutes',
   hour: '1 hour',
   day: '24 hours',
+  week: '7 days',
 }
 const WINDOWS = TRAFFIC_WINDOWS.map((name) => [name, WINDOW_TEXT[name]] as const)
 
@@ -124,7 +124,6 @@ function Charts({ tenant, traffic, total }: { tenant: TenantOverview; traffic: T
     () => distribution(traffic.slots, tenant.threshold),
     [traffic.slots, tenant.threshold],
   )
-  const latest = traffic.slots.findLast(({ latencies }) => latencies.total)
   const step = stepName(traffic.step_ms)
   return (
     <>
@@ -145,8 +144,8 @@ function Charts({ tenant, traffic, total }: { tenant: TenantOverview; traffic: T
       <Card title={`Latency, ${stage}`} hint={`percentiles per ${step}`}>
         <Chart title={`Latency percentiles of stage ${stage}`} x={x} series={latency} unit="ms" />
       </Card>
-      <Card title="Latency by stage" hint={latest && `in ms, ${step} from ${timeOf(latest)}`}>
-        <StageTable latencies={latest?.latencies ?? {}} chosen={stage} onChoose={setStage} />
+      <Card title="Latency by stage" hint={`in ms, of all requests within ${WINDOW_TEXT[traffic.window]}`}>
+        <StageTable latencies={traffic.latencies} chosen={stage} onChoose={setStage} />
       </Card>
       <Card
         title="Scores"
@@ -200,9 +199,6 @@ function RateLimit({ keys, limited }: { keys: KeyView[]; limited: number }) {
 
 function stepName(stepMs: number): string {
   const seconds = stepMs / 1000
-  return seconds === 60 ? 'minute' : seconds < 60 ? `${seconds} seconds` : `${seconds / 60} minutes`
-}
-
-function timeOf({ at }: TrafficSlot): string {
-  return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+  if (seconds < 60) return `${seconds} seconds`
+  return seconds === 60 ? 'minute' : seconds === 3600 ? 'hour' : `${seconds / 3600} hours`
 }
