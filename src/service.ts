@@ -70,6 +70,7 @@ export class Service {
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
   private readonly traffic: Traffic
+  private openApiText: string | null = null
   private readonly servers: Partial<Record<Environment, ApiServer>> = {}
   private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics', Listener>> = {}
   private readonly startedAt: number
@@ -221,7 +222,7 @@ export class Service {
       addresses: new ClientAddresses(config.trustedProxies),
       idempotency: new Idempotency(store, vault, keys, clock),
       traffic: this.traffic,
-      openApi: JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION)),
+      openApi: () => this.openApi(),
       version: VERSION,
       transport,
     }
@@ -249,6 +250,17 @@ export class Service {
       tracing,
       isSaturated: (share) => engine.isSaturatedFor(share),
     })
+  }
+
+  /** Made when it is first asked for: only then is it known where the APIs listen. */
+  private openApi(): string {
+    this.openApiText ??= JSON.stringify(
+      buildOpenApi(DESCRIPTIONS, VERSION, {
+        production: this.url('production'),
+        sandbox: this.url('sandbox'),
+      }),
+    )
+    return this.openApiText
   }
 
   /** Base URL of an environment with its real port, ending in /v1. */

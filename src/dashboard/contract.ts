@@ -211,6 +211,8 @@ export interface AuditEntry {
   /** Pseudonym of a user. */
   subject?: string
   verdict?: string
+  /** Of a rejection. */
+  reason?: string | null
   score?: number
   /** Chain value, in hex. */
   hash: string
