@@ -136,7 +136,7 @@ export interface ErasureView {
   erased: { references: number; captures: number; idempotency_records: number }
 }
 
-export const TRAFFIC_WINDOWS = ['quarter', 'hour', 'day'] as const
+export const TRAFFIC_WINDOWS = ['quarter', 'hour', 'day', 'week'] as const
 export type TrafficWindow = (typeof TRAFFIC_WINDOWS)[number]
 
 export interface TrafficQuery {
@@ -151,6 +151,8 @@ export interface TrafficView {
   step_ms: number
   span_ms: number
   score_bins: number
+  /** Of the whole window, by stage; `total` is the whole request. */
+  latencies: Record<string, Percentiles>
   /** Oldest first; steps without a request are left out. */
   slots: TrafficSlot[]
 }
@@ -219,6 +221,8 @@ export interface AuditEntry {
   /** Pseudonym of a user. */
   subject?: string
   verdict?: string
+  /** Of a rejection. */
+  reason?: string | null
   score?: number
   /** Chain value, in hex. */
   hash: string

@@ -35,7 +35,26 @@ const IDEMPOTENCY_ERRORS: ErrorCode[] = ['idempotency_in_progress', 'idempotency
 const ABOUT_USERS = new Set<EndpointDescription['id']>(['enroll', 'verify', 'delete', 'get_user'])
 const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 
-export function buildOpenApi(descriptions: EndpointDescription[], version: string): Json {
+/** Where the APIs are, ending in /v1. */
+export type ServedAt = Record<'production' | 'sandbox', string>
+
+/** As the document in the documentation says it, which is of no installation. */
+const USUAL: ServedAt = { production: 'http://127.0.0.1:8080/v1', sandbox: 'http://127.0.0.1:8081/v1' }
+
+/** A grey square of 64 pixels. No model looks for a face in the sandbox, so it takes the examples as they stand. */
+const EXAMPLE_IMAGE = 'UklGRiQAAABXRUJQVlA4TBcAAAAvP8APAAdQxCIWsf8BICH8f69F9D/1AwA='
+const EXAMPLES: Partial<Record<EndpointDescription['id'], Json>> = {
+  enroll: { user_id: 'ada+match', images: [EXAMPLE_IMAGE, EXAMPLE_IMAGE, EXAMPLE_IMAGE], replace: true },
+  verify: {
+    user_id: 'ada+match',
+    image: EXAMPLE_IMAGE,
+    action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' },
+    nonce: 'session-1',
+  },
+  delete: { user_id: 'ada+match' },
+}
+
+export function buildOpenApi(descriptions: EndpointDescription[], version: string, at = USUAL): Json {
   const paths: Record<string, Json> = {}
   for (const description of descriptions)
     paths[description.path] = {
@@ -55,16 +74,9 @@ export function buildOpenApi(descriptions: EndpointDescription[], version: strin
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [
-      {
-        url: '{base_url}',
-        description: 'Production.',
-        variables: { base_url: { default: 'http://127.0.0.1:8080' } },
-      },
-      {
-        url: '{sandbox_base_url}',
-        description: 'Sandbox.',
-        variables: { sandbox_base_url: { default: 'http://127.0.0.1:8081' } },
-      },
+      // The paths say the version.
+      { url: at.production.replace(/\/v1$/, ''), description: 'Production.' },
+      { url: at.sandbox.replace(/\/v1$/, ''), description: 'Sandbox.' },
     ],
     security: [{ apiKey: [] }],
     tags: [
@@ -140,7 +152,12 @@ function operation(endpoint: EndpointDescription): Json {
       ? {
           requestBody: {
             required: !endpoint.bodyOptional,
-            content: { 'application/json': { schema: endpoint.body } },
+            content: {
+              'application/json': {
+                schema: endpoint.body,
+                ...(EXAMPLES[endpoint.id] ? { example: EXAMPLES[endpoint.id] } : {}),
+              },
+            },
           },
         }
       : {}),

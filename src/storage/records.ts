@@ -142,6 +142,19 @@ export interface AuditRecord {
   hash: Buffer
 }
 
+/** How long a stretch of counted traffic is. */
+export type TrafficResolution = 'minute' | 'hour'
+
+/** What was counted of a tenant's requests, without users. */
+export interface TrafficRecord {
+  tenantId: string
+  resolution: TrafficResolution
+  /** Start. */
+  at: number
+  /** JSON. */
+  counts: string
+}
+
 /** A one-time link that signs a tenant in to the dashboard. */
 export interface LoginLinkRecord {
   /** SHA-256 of the token. */

@@ -200,6 +200,17 @@ const MIGRATIONS: string[] = [
   ) STRICT;
   ALTER TABLE dashboard_session ADD COLUMN operator_id TEXT REFERENCES operator (id);
   `,
+  // What the dashboard's charts remember.
+  `
+  CREATE TABLE traffic (
+    tenant_id TEXT NOT NULL REFERENCES tenant (id) ON DELETE CASCADE,
+    resolution TEXT NOT NULL CHECK (resolution IN ('minute', 'hour')),
+    at INTEGER NOT NULL,
+    counts TEXT NOT NULL,
+    PRIMARY KEY (tenant_id, resolution, at)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX traffic_at ON traffic (resolution, at);
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

@@ -17,6 +17,7 @@ import type {
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
+  TrafficRecord,
 } from './records.js'
 import {
   API_KEY,
@@ -33,6 +34,7 @@ import {
   SIGNING_SECRET,
   SUBJECT,
   TENANT,
+  TRAFFIC,
 } from './sqlite-tables.js'
 import { webhookReader, webhookWriter } from './sqlite-webhooks.js'
 import type { StoreReader, StoreTransaction } from './store.js'
@@ -124,6 +126,12 @@ export function sqliteReader(database: Database): StoreReader {
       `SELECT ${DASHBOARD_SESSION.fields} FROM dashboard_session WHERE hash = ? AND expires_at > ?`,
     ),
     lastBackup: database.prepare<[], number>('SELECT at FROM last_backup').pluck(),
+    traffic: database.prepare<[string, string, number], TrafficRecord>(
+      `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ? AND at >= ? ORDER BY at`,
+    ),
+    trafficAt: database.prepare<[string, string, number], TrafficRecord>(
+      `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ? AND at = ?`,
+    ),
     tenantCount: database.prepare<[], number>('SELECT count(*) FROM tenant').pluck(),
     referenceCount: database
       .prepare<[Environment], number>(
@@ -170,6 +178,8 @@ export function sqliteReader(database: Database): StoreReader {
     operatorById: async (id) => sql.operatorById.get(id),
     dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
     lastBackupAt: async () => sql.lastBackup.get() ?? null,
+    traffic: async (tenantId, resolution, since) => sql.traffic.all(tenantId, resolution, since),
+    trafficAt: async (tenantId, resolution, at) => sql.trafficAt.get(tenantId, resolution, at),
     counts: async () => ({
       tenants: sql.tenantCount.get()!,
       references: {
@@ -201,6 +211,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       'DELETE FROM dashboard_session WHERE tenant_id = @id',
       // Its deliveries go with it.
       'DELETE FROM webhook_endpoint WHERE tenant_id = @id',
+      'DELETE FROM traffic WHERE tenant_id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
     // Not those whose grace is over before: they have ended already.
@@ -280,6 +291,8 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     expireErasures: database.prepare('DELETE FROM erasure WHERE expires_at <= ?'),
     expireCaptures: database.prepare('DELETE FROM capture WHERE seen_at <= ?'),
     expireWebhooks: database.prepare('DELETE FROM webhook_delivery WHERE expires_at <= ?'),
+    putTraffic: database.prepare(TRAFFIC.replace),
+    expireTraffic: database.prepare('DELETE FROM traffic WHERE resolution = ? AND at < ?'),
     expireSecrets: database.prepare('DELETE FROM signing_secret WHERE valid_until <= ?'),
   }
   return {
@@ -347,7 +360,8 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     },
     deleteOperatorSessions: async (operatorId) => void sql.deleteOperatorSessions.run(operatorId),
     deleteDashboardSession: async (hash) => void sql.deleteSession.run(hash),
-    deleteExpired: async (now, capturesBefore) => {
+    putTraffic: async (traffic) => void sql.putTraffic.run(traffic),
+    deleteExpired: async (now, capturesBefore, trafficBefore) => {
       sql.expireLoginLinks.run(now)
       sql.expireSessions.run(now)
       sql.expireIdempotency.run(now)
@@ -355,6 +369,8 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       sql.expireCaptures.run(capturesBefore)
       sql.expireWebhooks.run(now)
       sql.expireSecrets.run(now)
+      for (const [resolution, before] of Object.entries(trafficBefore))
+        sql.expireTraffic.run(resolution, before)
     },
   }
 }

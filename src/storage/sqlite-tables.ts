@@ -14,6 +14,7 @@ import type {
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
+  TrafficRecord,
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
 } from './records.js'
@@ -187,4 +188,11 @@ export const WEBHOOK_DELIVERY = table<WebhookDeliveryRecord>('webhook_delivery',
   createdAt: 'created_at',
   finishedAt: 'finished_at',
   expiresAt: 'expires_at',
+})
+
+export const TRAFFIC = table<TrafficRecord>('traffic', {
+  tenantId: 'tenant_id',
+  resolution: 'resolution',
+  at: 'at',
+  counts: 'counts',
 })

@@ -19,6 +19,8 @@ import type {
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
+  TrafficRecord,
+  TrafficResolution,
 } from './records.js'
 import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
@@ -58,6 +60,9 @@ export interface StoreReader extends WebhookReader {
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
   /** When `countersign backup` last ended well; null for never. */
   lastBackupAt(): Promise<number | null>
+  /** From `since` on, oldest first. */
+  traffic(tenantId: string, resolution: TrafficResolution, since: number): Promise<TrafficRecord[]>
+  trafficAt(tenantId: string, resolution: TrafficResolution, at: number): Promise<TrafficRecord | undefined>
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 
@@ -115,11 +120,17 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   deleteOperator(id: string): Promise<void>
   deleteOperatorSessions(operatorId: string): Promise<void>
   deleteDashboardSession(hash: Buffer): Promise<void>
+  /** Replaces what stands there. */
+  putTraffic(traffic: TrafficRecord): Promise<void>
   /**
    * Deletes what its window has closed on: kept responses, captures, erasure receipts, ended signing secrets, login links,
-   * sessions and deliveries of webhooks.
+   * sessions, deliveries of webhooks and counted traffic.
    */
-  deleteExpired(now: number, capturesBefore: number): Promise<void>
+  deleteExpired(
+    now: number,
+    capturesBefore: number,
+    trafficBefore: Record<TrafficResolution, number>,
+  ): Promise<void>
 }
 
 export interface CommitReport {

@@ -274,7 +274,7 @@ describe('a delivery that is not taken', () => {
     await settled('delivered')
     const { store } = running.service.ledger
     const now = running.clock.now()
-    const forget = (at: number) => store.transaction((tx) => tx.deleteExpired(at, 0))
+    const forget = (at: number) => store.transaction((tx) => tx.deleteExpired(at, 0, { minute: 0, hour: 0 }))
     await forget(now + 7 * DAY_MS - 1)
     expect(await deliveries()).toHaveLength(1)
     await forget(now + 7 * DAY_MS)
