@@ -20,8 +20,17 @@ const FACES = {
 /** `adaToday` is Ada's photo taken again: tilted, darker, from further away, compressed harder. */
 export type FaceName = keyof typeof FACES | 'adaToday'
 
-/** A JPEG with this one face, `size` pixels square. */
+const made = new Map<string, Promise<Buffer>>()
+
+/** A JPEG with this one face, `size` pixels square: a copy, which may be spoilt, of one that is made once. */
 export async function face(name: FaceName, size = 440): Promise<Buffer> {
+  const key = `${name} ${size}`
+  const photo = made.get(key) ?? cutOut(name, size)
+  made.set(key, photo)
+  return Buffer.from(await photo)
+}
+
+async function cutOut(name: FaceName, size: number): Promise<Buffer> {
   const [sample, x, y] = FACES[name === 'adaToday' ? 'ada' : name]
   const left = Math.round(x - size / 2)
   const top = Math.max(0, Math.round(y - size / 2))
