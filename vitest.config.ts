@@ -19,6 +19,8 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // A service on a busy machine may take its time; what is waited for comes or the test fails.
+    expect: { poll: { timeout: 20_000 } },
     reporters: ['default', './test/support/totals-reporter.ts'],
     projects: [
       {

@@ -1,5 +1,4 @@
 /** `countersign doctor`: what is wrong with this installation and how to mend it. */
-import { type ExecFileException, execFile } from 'node:child_process'
 import { statfs } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
@@ -16,9 +15,9 @@ import { gradeOf, isAccepted } from '../../models/pack/pack-grade.js'
 import { nativeKernels } from '../biometrics/kernels/kernels.js'
 import { type Config, loadConfig, modelPackDir, resolveConfig, sqliteFile } from '../config.js'
 import { loadMasterKey } from '../crypto/master-key.js'
-import { packageFile } from '../package-root.js'
 import { chooseTransport } from '../server/transport.js'
 import { OLDEST_NODE } from '../version.js'
+import { HTTP_ADDON, NEEDED_ADDONS, tryAddons } from './addon-trial.js'
 import { configWarnings, tlsReports } from './config-warnings.js'
 import {
   type AddonRecord,
@@ -48,13 +47,14 @@ export function registerDoctorCommand(command: Command): void {
   command.option('--json', 'print JSON').action(
     action(async (options: OutputOptions) => {
       const config = loadConfig()
-      const addons = await checkAddons()
+      const failures = await tryAddons([HTTP_ADDON, ...NEEDED_ADDONS])
+      const addons = NEEDED_ADDONS.map(({ name }) => checkedAddon(name, failures.get(name) ?? null))
       // What does not load may end this process as well; its own finding says so.
-      const loads = (name: AddonName) => addons.some(({ check, status }) => check === name && status === 'ok')
+      const loads = (name: string) => addons.some(({ check, status }) => check === name && status === 'ok')
       const findings = [
         checkNode(),
         ...addons,
-        ...(await checkHttp(config)),
+        ...(await checkHttp(config, failures.get(HTTP_ADDON.name) ?? null)),
         checkKernels(),
         checkByteNetworks(),
         ...(loads('onnxruntime-node') ? checkProviders(config) : []),
@@ -110,55 +110,26 @@ function checkNode(): Finding {
   return { check, status: 'problem', detail: process.version, remedy: `use Node ${OLDEST_NODE} or later` }
 }
 
-/** What is tried of each: some load their binary only when they are used. */
-const ADDONS = [
-  { name: 'onnxruntime-node', trial: "await import('onnxruntime-node')" },
-  { name: 'sharp', trial: "await import('sharp')" },
-  {
-    name: 'better-sqlite3',
-    trial: "new (await import('better-sqlite3')).default(':memory:').close()",
-  },
-] as const
-type AddonName = (typeof ADDONS)[number]['name']
-
-const TRIAL_TIMEOUT_MS = 30_000
-
-/** In one process, which tells that all is well; where it fails, one for each tells what fails. */
-async function checkAddons(): Promise<Finding[]> {
-  const trial = ADDONS.map(({ trial }) => trial).join('; ')
-  const { status, detail } = await checkAddon({ name: 'all', trial })
-  if (status === 'ok') return ADDONS.map(({ name }) => ({ check: name, status, detail }))
-  return Promise.all(ADDONS.map(checkAddon))
-}
-
-/** Tried in a process of its own: a binary made for another machine may end the one that loads it. */
-async function checkAddon({ name, trial }: { name: string; trial: string }): Promise<Finding> {
-  const code = `try { ${trial} } catch (error) { console.log(error.message); process.exitCode = 1 }`
-  const parameters = ['--input-type=module', '--eval', code]
-  const options = { cwd: packageFile(), timeout: TRIAL_TIMEOUT_MS }
-  const { error, stdout } = await new Promise<{ error: ExecFileException | null; stdout: string }>(
-    (resolve) =>
-      execFile(process.execPath, parameters, options, (error, stdout) => resolve({ error, stdout })),
-  )
-  if (!error) return { check: name, status: 'ok', detail: 'loads' }
+/** @param failure null where there is none */
+function checkedAddon(check: string, failure: string | null): Finding {
+  if (failure === null) return { check, status: 'ok', detail: 'loads' }
   return {
-    check: name,
+    check,
     status: 'problem',
-    detail: stdout.trim().split('\n')[0] || `ends the process that loads it (${error.signal ?? error.code})`,
+    detail: failure,
     remedy: 'run npm ci && npm run install with this Node, where g++, make and python3 are',
   }
 }
 
 /** Which HTTP server would serve; the addon's binary is looked at where it is the one that does. */
-async function checkHttp(config: Config): Promise<Finding[]> {
+async function checkHttp(config: Config, addonFailure: string | null): Promise<Finding[]> {
   const check = 'HTTP server'
-  const uws = await checkAddon({ name: 'uWebSockets.js', trial: "await import('uWebSockets.js')" })
-  if (uws.status !== 'ok' && config.http === 'auto')
+  if (addonFailure !== null && config.http === 'auto')
     return [
       {
         check,
         status: 'warning',
-        detail: `node:http of ${process.version} (uWebSockets.js does not load: ${uws.detail})`,
+        detail: `node:http of ${process.version} (uWebSockets.js does not load: ${addonFailure})`,
         remedy: 'see docs/http-edge.md, "Which one serves"',
       },
     ]

@@ -22,8 +22,17 @@ const FACES = {
 /** `adaToday` is Ada's photo taken again: tilted, darker, from further away, compressed harder. */
 export type FaceName = keyof typeof FACES | 'adaToday'
 
-/** A JPEG with this one face, `side` pixels square. */
+const made = new Map<string, Promise<Buffer>>()
+
+/** A JPEG with this one face, `side` pixels square: a copy, which may be spoilt, of one that is made once. */
 export async function face(name: FaceName, side?: number): Promise<Buffer> {
+  const key = `${name} ${side}`
+  const photo = made.get(key) ?? cutOut(name, side)
+  made.set(key, photo)
+  return Buffer.from(await photo)
+}
+
+async function cutOut(name: FaceName, side?: number): Promise<Buffer> {
   const [sample, x, y, usual] = FACES[name === 'adaToday' ? 'ada' : name]
   const size = side ?? usual
   const left = Math.round(x - size / 2)
