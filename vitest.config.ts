@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
 /** Minutes of load, faults and random sequences: `npm run test:campaigns`. */
@@ -10,12 +11,12 @@ const CAMPAIGNS = [
   'test/**/*.model.test.ts',
 ]
 
+const MOST_WORKERS = 8
+
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
-    // Each file boots real services with their own threads; two at a time keep two cores busy without starving them.
     pool: 'forks',
-    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     reporters: ['default', './test/support/totals-reporter.ts'],
@@ -28,9 +29,15 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, ...CAMPAIGNS],
           // Loading the service and its native addons anew for each file would cost as much as many a file's tests.
           isolate: false,
+          // A quarter of a file's time is waiting for processes that start; each worker takes half a gigabyte.
+          maxWorkers: Math.min(availableParallelism() + 1, MOST_WORKERS),
         },
       },
-      { extends: true, test: { name: 'campaigns', include: CAMPAIGNS } },
+      {
+        extends: true,
+        // Their load takes whole cores, and what they measure is time.
+        test: { name: 'campaigns', include: CAMPAIGNS, maxWorkers: 2, sequence: { groupOrder: 1 } },
+      },
     ],
   },
 })

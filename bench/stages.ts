@@ -1,7 +1,7 @@
 /** The stages suite: what each part of a verify costs by itself, in the workers and on the main thread. */
 import { createHash, randomBytes } from 'node:crypto'
 import { Bench, type Task } from 'tinybench'
-import type { ModelPack } from '../models/pack/model-pack.js'
+import { type ModelPack, replayScore } from '../models/pack/model-pack.js'
 import type { NetworkFile } from '../models/pack/pack-schema.js'
 import { FaceAligner } from '../src/biometrics/pipeline/align.js'
 import { decodeImage } from '../src/biometrics/pipeline/decode.js'
@@ -229,7 +229,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     store,
     vault,
     clock: systemClock,
-    similarity: (a, b) => scoreOf(pack, a, b),
+    isSameCapture: (a, b) => scoreOf(pack, a, b) >= replayScore(pack),
   })
   const embedding = randomEmbedding(dimensions)
   const reference = await store.transaction(async (tx) => {

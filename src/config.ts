@@ -36,7 +36,10 @@ export interface Resolution {
 export function resolveConfig(env: Env = process.env): Resolution {
   const names = Object.keys(SETTINGS) as SettingName[]
   const variableOf = (name: SettingName) => SETTINGS[name].variable
-  const { given, file, problems, warnings } = readVariables(env, new Set(names.map(variableOf)))
+  const { given, file, otelVariables, problems, warnings } = readVariables(
+    env,
+    new Set(names.map(variableOf)),
+  )
   const read = ({ variable, parse }: Setting): unknown => {
     const value = given.get(variable)
     if (!value) return undefined
@@ -54,7 +57,7 @@ export function resolveConfig(env: Env = process.env): Resolution {
   for (const name of names)
     values[name] = read(SETTINGS[name]) ?? SETTINGS[name].whenUnset(values as unknown as Basis)
   const settled = given.has(variableOf('modelPack')) || defaultModelPack(values.modelsDir as string).isSettled
-  const config = Object.freeze({ ...values, isModelPackSettled: settled }) as Config
+  const config = Object.freeze({ ...values, isModelPackSettled: settled, otelVariables }) as Config
   for (const group of ALTERNATIVES) {
     const set = group.map(variableOf).filter((variable) => given.has(variable))
     if (set.length > 1) problems.push(`${set.join(' and ')} are both set; give one of them.`)
@@ -65,6 +68,10 @@ export function resolveConfig(env: Env = process.env): Resolution {
       problems.push(`${pair.map(variableOf).join(' and ')} must be given together.`)
     for (const file of files) if (file) problems.push(...unreadable(file))
   }
+  if (config.bodyMemoryBytes < config.maxBodyBytes)
+    problems.push(
+      `${variableOf('bodyMemoryBytes')} (${config.bodyMemoryBytes}) must not be less than ${variableOf('maxBodyBytes')} (${config.maxBodyBytes}).`,
+    )
   return { config, given, problems, warnings }
 }
 

@@ -1,7 +1,7 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
 import type { Logger } from 'pino'
 import { loadModelPack } from '../models/pack/model-pack.js'
-import { assertServable, describeGrade, gradeOf } from '../models/pack/pack-grade.js'
+import { assertServable, describeGrade, describeUnreached, gradeOf } from '../models/pack/pack-grade.js'
 import { Engine } from './biometrics/engine/engine.js'
 import { type Clock, SECOND_MS, systemClock } from './clock.js'
 import {
@@ -25,6 +25,7 @@ import { Idempotency } from './idempotency/idempotency.js'
 import { KeyWatch } from './key-watch.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
+import { Certificates, tlsFiles } from './reload.js'
 import { ApiServer } from './server/api-server.js'
 import { BodyBudget } from './server/body-budget.js'
 import { ClientAddresses } from './server/client-address.js'
@@ -46,9 +47,14 @@ import type { Services } from './v1/services.js'
 import { VERSION } from './version.js'
 
 /** Its packages are large: they are loaded only where traces are wanted. */
-async function startTracing({ otlpEndpoint, otelServiceName }: Config, log: Logger): Promise<Tracing | null> {
+async function startTracing(
+  { otlpEndpoint, otelServiceName, otelVariables }: Config,
+  log: Logger,
+): Promise<Tracing | null> {
   if (!otlpEndpoint) return null
   const { Tracing } = await import('./server/tracing.js')
+  // Its own libraries read the environment, which wins over the file.
+  for (const [name, value] of Object.entries(otelVariables)) process.env[name] ??= value
   return Tracing.start(otlpEndpoint, otelServiceName, log)
 }
 
@@ -59,8 +65,8 @@ export interface ServiceOptions {
   acceptsAnyPack?: boolean
 }
 
-/** Of the memory for bodies: whatever the sandbox is sent, production has the other half. */
-const SANDBOX_SHARE = 0.5
+/** Of the memory for bodies: whatever sandbox and dashboard are sent, production has the other half. */
+const LESSER_SHARE = 0.5
 /** How long replies under way may take at shutdown, beyond their own deadline. */
 const DRAIN_GRACE_MS = SECOND_MS
 
@@ -69,6 +75,8 @@ export class Service {
   private stopping: Promise<void> | null = null
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
+  private readonly certificates: Certificates
+  private reloading: Promise<void> = Promise.resolve()
   private readonly servers: Partial<Record<Environment, ApiServer>> = {}
   private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics', Listener>> = {}
   private readonly startedAt: number
@@ -88,6 +96,7 @@ export class Service {
     this.startedAt = clock.now()
     this.housekeeping = new Housekeeping(ledger.store, clock, log)
     this.keyWatch = new KeyWatch(ledger, config, log)
+    this.certificates = new Certificates(clock, log)
   }
 
   /** Resolves when the engine is warm and all three addresses listen; when it rejects, nothing is left running. */
@@ -99,7 +108,7 @@ export class Service {
     assertServable(pack, config.fmr, accepted)
     const transport = await chooseTransport(config.http)
     const ledger = await openLedger(config, clock)
-    const metrics = new Metrics()
+    const metrics = new Metrics(config.metricsTenants)
     try {
       // What cannot be written shows at the first write alone: opening it reads.
       await ledger.store.assertWritable()
@@ -147,22 +156,17 @@ export class Service {
     Object.assign(this.servers, { production, sandbox })
 
     const { productionListen, sandboxListen, adminListen, metricsListen } = config
-    const tls = keyPair(config.tlsCert, config.tlsKey)
+    const tls = tlsFiles(config, 'api')
     const bounds = listenerBounds(config)
     const bodies = new BodyBudget(config.bodyMemoryBytes)
     metrics.watchBodies(bodies)
+    const lesser = bodies.share(LESSER_SHARE)
     this.listeners.production = await listen(
       { ...bounds, bodies: bodies.share(1), address: productionListen, tls, handler: production.handle },
       transport,
     )
     this.listeners.sandbox = await listen(
-      {
-        ...bounds,
-        bodies: bodies.share(SANDBOX_SHARE),
-        address: sandboxListen,
-        tls,
-        handler: sandbox.handle,
-      },
+      { ...bounds, bodies: lesser, address: sandboxListen, tls, handler: sandbox.handle },
       transport,
     )
     const api = new AdminApi({
@@ -188,14 +192,22 @@ export class Service {
       hosts,
       isReady: () => this.ready,
     })
-    const adminTls = keyPair(config.adminTlsCert, config.adminTlsKey)
-    const shared = { ...bounds, bodies: bodies.share(1), tls: adminTls }
+    const adminTls = tlsFiles(config, 'admin')
+    const shared = { ...bounds, bodies: lesser, tls: adminTls }
     this.listeners.admin = await listen({ ...shared, address: adminListen, handler }, transport)
     if (metricsListen)
       this.listeners.metrics = await listen(
         { ...shared, address: metricsListen, handler: metricsHandler(metrics, hosts) },
         transport,
       )
+    this.certificates.add('api', [this.listeners.production, this.listeners.sandbox], tls)
+    const { admin, metrics: ofMetrics } = this.listeners
+    this.certificates.add('admin', ofMetrics ? [admin, ofMetrics] : [admin], adminTls)
+    metrics.watchUpkeep({
+      expiries: () => this.certificates.expiries(),
+      store: ledger.store,
+      dataDir: config.dataDir,
+    })
     await this.housekeeping.start()
     await this.keyWatch.start()
     this.ready = true
@@ -259,6 +271,17 @@ export class Service {
     return grade === 'production' ? null : describeGrade(engine.pack, config.fmr, reasons)
   }
 
+  /** A sentence for each tenant whose contract names a rate that the pack does not reach, as after a change of the pack. */
+  async rateWarnings(): Promise<string[]> {
+    const tenants = await this.ledger.store.read.tenants()
+    return tenants.flatMap(({ id, name, fmr }) => {
+      const unreached = fmr === null ? null : describeUnreached(this.engine.pack, fmr)
+      return unreached === null
+        ? []
+        : [`The tenant ${name} (${id}) asks for a false match rate of ${fmr}; ${unreached}.`]
+    })
+  }
+
   get adminUrl(): string {
     return adminUrl(this.addressed())
   }
@@ -282,6 +305,16 @@ export class Service {
     }
   }
 
+  /** Takes over log level and certificates, one reload after the other. */
+  reload(next: Config): Promise<void> {
+    this.reloading = this.reloading.then(async () => {
+      if (this.stopping) return
+      this.log.level = next.logLevel
+      await this.certificates.renew(next)
+    })
+    return this.reloading
+  }
+
   /**
    * Turns /readyz, stops accepting, answers what is under way, then closes engine and store. A worker inside ONNX Runtime
    * must not be ended (it would abort the process), so the engine drains before anything is torn down.
@@ -292,6 +325,8 @@ export class Service {
       for (const server of Object.values(this.servers)) server.draining = true
       this.housekeeping.stop()
       this.keyWatch.stop()
+      // A listener that a reload is opening would stay open.
+      await this.reloading
       const patienceMs = this.config.deadlineMs + DRAIN_GRACE_MS
       const { production, sandbox, admin, metrics } = this.listeners
       await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])
@@ -304,21 +339,17 @@ export class Service {
   }
 }
 
-function keyPair(certFile: string | undefined, keyFile: string | undefined) {
-  return certFile && keyFile ? { certFile, keyFile } : undefined
-}
-
 type SharedParts = ReturnType<Service['sharedParts']>
 /** What a verdict is reached with. */
 type Judging = Pick<Services, 'recogniser' | 'lockout' | 'captures'>
 
 function productionJudging({ config, store, vault, clock, recogniser }: SharedParts): Judging {
   const attempts = config.lockoutAttempts ?? defaultAttempts(recogniser.checksLiveness)
-  const { similarity } = recogniser
+  const { isSameCapture } = recogniser
   return {
     recogniser,
     lockout: new AttemptLockout(store, attempts),
-    captures: new StoredCaptures({ store, vault, clock, similarity }),
+    captures: new StoredCaptures({ store, vault, clock, isSameCapture }),
   }
 }
 

@@ -2,6 +2,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { DAY_MS } from './clock.js'
+import { ConfigError } from './config/config-error.js'
 
 /** Time enough to have another one made. */
 const EXPIRES_SOON_MS = 21 * DAY_MS
@@ -31,6 +32,12 @@ export function examineTls({ certFile, keyFile }: TlsFiles, now: number): TlsRep
   if (chain) judgeChain(report, chain, certFile, now)
   if (chain && key) judgeKey(report, chain[0]!, key, { certFile, keyFile })
   return report
+}
+
+/** For a change while serving. @throws ConfigError that says what is wrong with them */
+export function assertUsable(files: TlsFiles, now: number): void {
+  const { problems } = examineTls(files, now)
+  if (problems.length > 0) throw new ConfigError(problems)
 }
 
 function readChain(certFile: string): X509Certificate[] {

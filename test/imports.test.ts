@@ -130,6 +130,15 @@ describe('imports', () => {
       expect(imports.filter(({ from, to }) => from === room && !allowed.includes(to)).map(show)).toEqual([])
     })
 
+  it('lead to what changes a tenant without an entry in the audit log from operations alone', () => {
+    const unaudited =
+      /\b(?:tenancy|secrets)\.(?:add|create|setContract|revealProductionKey|revokeKeys|reissueKey|rotate)\(/
+    const callers = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && unaudited.test(readFileSync(resolve(SRC, name), 'utf8')))
+      .map((name) => name.split('/')[0])
+    expect(new Set(callers)).toEqual(new Set(['operations', 'tenancy']))
+  })
+
   it('reach what builds and installs model packs from the command line and the composition root alone', () => {
     const building = between.filter(
       ({ to, target }) => to === 'models' && !relative(MODELS, target).startsWith('pack/'),

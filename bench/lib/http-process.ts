@@ -104,7 +104,7 @@ function apiServer(
       { level: config.logLevel, base: null },
       pino.destination({ dest: join(config.dataDir, 'service.log'), sync: false }),
     ),
-    observe: new Metrics().observe,
+    observe: new Metrics(0).observe,
     tracing: null,
     isSaturated: () => false,
   })

@@ -102,6 +102,8 @@ export function baselinePackDocument() {
     },
     // Its chips are larger than those of the other packs, and so softer.
     quality: { enrol: { sharpness: { min: 5 } } },
+    // As in the standard pack.
+    replayScore: 0.96,
     calibration: statedCalibration('baseline'),
   }
 }

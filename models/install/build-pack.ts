@@ -2,7 +2,12 @@
 import { createHash } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CALIBRATION_JSON, type Calibration, keepCalibration } from '../pack/calibration.js'
+import {
+  CALIBRATION_JSON,
+  type Calibration,
+  holdsOwnCalibration,
+  keepCalibration,
+} from '../pack/calibration.js'
 import { PACK_JSON, parsePackManifest } from '../pack/model-pack.js'
 import { installFolder } from './install-folder.js'
 import type { OnProgress } from './progress.js'
@@ -25,7 +30,7 @@ export interface PackRecipe {
   outDir: string
   /** The content of pack.json. */
   document: object
-  /** Written beside it where no other, measured with the same networks, is in place. */
+  /** Written beside it where the operator has put none of their own in place. */
   calibration: Calibration
   networks: readonly NetworkRecipe[]
   /** The last call has `done === total`, also when the pack was there already. */
@@ -33,7 +38,7 @@ export interface PackRecipe {
 }
 
 /**
- * Writes the pack as one step and lists its files. A complete pack in place is left alone, and no network is built.
+ * Writes the pack as one step and lists its files. A complete pack in place is left alone; of one that is not, every network that is whole is taken over.
  * @throws Error when a network comes out with another SHA-256 than its pin; whatever a recipe throws
  */
 export async function buildPack({
@@ -43,7 +48,10 @@ export async function buildPack({
   networks,
   onProgress,
 }: PackRecipe): Promise<BuiltFile[]> {
+  const manifest = parsePackManifest(document)
   const packJson = Buffer.from(packJsonText(document))
+  const calibrationJson = Buffer.from(packJsonText(calibration))
+  const calibrationFile = { file: CALIBRATION_JSON, sha256: sha256Of(calibrationJson) }
   const files: BuiltFile[] = [
     ...networks.map(({ file, pin }) => ({ file, ...pin })),
     { file: PACK_JSON, sha256: sha256Of(packJson), bytes: packJson.byteLength },
@@ -53,14 +61,18 @@ export async function buildPack({
   await installFolder({
     outDir,
     fileNames: [...files.map(({ file }) => file), CALIBRATION_JSON],
-    isComplete: (dir) => holdsFiles(dir, files),
+    isComplete: async (dir) =>
+      (await holdsFiles(dir, files)) &&
+      ((await holdsFiles(dir, [calibrationFile])) || (await holdsOwnCalibration(dir, manifest))),
     fill: async (workingDir) => {
       for (const recipe of networks) {
-        await writeDurably(join(workingDir, recipe.file), await buildNetwork(recipe))
+        // What an older pack of the same networks holds is not made again: its sources may be out of reach by now.
+        const present = await readPinned(outDir, recipe.file, recipe.pin.sha256)
+        await writeDurably(join(workingDir, recipe.file), present ?? (await buildNetwork(recipe)))
         onProgress?.(++done, total, recipe.file)
       }
-      if (!(await keepCalibration(outDir, workingDir, parsePackManifest(document))))
-        await writeDurably(join(workingDir, CALIBRATION_JSON), Buffer.from(packJsonText(calibration)))
+      if (!(await keepCalibration(outDir, workingDir, manifest)))
+        await writeDurably(join(workingDir, CALIBRATION_JSON), calibrationJson)
       // Last, because a folder without it is no pack.
       await writeDurably(join(workingDir, PACK_JSON), packJson)
       onProgress?.(++done, total, PACK_JSON)
@@ -88,12 +100,15 @@ export function packJsonText(document: object): string {
   return `${JSON.stringify(document, null, 2)}\n`
 }
 
-async function holdsFiles(dir: string, files: readonly BuiltFile[]): Promise<boolean> {
-  for (const { file, sha256 } of files) {
-    const bytes = await readFile(join(dir, file)).catch(() => undefined)
-    if (!bytes || sha256Of(bytes) !== sha256) return false
-  }
+async function holdsFiles(dir: string, files: ReadonlyArray<Omit<BuiltFile, 'bytes'>>): Promise<boolean> {
+  for (const { file, sha256 } of files) if (!(await readPinned(dir, file, sha256))) return false
   return true
+}
+
+/** Null where it is missing or another. */
+async function readPinned(dir: string, file: string, sha256: string): Promise<Uint8Array | null> {
+  const bytes = await readFile(join(dir, file)).catch(() => null)
+  return bytes && sha256Of(bytes) === sha256 ? bytes : null
 }
 
 /** Flushed to the disk, so that the rename that follows cannot outlive the content in a power failure. */

@@ -42,6 +42,8 @@ export const CalibrationSchema = Type.Object(
       },
       strict,
     ),
+    /** It comes with the pack, and a later one that does takes its place; without it, it is the operator's own. */
+    origin: Type.Optional(Type.Literal('shipped')),
     /** What ran the networks; the processor, where it does not say. */
     provider: Type.Optional(Type.String({ minLength: 1 })),
     /** When it was measured. */
@@ -152,7 +154,8 @@ export function assertMeasuredWith(calibration: Calibration, manifest: PackManif
 }
 
 /**
- * A pack that is put in place anew keeps the calibration that was measured with it, and loses one of another.
+ * A pack that is put in place anew keeps the operator's calibration that was measured with it. It loses one of another pack, and one
+ * that came with the pack before: what comes along now was measured later, or on more people.
  * @returns whether there was one to keep
  */
 export async function keepCalibration(
@@ -160,12 +163,18 @@ export async function keepCalibration(
   toDir: string,
   manifest: PackManifest,
 ): Promise<boolean> {
-  const kept = await readCalibration(fromDir, manifest).catch((error) => {
+  const isKept = await holdsOwnCalibration(fromDir, manifest)
+  if (isKept) await copyFile(join(fromDir, CALIBRATION_JSON), join(toDir, CALIBRATION_JSON))
+  return isKept
+}
+
+/** Whether a folder has thresholds that its operator measured with this pack. */
+export async function holdsOwnCalibration(dir: string, manifest: PackManifest): Promise<boolean> {
+  const calibration = await readCalibration(dir, manifest).catch((error) => {
     if (error instanceof ModelPackError) return null
     throw error
   })
-  if (kept) await copyFile(join(fromDir, CALIBRATION_JSON), join(toDir, CALIBRATION_JSON))
-  return kept !== null
+  return calibration !== null && calibration.origin !== 'shipped'
 }
 
 /**

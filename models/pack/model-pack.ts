@@ -137,6 +137,13 @@ export function samePersonThreshold(pack: ModelPack): number {
   return thresholdForFmr(pack, pack.manifest.embedder.samePersonFmr ?? DEFAULT_SAME_PERSON_FMR).threshold
 }
 
+const DEFAULT_REPLAY_SCORE = 0.98
+
+/** The score from which on two captures of one user count as one that was sent twice. */
+export function replayScore(pack: ModelPack): number {
+  return pack.manifest.replayScore ?? DEFAULT_REPLAY_SCORE
+}
+
 function describeIssue(error: { instancePath: string; message: string; keyword: string; params: object }) {
   const where = error.instancePath.slice(1).replaceAll('/', '.') || 'the document'
   const names = 'additionalProperties' in error.params ? error.params.additionalProperties : undefined

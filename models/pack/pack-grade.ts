@@ -99,6 +99,16 @@ export function assertServable(pack: ModelPack, fmr: number, acceptedPack: strin
   )
 }
 
+/** What is decided and signed in place of a rate that the calibration does not reach, as a clause; null where it does. */
+export function describeUnreached(pack: ModelPack, fmr: number): string | null {
+  const { fmr: attained, basis } = thresholdForFmr(pack, fmr)
+  if (attained > fmr)
+    return `the calibration of ${pack.modelId} ends at ${attained}, which decides and is signed instead`
+  if (basis === 'extrapolated')
+    return `nobody has measured it with ${pack.modelId}: it is signed as extrapolated (fmr_basis)`
+  return null
+}
+
 /** A sentence for the operator. */
 export function describeGrade(pack: ModelPack, fmr: number, reasons: readonly string[]): string {
   const more = reasons.length - MOST_REASONS

@@ -108,6 +108,8 @@ export const PackSchema = Type.Object(
       ),
     ),
     quality: Type.Optional(QualitySpecSchema),
+    /** The score from which on two captures of one user count as one that was sent twice. Default 0.98. */
+    replayScore: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     calibration: Type.Object(
       {
         source: Type.String(),

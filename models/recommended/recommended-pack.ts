@@ -96,6 +96,8 @@ function recommendedPackDocument() {
       liveClass: 1,
       threshold: 0.5,
     },
+    // As in the standard pack.
+    replayScore: 0.985,
     calibration: statedCalibration('recommended'),
   }
 }

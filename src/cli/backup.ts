@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { systemClock } from '../clock.js'
 import { type Config, loadConfig, sqliteFile } from '../config.js'
 import { makeFolder, moveIntoPlace } from '../durable-file.js'
+import { COMMAND_LINE } from '../operations/operation.js'
 import { assertMasterKey, using, withLedger } from './ledger.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
 import { progressBar } from './progress.js'
@@ -99,15 +100,5 @@ export async function restoreDatabase(
 
 /** Opens the restored database, which proves that the master key fits, and says in every log what happened to it. */
 async function attest(config: Config): Promise<void> {
-  await using(config, async ({ store, audit }) => {
-    const tenants = await store.read.tenants()
-    await store.transaction(async (tx) => {
-      for (const { id } of tenants)
-        await audit.append(tx, id, {
-          event: 'database_restored',
-          actor: 'operator',
-          request_id: null,
-        })
-    })
-  })
+  await using(config, ({ operations }) => operations.tenants.noteRestored(COMMAND_LINE))
 }

@@ -48,7 +48,7 @@ export function registerDoctorCommand(command: Command): void {
   command.option('--json', 'print JSON').action(
     action(async (options: OutputOptions) => {
       const config = loadConfig()
-      const addons = await Promise.all(ADDONS.map(checkAddon))
+      const addons = await checkAddons()
       // What does not load may end this process as well; its own finding says so.
       const loads = (name: AddonName) => addons.some(({ check, status }) => check === name && status === 'ok')
       const findings = [
@@ -122,6 +122,14 @@ const ADDONS = [
 type AddonName = (typeof ADDONS)[number]['name']
 
 const TRIAL_TIMEOUT_MS = 30_000
+
+/** In one process, which tells that all is well; where it fails, one for each tells what fails. */
+async function checkAddons(): Promise<Finding[]> {
+  const trial = ADDONS.map(({ trial }) => trial).join('; ')
+  const { status, detail } = await checkAddon({ name: 'all', trial })
+  if (status === 'ok') return ADDONS.map(({ name }) => ({ check: name, status, detail }))
+  return Promise.all(ADDONS.map(checkAddon))
+}
 
 /** Tried in a process of its own: a binary made for another machine may end the one that loads it. */
 async function checkAddon({ name, trial }: { name: string; trial: string }): Promise<Finding> {

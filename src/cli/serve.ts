@@ -1,6 +1,7 @@
 /** `countersign serve`: runs the service until it is told to stop. */
 import type { Command } from 'commander'
 import { type Config, loadConfig, resolveConfig } from '../config.js'
+import { awaitingRestart } from '../reload.js'
 import type { Service } from '../service.js'
 import { VERSION } from '../version.js'
 import { configWarnings } from './config-warnings.js'
@@ -33,11 +34,13 @@ export function registerServeCommand(command: Command): void {
         const preparing = prepare(config)
         const starting = start(preparing, options.demo ?? false)
         stopOnSignals(starting)
+        reloadOnHangup(starting, config)
         const service = await starting
         // Not before: a start that fails has one line to say.
         const { warning } = await preparing
         if (warning) warn(warning)
         if (service.gradeWarning) warn(service.gradeWarning)
+        for (const rateWarning of await service.rateWarnings()) warn(rateWarning)
         const where = {
           production: service.url('production'),
           sandbox: service.url('sandbox'),
@@ -127,4 +130,25 @@ function stopOnSignals(starting: Promise<Service>): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  if (isAtTerminal) process.on('SIGHUP', stop)
+}
+
+/** There, SIGHUP says that it was closed; anywhere else it asks to read the configuration anew. */
+const isAtTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
+
+/** @param began the configuration as it was read at the start */
+function reloadOnHangup(starting: Promise<Service>, began: Config): void {
+  if (isAtTerminal) return
+  process.on('SIGHUP', async () => {
+    const service = await starting.catch(() => null)
+    if (!service) return
+    try {
+      const next = loadConfig()
+      await service.reload(next)
+      const waiting = awaitingRestart(began, next)
+      service.log.info(waiting.length > 0 ? { awaiting_restart: waiting } : {}, 'configuration reloaded')
+    } catch (err) {
+      service.log.error({ err }, 'the configuration cannot be used: nothing was reloaded')
+    }
+  })
 }

@@ -52,6 +52,7 @@ export interface FakeVerdict {
   nonce?: string | undefined
   /** Default: 0.9 of an approval, 0.1 of a rejection. */
   score?: number | null
+  /** Default: as the installation does. */
   livenessChecked?: boolean
   replaySuspected?: boolean
   /** Default: one of its own. */
@@ -71,7 +72,7 @@ export interface FakeIssuer {
 
 /** The verdict's JWT. */
 export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Promise<string> {
-  const { userId, action, reason = null, nonce, livenessChecked = true } = verdict
+  const { userId, action, reason = null, nonce, livenessChecked = false } = verdict
   const issuedAt = Math.floor(issued.nowMs / 1000)
   const acr = livenessChecked ? 'urn:countersign:acr:face-pad' : 'urn:countersign:acr:face'
   const claims = {

@@ -22,7 +22,7 @@ import {
   refuseRequest,
 } from './testing-requests.js'
 import { type FakeAnswer, type FakeVerdict, fakeId, signResponse, signVerdict } from './testing-signatures.js'
-import type { ActionLike, AuditEntry, Environment } from './types.js'
+import type { ActionLike, AuditEntry, Environment, RejectionReason } from './types.js'
 
 export { TestClock } from './testing-clock.js'
 export { FAKE_OUTCOMES } from './testing-outcomes.js'
@@ -38,6 +38,8 @@ export interface FakeOptions {
   jwtTtlSeconds?: number
   /** Whether a `+replayed` capture is marked or refused; default `mark`. */
   replayPolicy?: 'mark' | 'reject'
+  /** Whether the installation's model pack checks liveness; default false, as in the default pack. */
+  checksLiveness?: boolean
 }
 
 const RECEIPT_MS = 24 * 3_600_000
@@ -63,6 +65,7 @@ export class FakeCountersign {
   private readonly kept = new Map<string, { payload: string; answer: FakeAnswer }>()
   private readonly jwtTtlSeconds: number
   private readonly replayPolicy: 'mark' | 'reject'
+  private readonly checksLiveness: boolean
 
   constructor(options: FakeOptions = {}) {
     this.clock = options.clock ?? new TestClock()
@@ -70,6 +73,7 @@ export class FakeCountersign {
     this.apiKey = `svc-${this.environment === 'sandbox' ? 'sbx' : 'prod'}-Fake`
     this.jwtTtlSeconds = options.jwtTtlSeconds ?? 300
     this.replayPolicy = options.replayPolicy ?? 'mark'
+    this.checksLiveness = options.checksLiveness ?? false
   }
 
   /** The newest one. */
@@ -96,14 +100,17 @@ export class FakeCountersign {
 
   /** A verdict without a request, as another program may have got it. */
   signVerdict(verdict: FakeVerdict, secret = this.signingSecret, atMs = this.clock.now()): Promise<string> {
-    return signVerdict(verdict, {
-      issuer: this.baseUrl,
-      audience: this.tenantId,
-      environment: this.environment,
-      nowMs: atMs,
-      ttlSeconds: this.jwtTtlSeconds,
-      secret,
-    })
+    return signVerdict(
+      { livenessChecked: this.checksLiveness, ...verdict },
+      {
+        issuer: this.baseUrl,
+        audience: this.tenantId,
+        environment: this.environment,
+        nowMs: atMs,
+        ttlSeconds: this.jwtTtlSeconds,
+        secret,
+      },
+    )
   }
 
   /** In place of the global one. */
@@ -189,7 +196,7 @@ export class FakeCountersign {
     const assessed = (views: number) => ({
       user_id,
       quality: { ...QUALITY, views, images: imageQualities(user_id, photos.length) },
-      liveness: liveness(true),
+      liveness: this.liveness(),
       model: 'sandbox@1',
     })
     if (dry_run) return { status: 200, body: { ...assessed(photos.length), status: 'assessed' } }
@@ -259,9 +266,7 @@ export class FakeCountersign {
       fmr: 0.0001,
       fmr_basis: 'measured',
       model_grade: 'production',
-      liveness: compared
-        ? liveness(reason !== 'liveness_failed')
-        : { checked: false, score: null, passed: null },
+      liveness: this.liveness(reason),
       quality: compared ? QUALITY : null,
       replay: { suspected: replaySuspected },
       model: 'sandbox@1',
@@ -345,13 +350,16 @@ export class FakeCountersign {
     throw new FakeRefusal('low_quality', call.requestId, details)
   }
 
+  /** An attack is told when it is asked for by name, whatever the model pack could find. */
+  private liveness(reason: RejectionReason | null = null) {
+    if (reason === 'liveness_failed') return { checked: true, score: 0.02, passed: false }
+    if (reason === 'locked_out' || !this.checksLiveness) return { checked: false, score: null, passed: null }
+    return { checked: true, score: 0.99, passed: true }
+  }
+
   private time(): string {
     return new Date(this.clock.now()).toISOString()
   }
-}
-
-function liveness(passed: boolean) {
-  return { checked: true, score: passed ? 0.99 : 0.02, passed }
 }
 
 function newSecret(): SigningSecret {

@@ -266,7 +266,7 @@ export const SETTING_GROUPS = {
     bodyMemoryBytes: setting(
       'BODY_MEMORY_BYTES',
       '268435456',
-      'Memory that all bodies under way may hold together, in bytes; the sandbox at most half. Beyond it 503 overloaded.',
+      'Memory that all bodies under way may hold together, in bytes, at least MAX_BODY_BYTES; sandbox and dashboard at most half, one tenant as much as is left free. Beyond it 503 overloaded.',
       integer(65_536, 1_099_511_627_776),
     ),
     maxImagePixels: setting(
@@ -325,12 +325,18 @@ export const SETTING_GROUPS = {
       integer(10, 3600),
     ),
   },
-  'Log and traces': {
+  'Log, metrics and traces': {
     logLevel: setting(
       'LOG_LEVEL',
       'info',
       'trace, debug, info, warn, error, fatal or silent.',
       oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    ),
+    metricsTenants: setting(
+      'METRICS_TENANTS',
+      '100',
+      'Tenants that have metrics of their own, the first that call since the start; further ones are counted together. 0 for none.',
+      integer(0, 10_000),
     ),
     otlpEndpoint: {
       ...optional(
@@ -365,4 +371,6 @@ type ValueOf<S> = S extends Setting<infer Value, infer Unset> ? Value | Unset : 
 export type Config = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> } & {
   /** False where nobody named a model pack and the installation has not begun with one yet: another may take its place. */
   readonly isModelPackSettled: boolean
+  /** Other OTEL_* variables of the configuration file, which the libraries of OpenTelemetry read. */
+  readonly otelVariables: Readonly<Record<string, string>>
 }

@@ -14,6 +14,8 @@ export interface Variables {
   given: Map<string, GivenValue>
   /** Absolute or relative as it was named; undefined where no file was. */
   file: string | undefined
+  /** OTEL_* names of the file that are no settings of ours: OpenTelemetry's own, which defines them. */
+  otelVariables: Record<string, string>
   problems: string[]
   /** Names in the environment that are no settings, a sentence each. */
   warnings: string[]
@@ -22,6 +24,7 @@ export interface Variables {
 export const CONFIG_VARIABLE = 'COUNTERSIGN_CONFIG'
 
 const PREFIX = 'COUNTERSIGN_'
+const OTEL_PREFIX = 'OTEL_'
 /** Written after the last line of a file. */
 const END = '_END_OF_FILE'
 const NAME = /^[A-Za-z_]\w*$/
@@ -33,12 +36,13 @@ const SERVICE_LINK =
 
 /**
  * The environment wins over the file that it names. An empty variable counts as absent. A file is ours alone, so a name in it that
- * is no setting is an error; the environment is shared, with a newer version that was rolled back to this one, too.
+ * is no setting, of ours or of OpenTelemetry, is an error; the environment is shared, with a newer version that was rolled back to this one, too.
  */
 export function readVariables(env: Env, known: ReadonlySet<string>): Variables {
   const given = new Map<string, GivenValue>()
   const problems: string[] = []
   const warnings: string[] = []
+  const otelVariables: Record<string, string> = {}
   const file = env[CONFIG_VARIABLE]?.trim() || undefined
   const add = (name: string, value: string, source: GivenValue['source']) => {
     if (!known.has(name)) {
@@ -49,12 +53,14 @@ export function readVariables(env: Env, known: ReadonlySet<string>): Variables {
   if (file) {
     const fromFile = readFile(file)
     problems.push(...fromFile.problems)
-    for (const [name, value] of fromFile.entries) add(name, value, 'file')
+    for (const [name, value] of fromFile.entries)
+      if (name.startsWith(OTEL_PREFIX) && !known.has(name)) otelVariables[name] = value
+      else add(name, value, 'file')
   }
   for (const [name, value = ''] of Object.entries(env))
     if (known.has(name) || (name.startsWith(PREFIX) && !SERVICE_LINK.test(name)))
       add(name, value, 'environment')
-  return { given, file, problems, warnings }
+  return { given, file, otelVariables, problems, warnings }
 }
 
 function hint(name: string, known: ReadonlySet<string>): string {

@@ -18,6 +18,8 @@ import { assertCsrfToken, assertSameOrigin, type Credentials, csrfToken, type Se
 
 const SESSION_PATH = '/api/session'
 const OPERATOR_PREFIX = '/api'
+/** As a holder of bodies, beside the ids of tenants. */
+const OPERATOR = 'operator'
 const TENANT_PATH = /^\/api\/tenants\/(ten_[0-9a-f]{32})(\/.+)?$/
 /** For all but photos, and for whoever has not signed in yet. */
 const SMALL_BODY_BYTES = 16_384
@@ -99,7 +101,8 @@ export class AdminApi {
         message: 'Keys, secrets and login links are not sent over an unencrypted channel.',
       })
     const deadlineMs = this.deadline()
-    const body = await request.body(deadlineMs, route.takesPhotos ? undefined : SMALL_BODY_BYTES)
+    const limitBytes = route.takesPhotos ? undefined : SMALL_BODY_BYTES
+    const body = await request.body(deadlineMs, limitBytes, session.tenantId ?? OPERATOR)
     const call: OperatorCall<never> = {
       services: this.services,
       actor: { name: session.tenantId === null ? 'dashboard:operator' : 'dashboard:tenant', requestId },

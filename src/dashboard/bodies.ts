@@ -41,12 +41,3 @@ export const inspection = Type.Object(
   { image: Type.String({ minLength: 1, contentEncoding: 'base64' }) },
   closed,
 )
-
-export const triedCall = Type.Object(
-  {
-    key: Type.String({ maxLength: 100 }),
-    operation: Type.Union([Type.Literal('enroll'), Type.Literal('verify')]),
-    body: Type.Object({}),
-  },
-  closed,
-)

@@ -39,12 +39,19 @@ export interface TenantRoutes {
   /** A file, not JSON. */
   'GET /audit/export': { query: AuditExportQuery }
   'POST /try/inspect': { body: typeof bodies.inspection; answer: Inspection }
-  'POST /try/call': { body: typeof bodies.triedCall; answer: TriedCall }
+  /** Its body is the API's, as it is: the API's own rules for bodies hold. The key stands in the header TRIED_KEY_HEADER. */
+  'POST /try/call': { query: TriedCallQuery; answer: TriedCall }
 }
 
 export type InputOf<Route> = Route extends { body: infer Body extends TSchema } ? Static<Body> : undefined
 export type AnswerOf<Route> = Route extends { answer: infer Answer } ? Answer : never
 export type QueryOf<Route> = Route extends { query: infer Query } ? Query : Record<never, never>
+
+export const TRIED_KEY_HEADER = 'X-Tried-Key'
+
+export interface TriedCallQuery {
+  operation: 'enroll' | 'verify'
+}
 
 export interface SessionView {
   role: 'operator' | 'tenant'

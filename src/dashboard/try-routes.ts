@@ -10,8 +10,14 @@ import { engineShare } from '../v1/engine-share.js'
 import { decodeImages } from '../v1/images.js'
 import { livenessView, qualityView } from '../v1/views.js'
 import * as bodies from './bodies.js'
+import { TRIED_KEY_HEADER } from './contract.js'
 import { DashboardError } from './dashboard-error.js'
 import type { TenantTable } from './route.js'
+
+const OPERATIONS = new Map([
+  ['enroll', '/v1/enroll'],
+  ['verify', '/v1/verify'],
+])
 
 export const TRY_ROUTES = {
   /** The face in a photo, as the engine of this installation finds it. Nothing is kept. */
@@ -41,24 +47,26 @@ export const TRY_ROUTES = {
 
   /** The whole way through the API, as if the call had come over its listener. */
   'POST /try/call': {
-    body: bodies.triedCall,
     takesPhotos: true,
-    async answer({ services, tenant, input, request }) {
+    async answer({ services, tenant, query, request }) {
       const { ledger, apis } = services
-      const environment = parseApiKey(input.key)
+      const path = OPERATIONS.get(query.get('operation') ?? '')
+      if (!path)
+        throw new ApiError('invalid_request', {
+          details: [{ path: 'operation', issue: 'must be enroll or verify' }],
+        })
+      const key = request.headers[TRIED_KEY_HEADER.toLowerCase()] ?? ''
+      const environment = parseApiKey(key)
       if (environment === null) throw new ApiError('malformed_api_key')
-      const authorization = `Bearer ${input.key}`
+      const authorization = `Bearer ${key}`
       const caller = await ledger.tenancy.authenticate(authorization, environment)
       if (caller.tenant.id !== tenant.id)
         throw new DashboardError('not_permitted', 'The key belongs to another tenant.')
-      const path = `/v1/${input.operation}`
-      const body = Buffer.from(JSON.stringify(input.body))
       const answer = await apis[environment]({
         ...internalRequest(request),
         method: 'POST',
         path,
-        headers: { authorization, 'content-type': 'application/json' },
-        body: async () => body,
+        headers: { authorization, 'content-type': request.headers['content-type'] },
       })
       answer.afterwards?.()
       const { outgoing, incoming } = await ledger.secrets.active(ledger.store.read, tenant.id)
@@ -79,9 +87,9 @@ export const TRY_ROUTES = {
 
 function internalRequest(
   request: IncomingRequest,
-): Pick<IncomingRequest, 'query' | 'remoteAddress' | 'encrypted' | 'signal'> {
-  const { remoteAddress, encrypted, signal } = request
-  return { query: '', remoteAddress, encrypted, signal }
+): Pick<IncomingRequest, 'query' | 'remoteAddress' | 'encrypted' | 'signal' | 'body'> {
+  const { remoteAddress, encrypted, signal, body } = request
+  return { query: '', remoteAddress, encrypted, signal, body }
 }
 
 /** Signs once more and compares. */

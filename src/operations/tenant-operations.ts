@@ -38,6 +38,14 @@ export class TenantOperations {
     return this.store.transaction((tx) => createLoginLink(tx, { tenantId, adminUrl, now }))
   }
 
+  /** Says in every log that the database was put back to an earlier state. */
+  noteRestored(actor: Actor): Promise<void> {
+    return this.audited.runForAll(actor, async () => ({
+      result: undefined,
+      facts: { event: 'database_restored' },
+    }))
+  }
+
   /** Changes what the tenant's production key may do, and the false match rate of its verdicts. @returns the tenant as it is now */
   setContract(
     { id }: TenantRecord,

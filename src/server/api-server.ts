@@ -108,7 +108,8 @@ export class ApiServer {
     if (route.endpoint.usesEngine && this.parts.isSaturated(share))
       throw new ApiError('overloaded', { headers: retryAfter(OVERLOAD_RETRY_SECONDS) })
     const deadlineMs = context.startedMs + this.parts.config.deadlineMs
-    const body = await request.body(deadlineMs, route.endpoint.maxBodyBytes)
+    const { id: holder } = identified.caller.tenant
+    const body = await request.body(deadlineMs, route.endpoint.maxBodyBytes, holder)
     return this.execute(request, context, { route, identity: identified, share, body, deadlineMs })
   }
 

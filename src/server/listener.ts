@@ -5,6 +5,7 @@
 import type { ApiError } from '../api-error.js'
 import type { ListenAddress } from '../config.js'
 import { CodedError } from '../errors.js'
+import type { TlsFiles } from '../tls-files.js'
 import type { BodyShare } from './body-budget.js'
 
 export interface IncomingRequest {
@@ -29,9 +30,10 @@ export interface IncomingRequest {
   /**
    * The whole body; empty for none. Its memory is the listener's, which frees it when the handler is done.
    * @param limitBytes where it is less than the listener's
+   * @param holder whose body it is: bounds what one caller's bodies hold of memory
    * @throws ApiError body_too_large, deadline_exceeded, overloaded, malformed_request, request_timeout
    */
-  body(deadlineMs: number, limitBytes?: number): Promise<Buffer>
+  body(deadlineMs: number, limitBytes?: number, holder?: string): Promise<Buffer>
 }
 
 export interface Reply {
@@ -70,7 +72,7 @@ export interface ConnectionLimits {
 
 export interface ListenerOptions {
   address: ListenAddress
-  tls?: { certFile: string; keyFile: string } | undefined
+  tls?: TlsFiles | undefined
   maxBodyBytes: number
   /** What the bodies of this listener may hold of memory together. */
   bodies: BodyShare
@@ -83,6 +85,11 @@ export interface Listener {
   /** Where it listens; the port is the real one when 0 was asked for. */
   readonly address: ListenAddress
   readonly encrypted: boolean
+  /**
+   * New connections get this certificate; those that are open keep theirs for as long as they last. Only where the listener is
+   * encrypted. @throws ListenError, with everything as it was
+   */
+  renewCertificate(tls: TlsFiles): Promise<void>
   /** Stops accepting, waits for replies under way (at most `patienceMs`), then closes what is left. */
   close(patienceMs: number): Promise<void>
 }
@@ -104,10 +111,7 @@ export function addressError({ host, port }: ListenAddress, cause: NodeJS.ErrnoE
   )
 }
 
-export function certificateError(
-  { certFile, keyFile }: NonNullable<ListenerOptions['tls']>,
-  cause: unknown,
-): ListenError {
+export function certificateError({ certFile, keyFile }: TlsFiles, cause: unknown): ListenError {
   return new ListenError(
     `The TLS certificate ${certFile} and the key ${keyFile} cannot be used together; both must be PEM.`,
     { cause },

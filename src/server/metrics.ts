@@ -10,7 +10,9 @@ import type { BodyBudget } from './body-budget.js'
 import { engineMetrics } from './engine-metrics.js'
 import type { Observation } from './observation.js'
 import { watchStore } from './store-metrics.js'
+import { TenantMetrics } from './tenant-metrics.js'
 import type { Transport } from './transport.js'
+import { type Upkeep, watchUpkeep } from './upkeep-metrics.js'
 
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.04, 0.1, 0.2, 0.3, 0.5, 1, 2.5, 10]
 const STAGE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
@@ -51,6 +53,7 @@ export class Metrics {
     rotated: this.effect('signing_secret_rotations', 'Rotations of signing secrets, by API and dashboard.'),
     erased: this.effect('erasures', 'Users erased, by API and dashboard.'),
   } satisfies Record<Effect, Counter>
+  private readonly tenants: TenantMetrics
   private readonly dashboardRefusals = new Counter({
     name: 'countersign_dashboard_refusals_total',
     help: "Requests that the dashboard's API refused, by error code; failed sign-ins are sign_in_failed.",
@@ -58,7 +61,9 @@ export class Metrics {
     registers: this.registers,
   })
 
-  constructor() {
+  /** @param tenantLimit how many tenants have series of their own */
+  constructor(tenantLimit: number) {
+    this.tenants = new TenantMetrics(this.registry, tenantLimit)
     collectDefaultMetrics({ register: this.registry })
     new Gauge({
       name: 'countersign_build_info',
@@ -103,6 +108,10 @@ export class Metrics {
     watchStore(this.registry, store)
   }
 
+  watchUpkeep(upkeep: Upkeep): void {
+    watchUpkeep(this.registry, upkeep)
+  }
+
   readonly observe = (request: Observation): void => {
     const { environment, endpoint, status, code, durationMs, timings, verdict, reason, effect } = request
     this.requests.inc({ environment, endpoint, status, code: code ?? '' })
@@ -113,6 +122,7 @@ export class Metrics {
     }
     if (verdict) this.verdicts.inc({ environment, verdict, reason: reason ?? '' })
     if (effect) this.countEffect(environment, effect)
+    this.tenants.observe(request)
   }
 
   readonly countEffect = (environment: Environment, effect: Effect): void => {

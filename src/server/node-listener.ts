@@ -1,9 +1,11 @@
 /** The listener of node:http and node:https: serves where uWebSockets.js has no binary, by the same rules. */
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { createServer as createSecureServer } from 'node:https'
+import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
+import type { SecureContextOptions } from 'node:tls'
 import { ApiError } from '../api-error.js'
+import type { TlsFiles } from '../tls-files.js'
 import { isLastOfConnection, type RequestHeaders, readHeaders } from './framing.js'
 import { InFlight } from './in-flight.js'
 import {
@@ -39,6 +41,13 @@ export async function listenOnNode(options: ListenerOptions): Promise<Listener> 
   return {
     address: { host: address.host, port: (server.address() as AddressInfo).port },
     encrypted: tls !== undefined,
+    async renewCertificate(files) {
+      try {
+        ;(server as SecureServer).setSecureContext(readCertificate(files))
+      } catch (cause) {
+        throw certificateError(files, cause)
+      }
+    },
     close: (patienceMs) => door.close(patienceMs),
   }
 }
@@ -59,13 +68,15 @@ function makeServer({ tls, limits }: ListenerOptions): Server {
     return createSecureServer({
       ...options,
       handshakeTimeout: limits.headMs,
-      minVersion: 'TLSv1.2',
-      cert: readFileSync(tls.certFile),
-      key: readFileSync(tls.keyFile),
+      ...readCertificate(tls),
     })
   } catch (cause) {
     throw certificateError(tls, cause)
   }
+}
+
+function readCertificate({ certFile, keyFile }: TlsFiles): SecureContextOptions {
+  return { minVersion: 'TLSv1.2', cert: readFileSync(certFile), key: readFileSync(keyFile) }
 }
 
 /** One exchange at a time, as with uWebSockets.js, and none after the last. */
@@ -205,7 +216,7 @@ class Door {
       get signal() {
         return exchange.signal
       },
-      body: (deadlineMs, limitBytes) => body.read(deadlineMs, limitBytes),
+      body: (deadlineMs, limitBytes, holder) => body.read(deadlineMs, limitBytes, holder),
     }
   }
 

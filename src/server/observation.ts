@@ -17,6 +17,7 @@ export interface Observation extends Observed {
   path: string
   /** The caller, where it is known. */
   tenantId: string | undefined
+  tenantName: string | undefined
   /** The signing secret that the caller says it holds (`X-Svc-Signing-Key-Id`). */
   signingKeyId: string | undefined
   status: number

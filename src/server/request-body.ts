@@ -1,7 +1,7 @@
 /** A request's body on its way in: bounded, counted, in memory of its own, given up at its deadline and freed with its answer. */
 import { ApiError, retryAfter } from '../api-error.js'
 import { kernels } from '../biometrics/kernels/kernels.js'
-import type { BodyShare } from './body-budget.js'
+import type { BodyClaim, BodyShare } from './body-budget.js'
 import type { RequestHeaders } from './framing.js'
 
 /** What a request without a body has. */
@@ -15,6 +15,8 @@ export class RequestBody {
   private received = 0
   /** Of the share, for what is in memory. */
   private taken = 0
+  /** Of whoever asked for the body. */
+  private claim: BodyClaim | null = null
   /** As announced; null for a chunked body. */
   private readonly expected: number | null
   private whole: Buffer | null = null
@@ -105,10 +107,14 @@ export class RequestBody {
     this.free()
   }
 
-  /** @throws ApiError body_too_large, deadline_exceeded, overloaded */
-  read(deadlineMs: number, limitBytes = this.limitBytes): Promise<Buffer> {
+  /**
+   * @param holder whose body it is, where that is known
+   * @throws ApiError body_too_large, deadline_exceeded, overloaded
+   */
+  read(deadlineMs: number, limitBytes = this.limitBytes, holder?: string): Promise<Buffer> {
     this.isAsked = true
     this.limit(limitBytes)
+    if (holder !== undefined && !this.failure) this.claimFor(holder)
     if (this.failure) return Promise.reject(this.failure)
     if (this.whole) return Promise.resolve(this.whole)
     // Not before: whoever is refused by the head has nothing made for them.
@@ -148,8 +154,21 @@ export class RequestBody {
     return whole
   }
 
+  private claimFor(holder: string): void {
+    if (this.claim || this.whole === NO_BODY) return
+    this.claim = this.share.claim(holder)
+    if (this.claim.add(this.taken)) return
+    if (!this.whole) return void this.fail(overloaded())
+    this.failure = overloaded()
+    this.release()
+  }
+
   private take(bytes: number): boolean {
     if (!this.share.take(bytes)) return false
+    if (this.claim && !this.claim.add(bytes)) {
+      this.share.give(bytes)
+      return false
+    }
     this.taken += bytes
     return true
   }
@@ -161,6 +180,8 @@ export class RequestBody {
     this.buffer = null
     this.share.give(this.taken)
     this.taken = 0
+    this.claim?.end()
+    this.claim = null
   }
 }
 

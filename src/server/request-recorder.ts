@@ -44,6 +44,7 @@ export class RequestRecorder {
       method: request.method,
       path: destination?.template ?? digestOf(request.path),
       tenantId: identity?.caller.tenant.id,
+      tenantName: identity?.caller.tenant.name,
       signingKeyId: request.headers['x-svc-signing-key-id'],
       status,
       code,

@@ -1,54 +1,103 @@
 /** The listener of uWebSockets.js. Importing this file loads the addon: only `listen` in transport.ts does. */
 
 import * as uws from 'uWebSockets.js'
-import { STATUS_CODES } from 'node:http'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import type { ListenAddress } from '../config.js'
-import { isLastOfConnection, oneLine, readHeaders } from './framing.js'
+import type { TlsFiles } from '../tls-files.js'
+import { isLastOfConnection, readHeaders } from './framing.js'
 import { InFlight } from './in-flight.js'
 import {
   addressError,
   BARE_FAILURE,
   certificateError,
   type IncomingRequest,
-  isWhole,
   ListenError,
   type Listener,
   type ListenerOptions,
-  type Reply,
 } from './listener.js'
 import { peerAddress } from './peer-address.js'
 import { RequestBody } from './request-body.js'
-
-/** How long the rest of a body may take whose request is answered without it: then the connection is closed with the answer. */
-const LINGER_MS = 1000
+import { UwsExchange } from './uws-exchange.js'
 
 // Its version is nobody's business: this leaves out the header that names it.
 const { _cfg: configure } = uws as unknown as { _cfg?: (option: string) => void }
 configure?.('silent')
 
+/** Longer than uWebSockets.js keeps a connection without a request. */
+const RETIREMENT_MS = 30_000
+
 /** @throws ListenError when the address is in use or the certificate does not load. */
 export async function listenOnUws(options: ListenerOptions): Promise<Listener> {
   const { address, tls } = options
-  // uWebSockets.js binds with SO_REUSEPORT: a second process would silently share the port.
-  if (address.port !== 0) await assertFree(address)
-  const app = tls ? secureApp(tls) : uws.App()
-  const inFlight = new InFlight()
-  app.any('/*', (res, req) => receive(res, req, options, inFlight))
-  const socket = await new Promise<uws.us_listen_socket>((resolve, reject) => {
-    app.listen(address.host, address.port, (opened) =>
-      opened ? resolve(opened) : reject(new ListenError(`Cannot listen on ${address.host}:${address.port}.`)),
-    )
-  })
-  const port = uws.us_socket_local_port(socket as unknown as uws.us_socket)
+  // uWebSockets.js binds with SO_REUSEPORT: a second process would silently share the port. To port 0 it does not, and then no
+  // second app could share it when the certificate is renewed.
+  const port = address.port === 0 && !tls ? 0 : await freePort(address)
+  let door = await Door.open(options, port)
+  const retired = new Set<Door>()
   return {
-    address: { host: address.host, port },
+    address: { host: address.host, port: door.port },
     encrypted: tls !== undefined,
-    async close(patienceMs) {
-      uws.us_listen_socket_close(socket)
-      await inFlight.drained(patienceMs)
-      app.close()
+    async renewCertificate(files) {
+      // A context cannot be exchanged: another app listens beside the old one, which then takes no more connections.
+      const next = await Door.open({ ...options, tls: files }, door.port)
+      const last = door
+      door = next
+      retired.add(last)
+      last.retire(() => retired.delete(last))
     },
+    async close(patienceMs) {
+      await Promise.all([door, ...retired].map((one) => one.close(patienceMs)))
+    },
+  }
+}
+
+/** One app and its listen socket: what cannot be changed of it lasts as long as its connections. */
+class Door {
+  readonly port: number
+  private readonly inFlight = new InFlight()
+  private isRetired = false
+  private isClosed = false
+
+  private constructor(
+    private readonly app: uws.TemplatedApp,
+    private readonly socket: uws.us_listen_socket,
+  ) {
+    this.port = uws.us_socket_local_port(socket as unknown as uws.us_socket)
+  }
+
+  /** @throws ListenError */
+  static async open(options: ListenerOptions, port: number): Promise<Door> {
+    const { tls, address } = options
+    const app = tls ? secureApp(tls) : uws.App()
+    let door: Door | null = null
+    // No request comes before the app listens.
+    app.any('/*', (res, req) => receive(res, req, options, door!.inFlight, door!.isRetired))
+    const socket = await new Promise<uws.us_listen_socket>((resolve, reject) => {
+      app.listen(address.host, port, (opened) =>
+        opened ? resolve(opened) : reject(new ListenError(`Cannot listen on ${address.host}:${port}.`)),
+      )
+    })
+    door = new Door(app, socket)
+    return door
+  }
+
+  /** Takes no more connections; those that are open end with their next answer, or when they have idled. */
+  retire(onClosed: () => void): void {
+    this.isRetired = true
+    uws.us_listen_socket_close(this.socket)
+    setTimeout(async () => {
+      await this.inFlight.drained(Number.POSITIVE_INFINITY)
+      if (!this.isClosed) this.app.close()
+      this.isClosed = true
+      onClosed()
+    }, RETIREMENT_MS).unref()
+  }
+
+  async close(patienceMs: number): Promise<void> {
+    if (!this.isRetired) uws.us_listen_socket_close(this.socket)
+    await this.inFlight.drained(patienceMs)
+    if (!this.isClosed) this.app.close()
+    this.isClosed = true
   }
 }
 
@@ -61,8 +110,9 @@ function receive(
   req: uws.HttpRequest,
   options: ListenerOptions,
   inFlight: InFlight,
+  isLastOfAll: boolean,
 ): void {
-  const exchange = new Exchange(res)
+  const exchange = new UwsExchange(res)
   res.onAborted(() => exchange.abort())
   try {
     inFlight.begin()
@@ -94,9 +144,9 @@ function receive(
       get signal() {
         return exchange.signal
       },
-      body: (deadlineMs, limitBytes) => body.read(deadlineMs, limitBytes),
+      body: (deadlineMs, limitBytes, holder) => body.read(deadlineMs, limitBytes, holder),
     }
-    const isLast = isLastOfConnection(headers)
+    const isLast = isLastOfAll || isLastOfConnection(headers)
     // What is written in the turn of the event loop that brought the request leaves when this function's caller is done.
     let isSameTurn = true
     setImmediate(() => {
@@ -120,138 +170,7 @@ function receive(
   }
 }
 
-/** The life of one response: written once, or aborted by the caller. */
-class Exchange {
-  onDone: () => void = () => {}
-  body: RequestBody | null = null
-  private state: 'open' | 'replied' | 'aborted' = 'open'
-  private controller: AbortController | null = null
-  /** Ends the wait of a stream for its caller. */
-  private drained: () => void = () => {}
-  /** Ends the wait for the rest of a body that nobody wants. */
-  bodyCame: () => void = () => {}
-  private isPaused = false
-
-  constructor(private readonly res: uws.HttpResponse) {}
-
-  /** Made on demand: most requests never look. */
-  get signal(): AbortSignal {
-    this.controller ??= new AbortController()
-    if (this.state === 'aborted') this.controller.abort()
-    return this.controller.signal
-  }
-
-  abort(): void {
-    if (this.state !== 'open') return
-    this.state = 'aborted'
-    this.controller?.abort()
-    this.drained()
-    this.bodyCame()
-    this.body?.abort()
-    this.onDone()
-  }
-
-  /** Leaves the rest of the body in the socket. */
-  pause(): void {
-    if (this.state !== 'open' || this.isPaused) return
-    this.isPaused = true
-    this.res.pause()
-  }
-
-  resume(): void {
-    if (this.state !== 'open' || !this.isPaused) return
-    this.isPaused = false
-    this.res.resume()
-  }
-
-  reply(reply: Reply, headOnly: boolean): void {
-    if (this.state !== 'open') return
-    const { body } = this
-    this.resume()
-    if (body?.isUnderWay && !reply.close && !body.isOverdue)
-      return void this.replyAfterBody(body, reply, headOnly)
-    const last = body?.isUnderWay ? { ...reply, close: true } : reply
-    // Closing inside the handler would let a second request of the same packet run; a turn later, the socket is gone with it.
-    if (last.close) setImmediate(() => this.write(last, headOnly))
-    else this.write(last, headOnly)
-  }
-
-  /**
-   * Whoever is still sending a body that is refused unread sends it in vain, but its connection stays: a closed one would reset
-   * it, and the answer with it. After the answer, the socket can no longer be closed from here.
-   */
-  private replyAfterBody(body: RequestBody, reply: Reply, headOnly: boolean): void {
-    const answer = () => {
-      this.bodyCame = () => {}
-      clearTimeout(timer)
-      this.reply(body.isUnderWay ? { ...reply, close: true } : reply, headOnly)
-    }
-    const timer = setTimeout(answer, LINGER_MS)
-    this.bodyCame = answer
-  }
-
-  private write(reply: Reply, headOnly: boolean): void {
-    if (this.state !== 'open') return
-    const { body, close } = reply
-    const whole = isWhole(body) ? body : null
-    if (!isWhole(body) && !headOnly) return void this.stream(reply, body)
-    this.state = 'replied'
-    this.res.cork(() => {
-      this.writeHead(reply)
-      if (!headOnly && whole !== null) this.res.end(whole, close)
-      else if (close && whole !== null) this.res.endWithoutBody(Buffer.byteLength(whole), true)
-      else {
-        // Given any argument, it waits for a body that never comes and cuts the connection at the next request.
-        if (whole !== null) this.res.writeHeader('Content-Length', String(Buffer.byteLength(whole)))
-        this.res.endWithoutBody()
-      }
-    })
-    this.onDone()
-  }
-
-  private writeHead({ status, headers }: Reply): void {
-    this.res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
-    for (const name in headers) this.res.writeHeader(name, oneLine(headers[name]!))
-  }
-
-  private async stream(reply: Reply, chunks: AsyncIterable<string>): Promise<void> {
-    const { res } = this
-    res.onWritable(() => {
-      this.drained()
-      return true
-    })
-    res.cork(() => this.writeHead(reply))
-    try {
-      for await (const chunk of chunks) {
-        if (!this.isOpen) return
-        // An empty one would end the body.
-        if (chunk === '') continue
-        const drained = new Promise<void>((resume) => {
-          this.drained = resume
-        })
-        let flows = true
-        res.cork(() => {
-          flows = res.write(chunk)
-        })
-        if (!flows) await drained
-      }
-    } catch {
-      // Aborts the exchange.
-      if (this.isOpen) res.close()
-    }
-    if (!this.isOpen) return
-    this.state = 'replied'
-    res.cork(() => res.end())
-    this.onDone()
-  }
-
-  /** Asked anew after every wait. */
-  private get isOpen(): boolean {
-    return this.state === 'open'
-  }
-}
-
-function secureApp(tls: NonNullable<ListenerOptions['tls']>): uws.TemplatedApp {
+function secureApp(tls: TlsFiles): uws.TemplatedApp {
   try {
     return uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile })
   } catch (cause) {
@@ -259,11 +178,14 @@ function secureApp(tls: NonNullable<ListenerOptions['tls']>): uws.TemplatedApp {
   }
 }
 
-/** A plain bind without SO_REUSEPORT fails when anybody else listens there. */
-function assertFree(address: ListenAddress): Promise<void> {
+/** A plain bind without SO_REUSEPORT fails when anybody else listens there. @returns the port, chosen by the system for 0 */
+function freePort(address: ListenAddress): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', (cause) => reject(addressError(address, cause)))
-    probe.listen({ ...address, exclusive: true }, () => probe.close(() => resolve()))
+    probe.listen({ ...address, exclusive: true }, () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
   })
 }

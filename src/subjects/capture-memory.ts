@@ -7,8 +7,6 @@ import type { Subject, SubjectVault } from './subject-vault.js'
 const REPLAY_WINDOW_MS = DAY_MS
 /** Bounds the embeddings that one verify opens: the newest. An identical file is told among all. */
 const MOST_CAPTURES = 64
-/** Two captures of a living face never agree this well; a re-encoded copy of one capture does. */
-const NEARLY_IDENTICAL = 0.98
 
 /** What is compared of a request's images. */
 export interface Capture {
@@ -33,8 +31,8 @@ interface StoredCapturesParts {
   store: Store
   vault: SubjectVault
   clock: Clock
-  /** How alike two embeddings are: 1 for the same. */
-  similarity: (a: Float32Array, b: Float32Array) => number
+  /** Whether two embeddings of one length are so alike that they are of one capture. */
+  isSameCapture: (a: Float32Array, b: Float32Array) => boolean
 }
 
 export class StoredCaptures implements CaptureMemory {
@@ -99,7 +97,7 @@ export class StoredCaptures implements CaptureMemory {
   }
 
   private isNearlyIdentical(a: Float32Array, b: Float32Array): boolean {
-    return a.length === b.length && this.parts.similarity(a, b) >= NEARLY_IDENTICAL
+    return a.length === b.length && this.parts.isSameCapture(a, b)
   }
 
   /** @returns those that were under way before */

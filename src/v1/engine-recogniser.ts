@@ -1,6 +1,6 @@
 /** Production's recogniser: the biometric engine, its errors translated where they enter. */
 
-import { thresholdForFmr } from '../../models/pack/model-pack.js'
+import { replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
 import { ApiError, type ErrorCode, retryAfter } from '../api-error.js'
 import type { Engine } from '../biometrics/engine/engine.js'
@@ -42,6 +42,10 @@ export class EngineRecogniser implements Recogniser {
 
   /** How alike two embeddings are, on the scale of thresholds. */
   readonly similarity = (a: Float32Array, b: Float32Array): number => scoreOf(this.engine.pack, a, b)
+
+  /** Whether two captures of one user are alike enough to be one, sent twice. */
+  readonly isSameCapture = (a: Float32Array, b: Float32Array): boolean =>
+    this.similarity(a, b) >= replayScore(this.engine.pack)
 
   enrol(call: EnrolCall): Promise<Enrolled> {
     return this.engine.enrol(call.images, call).catch((error) => translate(error, call.input))

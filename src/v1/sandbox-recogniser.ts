@@ -5,7 +5,7 @@ import type { Engine } from '../biometrics/engine/engine.js'
 import type { QualityComponents } from '../biometrics/measurements.js'
 import { adviceOn, assessQuality, faultsOf, type Purpose } from '../biometrics/pipeline/quality-bounds.js'
 import { BiometricError, type Liveness, type Quality, type StageTimings } from '../biometrics/types.js'
-import { translate } from './engine-recogniser.js'
+import { type EngineRecogniser, translate } from './engine-recogniser.js'
 import { type ImageInput, imagePath } from './images.js'
 import type {
   Comparison,
@@ -22,6 +22,11 @@ import { refuseScripted, sandboxScript, sandboxSuffix, waitAsScripted } from './
 /** No model ran. */
 const NO_EMBEDDING = new Float32Array(0)
 
+const LIVE: Liveness = { checked: true, score: 0.99, passed: true }
+const UNCHECKED: Liveness = { checked: false, score: null, passed: null }
+/** Asked for by its name, so it is said whatever the production pack could find. */
+const SPOOF: Liveness = { checked: true, score: 0.02, passed: false }
+
 const IMAGE_ERRORS = {
   '+no_face': 'face_not_found',
   '+multiple_faces': 'multiple_faces',
@@ -34,7 +39,7 @@ export class SandboxRecogniser implements Recogniser {
 
   constructor(
     private readonly engine: Pick<Engine, 'inspect'>,
-    private readonly production: Pick<Recogniser, 'operatingPoint'>,
+    private readonly production: Pick<EngineRecogniser, 'operatingPoint' | 'checksLiveness'>,
   ) {}
 
   operatingPoint(fmr: number): OperatingPoint {
@@ -56,7 +61,7 @@ export class SandboxRecogniser implements Recogniser {
       samples: [],
       quality: syntheticQuality(userId),
       findings: images.map((_, index) => assessQuality(syntheticComponents(userId, index), 'enrol')),
-      liveness: syntheticLiveness(true),
+      liveness: this.liveness(),
       timingsMs,
     }
   }
@@ -80,11 +85,16 @@ export class SandboxRecogniser implements Recogniser {
       score: matches ? threshold + margin : threshold - margin,
       sample: {
         quality: syntheticQuality(userId),
-        liveness: syntheticLiveness(suffix !== '+spoof'),
+        liveness: suffix === '+spoof' ? SPOOF : this.liveness(),
       },
       samples: [],
       timingsMs,
     }
+  }
+
+  /** As the production pack of this installation would say of a live face. */
+  private liveness(): Liveness {
+    return this.production.checksLiveness ? LIVE : UNCHECKED
   }
 
   /** Refuses what the caller asked to have refused, then what production would refuse without looking for a face. */
@@ -110,10 +120,6 @@ function refusePoorImage(userId: string, purpose: Purpose, input: ImageInput): v
 function refuseImage(code: ErrorCode, input: ImageInput): never {
   const index = code === 'different_people' ? (input.images?.length ?? 1) - 1 : 0
   throw new ApiError(code, { details: [{ path: imagePath(input, index), issue: ERRORS[code].message }] })
-}
-
-function syntheticLiveness(live: boolean): Liveness {
-  return { checked: true, score: live ? 0.99 : 0.02, passed: live }
 }
 
 function syntheticQuality(userId: string): Quality {

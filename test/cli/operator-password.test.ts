@@ -21,7 +21,7 @@ describe('operator-password', () => {
     const { code, stdout, stderr } = await place.spawn(['operator-password'], {}, 'correct horse\n')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     await writeFile(place.path('operator.password'), stdout, { mode: 0o600 })
-    const { admin } = await place.serve()
+    const { admin } = await place.serve([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
     const signIn = (password: string) =>
       fetch(`${admin}/api/session`, {
         method: 'POST',

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { type Workplace, workplace } from '../support/command.js'
 import { signIn } from '../support/dashboard.js'
+import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { writeBroughtPack, writeCalibration } from '../support/packs.js'
-import { OPERATOR_PASSWORD, startService } from '../support/service.js'
+import { startService } from '../support/service.js'
 
 /** Nothing is accepted. */
 const STRICT = { COUNTERSIGN_ACCEPT_PACK: '' }
@@ -76,6 +77,21 @@ describe('a pack that was measured on people enough', () => {
     } finally {
       await running.stop()
     }
+  })
+
+  it('tells at the start of each tenant whose rate it does not reach, and what is signed', async () => {
+    const data = { ...env, COUNTERSIGN_DATA_DIR: place.path('rates'), COUNTERSIGN_ACCEPT_PACK: 'brought' }
+    const create = async (name: string, fmr: string) =>
+      (await place.run(['tenant', 'create', name, '--fmr', fmr, '--json'], data)).json.tenant_id
+    const lost = await create('lost', '1e-6')
+    await create('kept', '1e-4')
+    const server = await place.serve(['--json'], data)
+    const rates = JSON.parse(server.stderr()).warnings.filter((text: string) => text.includes('tenant'))
+    expect(rates).toEqual([
+      `The tenant lost (${lost}) asks for a false match rate of 0.000001; the calibration of brought@1.0.0 ends at 0.0001, which decides and is signed instead.`,
+    ])
+    server.signal('SIGTERM')
+    await server.exited
   })
 
   it('is asked by tenant create --fmr', async () => {

@@ -127,6 +127,26 @@ describe('serve', () => {
     })
   })
 
+  it('takes over another log level on SIGHUP and serves on, and says what waits for a restart', async () => {
+    const settings = place.path('countersign.env')
+    await writeFile(settings, 'COUNTERSIGN_LOG_LEVEL=error\n', { mode: 0o600 })
+    const server = await place.serve(['--config', settings])
+    await fetch(`${server.production}/v1/health`)
+
+    await writeFile(settings, 'COUNTERSIGN_LOG_LEVEL=nonsense\n')
+    server.signal('SIGHUP')
+    await server.logged('the configuration cannot be used: nothing was reloaded')
+
+    await writeFile(settings, 'COUNTERSIGN_LOG_LEVEL=info\nCOUNTERSIGN_QUEUE_LIMIT=7\n')
+    server.signal('SIGHUP')
+    await server.logged('configuration reloaded')
+    expect(server.stdout()).toContain('"awaiting_restart":["COUNTERSIGN_QUEUE_LIMIT"]')
+    await fetch(`${server.production}/v1/health`)
+    server.signal('SIGTERM')
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+    expect(server.stdout().match(/"msg":"request"/g)).toHaveLength(1)
+  })
+
   it('heeds a SIGTERM that comes while it starts', async () => {
     const server = place.launch()
     await poll(
@@ -206,7 +226,7 @@ describe('serve', () => {
       settings,
       `COUNTERSIGN_OPERATOR_PASSWORD_FILE="${secret}" # as mounted\nCOUNTERSIGN_HTTP=node\n`,
     )
-    const server = await place.serve(['--config', settings])
+    const server = await place.serve(['--config', settings], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
     expect(server.stderr()).toContain(
       `\n  HTTP        node:http of ${process.version} (COUNTERSIGN_HTTP=node)\n`,
     )

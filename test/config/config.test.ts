@@ -157,6 +157,16 @@ describe('a value that is refused', () => {
   })
 })
 
+describe('the memory for bodies', () => {
+  it('is refused where one body would not fit, and both settings are named', () => {
+    expect(() => load({ BODY_MEMORY_BYTES: '1000000', MAX_BODY_BYTES: '1000001' })).toThrow(
+      /COUNTERSIGN_BODY_MEMORY_BYTES \(1000000\) must not be less than COUNTERSIGN_MAX_BODY_BYTES \(1000001\)/,
+    )
+    expect(() => load({ BODY_MEMORY_BYTES: '1000000' })).toThrow(/COUNTERSIGN_MAX_BODY_BYTES/)
+    expect(load({ BODY_MEMORY_BYTES: '1000000', MAX_BODY_BYTES: '1000000' }).bodyMemoryBytes).toBe(1_000_000)
+  })
+})
+
 describe('URLs', () => {
   it('are made from the addresses, with a host that can be called', () => {
     const config = load({

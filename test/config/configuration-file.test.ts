@@ -45,6 +45,17 @@ describe('a configuration file', () => {
     expect(resolveFile(`COUNTERSIGN_OPERATOR_PASSWORD=${hash}`).config.operatorPassword).toBe(hash)
   })
 
+  it("may hold OpenTelemetry's own variables, which others read", () => {
+    const { config, problems } = resolveFile(
+      'OTEL_SERVICE_NAME=step-up\nOTEL_RESOURCE_ATTRIBUTES="a=b,c=d"\nOTEL_BSP_SCHEDULE_DELAY=20\n',
+    )
+    expect(problems).toEqual([])
+    expect(config).toMatchObject({
+      otelServiceName: 'step-up',
+      otelVariables: { OTEL_RESOURCE_ATTRIBUTES: 'a=b,c=d', OTEL_BSP_SCHEDULE_DELAY: '20' },
+    })
+  })
+
   for (const [what, text, expected] of [
     ['a misspelt name', 'COUNTERSIGN_WRKERS=1', /WRKERS in .+ is not a setting.+mean COUNTERSIGN_WORKERS\?$/],
     ['a name without its prefix', 'WORKERS=1', /^WORKERS in .+did you mean COUNTERSIGN_WORKERS\?$/],

@@ -7,7 +7,8 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { loginToken, request, signIn } from '../support/dashboard.js'
-import { OPERATOR_PASSWORD, startService, type TestService } from '../support/service.js'
+import { OPERATOR_PASSWORD } from '../support/operator.js'
+import { startService, type TestService } from '../support/service.js'
 import { overTransports } from '../support/transports.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'countersign-admin-'))

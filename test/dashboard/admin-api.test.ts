@@ -3,8 +3,9 @@ import { HOUR_MS } from '../../src/clock.js'
 import { type DashboardClient, loginToken, request, signIn } from '../support/dashboard.js'
 import { withDatabase } from '../support/database.js'
 import { base64, face } from '../support/faces.js'
+import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { openSocket, rawRequest } from '../support/raw-socket.js'
-import { OPERATOR_PASSWORD, startService, type TestService, type TestTenant } from '../support/service.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 let running: TestService
 let own: TestTenant
@@ -160,9 +161,30 @@ describe('a tenant', () => {
   })
 
   it('uses no key of another tenant at "try it"', async () => {
-    const call = { key: other.sandboxKey, operation: 'verify', body: {} }
-    const answer = await tenant.call('POST', `/tenants/${own.id}/try/call`, call)
+    const path = `/tenants/${own.id}/try/call?operation=verify`
+    const answer = await tenant.call('POST', path, {}, { 'X-Tried-Key': other.sandboxKey })
     expect(answer.body.code).toBe('not_permitted')
+  })
+
+  it('calls nothing but enroll and verify at "try it"', async () => {
+    for (const query of ['', '?operation=', '?operation=delete', '?operation=../keys/rotate-signing']) {
+      const path = `/tenants/${own.id}/try/call${query}`
+      const answer = await tenant.call('POST', path, {}, { 'X-Tried-Key': own.sandboxKey })
+      expect([query, answer.body.code]).toEqual([query, 'invalid_request'])
+    }
+  })
+
+  it('has megabytes of JSON refused at "try it" as the API refuses them, before they are parsed', async () => {
+    const members = Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`member${i}`, {}]))
+    const key = { 'X-Tried-Key': own.sandboxKey }
+    const body = { user_id: 'u+match', image: 'AAAA', action: members }
+    const tried = await tenant.call('POST', `/tenants/${own.id}/try/call?operation=verify`, body, key)
+    expect([tried.body.status, tried.body.body.details[0].issue]).toEqual([
+      400,
+      'holds more than 32768 bytes beside its images',
+    ])
+    const inspect = await tenant.call('POST', `/tenants/${own.id}/try/inspect`, { image: members })
+    expect(inspect.body.details[0].issue).toBe('holds more than 32768 bytes beside its images')
   })
 
   it('has no more of the sandbox at "try it" than by its key', async () => {
@@ -194,12 +216,11 @@ describe('a tenant', () => {
     expect(inspected.status).toBe(200)
     expect(inspected.body.box.width).toBeGreaterThan(80)
     expect(inspected.body.landmarks).toHaveLength(5)
-    const verify = {
-      key: own.sandboxKey,
-      operation: 'verify',
-      body: { user_id: 'u+match', image, action: 'x' },
-    }
-    const tried = await tenant.call('POST', `/tenants/${own.id}/try/call`, verify)
+    const verify = (body: object) =>
+      tenant.call('POST', `/tenants/${own.id}/try/call?operation=verify`, body, {
+        'X-Tried-Key': own.sandboxKey,
+      })
+    const tried = await verify({ user_id: 'u+match', image, action: 'x' })
     expect(tried.body).toMatchObject({
       environment: 'sandbox',
       status: 200,
@@ -208,10 +229,7 @@ describe('a tenant', () => {
       jwt: { valid: true, claims: { sub: 'u+match', env: 'sandbox' } },
     })
     // A call without a photo is smaller than Node's pool of small buffers.
-    const small = await tenant.call('POST', `/tenants/${own.id}/try/call`, {
-      ...verify,
-      body: { user_id: 'u+match', action: 'x' },
-    })
+    const small = await verify({ user_id: 'u+match', action: 'x' })
     expect([small.status, small.body.status, small.body.body?.code]).toEqual([200, 400, 'invalid_request'])
     const { slots } = (await tenant.call('GET', `/tenants/${own.id}/traffic`)).body
     expect(slots.at(-1)).toMatchObject({ approved: 1, rejected: 0 })

@@ -7,8 +7,8 @@ import { QUALITY_FIGURES, qualityTables } from '../support/quality-page.js'
 
 it('docs/accuracy.md has the bounds that hold and the figures that were measured (UPDATE_DOCS=1 writes them)', () => {
   const page = readFileSync(packageFile('docs', 'accuracy.md'), 'utf8')
-  const [before, rest] = page.split('<!-- quality -->\n')
-  const [, after] = rest!.split('\n<!-- /quality -->')
+  const [before, rest] = page.split('<!-- quality -->')
+  const [, after] = rest!.split('<!-- /quality -->')
   const made = `${before}<!-- quality -->\n${qualityTables()}\n<!-- /quality -->${after}`
   expect(documentInDocs('accuracy.md', made)).toBe(made)
 })

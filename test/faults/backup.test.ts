@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, inject, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { type ApiClient, apiClient } from '../support/client.js'
 import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -17,7 +17,7 @@ afterEach(async () => {
 })
 
 async function install(): Promise<Installation> {
-  const installation = await Installation.create({ modelsDir: inject('modelsDir') })
+  const installation = await Installation.create()
   installations.push(installation)
   return installation
 }

@@ -1,6 +1,5 @@
 /** Kills the real service at random moments under mixed load and checks, after each restart, that nothing acknowledged is lost. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { packageFile } from '../../src/package-root.js'
 import { Crowd } from './crowd.js'
 import { Installation } from './installation.js'
 
@@ -30,9 +29,7 @@ const CRASH_EVERY = 3
 const RECOVERY_PATIENCE_MS = 30_000
 
 export async function runCampaign({ kills, seed, onProgress }: CampaignOptions): Promise<CampaignReport> {
-  const installation = await Installation.create({
-    modelsDir: packageFile('node_modules', '.cache', 'countersign-test-models'),
-  })
+  const installation = await Installation.create()
   try {
     let server = await installation.serve()
     const crowd = await Crowd.gather(installation, server, { seed })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DAY_MS, HOUR_MS, ManualClock, MINUTE_MS, SECOND_MS } from '../../src/clock.js'
 import { Housekeeping } from '../../src/housekeeping.js'
 import { SqliteStore } from '../../src/storage/sqlite-store.js'
@@ -30,7 +30,6 @@ describe('the system clock of a process under load', () => {
       const set = (by: string) => writeFileSync(offset, `${by}\n`)
       set('+0')
       const installation = await Installation.create({
-        modelsDir: inject('modelsDir'),
         env: {
           LD_PRELOAD: LIBFAKETIME!,
           FAKETIME_TIMESTAMP_FILE: offset,

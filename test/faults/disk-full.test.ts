@@ -1,7 +1,7 @@
 /** No room on the disk, for database and log: writes are refused, reads go on, and all is well when there is room again. */
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, inject, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/client.js'
 import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -23,7 +23,6 @@ describe('a disk without room', () => {
         const disk = make()
         cleanUps.push(disk.dispose)
         const installation = await Installation.create({
-          modelsDir: inject('modelsDir'),
           dataDir: disk.folder,
           env: { COUNTERSIGN_LOG_LEVEL: 'info' },
         })

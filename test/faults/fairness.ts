@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LeanClient } from '../../bench/lib/lean-client.js'
 import { percentile, round } from '../../bench/lib/statistics.js'
-import { packageFile } from '../../src/package-root.js'
 import { apiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { createTenant } from './crowd.js'
@@ -49,12 +48,8 @@ export async function runFairness({
   workers,
   onProgress,
 }: FairnessOptions): Promise<FairnessReport> {
-  const installation = await Installation.create({
-    modelsDir: packageFile('node_modules', '.cache', 'countersign-test-models'),
-    env: { COUNTERSIGN_WORKERS: String(workers) },
-  })
-  try {
-    const server = await installation.serve()
+  const env = { COUNTERSIGN_WORKERS: String(workers) }
+  return Installation.serving(env, async (server, installation) => {
     const image = base64(await face('ada'))
     const callers: TenantCallers[] = []
     for (let i = 0; i <= POLITE_TENANTS; i++) {
@@ -96,9 +91,7 @@ export async function runFairness({
       greedy_refused: greed.refused,
       problems,
     }
-  } finally {
-    await installation.dispose()
-  }
+  })
 }
 
 function joined(rounds: Round[]): Round {

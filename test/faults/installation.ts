@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { packageFile } from '../../src/package-root.js'
+import { MODELS_DIR } from '../support/models-dir.js'
 import { childrenOf } from '../support/process-tree.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
@@ -29,8 +30,6 @@ export interface RunningServer {
 }
 
 export interface InstallationOptions {
-  /** Where the pack `baseline` is, or is to be built. */
-  modelsDir: string
   /** Made new, and removed at the end, where none is named. */
   dataDir?: string
   /** Further settings. */
@@ -52,13 +51,13 @@ export class Installation {
     private readonly env: NodeJS.ProcessEnv,
   ) {}
 
-  static async create({ modelsDir, dataDir: given, env }: InstallationOptions): Promise<Installation> {
+  static async create({ dataDir: given, env }: InstallationOptions = {}): Promise<Installation> {
     const dataDir = given ?? (await mkdtemp(join(tmpdir(), 'countersign-faults-')))
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))
     return new Installation(dataDir, given === undefined, {
       ...Object.fromEntries(inherited),
       COUNTERSIGN_DATA_DIR: dataDir,
-      COUNTERSIGN_MODELS_DIR: modelsDir,
+      COUNTERSIGN_MODELS_DIR: MODELS_DIR,
       COUNTERSIGN_ACCEPT_PACK: 'baseline',
       COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
@@ -69,6 +68,19 @@ export class Installation {
       COUNTERSIGN_RATE_LIMIT: '100000',
       ...env,
     })
+  }
+
+  /** A server in an installation of its own, of which nothing is left when the work is done. */
+  static async serving<T>(
+    env: Record<string, string>,
+    work: (server: RunningServer, installation: Installation) => Promise<T>,
+  ): Promise<T> {
+    const installation = await Installation.create({ env })
+    try {
+      return await work(await installation.serve(), installation)
+    } finally {
+      await installation.dispose()
+    }
   }
 
   get databaseFile(): string {

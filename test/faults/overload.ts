@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type LeanAnswer, LeanClient } from '../../bench/lib/lean-client.js'
 import { percentile, round } from '../../bench/lib/statistics.js'
-import { packageFile } from '../../src/package-root.js'
 import { apiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { residentMib } from '../support/process-tree.js'
@@ -54,12 +53,8 @@ export async function runOverload({
   workers,
   onProgress,
 }: OverloadOptions): Promise<OverloadReport> {
-  const installation = await Installation.create({
-    modelsDir: packageFile('node_modules', '.cache', 'countersign-test-models'),
-    env: { COUNTERSIGN_WORKERS: String(workers) },
-  })
-  try {
-    const server = await installation.serve()
+  const env = { COUNTERSIGN_WORKERS: String(workers) }
+  return Installation.serving(env, async (server, installation) => {
     const image = base64(await face('ada'))
     const tenant = await createTenant(installation, server.sandbox, 'acme', image)
     const crowd = new Callers(server.production, tenant, image)
@@ -88,9 +83,7 @@ export async function runOverload({
       unsigned: crowd.unsigned,
       problems: crowd.problems.slice(0, PROBLEMS_SHOWN),
     }
-  } finally {
-    await installation.dispose()
-  }
+  })
 }
 
 class Callers {

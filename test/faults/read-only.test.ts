@@ -1,6 +1,6 @@
 /** A database that can no longer be written: refused at start in one line, and survived while serving. */
 import { chmodSync } from 'node:fs'
-import { afterEach, describe, expect, inject, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/client.js'
 import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -22,7 +22,6 @@ describe('a read-only database', () => {
       const disk = FailingDisk.make()
       cleanUps.push(() => disk.dispose())
       const installation = await Installation.create({
-        modelsDir: inject('modelsDir'),
         dataDir: disk.folder,
       })
       cleanUps.push(() => installation.dispose())
@@ -70,7 +69,7 @@ describe('a read-only database', () => {
 
   // The superuser may write whatever the mode says.
   it.skipIf(process.getuid?.() === 0)('is refused at start, in one line', async () => {
-    const installation = await Installation.create({ modelsDir: inject('modelsDir') })
+    const installation = await Installation.create()
     cleanUps.push(() => installation.dispose())
     await installation.run('tenant', 'create', 'acme')
     chmodSync(installation.databaseFile, 0o400)

@@ -1,7 +1,7 @@
 /** SIGTERM under load: what is under way is answered whole and signed, nothing new begins, and nothing acknowledged is lost. */
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { poll } from '../support/command.js'
 import { openSocket, type RawConnection, rawRequest } from '../support/raw-socket.js'
 import { validSignatures } from '../support/trust.js'
@@ -11,7 +11,7 @@ import { Installation, type RunningServer } from './installation.js'
 let installation: Installation
 
 beforeEach(async () => {
-  installation = await Installation.create({ modelsDir: inject('modelsDir') })
+  installation = await Installation.create()
 })
 afterEach(() => installation?.dispose())
 

@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { Command, Option } from 'commander'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
-import { packageFile } from '../../src/package-root.js'
 import type { TransportName } from '../../src/server/transport.js'
+import { MODELS_DIR } from '../support/models-dir.js'
 import { runCampaign } from './campaign.js'
 import { startVictim } from './service.js'
 
@@ -21,9 +21,8 @@ const { inputs, seed, http } = new Command()
   .parse()
   .opts<{ inputs: number; seed: number; http?: TransportName }>()
 
-const modelsDir = packageFile('node_modules', '.cache', 'countersign-test-models')
-await buildBaseline({ outDir: join(modelsDir, 'baseline') })
-const victim = await startVictim(modelsDir, http)
+await buildBaseline({ outDir: join(MODELS_DIR, 'baseline') })
+const victim = await startVictim(MODELS_DIR, http)
 const { verdict, answers } = await runCampaign(victim, {
   inputs,
   seed,

@@ -25,6 +25,10 @@ describe('the unit', () => {
     expect([all('KillSignal'), all('KillMode')]).toEqual([['SIGTERM'], ['mixed']])
   })
 
+  it('reloads by the signal that the service heeds', () => {
+    expect(all('ExecReload')).toEqual(['/bin/kill -HUP $MAINPID'])
+  })
+
   it('lets V8 write code that it runs, and the engine talk over its Unix sockets', () => {
     expect(all('MemoryDenyWriteExecute')).toEqual(['no'])
     expect(all('RestrictAddressFamilies')[0]!.split(' ')).toContain('AF_UNIX')

@@ -7,6 +7,7 @@ import type { IncomingRequest, Listener, Reply } from '../../src/server/listener
 import { listen } from '../../src/server/transport.js'
 import { poll } from '../support/command.js'
 import { openSocket, type RawConnection, rawRequest } from '../support/raw-socket.js'
+import { startService } from '../support/service.js'
 import { LIMITS, overTransports } from '../support/transports.js'
 
 const MIB = 2 ** 20
@@ -34,6 +35,37 @@ describe('the budget of bodies', () => {
     expect([production.take(50), sandbox.take(1)]).toEqual([true, false])
     production.give(100)
     expect([budget.heldBytes, budget.peakBytes, sandbox.take(50)]).toEqual([0, 100, true])
+  })
+})
+
+describe('the budget of one holder', () => {
+  it('is half of the whole for one alone, a third for each of two, and leaves room for the next', () => {
+    const share = new BodyBudget(120).share(1)
+    const bodyOf = (name: string) => {
+      const claim = share.claim(name)
+      return (bytes: number) => {
+        if (!share.take(bytes)) return false
+        const isCounted = claim.add(bytes)
+        if (!isCounted) share.give(bytes)
+        return isCounted
+      }
+    }
+    const greedy = [bodyOf('a'), bodyOf('a')]
+    expect([greedy[0]!(50), greedy[1]!(10), greedy[1]!(1)]).toEqual([true, true, false])
+    const second = [bodyOf('b'), bodyOf('b')]
+    expect([second[0]!(29), second[1]!(1), second[1]!(1)]).toEqual([true, true, false])
+    expect(bodyOf('c')(30)).toBe(true)
+  })
+
+  it('does not keep anybody from a single body, and ends with its bodies', () => {
+    const share = new BodyBudget(100).share(1)
+    const only = share.claim('a')
+    expect([share.take(100), only.add(100)]).toEqual([true, true])
+    only.end()
+    share.give(100)
+    const [first, second] = [share.claim('a'), share.claim('a')]
+    expect([share.take(50), first.add(50)]).toEqual([true, true])
+    expect([share.take(10), second.add(10)]).toEqual([true, false])
   })
 })
 
@@ -130,6 +162,76 @@ overTransports((name) => {
       expect(await (await post(2 * MIB)).text()).toBe(String(2 * MIB))
     }, 60_000)
   })
+
+  describe('the bodies of one holder', () => {
+    it('are 503 beyond what is left free, while another holder has room', async () => {
+      const budget = new BodyBudget(4 * MIB)
+      let release = () => {}
+      const hold = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      const url = await serve(budget, (request) =>
+        request.body(performance.now() + 20_000, undefined, request.headers['x-holder']).then(async () => {
+          await hold
+          return { status: 200, headers: {}, body: '' }
+        }, refusal),
+      )
+      const post = (holder: string, bytes: number) =>
+        fetch(url, { method: 'POST', body: 'x'.repeat(bytes), headers: { 'X-Holder': holder } })
+      const held = (bytes: number) =>
+        poll(
+          async () => budget.heldBytes,
+          (current) => current === bytes,
+        )
+      const under = [post('a', MIB)]
+      await held(MIB)
+      under.push(post('a', MIB))
+      await held(2 * MIB)
+      expect((await post('a', MIB)).status).toBe(503)
+      await held(2 * MIB)
+      under.push(post('b', MIB))
+      await held(3 * MIB)
+      release()
+      for (const answer of under) expect((await answer).status).toBe(200)
+      expect(budget.heldBytes).toBe(0)
+    }, 60_000)
+  })
+
+  it('a tenant whose bodies trickle leaves room for those of others', async () => {
+    const running = await startService({
+      COUNTERSIGN_HTTP: name,
+      COUNTERSIGN_MAX_BODY_BYTES: String(MIB),
+      COUNTERSIGN_BODY_MEMORY_BYTES: String(4 * MIB),
+    })
+    try {
+      const [greedy, polite] = [await running.tenant(), await running.tenant()]
+      const head = [
+        `Authorization: Bearer ${greedy.sandboxKey}`,
+        'Content-Type: application/json',
+        `Content-Length: ${MIB}`,
+      ]
+      const url = running.service.url('sandbox')
+      const connections = await Promise.all(Array.from({ length: 6 }, () => openSocket(url)))
+      let refused = 0
+      for (const connection of connections) {
+        connection.send(rawRequest('POST /v1/verify', head, 'x'.repeat(MIB - 1)))
+        void connection.response().then((answer) => {
+          if (answer?.status === 503) refused++
+        })
+      }
+      // The sandbox has 2 MiB, of which a second body beside the first would leave less than they hold.
+      await poll(
+        async () => refused,
+        (count) => count === connections.length - 1,
+      )
+      const image = 'A'.repeat(MIB / 2)
+      const answer = await polite.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
+      expect(answer.body.code).toBe('image_unreadable')
+      for (const connection of connections) connection.end()
+    } finally {
+      await running.stop()
+    }
+  }, 60_000)
 
   it('an answer does not name the version of the parser', async () => {
     const url = await serve(new BodyBudget(MIB), async () => ({ status: 200, headers: {}, body: '' }))

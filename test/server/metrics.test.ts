@@ -1,5 +1,5 @@
 /** /metrics as an operator's Prometheus reads it: what docs/operations.md lists is there, and tells what happened. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statfsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
 import { poll } from '../support/command.js'
@@ -108,5 +108,53 @@ describe('what happens is counted', () => {
       () => scrape(running),
       (text) => sampleOf(text, lost) === 1 && sampleOf(text, 'countersign_engine_workers_ready') === 1,
     )
+  })
+})
+
+describe('what an operator has to see to', () => {
+  it('is told: the last backup, and free disk', async () => {
+    expect(await value('countersign_last_backup_timestamp_seconds')).toBe(0)
+    await running.service.ledger.store.transaction((tx) => tx.setLastBackup(1_700_000_000_000))
+    expect(await value('countersign_last_backup_timestamp_seconds')).toBe(1_700_000_000)
+    const free = statfsSync(running.dataDir)
+    expect(await value('countersign_disk_free_bytes')).toBeGreaterThan(0)
+    expect(await value('countersign_disk_free_bytes')).toBeLessThanOrEqual(free.blocks * free.bsize)
+  })
+})
+
+describe('tenants', () => {
+  it('are counted each by name, up to the limit, and together beyond it', async () => {
+    const bounded = await startService({ COUNTERSIGN_METRICS_TENANTS: '2' })
+    try {
+      const tenants = [
+        await bounded.tenant(),
+        await bounded.tenant(),
+        await bounded.tenant(),
+        await bounded.tenant(),
+      ]
+      for (const one of tenants) await one.sandbox.health()
+      const image = base64(await face('ada'))
+      await tenants[0]!.sandbox.verify({ user_id: 'u+no_match', image, action: 'x' })
+      await tenants[3]!.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
+      await tenants[0]!.sandbox.verify({ user_id: 'nobody', image, action: 'x' })
+      const text = await scrape(bounded)
+      const requests = (tenant: string, status: string) =>
+        sampleOf(
+          text,
+          `countersign_tenant_requests_total{tenant="${tenant}",environment="sandbox",status="${status}"}`,
+        )
+      const verdicts = (tenant: string, verdict: string) =>
+        sampleOf(
+          text,
+          `countersign_tenant_verdicts_total{tenant="${tenant}",environment="sandbox",verdict="${verdict}"}`,
+        )
+      expect([requests('tenant-1', '2xx'), requests('tenant-1', '4xx'), requests('tenant-2', '2xx')]).toEqual(
+        [2, 1, 1],
+      )
+      expect([requests('_others', '2xx'), requests('tenant-3', '2xx')]).toEqual([3, undefined])
+      expect([verdicts('tenant-1', 'rejected'), verdicts('_others', 'approved')]).toEqual([1, 1])
+    } finally {
+      await bounded.stop()
+    }
   })
 })

@@ -1,10 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HOUR_MS } from '../../src/clock.js'
+import { sampleOf, scrape } from '../support/metrics.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { overTransports } from '../support/transports.js'
 import { validSignatures } from '../support/trust.js'
@@ -13,28 +17,30 @@ overTransports((transport) => {
   const dir = mkdtempSync(join(tmpdir(), 'countersign-tls-'))
   const certificate = join(dir, 'cert.pem')
   const privateKey = join(dir, 'key.pem')
+  /** A certificate of its own key. */
+  const makePair = (cert: string, key: string, days: number) =>
+    execFileSync(
+      'openssl',
+      [
+        ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+        ...[
+          '-days',
+          String(days),
+          '-keyout',
+          join(dir, key),
+          '-out',
+          join(dir, cert),
+          '-subj',
+          '/CN=localhost',
+        ],
+      ],
+      { stdio: 'ignore' },
+    )
   let running: TestService
   let tenant: TestTenant
 
   beforeAll(async () => {
-    execFileSync(
-      'openssl',
-      [
-        ...[
-          'req',
-          '-x509',
-          '-newkey',
-          'ec',
-          '-pkeyopt',
-          'ec_paramgen_curve:prime256v1',
-          '-nodes',
-          '-days',
-          '30',
-        ],
-        ...['-keyout', privateKey, '-out', certificate, '-subj', '/CN=localhost'],
-      ],
-      { stdio: 'ignore' },
-    )
+    makePair('cert.pem', 'key.pem', 30)
     running = await startService({
       COUNTERSIGN_HTTP: transport,
       COUNTERSIGN_TLS_CERT: certificate,
@@ -107,6 +113,69 @@ overTransports((transport) => {
         socket.once('secureConnect', resolve).once('error', reject)
       })
       await expect(handshake).rejects.toThrow()
+    })
+  })
+
+  describe('a certificate that is renewed', () => {
+    const address = (environment: 'production' | 'sandbox') => {
+      const { hostname, port } = new URL(running.service.url(environment))
+      return { host: hostname, port: Number(port), rejectUnauthorized: false }
+    }
+    /** That of a new connection, by its fingerprint. */
+    async function shown(environment: 'production' | 'sandbox' = 'sandbox'): Promise<string> {
+      const socket = connect(address(environment))
+      await once(socket, 'secureConnect')
+      const { fingerprint256 } = socket.getPeerCertificate()
+      socket.destroy()
+      return fingerprint256
+    }
+    const fingerprintOf = (file: string) => new X509Certificate(readFileSync(file)).fingerprint256
+    const expiry = async (listeners: string) =>
+      sampleOf(
+        await scrape(running),
+        `countersign_tls_certificate_expiry_timestamp_seconds{listeners="${listeners}"}`,
+      )
+    const expiryOf = (file: string) => Date.parse(new X509Certificate(readFileSync(file)).validTo) / 1000
+
+    it('is shown to new connections, while an open one is answered', async () => {
+      const before = fingerprintOf(certificate)
+      expect(await shown()).toBe(before)
+      const open = connect(address('sandbox'))
+      await once(open, 'secureConnect')
+      makePair('cert.pem', 'key.pem', 60)
+      // The service's clock stands still: for it, what was made just now is not valid yet.
+      running.clock.advance(HOUR_MS)
+      await running.service.reload(running.service.config)
+      const after = fingerprintOf(certificate)
+      expect(after).not.toBe(before)
+      expect([await shown('sandbox'), await shown('production')]).toEqual([after, after])
+      open.write(
+        `GET /v1/health HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${tenant.sandboxKey}\r\n\r\n`,
+      )
+      const [answer] = await once(open, 'data')
+      expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /)
+      open.destroy()
+      expect((await call('GET', '/v1/health')).status).toBe(200)
+      expect(await expiry('api')).toBe(expiryOf(certificate))
+      // Number() reads no "+Inf".
+      expect(await expiry('admin')).toBeNaN()
+    })
+
+    it('stays the old one where the new one cannot be used, and the log says why', async () => {
+      const before = await shown()
+      const [good, expires] = [fingerprintOf(certificate), await expiry('api')]
+      expect(before).toBe(good)
+      makePair('stray.pem', 'stray.key', 30)
+      const { config } = running.service
+      const stray = join(dir, 'stray.key')
+      await running.service.reload({ ...config, tlsKey: stray })
+      expect([await shown('sandbox'), await shown('production')]).toEqual([before, before])
+      expect(await expiry('api')).toBe(expires)
+      const told = running
+        .logText()
+        .split('\n')
+        .findLast((line) => line.includes('the old one stays'))
+      expect(told).toContain(`The TLS key ${stray} does not belong to the certificate`)
     })
   })
 

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -16,20 +18,32 @@ const RESPONSE = /^00-([0-9a-f]{32})-([0-9a-f]{16})-(0[01])$/
 let spans: Collector
 let running: TestService
 let tenant: TestTenant
+let settings: string
 
 beforeAll(async () => {
   spans = await collector()
   // Standard variables that OpenTelemetry reads by itself.
   vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '20')
   vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-collector-key=k-123')
-  vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=test')
-  running = await startService({ OTEL_EXPORTER_OTLP_ENDPOINT: spans.url, OTEL_SERVICE_NAME: 'step-up' })
+  // The environment wins over the file, which may hold them too.
+  vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', undefined)
+  settings = join(mkdtempSync(join(tmpdir(), 'countersign-tracing-')), 'countersign.env')
+  writeFileSync(
+    settings,
+    `OTEL_EXPORTER_OTLP_ENDPOINT=${spans.url}
+OTEL_SERVICE_NAME=step-up
+OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=test
+OTEL_BSP_SCHEDULE_DELAY=60000
+`,
+  )
+  running = await startService({ COUNTERSIGN_CONFIG: settings })
   tenant = await running.tenant()
 })
 afterAll(async () => {
   vi.unstubAllEnvs()
   await running?.stop()
   await spans?.close()
+  rmSync(dirname(settings), { recursive: true, force: true })
 })
 
 /** The server span that a response names, and its children, as soon as they have arrived. */

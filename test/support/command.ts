@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { inject } from 'vitest'
 import { runProgram } from '../../src/cli/program.js'
 import { packageFile } from '../../src/package-root.js'
+import { OPERATOR_HASH } from './operator.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
 
@@ -59,7 +60,10 @@ export interface Workplace {
   spawn(args: string[], env?: Record<string, string>, input?: string): Promise<CommandResult>
   /** A `serve` that has only just been started. */
   launch(args?: string[]): Pick<ServerProcess, 'signal' | 'exited' | 'stdout'>
-  /** A running `serve` on free ports; rejects with what it printed when it ends before it is ready. */
+  /**
+   * A running `serve` on free ports; rejects with what it printed when it ends before it is ready. Its operator's password is
+   * that of the tests; an empty variable leaves it to the installation.
+   */
   serve(args?: string[], env?: Record<string, string>): Promise<ServerProcess>
   /** Ends every process that is left and removes the folder. */
   dispose(): Promise<void>
@@ -119,7 +123,10 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
       return { signal: (name) => void child.kill(name), exited, stdout: () => output.stdout }
     },
     async serve(args = [], extra = {}) {
-      const { child, output, exited } = start(['serve', ...args], extra)
+      const { child, output, exited } = start(['serve', ...args], {
+        COUNTERSIGN_OPERATOR_PASSWORD: OPERATOR_HASH,
+        ...extra,
+      })
       let ended = false
       void exited.then(() => {
         ended = true

@@ -9,20 +9,23 @@ const SAMPLES = join(
   'demo',
 )
 
-/** Centres of faces in the samples, in pixels. */
+/** Centres of faces in the samples, and how wide a square is cut around them, in pixels. */
 const FACES = {
-  ada: ['sample3.jpg', 1137, 384],
-  grace: ['sample6.jpg', 1591, 464],
-  mary: ['sample5.jpg', 1513, 560],
-  joan: ['sample6.jpg', 362, 662],
+  ada: ['sample3.jpg', 1137, 384, 440],
+  /** Ada in another picture, on another day. */
+  adaElsewhere: ['sample1.jpg', 1560, 350, 560],
+  grace: ['sample6.jpg', 1591, 464, 440],
+  mary: ['sample5.jpg', 1513, 560, 440],
+  joan: ['sample6.jpg', 362, 662, 440],
 } as const
 
 /** `adaToday` is Ada's photo taken again: tilted, darker, from further away, compressed harder. */
 export type FaceName = keyof typeof FACES | 'adaToday'
 
-/** A JPEG with this one face, `size` pixels square. */
-export async function face(name: FaceName, size = 440): Promise<Buffer> {
-  const [sample, x, y] = FACES[name === 'adaToday' ? 'ada' : name]
+/** A JPEG with this one face, `side` pixels square. */
+export async function face(name: FaceName, side?: number): Promise<Buffer> {
+  const [sample, x, y, usual] = FACES[name === 'adaToday' ? 'ada' : name]
+  const size = side ?? usual
   const left = Math.round(x - size / 2)
   const top = Math.max(0, Math.round(y - size / 2))
   const crop = sharp(readFileSync(join(SAMPLES, sample))).extract({ left, top, width: size, height: size })

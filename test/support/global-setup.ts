@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import { isBuilt } from '../../src/cli/build-state.mjs'
-import { packageFile } from '../../src/package-root.js'
+import { MODELS_DIR } from './models-dir.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,8 +17,6 @@ export default async function setup(project: TestProject): Promise<void> {
     throw new Error(
       'dist is older than the sources, and tests would start it: run `npm test`, which builds first, also for one file: npm test -- <file>',
     )
-  // Kept between runs: a complete pack is only checked, in some 35 ms. Not in a folder that another checkout would replace it in.
-  const modelsDir = packageFile('node_modules', '.cache', 'countersign-test-models')
-  await buildBaseline({ outDir: join(modelsDir, 'baseline') })
-  project.provide('modelsDir', modelsDir)
+  await buildBaseline({ outDir: join(MODELS_DIR, 'baseline') })
+  project.provide('modelsDir', MODELS_DIR)
 }

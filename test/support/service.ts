@@ -8,10 +8,7 @@ import { ManualClock } from '../../src/clock.js'
 import { loadConfig } from '../../src/config.js'
 import { Service } from '../../src/service.js'
 import { type ApiClient, apiClient } from './client.js'
-
-/** Opens every test service, which is given its hash: to derive that takes a fifth of a second, at each start. */
-export const OPERATOR_PASSWORD = 'a password for the tests'
-const OPERATOR_HASH = 'scrypt$Q_ZCrqu-CRUEx1E38nNWkQ$FmAarc3A-FL5ZuRhyuZoO9bNMFIEjYjKqlIMHwI6zYg'
+import { OPERATOR_HASH } from './operator.js'
 
 export interface TestTenant {
   id: string

@@ -18,7 +18,7 @@ beforeAll(async () => {
   tenant = await running.tenant()
   production = await running.production(tenant)
   ada = base64(await face('ada'))
-  adaToday = base64(await face('adaToday'))
+  adaToday = base64(await face('adaElsewhere'))
 })
 afterAll(() => running?.stop())
 

@@ -10,13 +10,13 @@ import { decodeJwt } from '../support/trust.js'
 
 let ada: string
 let adaToday: string
-let adaTodayAsPng: string
+let adaTodayAnew: string
 
 beforeAll(async () => {
-  const today = await face('adaToday')
+  const today = await face('adaElsewhere')
   ada = base64(await face('ada'))
   adaToday = base64(today)
-  adaTodayAsPng = base64(await sharp(today).png().toBuffer())
+  adaTodayAnew = base64(await sharp(today).jpeg({ quality: 88 }).toBuffer())
 })
 
 for (const policy of ['report', 'reject'] as const)
@@ -62,9 +62,9 @@ for (const policy of ['report', 'reject'] as const)
       expect(await verify(adaToday)).toMatchObject(replayed)
     })
 
-    it('is told when it is the same picture in another format', async () => {
+    it('is told when it is the same picture, compressed once more', async () => {
       expect(await verify(adaToday)).toMatchObject(fresh)
-      expect(await verify(adaTodayAsPng)).toMatchObject(replayed)
+      expect(await verify(adaTodayAnew)).toMatchObject(replayed)
     })
 
     it('is told when it is the photo of the enrolment', async () => {
@@ -101,7 +101,7 @@ for (const policy of ['report', 'reject'] as const)
     it('is forgotten after 24 hours', async () => {
       await verify(adaToday)
       running.clock.advance(DAY_MS - 1)
-      expect(await verify(adaTodayAsPng)).toMatchObject(replayed)
+      expect(await verify(adaTodayAnew)).toMatchObject(replayed)
       running.clock.advance(1)
       // The copy was itself a capture a moment ago.
       expect(await verify(adaToday)).toMatchObject(replayed)

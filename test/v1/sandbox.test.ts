@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { evaluationDataMissing, removeTemporaryDirs, writeEvaluationPack } from '../biometrics/fixtures.js'
 import { type ApiClient, apiClient } from '../support/client.js'
 import { countRows, withDatabase } from '../support/database.js'
 import { base64, face } from '../support/faces.js'
@@ -153,7 +154,7 @@ describe('the shape of a sandbox answer', () => {
       value !== null && typeof value === 'object'
         ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shape(inner)]))
         : name(value)
-    // What a pack without liveness leaves null, and production_key, is all that may differ.
+    // production_key is all that may differ.
     const name = (value: unknown) => (value === null ? 'null' : typeof value)
     const names = (value: unknown) =>
       JSON.stringify(shape(value), (_, inner) => (typeof inner === 'string' ? '' : inner))
@@ -184,6 +185,35 @@ describe('the shape of a sandbox answer', () => {
       const claims = [real, synthetic].map(({ body }) => decodeJwt(body.jwt, tenant.secret.secret))
       expect(claims.map(({ valid }) => valid)).toEqual([true, true])
       expect(Object.keys(claims[1]!.claims)).toEqual(Object.keys(claims[0]!.claims))
+    }
+  })
+
+  it('says of liveness what the production pack would: nothing, where it has no network for it', async () => {
+    const photo = base64(await face('ada'))
+    const said = async (client: ApiClient, user_id: string) => {
+      const enrolled = await client.enroll({ user_id, image: photo })
+      const { body } = await client.verify({ user_id, image: photo, action })
+      const { acr, amr } = decodeJwt(body.jwt, tenant.secret.secret).claims
+      return { enrolled: enrolled.body.liveness, verified: body.liveness, acr, amr }
+    }
+    const real = await said(await running.production(tenant), 'live')
+    expect(real.verified).toEqual({ checked: false, score: null, passed: null })
+    expect(await said(sandbox, 'live')).toEqual(real)
+  })
+
+  it.skipIf(evaluationDataMissing())('says that it was checked, where the production pack does', async () => {
+    const checking = await startService({
+      COUNTERSIGN_MODEL_PACK: writeEvaluationPack(),
+      COUNTERSIGN_ACCEPT_PACK: 'evaluation',
+    })
+    try {
+      const { sandbox, secret } = await checking.tenant()
+      const { body } = await sandbox.verify({ user_id: 'a+match', image, action })
+      expect(body.liveness).toEqual({ checked: true, score: expect.any(Number), passed: true })
+      expect(decodeJwt(body.jwt, secret.secret).claims.acr).toBe('urn:countersign:acr:face-pad')
+    } finally {
+      await checking.stop()
+      removeTemporaryDirs()
     }
   })
 

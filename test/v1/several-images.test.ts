@@ -16,7 +16,7 @@ let grace: string
 let nobody: string
 
 beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '2' })
+  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '2', COUNTERSIGN_FMR: '1e-2' })
   tenant = await running.tenant()
   production = await running.production(tenant)
   const today = await face('adaToday')
@@ -37,7 +37,9 @@ afterAll(() => running?.stop())
 let users = 0
 async function enrolled(): Promise<string> {
   const user_id = `user-${++users}`
-  expect((await production.enroll({ user_id, image: ada })).status).toBe(201)
+  // Another picture than those that are verified: they are no copies of it.
+  const image = base64(await face('adaElsewhere'))
+  expect((await production.enroll({ user_id, image })).status).toBe(201)
   return user_id
 }
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
   tenant = await running.tenant()
   production = await running.production(tenant)
   ada = base64(await face('ada'))
-  adaToday = base64(await face('adaToday'))
+  adaToday = base64(await face('adaElsewhere'))
   joan = base64(await face('joan'))
   blank = base64(await landscape())
   await production.enroll({ user_id: 'ada', image: ada })

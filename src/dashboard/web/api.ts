@@ -7,7 +7,10 @@ import type {
   SessionRoutes,
   SessionView,
   TenantRoutes,
+  TriedCall,
+  TriedCallQuery,
 } from '../contract.js'
+import { TRIED_KEY_HEADER } from '../contract.js'
 
 export class CallError extends Error {
   constructor(
@@ -74,17 +77,32 @@ export function callTenant<Name extends ChangeOf<TenantRoutes>>(
   return send(methodOf(name), tenantPath(tenantId, name), body ?? {})
 }
 
+/** A call of the API itself, with a key that was typed. */
+export function tryCall(
+  tenantId: string,
+  call: { key: string; operation: TriedCallQuery['operation']; body: object },
+): Promise<TriedCall> {
+  const path = `${tenantPath(tenantId, 'POST /try/call')}?${new URLSearchParams({ operation: call.operation })}`
+  return send('POST', path, call.body, { [TRIED_KEY_HEADER]: call.key })
+}
+
 const methodOf = (name: string) => name.slice(0, name.indexOf(' '))
 const pathOf = (name: string) => name.slice(name.indexOf(' ') + 1)
 const tenantPath = (tenantId: string, name: string) =>
   `/tenants/${tenantId}${pathOf(name) === '/' ? '' : pathOf(name)}`
 
-async function send<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+async function send<Answer>(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
   const response = await fetch(PREFIX + path, {
     method,
     headers: {
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...(method === 'GET' ? {} : { 'X-CSRF-Token': csrfToken }),
+      ...headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(() => {

@@ -1,7 +1,7 @@
 /** Try it: photos or the camera through enroll and verify, with all that the service made of them. */
 import { useState } from 'preact/hooks'
 import type { Inspection, TriedCall } from '../contract.js'
-import { callTenant } from './api.js'
+import { callTenant, tryCall } from './api.js'
 import { Badge, Card, Facts, Problem } from './parts.js'
 import { Camera, Photo } from './photo.js'
 import { AnswerView } from './try-answer.js'
@@ -117,7 +117,7 @@ function Step(props: { tenantId: string; operation: 'enroll' | 'verify'; apiKey:
         images: photos.map(base64),
         ...(operation === 'enroll' ? { replace: true } : { action: { type: 'dashboard_try' } }),
       }
-      setAnswer(await callTenant(tenantId, 'POST /try/call', { key: apiKey, operation, body }))
+      setAnswer(await tryCall(tenantId, { key: apiKey, operation, body }))
     })
   const isFull = operation === 'enroll' && photos.length >= MOST_PHOTOS.enroll
   const missing = !photo ? 'Choose a photo first.' : !apiKey ? 'Type an API key above first.' : null

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import {
-  createWriteStream,
+  appendFileSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -10,8 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openPackSource } from '../../../models/install/pack-source.js'
 
@@ -68,7 +67,9 @@ describe('refused is', () => {
   })
 
   it('an archive that unpacks without end', async () => {
-    await pipeline(zeros(2 ** 30 + 2 ** 20), createGzip({ level: 1 }), createWriteStream(path('bomb.tgz')))
+    // Compressed once: a gzip file may be many behind each other.
+    const zeros = gzipSync(Buffer.alloc(2 ** 26), { level: 1 })
+    for (let bytes = 0; bytes <= 2 ** 30; bytes += 2 ** 26) appendFileSync(path('bomb.tgz'), zeros)
     await expect(open('bomb.tgz')).rejects.toMatchObject({ code: 'archive_unreadable' })
   })
 
@@ -89,8 +90,3 @@ it('a link in an archive stands for no file', async () => {
   inPlace('tar', 'czf', 'link.tgz', 'pack')
   expect(await (await open('link.tgz')).read('network.onnx')).toBeNull()
 })
-
-function* zeros(bytes: number): Generator<Buffer> {
-  const chunk = Buffer.alloc(2 ** 20)
-  for (let sent = 0; sent < bytes; sent += chunk.length) yield chunk
-}

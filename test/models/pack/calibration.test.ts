@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
@@ -76,6 +76,13 @@ describe('a calibration beside a pack', () => {
     expect(await keepCalibration(dir, to, retuned)).toBe(false)
     expect(await keepCalibration(dir, to, { ...manifest, description: 'reworded' })).toBe(true)
     expect(JSON.parse(await readFile(join(to, CALIBRATION_JSON), 'utf8'))).toEqual(calibrationOf(manifest))
+  })
+
+  it('that came with the pack gives way to the one that comes along', async () => {
+    await put({ ...calibrationOf(manifest), origin: 'shipped' })
+    const to = await mkdtemp(join(dir, 'to-'))
+    expect(await keepCalibration(dir, to, manifest)).toBe(false)
+    expect(await readdir(to)).toEqual([])
   })
 })
 

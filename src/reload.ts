@@ -1,0 +1,86 @@
+/** What a running service takes over of a changed configuration: its log level and its certificates. The rest waits for a restart. */
+import type { Logger } from 'pino'
+import type { Clock } from './clock.js'
+import { type Config, SETTINGS, type SettingName } from './config.js'
+import type { Listener } from './server/listener.js'
+import { assertUsable, examineTls, type TlsFiles } from './tls-files.js'
+
+/** Taken over without a restart. */
+const RELOADED: ReadonlySet<SettingName> = new Set([
+  'logLevel',
+  'tlsCert',
+  'tlsKey',
+  'adminTlsCert',
+  'adminTlsKey',
+])
+
+/** The listeners that show one certificate, and the one that they show. */
+interface Certificate {
+  name: 'api' | 'admin'
+  listeners: Listener[]
+  /** Undefined where they serve plain HTTP. */
+  files: TlsFiles | undefined
+  expiresAt: number | null
+}
+
+export class Certificates {
+  private readonly shown: Certificate[] = []
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {}
+
+  /** @param files those with which the listeners began */
+  add(name: Certificate['name'], listeners: Listener[], files: TlsFiles | undefined): void {
+    const expiresAt = files ? this.expiryOf(files) : null
+    this.shown.push({ name, listeners, files, expiresAt })
+  }
+
+  /** When each that is shown expires, in milliseconds since the epoch; null where there is none. */
+  expiries(): Array<Pick<Certificate, 'name' | 'expiresAt'>> {
+    return this.shown.map(({ name, expiresAt }) => ({ name, expiresAt }))
+  }
+
+  /** Reads them anew, from where `config` says they are. Those that cannot be used stay as they were, and the log says why. */
+  async renew(config: Config): Promise<void> {
+    for (const certificate of this.shown) {
+      const { name } = certificate
+      const files = tlsFiles(config, name)
+      // Between plain HTTP and TLS only a restart changes.
+      if (!files || !certificate.files) continue
+      try {
+        assertUsable(files, this.clock.now())
+        for (const listener of certificate.listeners) await listener.renewCertificate(files)
+        Object.assign(certificate, { files, expiresAt: this.expiryOf(files) })
+        const expires = new Date(certificate.expiresAt!).toISOString()
+        this.log.info({ listeners: name, certificate: files.certFile, expires }, 'certificate renewed')
+      } catch (err) {
+        this.log.error({ listeners: name, err }, 'the new certificate cannot be used: the old one stays')
+      }
+    }
+  }
+
+  private expiryOf(files: TlsFiles): number | null {
+    return examineTls(files, this.clock.now()).expiresAt
+  }
+}
+
+/** Of the listeners of the APIs, or of those of dashboard and metrics. */
+export function tlsFiles(config: Config, name: Certificate['name']): TlsFiles | undefined {
+  const [certFile, keyFile] =
+    name === 'api' ? [config.tlsCert, config.tlsKey] : [config.adminTlsCert, config.adminTlsKey]
+  return certFile && keyFile ? { certFile, keyFile } : undefined
+}
+
+/** Variables whose new value a running service cannot take over. */
+export function awaitingRestart(began: Config, next: Config): string[] {
+  const names = Object.keys(SETTINGS) as SettingName[]
+  const isSame = (name: SettingName) => JSON.stringify(began[name]) === JSON.stringify(next[name])
+  const turnsTls = (['api', 'admin'] as const).some(
+    (name) => (tlsFiles(began, name) === undefined) !== (tlsFiles(next, name) === undefined),
+  )
+  return names
+    .filter((name) => !isSame(name) && (turnsTls || !RELOADED.has(name)))
+    .map((name) => SETTINGS[name].variable)
+}

@@ -1,0 +1,46 @@
+/** Prometheus metrics of what an operator has to see to in time: certificates, backups, disk. */
+import { statfs } from 'node:fs/promises'
+import { Gauge, type Registry } from 'prom-client'
+import { SECOND_MS } from '../clock.js'
+import type { Store } from '../storage/store.js'
+
+export interface Upkeep {
+  /** Of each group of listeners, in milliseconds since the epoch; null where they show no certificate. */
+  expiries(): Array<{ name: string; expiresAt: number | null }>
+  store: Pick<Store, 'read'>
+  /** Where everything is written. */
+  dataDir: string
+}
+
+export function watchUpkeep(registry: Registry, { expiries, store, dataDir }: Upkeep): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'countersign_tls_certificate_expiry_timestamp_seconds',
+    help: 'When the certificate that is shown expires, or one above it in its chain; +Inf where there is none.',
+    labelNames: ['listeners'],
+    registers,
+    collect() {
+      for (const { name, expiresAt } of expiries())
+        this.set({ listeners: name }, (expiresAt ?? Number.POSITIVE_INFINITY) / SECOND_MS)
+    },
+  })
+  new Gauge({
+    name: 'countersign_last_backup_timestamp_seconds',
+    help: 'When countersign backup last ended well; 0 for never.',
+    registers,
+    async collect() {
+      // Of a database that cannot be read, countersign_store_healthy tells.
+      const at = await store.read.lastBackupAt().catch(() => null)
+      if (at !== null) this.set(at / SECOND_MS)
+    },
+  })
+  new Gauge({
+    name: 'countersign_disk_free_bytes',
+    help: 'Free space of the file system with the data folder, for the user who runs the service.',
+    registers,
+    async collect() {
+      const { bavail, bsize } = await statfs(dataDir)
+      this.set(bavail * bsize)
+    },
+  })
+}

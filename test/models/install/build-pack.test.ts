@@ -1,0 +1,78 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { baselinePackDocument } from '../../../models/baseline/pack-document.js'
+import { NETWORK_PINS } from '../../../models/baseline/pins.js'
+import { shippedCalibration } from '../../../models/calibration/shipped.js'
+import { buildPack } from '../../../models/install/build-pack.js'
+
+let outDir: string
+beforeEach(() => {
+  outDir = mkdtempSync(join(tmpdir(), 'countersign-build-pack-'))
+  cpSync(join(inject('modelsDir'), 'baseline'), outDir, { recursive: true })
+})
+afterEach(() => rmSync(outDir, { recursive: true }))
+
+const shipped = shippedCalibration('baseline')
+const calibrationInPlace = () => JSON.parse(readFileSync(join(outDir, 'calibration.json'), 'utf8'))
+const putCalibration = (calibration: object) =>
+  writeFileSync(join(outDir, 'calibration.json'), JSON.stringify(calibration))
+
+/** Builds the baseline again. @returns the networks that were made for it */
+async function build(): Promise<string[]> {
+  const made: string[] = []
+  await buildPack({
+    outDir,
+    document: baselinePackDocument(),
+    calibration: shipped,
+    networks: Object.entries(NETWORK_PINS).map(([file, pin]) => ({
+      file,
+      pin,
+      build: async () => {
+        made.push(file)
+        return readFileSync(join(inject('modelsDir'), 'baseline', file))
+      },
+    })),
+  })
+  return made
+}
+
+describe('a pack that is built again', () => {
+  it('takes the calibration that comes with it in place of an older one that did', async () => {
+    putCalibration({ ...shipped, date: '2026-01-01' })
+    expect(await build()).toEqual([])
+    expect(calibrationInPlace()).toEqual(shipped)
+  })
+
+  it('takes it in place of one that was measured with other networks', async () => {
+    putCalibration({ ...shipped, pack: { ...shipped.pack, sha256: '0'.repeat(64) } })
+    await build()
+    expect(calibrationInPlace()).toEqual(shipped)
+  })
+
+  it("keeps the operator's own", async () => {
+    const { origin: _, ...own } = { ...shipped, date: '2026-01-01' }
+    putCalibration(own)
+    await build()
+    expect(calibrationInPlace()).toEqual(own)
+    // Also where something else is to be mended.
+    rmSync(join(outDir, 'pack.json'))
+    await build()
+    expect(calibrationInPlace()).toEqual(own)
+  })
+
+  it('gets one where it has none', async () => {
+    rmSync(join(outDir, 'calibration.json'))
+    await build()
+    expect(calibrationInPlace()).toEqual(shipped)
+  })
+
+  it('makes the networks alone that are not whole', async () => {
+    writeFileSync(join(outDir, 'landmarks.onnx'), 'spoilt')
+    expect(await build()).toEqual(['landmarks.onnx'])
+    expect(readFileSync(join(outDir, 'landmarks.onnx'))).toEqual(
+      readFileSync(join(inject('modelsDir'), 'baseline', 'landmarks.onnx')),
+    )
+  })
+})
