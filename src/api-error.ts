@@ -81,6 +81,12 @@ export const ERRORS = {
     'The API key belongs to the other environment.',
     'Use sandbox keys at the sandbox base URL and production keys at the production base URL.',
   ),
+  tenant_suspended: entry(
+    403,
+    'permission_denied',
+    'The tenant of this API key is suspended.',
+    'Ask the operator of the service; references and keys are kept meanwhile.',
+  ),
   production_key_required: entry(
     403,
     'permission_denied',

@@ -11,6 +11,10 @@ const JUMP_MS = MINUTE_MS
 /** How long a clock that was set has to go on undisturbed before it is believed. */
 const DOUBT_MS = HOUR_MS
 
+/** Of counted traffic: a little more than the windows that the dashboard shows of each, an hour and a week. */
+const MINUTES_KEPT_MS = 2 * HOUR_MS
+const HOURS_KEPT_MS = 8 * DAY_MS
+
 export class Housekeeping {
   private timer: NodeJS.Timeout | null = null
   private lead: number
@@ -48,7 +52,8 @@ export class Housekeeping {
     }
     if (uptime < this.doubtUntil) return
     try {
-      await this.store.transaction((tx) => tx.deleteExpired(now, now - DAY_MS))
+      const trafficBefore = { minute: now - MINUTES_KEPT_MS, hour: now - HOURS_KEPT_MS }
+      await this.store.transaction((tx) => tx.deleteExpired(now, now - DAY_MS, trafficBefore))
     } catch (err) {
       this.log.warn({ err }, 'housekeeping failed')
     }

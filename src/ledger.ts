@@ -10,6 +10,7 @@ import type { Store, StoreReader } from './storage/store.js'
 import { SubjectVault } from './subjects/subject-vault.js'
 import { SigningSecrets } from './tenancy/signing-secrets.js'
 import { Tenancy } from './tenancy/tenancy.js'
+import { Outbox } from './webhooks/outbox.js'
 
 export interface Ledger {
   store: Store
@@ -19,6 +20,7 @@ export interface Ledger {
   tenancy: Tenancy
   audit: AuditLog
   vault: SubjectVault
+  outbox: Outbox
   operations: Operations
   /** Under which the keyring is sealed. */
   masterKey: Buffer
@@ -34,8 +36,9 @@ export async function openLedger(config: Config, clock: Clock = systemClock): Pr
     const tenancy = new Tenancy(store, secrets, clock, config)
     const audit = new AuditLog(keys, clock)
     const vault = new SubjectVault(keys, clock)
-    const operations = new Operations({ store, audit, tenancy, secrets, vault, clock })
-    return { store, keys, secrets, tenancy, audit, vault, operations, masterKey }
+    const outbox = new Outbox(keys, vault, clock)
+    const operations = new Operations({ store, audit, tenancy, secrets, vault, outbox, clock })
+    return { store, keys, secrets, tenancy, audit, vault, outbox, operations, masterKey }
   } catch (error) {
     await store.close()
     throw error

@@ -22,6 +22,7 @@ const KINDS: Array<{ kind: SealedKind; purpose: 'wrapping' | 'secrets' | 'idempo
   { kind: 'subject', purpose: 'wrapping' },
   { kind: 'signing_secret', purpose: 'secrets' },
   { kind: 'idempotency', purpose: 'idempotency' },
+  { kind: 'webhook_delivery', purpose: 'idempotency' },
 ]
 
 /** A step that does not come after the one before. */

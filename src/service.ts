@@ -45,6 +45,7 @@ import { scripted } from './v1/sandbox-outcomes.js'
 import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
 import type { Services } from './v1/services.js'
 import { VERSION } from './version.js'
+import { WebhookSender } from './webhooks/webhook-sender.js'
 
 /** Its packages are large: they are loaded only where traces are wanted. */
 async function startTracing(
@@ -77,6 +78,9 @@ export class Service {
   private readonly keyWatch: KeyWatch
   private readonly certificates: Certificates
   private reloading: Promise<void> = Promise.resolve()
+  private readonly webhooks: WebhookSender
+  private readonly traffic: Traffic
+  private openApiText: string | null = null
   private readonly servers: Partial<Record<Environment, ApiServer>> = {}
   private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics', Listener>> = {}
   private readonly startedAt: number
@@ -97,6 +101,8 @@ export class Service {
     this.housekeeping = new Housekeeping(ledger.store, clock, log)
     this.keyWatch = new KeyWatch(ledger, config, log)
     this.certificates = new Certificates(clock, log)
+    this.webhooks = new WebhookSender({ ...ledger, clock, log, observe: metrics.countWebhookAttempt })
+    this.traffic = new Traffic(ledger.store, clock, log)
   }
 
   /** Resolves when the engine is warm and all three addresses listen; when it rejects, nothing is left running. */
@@ -210,6 +216,8 @@ export class Service {
     })
     await this.housekeeping.start()
     await this.keyWatch.start()
+    this.webhooks.start()
+    this.traffic.start()
     this.ready = true
   }
 
@@ -228,8 +236,8 @@ export class Service {
       wrongKeys: new WrongKeys(config.wrongKeyLimit, clock),
       addresses: new ClientAddresses(config.trustedProxies),
       idempotency: new Idempotency(store, vault, keys, clock),
-      traffic: new Traffic(clock),
-      openApi: JSON.stringify(buildOpenApi(DESCRIPTIONS, VERSION)),
+      traffic: this.traffic,
+      openApi: () => this.openApi(),
       version: VERSION,
       transport,
     }
@@ -257,6 +265,17 @@ export class Service {
       tracing,
       isSaturated: (share) => engine.isSaturatedFor(share),
     })
+  }
+
+  /** Made when it is first asked for: only then is it known where the APIs listen. */
+  private openApi(): string {
+    this.openApiText ??= JSON.stringify(
+      buildOpenApi(DESCRIPTIONS, VERSION, {
+        production: this.url('production'),
+        sandbox: this.url('sandbox'),
+      }),
+    )
+    return this.openApiText
   }
 
   /** Base URL of an environment with its real port, ending in /v1. */
@@ -330,8 +349,9 @@ export class Service {
       const patienceMs = this.config.deadlineMs + DRAIN_GRACE_MS
       const { production, sandbox, admin, metrics } = this.listeners
       await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])
-      await this.engine.close()
+      await Promise.all([this.engine.close(), this.webhooks.stop()])
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
+      await this.traffic.stop()
       await this.ledger.store.close()
       await this.tracing?.stop()
     })()

@@ -88,7 +88,7 @@ function apiServer(
   return new ApiServer({
     environment: 'sandbox',
     endpoints: [health(services as unknown as Services) as Endpoint<unknown>],
-    openApi: '{}',
+    openApi: () => '{}',
     clock,
     config,
     store,

@@ -10,9 +10,18 @@ export const AUDIT_EVENTS = [
   'key_reissued',
   'contract_changed',
   'user_unlocked',
+  'webhook_added',
+  'webhook_removed',
+  'webhook_redelivered',
   'database_restored',
   'working_keys_changed',
   'operator_password_reset',
+  'operator_added',
+  'operator_changed',
+  'operator_removed',
+  'tenant_suspended',
+  'tenant_resumed',
+  'tenant_deleted',
 ] as const
 
 export type AuditEventName = (typeof AUDIT_EVENTS)[number]

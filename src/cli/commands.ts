@@ -28,6 +28,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./user.js')).registerUserCommands,
   },
   {
+    usage: 'webhook',
+    description: 'where a tenant is told of what happens, and what became of it',
+    load: async () => (await import('./webhook.js')).registerWebhookCommands,
+  },
+  {
     usage: 'compare <a> <b>',
     description: 'compare the faces of two image files',
     load: async () => (await import('./compare.js')).registerCompareCommand,
@@ -73,6 +78,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     usage: 'config',
     description: 'show and check the configuration',
     load: async () => (await import('./config.js')).registerConfigCommands,
+  },
+  {
+    usage: 'operator',
+    description: 'operators with names and roles, who sign in at the dashboard',
+    load: async () => (await import('./operator.js')).registerOperatorCommands,
   },
   {
     usage: 'operator-password',

@@ -1,31 +1,22 @@
 /** `countersign tenant …`: tenants, their keys and their signing secret, straight on the database; a running service sees it at once. */
 import type { Command } from 'commander'
 import { isoTime, MINUTE_MS } from '../clock.js'
-import { adminUrl, type Config, type Environment, loadConfig, modelPackDir, parseRate } from '../config.js'
+import { adminUrl, type Environment } from '../config.js'
 import { COMMAND_LINE } from '../operations/operation.js'
-import type { Operations } from '../operations/operations.js'
-import { keyView, productionKeyState, rotationView } from '../operations/views.js'
-import type { TenantRecord } from '../storage/records.js'
+import { rotationView } from '../operations/views.js'
 import { LOGIN_LINK_MS } from '../tenancy/login-link.js'
 import { createdTenantRows, createdTenantView } from './created-tenant.js'
 import { parseDuration } from './duration.js'
 import { withLedger, withNewLedger } from './ledger.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
 import { fields, listing } from './style.js'
+import { registerTenantLifecycle } from './tenant-lifecycle.js'
+import { assertReached, operate, parseFmr, parseRateLimit } from './tenant-options.js'
+import { tenantView } from './tenant-view.js'
 
 interface KeyOptions extends OutputOptions {
   type: string
   grace: string
-}
-
-/** Does something to a tenant that is there, as the operator. */
-function operate<T>(
-  name: string,
-  work: (operations: Operations, tenant: TenantRecord, config: Config) => Promise<T>,
-): Promise<T> {
-  return withLedger(async ({ tenancy, operations }, config) =>
-    work(operations, await tenancy.find(name), config),
-  )
 }
 
 export function registerTenantCommands(tenant: Command): void {
@@ -63,27 +54,17 @@ export function registerTenantCommands(tenant: Command): void {
       action(async (options: OutputOptions) => {
         await withLedger(async ({ store }) => {
           const views = await Promise.all(
-            (await store.read.tenants()).map(async (tenant) => ({
-              tenant_id: tenant.id,
-              name: tenant.name,
-              created_at: isoTime(tenant.createdAt),
-              rate_limit_per_second: tenant.ratePerSecond,
-              fmr: tenant.fmr,
-              production_key: productionKeyState(tenant),
-              keys: (await store.read.apiKeys(tenant.id)).map((key) => ({
-                ...keyView(key),
-                hint: `…${key.hint}`,
-              })),
-            })),
+            (await store.read.tenants()).map((tenant) => tenantView(store.read, tenant)),
           )
           print(options, views, () =>
             views.length === 0
               ? 'There are no tenants yet. Create one with: countersign tenant create <name>'
               : listing(
-                  ['NAME', 'TENANT ID', 'RATE LIMIT', 'PRODUCTION KEY', 'CREATED'],
+                  ['NAME', 'TENANT ID', 'STATUS', 'RATE LIMIT', 'PRODUCTION KEY', 'CREATED'],
                   views.map((view) => [
                     view.name,
                     view.tenant_id,
+                    view.status,
                     `${view.rate_limit_per_second}/s`,
                     view.production_key,
                     view.created_at,
@@ -93,6 +74,8 @@ export function registerTenantCommands(tenant: Command): void {
         })
       }),
     )
+
+  registerTenantLifecycle(tenant)
 
   tenant
     .command('login-link <tenant>')
@@ -190,31 +173,4 @@ export function registerTenantCommands(tenant: Command): void {
 function parseType(text: string): Environment {
   if (text === 'sandbox' || text === 'production') return text
   throw new UsageError('invalid_option', `--type is "${text}"; expected sandbox or production.`)
-}
-
-function parseRateLimit(text: string): number {
-  try {
-    return parseRate(text, '--rate-limit')
-  } catch (error) {
-    throw new UsageError('invalid_option', (error as Error).message)
-  }
-}
-
-/** By the pack in place; where there is none yet, there is nothing to hold the rate against. @throws PackGradeError fmr_not_reached */
-async function assertReached(fmr: number): Promise<void> {
-  const { loadModelPack, ModelPackError } = await import('../../models/pack/model-pack.js')
-  const { assertFmrReached } = await import('../../models/pack/pack-grade.js')
-  const config = loadConfig()
-  const pack = await loadModelPack(modelPackDir(config)).catch((error) => {
-    if (error instanceof ModelPackError && error.code === 'pack_not_found') return null
-    throw error
-  })
-  if (pack) assertFmrReached(pack, fmr, '--fmr', config.acceptPack)
-}
-
-function parseFmr(text: string): number {
-  const fmr = Number(text)
-  if (!(fmr > 0 && fmr < 1))
-    throw new UsageError('invalid_option', `--fmr is "${text}"; expected a rate such as 1e-5.`)
-  return fmr
 }

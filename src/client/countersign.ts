@@ -29,6 +29,7 @@ import type {
   VerdictClaims,
   VerifyRequest,
   VerifyResult,
+  WebhookEvent,
 } from './types.js'
 import {
   type VerdictExpectations,
@@ -37,6 +38,7 @@ import {
   verifyVerdict,
 } from './verdict.js'
 import { findSigned, type VerdictTokens } from './verdict-token.js'
+import { verifyWebhook, type WebhookHeaders } from './webhook.js'
 
 export interface CountersignOptions extends Hooks {
   /** `svc-prod-…` or `svc-sbx-…`. */
@@ -224,6 +226,13 @@ export class Countersign implements VerdictVerifier {
     expected: VerdictExpectations<A> & { issuer?: string | undefined },
   ): Promise<ApprovedClaims<A>> {
     return verifyVerdict(jwt, { ...this.#trust, ...expected })
+  }
+
+  /** The event of a webhook, once its signature holds. @param body the raw body, not parsed @throws SignatureError */
+  verifyWebhook(headers: WebhookHeaders, body: Uint8Array | string): Promise<WebhookEvent> {
+    const { signingSecret, now } = this.#trust
+    const { toleranceSeconds } = this.#transport
+    return verifyWebhook(headers, body, signingSecret, { toleranceSeconds, now: now?.() })
   }
 
   /**

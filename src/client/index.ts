@@ -28,3 +28,4 @@ export {
   verifyVerdict,
 } from './verdict.js'
 export type { VerdictTokens } from './verdict-token.js'
+export { verifyWebhook, type WebhookHeaders, type WebhookOptions } from './webhook.js'

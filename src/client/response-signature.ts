@@ -38,10 +38,25 @@ export async function assertResponseSignature(
   secrets: readonly SigningSecret[],
   options: SignatureOptions = {},
 ): Promise<void> {
+  const { signature, requestId, status, method, target, body } = response
+  const headAt = (timestamp: number) => `v1:${timestamp}:${requestId}:${status}:${method}:${target}:`
+  await assertSignature(signature, headAt, body, secrets, options)
+}
+
+/**
+ * Of whatever the service signs.
+ * @param headAt what is signed before the body, for the time that the signature names @throws SignatureError
+ */
+export async function assertSignature(
+  signature: string | null,
+  headAt: (timestamp: number) => string,
+  body: Uint8Array,
+  secrets: readonly SigningSecret[],
+  options: SignatureOptions = {},
+): Promise<void> {
   const { now = Date.now() / 1000, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = options
-  const { timestamp, signatures } = parseSignature(response.signature)
-  const { requestId, status, method, target, body } = response
-  const head = new TextEncoder().encode(`v1:${timestamp}:${requestId}:${status}:${method}:${target}:`)
+  const { timestamp, signatures } = parseSignature(signature)
+  const head = new TextEncoder().encode(headAt(timestamp))
   const signed = new Uint8Array(head.length + body.length)
   signed.set(head)
   signed.set(body, head.length)
@@ -53,7 +68,7 @@ export async function assertResponseSignature(
   if (Math.abs(now - timestamp) > toleranceSeconds)
     throw new SignatureError(
       'signature_expired',
-      `The response was signed ${Math.round(now - timestamp)} s ago; ${toleranceSeconds} s are allowed. Is the clock right?`,
+      `It was signed ${Math.round(now - timestamp)} s ago; ${toleranceSeconds} s are allowed. Is the clock right?`,
     )
 }
 
@@ -76,7 +91,7 @@ async function isSigned(
 
 /** `t=<unix seconds>,kid=<id>,v1=<hex>`, with a second kid,v1 pair in an overlap. @throws SignatureError */
 function parseSignature(header: string | null): Stamp {
-  if (!header) throw new SignatureError('signature_missing', 'The response has no X-Svc-Signature.')
+  if (!header) throw new SignatureError('signature_missing', 'There is no X-Svc-Signature.')
   const match = /^t=(\d{1,12})((?:,kid=[^,=]{1,255},v1=[0-9a-f]{64})+)$/.exec(header)
   const signatures = [...(match?.[2]?.matchAll(/kid=([^,]+),v1=([0-9a-f]{64})/g) ?? [])].map(
     ([, kid, hex]) => ({ kid: kid!, mac: fromHex(hex!) }),

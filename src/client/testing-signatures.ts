@@ -29,19 +29,33 @@ export async function signResponse(
   const { method, target, requestId, nowMs, secrets } = answered
   const text = JSON.stringify(body)
   const timestamp = Math.floor(nowMs / 1000)
-  const signed = `v1:${timestamp}:${requestId}:${status}:${method}:${target}:${text}`
-  const signatures = await Promise.all(
-    secrets.map(async ({ id, secret }) => `,kid=${id},v1=${await hmac(secret, signed)}`),
-  )
+  const signatures = await sign(`v1:${timestamp}:${requestId}:${status}:${method}:${target}:${text}`, secrets)
   return new Response(text, {
     status,
     headers: {
       'Content-Type': 'application/json; charset=utf-8',
       'X-Request-Id': requestId,
-      ...(signatures.length === 0 ? {} : { 'X-Svc-Signature': `t=${timestamp}${signatures.join('')}` }),
+      ...(secrets.length === 0 ? {} : { 'X-Svc-Signature': `t=${timestamp}${signatures}` }),
       ...headers,
     },
   })
+}
+
+/** The headers of a webhook: its id and its signature. */
+export async function webhookHeaders(
+  eventId: string,
+  body: string,
+  secrets: readonly SigningSecret[],
+  nowMs: number,
+): Promise<Record<string, string>> {
+  const timestamp = Math.floor(nowMs / 1000)
+  const signatures = await sign(`webhook:v1:${timestamp}:${eventId}:${body}`, secrets)
+  return { 'x-svc-webhook-id': eventId, 'x-svc-signature': `t=${timestamp}${signatures}` }
+}
+
+async function sign(text: string, secrets: readonly SigningSecret[]): Promise<string> {
+  const signatures = secrets.map(async ({ id, secret }) => `,kid=${id},v1=${await hmac(secret, text)}`)
+  return (await Promise.all(signatures)).join('')
 }
 
 export interface FakeVerdict {

@@ -21,8 +21,15 @@ import {
   refuseBusy,
   refuseRequest,
 } from './testing-requests.js'
-import { type FakeAnswer, type FakeVerdict, fakeId, signResponse, signVerdict } from './testing-signatures.js'
-import type { ActionLike, AuditEntry, Environment, RejectionReason } from './types.js'
+import {
+  type FakeAnswer,
+  type FakeVerdict,
+  fakeId,
+  signResponse,
+  signVerdict,
+  webhookHeaders,
+} from './testing-signatures.js'
+import type { ActionLike, AuditEntry, Environment, RejectionReason, WebhookEvent } from './types.js'
 
 export { TestClock } from './testing-clock.js'
 export { FAKE_OUTCOMES } from './testing-outcomes.js'
@@ -111,6 +118,17 @@ export class FakeCountersign {
         secret,
       },
     )
+  }
+
+  /** A webhook as the service would send it: what the application's route is given. */
+  async webhook<T extends WebhookEvent['type']>(
+    type: T,
+    data: Extract<WebhookEvent, { type: T }>['data'],
+  ): Promise<{ event: WebhookEvent; headers: Record<string, string>; body: string }> {
+    const facts = { created_at: this.time(), environment: this.environment, tenant_id: this.tenantId }
+    const event = { id: fakeId('evt'), type, ...facts, data } as WebhookEvent
+    const body = JSON.stringify(event)
+    return { event, body, headers: await webhookHeaders(event.id, body, this.secrets, this.clock.now()) }
   }
 
   /** In place of the global one. */

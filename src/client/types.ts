@@ -329,3 +329,34 @@ export interface RejectedClaims<A extends ActionLike = Action> extends ClaimFact
 
 /** The claims of a verdict JWT; `verdict` tells the two apart. Times are unix seconds. */
 export type VerdictClaims<A extends ActionLike = Action> = ApprovedClaims<A> | RejectedClaims<A>
+
+interface WebhookFacts {
+  /** The same at every try and every redelivery: by it repeats are told. */
+  id: string
+  created_at: string
+  environment: Environment
+  tenant_id: string
+}
+
+/** What a webhook tells; `type` tells the events apart, and there may be more of them one day. */
+export type WebhookEvent = WebhookFacts &
+  (
+    | {
+        type: 'user.enrolled'
+        data: {
+          user_id: string
+          reference_id: string
+          model: string
+          views: number
+          /** An enrolment took the place of another one. */
+          replaced?: boolean
+          /** How many photos joined the reference. */
+          added?: number
+        }
+      }
+    | { type: 'user.locked_out'; data: { user_id: string; rejections: number; until: string } }
+    | { type: 'user.disabled'; data: { user_id: string; rejections: number } }
+    | { type: 'user.unlocked'; data: { user_id: string } }
+    | { type: 'user.erased'; data: DeleteResult }
+    | { type: 'webhook.test'; data: Record<string, never> }
+  )

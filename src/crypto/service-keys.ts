@@ -11,7 +11,7 @@ export interface ServiceKeys {
   wrapping: SealingKey
   /** Seals signing secrets. */
   secrets: SealingKey
-  /** Seals kept responses that belong to no enrolled user. */
+  /** Seals kept responses and what webhooks have to tell, where they belong to no enrolled user. */
   idempotency: SealingKey
   /** HMAC keys of the audit chain, oldest first; the last one links and seals, the others check what they linked. */
   audit: Buffer[]

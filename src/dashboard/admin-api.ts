@@ -6,7 +6,7 @@ import { requestId as newRequestId } from '../crypto/identifiers.js'
 import { isConfidential } from '../server/confidential.js'
 import { type InputParser, inputParser } from '../server/json-body.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
-import { TenancyError } from '../tenancy/tenancy.js'
+import { assertLive, TenancyError } from '../tenancy/tenancy.js'
 import * as bodies from './bodies.js'
 import type { SessionView, SignedOut } from './contract.js'
 import { DashboardError, refusal } from './dashboard-error.js'
@@ -95,6 +95,8 @@ export class AdminApi {
     const isOwn = tenantId !== undefined && tenantId === session.tenantId
     if (session.tenantId !== null && (!isOwn || route?.operatorOnly))
       throw new DashboardError('not_permitted')
+    if (session.operator?.role === 'viewer' && !SAFE.has(request.method))
+      throw new DashboardError('not_permitted', 'Your role is to look: an admin may change things.')
     if (!route) throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
     if (route.givesSecret && !isConfidential(request, this.services.config))
       throw new ApiError('insecure_channel', {
@@ -105,7 +107,7 @@ export class AdminApi {
     const body = await request.body(deadlineMs, limitBytes, session.tenantId ?? OPERATOR)
     const call: OperatorCall<never> = {
       services: this.services,
-      actor: { name: session.tenantId === null ? 'dashboard:operator' : 'dashboard:tenant', requestId },
+      actor: { name: `dashboard:${session.operator?.name ?? 'tenant'}`, requestId },
       // As the route's own schema has it, which the compiled parser has checked.
       input: route.parse(body, request.headers['content-type'], '') as never,
       query: new URLSearchParams(request.query),
@@ -115,6 +117,7 @@ export class AdminApi {
     if (ofOperator) return ofOperator.run(call)
     const tenant = await this.services.ledger.store.read.tenantById(tenantId!)
     if (!tenant) throw new TenancyError('tenant_not_found', 'There is no such tenant.')
+    if (!SAFE.has(request.method)) assertLive(tenant)
     return ofTenant!.run({ ...call, tenant })
   }
 
@@ -136,6 +139,7 @@ function compile<Call>(table: Record<string, AnyRoute<Call>>): Map<string, Compi
 function sessionView(session: Session): SessionView {
   return {
     role: session.tenantId === null ? 'operator' : 'tenant',
+    operator: session.operator && { name: session.operator.name, role: session.operator.role },
     tenant_id: session.tenantId,
     csrf_token: csrfToken(session),
     expires_at: new Date(session.expiresAt).toISOString(),

@@ -10,7 +10,7 @@ export interface AdminServerParts {
   api: (request: IncomingRequest) => Promise<Reply>
   /** Null where they have a listener of their own. */
   metrics: Metrics | null
-  openApi: string
+  openApi: () => string
   hosts: HostGuard
   /** False before the engine is warm and while the process drains. */
   isReady: () => boolean
@@ -29,7 +29,7 @@ export function adminHandler({ api, metrics, openApi, hosts, isReady }: AdminSer
           ? reply(200, 'application/json', JSON.stringify({ status: 'ready' }))
           : reply(503, 'application/json', JSON.stringify({ status: 'not_ready' })),
     ],
-    ['/v1/openapi.json', async () => reply(200, 'application/json; charset=utf-8', openApi)],
+    ['/v1/openapi.json', async () => reply(200, 'application/json; charset=utf-8', openApi())],
   ])
   for (const [path, file] of staticFiles()) pages.set(path, async () => file)
   const page = pagesHandler(pages, hosts)

@@ -6,7 +6,8 @@ import type { AuditEntry } from './contract.js'
 import { reply } from './replies.js'
 import type { TenantTable } from './route.js'
 
-const PAGE = 50
+/** What is looked through at once, on a phone too. */
+const PAGE = 20
 const COLUMNS = ['sequence', 'at', 'event', 'actor', 'subject', 'status', 'code', 'request_id']
 const FORMATS = {
   csv: { type: 'text/csv; charset=utf-8', head: [[...COLUMNS, 'facts'].join(',')], line: csvLine },

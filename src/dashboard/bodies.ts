@@ -11,7 +11,10 @@ const fmr = Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })
 
 export const credentials = Type.Union([
   Type.Object({ login_token: Type.String({ maxLength: 64 }) }, closed),
-  Type.Object({ password: Type.String({ maxLength: 1024 }) }, closed),
+  Type.Object(
+    { name: Type.Optional(Type.String({ maxLength: 128 })), password: Type.String({ maxLength: 1024 }) },
+    closed,
+  ),
 ])
 
 export const newTenant = Type.Object(

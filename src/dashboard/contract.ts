@@ -55,6 +55,8 @@ export interface TriedCallQuery {
 
 export interface SessionView {
   role: 'operator' | 'tenant'
+  /** Null for a tenant. */
+  operator: { name: string; role: 'admin' | 'viewer' } | null
   tenant_id: string | null
   csrf_token: string
   expires_at: string
@@ -72,6 +74,7 @@ export interface TenantView {
   burst: number
   fmr: number | null
   production_key: 'not issued' | 'issued, not revealed yet' | 'revealed'
+  status: 'active' | 'suspended' | 'deleted'
 }
 
 export interface TenantList {
@@ -133,7 +136,7 @@ export interface ErasureView {
   erased: { references: number; captures: number; idempotency_records: number }
 }
 
-export const TRAFFIC_WINDOWS = ['quarter', 'hour', 'day'] as const
+export const TRAFFIC_WINDOWS = ['quarter', 'hour', 'day', 'week'] as const
 export type TrafficWindow = (typeof TRAFFIC_WINDOWS)[number]
 
 export interface TrafficQuery {
@@ -148,6 +151,8 @@ export interface TrafficView {
   step_ms: number
   span_ms: number
   score_bins: number
+  /** Of the whole window, by stage; `total` is the whole request. */
+  latencies: Record<string, Percentiles>
   /** Oldest first; steps without a request are left out. */
   slots: TrafficSlot[]
 }
@@ -216,6 +221,8 @@ export interface AuditEntry {
   /** Pseudonym of a user. */
   subject?: string
   verdict?: string
+  /** Of a rejection. */
+  reason?: string | null
   score?: number
   /** Chain value, in hex. */
   hash: string

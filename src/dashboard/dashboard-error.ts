@@ -38,6 +38,9 @@ const TENANCY_STATUS: Record<TenancyError['code'], number> = {
   production_key_not_issued: 409,
   production_key_already_revealed: 409,
   no_active_key: 409,
+  tenant_suspended: 409,
+  tenant_not_suspended: 409,
+  tenant_deleted: 409,
 }
 const CATEGORIES: Record<number, ErrorCategory> = {
   400: 'invalid_request',

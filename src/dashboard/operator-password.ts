@@ -1,20 +1,19 @@
 /** The operator's password: configured, or kept in a file that the first start makes; as itself or as an scrypt hash. */
-import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { promisify } from 'node:util'
 import { type Config, ConfigError } from '../config.js'
+import {
+  generatePassword,
+  HASH_PREFIX,
+  hashPassword,
+  isPasswordHash,
+  matchesHash,
+  slowHash,
+} from '../crypto/password-hash.js'
 import { createDurably, makeFolder, replaceDurably } from '../durable-file.js'
 
-const derive = promisify<string, Buffer | string, number, { N: number; r: number; p: number }, Buffer>(scrypt)
-/** OWASP's second choice of equal strength, which stays inside Node's default limit of 32 MiB. */
-const COST = { N: 16_384, r: 8, p: 5 }
-const HASH_BYTES = 32
-const SALT_BYTES = 16
-const GENERATED_BYTES = 15
 const FINGERPRINT_SALT = 'countersign operator session'
-const HASH_PREFIX = 'scrypt$'
-const HASH = /^scrypt\$([\w-]{22})\$([\w-]{43})$/
 
 /** What signs the operator in, from wherever it is kept. */
 interface StoredPassword {
@@ -125,18 +124,6 @@ function readText(file: string): string | null {
   }
 }
 
-/** 120 random bits. */
-export function generatePassword(): string {
-  return randomBytes(GENERATED_BYTES).toString('base64url')
-}
-
-/** `scrypt$<salt>$<hash>`, both in base64url. */
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(SALT_BYTES)
-  const hash = await derive(password, salt, HASH_BYTES, COST)
-  return `scrypt$${salt.toString('base64url')}$${hash.toString('base64url')}`
-}
-
 /** @throws ConfigError */
 async function readPassword(stored: string, origin: string): Promise<StoredPassword> {
   if (stored === '')
@@ -144,24 +131,21 @@ async function readPassword(stored: string, origin: string): Promise<StoredPassw
       `${origin} is empty; make a password with: countersign operator-password --generate`,
     )
   // A hash that was cut off is no password: nobody would know that it had become one.
-  const text = stored.startsWith(HASH_PREFIX) ? stored : await hashPassword(stored)
-  const match = HASH.exec(text)
-  if (!match)
+  const hash = stored.startsWith(HASH_PREFIX) ? stored : await hashPassword(stored)
+  if (!isPasswordHash(hash))
     throw new ConfigError(
       `${origin} holds a password hash that is not whole; make one with: countersign operator-password`,
     )
-  const salt = Buffer.from(match[1]!, 'base64url')
-  const expected = Buffer.from(match[2]!, 'base64url')
   return {
-    matches: async (password) => timingSafeEqual(await derive(password, salt, HASH_BYTES, COST), expected),
+    matches: (password) => matchesHash(password, hash),
     fingerprint: await fingerprint(stored),
   }
 }
 
 /** Of a password itself as slow as its hash, but with a salt that is the same at every start. */
 async function fingerprint(stored: string): Promise<string> {
-  if (HASH.test(stored)) return createHash('sha256').update(stored).digest('base64url')
-  return (await derive(stored, FINGERPRINT_SALT, HASH_BYTES, COST)).toString('base64url')
+  if (isPasswordHash(stored)) return createHash('sha256').update(stored).digest('base64url')
+  return (await slowHash(stored, FINGERPRINT_SALT)).toString('base64url')
 }
 
 function explain(error: unknown, file: string): ConfigError {

@@ -1,10 +1,12 @@
-/** Who is signed in: server-side sessions behind a cookie, made from a login link or the operator's password. */
+/** Who is signed in: server-side sessions behind a cookie, made from a login link, the operator's password, or a named operator's. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { ApiError, retryAfter } from '../api-error.js'
 import { type Clock, HOUR_MS, SECOND_MS } from '../clock.js'
 import { randomBase62 } from '../crypto/identifiers.js'
+import { matchesHash } from '../crypto/password-hash.js'
 import type { IncomingRequest } from '../server/listener.js'
 import { networkOf } from '../server/wrong-keys.js'
+import type { OperatorRole } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import { hashToken } from '../tenancy/login-link.js'
 import { RateLimiter } from '../tenancy/rate-limiter.js'
@@ -17,15 +19,29 @@ const COOKIE = 'countersign_session'
 /** Per network: ten tries at once, then one in ten seconds. A login link cannot be guessed; a password might. */
 const SIGN_IN_RATE = { ratePerSecond: 0.1, burst: 10 }
 
+/** Whoever has the operator's password: the one who was there before anybody had a name. */
+const UNNAMED = { id: null, name: 'operator', role: 'admin' } as const
+
+/** Who is signed in, where it is no tenant. */
+export interface SessionOperator {
+  /** Null for whoever has the operator's password. */
+  id: string | null
+  name: string
+  role: OperatorRole
+}
+
 export interface Session {
-  /** Null for the operator. */
+  /** Null for an operator. */
   tenantId: string | null
+  /** Null for a tenant. */
+  operator: SessionOperator | null
   /** The cookie's token. */
   token: string
   expiresAt: number
 }
 
 export type Credentials = InputOf<SessionRoutes['POST /session']>
+type PasswordCredentials = Extract<Credentials, { password: string }>
 
 export class Sessions {
   private readonly attempts: RateLimiter
@@ -48,13 +64,12 @@ export class Sessions {
         message: 'Too many sign-ins from this address.',
         headers: retryAfter(attempt.retryAfterSeconds),
       })
-    if ('password' in credentials && !(await this.operatorPassword.matches(credentials.password)))
-      throw new DashboardError('sign_in_failed', 'The operator password is wrong.')
+    const operator = 'password' in credentials ? await this.operatorOf(credentials) : null
     const now = this.clock.now()
     const token = randomBase62()
     const expiresAt = now + SESSION_MS
     // Not within the transaction, which may await nothing but the store.
-    const operatorHash = await this.operatorHash(token)
+    const unnamedHash = await this.unnamedHash(token)
     return this.store.transaction(async (tx) => {
       let tenantId: string | null = null
       if ('login_token' in credentials) {
@@ -67,10 +82,9 @@ export class Sessions {
           )
         tenantId = link.tenantId
       }
-      const session = { tenantId, token, expiresAt }
-      const hash = tenantId === null ? operatorHash : hashToken(token)
-      await tx.insertDashboardSession({ hash, tenantId, expiresAt })
-      return session
+      const hash = operator?.id === null ? unnamedHash : hashToken(token)
+      await tx.insertDashboardSession({ hash, tenantId, operatorId: operator?.id ?? null, expiresAt })
+      return { tenantId, operator, token, expiresAt }
     })
   }
 
@@ -80,22 +94,40 @@ export class Sessions {
     if (token === null) throw new DashboardError('not_signed_in')
     const { read } = this.store
     const now = this.clock.now()
-    const ofTenant = await read.dashboardSession(hashToken(token), now)
-    const found = ofTenant?.tenantId
-      ? ofTenant
-      : await read.dashboardSession(await this.operatorHash(token), now)
-    if (!found) throw new DashboardError('not_signed_in')
-    return { tenantId: found.tenantId, token, expiresAt: found.expiresAt }
+    const named = await read.dashboardSession(hashToken(token), now)
+    if (named?.tenantId)
+      return { tenantId: named.tenantId, operator: null, token, expiresAt: named.expiresAt }
+    if (named?.operatorId) {
+      // Asked each time: another role, or none any more, holds at once.
+      const operator = await read.operatorById(named.operatorId)
+      if (!operator) throw new DashboardError('not_signed_in')
+      return { tenantId: null, operator, token, expiresAt: named.expiresAt }
+    }
+    const unnamed = await read.dashboardSession(await this.unnamedHash(token), now)
+    if (!unnamed) throw new DashboardError('not_signed_in')
+    return { tenantId: null, operator: UNNAMED, token, expiresAt: unnamed.expiresAt }
   }
 
   async signOut(session: Session): Promise<void> {
-    const { tenantId, token } = session
-    const hash = tenantId === null ? await this.operatorHash(token) : hashToken(token)
+    const { operator, token } = session
+    const hash = operator?.id === null ? await this.unnamedHash(token) : hashToken(token)
     await this.store.transaction((tx) => tx.deleteDashboardSession(hash))
   }
 
-  /** What the operator's session is stored under, bound to the password: with another one, nobody finds it any more. */
-  private async operatorHash(token: string): Promise<Buffer> {
+  /** @throws DashboardError sign_in_failed */
+  private async operatorOf({ name, password }: PasswordCredentials): Promise<SessionOperator> {
+    if (name === undefined || name === UNNAMED.name) {
+      if (await this.operatorPassword.matches(password)) return UNNAMED
+    } else {
+      const operator = await this.store.read.operatorByName(name)
+      if ((await matchesHash(password, operator?.passwordHash ?? null)) && operator) return operator
+    }
+    // One answer for an unknown name and a wrong password.
+    throw new DashboardError('sign_in_failed', 'The name or the password is wrong.')
+  }
+
+  /** What a session by the operator's password is stored under, bound to it: with another one, nobody finds it any more. */
+  private async unnamedHash(token: string): Promise<Buffer> {
     return hashToken(`${token}.${await this.operatorPassword.fingerprint()}`)
   }
 

@@ -1,12 +1,18 @@
 /** A tenant's own matters: keys, signing secret, traffic, erasure. */
 import { isoTime, SECOND_MS } from '../clock.js'
-import { erasureView, keyView, optionalTime, productionKeyState, rotationView } from '../operations/views.js'
+import {
+  erasureView,
+  keyView,
+  optionalTime,
+  productionKeyState,
+  rotationView,
+  tenantStatus,
+} from '../operations/views.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import * as bodies from './bodies.js'
 import { type KeyView, type TenantView, TRAFFIC_WINDOWS } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
 import type { TenantTable } from './route.js'
-import { SCORE_BINS, WINDOWS } from './traffic.js'
 
 export const TENANT_ROUTES = {
   'GET /': {
@@ -36,14 +42,7 @@ export const TENANT_ROUTES = {
   'GET /traffic': {
     async answer({ services, tenant, query }) {
       const window = TRAFFIC_WINDOWS.find((name) => name === query.get('window')) ?? 'hour'
-      return {
-        window,
-        now: services.clock.now(),
-        step_ms: WINDOWS[window].stepMs,
-        span_ms: WINDOWS[window].spanMs,
-        score_bins: SCORE_BINS,
-        slots: services.traffic.slots(tenant.id, window),
-      }
+      return services.traffic.view(tenant.id, window)
     },
   },
 
@@ -100,6 +99,7 @@ export function tenantView(tenant: TenantRecord): TenantView {
     burst: tenant.burst,
     fmr: tenant.fmr,
     production_key: productionKeyState(tenant),
+    status: tenantStatus(tenant),
   }
 }
 

@@ -1,123 +1,148 @@
-/** What happened lately, per tenant, in memory: the last quarter of an hour, hour and day, each in about a hundred steps. */
-import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
+/**
+ * What happened lately, per tenant. The last quarter of an hour stands in memory by steps of 10 s; minutes and hours stand in the database,
+ * where a restart leaves them, for as long as a window shows them (housekeeping deletes them).
+ */
+import type { Logger } from 'pino'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.js'
 import type { Observation } from '../server/observation.js'
-import { STAGES } from '../v1/stages.js'
-import { type Percentiles, TRAFFIC_WINDOWS, type TrafficSlot, type TrafficWindow } from './contract.js'
+import type { TrafficResolution } from '../storage/records.js'
+import type { Store } from '../storage/store.js'
+import type { TrafficView, TrafficWindow } from './contract.js'
+import {
+  addTraffic,
+  countRequest,
+  noTraffic,
+  percentilesByStage,
+  SCORE_BINS,
+  type TrafficCounts,
+} from './traffic-counts.js'
 
-export const WINDOWS = {
-  quarter: { stepMs: 10 * SECOND_MS, spanMs: 15 * MINUTE_MS },
-  hour: { stepMs: MINUTE_MS, spanMs: HOUR_MS },
-  day: { stepMs: 15 * MINUTE_MS, spanMs: DAY_MS },
-} as const satisfies Record<TrafficWindow, { stepMs: number; spanMs: number }>
+const WINDOWS = {
+  quarter: { stepMs: 10 * SECOND_MS, spanMs: 15 * MINUTE_MS, stored: 'minute' },
+  hour: { stepMs: MINUTE_MS, spanMs: HOUR_MS, stored: 'minute' },
+  day: { stepMs: HOUR_MS, spanMs: DAY_MS, stored: 'hour' },
+  week: { stepMs: 3 * HOUR_MS, spanMs: 7 * DAY_MS, stored: 'hour' },
+} as const satisfies Record<TrafficWindow, { stepMs: number; spanMs: number; stored: TrafficResolution }>
+const STORED_MS: Record<TrafficResolution, number> = { minute: MINUTE_MS, hour: HOUR_MS }
+/** While the database cannot be written. */
+const MOST_UNSAVED = 60
 
-/** Scores lie in -1..1 (cosine) or below 1 (Euclidean); what is under 0 counts as 0. */
-export const SCORE_BINS = 50
-const MICROSECONDS = 1000
-const HIGHEST_MICROSECONDS = 60 * SECOND_MS * MICROSECONDS
-const PERCENTILES = [50, 95, 99] as const
+/** By the start of the stretch. */
+type Stretches = Map<number, TrafficCounts>
 
 export class Traffic {
-  private readonly tenants = new Map<string, Record<TrafficWindow, Ring>>()
+  /** By tenant, in steps of the shortest window. */
+  private readonly recent = new Map<string, Stretches>()
+  /** By tenant, in minutes: not in the database yet. */
+  private readonly unsaved = new Map<string, Stretches>()
+  private readonly startedAt: number
+  private timer: NodeJS.Timeout | null = null
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly store: Pick<Store, 'read' | 'transaction'>,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {
+    this.startedAt = startOf(clock.now(), MINUTE_MS)
+  }
+
+  start(): void {
+    this.timer = setInterval(() => void this.save(), MINUTE_MS).unref()
+  }
+
+  /** Before the store is closed. */
+  async stop(): Promise<void> {
+    if (this.timer) clearInterval(this.timer)
+    await this.save()
+  }
 
   readonly observe = (request: Observation): void => {
     if (request.tenantId === undefined) return
-    let rings = this.tenants.get(request.tenantId)
-    if (!rings) {
-      rings = { quarter: new Ring('quarter'), hour: new Ring('hour'), day: new Ring('day') }
-      this.tenants.set(request.tenantId, rings)
-    }
     const now = this.clock.now()
-    for (const window of TRAFFIC_WINDOWS) rings[window].add(request, now)
+    const { stepMs, spanMs } = WINDOWS.quarter
+    const recent = stretchesOf(this.recent, request.tenantId)
+    for (const at of recent.keys()) if (at <= now - spanMs || at > now) recent.delete(at)
+    countRequest(stretchAt(recent, startOf(now, stepMs)), request)
+    countRequest(stretchAt(stretchesOf(this.unsaved, request.tenantId), startOf(now, MINUTE_MS)), request)
   }
 
-  /** Oldest first; steps without a request are left out. */
-  slots(tenantId: string, window: TrafficWindow): TrafficSlot[] {
-    return this.tenants.get(tenantId)?.[window].slots(this.clock.now()) ?? []
+  async view(tenantId: string, window: TrafficWindow): Promise<TrafficView> {
+    const { stepMs, spanMs } = WINDOWS[window]
+    const now = this.clock.now()
+    const steps: Stretches = new Map()
+    for (const [at, counts] of await this.stretches(tenantId, window, now))
+      if (at > now - spanMs && at <= now) addTraffic(stretchAt(steps, startOf(at, stepMs)), counts)
+    const inOrder = [...steps].sort(([a], [b]) => a - b)
+    return {
+      window,
+      now,
+      step_ms: stepMs,
+      span_ms: spanMs,
+      score_bins: SCORE_BINS,
+      latencies: percentilesByStage(
+        inOrder.reduce((sum, [, counts]) => addTraffic(sum, counts), noTraffic()),
+      ),
+      slots: inOrder.map(([at, counts]) => ({ ...counts, at, latencies: percentilesByStage(counts) })),
+    }
+  }
+
+  /** Never rejects: what cannot be written is tried again a minute later. */
+  async save(): Promise<void> {
+    for (const [tenantId, minutes] of [...this.unsaved]) {
+      this.unsaved.delete(tenantId)
+      try {
+        await this.store.transaction(async (tx) => {
+          for (const [at, counts] of minutes)
+            for (const resolution of ['minute', 'hour'] as const) {
+              const start = startOf(at, STORED_MS[resolution])
+              const present = await tx.trafficAt(tenantId, resolution, start)
+              const sum = addTraffic(present ? parse(present.counts) : noTraffic(), counts)
+              await tx.putTraffic({ tenantId, resolution, at: start, counts: JSON.stringify(sum) })
+            }
+        })
+      } catch (err) {
+        this.log.warn({ err }, 'the traffic of the last minutes could not be saved')
+        const unsaved = stretchesOf(this.unsaved, tenantId)
+        for (const [at, counts] of minutes) addTraffic(stretchAt(unsaved, at), counts)
+        for (const at of [...unsaved.keys()].sort((a, b) => a - b).slice(0, -MOST_UNSAVED)) unsaved.delete(at)
+      }
+    }
+  }
+
+  /** Everything that is known of the window, in any steps, none of it twice. */
+  private async stretches(
+    tenantId: string,
+    window: TrafficWindow,
+    now: number,
+  ): Promise<Array<[number, TrafficCounts]>> {
+    const { spanMs, stored } = WINDOWS[window]
+    const unsaved = [...(this.unsaved.get(tenantId) ?? [])]
+    const recent = window === 'quarter' ? [...(this.recent.get(tenantId) ?? [])] : []
+    const rows = await this.store.read.traffic(tenantId, stored, now - spanMs)
+    const saved = rows.map(({ at, counts }) => [at, parse(counts)] as [number, TrafficCounts])
+    if (window !== 'quarter') return [...saved, ...unsaved]
+    // From its first whole minute on this process has seen all; before that, one that ended may have seen a part.
+    const whole = this.startedAt + MINUTE_MS
+    return [...saved, ...unsaved].filter(([at]) => at < whole).concat(recent.filter(([at]) => at >= whole))
   }
 }
 
-class Ring {
-  private closed: TrafficSlot[] = []
-  private open: TrafficSlot | null = null
-  /** Of the open step only: a closed one keeps three numbers a stage instead of a histogram of 20 KB. */
-  private readonly histograms = new Map<string, RecordableHistogram>()
+function parse(counts: string): TrafficCounts {
+  return JSON.parse(counts) as TrafficCounts
+}
 
-  constructor(private readonly window: TrafficWindow) {}
+function startOf(at: number, stepMs: number): number {
+  return Math.floor(at / stepMs) * stepMs
+}
 
-  add(request: Observation, now: number): void {
-    const slot = this.slotAt(now)
-    slot[request.environment]++
-    if (request.status >= 400) slot.errors++
-    if (request.status === 429) slot.limited++
-    const { verdict, score } = request
-    if (verdict === 'approved') slot.approved++
-    if (verdict === 'rejected') slot.rejected++
-    if (typeof score === 'number' && request.environment === 'production') {
-      const bin = Math.floor(Math.min(Math.max(score, 0), 1) * SCORE_BINS)
-      slot.scores[Math.min(bin, SCORE_BINS - 1)]!++
-    }
-    // Any caller may name any secret: only what looks like one becomes a key.
-    const named = request.signingKeyId ?? 'unnamed'
-    if (/^(?:unnamed|sec_[0-9a-f]{32})$/.test(named) && Object.keys(slot.signingKeys).length < 8)
-      slot.signingKeys[named] = (slot.signingKeys[named] ?? 0) + 1
-    this.record('total', request.durationMs)
-    for (const stage of STAGES) {
-      const durationMs = request.timings[stage]
-      if (durationMs !== undefined) this.record(stage, durationMs)
-    }
-  }
+function stretchesOf(tenants: Map<string, Stretches>, tenantId: string): Stretches {
+  const stretches = tenants.get(tenantId) ?? new Map<number, TrafficCounts>()
+  tenants.set(tenantId, stretches)
+  return stretches
+}
 
-  slots(now: number): TrafficSlot[] {
-    const oldest = now - WINDOWS[this.window].spanMs
-    const open = this.open ? [{ ...this.open, latencies: this.percentiles() }] : []
-    return [...this.closed, ...open].filter(({ at }) => at > oldest)
-  }
-
-  private slotAt(now: number): TrafficSlot {
-    const { stepMs, spanMs } = WINDOWS[this.window]
-    const at = Math.floor(now / stepMs) * stepMs
-    if (this.open?.at === at) return this.open
-    if (this.open) {
-      this.closed.push({ ...this.open, latencies: this.percentiles() })
-      // A clock that was set back comes by the same steps again: those ahead of it are dropped.
-      this.closed = this.closed.filter((slot) => slot.at > now - spanMs && slot.at < at)
-      for (const histogram of this.histograms.values()) histogram.reset()
-    }
-    this.open = {
-      at,
-      production: 0,
-      sandbox: 0,
-      errors: 0,
-      limited: 0,
-      approved: 0,
-      rejected: 0,
-      latencies: {},
-      scores: new Array<number>(SCORE_BINS).fill(0),
-      signingKeys: {},
-    }
-    return this.open
-  }
-
-  private record(stage: string, durationMs: number): void {
-    let histogram = this.histograms.get(stage)
-    if (!histogram) {
-      histogram = createHistogram({ lowest: 1, highest: HIGHEST_MICROSECONDS, figures: 2 })
-      this.histograms.set(stage, histogram)
-    }
-    const microseconds = Math.round(durationMs * MICROSECONDS)
-    histogram.record(Math.min(Math.max(microseconds, 1), HIGHEST_MICROSECONDS))
-  }
-
-  private percentiles(): Record<string, Percentiles> {
-    const used = [...this.histograms].filter(([, histogram]) => histogram.count > 0)
-    return Object.fromEntries(
-      used.map(([stage, histogram]) => [
-        stage,
-        PERCENTILES.map((percentile) => histogram.percentile(percentile) / MICROSECONDS) as Percentiles,
-      ]),
-    )
-  }
+function stretchAt(stretches: Stretches, at: number): TrafficCounts {
+  const counts = stretches.get(at) ?? noTraffic()
+  stretches.set(at, counts)
+  return counts
 }

@@ -5,11 +5,14 @@ import type { Store } from '../storage/store.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
 import type { SigningSecrets } from '../tenancy/signing-secrets.js'
 import type { Tenancy } from '../tenancy/tenancy.js'
+import type { Outbox } from '../webhooks/outbox.js'
 import { KeyOperations } from './key-operations.js'
 import { AuditedTransactions } from './operation.js'
 import { OperatorOperations } from './operator-operations.js'
+import { TenantLifecycle } from './tenant-lifecycle.js'
 import { TenantOperations } from './tenant-operations.js'
 import { UserOperations } from './user-operations.js'
+import { WebhookOperations } from './webhook-operations.js'
 
 export interface OperationParts {
   store: Store
@@ -17,20 +20,25 @@ export interface OperationParts {
   tenancy: Tenancy
   secrets: SigningSecrets
   vault: SubjectVault
+  outbox: Outbox
   clock: Clock
 }
 
 export class Operations {
   readonly tenants: TenantOperations
+  readonly lifecycle: TenantLifecycle
   readonly keys: KeyOperations
   readonly users: UserOperations
   readonly operators: OperatorOperations
+  readonly webhooks: WebhookOperations
 
-  constructor({ store, audit, tenancy, secrets, vault, clock }: OperationParts) {
+  constructor({ store, audit, tenancy, secrets, vault, outbox, clock }: OperationParts) {
     const audited = new AuditedTransactions(store, audit)
     this.tenants = new TenantOperations(audited, store, tenancy, clock)
+    this.lifecycle = new TenantLifecycle(audited, store, clock)
     this.keys = new KeyOperations(audited, tenancy, secrets)
-    this.users = new UserOperations(audited, store, vault, clock)
-    this.operators = new OperatorOperations(audited)
+    this.users = new UserOperations(audited, store, vault, outbox, clock)
+    this.operators = new OperatorOperations(audited, store, clock)
+    this.webhooks = new WebhookOperations(audited, store, outbox, clock)
   }
 }

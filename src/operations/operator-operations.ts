@@ -1,14 +1,103 @@
-/** Who operates the installation: what is done to that concerns every tenant, and stands in every log. */
+/** Who operates the installation. What is done to them concerns every tenant, and stands in every log. */
+import type { Clock } from '../clock.js'
+import { prefixedId } from '../crypto/identifiers.js'
+import { generatePassword, hashPassword } from '../crypto/password-hash.js'
+import { CodedError } from '../errors.js'
+import type { OperatorRecord, OperatorRole } from '../storage/records.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
 import type { Actor, AuditedTransactions } from './operation.js'
 
-export class OperatorOperations {
-  constructor(private readonly audited: AuditedTransactions) {}
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$/
+/** How the audit log calls others. */
+const RESERVED = new Set(['operator', 'tenant'])
 
-  /** Says that the operator's password, which is in no database, was replaced. */
+export class OperatorError extends CodedError<
+  'invalid_operator_name' | 'operator_exists' | 'operator_not_found'
+> {
+  override readonly name = 'OperatorError'
+}
+
+/** Shown once. */
+export interface NewPassword {
+  operator: OperatorRecord
+  password: string
+}
+
+export class OperatorOperations {
+  constructor(
+    private readonly audited: AuditedTransactions,
+    private readonly store: Store,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws OperatorError invalid_operator_name, operator_exists */
+  async add(name: string, role: OperatorRole, actor: Actor): Promise<NewPassword> {
+    if (!NAME.test(name) || RESERVED.has(name))
+      throw new OperatorError(
+        'invalid_operator_name',
+        `"${name}" is not an operator's name: use 1 to 128 letters, digits and . _ @ + -, other than ${[...RESERVED].join(' and ')}.`,
+      )
+    const { password, passwordHash } = await newPassword()
+    return this.audited.runForAll(actor, async (tx) => {
+      if (await tx.operatorByName(name))
+        throw new OperatorError('operator_exists', `There is an operator named ${name} already.`)
+      const createdAt = this.clock.now()
+      const operator = { id: prefixedId('opr', createdAt), name, role, passwordHash, createdAt }
+      await tx.putOperator(operator)
+      return { result: { operator, password }, facts: { event: 'operator_added', name, role } }
+    })
+  }
+
+  /** Holds for sessions that are open, too. @throws OperatorError operator_not_found */
+  setRole(name: string, role: OperatorRole, actor: Actor): Promise<OperatorRecord> {
+    return this.audited.runForAll(actor, async (tx) => {
+      const operator = { ...(await found(tx, name)), role }
+      await tx.putOperator(operator)
+      return { result: operator, facts: { event: 'operator_changed', name, role } }
+    })
+  }
+
+  /** Another password; sessions with the old one end. @throws OperatorError operator_not_found */
+  async resetPassword(name: string, actor: Actor): Promise<NewPassword> {
+    const { password, passwordHash } = await newPassword()
+    return this.audited.runForAll(actor, async (tx) => {
+      const operator = { ...(await found(tx, name)), passwordHash }
+      await tx.putOperator(operator)
+      await tx.deleteOperatorSessions(operator.id)
+      return { result: { operator, password }, facts: { event: 'operator_password_reset', name } }
+    })
+  }
+
+  /** With the operator's sessions; what they did stays in the logs under their name. @throws OperatorError operator_not_found */
+  remove(name: string, actor: Actor): Promise<OperatorRecord> {
+    return this.audited.runForAll(actor, async (tx) => {
+      const operator = await found(tx, name)
+      await tx.deleteOperator(operator.id)
+      return { result: operator, facts: { event: 'operator_removed', name } }
+    })
+  }
+
+  list(): Promise<OperatorRecord[]> {
+    return this.store.read.operators()
+  }
+
+  /** Says that the password of the one without a name, which is in no database, was replaced. */
   recordPasswordReset(actor: Actor): Promise<void> {
     return this.audited.runForAll(actor, async () => ({
       result: undefined,
       facts: { event: 'operator_password_reset' },
     }))
   }
+}
+
+async function found(tx: StoreTransaction, name: string): Promise<OperatorRecord> {
+  const operator = await tx.operatorByName(name)
+  if (!operator) throw new OperatorError('operator_not_found', `There is no operator named ${name}.`)
+  return operator
+}
+
+/** Before the transaction, which must not wait for it. */
+async function newPassword() {
+  const password = generatePassword()
+  return { password, passwordHash: await hashPassword(password) }
 }

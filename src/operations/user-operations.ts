@@ -7,8 +7,10 @@ import { CodedError } from '../errors.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { CLEAR } from '../subjects/lockout.js'
-import type { SubjectVault } from '../subjects/subject-vault.js'
+import { ownerOf, type SubjectVault } from '../subjects/subject-vault.js'
+import type { Outbox } from '../webhooks/outbox.js'
 import type { Act, Actor, AuditedTransactions } from './operation.js'
+import { erasureView } from './views.js'
 
 /** How long a repeated request gets the same receipt. */
 const RECEIPT_MS = DAY_MS
@@ -34,6 +36,7 @@ export class UserOperations {
     private readonly audited: AuditedTransactions,
     private readonly store: Store,
     private readonly vault: SubjectVault,
+    private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
 
@@ -75,6 +78,13 @@ export class UserOperations {
           'The reference is disabled after too many rejections: enrol the user anew with `"replace": true`.',
         )
       await tx.setLockout(subjectId, CLEAR)
+      await this.outbox.put(tx, {
+        tenantId: id,
+        environment: 'production',
+        type: 'user.unlocked',
+        data: { user_id: userId },
+        subject: ownerOf(subject),
+      })
       return {
         result: failures,
         facts: { event: 'user_unlocked', subject: subject.pseudonym, rejections: failures },
@@ -107,6 +117,9 @@ export class UserOperations {
       ...(await tx.eraseSubject(lookup)),
     }
     await tx.putErasure(receipt)
+    // The user's own key is gone: this one event names somebody who is erased, until it is delivered.
+    const data = erasureView(receipt, userId)
+    await this.outbox.put(tx, { tenantId, environment, type: 'user.erased', data })
     return {
       result: { receipt, isRepeated: false },
       facts: {

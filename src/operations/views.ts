@@ -4,6 +4,7 @@ import type { ApiKeyRecord, ErasureRecord, ReferenceRecord, TenantRecord } from 
 import type { LockoutReason } from '../subjects/lockout.js'
 import type { ReferenceContent, Subject } from '../subjects/subject-vault.js'
 import type { RevealedSecret, Rotation } from '../tenancy/signing-secrets.js'
+import type { TenantErasure } from './tenant-lifecycle.js'
 
 export function productionKeyState({
   productionIssuedAt,
@@ -11,6 +12,27 @@ export function productionKeyState({
 }: TenantRecord): 'not issued' | 'issued, not revealed yet' | 'revealed' {
   if (productionIssuedAt === null) return 'not issued'
   return productionRevealedAt === null ? 'issued, not revealed yet' : 'revealed'
+}
+
+export function tenantStatus({ suspendedAt, deletedAt }: TenantRecord): 'active' | 'suspended' | 'deleted' {
+  if (deletedAt !== null) return 'deleted'
+  return suspendedAt === null ? 'active' : 'suspended'
+}
+
+export function tenantErasureView({ name, id }: TenantRecord, receipt: TenantErasure) {
+  return {
+    tenant_id: id,
+    name,
+    status: 'deleted' as const,
+    erasure_id: receipt.erasureId,
+    erased_at: isoTime(receipt.erasedAt),
+    erased: {
+      users: receipt.users,
+      references: receipt.references,
+      captures: receipt.captures,
+      idempotency_records: receipt.idempotencyRecords,
+    },
+  }
 }
 
 export function keyView({ id, type, hint, createdAt, validUntil, revokedAt }: ApiKeyRecord) {

@@ -29,7 +29,7 @@ import type { Tracing } from './tracing.js'
 export interface ApiServerParts extends AuthenticatorParts, SignerParts, RecorderParts {
   endpoints: Array<Endpoint<unknown>>
   /** The OpenAPI document, as JSON text. */
-  openApi: string
+  openApi: () => string
   config: Pick<Config, 'deadlineMs' | 'tlsTerminatedUpstream'>
   rateLimiter: RateLimiter
   idempotency: Idempotency
@@ -94,7 +94,7 @@ export class ApiServer {
     if (request.malformed) throw request.malformed
     if (this.draining) throw new ApiError('shutting_down', { headers: retryAfter(1) })
     if (request.path === OPENAPI_PATH && request.method === 'GET')
-      return { status: 200, body: this.parts.openApi }
+      return { status: 200, body: this.parts.openApi() }
     const identified = await this.authenticate(request, context)
     // An unknown address is told as such whoever asks; the caller, where known, only decides who signs.
     const route = context.destination?.route ?? this.router.refuse(request, context.destination)

@@ -6,6 +6,7 @@ import type { Store } from '../storage/store.js'
 import type { Effect } from '../v1/endpoint.js'
 import { STAGES } from '../v1/stages.js'
 import { VERSION } from '../version.js'
+import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../webhooks/webhook-sender.js'
 import type { BodyBudget } from './body-budget.js'
 import { engineMetrics } from './engine-metrics.js'
 import type { Observation } from './observation.js'
@@ -54,6 +55,12 @@ export class Metrics {
     erased: this.effect('erasures', 'Users erased, by API and dashboard.'),
   } satisfies Record<Effect, Counter>
   private readonly tenants: TenantMetrics
+  private readonly webhooks = new Counter({
+    name: 'countersign_webhook_attempts_total',
+    help: 'Tries to deliver a webhook: delivered, retried later, or given up.',
+    labelNames: ['outcome'],
+    registers: this.registers,
+  })
   private readonly dashboardRefusals = new Counter({
     name: 'countersign_dashboard_refusals_total',
     help: "Requests that the dashboard's API refused, by error code; failed sign-ins are sign_in_failed.",
@@ -65,6 +72,7 @@ export class Metrics {
   constructor(tenantLimit: number) {
     this.tenants = new TenantMetrics(this.registry, tenantLimit)
     collectDefaultMetrics({ register: this.registry })
+    for (const outcome of DELIVERY_OUTCOMES) this.webhooks.inc({ outcome }, 0)
     new Gauge({
       name: 'countersign_build_info',
       help: 'The version that runs; always 1.',
@@ -127,6 +135,10 @@ export class Metrics {
 
   readonly countEffect = (environment: Environment, effect: Effect): void => {
     this.effects[effect].inc({ environment })
+  }
+
+  readonly countWebhookAttempt = (outcome: DeliveryOutcome): void => {
+    this.webhooks.inc({ outcome })
   }
 
   readonly countDashboardRefusal = (code: string): void => {

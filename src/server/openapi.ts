@@ -3,6 +3,7 @@ import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import { ERRORS, type ErrorCode } from '../api-error.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
 import { SANDBOX_OUTCOMES } from '../v1/sandbox-outcomes.js'
+import { withReferences } from './openapi-schemas.js'
 
 type Json = Record<string, unknown>
 
@@ -17,6 +18,7 @@ const SHARED_ERRORS: ErrorCode[] = [
   'invalid_api_key',
   'revoked_api_key',
   'wrong_environment',
+  'tenant_suspended',
   'rate_limited',
   'internal_error',
   'store_unavailable',
@@ -33,57 +35,69 @@ const IDEMPOTENCY_ERRORS: ErrorCode[] = ['idempotency_in_progress', 'idempotency
 const ABOUT_USERS = new Set<EndpointDescription['id']>(['enroll', 'verify', 'delete', 'get_user'])
 const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 
-export function buildOpenApi(descriptions: EndpointDescription[], version: string): Json {
+/** Where the APIs are, ending in /v1. */
+export type ServedAt = Record<'production' | 'sandbox', string>
+
+/** As the document in the documentation says it, which is of no installation. */
+const USUAL: ServedAt = { production: 'http://127.0.0.1:8080/v1', sandbox: 'http://127.0.0.1:8081/v1' }
+
+/** A grey square of 64 pixels. No model looks for a face in the sandbox, so it takes the examples as they stand. */
+const EXAMPLE_IMAGE = 'UklGRiQAAABXRUJQVlA4TBcAAAAvP8APAAdQxCIWsf8BICH8f69F9D/1AwA='
+const EXAMPLES: Partial<Record<EndpointDescription['id'], Json>> = {
+  enroll: { user_id: 'ada+match', images: [EXAMPLE_IMAGE, EXAMPLE_IMAGE, EXAMPLE_IMAGE], replace: true },
+  verify: {
+    user_id: 'ada+match',
+    image: EXAMPLE_IMAGE,
+    action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' },
+    nonce: 'session-1',
+  },
+  delete: { user_id: 'ada+match' },
+}
+
+export function buildOpenApi(descriptions: EndpointDescription[], version: string, at = USUAL): Json {
   const paths: Record<string, Json> = {}
   for (const description of descriptions)
     paths[description.path] = {
       ...paths[description.path],
       [description.method.toLowerCase()]: operation(description),
     }
+  const schemas: Json = {}
   // A round trip through JSON leaves the schemas' internal symbols behind.
-  return JSON.parse(
-    JSON.stringify({
-      openapi: '3.1.0',
-      info: {
-        title: 'Countersign',
-        version,
-        summary: 'Biometric step-up verification.',
-        description: introduction(),
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  const made = withReferences(JSON.parse(JSON.stringify({ paths, Error: errorSchema() })), schemas) as Json
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Countersign',
+      version,
+      summary: 'Biometric step-up verification.',
+      description: introduction(),
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [
+      // The paths say the version.
+      { url: at.production.replace(/\/v1$/, ''), description: 'Production.' },
+      { url: at.sandbox.replace(/\/v1$/, ''), description: 'Sandbox.' },
+    ],
+    security: [{ apiKey: [] }],
+    tags: [
+      { name: 'biometrics', description: 'Enrol, verify, look up and erase users.' },
+      { name: 'service', description: 'Keys and status.' },
+    ],
+    paths: made.paths,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'A sandbox key (`svc-sbx-…`) or a production key (`svc-prod-…`), each at its own base URL.',
+        },
       },
-      servers: [
-        {
-          url: '{base_url}',
-          description: 'Production.',
-          variables: { base_url: { default: 'http://127.0.0.1:8080' } },
-        },
-        {
-          url: '{sandbox_base_url}',
-          description: 'Sandbox.',
-          variables: { sandbox_base_url: { default: 'http://127.0.0.1:8081' } },
-        },
-      ],
-      security: [{ apiKey: [] }],
-      tags: [
-        { name: 'biometrics', description: 'Enrol, verify, look up and erase users.' },
-        { name: 'service', description: 'Keys and status.' },
-      ],
-      paths,
-      components: {
-        securitySchemes: {
-          apiKey: {
-            type: 'http',
-            scheme: 'bearer',
-            description:
-              'A sandbox key (`svc-sbx-…`) or a production key (`svc-prod-…`), each at its own base URL.',
-          },
-        },
-        schemas: { Error: errorSchema() },
-        headers: commonHeaders(),
-        parameters: commonParameters(),
-      },
-    }),
-  ) as Json
+      schemas: { Error: made.Error, ...schemas },
+      headers: commonHeaders(),
+      parameters: commonParameters(),
+    },
+  }
 }
 
 function introduction(): string {
@@ -138,7 +152,12 @@ function operation(endpoint: EndpointDescription): Json {
       ? {
           requestBody: {
             required: !endpoint.bodyOptional,
-            content: { 'application/json': { schema: endpoint.body } },
+            content: {
+              'application/json': {
+                schema: endpoint.body,
+                ...(EXAMPLES[endpoint.id] ? { example: EXAMPLES[endpoint.id] } : {}),
+              },
+            },
           },
         }
       : {}),

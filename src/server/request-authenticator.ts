@@ -29,7 +29,7 @@ export class RequestAuthenticator {
 
   /**
    * @param endpoint undefined for an address that is none of ours
-   * @throws ApiError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, rate_limited
+   * @throws ApiError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended, rate_limited
    * @throws StoreUnavailableError
    */
   async authenticate(request: IncomingRequest, endpoint: EndpointDescription | undefined): Promise<Identity> {

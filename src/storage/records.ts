@@ -14,6 +14,10 @@ export interface TenantRecord {
   productionIssuedAt: number | null
   /** When the first production key was revealed; null before. */
   productionRevealedAt: number | null
+  /** Its keys are refused from then on; null while they are not. */
+  suspendedAt: number | null
+  /** Its users, keys and secrets are gone, and its audit log stays; null for a tenant that is there. */
+  deletedAt: number | null
 }
 
 export interface ApiKeyRecord {
@@ -51,7 +55,7 @@ export interface KeyringRecord {
 }
 
 /** What can be sealed anew under another working key. */
-export type SealedKind = 'subject' | 'signing_secret' | 'idempotency'
+export type SealedKind = 'subject' | 'signing_secret' | 'idempotency' | 'webhook_delivery'
 
 export interface SealedRow {
   /** By which it is ordered and named, and the context in which it is sealed. */
@@ -138,6 +142,19 @@ export interface AuditRecord {
   hash: Buffer
 }
 
+/** How long a stretch of counted traffic is. */
+export type TrafficResolution = 'minute' | 'hour'
+
+/** What was counted of a tenant's requests, without users. */
+export interface TrafficRecord {
+  tenantId: string
+  resolution: TrafficResolution
+  /** Start. */
+  at: number
+  /** JSON. */
+  counts: string
+}
+
 /** A one-time link that signs a tenant in to the dashboard. */
 export interface LoginLinkRecord {
   /** SHA-256 of the token. */
@@ -150,7 +167,58 @@ export interface LoginLinkRecord {
 export interface SessionRecord {
   /** SHA-256 of the cookie's token. */
   hash: Buffer
-  /** Null for the operator. */
+  /** Null for an operator. */
   tenantId: string | null
+  /** Null for a tenant, and for whoever has the operator's password. */
+  operatorId: string | null
   expiresAt: number
+}
+
+/** Where a tenant wants to be told of what happens. */
+export interface WebhookEndpointRecord {
+  id: string
+  tenantId: string
+  environment: Environment
+  url: string
+  /** Types with commas between; empty for all. */
+  events: string
+  createdAt: number
+  /** Events that were not kept, because too many waited. */
+  dropped: number
+}
+
+/** One event on its way to one endpoint. */
+export interface WebhookDeliveryRecord {
+  id: string
+  eventId: string
+  endpointId: string
+  tenantId: string
+  type: string
+  /** The user whose erasure takes the body along; null for none. */
+  lookup: Buffer | null
+  /** The subject whose data key sealed it; null for the service's own key. */
+  subjectId: string | null
+  /** The body; null once it is wanted no longer. */
+  sealed: Buffer | null
+  status: 'pending' | 'delivered' | 'failed' | 'erased'
+  attempts: number
+  /** Null unless it is pending. */
+  nextAttemptAt: number | null
+  /** HTTP status of the last try, or why there was none. */
+  lastOutcome: string | null
+  createdAt: number
+  finishedAt: number | null
+  expiresAt: number
+}
+
+export type OperatorRole = 'admin' | 'viewer'
+
+/** Somebody who operates the installation under a name. */
+export interface OperatorRecord {
+  id: string
+  name: string
+  role: OperatorRole
+  /** As `hashPassword` makes it. */
+  passwordHash: string
+  createdAt: number
 }

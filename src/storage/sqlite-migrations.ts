@@ -143,6 +143,74 @@ const MIGRATIONS: string[] = [
     at INTEGER NOT NULL
   ) STRICT;
   `,
+  // What tenants are told, and what is still to be told.
+  `
+  CREATE TABLE webhook_endpoint (
+    id TEXT PRIMARY KEY,
+    tenant_id TEXT NOT NULL REFERENCES tenant (id) ON DELETE CASCADE,
+    environment TEXT NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    url TEXT NOT NULL,
+    events TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    dropped INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX webhook_endpoint_of_tenant ON webhook_endpoint (tenant_id, created_at);
+
+  CREATE TABLE webhook_delivery (
+    id TEXT PRIMARY KEY,
+    event_id TEXT NOT NULL,
+    endpoint_id TEXT NOT NULL REFERENCES webhook_endpoint (id) ON DELETE CASCADE,
+    tenant_id TEXT NOT NULL,
+    type TEXT NOT NULL,
+    lookup BLOB,
+    subject_id TEXT,
+    sealed BLOB,
+    status TEXT NOT NULL CHECK (status IN ('pending', 'delivered', 'failed', 'erased')),
+    attempts INTEGER NOT NULL,
+    next_attempt_at INTEGER,
+    last_outcome TEXT,
+    created_at INTEGER NOT NULL,
+    finished_at INTEGER,
+    expires_at INTEGER NOT NULL,
+    CHECK ((status = 'pending') = (next_attempt_at IS NOT NULL))
+  ) STRICT;
+  CREATE INDEX webhook_delivery_due ON webhook_delivery (endpoint_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+  CREATE INDEX webhook_delivery_of_tenant ON webhook_delivery (tenant_id, created_at);
+  CREATE INDEX webhook_delivery_lookup ON webhook_delivery (lookup) WHERE lookup IS NOT NULL;
+  CREATE INDEX webhook_delivery_expires_at ON webhook_delivery (expires_at);
+  `,
+  // Tenants that are suspended, or deleted: then their row and their audit log stay, and nothing else.
+  `
+  ALTER TABLE tenant ADD COLUMN suspended_at INTEGER;
+  ALTER TABLE tenant ADD COLUMN deleted_at INTEGER;
+  CREATE INDEX IF NOT EXISTS subject_of_tenant ON subject (tenant_id);
+  -- A call that was under way when its tenant was deleted.
+  CREATE TRIGGER subject_of_deleted_tenant BEFORE INSERT ON subject
+  WHEN (SELECT deleted_at FROM tenant WHERE id = NEW.tenant_id) IS NOT NULL
+  BEGIN SELECT RAISE (ABORT, 'the tenant is deleted'); END;
+  `,
+  // Operators with names and roles; whoever has the operator's password is none of them.
+  `
+  CREATE TABLE operator (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    role TEXT NOT NULL CHECK (role IN ('admin', 'viewer')),
+    password_hash TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  ALTER TABLE dashboard_session ADD COLUMN operator_id TEXT REFERENCES operator (id);
+  `,
+  // What the dashboard's charts remember.
+  `
+  CREATE TABLE traffic (
+    tenant_id TEXT NOT NULL REFERENCES tenant (id) ON DELETE CASCADE,
+    resolution TEXT NOT NULL CHECK (resolution IN ('minute', 'hour')),
+    at INTEGER NOT NULL,
+    counts TEXT NOT NULL,
+    PRIMARY KEY (tenant_id, resolution, at)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX traffic_at ON traffic (resolution, at);
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

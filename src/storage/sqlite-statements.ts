@@ -10,12 +10,14 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  OperatorRecord,
   ReferenceRecord,
   SealedRow,
   SessionRecord,
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
+  TrafficRecord,
 } from './records.js'
 import {
   API_KEY,
@@ -27,11 +29,14 @@ import {
   IDEMPOTENCY,
   KEYRING,
   LOGIN_LINK,
+  OPERATOR,
   REFERENCE,
   SIGNING_SECRET,
   SUBJECT,
   TENANT,
+  TRAFFIC,
 } from './sqlite-tables.js'
+import { webhookReader, webhookWriter } from './sqlite-webhooks.js'
 import type { StoreReader, StoreTransaction } from './store.js'
 
 export function sqliteReader(database: Database): StoreReader {
@@ -59,6 +64,13 @@ export function sqliteReader(database: Database): StoreReader {
     reference: database.prepare<[string], ReferenceRecord>(
       `SELECT ${REFERENCE.fields} FROM reference WHERE subject_id = ?`,
     ),
+    referencesOf: database.prepare<[string], { environment: Environment; count: number }>(
+      `SELECT subject.environment, count(*) AS count FROM reference JOIN subject ON subject.id = reference.subject_id
+       WHERE subject.tenant_id = ? GROUP BY subject.environment`,
+    ),
+    lookupsOf: database
+      .prepare<[string, number], Buffer>('SELECT lookup FROM subject WHERE tenant_id = ? LIMIT ?')
+      .pluck(),
     captures: database.prepare<[string, number, number], CaptureRecord>(
       `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND seen_at > ? ORDER BY seen_at DESC LIMIT ?`,
     ),
@@ -96,14 +108,30 @@ export function sqliteReader(database: Database): StoreReader {
       idempotency: database.prepare<[string, number], SealedRow>(
         'SELECT lower(hex(scope)) AS id, sealed FROM idempotency WHERE scope > unhex(?) AND subject_id IS NULL ORDER BY scope LIMIT ?',
       ),
+      webhook_delivery: database.prepare<[string, number], SealedRow>(
+        'SELECT id, sealed FROM webhook_delivery WHERE id > ? AND subject_id IS NULL AND sealed IS NOT NULL ORDER BY id LIMIT ?',
+      ),
     },
     recentAuditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
+    ),
+    operators: database.prepare<[], OperatorRecord>(`SELECT ${OPERATOR.fields} FROM operator ORDER BY name`),
+    operatorByName: database.prepare<[string], OperatorRecord>(
+      `SELECT ${OPERATOR.fields} FROM operator WHERE name = ?`,
+    ),
+    operatorById: database.prepare<[string], OperatorRecord>(
+      `SELECT ${OPERATOR.fields} FROM operator WHERE id = ?`,
     ),
     dashboardSession: database.prepare<[Buffer, number], SessionRecord>(
       `SELECT ${DASHBOARD_SESSION.fields} FROM dashboard_session WHERE hash = ? AND expires_at > ?`,
     ),
     lastBackup: database.prepare<[], number>('SELECT at FROM last_backup').pluck(),
+    traffic: database.prepare<[string, string, number], TrafficRecord>(
+      `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ? AND at >= ? ORDER BY at`,
+    ),
+    trafficAt: database.prepare<[string, string, number], TrafficRecord>(
+      `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ? AND at = ?`,
+    ),
     tenantCount: database.prepare<[], number>('SELECT count(*) FROM tenant').pluck(),
     referenceCount: database
       .prepare<[Environment], number>(
@@ -114,6 +142,7 @@ export function sqliteReader(database: Database): StoreReader {
     auditCount: database.prepare<[], number>('SELECT count(*) FROM audit').pluck(),
   }
   return {
+    ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
     tenantByName: async (name) => sql.tenantByName.get(name),
     tenants: async () => sql.tenants.all(),
@@ -127,6 +156,12 @@ export function sqliteReader(database: Database): StoreReader {
       const subject = sql.subject.get(lookup)
       return subject && { subject, reference: sql.reference.get(subject.id) ?? null }
     },
+    referencesOf: async (tenantId) => {
+      const counts = { production: 0, sandbox: 0 }
+      for (const { environment, count } of sql.referencesOf.all(tenantId)) counts[environment] = count
+      return counts
+    },
+    lookupsOf: async (tenantId, limit) => sql.lookupsOf.all(tenantId, limit),
     captures: async (subjectId, since, limit) => sql.captures.all(subjectId, since, limit),
     hasCapture: async (subjectId, digest, since) => sql.hasCapture.get(subjectId, digest, since) === 1,
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
@@ -138,8 +173,13 @@ export function sqliteReader(database: Database): StoreReader {
     sealedRows: async (kind, after, limit) => sql.sealedRows[kind].all(after, limit),
     recentAuditEntries: async (tenantId, before, limit) =>
       sql.recentAuditEntries.all(tenantId, before, limit),
+    operators: async () => sql.operators.all(),
+    operatorByName: async (name) => sql.operatorByName.get(name),
+    operatorById: async (id) => sql.operatorById.get(id),
     dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
     lastBackupAt: async () => sql.lastBackup.get() ?? null,
+    traffic: async (tenantId, resolution, since) => sql.traffic.all(tenantId, resolution, since),
+    trafficAt: async (tenantId, resolution, at) => sql.trafficAt.get(tenantId, resolution, at),
     counts: async () => ({
       tenants: sql.tenantCount.get()!,
       references: {
@@ -162,6 +202,17 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       'UPDATE tenant SET production_issued_at = ? WHERE id = ? AND production_issued_at IS NULL',
     ),
     setProductionRevealed: database.prepare('UPDATE tenant SET production_revealed_at = ? WHERE id = ?'),
+    setSuspended: database.prepare('UPDATE tenant SET suspended_at = ? WHERE id = ?'),
+    closeTenant: [
+      'UPDATE tenant SET deleted_at = @at WHERE id = @id',
+      'UPDATE api_key SET revoked_at = @at WHERE tenant_id = @id AND revoked_at IS NULL',
+      'DELETE FROM signing_secret WHERE tenant_id = @id',
+      'DELETE FROM login_link WHERE tenant_id = @id',
+      'DELETE FROM dashboard_session WHERE tenant_id = @id',
+      // Its deliveries go with it.
+      'DELETE FROM webhook_endpoint WHERE tenant_id = @id',
+      'DELETE FROM traffic WHERE tenant_id = @id',
+    ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
     // Not those whose grace is over before: they have ended already.
     revokeApiKeys: database.prepare(
@@ -200,6 +251,10 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     deleteCaptures: database.prepare('DELETE FROM capture WHERE subject_id = ?'),
     deleteSubject: database.prepare('DELETE FROM subject WHERE id = ?'),
     deleteIdempotency: database.prepare('DELETE FROM idempotency WHERE lookup = ?'),
+    eraseWebhooks: database.prepare(
+      `UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL,
+         status = CASE status WHEN 'pending' THEN 'erased' ELSE status END WHERE lookup = ?`,
+    ),
     putErasure: database.prepare(ERASURE.replace),
     appendAudit: database.prepare(AUDIT.insert),
     putAuditSeal: database.prepare(AUDIT_SEAL.replace),
@@ -213,6 +268,10 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       idempotency: database.prepare<[SealedRow]>(
         'UPDATE idempotency SET sealed = @sealed WHERE scope = unhex(@id)',
       ),
+      webhook_delivery: database.prepare<[SealedRow]>(
+        // Its body may have been forgotten meanwhile.
+        'UPDATE webhook_delivery SET sealed = @sealed WHERE id = @id AND sealed IS NOT NULL',
+      ),
     },
     setLastBackup: database.prepare('INSERT OR REPLACE INTO last_backup (id, at) VALUES (1, ?)'),
     insertLoginLink: database.prepare(LOGIN_LINK.insert),
@@ -220,20 +279,35 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       `DELETE FROM login_link WHERE hash = ? AND expires_at > ? RETURNING ${LOGIN_LINK.fields}`,
     ),
     insertSession: database.prepare(DASHBOARD_SESSION.insert),
+    putOperator: database.prepare(
+      `${OPERATOR.insert} ON CONFLICT (id) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash`,
+    ),
+    deleteOperator: database.prepare('DELETE FROM operator WHERE id = ?'),
+    deleteOperatorSessions: database.prepare('DELETE FROM dashboard_session WHERE operator_id = ?'),
     deleteSession: database.prepare('DELETE FROM dashboard_session WHERE hash = ?'),
     expireLoginLinks: database.prepare('DELETE FROM login_link WHERE expires_at <= ?'),
     expireSessions: database.prepare('DELETE FROM dashboard_session WHERE expires_at <= ?'),
     expireIdempotency: database.prepare('DELETE FROM idempotency WHERE expires_at <= ?'),
     expireErasures: database.prepare('DELETE FROM erasure WHERE expires_at <= ?'),
     expireCaptures: database.prepare('DELETE FROM capture WHERE seen_at <= ?'),
+    expireWebhooks: database.prepare('DELETE FROM webhook_delivery WHERE expires_at <= ?'),
+    putTraffic: database.prepare(TRAFFIC.replace),
+    expireTraffic: database.prepare('DELETE FROM traffic WHERE resolution = ? AND at < ?'),
     expireSecrets: database.prepare('DELETE FROM signing_secret WHERE valid_until <= ?'),
   }
   return {
     ...sqliteReader(database),
+    ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
     setContract: async (id, contract) => void sql.setContract.run({ id, ...contract }),
     setProductionIssued: async (tenantId, at) => void sql.setProductionIssued.run(at, tenantId),
     setProductionRevealed: async (tenantId, at) => void sql.setProductionRevealed.run(at, tenantId),
+    setSuspended: async (tenantId, at) => void sql.setSuspended.run(at, tenantId),
+    closeTenant: async (id, at) => {
+      // Not every one names the time.
+      for (const statement of sql.closeTenant) statement.run({ id, at })
+      onErase()
+    },
     insertApiKey: async (key) => void sql.insertApiKey.run(key),
     endApiKeys: async (tenantId, type, end) =>
       ('revokedAt' in end ? sql.revokeApiKeys : sql.limitApiKeys).run({ tenantId, type, ...end }).changes,
@@ -254,6 +328,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     },
     eraseSubject: async (lookup) => {
       const idempotencyRecords = sql.deleteIdempotency.run(lookup).changes
+      sql.eraseWebhooks.run(lookup)
       const id = sql.subjectId.get(lookup)
       if (id === undefined) return { references: 0, captures: 0, idempotencyRecords }
       const references = sql.deleteReference.run(id).changes
@@ -278,14 +353,24 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     insertLoginLink: async (link) => void sql.insertLoginLink.run(link),
     takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
     insertDashboardSession: async (session) => void sql.insertSession.run(session),
+    putOperator: async (operator) => void sql.putOperator.run(operator),
+    deleteOperator: async (id) => {
+      sql.deleteOperatorSessions.run(id)
+      sql.deleteOperator.run(id)
+    },
+    deleteOperatorSessions: async (operatorId) => void sql.deleteOperatorSessions.run(operatorId),
     deleteDashboardSession: async (hash) => void sql.deleteSession.run(hash),
-    deleteExpired: async (now, capturesBefore) => {
+    putTraffic: async (traffic) => void sql.putTraffic.run(traffic),
+    deleteExpired: async (now, capturesBefore, trafficBefore) => {
       sql.expireLoginLinks.run(now)
       sql.expireSessions.run(now)
       sql.expireIdempotency.run(now)
       sql.expireErasures.run(now)
       sql.expireCaptures.run(capturesBefore)
+      sql.expireWebhooks.run(now)
       sql.expireSecrets.run(now)
+      for (const [resolution, before] of Object.entries(trafficBefore))
+        sql.expireTraffic.run(resolution, before)
     },
   }
 }

@@ -8,11 +8,15 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  OperatorRecord,
   ReferenceRecord,
   SessionRecord,
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
+  TrafficRecord,
+  WebhookDeliveryRecord,
+  WebhookEndpointRecord,
 } from './records.js'
 
 export interface Table {
@@ -46,6 +50,8 @@ export const TENANT = table<TenantRecord>('tenant', {
   fmr: 'fmr',
   productionIssuedAt: 'production_issued_at',
   productionRevealedAt: 'production_revealed_at',
+  suspendedAt: 'suspended_at',
+  deletedAt: 'deleted_at',
 })
 
 export const API_KEY = table<ApiKeyRecord>('api_key', {
@@ -141,8 +147,52 @@ export const LOGIN_LINK = table<LoginLinkRecord>('login_link', {
   expiresAt: 'expires_at',
 })
 
+export const OPERATOR = table<OperatorRecord>('operator', {
+  id: 'id',
+  name: 'name',
+  role: 'role',
+  passwordHash: 'password_hash',
+  createdAt: 'created_at',
+})
+
 export const DASHBOARD_SESSION = table<SessionRecord>('dashboard_session', {
   hash: 'hash',
   tenantId: 'tenant_id',
+  operatorId: 'operator_id',
   expiresAt: 'expires_at',
+})
+
+export const WEBHOOK_ENDPOINT = table<WebhookEndpointRecord>('webhook_endpoint', {
+  id: 'id',
+  tenantId: 'tenant_id',
+  environment: 'environment',
+  url: 'url',
+  events: 'events',
+  createdAt: 'created_at',
+  dropped: 'dropped',
+})
+
+export const WEBHOOK_DELIVERY = table<WebhookDeliveryRecord>('webhook_delivery', {
+  id: 'id',
+  eventId: 'event_id',
+  endpointId: 'endpoint_id',
+  tenantId: 'tenant_id',
+  type: 'type',
+  lookup: 'lookup',
+  subjectId: 'subject_id',
+  sealed: 'sealed',
+  status: 'status',
+  attempts: 'attempts',
+  nextAttemptAt: 'next_attempt_at',
+  lastOutcome: 'last_outcome',
+  createdAt: 'created_at',
+  finishedAt: 'finished_at',
+  expiresAt: 'expires_at',
+})
+
+export const TRAFFIC = table<TrafficRecord>('traffic', {
+  tenantId: 'tenant_id',
+  resolution: 'resolution',
+  at: 'at',
+  counts: 'counts',
 })

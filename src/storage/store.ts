@@ -11,6 +11,7 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  OperatorRecord,
   ReferenceRecord,
   SealedKind,
   SealedRow,
@@ -18,9 +19,12 @@ import type {
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
+  TrafficRecord,
+  TrafficResolution,
 } from './records.js'
+import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
-export interface StoreReader {
+export interface StoreReader extends WebhookReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
   tenants(): Promise<TenantRecord[]>
@@ -30,6 +34,10 @@ export interface StoreReader {
   /** Those valid at `now`, the current one first. */
   signingSecrets(tenantId: string, now: number): Promise<SigningSecretRecord[]>
   subject(lookup: Buffer): Promise<{ subject: SubjectRecord; reference: ReferenceRecord | null } | undefined>
+  /** How many users of the tenant have a reference. */
+  referencesOf(tenantId: string): Promise<Record<Environment, number>>
+  /** Under which some of a tenant's users are found. */
+  lookupsOf(tenantId: string, limit: number): Promise<Buffer[]>
   /** Newest first. */
   captures(subjectId: string, since: number, limit: number): Promise<CaptureRecord[]>
   /** Whether a capture of this digest was seen after `since`. */
@@ -46,13 +54,19 @@ export interface StoreReader {
   sealedRows(kind: SealedKind, after: string, limit: number): Promise<SealedRow[]>
   /** Newest first, before the sequence `before` (exclusive). */
   recentAuditEntries(tenantId: string, before: number, limit: number): Promise<AuditRecord[]>
+  operators(): Promise<OperatorRecord[]>
+  operatorByName(name: string): Promise<OperatorRecord | undefined>
+  operatorById(id: string): Promise<OperatorRecord | undefined>
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
   /** When `countersign backup` last ended well; null for never. */
   lastBackupAt(): Promise<number | null>
+  /** From `since` on, oldest first. */
+  traffic(tenantId: string, resolution: TrafficResolution, since: number): Promise<TrafficRecord[]>
+  trafficAt(tenantId: string, resolution: TrafficResolution, at: number): Promise<TrafficRecord | undefined>
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 
-export interface StoreTransaction extends StoreReader {
+export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,
@@ -60,6 +74,10 @@ export interface StoreTransaction extends StoreReader {
   ): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
   setProductionRevealed(tenantId: string, at: number): Promise<void>
+  /** Null to resume. */
+  setSuspended(tenantId: string, at: number | null): Promise<void>
+  /** Marks the tenant as deleted, ends its keys, and deletes its signing secrets, login links and sessions. */
+  closeTenant(tenantId: string, at: number): Promise<void>
   insertApiKey(key: ApiKeyRecord): Promise<void>
   /** Ends the valid keys of a type: at once (`revokedAt`), or at the end of a grace period (`validUntil`). Returns how many. */
   endApiKeys(
@@ -82,7 +100,7 @@ export interface StoreTransaction extends StoreReader {
   putReference(reference: ReferenceRecord): Promise<void>
   insertCapture(capture: CaptureRecord): Promise<void>
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
-  /** Deletes the subject with its key, reference, captures and kept responses; says how many of each. */
+  /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */
   eraseSubject(lookup: Buffer): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
   putErasure(erasure: ErasureRecord): Promise<void>
   appendAudit(record: AuditRecord): Promise<void>
@@ -96,12 +114,23 @@ export interface StoreTransaction extends StoreReader {
   /** Uses the link up; undefined when it is unknown, used or expired. */
   takeLoginLink(hash: Buffer, now: number): Promise<LoginLinkRecord | undefined>
   insertDashboardSession(session: SessionRecord): Promise<void>
+  /** In the place of one of the same id. */
+  putOperator(operator: OperatorRecord): Promise<void>
+  /** With the operator's sessions. */
+  deleteOperator(id: string): Promise<void>
+  deleteOperatorSessions(operatorId: string): Promise<void>
   deleteDashboardSession(hash: Buffer): Promise<void>
+  /** Replaces what stands there. */
+  putTraffic(traffic: TrafficRecord): Promise<void>
   /**
-   * Deletes what its window has closed on: kept responses, captures, erasure receipts, ended signing secrets, login links
-   * and sessions.
+   * Deletes what its window has closed on: kept responses, captures, erasure receipts, ended signing secrets, login links,
+   * sessions, deliveries of webhooks and counted traffic.
    */
-  deleteExpired(now: number, capturesBefore: number): Promise<void>
+  deleteExpired(
+    now: number,
+    capturesBefore: number,
+    trafficBefore: Record<TrafficResolution, number>,
+  ): Promise<void>
 }
 
 export interface CommitReport {

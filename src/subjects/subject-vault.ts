@@ -190,6 +190,11 @@ export class SubjectVault {
   }
 }
 
+/** What is sealed for a user beside the reference, and erased with it, goes by these. */
+export function ownerOf({ record, dataKey }: Subject): { lookup: Buffer; id: string; dataKey: Buffer } {
+  return { lookup: record.lookup, id: record.id, dataKey }
+}
+
 function unpack(plaintext: Buffer): { header: ReferenceHeader; bytes: Buffer } {
   const headerEnd = 4 + plaintext.readUInt32LE(0)
   const header = JSON.parse(plaintext.toString('utf8', 4, headerEnd)) as ReferenceHeader

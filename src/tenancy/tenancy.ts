@@ -24,6 +24,9 @@ export class TenancyError extends CodedError<
   | 'production_key_not_issued'
   | 'production_key_already_revealed'
   | 'no_active_key'
+  | 'tenant_suspended'
+  | 'tenant_not_suspended'
+  | 'tenant_deleted'
 > {
   override readonly name = 'TenancyError'
 }
@@ -70,8 +73,14 @@ export class Tenancy {
         'invalid_tenant_name',
         `"${name}" is not a tenant name: use 1 to 64 letters, digits, dots, dashes or underscores.`,
       )
-    if (await tx.tenantByName(name))
-      throw new TenancyError('tenant_exists', `There is a tenant named ${name} already.`)
+    const namesake = await tx.tenantByName(name)
+    if (namesake)
+      throw new TenancyError(
+        'tenant_exists',
+        namesake.deletedAt === null
+          ? `There is a tenant named ${name} already.`
+          : `A tenant named ${name} was deleted; its audit log stays under that name.`,
+      )
     const now = this.clock.now()
     const ratePerSecond = contract.ratePerSecond ?? this.defaults.rateLimit
     const tenant: TenantRecord = {
@@ -83,6 +92,8 @@ export class Tenancy {
       fmr: contract.fmr ?? null,
       productionIssuedAt: null,
       productionRevealedAt: null,
+      suspendedAt: null,
+      deletedAt: null,
     }
     await tx.insertTenant(tenant)
     const sandboxKey = await this.addKey(tx, tenant.id, 'sandbox')
@@ -107,9 +118,16 @@ export class Tenancy {
     return tenant
   }
 
+  /** One whose matters may still be changed. @throws TenancyError tenant_not_found, tenant_deleted */
+  async findLive(nameOrId: string): Promise<TenantRecord> {
+    const tenant = await this.find(nameOrId)
+    assertLive(tenant)
+    return tenant
+  }
+
   /**
    * Who calls, from the Authorization header.
-   * @throws ApiError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment
+   * @throws ApiError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended
    */
   async authenticate(authorization: string | undefined, environment: Environment): Promise<Caller> {
     if (!authorization) throw unauthenticated('missing_api_key')
@@ -122,6 +140,7 @@ export class Tenancy {
     if (key.revokedAt !== null || (key.validUntil !== null && key.validUntil <= this.clock.now()))
       throw unauthenticated('revoked_api_key')
     if (key.type !== environment) throw new ApiError('wrong_environment')
+    if (tenant.suspendedAt !== null) throw new ApiError('tenant_suspended')
     return { tenant, key }
   }
 
@@ -203,6 +222,15 @@ export class Tenancy {
     })
     return key
   }
+}
+
+/** @throws TenancyError tenant_deleted */
+export function assertLive({ name, deletedAt }: TenantRecord): void {
+  if (deletedAt !== null)
+    throw new TenancyError(
+      'tenant_deleted',
+      `The tenant ${name} is deleted: nothing but its audit log is left.`,
+    )
 }
 
 function burstOf(ratePerSecond: number): number {

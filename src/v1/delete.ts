@@ -5,21 +5,24 @@ import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './end
 import { time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
-const body = Type.Object({ user_id: userId }, { additionalProperties: false })
+const body = Type.Object({ user_id: userId }, { title: 'DeleteRequest', additionalProperties: false })
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
-const success = Type.Object({
-  user_id: userId,
-  status: Type.Literal('erased'),
-  erasure_id: Type.String(),
-  erased_at: time('When the user was erased.'),
-  erased: Type.Object({
-    references: count('Biometric references.'),
-    captures: count('Remembered captures, kept for telling replays.'),
-    idempotency_records: count('Kept responses.'),
-  }),
-})
+const success = Type.Object(
+  {
+    user_id: userId,
+    status: Type.Literal('erased'),
+    erasure_id: Type.String(),
+    erased_at: time('When the user was erased.'),
+    erased: Type.Object({
+      references: count('Biometric references.'),
+      captures: count('Remembered captures, kept for telling replays.'),
+      idempotency_records: count('Kept responses.'),
+    }),
+  },
+  { title: 'DeleteResult' },
+)
 
 export const deleteDescription: EndpointDescription = {
   id: 'delete',

@@ -41,7 +41,7 @@ const body = Type.Object(
     ),
     consent: Type.Optional(consent),
   },
-  { additionalProperties: false, ...exactlyOneImageField },
+  { title: 'EnrollRequest', additionalProperties: false, ...exactlyOneImageField },
 )
 
 const assessed = {
@@ -51,14 +51,17 @@ const assessed = {
   model: Type.String({ description: 'The model pack the reference was made with.' }),
 }
 
-const success = Type.Object({
-  reference_id: Type.String(),
-  ...assessed,
-  status: Type.Literal('enrolled'),
-  created_at: time('When the reference was captured.'),
-})
+const success = Type.Object(
+  {
+    reference_id: Type.String(),
+    ...assessed,
+    status: Type.Literal('enrolled'),
+    created_at: time('When the reference was captured.'),
+  },
+  { title: 'EnrollResult' },
+)
 
-const assessment = Type.Object({ ...assessed, status: Type.Literal('assessed') })
+const assessment = Type.Object({ ...assessed, status: Type.Literal('assessed') }, { title: 'AssessResult' })
 
 export const enrollDescription: EndpointDescription = {
   id: 'enroll',

@@ -4,10 +4,11 @@ import { isoTime, SECOND_MS } from '../clock.js'
 import type { ReferenceRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { CLEAR } from '../subjects/lockout.js'
-import type { Consent, Subject } from '../subjects/subject-vault.js'
+import { type Consent, ownerOf, type Subject } from '../subjects/subject-vault.js'
 import type { Call, Outcome } from './endpoint.js'
 import type { ImageInput } from './images.js'
 import { assertComparable } from './judge.js'
+import { tellOfLockout } from './lockout-event.js'
 import { imageQualityView } from './quality-views.js'
 import { type Enrolled, embeddingsByImage, type FusedReference } from './recogniser.js'
 import type { Services } from './services.js'
@@ -100,6 +101,7 @@ export class Enrolment {
   ): Promise<Outcome> {
     const { lockout, clock } = this.services
     const effect = await lockout.count(tx, subject.record, { approved: false, at: clock.now() })
+    await tellOfLockout(tx, this.services.outbox, call, { subject, begun: effect })
     return {
       status: error.status,
       code: error.code,
@@ -123,6 +125,19 @@ export class Enrolment {
     await captures.remember(tx, subject, {
       digests: captures.digest(subject, hashes, reference.embedding.length),
       embeddings: embeddingsByImage(enrolled.samples),
+    })
+    await this.services.outbox.put(tx, {
+      tenantId: call.tenant.id,
+      environment: call.environment,
+      type: 'user.enrolled',
+      data: {
+        user_id: call.input.user_id,
+        reference_id: record.id,
+        model,
+        views: reference.views,
+        ...audit,
+      },
+      subject: ownerOf(subject),
     })
     return {
       status: 201,

@@ -6,30 +6,33 @@ import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './end
 import { consent, nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
-const success = Type.Object({
-  user_id: userId,
-  status: Type.Literal('enrolled'),
-  enrolled_at: time('When the user was enrolled first.'),
-  reference: Type.Object({
-    reference_id: Type.String(),
-    created_at: time('When it was captured, or photos were last added to it.'),
-    model: Type.String({ description: 'The model pack it was made with.' }),
-    comparable: Type.Boolean({
-      description:
-        'Whether it was made with the model pack that serves. If not, verify answers `reference_model_mismatch` until the user is enrolled anew.',
+const success = Type.Object(
+  {
+    user_id: userId,
+    status: Type.Literal('enrolled'),
+    enrolled_at: time('When the user was enrolled first.'),
+    reference: Type.Object({
+      reference_id: Type.String(),
+      created_at: time('When it was captured, or photos were last added to it.'),
+      model: Type.String({ description: 'The model pack it was made with.' }),
+      comparable: Type.Boolean({
+        description:
+          'Whether it was made with the model pack that serves. If not, verify answers `reference_model_mismatch` until the user is enrolled anew.',
+      }),
+      views: Type.Integer({ minimum: 1, description: 'How many photos it holds.' }),
+      consent: nullable(consent),
     }),
-    views: Type.Integer({ minimum: 1, description: 'How many photos it holds.' }),
-    consent: nullable(consent),
-  }),
-  lockout: Type.Object({
-    status: Type.Union(
-      [Type.Literal('none'), Type.Literal('locked_out'), Type.Literal('reference_disabled')],
-      { description: 'What verify would answer now. `reference_disabled` ends by a new enrolment alone.' },
-    ),
-    until: nullable(time('When `locked_out` ends by itself.')),
-    rejections: Type.Integer({ minimum: 0, description: 'Consecutive rejections so far.' }),
-  }),
-})
+    lockout: Type.Object({
+      status: Type.Union(
+        [Type.Literal('none'), Type.Literal('locked_out'), Type.Literal('reference_disabled')],
+        { description: 'What verify would answer now. `reference_disabled` ends by a new enrolment alone.' },
+      ),
+      until: nullable(time('When `locked_out` ends by itself.')),
+      rejections: Type.Integer({ minimum: 0, description: 'Consecutive rejections so far.' }),
+    }),
+  },
+  { title: 'User' },
+)
 
 const pathParameters = {
   user_id: { schema: userId, description: 'The user, percent-encoded.' },

@@ -7,40 +7,43 @@ import type { Services } from './services.js'
 
 const check = Type.Union([Type.Literal('ok'), Type.Literal('degraded')])
 
-const report = Type.Object({
-  status: check,
-  environment: Type.Union([Type.Literal('production'), Type.Literal('sandbox')]),
-  version: Type.String(),
-  checks: Type.Object({
-    engine: Type.Object({
-      status: check,
-      model: Type.String({ description: 'The model pack that serves.' }),
-      grade: Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
-        description: 'What the pack is good for at the configured false match rate.',
+const report = Type.Object(
+  {
+    status: check,
+    environment: Type.Union([Type.Literal('production'), Type.Literal('sandbox')]),
+    version: Type.String(),
+    checks: Type.Object({
+      engine: Type.Object({
+        status: check,
+        model: Type.String({ description: 'The model pack that serves.' }),
+        grade: Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
+          description: 'What the pack is good for at the configured false match rate.',
+        }),
+        workers: Type.Object({ ready: Type.Integer(), configured: Type.Integer() }),
+        queue: Type.Object({ waiting: Type.Integer(), running: Type.Integer(), limit: Type.Integer() }),
+        execution_provider: Type.String({ description: 'The ONNX Runtime provider that runs the models.' }),
+        fallbacks: Type.Array(Type.Object({ provider: Type.String(), reason: Type.String() }), {
+          description: 'Providers that were asked for first and could not serve, and why.',
+        }),
       }),
-      workers: Type.Object({ ready: Type.Integer(), configured: Type.Integer() }),
-      queue: Type.Object({ waiting: Type.Integer(), running: Type.Integer(), limit: Type.Integer() }),
-      execution_provider: Type.String({ description: 'The ONNX Runtime provider that runs the models.' }),
-      fallbacks: Type.Array(Type.Object({ provider: Type.String(), reason: Type.String() }), {
-        description: 'Providers that were asked for first and could not serve, and why.',
+      store: Type.Object({ status: check }),
+      http: Type.Object({
+        status: check,
+        transport: Type.Union([Type.Literal('uws'), Type.Literal('node')], {
+          description: 'The HTTP server that answers: uWebSockets.js or node:http.',
+        }),
+        reason: Type.Union(
+          [Type.Literal('preferred'), Type.Literal('configured'), Type.Literal('unavailable')],
+          {
+            description:
+              'Why this one: `preferred` is the first choice, `configured` was asked for, `unavailable` serves because uWebSockets.js does not load.',
+          },
+        ),
       }),
     }),
-    store: Type.Object({ status: check }),
-    http: Type.Object({
-      status: check,
-      transport: Type.Union([Type.Literal('uws'), Type.Literal('node')], {
-        description: 'The HTTP server that answers: uWebSockets.js or node:http.',
-      }),
-      reason: Type.Union(
-        [Type.Literal('preferred'), Type.Literal('configured'), Type.Literal('unavailable')],
-        {
-          description:
-            'Why this one: `preferred` is the first choice, `configured` was asked for, `unavailable` serves because uWebSockets.js does not load.',
-        },
-      ),
-    }),
-  }),
-})
+  },
+  { title: 'HealthResult' },
+)
 
 export const healthDescription: EndpointDescription = {
   id: 'health',

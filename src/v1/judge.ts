@@ -8,6 +8,7 @@ import type { LockoutReason } from '../subjects/lockout.js'
 import type { Subject } from '../subjects/subject-vault.js'
 import type { Call } from './endpoint.js'
 import type { ImageInput } from './images.js'
+import { tellOfLockout } from './lockout-event.js'
 import type { Reason } from './reasons.js'
 import { type Comparison, embeddingsByImage, type Recogniser } from './recogniser.js'
 import type { Services } from './services.js'
@@ -30,7 +31,7 @@ export interface Verdict {
 
 type JudgeServices = Pick<
   Services,
-  'vault' | 'store' | 'clock' | 'config' | 'recogniser' | 'lockout' | 'captures'
+  'vault' | 'store' | 'clock' | 'config' | 'recogniser' | 'lockout' | 'captures' | 'outbox'
 >
 
 /** @throws ApiError reference_model_mismatch */
@@ -62,7 +63,12 @@ export class Judge {
   }
 
   /** Inside the transaction. Resolves with what the verdict began for the user. @throws ApiError reference_not_found */
-  async settle(tx: StoreTransaction, verdict: Verdict, at: number): Promise<LockoutReason | undefined> {
+  async settle(
+    tx: StoreTransaction,
+    call: VerifyCall,
+    verdict: Verdict,
+    at: number,
+  ): Promise<LockoutReason | undefined> {
     const { subject, capture, reason } = verdict
     if (!subject) return undefined
     const fresh = await tx.subject(subject.record.lookup)
@@ -72,6 +78,7 @@ export class Judge {
     const { lockout, captures } = this.services
     const begun = await lockout.count(tx, fresh.subject, { approved: reason === null, at })
     await captures.remember(tx, subject, capture)
+    await tellOfLockout(tx, this.services.outbox, call, { subject, begun })
     return begun
   }
 

@@ -14,32 +14,38 @@ const PAGE = 500
 /** Read for one request, so that an event that is rare in a long log costs several small requests and not a long one. */
 const MOST_READ = 5000
 
-const entry = Type.Object({
-  sequence: Type.Integer({ minimum: 1, description: '1, 2, 3, … without a gap.' }),
-  at: time('When it happened.'),
-  event: Type.String({ description: `What happened: ${AUDIT_EVENTS.join(', ')}.` }),
-  actor: Type.String({
-    description: 'Who: the id of an API key, `operator` at the command line, or somebody at the dashboard.',
-  }),
-  request_id: nullable(Type.String({ description: 'The request by which it happened.' })),
-  status: nullable(Type.Integer({ description: 'HTTP status, of a call of the API.' })),
-  code: nullable(Type.String({ description: 'Error code, where it failed.' })),
-  subject: nullable(
-    Type.String({ description: 'Pseudonym of the user, which nobody can link to a user who is erased.' }),
-  ),
-  facts: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'What else was recorded of this event.',
-  }),
-  hash: Type.String({ description: 'Chain value, in hex: it covers every entry up to this one.' }),
-})
+const entry = Type.Object(
+  {
+    sequence: Type.Integer({ minimum: 1, description: '1, 2, 3, … without a gap.' }),
+    at: time('When it happened.'),
+    event: Type.String({ description: `What happened: ${AUDIT_EVENTS.join(', ')}.` }),
+    actor: Type.String({
+      description: 'Who: the id of an API key, `operator` at the command line, or somebody at the dashboard.',
+    }),
+    request_id: nullable(Type.String({ description: 'The request by which it happened.' })),
+    status: nullable(Type.Integer({ description: 'HTTP status, of a call of the API.' })),
+    code: nullable(Type.String({ description: 'Error code, where it failed.' })),
+    subject: nullable(
+      Type.String({ description: 'Pseudonym of the user, which nobody can link to a user who is erased.' }),
+    ),
+    facts: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'What else was recorded of this event.',
+    }),
+    hash: Type.String({ description: 'Chain value, in hex: it covers every entry up to this one.' }),
+  },
+  { title: 'AuditEntry' },
+)
 
-const success = Type.Object({
-  data: Type.Array(entry, { description: 'Oldest first.' }),
-  has_more: Type.Boolean({ description: 'Whether the log goes on. A page may be empty all the same.' }),
-  next_cursor: Type.String({
-    description: 'What to send as `after` for what follows: now, or later, when more has happened.',
-  }),
-})
+const success = Type.Object(
+  {
+    data: Type.Array(entry, { description: 'Oldest first.' }),
+    has_more: Type.Boolean({ description: 'Whether the log goes on. A page may be empty all the same.' }),
+    next_cursor: Type.String({
+      description: 'What to send as `after` for what follows: now, or later, when more has happened.',
+    }),
+  },
+  { title: 'AuditPage' },
+)
 
 const query = {
   after: {

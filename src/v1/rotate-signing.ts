@@ -17,18 +17,21 @@ const body = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { title: 'RotateSigningRequest', additionalProperties: false },
 )
 
-const success = Type.Object({
-  signing_secret: Type.Object({
-    id: Type.String({ description: 'The `kid` of signatures and JWTs.' }),
-    secret: Type.String({ description: 'The new signing secret, shown only here.' }),
-    created_at: time('When the secret was made.'),
-  }),
-  previous: Type.Object({ id: Type.String(), valid_until: time('End of the overlap.') }),
-  overlap_seconds: Type.Integer({ examples: [OVERLAP_MS / SECOND_MS] }),
-})
+const success = Type.Object(
+  {
+    signing_secret: Type.Object({
+      id: Type.String({ description: 'The `kid` of signatures and JWTs.' }),
+      secret: Type.String({ description: 'The new signing secret, shown only here.' }),
+      created_at: time('When the secret was made.'),
+    }),
+    previous: Type.Object({ id: Type.String(), valid_until: time('End of the overlap.') }),
+    overlap_seconds: Type.Integer({ examples: [OVERLAP_MS / SECOND_MS] }),
+  },
+  { title: 'RotateSigningResult' },
+)
 
 export const rotateSigningDescription: EndpointDescription = {
   id: 'rotate_signing',

@@ -14,7 +14,6 @@ const image = (description: string) =>
   Type.String({
     minLength: 1,
     contentEncoding: 'base64',
-    contentMediaType: 'image/*',
     description,
     examples: ['/9j/4AAQSkZJRgABAQAAAQABAAD…'],
   })
@@ -49,7 +48,7 @@ export const consent = Type.Object(
     }),
     at: time('When the consent was given.'),
   },
-  { additionalProperties: false, description: 'Recorded with the reference.' },
+  { title: 'Consent', additionalProperties: false, description: 'Recorded with the reference.' },
 )
 
 export const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
@@ -63,7 +62,10 @@ const qualityFields = {
   contrast: Type.Number({ description: 'Standard deviation of the grey level of the aligned face.' }),
 }
 
-export const quality = Type.Object(qualityFields, { description: 'Measured on the face that was compared.' })
+export const quality = Type.Object(qualityFields, {
+  title: 'Quality',
+  description: 'Measured on the face that was compared.',
+})
 
 const imageQuality = Type.Object({
   passed: Type.Boolean({ description: 'Every component keeps to its bound.' }),
@@ -95,7 +97,7 @@ export const enrolmentQuality = Type.Object(
     }),
     images: Type.Array(imageQuality, { description: 'One an image of the request, in their order.' }),
   },
-  { description: 'Measured on the best face.' },
+  { title: 'EnrolmentQuality', description: 'Measured on the best face.' },
 )
 
 export const liveness = Type.Object(
@@ -106,5 +108,5 @@ export const liveness = Type.Object(
     score: nullable(Type.Number({ description: 'Probability of a live person, 0 to 1.' })),
     passed: nullable(Type.Boolean()),
   },
-  { description: 'Presentation attack detection.' },
+  { title: 'Liveness', description: 'Presentation attack detection.' },
 )

@@ -7,6 +7,7 @@ import type { Store } from '../storage/store.js'
 import type { Lockout } from '../subjects/attempt-lockout.js'
 import type { CaptureMemory } from '../subjects/capture-memory.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
+import type { Outbox } from '../webhooks/outbox.js'
 import type { Recogniser } from './recogniser.js'
 
 export interface Services {
@@ -14,6 +15,7 @@ export interface Services {
   config: Pick<Config, 'fmr' | 'jwtTtlSeconds' | 'replayPolicy'>
   store: Store
   vault: SubjectVault
+  outbox: Outbox
   operations: Pick<Operations, 'keys' | 'users'>
   recogniser: Recogniser
   lockout: Lockout

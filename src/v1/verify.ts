@@ -33,49 +33,54 @@ const body = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, ...exactlyOneImageField },
+  { title: 'VerifyRequest', additionalProperties: false, ...exactlyOneImageField },
 )
 
-const success = Type.Object({
-  verification_id: Type.String({ description: 'The `jti` of the JWT.' }),
-  user_id: userId,
-  verdict: Type.Union([Type.Literal('approved'), Type.Literal('rejected')]),
-  reason: nullable(Type.Union(REASONS.map((reason) => Type.Literal(reason)))),
-  score: nullable(
-    Type.Number({ description: 'Similarity, higher is more alike; null when the images were not compared.' }),
-  ),
-  threshold: Type.Number({ description: 'The score from which on the verdict is approved.' }),
-  fmr: Type.Number({
-    description:
-      'The false match rate that the threshold has reached on calibration data; not always the one that was asked for.',
-  }),
-  fmr_basis: Type.Union([Type.Literal('measured'), Type.Literal('extrapolated')], {
-    description:
-      'What stands behind `fmr`: `extrapolated` where nobody has measured it and the operator accepted that.',
-  }),
-  model_grade: Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
-    description:
-      'What the model pack is good for at this rate: `production` where the rate was measured on everybody and in each group that the data names.',
-  }),
-  liveness,
-  quality: nullable(quality),
-  replay: Type.Object(
-    { suspected: Type.Boolean() },
-    { description: 'The capture was seen before within 24 hours.' },
-  ),
-  model: Type.String(),
-  verified_at: time('When the verdict was reached.'),
-  jwt: Type.String({ description: 'The verdict, signed with the signing secret that the caller holds.' }),
-  jwt_next: Type.Optional(
-    Type.String({ description: 'During a rotation overlap: the same claims under the new secret.' }),
-  ),
-  jwt_expires_at: time('When the JWT expires.'),
-  production_key: Type.Optional(
-    Type.Literal('issued', {
-      description: 'Sandbox only: this verify cleared and issued the production key.',
+const success = Type.Object(
+  {
+    verification_id: Type.String({ description: 'The `jti` of the JWT.' }),
+    user_id: userId,
+    verdict: Type.Union([Type.Literal('approved'), Type.Literal('rejected')]),
+    reason: nullable(Type.Union(REASONS.map((reason) => Type.Literal(reason)))),
+    score: nullable(
+      Type.Number({
+        description: 'Similarity, higher is more alike; null when the images were not compared.',
+      }),
+    ),
+    threshold: Type.Number({ description: 'The score from which on the verdict is approved.' }),
+    fmr: Type.Number({
+      description:
+        'The false match rate that the threshold has reached on calibration data; not always the one that was asked for.',
     }),
-  ),
-})
+    fmr_basis: Type.Union([Type.Literal('measured'), Type.Literal('extrapolated')], {
+      description:
+        'What stands behind `fmr`: `extrapolated` where nobody has measured it and the operator accepted that.',
+    }),
+    model_grade: Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
+      description:
+        'What the model pack is good for at this rate: `production` where the rate was measured on everybody and in each group that the data names.',
+    }),
+    liveness,
+    quality: nullable(quality),
+    replay: Type.Object(
+      { suspected: Type.Boolean() },
+      { description: 'The capture was seen before within 24 hours.' },
+    ),
+    model: Type.String(),
+    verified_at: time('When the verdict was reached.'),
+    jwt: Type.String({ description: 'The verdict, signed with the signing secret that the caller holds.' }),
+    jwt_next: Type.Optional(
+      Type.String({ description: 'During a rotation overlap: the same claims under the new secret.' }),
+    ),
+    jwt_expires_at: time('When the JWT expires.'),
+    production_key: Type.Optional(
+      Type.Literal('issued', {
+        description: 'Sandbox only: this verify cleared and issued the production key.',
+      }),
+    ),
+  },
+  { title: 'VerifyResult' },
+)
 
 export const verifyDescription: EndpointDescription = {
   id: 'verify',
@@ -171,7 +176,7 @@ export function verify(services: Services): Endpoint<Input> {
       const { at, verificationId, expiresAt, actionHash, tokens } = sign(call, action, verdict, decision)
 
       return async (tx) => {
-        const effect = await judge.settle(tx, verdict, at)
+        const effect = await judge.settle(tx, call, verdict, at)
         const clears = environment === 'sandbox' && reason === null
         const issued = clears && (await issueProductionKey(tx, tenant.id, at))
         return {

@@ -32,6 +32,8 @@ beforeEach(async () => {
         fmr: null,
         productionIssuedAt: null,
         productionRevealedAt: null,
+        suspendedAt: null,
+        deletedAt: null,
       })
   })
 })

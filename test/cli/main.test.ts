@@ -22,6 +22,11 @@ const COMMANDS = [
   'tenant',
   'tenant create',
   'tenant list',
+  'tenant show',
+  'tenant update',
+  'tenant suspend',
+  'tenant resume',
+  'tenant delete',
   'tenant login-link',
   'tenant production-key',
   'tenant revoke-key',
@@ -30,6 +35,13 @@ const COMMANDS = [
   'user',
   'user show',
   'user unlock',
+  'webhook',
+  'webhook add',
+  'webhook list',
+  'webhook remove',
+  'webhook test',
+  'webhook deliveries',
+  'webhook redeliver',
   'compare',
   'evaluate',
   'jwt',
@@ -52,6 +64,12 @@ const COMMANDS = [
   'config',
   'config show',
   'config check',
+  'operator',
+  'operator list',
+  'operator add',
+  'operator set-role',
+  'operator reset-password',
+  'operator remove',
   'operator-password',
   'completion',
   'doctor',
@@ -88,7 +106,7 @@ describe('--help', () => {
         .filter((name) => !name.endsWith('help') && !name.startsWith('countersign'))
     }
     const names: string[] = []
-    for (const group of [[], ['tenant'], ['user'], ['models'], ['audit'], ['keys'], ['config']])
+    for (const group of [[], ['tenant'], ['user'], ['webhook'], ['models'], ['audit'], ['keys'], ['config']])
       names.push(...(await listed(group)))
     expect(names.sort()).toEqual(COMMANDS.filter(Boolean).sort())
   })
@@ -234,6 +252,13 @@ describe('--json', () => {
   const ARGUMENTS: Record<string, (made: { secret: string; jwt: string; oldMasterKey: string }) => string[]> =
     {
       'tenant list': () => [],
+      'webhook list': () => ['acme'],
+      'webhook deliveries': () => ['acme'],
+      'tenant show': () => ['acme'],
+      'tenant update': () => ['acme', '--rate-limit', '9/s'],
+      'tenant suspend': () => ['demo'],
+      'tenant resume': () => ['demo'],
+      'tenant delete': () => ['demo', '--confirm', 'demo'],
       'tenant login-link': () => ['acme'],
       'tenant production-key': () => ['acme'],
       'tenant reissue-key': () => ['acme', '--type', 'sandbox'],
@@ -256,6 +281,11 @@ describe('--json', () => {
       'keys discard-master': ({ oldMasterKey }) => [oldMasterKey],
       'config show': () => [],
       'config check': () => [],
+      'operator list': () => [],
+      'operator add': () => ['kim', '--role', 'viewer'],
+      'operator set-role': () => ['kim', '--role', 'admin'],
+      'operator reset-password': () => ['kim'],
+      'operator remove': () => ['kim'],
       'operator-password': () => ['--generate'],
       completion: () => ['bash'],
       doctor: () => [],
@@ -276,8 +306,12 @@ describe('--json', () => {
   const MADE = ['serve', 'tenant create']
   /** As processes, because what a native library prints passes by the streams of JavaScript. */
   const NATIVE = ['compare', 'evaluate', 'models import', 'backup', 'doctor']
-  /** Needs a server elsewhere: see models-pull.test.ts. */
-  const ELSEWHERE = ['models pull']
+  /** Need a server elsewhere, a user or a webhook: see models-pull.test.ts, user.test.ts, webhook.test.ts. */
+  const ELSEWHERE = [
+    'models pull',
+    ...['user show', 'user unlock'],
+    ...['webhook add', 'webhook remove', 'webhook test', 'webhook redeliver'],
+  ]
 
   it('is an option of every command', async () => {
     const leaves = COMMANDS.filter((name) => name && !COMMANDS.some((other) => other.startsWith(`${name} `)))

@@ -410,3 +410,70 @@ describe('every tenant command', () => {
     })
   }
 })
+
+describe('tenant show, update, suspend, resume and delete', () => {
+  it('change a tenant for a running service at once, and say what it is', async () => {
+    const tenant = await createIssued('lifecycle')
+    const key = await reveal('lifecycle')
+    expect((await production(key).enroll({ user_id: 'ada', image: photo })).status).toBe(201)
+    expect((await place.run(['tenant', 'update', 'lifecycle', '--rate-limit', '7/s'])).code).toBe(0)
+    const shown = async () => (await place.run(['tenant', 'show', 'lifecycle', '--json'])).json
+    expect(await shown()).toMatchObject({
+      tenant_id: tenant.tenant_id,
+      status: 'active',
+      rate_limit_per_second: 7,
+      fmr: null,
+      production_key: 'revealed',
+      references: { production: 1, sandbox: 0 },
+      signing_secrets: [{ id: tenant.signing_secret.id }],
+    })
+    expect((await place.run(['tenant', 'suspend', 'lifecycle'])).code).toBe(0)
+    for (const client of [production(key), sandbox(tenant.sandbox_key)]) {
+      const refused = await client.health()
+      expect(refused.status).toBe(403)
+      expect(refused.body).toMatchObject({ error: 'permission_denied', code: 'tenant_suspended' })
+    }
+    expect(await shown()).toMatchObject({ status: 'suspended', suspended_at: expect.any(String) })
+    expect((await place.run(['tenant', 'resume', 'lifecycle'])).code).toBe(0)
+    expect((await production(key).health()).status).toBe(200)
+
+    const unconfirmed = await place.run(['tenant', 'delete', 'lifecycle', '--confirm', 'lifecycl', '--json'])
+    expect({ code: unconfirmed.code, error: unconfirmed.error.code }).toEqual({
+      code: 2,
+      error: 'not_confirmed',
+    })
+    const { code, json } = await place.run([
+      'tenant',
+      'delete',
+      'lifecycle',
+      '--confirm',
+      'lifecycle',
+      '--json',
+    ])
+    expect(code).toBe(0)
+    expect(json).toMatchObject({
+      name: 'lifecycle',
+      status: 'deleted',
+      erasure_id: expect.stringMatching(/^era_/),
+      erased: { users: 1, references: 1 },
+    })
+    await expectRevoked(production(key))
+    await expectRevoked(sandbox(tenant.sandbox_key))
+    expect(await shown()).toMatchObject({
+      status: 'deleted',
+      references: { production: 0 },
+      signing_secrets: [],
+    })
+    const people = await place.run(['tenant', 'show', 'lifecycle'])
+    expect(people.stdout).toMatch(/^Status +deleted since 2/m)
+    const later = await place.run(['tenant', 'reissue-key', 'lifecycle', '--type', 'sandbox', '--json'])
+    expect(later.error.code).toBe('tenant_deleted')
+    expect((await place.run(['audit', 'verify'])).code).toBe(0)
+  })
+
+  it('want to know what is to be changed', async () => {
+    await create('idle')
+    const { code, error } = await place.run(['tenant', 'update', 'idle', '--json'])
+    expect({ code, error: error.code }).toEqual({ code: 2, error: 'wrong_usage' })
+  })
+})

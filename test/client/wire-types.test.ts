@@ -12,9 +12,16 @@ import { VERSION } from '../../src/version.js'
 type Json = any
 
 const { paths, components } = buildOpenApi(DESCRIPTIONS, VERSION) as Json
-const request = (operation: Json) => operation.requestBody.content['application/json'].schema
+/** References replaced by what they name. */
+function whole(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(whole)
+  if (typeof schema !== 'object' || schema === null) return schema
+  if (typeof schema.$ref === 'string') return whole(components.schemas[schema.$ref.split('/').at(-1)])
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, whole(value)]))
+}
+const request = (operation: Json) => whole(operation.requestBody.content['application/json'].schema)
 const response = (operation: Json, status: number) =>
-  operation.responses[status].content['application/json'].schema
+  whole(operation.responses[status].content['application/json'].schema)
 
 /** By the names of the SDK's types. */
 const SCHEMAS: Record<string, Json> = {
@@ -45,25 +52,11 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** One of image and images: said by the union in the SDK, by `oneOf` in the document. */
-function asUnion({ oneOf, ...schema }: Json): Json {
-  if (!oneOf) return schema
-  const without = (name: string) => {
-    const { [name]: _, ...properties } = schema.properties
-    return properties
-  }
-  const [image, images] = [
-    { ...schema, properties: without('images'), required: [...schema.required, 'image'] },
-    { ...schema, properties: without('image'), required: [...schema.required, 'images'] },
-  ]
-  return { anyOf: [image, images] }
-}
-
 /** The compiler's complaints about types that differ from these schemas. */
 async function differences(schemas: Record<string, Json>): Promise<string[]> {
   const checks = Object.entries(schemas).map(([type, schema], index) =>
     [
-      `const schema${index} = ${JSON.stringify(asUnion(schema))} as const`,
+      `const schema${index} = ${JSON.stringify(schema)} as const`,
       `export const check${index}: Same<Plain<${type}>, Plain<Static<typeof schema${index}>>> = true`,
     ].join('\n'),
   )
@@ -119,9 +112,9 @@ it('and a difference would show', async () => {
     ['EnrollResult', (schema) => delete schema.properties.model],
     ['EnrollResult', (schema) => Object.assign(schema.properties, { more: { type: 'string' } })],
     ['VerifyResult', (schema) => Object.assign(schema.properties.score, { anyOf: [{ type: 'number' }] })],
-    ['VerifyResult', (schema) => schema.properties.reason.anyOf[0].anyOf?.pop()],
+    ['VerifyResult', (schema) => schema.properties.reason.anyOf[0].enum.pop()],
     ['VerifyResult', (schema) => delete schema.properties.production_key],
-    ['EnrollRequest<string>', (schema) => schema.required.push('replace')],
+    ['EnrollRequest<string>', (schema) => schema.oneOf[0].required.push('replace')],
     ['ErrorBody', (schema) => schema.properties.code.enum.push('new_code')],
   ]
   for (const [name, edit] of changes) expect(await change(name, edit), `${name} ${edit}`).not.toEqual([])

@@ -3,12 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config.js'
-import {
-  generatePassword,
-  hashPassword,
-  loadOperatorPassword,
-  resetOperatorPassword,
-} from '../../src/dashboard/operator-password.js'
+import { generatePassword, hashPassword } from '../../src/crypto/password-hash.js'
+import { loadOperatorPassword, resetOperatorPassword } from '../../src/dashboard/operator-password.js'
 
 const PASSWORD = 'correct horse battery'
 

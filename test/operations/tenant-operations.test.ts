@@ -126,3 +126,64 @@ describe('an erasure', () => {
     expect(await log()).toEqual([])
   })
 })
+
+describe('a tenant', () => {
+  const authenticate = (key: string) => ledger.tenancy.authenticate(`Bearer ${key}`, 'sandbox')
+
+  it('that is suspended is refused until it is resumed, and nothing of it is lost', async () => {
+    const { lifecycle } = ledger.operations
+    const created = await ledger.tenancy.create('paused')
+    tenant = created.tenant
+    await enrol('ada', 'production')
+    await lifecycle.suspend(tenant, actor)
+    await expect(authenticate(created.sandboxKey)).rejects.toMatchObject({
+      code: 'tenant_suspended',
+      status: 403,
+    })
+    await expect(lifecycle.suspend(tenant, actor)).rejects.toMatchObject({ code: 'tenant_suspended' })
+    await lifecycle.resume(tenant, actor)
+    expect((await authenticate(created.sandboxKey)).tenant.id).toBe(tenant.id)
+    await expect(lifecycle.resume(tenant, actor)).rejects.toMatchObject({ code: 'tenant_not_suspended' })
+    expect(await ledger.store.read.lookupsOf(tenant.id, 10)).toHaveLength(1)
+    expect(await log()).toMatchObject([
+      { event: 'tenant_suspended', actor: actor.name },
+      { event: 'tenant_resumed', actor: actor.name },
+    ])
+  })
+
+  it('that is deleted keeps its audit log alone; every user, key, secret, link and session is gone', async () => {
+    const { lifecycle, tenants } = ledger.operations
+    const created = await ledger.tenancy.create('closing')
+    const neighbour = tenant
+    await enrol('neighbour', 'production')
+    tenant = created.tenant
+    // More than a batch.
+    for (let i = 0; i < 201; i++) await enrol(`user-${i}`, i % 2 === 0 ? 'production' : 'sandbox')
+    await tenants.createLoginLink(tenant, 'http://admin')
+    const { store } = ledger
+    const receipt = await lifecycle.delete(tenant, actor)
+    expect(receipt).toMatchObject({ users: 201, references: 0, erasureId: expect.stringMatching(/^era_/) })
+    expect(await store.read.lookupsOf(tenant.id, 10)).toEqual([])
+    expect(await store.read.signingSecrets(tenant.id, clock.now())).toEqual([])
+    await expect(authenticate(created.sandboxKey)).rejects.toMatchObject({ code: 'revoked_api_key' })
+    expect((await log()).at(-1)).toMatchObject({
+      event: 'tenant_deleted',
+      actor: actor.name,
+      erasure_id: receipt.erasureId,
+      users: 201,
+    })
+    expect((await ledger.audit.verify(store.read, tenant.id)).brokenAt).toBeNull()
+    expect(await store.read.lookupsOf(neighbour.id, 10)).toHaveLength(1)
+
+    const deleted = { code: 'tenant_deleted' }
+    for (const again of [
+      () => lifecycle.delete(tenant, actor),
+      () => lifecycle.resume(tenant, actor),
+      () => ledger.tenancy.findLive(tenant.name),
+    ])
+      await expect(again()).rejects.toMatchObject(deleted)
+    await expect(ledger.tenancy.create('closing')).rejects.toMatchObject({ code: 'tenant_exists' })
+    // A call that was under way brings nobody back.
+    await expect(enrol('late', 'production')).rejects.toThrow('the tenant is deleted')
+  })
+})

@@ -68,7 +68,9 @@ await verifyAll(ROUNDS, users.slice(2))
 await atOnce(users.slice(0, 2), enrol)
 for (const tenant of tenants) await ledger.operations.keys.rotateSigning(tenant, COMMAND_LINE, true)
 await changeMasterKey()
-await ledger.store.transaction((tx) => tx.deleteExpired(Date.now() + 2 * DAY_MS, Date.now()))
+await ledger.store.transaction((tx) =>
+  tx.deleteExpired(Date.now() + 2 * DAY_MS, Date.now(), { minute: 0, hour: 0 }),
+)
 await atOnce(users.slice(3, 5), erase)
 await verifyAll(1, users.slice(0, 2))
 

@@ -4,6 +4,7 @@ import { networkInterfaces } from 'node:os'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/api-error.js'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
 import { base64, face, groupPhoto, landscape } from '../support/faces.js'
@@ -119,6 +120,12 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
   },
   wrong_environment: ({ running, production }) =>
     apiClient(running.service.url('sandbox'), production.key).health(),
+  tenant_suspended: async ({ running }) => {
+    const tenant = await running.tenant()
+    const { operations, tenancy } = running.service.ledger
+    await operations.lifecycle.suspend(await tenancy.find(tenant.id), COMMAND_LINE)
+    return tenant.sandbox.health()
+  },
   production_key_required: ({ sandbox }) => sandbox.rotate(),
   insecure_channel: async ({ running }) => {
     const customer = await running.tenant()

@@ -48,6 +48,8 @@ function tenant(name: string): TenantRecord {
     fmr: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
+    suspendedAt: null,
+    deletedAt: null,
   }
 }
 
@@ -172,7 +174,7 @@ describe('durability', () => {
       for (;;) {
         const name = run + '-' + next++
         await store.transaction((tx) => tx.insertTenant({ id: name, name, createdAt: 1, ratePerSecond: 1, burst: 1,
-          fmr: null, productionIssuedAt: null, productionRevealedAt: null }))
+          fmr: null, productionIssuedAt: null, productionRevealedAt: null, suspendedAt: null, deletedAt: null }))
         process.stdout.write(name + '\\n')
       }
     }
@@ -385,7 +387,10 @@ describe('expiry', () => {
           idempotencyRecords: 0,
           expiresAt,
         })
-      await tx.deleteExpired(20, 10)
+      for (const resolution of ['minute', 'hour'] as const)
+        for (const at of [9, 10, 19, 20])
+          await tx.putTraffic({ tenantId: 'ten_a', resolution, at, counts: '{}' })
+      await tx.deleteExpired(20, 10, { minute: 20, hour: 10 })
     })
     const table = connect()
     const column = (sql: string) => table.prepare(sql).pluck().all()
@@ -394,6 +399,8 @@ describe('expiry', () => {
     expect(column('SELECT subject_id FROM capture')).toEqual(['sub_new'])
     expect(column('SELECT subject_id FROM idempotency')).toEqual(['sub_new'])
     expect(column('SELECT id FROM reference ORDER BY id')).toEqual(['ref_new', 'ref_old'])
+    expect(column("SELECT at FROM traffic WHERE resolution = 'minute'")).toEqual([20])
+    expect(column("SELECT at FROM traffic WHERE resolution = 'hour' ORDER BY at")).toEqual([10, 19, 20])
   })
 
   it('hides an expired record before it is purged, and lets a new one take its place', async () => {

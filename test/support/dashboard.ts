@@ -53,7 +53,7 @@ export async function request(
 
 export async function signIn(
   running: TestService,
-  credentials: { login_token: string } | { password: string },
+  credentials: { login_token: string } | { name?: string; password: string },
 ): Promise<DashboardClient> {
   const origin = { Origin: running.service.adminUrl }
   const { status, body, headers, text } = await request(running, 'POST', '/session', credentials, origin)

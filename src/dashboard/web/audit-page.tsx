@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { AUDIT_EVENTS, type AuditEventName } from '../../audit/audit-events.js'
 import { AUDIT_OUTCOMES, type AuditEntry, type AuditOutcome, type AuditQuery } from '../contract.js'
 import { callTenant, get, linkTo, tenantAddress } from './api.js'
-import { Badge, Card, Empty, Loading, Problem, Table, Time, type Tone } from './parts.js'
+import { Badge, Card, Empty, Loading, Problem, Table, Time, type Tone, timeZone } from './parts.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
@@ -18,9 +18,18 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   key_reissued: { text: 'Key reissued', isOfUser: false },
   contract_changed: { text: 'Contract changed', isOfUser: false },
   user_unlocked: { text: 'User unlocked', isOfUser: true },
+  webhook_added: { text: 'Webhook added', isOfUser: false },
+  webhook_removed: { text: 'Webhook removed', isOfUser: false },
+  webhook_redelivered: { text: 'Webhook redelivered', isOfUser: false },
   database_restored: { text: 'Database restored', isOfUser: false },
   working_keys_changed: { text: 'Master key changed', isOfUser: false },
   operator_password_reset: { text: 'Operator password reset', isOfUser: false },
+  operator_added: { text: 'Operator added', isOfUser: false },
+  operator_changed: { text: 'Operator changed', isOfUser: false },
+  operator_removed: { text: 'Operator removed', isOfUser: false },
+  tenant_suspended: { text: 'Tenant suspended', isOfUser: false },
+  tenant_resumed: { text: 'Tenant resumed', isOfUser: false },
+  tenant_deleted: { text: 'Tenant deleted', isOfUser: false },
 }
 const COLUMNS = [
   { name: '#', isNumber: true },
@@ -41,21 +50,27 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
   const [filter, setFilter] = useState(ALL)
   const [entries, setEntries] = useState<AuditEntry[] | null>(null)
   const [next, setNext] = useState<number | null>(null)
+  /** Where the pages before this one began; null for the newest. */
+  const [newer, setNewer] = useState<Array<number | null>>([])
+  const [start, setStart] = useState<number | null>(null)
   const { problem, isBusy, run } = useAction()
   const keys = useData(tenantAddress(tenantId, 'GET /'))
   const query = { ...filter, subject: filter.subject ?? '' }
-  const load = (before: number | null) =>
+  const load = (before: number | null, behind: Array<number | null>) =>
     run(async () => {
       const asked = before ? { ...query, before: String(before) } : query
       const page = await get(tenantAddress(tenantId, 'GET /audit', asked))
-      setEntries((shown) => (before ? [...(shown ?? []), ...page.entries] : page.entries))
+      setEntries(page.entries)
       setNext(page.next_before)
+      setStart(before)
+      setNewer(behind)
     })
   useEffect(() => {
-    if (filter.subject !== null) void load(null)
+    if (filter.subject !== null) void load(null, [])
     else {
       setEntries([])
       setNext(null)
+      setNewer([])
     }
   }, [tenantId, filter])
   const actorName = (actor: string) => {
@@ -94,9 +109,20 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
         ) : (
           <Entries entries={entries} actorName={actorName} />
         )}
-        {next !== null && (
-          <div class="toolbar">
-            <button type="button" disabled={isBusy} onClick={() => load(next)}>
+        {(next !== null || newer.length > 0) && (
+          <div class="pager">
+            <button
+              type="button"
+              disabled={isBusy || newer.length === 0}
+              onClick={() => load(newer.at(-1)!, newer.slice(0, -1))}
+            >
+              Newer entries
+            </button>
+            <button
+              type="button"
+              disabled={isBusy || next === null}
+              onClick={() => load(next, [...newer, start])}
+            >
               Older entries
             </button>
           </div>
@@ -205,11 +231,11 @@ function Filters({ tenantId, onChange }: { tenantId: string; onChange: (filter: 
         <input id="audit-user" name="user" autocomplete="off" maxLength={128} />
       </div>
       <div class="when">
-        <label for="from">From</label>
+        <label for="from">From ({timeZone()})</label>
         <input id="from" name="from" type="datetime-local" />
       </div>
       <div class="when">
-        <label for="until">Until</label>
+        <label for="until">Until ({timeZone()})</label>
         <input id="until" name="until" type="datetime-local" />
       </div>
       <div class="buttons">
@@ -228,6 +254,7 @@ function Entries({ entries, actorName }: { entries: AuditEntry[]; actorName: (ac
   return (
     <Table
       label="Audit entries"
+      isLog
       columns={COLUMNS}
       rows={entries.map((entry) => {
         const isOpen = entry.sequence === open
@@ -275,8 +302,14 @@ function whyNoUser({ event, code }: AuditEntry): string {
   return code ? 'A refused call is logged without its user' : 'The user was erased before'
 }
 
-function Outcome({ entry: { verdict, code, status } }: { entry: AuditEntry }) {
-  if (verdict) return <Badge tone={verdict === 'approved' ? 'good' : 'bad'}>{verdict}</Badge>
+function Outcome({ entry: { verdict, reason, code, status } }: { entry: AuditEntry }) {
+  if (verdict)
+    return (
+      <span>
+        <Badge tone={verdict === 'approved' ? 'good' : 'bad'}>{verdict}</Badge>
+        {reason && <span class="muted small"> {reason}</span>}
+      </span>
+    )
   const tone: Tone = code ? 'warn' : 'plain'
   return <Badge tone={tone}>{code ?? (status ? `done, ${status}` : 'done')}</Badge>
 }

@@ -29,6 +29,7 @@ export interface ChartProps {
 const HEIGHT_PX = 210
 const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 1e4, 2e4, 5e4, 1e5, 1e6]
 const MARK_GAP_PX = 6
+const DAY_SECONDS = 86_400
 
 export function Chart(props: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
@@ -101,7 +102,7 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
         ...axis,
         size: 32,
         space: 76,
-        ...(numeric ? {} : { values: (_, splits) => splits.map(timeOf) }),
+        ...(numeric ? {} : { values: (_, splits) => splits.map(timeOf(latest.current.x)) }),
       },
       {
         ...axis,
@@ -111,7 +112,7 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
       },
     ],
     series: [
-      { label: numeric ? 'Score' : 'Time', value: (_, at) => (at == null ? '' : label(at, numeric)) },
+      { label: numeric ? 'Score' : 'Time', value: (_, at) => (at == null ? '' : label(at, latest.current)) },
       ...series.map(({ label, colour, draw }, index): uPlot.Series => {
         const shared: uPlot.Series = {
           label,
@@ -141,12 +142,19 @@ function isSparse(self: uPlot, index: number): boolean {
   return Array.from<number | null | undefined>(self.data[index]!).filter((value) => value != null).length < 3
 }
 
-function label(at: number, numeric: boolean | undefined): string {
-  return numeric ? at.toFixed(2) : timeOf(at)
+function label(at: number, { numeric, x }: ChartProps): string {
+  return numeric ? at.toFixed(2) : timeOf(x)(at)
 }
 
-function timeOf(seconds: number): string {
-  return new Date(seconds * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+/** With the day of the week where `x` spans several. */
+function timeOf(x: number[]): (seconds: number) => string {
+  const isLong = (x.at(-1) ?? 0) - (x[0] ?? 0) > DAY_SECONDS
+  const form: Intl.DateTimeFormatOptions = {
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(isLong ? { weekday: 'short' } : {}),
+  }
+  return (seconds) => new Date(seconds * 1000).toLocaleTimeString([], form)
 }
 
 function drawMark(

@@ -14,9 +14,10 @@ export function ErasePage({ tenantId }: { tenantId: string }) {
   const erase = () => {
     setAsking(false)
     setReceipt(null)
-    return run(async () =>
-      setReceipt(await callTenant(tenantId, 'POST /erase', { user_id: userId, environment })),
-    )
+    return run(async () => {
+      setReceipt(await callTenant(tenantId, 'POST /erase', { user_id: userId, environment }))
+      setUserId('')
+    })
   }
   return (
     <>

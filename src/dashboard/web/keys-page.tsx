@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Environment, KeyView, TenantOverview } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
-import { Badge, Card, Confirm, Empty, Loading, Problem, Reveal, Table, Time } from './parts.js'
+import { Badge, Card, Confirm, Empty, Loading, Problem, Reveal, type Revealed, Table, Time } from './parts.js'
 import { SigningSecretCard } from './signing-secret-card.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
@@ -24,19 +24,14 @@ const GRACES: Array<[string, number]> = [
   ['no longer: it ends now', 0],
 ]
 
-interface Shown {
-  label: string
-  value: string
-}
-
 export function KeysPage({ tenantId }: { tenantId: string }) {
   const tenant = useData(tenantAddress(tenantId, 'GET /'), REFRESH_MS)
   const traffic = useData(tenantAddress(tenantId, 'GET /traffic'), REFRESH_MS)
-  const [shown, setShown] = useState<Shown | null>(null)
+  const [shown, setShown] = useState<Revealed | null>(null)
   const { problem, run } = useAction()
   if (!tenant.value) return tenant.error ? <Problem message={tenant.error} /> : <Loading />
 
-  const change = (work: () => Promise<Shown | null>) =>
+  const change = (work: () => Promise<Revealed | null>) =>
     run(async () => {
       try {
         setShown(await work())
@@ -47,7 +42,14 @@ export function KeysPage({ tenantId }: { tenantId: string }) {
   const rotate = (force: boolean) =>
     change(async () => {
       const { signing_secret } = await callTenant(tenantId, 'POST /rotate-signing', { force })
-      return { label: 'New signing secret', value: signing_secret.secret }
+      return {
+        label: 'New signing secret',
+        value: signing_secret.secret,
+        beside: [
+          ['Id (kid)', signing_secret.id],
+          ['Tenant id (aud)', tenantId],
+        ],
+      }
     })
   return (
     <>
@@ -59,7 +61,10 @@ export function KeysPage({ tenantId }: { tenantId: string }) {
   )
 }
 
-function KeysCard(props: { tenant: TenantOverview; onChange: (work: () => Promise<Shown | null>) => void }) {
+function KeysCard(props: {
+  tenant: TenantOverview
+  onChange: (work: () => Promise<Revealed | null>) => void
+}) {
   const { tenant, onChange } = props
   const [asking, setAsking] = useState<{ what: 'reissue' | 'revoke'; type: Environment } | null>(null)
   const [graceSeconds, setGraceSeconds] = useState(GRACES[0]![1])
@@ -67,6 +72,7 @@ function KeysCard(props: { tenant: TenantOverview; onChange: (work: () => Promis
     onChange(async () => ({
       label: 'Production key',
       value: (await callTenant(tenant.id, 'POST /keys/reveal')).key,
+      beside: [['Tenant id (aud)', tenant.id]],
     }))
   const reissue = (type: Environment) =>
     onChange(async () => ({

@@ -8,7 +8,7 @@ import { Brand } from './brand.js'
 import { ErasePage } from './erase-page.js'
 import { KeysPage } from './keys-page.js'
 import { OverviewPage } from './overview-page.js'
-import { Loading } from './parts.js'
+import { Card, Loading } from './parts.js'
 import { SignInPage } from './sign-in-page.js'
 import { SystemPage } from './system-page.js'
 import { TenantsPage } from './tenants-page.js'
@@ -23,6 +23,10 @@ const TENANT_PAGES = [
   ['try', 'Try it', TryPage],
   ['erase', 'Erasure', ErasePage],
 ] as const
+const OPERATOR_PAGES = [
+  ['tenants', 'Tenants', TenantsPage],
+  ['system', 'System', SystemPage],
+] as const
 
 function useHash(): string[] {
   const [hash, setHash] = useState(location.hash)
@@ -31,7 +35,10 @@ function useHash(): string[] {
     addEventListener('hashchange', follow)
     return () => removeEventListener('hashchange', follow)
   }, [])
-  return hash.replace(/^#\/?/, '').split('/')
+  return hash
+    .slice(1)
+    .split('/')
+    .filter((part) => part !== '')
 }
 
 function App() {
@@ -93,13 +100,15 @@ function Shell({
   onSignOut: () => void
 }) {
   const tenantId = session.tenant_id ?? (route[0] === 'tenants' ? route[1] : undefined)
-  const pageName = (session.tenant_id ? route[0] : route[2]) || 'overview'
   const base = session.tenant_id ? '#' : `#/tenants/${tenantId}`
-  const page = TENANT_PAGES.find(([name]) => name === pageName) ?? TENANT_PAGES[0]
-  const [, title, Page] = page
-  const operatorPage = route[0] === 'system' ? 'System' : 'Tenants'
-  const heading = tenantId ? title : operatorPage
+  const [named = tenantId ? 'overview' : 'tenants', ...more] =
+    tenantId && !session.tenant_id ? route.slice(2) : route
+  const isHere = ([name]: readonly [string, ...unknown[]]) => name === named && more.length === 0
+  const tenantPage = tenantId ? TENANT_PAGES.find(isHere) : undefined
+  const operatorPage = tenantId ? undefined : OPERATOR_PAGES.find(isHere)
+  const [here, heading] = tenantPage ?? operatorPage ?? [null, 'No such page']
   const tenantName = useTenantName(tenantId)
+  const [TenantPage, OperatorPage] = [tenantPage?.[2], operatorPage?.[2]]
   useEffect(() => {
     document.title = `${heading} · Countersign`
     scrollTo(0, 0)
@@ -113,15 +122,16 @@ function Shell({
         <Brand />
         {!session.tenant_id && (
           <ul>
-            <NavLink href="#/tenants" here={!tenantId && operatorPage === 'Tenants'} text="Tenants" />
-            <NavLink href="#/system" here={operatorPage === 'System'} text="System" />
+            {OPERATOR_PAGES.map(([name, text]) => (
+              <NavLink key={name} href={`#/${name}`} here={!tenantId && here === name} text={text} />
+            ))}
           </ul>
         )}
         {tenantId && (
           <ul aria-label={tenantName}>
             <li class="group">{tenantName}</li>
             {TENANT_PAGES.map(([name, text]) => (
-              <NavLink key={name} href={`${base}/${name}`} here={page[0] === name} text={text} />
+              <NavLink key={name} href={`${base}/${name}`} here={here === name} text={text} />
             ))}
           </ul>
         )}
@@ -144,12 +154,16 @@ function Shell({
           {heading}
           {tenantId && <span class="of">{tenantName}</span>}
         </h1>
-        {tenantId ? (
-          <Page key={tenantId} tenantId={tenantId} keysHref={`${base}/keys`} />
-        ) : operatorPage === 'System' ? (
-          <SystemPage />
+        {tenantId && TenantPage ? (
+          <TenantPage key={tenantId} tenantId={tenantId} keysHref={`${base}/keys`} />
+        ) : OperatorPage ? (
+          <OperatorPage />
         ) : (
-          <TenantsPage />
+          <Card title="There is nothing at this address">
+            <p>
+              It may be mistyped, or from another version. <a href="#/">Go to the first page</a>
+            </p>
+          </Card>
         )}
       </main>
     </div>

@@ -4,13 +4,12 @@ import {
   type KeyView,
   type TenantOverview,
   TRAFFIC_WINDOWS,
-  type TrafficSlot,
   type TrafficView,
   type TrafficWindow,
 } from '../contract.js'
 import { tenantAddress } from './api.js'
 import { Chart } from './chart.js'
-import { Card, Empty, Facts, Loading, Problem, Segments } from './parts.js'
+import { Card, Empty, Facts, Loading, Problem, Segments, timeZone } from './parts.js'
 import { StageTable } from './stage-table.js'
 import { distribution, sum, type Total, timeline } from './traffic-series.js'
 import { useData } from './use-data.js'
@@ -20,6 +19,7 @@ const WINDOW_TEXT: Record<TrafficWindow, string> = {
   quarter: '15 minutes',
   hour: '1 hour',
   day: '24 hours',
+  week: '7 days',
 }
 const WINDOWS = TRAFFIC_WINDOWS.map((name) => [name, WINDOW_TEXT[name]] as const)
 
@@ -41,19 +41,20 @@ export function OverviewPage({ tenantId }: { tenantId: string }) {
       {problem}
       <div class="toolbar">
         <Segments label="Window" options={WINDOWS} value={window} onChange={setWindow} />
+        <span class="muted small">Times in {timeZone()}</span>
       </div>
       <Tiles total={total} />
-      <div class="grid">
-        {total.production + total.sandbox === 0 ? (
+      {total.production + total.sandbox === 0 ? (
+        <div class="grid">
           <NothingYet tenant={tenant.value} window={WINDOW_TEXT[window]} />
-        ) : (
-          <Charts tenant={tenant.value} traffic={traffic.value} total={total} />
-        )}
-        <div>
-          <RateLimit keys={tenant.value.keys} limited={total.limited} />
-          <TenantCard tenant={tenant.value} />
+          <div>
+            <RateLimit keys={tenant.value.keys} limited={total.limited} />
+            <TenantCard tenant={tenant.value} />
+          </div>
         </div>
-      </div>
+      ) : (
+        <Charts tenant={tenant.value} traffic={traffic.value} total={total} />
+      )}
     </>
   )
 }
@@ -124,43 +125,49 @@ function Charts({ tenant, traffic, total }: { tenant: TenantOverview; traffic: T
     () => distribution(traffic.slots, tenant.threshold),
     [traffic.slots, tenant.threshold],
   )
-  const latest = traffic.slots.findLast(({ latencies }) => latencies.total)
   const step = stepName(traffic.step_ms)
+  // Two columns of their own: cards of unlike height side by side would leave gaps.
   return (
-    <>
-      <Card title="Requests" hint={`per ${step}`}>
-        <Chart
-          title={`Requests per ${step}: ${total.production} in production, ${total.sandbox} in the sandbox, ${total.errors} errors`}
-          x={x}
-          series={requests}
-        />
-      </Card>
-      <Card title="Verdicts" hint={`per ${step}`}>
-        <Chart
-          title={`Verdicts per ${step}: ${total.approved} approved, ${total.rejected} rejected`}
-          x={x}
-          series={verdicts}
-        />
-      </Card>
-      <Card title={`Latency, ${stage}`} hint={`percentiles per ${step}`}>
-        <Chart title={`Latency percentiles of stage ${stage}`} x={x} series={latency} unit="ms" />
-      </Card>
-      <Card title="Latency by stage" hint={latest && `in ms, ${step} from ${timeOf(latest)}`}>
-        <StageTable latencies={latest?.latencies ?? {}} chosen={stage} onChoose={setStage} />
-      </Card>
-      <Card
-        title="Scores"
-        hint={`of verdicts in production; the threshold stands for a false match rate of ${tenant.fmr_in_force}`}
-      >
-        <Chart
-          title={`Scores of verdicts: ${scores.below} below the threshold of ${tenant.threshold}, ${scores.above} above`}
-          x={scores.x}
-          series={scores.series}
-          numeric
-          mark={{ at: tenant.threshold, label: `threshold ${tenant.threshold}` }}
-        />
-      </Card>
-    </>
+    <div class="grid">
+      <div>
+        <Card title="Requests" hint={`per ${step}`}>
+          <Chart
+            title={`Requests per ${step}: ${total.production} in production, ${total.sandbox} in the sandbox, ${total.errors} errors`}
+            x={x}
+            series={requests}
+          />
+        </Card>
+        <Card title="Verdicts" hint={`per ${step}`}>
+          <Chart
+            title={`Verdicts per ${step}: ${total.approved} approved, ${total.rejected} rejected`}
+            x={x}
+            series={verdicts}
+          />
+        </Card>
+        <Card
+          title="Scores"
+          hint={`of verdicts in production; the threshold stands for a false match rate of ${tenant.fmr_in_force}`}
+        >
+          <Chart
+            title={`Scores of verdicts: ${scores.below} below the threshold of ${tenant.threshold}, ${scores.above} above`}
+            x={scores.x}
+            series={scores.series}
+            numeric
+            mark={{ at: tenant.threshold, label: `threshold ${tenant.threshold}` }}
+          />
+        </Card>
+        <TenantCard tenant={tenant} />
+      </div>
+      <div>
+        <Card title={`Latency, ${stage}`} hint={`percentiles per ${step}`}>
+          <Chart title={`Latency percentiles of stage ${stage}`} x={x} series={latency} unit="ms" />
+        </Card>
+        <Card title="Latency by stage" hint={`in ms, of all requests within ${WINDOW_TEXT[traffic.window]}`}>
+          <StageTable latencies={traffic.latencies} chosen={stage} onChoose={setStage} />
+        </Card>
+        <RateLimit keys={tenant.keys} limited={total.limited} />
+      </div>
+    </div>
   )
 }
 
@@ -200,9 +207,6 @@ function RateLimit({ keys, limited }: { keys: KeyView[]; limited: number }) {
 
 function stepName(stepMs: number): string {
   const seconds = stepMs / 1000
-  return seconds === 60 ? 'minute' : seconds < 60 ? `${seconds} seconds` : `${seconds / 60} minutes`
-}
-
-function timeOf({ at }: TrafficSlot): string {
-  return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+  if (seconds < 60) return `${seconds} seconds`
+  return seconds === 60 ? 'minute' : seconds === 3600 ? 'hour' : `${seconds / 3600} hours`
 }

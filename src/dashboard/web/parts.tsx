@@ -84,11 +84,17 @@ export function Table(props: {
   columns: Column[]
   /** A few narrow columns of figures, which stay a table on a phone. */
   isFigures?: boolean
+  /** Many rows: on a phone each is a few lines that run on, without the names. */
+  isLog?: boolean
   rows: Array<{ key: string | number; cells: ComponentChildren[]; below?: ComponentChildren }>
 }) {
   const { columns } = props
   return (
-    <section class={props.isFigures ? 'wide figures' : 'wide'} tabIndex={0} aria-label={props.label}>
+    <section
+      class={`wide ${props.isFigures ? 'figures' : props.isLog ? 'log' : ''}`}
+      tabIndex={0}
+      aria-label={props.label}
+    >
       <table>
         <thead>
           <tr>
@@ -170,19 +176,35 @@ export function CopyButton({ value }: { value: string }) {
   )
 }
 
-/** A secret that is shown only now. */
-export function Reveal(props: { label: string; value: string; onDone: () => void }) {
+/** What is shown only once, with what is needed beside it. */
+export interface Revealed {
+  label: string
+  value: string
+  /** What to do with it, where it is not for the secret store of a backend. */
+  hint?: string
+  /** No secrets, such as ids: names and values. */
+  beside?: Array<[name: string, value: string]>
+}
+
+export function Reveal({ label, value, hint, beside = [], onDone }: Revealed & { onDone: () => void }) {
   return (
     <div class="reveal" role="status">
-      <strong>{props.label}</strong>
-      <p>Shown only now. Put it into the secret store of your backend.</p>
+      <strong>{label}</strong>
+      <p>Shown only now. {hint ?? 'Put it into the secret store of your backend.'}</p>
       <div class="copyable">
-        <code>{props.value}</code>
-        <CopyButton value={props.value} />
-        <button type="button" onClick={props.onDone}>
+        <code>{value}</code>
+        <CopyButton value={value} />
+        <button type="button" onClick={onDone}>
           Done
         </button>
       </div>
+      {beside.map(([name, text]) => (
+        <div class="copyable beside" key={name}>
+          <span>{name}</span>
+          <code>{text}</code>
+          <CopyButton value={text} />
+        </div>
+      ))}
     </div>
   )
 }
@@ -228,9 +250,24 @@ export function Confirm(props: {
   )
 }
 
+const MOMENT: Intl.DateTimeFormatOptions = {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZoneName: 'short',
+}
+
+/** The zone in which times are shown, as in `Europe/Berlin`. */
+export function timeZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
 /** A moment; with `day` its day alone, the rest where the pointer rests. */
 export function Time({ at, day }: { at: string; day?: boolean }) {
-  const full = new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+  const full = new Date(at).toLocaleString(undefined, MOMENT)
   return (
     <time dateTime={at} title={full}>
       {day ? new Date(at).toLocaleDateString(undefined, { dateStyle: 'medium' }) : full}

@@ -7,13 +7,14 @@ import { Problem } from './parts.js'
 import { useAction } from './use-action.js'
 
 export function SignInPage(props: { problem: string | null; onSignedIn: (session: SessionView) => void }) {
+  const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const [isShown, setShown] = useState(true)
   const { problem, isBusy, run } = useAction()
   const submit = (event: Event) => {
     event.preventDefault()
     setShown(false)
-    void run(async () => props.onSignedIn(await signIn({ password })))
+    void run(async () => props.onSignedIn(await signIn(name === '' ? { password } : { name, password })))
   }
   return (
     <main class="sign-in">
@@ -32,6 +33,14 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
       </section>
       <form class="card" onSubmit={submit}>
         <h2>Operator</h2>
+        <label for="name">Name, where you have one of your own</label>
+        <input
+          id="name"
+          type="text"
+          autocomplete="username"
+          value={name}
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
         <label for="password">Operator password</label>
         <input
           id="password"

@@ -2,11 +2,14 @@
 import { useState } from 'preact/hooks'
 import type { TenantView } from '../contract.js'
 import { callOperator, callTenant, operatorAddress } from './api.js'
-import { Badge, Card, Confirm, Empty, Loading, Problem, Reveal, Table, Time } from './parts.js'
+import { Badge, Card, Confirm, Empty, Loading, Problem, Reveal, type Revealed, Table, Time } from './parts.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
-const LINK = 'Login link, for one use within an hour'
+const LINK = {
+  label: 'Login link',
+  hint: 'Open it, or send it to whoever looks after the tenant: it signs in once, within an hour.',
+}
 const NAME = '[A-Za-z0-9][A-Za-z0-9._\\-]*'
 const COLUMNS = [
   { name: 'Name' },
@@ -17,35 +20,39 @@ const COLUMNS = [
   { name: 'Actions', isSilent: true },
 ]
 
-type Shown = Array<[label: string, value: string]>
-
 export function TenantsPage() {
   const tenants = useData(operatorAddress('GET /tenants'))
-  const [shown, setShown] = useState<Shown>([])
+  const [shown, setShown] = useState<Revealed[]>([])
   const [editing, setEditing] = useState<TenantView | null>(null)
   const { problem, isBusy, run } = useAction()
-  const change = (work: () => Promise<Shown>) =>
+  const change = (work: () => Promise<Revealed[]>) =>
     run(async () => {
       setShown(await work())
       tenants.reload()
     })
-  const create = ({ name, rate, fmr }: Contract & { name: string }) =>
+  const create = ({ name, rate, fmr }: Contract & { name: string }, onCreated: () => void) =>
     change(async () => {
       const created = await callOperator('POST /tenants', {
         name,
         ...(rate ? { rate_per_second: Number(rate) } : {}),
         ...(fmr ? { fmr: Number(fmr) } : {}),
       })
+      onCreated()
+      const { id, secret } = created.signing_secret
       return [
-        [`Sandbox key of ${name}`, created.sandbox_key],
-        [`Signing secret of ${name}`, created.signing_secret.secret],
-        [LINK, created.login_link],
+        {
+          label: `Sandbox key of ${name}`,
+          value: created.sandbox_key,
+          beside: [['Tenant id (aud)', created.tenant.id]],
+        },
+        { label: `Signing secret of ${name}`, value: secret, beside: [['Id (kid)', id]] },
+        { ...LINK, value: created.login_link },
       ]
     })
   const link = ({ id, name }: TenantView) =>
     change(async () => {
       const { login_link } = await callTenant(id, 'POST /login-link')
-      return [[`${LINK}, to ${name}`, login_link]]
+      return [{ ...LINK, label: `Login link, to ${name}`, value: login_link }]
     })
   const save = ({ id }: TenantView, { rate, fmr }: Contract) => {
     setEditing(null)
@@ -57,13 +64,8 @@ export function TenantsPage() {
   return (
     <>
       <Problem message={problem ?? tenants.error} />
-      {shown.map(([label, value]) => (
-        <Reveal
-          key={value}
-          label={label}
-          value={value}
-          onDone={() => setShown(shown.filter((one) => one[1] !== value))}
-        />
+      {shown.map((one) => (
+        <Reveal key={one.value} {...one} onDone={() => setShown(shown.filter((other) => other !== one))} />
       ))}
       <Card title="Tenants">
         {!tenants.value ? (
@@ -80,9 +82,13 @@ export function TenantsPage() {
               key: tenant.id,
               cells: [
                 <a href={`#/tenants/${tenant.id}/overview`}>{tenant.name}</a>,
-                <Badge tone={tenant.production_key === 'revealed' ? 'good' : 'plain'}>
-                  {tenant.production_key}
-                </Badge>,
+                tenant.status === 'active' ? (
+                  <Badge tone={tenant.production_key === 'revealed' ? 'good' : 'plain'}>
+                    {tenant.production_key}
+                  </Badge>
+                ) : (
+                  <Badge tone="bad">{tenant.status}</Badge>
+                ),
                 tenant.rate_per_second,
                 tenant.fmr ?? 'default',
                 <Time at={tenant.created_at} day />,
@@ -116,16 +122,20 @@ interface Contract {
   fmr: string
 }
 
-function CreateCard(props: { isBusy: boolean; onCreate: (contract: Contract & { name: string }) => void }) {
+function CreateCard(props: {
+  isBusy: boolean
+  onCreate: (contract: Contract & { name: string }, onCreated: () => void) => void
+}) {
   return (
     <Card title="New tenant" hint="Its keys, its signing secret and a login link are shown once.">
       <form
         class="fields"
         onSubmit={(event) => {
           event.preventDefault()
-          const form = new FormData(event.currentTarget)
-          const text = (name: string) => String(form.get(name) ?? '').trim()
-          props.onCreate({ name: text('name'), rate: text('rate'), fmr: text('fmr') })
+          const form = event.currentTarget
+          const given = new FormData(form)
+          const text = (name: string) => String(given.get(name) ?? '').trim()
+          props.onCreate({ name: text('name'), rate: text('rate'), fmr: text('fmr') }, () => form.reset())
         }}
       >
         <div>

@@ -1,0 +1,99 @@
+/** `countersign operator …`: who operates the installation by the dashboard, with a name and a role each. */
+import type { Command } from 'commander'
+import { isoTime } from '../clock.js'
+import { COMMAND_LINE } from '../operations/operation.js'
+import type { OperatorRecord, OperatorRole } from '../storage/records.js'
+import { withLedger } from './ledger.js'
+import { action, note, type OutputOptions, print, UsageError } from './output.js'
+import { listing } from './style.js'
+
+const ROLES = 'admin, who may do everything, or viewer, who may look'
+
+export function registerOperatorCommands(operator: Command): void {
+  operator
+    .command('list')
+    .description('list the operators who have a name')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (options: OutputOptions) => {
+        const views = (await withLedger(({ operations }) => operations.operators.list())).map(operatorView)
+        print(options, views, () =>
+          views.length === 0
+            ? 'There are none yet: whoever has the operator password is the operator. Add one with: countersign operator add <name> --role admin'
+            : listing(
+                ['NAME', 'ROLE', 'CREATED'],
+                views.map(({ name, role, created_at }) => [name, role, created_at]),
+              ),
+        )
+      }),
+    )
+
+  operator
+    .command('add <name>')
+    .description('add an operator, who signs in with this name; prints the password, once')
+    .requiredOption('--role <role>', ROLES)
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string, options: OutputOptions & { role: string }) => {
+        const role = parseRole(options.role)
+        const made = await withLedger(({ operations }) => operations.operators.add(name, role, COMMAND_LINE))
+        showPassword(options, made)
+      }),
+    )
+
+  operator
+    .command('set-role <name>')
+    .description('give an operator another role, at once')
+    .requiredOption('--role <role>', ROLES)
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string, options: OutputOptions & { role: string }) => {
+        const role = parseRole(options.role)
+        const changed = await withLedger(({ operations }) =>
+          operations.operators.setRole(name, role, COMMAND_LINE),
+        )
+        print(options, operatorView(changed), () => `${name} is ${role} now.`)
+      }),
+    )
+
+  operator
+    .command('reset-password <name>')
+    .description("make an operator another password and end the operator's sessions; prints it, once")
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string, options: OutputOptions) => {
+        showPassword(
+          options,
+          await withLedger(({ operations }) => operations.operators.resetPassword(name, COMMAND_LINE)),
+        )
+      }),
+    )
+
+  operator
+    .command('remove <name>')
+    .description("remove an operator and end the operator's sessions")
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string, options: OutputOptions) => {
+        const removed = await withLedger(({ operations }) => operations.operators.remove(name, COMMAND_LINE))
+        print(options, operatorView(removed), () => `${name} may sign in no more.`)
+      }),
+    )
+}
+
+function showPassword(
+  options: OutputOptions,
+  { operator, password }: { operator: OperatorRecord; password: string },
+): void {
+  print(options, { ...operatorView(operator), password }, () => password)
+  if (!options.json) note(`The password of ${operator.name}, shown only now.`)
+}
+
+function operatorView({ name, role, createdAt }: OperatorRecord) {
+  return { name, role, created_at: isoTime(createdAt) }
+}
+
+function parseRole(text: string): OperatorRole {
+  if (text === 'admin' || text === 'viewer') return text
+  throw new UsageError('invalid_option', `--role is "${text}"; expected ${ROLES}.`)
+}

@@ -1,0 +1,43 @@
+/** What the commands on tenants share: finding the tenant, and reading its contract. */
+import { type Config, loadConfig, modelPackDir, parseRate } from '../config.js'
+import type { Operations } from '../operations/operations.js'
+import type { TenantRecord } from '../storage/records.js'
+import { withLedger } from './ledger.js'
+import { UsageError } from './output.js'
+
+/** Does something to a tenant that is there, as the operator. @throws TenancyError tenant_not_found, tenant_deleted */
+export function operate<T>(
+  name: string,
+  work: (operations: Operations, tenant: TenantRecord, config: Config) => Promise<T>,
+): Promise<T> {
+  return withLedger(async ({ tenancy, operations }, config) =>
+    work(operations, await tenancy.findLive(name), config),
+  )
+}
+
+export function parseRateLimit(text: string): number {
+  try {
+    return parseRate(text, '--rate-limit')
+  } catch (error) {
+    throw new UsageError('invalid_option', (error as Error).message)
+  }
+}
+
+/** By the pack in place; where there is none yet, there is nothing to hold the rate against. @throws PackGradeError fmr_not_reached */
+export async function assertReached(fmr: number): Promise<void> {
+  const { loadModelPack, ModelPackError } = await import('../../models/pack/model-pack.js')
+  const { assertFmrReached } = await import('../../models/pack/pack-grade.js')
+  const config = loadConfig()
+  const pack = await loadModelPack(modelPackDir(config)).catch((error) => {
+    if (error instanceof ModelPackError && error.code === 'pack_not_found') return null
+    throw error
+  })
+  if (pack) assertFmrReached(pack, fmr, '--fmr', config.acceptPack)
+}
+
+export function parseFmr(text: string): number {
+  const fmr = Number(text)
+  if (!(fmr > 0 && fmr < 1))
+    throw new UsageError('invalid_option', `--fmr is "${text}"; expected a rate such as 1e-5.`)
+  return fmr
+}

@@ -1,0 +1,66 @@
+/** How a tenant looks at the command line; nothing in it is secret. */
+import { isoTime } from '../clock.js'
+import { keyView, optionalTime, productionKeyState, tenantStatus } from '../operations/views.js'
+import type { TenantRecord } from '../storage/records.js'
+import type { StoreReader } from '../storage/store.js'
+
+export async function tenantView(read: StoreReader, tenant: TenantRecord) {
+  return {
+    ...tenantSummary(tenant),
+    keys: (await read.apiKeys(tenant.id)).map((key) => ({ ...keyView(key), hint: `…${key.hint}` })),
+  }
+}
+
+export function tenantSummary(tenant: TenantRecord) {
+  return {
+    tenant_id: tenant.id,
+    name: tenant.name,
+    status: tenantStatus(tenant),
+    created_at: isoTime(tenant.createdAt),
+    suspended_at: optionalTime(tenant.suspendedAt),
+    deleted_at: optionalTime(tenant.deletedAt),
+    rate_limit_per_second: tenant.ratePerSecond,
+    fmr: tenant.fmr,
+    production_key: productionKeyState(tenant),
+  }
+}
+
+/** With what has to be counted. @param now milliseconds since the epoch */
+export async function wholeTenantView(read: StoreReader, tenant: TenantRecord, now: number) {
+  return {
+    ...(await tenantView(read, tenant)),
+    signing_secrets: (await read.signingSecrets(tenant.id, now)).map(({ id, createdAt, validUntil }) => ({
+      id,
+      created_at: isoTime(createdAt),
+      valid_until: optionalTime(validUntil),
+    })),
+    references: await read.referencesOf(tenant.id),
+    audit_entries: (await read.auditHead(tenant.id))?.sequence ?? 0,
+  }
+}
+
+/** For people, a name and its value each. */
+export function wholeTenantRows(view: Awaited<ReturnType<typeof wholeTenantView>>): Array<[string, string]> {
+  const since = view.deleted_at ?? view.suspended_at
+  return [
+    ['Tenant', view.name],
+    ['Tenant id', view.tenant_id],
+    ['Status', since ? `${view.status} since ${since}` : view.status],
+    ['Created', view.created_at],
+    ['Rate limit', `${view.rate_limit_per_second}/s`],
+    ['False match rate', view.fmr === null ? 'as configured' : String(view.fmr)],
+    ['Production key', view.production_key],
+    ...view.keys
+      .filter(({ revoked_at }) => revoked_at === null)
+      .map(({ type, hint, valid_until }): [string, string] => [
+        `Key ${type}`,
+        valid_until ? `${hint}, until ${valid_until}` : hint,
+      ]),
+    ...view.signing_secrets.map(({ id, valid_until }): [string, string] => [
+      'Signing secret',
+      valid_until ? `${id}, until ${valid_until}` : id,
+    ]),
+    ['References', `${view.references.production} in production, ${view.references.sandbox} in the sandbox`],
+    ['Audit entries', String(view.audit_entries)],
+  ]
+}

@@ -1,0 +1,170 @@
+/** `countersign webhook …`: where a tenant is told of what happens. The service sends; these commands only write the outbox. */
+import type { Command } from 'commander'
+import { isoTime } from '../clock.js'
+import { COMMAND_LINE } from '../operations/operation.js'
+import { optionalTime } from '../operations/views.js'
+import type { WebhookDeliveryRecord, WebhookEndpointRecord } from '../storage/records.js'
+import { withLedger } from './ledger.js'
+import { action, note, type OutputOptions, print } from './output.js'
+import { listing } from './style.js'
+
+/** Printed at once. */
+const MOST_DELIVERIES = 200
+
+export function registerWebhookCommands(webhook: Command): void {
+  webhook
+    .command('add <tenant> <url>')
+    .description('tell the tenant at an https address of what happens to its users')
+    .option('--events <types>', 'only these, with commas between, such as user.locked_out,user.disabled')
+    .option('--sandbox', "tell of the sandbox instead of production's users")
+    .option('--json', 'print JSON')
+    .action(
+      action(
+        async (
+          tenant: string,
+          url: string,
+          options: OutputOptions & { events?: string; sandbox?: boolean },
+        ) => {
+          const endpoint = await withLedger(async ({ tenancy, operations }) =>
+            operations.webhooks.add(await tenancy.find(tenant), COMMAND_LINE, {
+              url,
+              environment: options.sandbox ? 'sandbox' : 'production',
+              events: options.events?.split(',').map((name) => name.trim()) ?? [],
+            }),
+          )
+          const view = endpointView(endpoint)
+          print(options, view, () => view.id)
+          if (!options.json)
+            note(
+              `Signed with the tenant's signing secret. Try it: countersign webhook test ${tenant} ${view.id}`,
+            )
+        },
+      ),
+    )
+
+  webhook
+    .command('list <tenant>')
+    .description("list the tenant's webhooks, and how many deliveries wait for each")
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string, options: OutputOptions) => {
+        await withLedger(async ({ tenancy, store }) => {
+          const { id } = await tenancy.find(name)
+          const views = await Promise.all(
+            (await store.read.webhookEndpoints(id)).map(async (endpoint) => ({
+              ...endpointView(endpoint),
+              waiting: await store.read.pendingWebhooks(endpoint.id),
+              dropped: endpoint.dropped,
+            })),
+          )
+          print(options, views, () =>
+            listing(
+              ['ID', 'ENVIRONMENT', 'EVENTS', 'WAITING', 'DROPPED', 'URL'],
+              views.map((view) => [
+                view.id,
+                view.environment,
+                view.events.join(', ') || 'all',
+                String(view.waiting),
+                String(view.dropped),
+                view.url,
+              ]),
+            ),
+          )
+        })
+      }),
+    )
+
+  webhook
+    .command('remove <tenant> <webhook>')
+    .description('end a webhook, with all that waits for it')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (tenant: string, endpoint: string, options: OutputOptions) => {
+        await withLedger(async ({ tenancy, operations }) =>
+          operations.webhooks.remove(await tenancy.find(tenant), COMMAND_LINE, endpoint),
+        )
+        print(options, { removed: endpoint }, () => `Removed ${endpoint}.`)
+      }),
+    )
+
+  webhook
+    .command('test <tenant> <webhook>')
+    .description('send an event that says nothing; the running service delivers it')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (tenant: string, endpoint: string, options: OutputOptions) => {
+        const delivery = await withLedger(async ({ tenancy, operations }) =>
+          operations.webhooks.test(await tenancy.find(tenant), endpoint),
+        )
+        print(options, { delivery }, () => delivery)
+        if (!options.json) note(`What became of it: countersign webhook deliveries ${tenant}`)
+      }),
+    )
+
+  webhook
+    .command('deliveries <tenant>')
+    .description(`list what was sent, newest first, for a week; the last ${MOST_DELIVERIES}`)
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string, options: OutputOptions) => {
+        await withLedger(async ({ tenancy, store }) => {
+          const { id } = await tenancy.find(name)
+          const views = (await store.read.webhookDeliveries(id, MOST_DELIVERIES)).map(deliveryView)
+          print(options, views, () =>
+            listing(
+              ['ID', 'CREATED', 'EVENT', 'STATUS', 'TRIES', 'LAST', 'NEXT'],
+              views.map((view) => [
+                view.id,
+                view.created_at,
+                view.type,
+                view.status,
+                String(view.attempts),
+                view.last_outcome ?? '–',
+                view.next_attempt_at ?? '–',
+              ]),
+            ),
+          )
+        })
+      }),
+    )
+
+  webhook
+    .command('redeliver <tenant> <delivery>')
+    .description('send an event once more, with the same id')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (tenant: string, deliveryId: string, options: OutputOptions) => {
+        const delivery = await withLedger(async ({ tenancy, operations }) =>
+          operations.webhooks.redeliver(await tenancy.find(tenant), COMMAND_LINE, deliveryId),
+        )
+        print(options, deliveryView(delivery), () => `${delivery.eventId} is sent once more.`)
+      }),
+    )
+}
+
+function endpointView({ id, environment, url, events, createdAt }: WebhookEndpointRecord) {
+  return {
+    id,
+    environment,
+    url,
+    /** Empty: all. */
+    events: events === '' ? [] : events.split(','),
+    created_at: isoTime(createdAt),
+  }
+}
+
+function deliveryView(delivery: WebhookDeliveryRecord) {
+  return {
+    id: delivery.id,
+    event_id: delivery.eventId,
+    webhook: delivery.endpointId,
+    type: delivery.type,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    last_outcome: delivery.lastOutcome,
+    created_at: isoTime(delivery.createdAt),
+    next_attempt_at: optionalTime(delivery.nextAttemptAt),
+    finished_at: optionalTime(delivery.finishedAt),
+    replayable: delivery.sealed !== null && delivery.status !== 'pending',
+  }
+}

@@ -1,0 +1,50 @@
+/** Checks a webhook: did the service say this, lately? */
+import { SignatureError } from './errors.js'
+import { assertSignature, type SignatureOptions } from './response-signature.js'
+import { readSecrets, type SigningSecretSource } from './signing-secret.js'
+import type { WebhookEvent } from './types.js'
+
+/** As `Request` of the Web has them, or as Node does. */
+export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>
+
+export interface WebhookOptions {
+  /** Unix seconds; default: now. */
+  now?: number | undefined
+  /** Greatest difference of the clocks; default 300. */
+  toleranceSeconds?: number | undefined
+}
+
+/**
+ * The event of a webhook, once its signature holds. It may come more than once: `id` tells.
+ * @param body the raw body, not parsed: the signature covers its bytes
+ * @throws SignatureError
+ */
+export async function verifyWebhook(
+  headers: WebhookHeaders,
+  body: Uint8Array | string,
+  signingSecret: SigningSecretSource,
+  { now, toleranceSeconds }: WebhookOptions = {},
+): Promise<WebhookEvent> {
+  // What a framework has parsed already cannot be checked any more.
+  if (typeof body !== 'string' && !(body instanceof Uint8Array))
+    throw new TypeError('body must be the raw body of the request, bytes or text, and not parsed JSON')
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
+  const eventId = headerOf(headers, 'x-svc-webhook-id')
+  const options: SignatureOptions = {
+    ...(now === undefined ? {} : { now }),
+    ...(toleranceSeconds === undefined ? {} : { toleranceSeconds }),
+  }
+  const headAt = (timestamp: number) => `webhook:v1:${timestamp}:${eventId}:`
+  const secrets = await readSecrets(signingSecret)
+  await assertSignature(headerOf(headers, 'x-svc-signature'), headAt, bytes, secrets, options)
+  const event = JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent
+  if (event.id !== eventId)
+    throw new SignatureError('response_mismatch', 'The body is of another event than its header says.')
+  return event
+}
+
+function headerOf(headers: WebhookHeaders, name: string): string | null {
+  if (headers instanceof Headers) return headers.get(name)
+  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name) ?? []
+  return typeof value === 'string' ? value : null
+}

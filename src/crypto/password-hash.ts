@@ -1,0 +1,43 @@
+/** Passwords of operators: made at random, kept as scrypt hashes. */
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+
+const derive = promisify<string, Buffer | string, number, { N: number; r: number; p: number }, Buffer>(scrypt)
+/** OWASP's second choice of equal strength, which stays inside Node's default limit of 32 MiB. */
+const COST = { N: 16_384, r: 8, p: 5 }
+const HASH_BYTES = 32
+const SALT_BYTES = 16
+const GENERATED_BYTES = 15
+const HASH = /^scrypt\$([\w-]{22})\$([\w-]{43})$/
+
+export const HASH_PREFIX = 'scrypt$'
+
+/** 120 random bits. */
+export function generatePassword(): string {
+  return randomBytes(GENERATED_BYTES).toString('base64url')
+}
+
+/** `scrypt$<salt>$<hash>`, both in base64url. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES)
+  const hash = await slowHash(password, salt)
+  return `${HASH_PREFIX}${salt.toString('base64url')}$${hash.toString('base64url')}`
+}
+
+export function isPasswordHash(text: string): boolean {
+  return HASH.test(text)
+}
+
+/** @param hash null costs the time of a hash and matches nothing: nobody learns by the clock who exists */
+export async function matchesHash(password: string, hash: string | null): Promise<boolean> {
+  const match = HASH.exec(hash ?? '')
+  const salt = match ? Buffer.from(match[1]!, 'base64url') : Buffer.alloc(SALT_BYTES)
+  const expected = match ? Buffer.from(match[2]!, 'base64url') : Buffer.alloc(HASH_BYTES)
+  const isEqual = timingSafeEqual(await slowHash(password, salt), expected)
+  return isEqual && match !== null
+}
+
+/** 32 bytes, at the cost of a password's hash. */
+export function slowHash(text: string, salt: Buffer | string): Promise<Buffer> {
+  return derive(text, salt, HASH_BYTES, COST)
+}

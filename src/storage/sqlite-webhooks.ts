@@ -1,0 +1,62 @@
+/** The SQL of webhooks: their endpoints, and the outbox of deliveries. */
+import type { Database } from 'better-sqlite3'
+import type { WebhookDeliveryRecord, WebhookEndpointRecord } from './records.js'
+import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from './sqlite-tables.js'
+import type { WebhookProgress, WebhookReader, WebhookWriter } from './webhook-store.js'
+
+export function webhookReader(database: Database): WebhookReader {
+  const endpoint = `SELECT ${WEBHOOK_ENDPOINT.fields} FROM webhook_endpoint`
+  const delivery = `SELECT ${WEBHOOK_DELIVERY.fields} FROM webhook_delivery`
+  const sql = {
+    endpoints: database.prepare<[string], WebhookEndpointRecord>(
+      `${endpoint} WHERE tenant_id = ? ORDER BY created_at, id`,
+    ),
+    endpoint: database.prepare<[string], WebhookEndpointRecord>(`${endpoint} WHERE id = ?`),
+    deliveries: database.prepare<[string, number], WebhookDeliveryRecord>(
+      `${delivery} WHERE tenant_id = ? ORDER BY created_at DESC, id DESC LIMIT ?`,
+    ),
+    delivery: database.prepare<[string], WebhookDeliveryRecord>(`${delivery} WHERE id = ?`),
+    pending: database
+      .prepare<[string], number>(
+        'SELECT count(*) FROM webhook_delivery WHERE endpoint_id = ? AND next_attempt_at IS NOT NULL',
+      )
+      .pluck(),
+    due: database.prepare<[number, number], WebhookDeliveryRecord>(
+      `${delivery} WHERE id IN (
+         SELECT (SELECT one.id FROM webhook_delivery AS one WHERE one.endpoint_id = webhook_endpoint.id
+           AND one.next_attempt_at <= ? ORDER BY one.next_attempt_at LIMIT 1)
+         FROM webhook_endpoint)
+       ORDER BY next_attempt_at LIMIT ?`,
+    ),
+  }
+  return {
+    webhookEndpoints: async (tenantId) => sql.endpoints.all(tenantId),
+    webhookEndpoint: async (id) => sql.endpoint.get(id),
+    webhookDeliveries: async (tenantId, limit) => sql.deliveries.all(tenantId, limit),
+    webhookDelivery: async (id) => sql.delivery.get(id),
+    pendingWebhooks: async (endpointId) => sql.pending.get(endpointId)!,
+    dueWebhooks: async (now, limit) => sql.due.all(now, limit),
+  }
+}
+
+export function webhookWriter(database: Database): WebhookWriter {
+  const sql = {
+    insertEndpoint: database.prepare(WEBHOOK_ENDPOINT.insert),
+    deleteEndpoint: database.prepare('DELETE FROM webhook_endpoint WHERE id = ?'),
+    countDropped: database.prepare('UPDATE webhook_endpoint SET dropped = dropped + 1 WHERE id = ?'),
+    insertDelivery: database.prepare(WEBHOOK_DELIVERY.insert),
+    setProgress: database.prepare<[WebhookProgress & { id: string }]>(
+      `UPDATE webhook_delivery SET status = @status, attempts = @attempts, next_attempt_at = @nextAttemptAt,
+         last_outcome = @lastOutcome, finished_at = @finishedAt WHERE id = @id`,
+    ),
+    forgetBody: database.prepare('UPDATE webhook_delivery SET sealed = NULL WHERE id = ?'),
+  }
+  return {
+    insertWebhookEndpoint: async (endpoint) => void sql.insertEndpoint.run(endpoint),
+    deleteWebhookEndpoint: async (id) => void sql.deleteEndpoint.run(id),
+    countDroppedWebhook: async (endpointId) => void sql.countDropped.run(endpointId),
+    insertWebhookDelivery: async (delivery) => void sql.insertDelivery.run(delivery),
+    setWebhookProgress: async (id, progress) => void sql.setProgress.run({ ...progress, id }),
+    forgetWebhookBody: async (id) => void sql.forgetBody.run(id),
+  }
+}

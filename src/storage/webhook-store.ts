@@ -1,0 +1,32 @@
+/** What webhooks need of a database. */
+import type { WebhookDeliveryRecord, WebhookEndpointRecord } from './records.js'
+
+export interface WebhookReader {
+  /** Oldest first. */
+  webhookEndpoints(tenantId: string): Promise<WebhookEndpointRecord[]>
+  webhookEndpoint(id: string): Promise<WebhookEndpointRecord | undefined>
+  /** Newest first. */
+  webhookDeliveries(tenantId: string, limit: number): Promise<WebhookDeliveryRecord[]>
+  webhookDelivery(id: string): Promise<WebhookDeliveryRecord | undefined>
+  /** Of one endpoint, how many wait to be delivered. */
+  pendingWebhooks(endpointId: string): Promise<number>
+  /** The delivery of each endpoint that has been due longest, those due longest first. */
+  dueWebhooks(now: number, limit: number): Promise<WebhookDeliveryRecord[]>
+}
+
+export type WebhookProgress = Pick<
+  WebhookDeliveryRecord,
+  'status' | 'attempts' | 'nextAttemptAt' | 'lastOutcome' | 'finishedAt'
+>
+
+export interface WebhookWriter {
+  insertWebhookEndpoint(endpoint: WebhookEndpointRecord): Promise<void>
+  /** With all its deliveries. */
+  deleteWebhookEndpoint(id: string): Promise<void>
+  /** One more that found the queue full. */
+  countDroppedWebhook(endpointId: string): Promise<void>
+  insertWebhookDelivery(delivery: WebhookDeliveryRecord): Promise<void>
+  setWebhookProgress(id: string, progress: WebhookProgress): Promise<void>
+  /** Its body is wanted no longer. */
+  forgetWebhookBody(id: string): Promise<void>
+}

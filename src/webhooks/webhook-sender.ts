@@ -1,0 +1,186 @@
+/**
+ * Sends what the outbox holds: each endpoint one delivery at a time, tried again with growing waits for about a day. At least
+ * once: a process that ends between the answer and the note of it has it sent again.
+ */
+import type { Logger } from 'pino'
+import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.js'
+import { SIGNATURE_HEADER } from '../crypto/response-signature.js'
+import { signWebhook } from '../crypto/webhook-signature.js'
+import type { WebhookDeliveryRecord } from '../storage/records.js'
+import type { Store } from '../storage/store.js'
+import type { WebhookProgress } from '../storage/webhook-store.js'
+import type { SigningSecrets } from '../tenancy/signing-secrets.js'
+import { VERSION } from '../version.js'
+import type { Outbox } from './outbox.js'
+import { assertWebhookUrl } from './webhook-url.js'
+
+/** Waits after the first try, the second, and so on; after the last one it is given up. About a day in all. */
+export const RETRY_DELAYS_MS = [
+  10 * SECOND_MS,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  15 * MINUTE_MS,
+  30 * MINUTE_MS,
+  HOUR_MS,
+  2 * HOUR_MS,
+  4 * HOUR_MS,
+  8 * HOUR_MS,
+  8 * HOUR_MS,
+]
+export const EVENT_ID_HEADER = 'X-Svc-Webhook-Id'
+
+const POLL_MS = SECOND_MS
+const TIMEOUT_MS = 10 * SECOND_MS
+/** Longer than a try takes: what another process has taken, and not done by then, is taken from it. */
+const LEASE_MS = MINUTE_MS
+const MOST_AT_ONCE = 16
+
+export const DELIVERY_OUTCOMES = ['delivered', 'retried', 'given_up'] as const
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
+
+interface SenderParts {
+  store: Store
+  outbox: Outbox
+  secrets: SigningSecrets
+  clock: Clock
+  log: Logger
+  observe: (outcome: DeliveryOutcome) => void
+}
+
+export class WebhookSender {
+  private timer: NodeJS.Timeout | null = null
+  private readonly stopped = new AbortController()
+  /** By endpoint. */
+  private readonly underWay = new Map<string, Promise<void>>()
+  private looking: Promise<void> | null = null
+
+  constructor(private readonly parts: SenderParts) {}
+
+  start(): void {
+    this.timer = setInterval(this.look, POLL_MS).unref()
+  }
+
+  /** A try under way is given up, and made again by the next process. */
+  async stop(): Promise<void> {
+    if (this.timer) clearInterval(this.timer)
+    this.stopped.abort()
+    await this.looking
+    await Promise.all(this.underWay.values())
+  }
+
+  private readonly look = (): void => {
+    this.looking ??= this.takeDue()
+      .catch((err) => this.parts.log.warn({ err }, 'webhooks could not be looked for'))
+      .finally(() => {
+        this.looking = null
+      })
+  }
+
+  private async takeDue(): Promise<void> {
+    const { store, clock } = this.parts
+    const now = clock.now()
+    const limit = MOST_AT_ONCE + this.underWay.size
+    const isFree = ({ endpointId }: WebhookDeliveryRecord) => !this.underWay.has(endpointId)
+    // Outside a transaction: most often there is nothing to take.
+    if (!(await store.read.dueWebhooks(now, limit)).some(isFree)) return
+    const taken = await store.transaction(async (tx) => {
+      const due = (await tx.dueWebhooks(now, limit)).filter(isFree)
+      const taken = due.slice(0, MOST_AT_ONCE - this.underWay.size)
+      for (const delivery of taken)
+        await tx.setWebhookProgress(delivery.id, {
+          ...delivery,
+          attempts: ++delivery.attempts,
+          nextAttemptAt: now + LEASE_MS,
+        })
+      return taken
+    })
+    if (this.stopped.signal.aborted) return
+    for (const delivery of taken) {
+      const sending = this.send(delivery)
+        .catch((err) => this.parts.log.warn({ err, delivery: delivery.id }, 'a webhook could not be sent'))
+        .finally(() => {
+          this.underWay.delete(delivery.endpointId)
+          if (!this.stopped.signal.aborted) this.look()
+        })
+      this.underWay.set(delivery.endpointId, sending)
+    }
+  }
+
+  private async send(delivery: WebhookDeliveryRecord): Promise<void> {
+    const { store, outbox } = this.parts
+    const endpoint = await store.read.webhookEndpoint(delivery.endpointId)
+    const body = await outbox.body(store.read, delivery)
+    // Removed, or erased, since it was taken.
+    if (!endpoint || !body) return
+    const outcome = await this.post(endpoint.url, delivery, body)
+    if (outcome !== null) await this.settle(delivery, outcome)
+  }
+
+  /** An HTTP status, or why there was none; null where the service stopped meanwhile. */
+  private async post(
+    url: string,
+    { eventId, tenantId }: WebhookDeliveryRecord,
+    body: Buffer,
+  ): Promise<number | string | null> {
+    const { secrets, store, clock } = this.parts
+    const { outgoing, incoming } = await secrets.active(store.read, tenantId)
+    const timestamp = Math.floor(clock.now() / SECOND_MS)
+    const keys = incoming ? [outgoing, incoming] : [outgoing]
+    const timeout = AbortSignal.timeout(TIMEOUT_MS)
+    try {
+      const response = await fetch(assertWebhookUrl(url), {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json; charset=utf-8',
+          'User-Agent': `Countersign/${VERSION}`,
+          [EVENT_ID_HEADER]: eventId,
+          [SIGNATURE_HEADER]: signWebhook({ timestamp, eventId, body }, keys),
+        },
+        body: new Uint8Array(body),
+        // An event must not follow whoever redirects it.
+        redirect: 'manual',
+        signal: AbortSignal.any([timeout, this.stopped.signal]),
+      })
+      // What it says does not matter, and may be endless.
+      await response.body?.cancel()
+      return response.status
+    } catch (error) {
+      if (this.stopped.signal.aborted) return null
+      return timeout.aborted ? 'no answer in time' : reasonOf(error)
+    }
+  }
+
+  private async settle(delivery: WebhookDeliveryRecord, outcome: number | string): Promise<void> {
+    const { store, clock, observe, log } = this.parts
+    const now = clock.now()
+    const isDelivered = typeof outcome === 'number' && outcome >= 200 && outcome < 300
+    const delayMs = RETRY_DELAYS_MS[delivery.attempts - 1]
+    const isOver = isDelivered || delayMs === undefined
+    const progress: WebhookProgress = {
+      status: isDelivered ? 'delivered' : isOver ? 'failed' : 'pending',
+      attempts: delivery.attempts,
+      nextAttemptAt: isOver ? null : now + delayMs,
+      lastOutcome: String(outcome),
+      finishedAt: isOver ? now : null,
+    }
+    await store.transaction(async (tx) => {
+      // Erased while it was under way: it stays so.
+      if ((await tx.webhookDelivery(delivery.id))?.status !== 'pending') return
+      await tx.setWebhookProgress(delivery.id, progress)
+      // It names somebody who is erased, under a key that is not theirs.
+      if (isDelivered && delivery.subjectId === null) await tx.forgetWebhookBody(delivery.id)
+    })
+    observe(isDelivered ? 'delivered' : isOver ? 'given_up' : 'retried')
+    if (!isDelivered)
+      log.warn(
+        { delivery: delivery.id, endpoint: delivery.endpointId, attempts: delivery.attempts, outcome },
+        isOver ? 'a webhook was given up' : 'a webhook was not taken',
+      )
+  }
+}
+
+/** The network's own word for it, such as ECONNREFUSED: its sentence may hold the address, and that a token. */
+function reasonOf(error: unknown): string {
+  const { code } = ((error as Error).cause ?? error) as { code?: unknown }
+  return typeof code === 'string' ? code : 'no connection'
+}

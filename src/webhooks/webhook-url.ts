@@ -1,0 +1,29 @@
+/** Where a webhook may lead. */
+import { CodedError } from '../errors.js'
+
+export class WebhookUrlError extends CodedError<'invalid_webhook_url'> {
+  override readonly name = 'WebhookUrlError'
+}
+
+const MOST_CHARACTERS = 2048
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/**
+ * HTTPS, or plain HTTP to this machine. Private networks are allowed: whoever adds a webhook runs the command line, and the
+ * receiver mostly is a neighbour.
+ * @throws WebhookUrlError
+ */
+export function assertWebhookUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (!url || text.length > MOST_CHARACTERS) throw refusal('is not a URL')
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.test(url.hostname)))
+    throw refusal('must begin with https: (http: only to localhost)')
+  if (url.username || url.password)
+    throw refusal('must hold no user name and no password: check the signature instead')
+  if (url.hash) throw refusal('must hold no fragment')
+  return url
+}
+
+function refusal(issue: string): WebhookUrlError {
+  return new WebhookUrlError('invalid_webhook_url', `The URL of the webhook ${issue}.`)
+}

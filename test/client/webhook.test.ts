@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest'
+import { SignatureError, verifyWebhook } from '../../src/client/index.js'
+import { FakeCountersign } from '../../src/client/testing.js'
+import { signResponse } from '../../src/crypto/response-signature.js'
+import { signWebhook } from '../../src/crypto/webhook-signature.js'
+
+const secret = { id: 'sec_1', secret: 'svc-sec-1' }
+const NOW = 1_800_000_000
+const event = { id: 'evt_1', type: 'webhook.test', created_at: '2026-01-31T12:00:00.000Z', data: {} }
+const body = JSON.stringify(event)
+
+function headers(
+  changes: Partial<{ timestamp: number; eventId: string; body: string; secret: typeof secret }> = {},
+) {
+  const { timestamp = NOW, eventId = 'evt_1', body: signed = body, secret: key = secret } = changes
+  return {
+    'X-Svc-Webhook-Id': eventId,
+    'X-Svc-Signature': signWebhook({ timestamp, eventId, body: Buffer.from(signed) }, [key]),
+  }
+}
+const code = (made: Record<string, string>, raw = body, options = { now: NOW }) =>
+  verifyWebhook(made, raw, secret, options).then(
+    () => 'valid',
+    (error) => (error instanceof SignatureError ? error.code : String(error)),
+  )
+
+it('holds for what the service signed, within five minutes', async () => {
+  expect(await verifyWebhook(headers(), body, secret, { now: NOW })).toEqual(event)
+  expect(await code(headers({ timestamp: NOW - 300 }))).toBe('valid')
+  expect(await code(headers({ timestamp: NOW - 301 }))).toBe('signature_expired')
+  expect(await code(headers({ timestamp: NOW + 301 }))).toBe('signature_expired')
+  expect(
+    await verifyWebhook(headers({ timestamp: 1 }), body, secret, { now: NOW, toleranceSeconds: NOW }),
+  ).toEqual(event)
+})
+
+it('holds for nothing else', async () => {
+  expect(await code(headers(), body.replace('test', 'fake'))).toBe('signature_invalid')
+  expect(await code(headers({ secret: { ...secret, secret: 'svc-sec-2' } }))).toBe('signature_invalid')
+  expect(await code({ ...headers(), 'X-Svc-Webhook-Id': 'evt_2' })).toBe('signature_invalid')
+  expect(await code({ 'X-Svc-Webhook-Id': 'evt_1' })).toBe('signature_missing')
+  expect(await code({ ...headers(), 'X-Svc-Signature': 't=1' })).toBe('signature_malformed')
+})
+
+it('holds for no other event under the id of this one', async () => {
+  expect(await code(headers({ eventId: 'evt_2' }))).toBe('response_mismatch')
+})
+
+it('takes the signature of a response for none of a webhook', async () => {
+  const parts = { timestamp: NOW, requestId: 'evt_1', status: 200, method: 'GET', target: '/', body }
+  expect(await code({ 'X-Svc-Webhook-Id': 'evt_1', 'X-Svc-Signature': signResponse(parts, [secret]) })).toBe(
+    'signature_invalid',
+  )
+})
+
+it('wants the raw body', async () => {
+  await expect(verifyWebhook(headers(), event as never, secret)).rejects.toThrow(/raw body/)
+})
+
+it('comes from the service in memory as from the real one', async () => {
+  const fake = new FakeCountersign()
+  const { headers, body, event } = await fake.webhook('user.locked_out', {
+    user_id: 'ada',
+    rejections: 5,
+    until: '2026-01-31T12:00:00.000Z',
+  })
+  expect(await fake.client().verifyWebhook(headers, body)).toEqual(event)
+  fake.clock.advance(301_000)
+  await expect(fake.client().verifyWebhook(headers, body)).rejects.toMatchObject({
+    code: 'signature_expired',
+  })
+})

@@ -1,0 +1,150 @@
+/** Operators with names: what each may do at the dashboard, and what the audit logs say of them. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
+import type { OperatorOperations } from '../../src/operations/operator-operations.js'
+import { type DashboardClient, request, signIn } from '../support/dashboard.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+const PASSWORD = 'correct horse battery'
+let running: TestService
+let tenant: TestTenant
+let operators: OperatorOperations
+let count = 0
+let name: string
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD })
+  tenant = await running.tenant()
+  operators = running.service.ledger.operations.operators
+})
+afterAll(() => running?.stop())
+beforeEach(() => {
+  name = `kim${++count}@example.com`
+  // Sign-ins are limited in time.
+  running.clock.advance(120_000)
+})
+
+async function entries(tenantId = tenant.id): Promise<Array<Record<string, unknown>>> {
+  const { store } = running.service.ledger
+  return (await store.read.auditEntries(tenantId, 0, 1000)).map(({ entry }) => JSON.parse(entry))
+}
+const change = (client: DashboardClient, rate: number) =>
+  client.call('PATCH', `/tenants/${tenant.id}`, { rate_per_second: rate, fmr: null })
+const signInStatus = async (credentials: { name?: string; password: string }) =>
+  (await request(running, 'POST', '/session', credentials, { Origin: running.service.adminUrl })).status
+
+describe('an operator with a name', () => {
+  it('who is an admin may change things, and the audit log names who did', async () => {
+    const { password } = await operators.add(name, 'admin', COMMAND_LINE)
+    const client = await signIn(running, { name, password })
+    expect((await client.call('GET', '/session')).body).toMatchObject({
+      role: 'operator',
+      operator: { name, role: 'admin' },
+    })
+    expect((await change(client, 11)).status).toBe(200)
+    expect((await entries()).at(-1)).toMatchObject({
+      event: 'contract_changed',
+      actor: `dashboard:${name}`,
+      request_id: expect.any(String),
+    })
+  })
+
+  it('who is a viewer may look, and change nothing', async () => {
+    const { password } = await operators.add(name, 'viewer', COMMAND_LINE)
+    const client = await signIn(running, { name, password })
+    for (const path of ['/tenants', '/system', `/tenants/${tenant.id}`, `/tenants/${tenant.id}/audit`])
+      expect([path, (await client.call('GET', path)).status]).toEqual([path, 200])
+    const before = await entries()
+    for (const [method, path, body] of [
+      ['POST', '/tenants', { name: 'made' }],
+      ['PATCH', `/tenants/${tenant.id}`, { rate_per_second: 1, fmr: null }],
+      ['POST', `/tenants/${tenant.id}/login-link`, undefined],
+      ['POST', `/tenants/${tenant.id}/keys/reissue`, { type: 'sandbox', grace_seconds: 0 }],
+      ['POST', `/tenants/${tenant.id}/rotate-signing`, { force: true }],
+      ['POST', `/tenants/${tenant.id}/erase`, { environment: 'production', user_id: 'ada' }],
+    ] as const) {
+      const refused = await client.call(method, path, body)
+      expect([path, refused.status, refused.body.code]).toEqual([path, 403, 'not_permitted'])
+    }
+    expect(await entries()).toEqual(before)
+    expect((await client.call('DELETE', '/session')).status).toBe(200)
+    expect((await client.call('GET', '/session')).status).toBe(401)
+  })
+
+  it('has another role at once, another password ends the sessions, and so does the end', async () => {
+    const made = await operators.add(name, 'viewer', COMMAND_LINE)
+    const client = await signIn(running, { name, password: made.password })
+    expect((await change(client, 12)).status).toBe(403)
+    await operators.setRole(name, 'admin', COMMAND_LINE)
+    expect((await change(client, 12)).status).toBe(200)
+
+    const reset = await operators.resetPassword(name, COMMAND_LINE)
+    expect((await client.call('GET', '/session')).status).toBe(401)
+    expect(await signInStatus({ name, password: made.password })).toBe(401)
+    const again = await signIn(running, { name, password: reset.password })
+
+    await operators.remove(name, COMMAND_LINE)
+    expect((await again.call('GET', '/session')).status).toBe(401)
+    expect(await signInStatus({ name, password: reset.password })).toBe(401)
+  })
+
+  it('is told in every audit log when added, changed and removed', async () => {
+    const other = await running.tenant()
+    await operators.add(name, 'viewer', COMMAND_LINE)
+    await operators.setRole(name, 'admin', COMMAND_LINE)
+    await operators.resetPassword(name, COMMAND_LINE)
+    await operators.remove(name, COMMAND_LINE)
+    const told = [
+      { event: 'operator_added', name, role: 'viewer', actor: 'operator' },
+      { event: 'operator_changed', name, role: 'admin', actor: 'operator' },
+      { event: 'operator_password_reset', name, actor: 'operator' },
+      { event: 'operator_removed', name, actor: 'operator' },
+    ]
+    for (const id of [tenant.id, other.id]) expect((await entries(id)).slice(-4)).toMatchObject(told)
+    const { audit, store } = running.service.ledger
+    expect((await audit.verify(store.read, tenant.id)).brokenAt).toBeNull()
+  })
+
+  it('is unknown by one answer, whether name or password is wrong', async () => {
+    await operators.add(name, 'admin', COMMAND_LINE)
+    const origin = { Origin: running.service.adminUrl }
+    const answers = await Promise.all(
+      [name, 'nobody', undefined].map(async (tried) => {
+        const credentials = { ...(tried ? { name: tried } : {}), password: 'wrong' }
+        const { status, body } = await request(running, 'POST', '/session', credentials, origin)
+        return { status, code: body.code, message: body.message }
+      }),
+    )
+    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toHaveLength(1)
+    expect(answers[0]).toMatchObject({ status: 401, code: 'sign_in_failed' })
+  })
+
+  it('does not take the place of the one with the operator password', async () => {
+    await operators.add(name, 'viewer', COMMAND_LINE)
+    for (const credentials of [{ password: PASSWORD }, { name: 'operator', password: PASSWORD }]) {
+      const client = await signIn(running, credentials)
+      expect((await client.call('GET', '/session')).body.operator).toEqual({
+        name: 'operator',
+        role: 'admin',
+      })
+    }
+    expect(await signInStatus({ name, password: PASSWORD })).toBe(401)
+  })
+
+  it('has a name that is not taken, and that the audit log has no other use for', async () => {
+    await operators.add(name, 'admin', COMMAND_LINE)
+    await expect(operators.add(name, 'viewer', COMMAND_LINE)).rejects.toMatchObject({
+      code: 'operator_exists',
+    })
+    for (const bad of ['operator', 'tenant', '', 'a b', '-x', 'x'.repeat(129)])
+      await expect(operators.add(bad, 'viewer', COMMAND_LINE)).rejects.toMatchObject({
+        code: 'invalid_operator_name',
+      })
+    for (const act of [
+      () => operators.setRole('nobody', 'admin', COMMAND_LINE),
+      () => operators.resetPassword('nobody', COMMAND_LINE),
+      () => operators.remove('nobody', COMMAND_LINE),
+    ])
+      await expect(act()).rejects.toMatchObject({ code: 'operator_not_found' })
+  })
+})

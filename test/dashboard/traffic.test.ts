@@ -1,0 +1,133 @@
+/** The figures of the Overview: what is counted, over which span, and what a restart leaves of it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/clock.js'
+import type { TrafficView, TrafficWindow } from '../../src/dashboard/contract.js'
+import { countLatency, percentilesOf } from '../../src/dashboard/latency-counts.js'
+import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
+import { withDatabase } from '../support/database.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+const WINDOWS: TrafficWindow[] = ['quarter', 'hour', 'day', 'week']
+
+let running: TestService
+let tenant: TestTenant
+let session: DashboardClient
+let image: string
+
+beforeAll(async () => {
+  running = await startService()
+  tenant = await running.tenant()
+  image = base64(await face('ada'))
+})
+afterAll(() => running?.stop())
+
+async function view(window: TrafficWindow): Promise<TrafficView> {
+  session ??= await signIn(running, { login_token: await loginToken(running, tenant.id) })
+  const { status, body } = await session.call('GET', `/tenants/${tenant.id}/traffic?window=${window}`)
+  expect(status).toBe(200)
+  return body
+}
+const sumOf = ({ slots }: TrafficView, name: 'sandbox' | 'production' | 'approved' | 'rejected' | 'errors') =>
+  slots.reduce((sum, slot) => sum + slot[name], 0)
+const verify = async (user_id: string) => {
+  const { body } = await tenant.sandbox.verify({ user_id, image, action: 'x' })
+  return body
+}
+
+describe('the traffic of a tenant', () => {
+  it('is there after a restart, in every window', async () => {
+    const production = await running.production(tenant)
+    await production.enroll({ user_id: 'ada-lovelace', image })
+    expect((await production.verify({ user_id: 'ada-lovelace', image, action: 'x' })).body.verdict).toBe(
+      'approved',
+    )
+    await verify('u+match')
+    await verify('u+no_match')
+    await verify('u+no_face')
+    const before = await Promise.all(WINDOWS.map(view))
+    running.clock.advance(MINUTE_MS)
+    await running.restart()
+    tenant.sandbox = (await import('../support/client.js')).apiClient(
+      running.service.url('sandbox'),
+      tenant.sandboxKey,
+    )
+    session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
+    for (const [index, window] of WINDOWS.entries()) {
+      const after = await view(window)
+      expect([window, sumOf(after, 'production'), sumOf(after, 'sandbox')]).toEqual([window, 2, 3])
+      expect([sumOf(after, 'approved'), sumOf(after, 'rejected'), sumOf(after, 'errors')]).toEqual([2, 1, 1])
+      expect(after.latencies).toEqual(before[index]!.latencies)
+      expect(after.slots.flatMap(({ scores }) => scores).reduce((a, b) => a + b)).toBe(1)
+    }
+  })
+
+  it('goes on after it, in the same figures', async () => {
+    await verify('u+match')
+    for (const window of WINDOWS) expect([window, sumOf(await view(window), 'approved')]).toEqual([window, 3])
+  })
+
+  it('has the latencies of every stage over the whole window, not of its last step', async () => {
+    const { latencies, slots } = await view('hour')
+    expect(slots).toHaveLength(2)
+    // No model ran in the last step.
+    expect(slots[1]!.latencies.embed).toBeUndefined()
+    expect(latencies.embed![1]).toBeGreaterThan(0)
+    expect(Object.keys(latencies)).toEqual(
+      expect.arrayContaining(['auth', 'embed', 'store', 'sign', 'total']),
+    )
+  })
+
+  it('says nothing of users in the database', async () => {
+    await running.service.stop()
+    const rows = withDatabase(running, (database) =>
+      database.prepare('SELECT resolution, counts FROM traffic ORDER BY resolution').all(),
+    ) as Array<{ resolution: string; counts: string }>
+    expect(rows.map(({ resolution }) => resolution)).toContain('minute')
+    expect(JSON.stringify(rows)).not.toContain('ada')
+    expect(Object.keys(JSON.parse(rows[0]!.counts)).sort()).toEqual([
+      'approved',
+      'errors',
+      'latencies',
+      'limited',
+      'production',
+      'rejected',
+      'sandbox',
+      'scores',
+      'signingKeys',
+    ])
+    await running.restart()
+  })
+
+  it('leaves a window when it is older, and the database after the longest', async () => {
+    const shown = async () => {
+      session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
+      return Promise.all(WINDOWS.map(async (window) => sumOf(await view(window), 'approved')))
+    }
+    expect(await shown()).toEqual([3, 3, 3, 3])
+    running.clock.advance(20 * MINUTE_MS)
+    expect(await shown()).toEqual([0, 3, 3, 3])
+    running.clock.advance(2 * HOUR_MS)
+    expect(await shown()).toEqual([0, 0, 3, 3])
+    running.clock.advance(DAY_MS)
+    expect(await shown()).toEqual([0, 0, 0, 3])
+    running.clock.advance(9 * DAY_MS)
+    await running.restart()
+    expect(await shown()).toEqual([0, 0, 0, 0])
+    expect(
+      withDatabase(running, (database) => database.prepare('SELECT count(*) FROM traffic').pluck().get()),
+    ).toBe(0)
+  })
+})
+
+describe('the percentiles of durations that were counted', () => {
+  it('lie within a fortieth of the exact ones', () => {
+    const durations = Array.from({ length: 1000 }, (_, i) => 0.05 * 1.009 ** i)
+    const counts = {}
+    for (const duration of durations) countLatency(counts, duration)
+    for (const [index, rank] of [499, 949, 989].entries()) {
+      const told = percentilesOf(counts)[index]!
+      expect(Math.abs(told / durations[rank]! - 1)).toBeLessThanOrEqual(0.025)
+    }
+  })
+})

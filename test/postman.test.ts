@@ -1,0 +1,51 @@
+/** docs/postman.json: made from the OpenAPI document, and every request in it is one that the service takes. */
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { packageFile } from '../src/package-root.js'
+import { buildOpenApi } from '../src/server/openapi.js'
+import { DESCRIPTIONS } from '../src/server/routes.js'
+import { VERSION } from '../src/version.js'
+import { documentInDocs } from './support/docs.js'
+import { base64, face } from './support/faces.js'
+import { postmanCollection } from './support/postman-collection.js'
+import { startService, type TestService } from './support/service.js'
+
+let running: TestService
+let variables: Record<string, string>
+beforeAll(async () => {
+  running = await startService()
+  variables = {
+    base_url: running.service.url('production').replace(/\/v1$/, ''),
+    api_key: (await running.production(await running.tenant())).key,
+    user_id: 'ada',
+    image: base64(await face('ada')),
+  }
+})
+afterAll(() => running?.stop())
+
+it('stands in docs/postman.json (UPDATE_DOCS=1 writes it)', () => {
+  const text = `${JSON.stringify(postmanCollection(buildOpenApi(DESCRIPTIONS, VERSION)), null, 2)}\n`
+  expect(documentInDocs('postman.json', text)).toBe(text)
+})
+
+it('holds requests that work, one of every endpoint', async () => {
+  const filled = (text: string) => text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => variables[name]!)
+  const collection = JSON.parse(readFileSync(packageFile('docs', 'postman.json'), 'utf8'))
+  const requests = collection.item.flatMap((folder: { item: unknown[] }) => folder.item)
+  expect(requests).toHaveLength(DESCRIPTIONS.length)
+  // Who is erased can be asked about no longer.
+  const isErasure = ({ request }: { request: { method: string } }) => Number(request.method === 'DELETE')
+  for (const { name, request } of requests.toSorted(
+    (a: { request: { method: string } }, b: { request: { method: string } }) => isErasure(a) - isErasure(b),
+  )) {
+    const response = await fetch(filled(request.url.raw), {
+      method: request.method,
+      headers: {
+        Authorization: `Bearer ${filled(collection.auth.bearer[0].value)}`,
+        ...Object.fromEntries(request.header.map(({ key, value }: Record<string, string>) => [key, value])),
+      },
+      ...(request.body ? { body: filled(request.body.raw) } : {}),
+    })
+    expect(response.ok, `${name}: ${response.status}`).toBe(true)
+  }
+})

@@ -1,0 +1,72 @@
+/** docs/postman.json: the OpenAPI document as a collection of requests, for Postman, Bruno, Insomnia and others that read its format. */
+
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document, looked into freely
+type Json = any
+
+const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
+
+/** What a field is given; whoever opens the collection sets the variables once. */
+const VALUES: Record<string, unknown> = {
+  user_id: '{{user_id}}',
+  image: '{{image}}',
+  action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' },
+}
+
+const VARIABLES = [
+  ['base_url', 'http://127.0.0.1:8081', 'Without /v1. The sandbox of `npm start`.'],
+  ['api_key', '', 'svc-sbx-… or svc-prod-…, as the base URL is.'],
+  ['user_id', 'user-4711', 'Your own id of the user.'],
+  ['image', '', 'A JPEG, PNG or WebP file in base64.'],
+] as const
+
+export function postmanCollection(document: Json): Json {
+  const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Json>(methods).map(([method, operation]) => ({ path, method, operation })),
+  )
+  return {
+    info: { name: document.info.title, description: document.info.summary, schema: SCHEMA },
+    auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{api_key}}', type: 'string' }] },
+    variable: VARIABLES.map(([key, value, description]) => ({ key, value, description })),
+    item: document.tags.map(({ name, description }: Json) => ({
+      name,
+      description,
+      item: operations
+        .filter(({ operation }) => operation.tags[0] === name)
+        .map((one) => item(one, document)),
+    })),
+  }
+}
+
+function item(
+  { path, method, operation }: { path: string; method: string; operation: Json },
+  document: Json,
+) {
+  const schema = operation.requestBody?.content['application/json'].schema
+  const segments = path.slice(1).replaceAll('{', '{{').replaceAll('}', '}}').split('/')
+  const query = (operation.parameters as Json[])
+    // What a body says already need not stand in the query as well.
+    .filter((parameter) => parameter.in === 'query' && !schema)
+    .map(({ name, schema: { examples, default: value }, description }) => ({
+      key: name,
+      value: String(examples?.[0] ?? value ?? ''),
+      description,
+      disabled: true,
+    }))
+  return {
+    name: operation.summary,
+    request: {
+      method: method.toUpperCase(),
+      description: operation.description,
+      header: schema ? [{ key: 'Content-Type', value: 'application/json' }] : [],
+      url: { raw: `{{base_url}}/${segments.join('/')}`, host: ['{{base_url}}'], path: segments, query },
+      ...(schema ? { body: { mode: 'raw', raw: JSON.stringify(example(schema, document), null, 2) } } : {}),
+    },
+  }
+}
+
+/** The required fields alone. Of a choice the first way. */
+function example(schema: Json, document: Json): Json {
+  if (schema.$ref) return example(document.components.schemas[schema.$ref.split('/').at(-1)], document)
+  if (schema.oneOf) return example(schema.oneOf[0], document)
+  return Object.fromEntries((schema.required ?? []).map((name: string) => [name, VALUES[name]]))
+}

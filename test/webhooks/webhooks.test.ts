@@ -1,0 +1,392 @@
+/** Webhooks from the effect to a real receiver, by the real service. */
+import { createHmac } from 'node:crypto'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { Countersign, type WebhookEvent } from '../../src/client/index.js'
+import { DAY_MS, isoTime, SECOND_MS } from '../../src/clock.js'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { MOST_PENDING } from '../../src/webhooks/outbox.js'
+import { RETRY_DELAYS_MS } from '../../src/webhooks/webhook-sender.js'
+import type { ApiClient } from '../support/client.js'
+import { poll as pollFor } from '../support/command.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+interface Received {
+  headers: IncomingHttpHeaders
+  body: string
+  event: WebhookEvent
+}
+
+const ATTEMPTS = 2
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient & { key: string }
+let ada: string
+let joan: string
+let receiver: Server
+let url: string
+let received: Received[] = []
+/** What the receiver answers. */
+let answer: { status: number; headers?: Record<string, string> }
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: String(ATTEMPTS) })
+  ada = base64(await face('ada'))
+  joan = base64(await face('joan'))
+  receiver = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const body = Buffer.concat(chunks).toString()
+    received.push({ headers: request.headers, body, event: JSON.parse(body) })
+    response.writeHead(answer.status, answer.headers).end('a word that nobody reads')
+  })
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook?token=geheim`
+})
+afterAll(async () => {
+  await running?.stop()
+  receiver?.close()
+})
+beforeEach(async () => {
+  received = []
+  answer = { status: 204 }
+  tenant = await running.tenant()
+  production = await running.production(tenant)
+})
+afterEach(async () => {
+  // What a test leaves waiting is not for the next one.
+  const { store } = running.service.ledger
+  for (const endpoint of await store.read.webhookEndpoints(tenant.id))
+    await store.transaction((tx) => tx.deleteWebhookEndpoint(endpoint.id))
+})
+
+/** Until it holds; the sender looks once a second. */
+const poll = (holds: () => Promise<unknown>) => pollFor(holds, Boolean)
+const webhooks = () => running.service.ledger.operations.webhooks
+const record = () => running.service.ledger.tenancy.find(tenant.id)
+const deliveries = () => running.service.ledger.store.read.webhookDeliveries(tenant.id, 100)
+const add = async (
+  changes: { events?: string[]; environment?: 'sandbox' | 'production'; url?: string } = {},
+) => webhooks().add(await record(), COMMAND_LINE, { url, environment: 'production', events: [], ...changes })
+const arrived = (count: number) => poll(async () => received.length >= count || undefined)
+const settled = (status: string) =>
+  poll(async () => (await deliveries()).every((one) => one.status === status) || undefined)
+const client = () =>
+  new Countersign({
+    apiKey: production.key,
+    baseUrl: running.service.url('production'),
+    signingSecret: tenant.secret,
+    now: () => running.clock.now(),
+  })
+async function reject(user: string, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) await production.verify({ user_id: user, image: joan, action: 'x' })
+}
+
+describe('a webhook', () => {
+  it('tells what happens to a user, in order, with nothing of the face', async () => {
+    await add()
+    const { body: enrolled } = await production.enroll({ user_id: 'ada', image: ada })
+    await arrived(1)
+    await reject('ada', ATTEMPTS)
+    const until = isoTime(running.clock.now() + 30 * SECOND_MS)
+    await arrived(2)
+    await running.service.ledger.operations.users.unlock(await record(), COMMAND_LINE, 'ada')
+    await arrived(3)
+    await production.enroll({ user_id: 'ada', image: ada, replace: true })
+    await arrived(4)
+    const { body: erased } = await production.erase('ada')
+    await arrived(5)
+    const { model } = enrolled
+    const told = { user_id: 'ada', model, views: 1, reference_id: expect.stringMatching(/^ref_/) }
+    expect(received.map(({ event: { type, data } }) => ({ type, data }))).toEqual([
+      { type: 'user.enrolled', data: { ...told, reference_id: enrolled.reference_id, replaced: false } },
+      { type: 'user.locked_out', data: { user_id: 'ada', rejections: ATTEMPTS, until } },
+      { type: 'user.unlocked', data: { user_id: 'ada' } },
+      { type: 'user.enrolled', data: { ...told, replaced: true } },
+      { type: 'user.erased', data: erased },
+    ])
+    for (const { event } of received)
+      expect(event).toMatchObject({
+        id: expect.stringMatching(/^evt_/),
+        tenant_id: tenant.id,
+        environment: 'production',
+        created_at: isoTime(running.clock.now()),
+      })
+  })
+
+  it('tells of a reference that is disabled', async () => {
+    await add({ events: ['user.disabled'] })
+    await production.enroll({ user_id: 'ada', image: ada })
+    for (let failures = 0; failures < 10 * ATTEMPTS; failures++) {
+      running.clock.advance(3600 * SECOND_MS)
+      await reject('ada', 1)
+    }
+    await arrived(1)
+    expect(received.map(({ event: { type, data } }) => ({ type, data }))).toEqual([
+      { type: 'user.disabled', data: { user_id: 'ada', rejections: 10 * ATTEMPTS } },
+    ])
+  })
+
+  it('is signed with the tenant’s secret, over time, id and body', async () => {
+    await add()
+    await production.enroll({ user_id: 'ada', image: ada })
+    await arrived(1)
+    const [{ headers, body, event }] = received as [Received]
+    const timestamp = Math.floor(running.clock.now() / SECOND_MS)
+    const signed = `webhook:v1:${timestamp}:${event.id}:${body}`
+    const mac = createHmac('sha256', tenant.secret.secret).update(signed).digest('hex')
+    expect(headers['x-svc-signature']).toBe(`t=${timestamp},kid=${tenant.secret.id},v1=${mac}`)
+    expect(headers['x-svc-webhook-id']).toBe(event.id)
+    expect(headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(await client().verifyWebhook(headers, body)).toEqual(event)
+    expect(await client().verifyWebhook(headers, Buffer.from(body))).toEqual(event)
+    expect(await client().verifyWebhook(new Headers(headers as Record<string, string>), body)).toEqual(event)
+  })
+
+  it('is signed with both secrets during a rotation', async () => {
+    await add()
+    const { body } = await production.rotate({})
+    await production.enroll({ user_id: 'ada', image: ada })
+    await arrived(1)
+    for (const signingSecret of [tenant.secret, body.signing_secret]) {
+      const holder = new Countersign({
+        apiKey: production.key,
+        baseUrl: running.service.url('production'),
+        signingSecret,
+        now: () => running.clock.now(),
+      })
+      expect((await holder.verifyWebhook(received[0]!.headers, received[0]!.body)).type).toBe('user.enrolled')
+    }
+  })
+
+  it('is told of its own tenant, environment and events alone', async () => {
+    await add({ events: ['user.erased'] })
+    const other = await running.production(await running.tenant())
+    for (const one of [production, tenant.sandbox, other]) await one.enroll({ user_id: 'ada', image: ada })
+    expect(await deliveries()).toEqual([])
+    await add({ environment: 'sandbox' })
+    await tenant.sandbox.erase('ada')
+    await arrived(1)
+    expect(received[0]!.event).toMatchObject({ type: 'user.erased', environment: 'sandbox' })
+    expect(await deliveries()).toHaveLength(1)
+  })
+
+  it('is not told of what was refused', async () => {
+    await add()
+    await production.enroll({ user_id: 'ada', image: ada })
+    expect((await production.enroll({ user_id: 'ada', image: ada })).status).toBe(409)
+    await production.erase('nobody')
+    await production.erase('ada')
+    await production.erase('ada')
+    expect((await deliveries()).map(({ type }) => type).sort()).toEqual(['user.enrolled', 'user.erased'])
+  })
+
+  it('that redirects is not followed, and counts as not taken', async () => {
+    answer = { status: 302, headers: { Location: url.replace('/hook', '/elsewhere') } }
+    await add()
+    await production.enroll({ user_id: 'ada', image: ada })
+    await poll(async () => (await deliveries())[0]?.lastOutcome === '302' || undefined)
+    expect(received).toHaveLength(1)
+    expect((await deliveries())[0]).toMatchObject({ status: 'pending', attempts: 1 })
+  })
+})
+
+describe('a delivery that is not taken', () => {
+  it('is tried again with the same id after growing waits, for about a day, then given up', async () => {
+    answer = { status: 500 }
+    await add()
+    await production.enroll({ user_id: 'ada', image: ada })
+    for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
+      await poll(async () => (await deliveries())[0]?.lastOutcome && received.length === index + 1)
+      await poll(async () => {
+        const { nextAttemptAt } = (await deliveries())[0]!
+        return nextAttemptAt === running.clock.now() + delayMs || undefined
+      })
+      running.clock.advance(delayMs)
+    }
+    await settled('failed')
+    expect(received).toHaveLength(RETRY_DELAYS_MS.length + 1)
+    expect(new Set(received.map(({ event }) => event.id)).size).toBe(1)
+    const total = RETRY_DELAYS_MS.reduce((sum, ms) => sum + ms, 0)
+    expect(total).toBeGreaterThan(0.9 * DAY_MS)
+    expect(total).toBeLessThan(1.1 * DAY_MS)
+    answer = { status: 200 }
+    const { id } = (await deliveries())[0]!
+    await webhooks().redeliver(await record(), COMMAND_LINE, id)
+    await settled('delivered')
+    expect(received.at(-1)!.event).toEqual(received[0]!.event)
+    // The signature is of the time of the try: the receiver need not believe an old one.
+    await client().verifyWebhook(received.at(-1)!.headers, received.at(-1)!.body)
+  }, 120_000)
+
+  it('waits over a restart', async () => {
+    await add({ url: 'http://127.0.0.1:2/nobody' })
+    await production.enroll({ user_id: 'ada', image: ada })
+    await poll(async () => (await deliveries())[0]?.lastOutcome === 'ECONNREFUSED' || undefined)
+    await running.restart()
+    await running.service.ledger.store.transaction(async (tx) => {
+      const [endpoint] = await tx.webhookEndpoints(tenant.id)
+      const waiting = (await tx.webhookDeliveries(tenant.id, 1))[0]!
+      // The receiver moved.
+      await tx.deleteWebhookEndpoint(endpoint!.id)
+      await tx.insertWebhookEndpoint({ ...endpoint!, url })
+      await tx.insertWebhookDelivery(waiting)
+    })
+    running.clock.advance(RETRY_DELAYS_MS[0]!)
+    await arrived(1)
+    expect(received[0]!.event.type).toBe('user.enrolled')
+  })
+
+  it('says in the log neither what it told nor the address', async () => {
+    answer = { status: 500 }
+    await add()
+    await production.enroll({ user_id: 'someone-known', image: ada })
+    await poll(async () => (await deliveries())[0]?.lastOutcome === '500' || undefined)
+    await poll(async () => running.logText().includes('a webhook was not taken') || undefined)
+    expect(running.logText()).not.toContain('someone-known')
+    expect(running.logText()).not.toContain('geheim')
+  })
+
+  it('is not kept when too many wait already', async () => {
+    const endpoint = await add({ url: 'http://127.0.0.1:2/nobody' })
+    const { store, outbox } = running.service.ledger
+    const occurrence = {
+      tenantId: tenant.id,
+      environment: 'production',
+      type: 'user.unlocked',
+      data: {},
+    } as const
+    await store.transaction(async (tx) => {
+      for (let i = 0; i <= MOST_PENDING + 1; i++) await outbox.put(tx, occurrence)
+    })
+    expect(await store.read.pendingWebhooks(endpoint.id)).toBe(MOST_PENDING)
+    expect((await store.read.webhookEndpoint(endpoint.id))?.dropped).toBe(2)
+    await expect(webhooks().test(await record(), endpoint.id)).rejects.toMatchObject({
+      code: 'webhook_queue_full',
+    })
+  }, 120_000)
+
+  it('is forgotten after a week', async () => {
+    await add()
+    await production.enroll({ user_id: 'ada', image: ada })
+    await settled('delivered')
+    const { store } = running.service.ledger
+    const now = running.clock.now()
+    const forget = (at: number) => store.transaction((tx) => tx.deleteExpired(at, 0, { minute: 0, hour: 0 }))
+    await forget(now + 7 * DAY_MS - 1)
+    expect(await deliveries()).toHaveLength(1)
+    await forget(now + 7 * DAY_MS)
+    expect(await deliveries()).toEqual([])
+  })
+})
+
+describe('an erasure', () => {
+  it('takes along what was to be told of the user, and is told itself', async () => {
+    const { store, outbox } = running.service.ledger
+    await add({ url: 'http://127.0.0.1:2/nobody' })
+    await production.enroll({ user_id: 'ada', image: ada })
+    await production.enroll({ user_id: 'bob', image: ada })
+    await production.erase('ada')
+    const kept = await deliveries()
+    const told = await Promise.all(
+      kept.map(async (one) => {
+        const body = await outbox.body(store.read, one)
+        return [one.type, one.status, body && JSON.parse(body.toString()).data.user_id]
+      }),
+    )
+    expect(told.sort()).toEqual([
+      ['user.enrolled', 'erased', null],
+      ['user.enrolled', 'pending', 'bob'],
+      ['user.erased', 'pending', 'ada'],
+    ])
+    const [gone] = kept.filter(({ status }) => status === 'erased')
+    await expect(webhooks().redeliver(await record(), COMMAND_LINE, gone!.id)).rejects.toMatchObject({
+      code: 'body_gone',
+    })
+  })
+
+  it('leaves nothing that names the user once it is delivered', async () => {
+    await add()
+    await production.enroll({ user_id: 'ada', image: ada })
+    await settled('delivered')
+    await production.erase('ada')
+    await arrived(2)
+    await poll(async () => (await deliveries()).every(({ sealed }) => sealed === null) || undefined)
+  })
+
+  it('of a user who is enrolled again does not take along what was told of the one before', async () => {
+    await add({ url: 'http://127.0.0.1:2/nobody', events: ['user.erased'] })
+    for (let i = 0; i < 2; i++) {
+      await production.enroll({ user_id: 'ada', image: ada })
+      await production.erase('ada')
+    }
+    expect((await deliveries()).map(({ status }) => status)).toEqual(['pending', 'pending'])
+  })
+})
+
+describe('whoever adds, tests and removes webhooks', () => {
+  it('is in the audit log, and the address but for its host is not', async () => {
+    const endpoint = await add({ events: ['user.erased', 'user.enrolled', 'user.erased'] })
+    const delivery = await webhooks().test(await record(), endpoint.id)
+    await arrived(1)
+    expect(received[0]!.event).toMatchObject({ type: 'webhook.test', data: {} })
+    await poll(async () => (await deliveries())[0]?.status === 'delivered' || undefined)
+    await expect(webhooks().redeliver(await record(), COMMAND_LINE, delivery)).rejects.toMatchObject({
+      code: 'body_gone',
+    })
+    await webhooks().remove(await record(), COMMAND_LINE, endpoint.id)
+    expect(await deliveries()).toEqual([])
+    const entries = await running.service.ledger.store.read.auditEntries(tenant.id, 0, 100)
+    const acts = entries
+      .map(({ entry }) => JSON.parse(entry))
+      .filter(({ event }) => event.startsWith('webhook'))
+    expect(acts).toMatchObject([
+      {
+        event: 'webhook_added',
+        endpoint: endpoint.id,
+        host: new URL(url).host,
+        events: 'user.erased,user.enrolled',
+      },
+      { event: 'webhook_removed', endpoint: endpoint.id },
+    ])
+    expect(JSON.stringify(acts)).not.toContain('geheim')
+  })
+
+  it('has five at most, and none of another tenant', async () => {
+    const endpoint = await add()
+    const other = await running.service.ledger.tenancy.find((await running.tenant()).id)
+    await expect(webhooks().remove(other, COMMAND_LINE, endpoint.id)).rejects.toMatchObject({
+      code: 'webhook_not_found',
+    })
+    await expect(webhooks().test(other, endpoint.id)).rejects.toMatchObject({ code: 'webhook_not_found' })
+    for (let i = 1; i < 5; i++) await add()
+    await expect(add()).rejects.toMatchObject({ code: 'too_many_webhooks' })
+  })
+
+  it.each([
+    'http://example.com/hook',
+    'ftp://example.com/',
+    'https://user:pass@example.com/',
+    'https://example.com/#part',
+    'example.com',
+    `https://example.com/${'x'.repeat(2048)}`,
+    'http://127.0.0.1.example.com/',
+  ])('may not lead to %s', async (address) => {
+    await expect(add({ url: address })).rejects.toMatchObject({ code: 'invalid_webhook_url' })
+  })
+
+  it.each([
+    'https://example.com/hook?token=x',
+    'https://10.0.0.7:8443/',
+    'http://localhost:3000/',
+    'http://[::1]:3000/',
+  ])('may lead to %s', async (address) => {
+    expect((await add({ url: address, events: ['user.disabled'] })).url).toBe(address)
+  })
+
+  it('may not ask for an event that there is not', async () => {
+    await expect(add({ events: ['user.happy'] })).rejects.toMatchObject({ code: 'invalid_events' })
+  })
+})
