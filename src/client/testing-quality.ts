@@ -16,10 +16,10 @@ export const QUALITY = {
 const COMPONENTS: Record<QualityComponent, { value: number; bound: QualityBound | null }> = {
   inter_eye_distance: { value: 110, bound: null },
   sharpness: { value: 400, bound: { min: 15 } },
-  luminance_mean: { value: 130, bound: { min: 30, max: 220 } },
+  luminance_mean: { value: 130, bound: { min: 30, max: 230 } },
   luminance_variance: { value: 1600, bound: { min: 25 } },
   under_exposure_prevention: { value: 0.99, bound: { min: 0.75 } },
-  over_exposure_prevention: { value: 0.99, bound: { min: 0.75 } },
+  over_exposure_prevention: { value: 0.99, bound: null },
   illumination_uniformity: { value: 0.9, bound: { min: 0.4 } },
   head_pose_yaw: { value: 2, bound: { min: -40, max: 40 } },
   head_pose_pitch: { value: -3, bound: { min: -35, max: 35 } },

@@ -29,6 +29,9 @@ export interface DiscardCurve {
   bound: QualityBound | null
   /** Photos beyond it. */
   refused_photos: number
+  /** Compared pairs with such a photo. */
+  refused_pairs: number
+  refused_misses: number
 }
 
 export interface QualityRefusals {
@@ -73,8 +76,18 @@ export function errorVersusDiscard(
     if (measured.length === 0) return []
     const poorer = ({ a, b }: ComparedPair) => Math.min(goodness[a]!, goodness[b]!)
     const byQuality = measured.toSorted((x, y) => poorer(x) - poorer(y))
-    const refused = results.filter(({ face }) => isBeyond(face?.components[component], bound))
-    return [{ component, ...curveOf(byQuality, pairs), bound, refused_photos: refused.length }]
+    const refused = results.map(({ face }) => isBeyond(face?.components[component], bound))
+    const lost = measured.filter(({ a, b }) => refused[a] || refused[b])
+    return [
+      {
+        component,
+        ...curveOf(byQuality, pairs),
+        bound,
+        refused_photos: refused.filter(Boolean).length,
+        refused_pairs: lost.length,
+        refused_misses: countMissed(lost),
+      },
+    ]
   })
   return { curves, refusals: refusalsOf(results, compared, spec) }
 }
@@ -156,15 +169,18 @@ function refusalsOf(
       face !== null && assessQuality(face.components, 'enrol', spec).some(({ passed }) => !passed),
   )
   const without = compared.filter(({ a, b }) => !refused[a] && !refused[b])
-  const misses = (of: readonly ComparedPair[]) => of.filter(({ missed }) => missed).length
   return {
     usable_photos: results.filter(({ face }) => face !== null).length,
     refused_photos: refused.filter(Boolean).length,
     genuine_pairs: compared.length - without.length,
-    misses: misses(compared) - misses(without),
+    misses: countMissed(compared) - countMissed(without),
     other_genuine_pairs: without.length,
-    other_misses: misses(without),
+    other_misses: countMissed(without),
   }
+}
+
+function countMissed(pairs: readonly ComparedPair[]): number {
+  return pairs.filter(({ missed }) => missed).length
 }
 
 function sum(values: Uint32Array): number {

@@ -30,6 +30,7 @@ export function discards({
             'Gain',
             'Bound at enrolment',
             'Photos beyond it',
+            'Their pairs missed',
           ],
           rows: curves.map((curve) => row(curve, usable_photos)),
         },
@@ -39,18 +40,20 @@ export function discards({
   ]
 }
 
-function row({ component, points, bound, refused_photos, ...gain }: DiscardCurve, photos: number): string[] {
-  const [low, high] = gain.relative_fnmr_ci95
+function row(curve: DiscardCurve, photos: number): string[] {
+  const { component, points, bound, refused_photos, refused_pairs, refused_misses } = curve
+  const [low, high] = curve.relative_fnmr_ci95
   return [
     component,
     ...SHOWN.map((share) => percent(points.find(({ discarded }) => discarded === share)!.fnmr)),
-    `${gain.relative_fnmr.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`,
+    `${curve.relative_fnmr.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`,
     boundText(bound),
     bound ? `${count(refused_photos)} (${percent(refused_photos / photos)})` : '–',
+    bound ? `${count(refused_misses)} of ${count(refused_pairs)}` : '–',
   ]
 }
 
-export function boundText(bound: QualityBound | null): string {
+function boundText(bound: QualityBound | null): string {
   const { min, max } = bound ?? {}
   if (min === undefined) return max === undefined ? 'none' : `at most ${max}`
   return max === undefined ? `at least ${min}` : `${min} to ${max}`

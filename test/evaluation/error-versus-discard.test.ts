@@ -99,7 +99,7 @@ it('what the bounds of an enrolment would refuse is told, with the misses on eit
 
 it('every report shows it', () => {
   const content = reportContent(measured, '0')
-  expect(markdownReport(content)).toMatch(/\| sharpness \|.*\| at least 15 \| 20 \(5\.00 %\) \|/)
+  expect(markdownReport(content)).toMatch(/\| sharpness \|.*\| at least 15 \| 20 \(5\.00 %\) \| 20 of 20 \|/)
   const plot = discardsPlot(measured)!
   expect(plot.match(/>(sharpness|illumination_uniformity|head_pose_yaw)</g)).toHaveLength(3)
   expect(

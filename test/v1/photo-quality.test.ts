@@ -41,12 +41,6 @@ function sideLight(image: Buffer): Promise<Buffer> {
 const SPOILED: Array<[string, string, string, (image: Buffer) => Promise<Buffer>]> = [
   ['blurred', 'sharpness', 'Hold still', (image) => sharp(image).blur(7).jpeg().toBuffer()],
   ['dark', 'luminance_mean', 'light', (image) => sharp(image).linear(0.22, 0).jpeg().toBuffer()],
-  [
-    'blown out',
-    'over_exposure_prevention',
-    'glare',
-    (image) => sharp(image).linear(1.4, 60).jpeg().toBuffer(),
-  ],
   ['lit from one side', 'illumination_uniformity', 'both sides', sideLight],
   [
     'tilted',

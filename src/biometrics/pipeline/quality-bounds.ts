@@ -18,9 +18,8 @@ export const DEFAULT_BOUNDS: Readonly<Required<QualitySpec>> = Object.freeze({
   },
   enrol: {
     sharpness: { min: 15 },
-    luminance_mean: { min: 30, max: 220 },
+    luminance_mean: { min: 30 },
     under_exposure_prevention: { min: 0.75 },
-    over_exposure_prevention: { min: 0.75 },
     illumination_uniformity: { min: 0.4 },
     head_pose_yaw: { min: -40, max: 40 },
     head_pose_pitch: { min: -35, max: 35 },

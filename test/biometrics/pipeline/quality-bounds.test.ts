@@ -43,7 +43,6 @@ it.each<[QualityComponents, string]>([
   [{ sharpness: 10 }, 'Hold still'],
   [{ luminance_mean: 28 }, 'Turn to the light'],
   [{ under_exposure_prevention: 0.5 }, 'Turn to the light'],
-  [{ over_exposure_prevention: 0.5 }, 'glare'],
   [{ illumination_uniformity: 0.3 }, 'both sides'],
   [{ head_pose_yaw: -50 }, 'to the camera'],
   [{ head_pose_yaw: 50 }, 'to the camera'],

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { boundFor, DEFAULT_BOUNDS } from '../../src/biometrics/pipeline/quality-bounds.js'
+import { packageFile } from '../../src/package-root.js'
+import { documentInDocs } from '../support/docs.js'
+import { QUALITY_FIGURES, qualityTables } from '../support/quality-page.js'
+
+it('docs/accuracy.md has the bounds that hold and the figures that were measured (UPDATE_DOCS=1 writes them)', () => {
+  const page = readFileSync(packageFile('docs', 'accuracy.md'), 'utf8')
+  const [before, rest] = page.split('<!-- quality -->')
+  const [, after] = rest!.split('<!-- /quality -->')
+  const made = `${before}<!-- quality -->\n${qualityTables()}\n<!-- /quality -->${after}`
+  expect(documentInDocs('accuracy.md', made)).toBe(made)
+})
+
+it('the figures are of the bounds that hold', () => {
+  for (const { curves } of Object.values(QUALITY_FIGURES))
+    for (const { component, bound } of curves) expect(bound, component).toEqual(boundFor(component, 'enrol'))
+})
+
+it('the bounds of an enrolment refuse fewer than one in twenty usable photos', () => {
+  for (const { refusals } of Object.values(QUALITY_FIGURES))
+    expect(refusals.refused_photos / refusals.usable_photos).toBeLessThan(0.05)
+})
+
+it('a component has a bound of enrolment alone only where leaving out its poorest photos leaves out misses', () => {
+  for (const component of Object.keys(DEFAULT_BOUNDS.enrol)) {
+    for (const { curves } of Object.values(QUALITY_FIGURES))
+      expect(curves.find((curve) => curve.component === component)!.relative_fnmr, component).toBeLessThan(1)
+  }
+})
