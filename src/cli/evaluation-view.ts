@@ -59,6 +59,14 @@ export function evaluationText(evaluation: Evaluation): string {
       'As configured',
       `threshold ${configured.threshold.toFixed(4)} for FMR ${configured.fmr} (${configured.basis}): FMR ${percent(configured.measured_fmr)} (${range(configured.measured_fmr_ci95)}), FNMR ${percent(configured.measured_fnmr)} (${range(configured.measured_fnmr_ci95)})`,
     ],
+    ...evaluation.causes.bins
+      .filter(({ misses, false_matches }) => misses + false_matches > 0)
+      .map(
+        ({ cause, misses, share_of_misses, false_matches, share_of_false_matches }): Field => [
+          `Errors, ${cause.replaceAll('_', ' ')}`,
+          `${misses} misses (${percent(share_of_misses)} of them), ${false_matches} false matches (${percent(share_of_false_matches)})`,
+        ],
+      ),
     ...groups.flatMap(({ label, groups: rates }) =>
       rates.map(
         (group): Field => [

@@ -76,6 +76,12 @@ describe('evaluate', () => {
     expect(await misses('largest')).toBe(1)
   })
 
+  it('tells people where the errors come from', async () => {
+    await writeFile(place.path('pairs.csv'), 'a,b,same\nada.jpg,landscape.jpg,1\nada.jpg,grace.jpg,0')
+    const { stdout } = await place.run(['evaluate', place.path('pairs.csv')])
+    expect(stdout).toMatch(/^Errors, not compared +1 misses \(100 % of them\), 0 false matches \(–\)$/m)
+  })
+
   it('says which file it cannot read', async () => {
     const { code, error } = await place.run(['evaluate', place.path('nope.csv'), '--json'])
     expect(code).toBe(1)
