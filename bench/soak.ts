@@ -113,6 +113,7 @@ export const soak: Suite = {
         per_s: rate,
         answered,
         refusals,
+        skipped: byMinute.reduce((sum, { window }) => sum + window.skipped, 0),
         engine_kills: killedAt.length,
         acknowledged: effects.length,
         lost: lost.length,
@@ -139,8 +140,8 @@ export const soak: Suite = {
       ],
       picture: drawLinePlots('soak', plotsOf(samples, byMinute)),
       notes: [
-        `${rate} calls a second arrive at a steady rate, whatever became of those before, from one client process on the same machine; latency counts from when a call was due. The load average by minute says what else wanted the cores.`,
-        `The engine's process was killed ${killedAt.length} times, every ${round(killEvery, 1)} minutes, and then left alone for the last ${(UNDISTURBED * 100).toFixed(0)} % of the time. Refusals are the calls that the service turned away meanwhile; refused effects were asked for again with their idempotency key.`,
+        `${rate} calls a second arrive at a steady rate, whatever became of those before (unless 15 seconds' worth of them are under way: then they are skipped, and counted), from one client process on the same machine; latency counts from when a call was due. The load average by minute says what else wanted the cores.`,
+        `The engine's process was killed ${killedAt.length} times, every ${round(killEvery, 1)} minutes, and then left alone for the last ${(UNDISTURBED * 100).toFixed(0)} % of the time. Refusals are the calls that the service turned away meanwhile, or did not answer within the client's 15 seconds; refused effects were asked for again with their idempotency key.`,
         `Slopes are Theil–Sen estimates over samples every ${SAMPLE_MS / 1000} s: of the service after the first ${round(warmUpMinutes, 1)} minutes, of the engine within the lives of its processes, from ${ENGINE_WARM_UP_MINUTES} minutes of age. ${isJudged ? `More than ${MOST_MB_PER_HOUR} MB or ${MOST_DESCRIPTORS_PER_HOUR} descriptors an hour fails the run.` : `They are not judged below ${JUDGED_FROM_MINUTES} minutes.`}`,
         'After the load, every live enrolment was replayed and every erasure repeated, the stopped database was checked, and each acknowledged effect looked up in the audit log.',
       ],

@@ -1,7 +1,7 @@
 /** The soak's load: all endpoints at a steady rate through the SDK, and a ledger of what the service has acknowledged. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Answer, ApiError, Countersign } from '../../src/client/index.js'
+import { type Answer, ApiError, ConnectionError, Countersign, TimeoutError } from '../../src/client/index.js'
 import type { Captures } from './captures.js'
 import type { RunningService } from './service-process.js'
 
@@ -27,7 +27,9 @@ const USERS = { least: 40, most: 80 } as const
 const MOST_REJECTIONS_IN_A_ROW = 3
 const MOST_IMAGES_OF_ENROLMENT = 3
 /** A refused effect is asked for again with its own idempotency key until it is known. */
-const REPEAT = { times: 20, pauseMs: 1000 } as const
+const REPEAT = { times: 12, firstPauseMs: 1000, longestPauseMs: 30_000 } as const
+/** More calls than this many seconds bring are not under way at once: beyond, the client itself would be what is measured. */
+const MOST_SECONDS_UNDER_WAY = 15
 
 interface User {
   id: string
@@ -46,8 +48,10 @@ export interface Ledger {
 
 export interface Window {
   latenciesMs: Record<Call, number[]>
-  /** By code; they are no answer to the caller's question, and no effect. */
+  /** By code; they are no answer to the caller's question, and no effect. `unanswered` are those that the client gave up. */
   refusals: Record<string, number>
+  /** Calls that were due and not made, because too many were under way. */
+  skipped: number
 }
 
 export class SoakLoad {
@@ -78,6 +82,10 @@ export class SoakLoad {
     for (let i = 0; i < ratePerSecond * seconds; i++) {
       const dueMs = startedMs + (i * 1000) / ratePerSecond
       await sleep(Math.max(0, dueMs - performance.now()))
+      if (this.underWay.size >= ratePerSecond * MOST_SECONDS_UNDER_WAY) {
+        this.window.skipped++
+        continue
+      }
       const call = this.step(dueMs).finally(() => this.underWay.delete(call))
       this.underWay.add(call)
     }
@@ -93,10 +101,11 @@ export class SoakLoad {
 
   /** At the end, with nothing under way: everything acknowledged still holds. */
   async settle(): Promise<void> {
-    for (const user of this.ledger.live.values()) await this.note(() => this.replayEnrolment(user))
+    for (const user of this.ledger.live.values())
+      await this.note(() => this.untilKnown(() => this.replayEnrolment(user)))
     for (const { id, receipt } of this.ledger.erased)
       await this.note(async () => {
-        const again = await this.client.delete(id)
+        const again = await this.untilKnown(() => this.client.delete(id))
         if (again.erasure_id !== receipt) this.ledger.problems.push(`${id}: another receipt of its erasure`)
       })
   }
@@ -110,8 +119,9 @@ export class SoakLoad {
   private choose(): Call {
     const call = any(BAG)
     if (call === 'health' || call === 'sandbox') return call
-    if (this.ledger.live.size < USERS.least || this.idle.length === 0) return 'enroll'
-    if (call === 'enroll' && this.ledger.live.size >= USERS.most) return 'erase'
+    if (this.enrolled - this.ledger.erased.length < USERS.least) return 'enroll'
+    if (this.idle.length === 0) return 'health'
+    if (call === 'enroll' && this.enrolled - this.ledger.erased.length >= USERS.most) return 'erase'
     return call === 'rotate' && this.rotating ? 'health' : call
   }
 
@@ -210,7 +220,8 @@ export class SoakLoad {
       } catch (error) {
         if (!isRefusal(error) || tries === REPEAT.times) throw error
         this.count(error)
-        await sleep(REPEAT.pauseMs)
+        // Doubled: callers who come again at the same pace keep an overload going that began by itself.
+        await sleep(Math.min(REPEAT.firstPauseMs * 2 ** (tries - 1), REPEAT.longestPauseMs))
       }
   }
 
@@ -229,18 +240,32 @@ export class SoakLoad {
     }
   }
 
-  private count({ code }: ApiError): void {
+  private count(error: Refusal): void {
+    const code = error instanceof ApiError ? error.code : 'unanswered'
     this.window.refusals[code] = (this.window.refusals[code] ?? 0) + 1
   }
 }
 
-/** It says when to come again, and nothing was done. */
-function isRefusal(error: unknown): error is ApiError {
-  return error instanceof ApiError && (error.status === 503 || error.status === 504)
+/** They say when to come again. */
+const NOT_DONE = new Set(['overloaded', 'engine_unavailable', 'deadline_exceeded', 'idempotency_in_progress'])
+
+type Refusal = ApiError | ConnectionError | TimeoutError
+
+/** Nothing was done; or, where no answer came, nobody knows yet: the same key asked again tells. */
+function isRefusal(error: unknown): error is Refusal {
+  return (
+    (error instanceof ApiError && NOT_DONE.has(error.code)) ||
+    error instanceof ConnectionError ||
+    error instanceof TimeoutError
+  )
 }
 
 function emptyWindow(): Window {
-  return { latenciesMs: Object.fromEntries(CALLS.map((call) => [call, []])) as never, refusals: {} }
+  return {
+    latenciesMs: Object.fromEntries(CALLS.map((call) => [call, []])) as never,
+    refusals: {},
+    skipped: 0,
+  }
 }
 
 function any<T>(items: readonly T[]): T {
