@@ -62,6 +62,8 @@ export function resolveConfig(env: Env = process.env): Resolution {
     const set = group.map(variableOf).filter((variable) => given.has(variable))
     if (set.length > 1) problems.push(`${set.join(' and ')} are both set; give one of them.`)
   }
+  if ((config.oidcIssuer === undefined) !== (config.oidcClientId === undefined))
+    problems.push(`${variableOf('oidcIssuer')} and ${variableOf('oidcClientId')} must be given together.`)
   for (const pair of KEY_PAIRS) {
     const files = pair.map((name) => config[name])
     if ((files[0] === undefined) !== (files[1] === undefined))

@@ -61,6 +61,7 @@ function secretFiles({ config, given }: Resolution): string[] {
     ...(operatorPassword === undefined ? [operatorPasswordFile] : []),
     files.tlsKey,
     files.adminTlsKey,
+    files.oidcClientSecretFile,
   ]
   return used(config).filter((file) => file !== undefined)
 }

@@ -1,5 +1,4 @@
 /** `countersign doctor`: what is wrong with this installation and how to mend it. */
-import { statfs } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import type { Command } from 'commander'
@@ -14,11 +13,18 @@ import {
 import { gradeOf, isAccepted } from '../../models/pack/pack-grade.js'
 import { nativeKernels } from '../biometrics/kernels/kernels.js'
 import { type Config, loadConfig, modelPackDir, resolveConfig, sqliteFile } from '../config.js'
-import { loadMasterKey } from '../crypto/master-key.js'
 import { chooseTransport } from '../server/transport.js'
 import { OLDEST_NODE } from '../version.js'
 import { HTTP_ADDON, NEEDED_ADDONS, tryAddons } from './addon-trial.js'
-import { configWarnings, tlsReports } from './config-warnings.js'
+import { configWarnings } from './config-warnings.js'
+import {
+  checkAddresses,
+  checkBackups,
+  checkDisk,
+  checkKeyCommand,
+  checkTls,
+  type Finding,
+} from './doctor-trials.js'
 import {
   type AddonRecord,
   addonDifferences,
@@ -29,17 +35,7 @@ import {
 import { assertMasterKey, hasDatabase, using } from './ledger.js'
 import { action, EXIT, type OutputOptions, print } from './output.js'
 import { type Cell, counted, paint, table } from './style.js'
-import { nearestFolder, tryAddresses, tryBackups, tryWriting } from './trials.js'
 
-interface Finding {
-  check: string
-  status: 'ok' | 'warning' | 'problem'
-  detail: string
-  /** How to mend it. */
-  remedy?: string
-}
-
-const LEAST_FREE_BYTES = 1 << 30
 /** Before this the clock cannot be right: JWTs and signatures would be refused. */
 const EARLIEST_PLAUSIBLE = Date.parse('2026-01-01T00:00:00Z')
 
@@ -285,76 +281,6 @@ async function checkDatabase(config: Config): Promise<Finding> {
   } catch (error) {
     return { check, status: 'problem', detail: (error as Error).message, remedy: 'see docs/operations.md' }
   }
-}
-
-function checkKeyCommand(config: Config): Finding {
-  const check = 'key command'
-  try {
-    loadMasterKey(config)
-    return { check, status: 'ok', detail: 'prints a master key' }
-  } catch (error) {
-    const remedy = 'run it in a shell, as the user who runs the service'
-    return { check, status: 'problem', detail: (error as Error).message, remedy }
-  }
-}
-
-async function checkBackups(config: Config): Promise<Finding> {
-  const { warnings } = await tryBackups(config, Date.now())
-  return {
-    check: 'backups',
-    ...(warnings[0]
-      ? { status: 'warning', detail: warnings[0], remedy: 'let countersign backup run by a timer' }
-      : { status: 'ok', detail: 'none is overdue' }),
-  }
-}
-
-async function checkAddresses(config: Config): Promise<Finding> {
-  const check = 'addresses'
-  const { problems, isServing } = await tryAddresses(config)
-  if (problems.length > 0)
-    return {
-      check,
-      status: 'problem',
-      detail: problems.join(' '),
-      remedy: 'stop what listens there, or choose others (COUNTERSIGN_*_LISTEN)',
-    }
-  return { check, status: 'ok', detail: isServing ? 'a Countersign listens there' : 'free' }
-}
-
-async function checkDisk(config: Config): Promise<Finding> {
-  const check = 'disk'
-  const { problems } = tryWriting(config)
-  if (problems.length > 0)
-    return {
-      check,
-      status: 'problem',
-      detail: problems.join(' '),
-      remedy: 'set COUNTERSIGN_DATA_DIR or its owner',
-    }
-  const folder = nearestFolder(config.dataDir)
-  const { bavail, bsize } = await statfs(folder)
-  const free = bavail * bsize
-  const detail = `${(free / 2 ** 30).toFixed(1)} GiB free for ${config.dataDir}`
-  return free < LEAST_FREE_BYTES
-    ? { check, status: 'warning', detail, remedy: 'make room before the database cannot grow' }
-    : { check, status: 'ok', detail }
-}
-
-function checkTls(config: Config): Finding[] {
-  const check = 'TLS'
-  const remedy = 'have the certificate and its key made anew; see docs/operations.md'
-  return tlsReports(config).flatMap(({ problems, warnings, expiresAt }): Finding[] => {
-    const told = [...problems, ...warnings]
-    if (told.length > 0)
-      return told.map((detail, i) => ({
-        check,
-        status: i < problems.length ? 'problem' : 'warning',
-        detail,
-        remedy,
-      }))
-    const expiry = new Date(expiresAt!).toISOString().slice(0, 10)
-    return [{ check, status: 'ok', detail: `certificate and key belong together, until ${expiry}` }]
-  })
 }
 
 function checkClock(): Finding {

@@ -7,6 +7,7 @@ import {
   boolean,
   falseMatchRate,
   integer,
+  issuer,
   listenAddress,
   nameList,
   networkList,
@@ -206,6 +207,25 @@ export const SETTING_GROUPS = {
       inDataDir('operator.password'),
       'File with the same; made with mode 0600 at first start, when the password is printed once. Default: <data dir>/operator.password.',
       path,
+    ),
+  },
+  'Sign-in by OpenID Connect': {
+    oidcIssuer: optional(
+      'OIDC_ISSUER',
+      'Issuer by which operators with names sign in at the dashboard, as its own configuration names it; with OIDC_CLIENT_ID. The address to register there: <ADMIN_URL>/api/oidc/callback.',
+      issuer,
+    ),
+    oidcClientId: optional('OIDC_CLIENT_ID', 'Client id at that issuer.', text),
+    oidcClientSecretFile: optional(
+      'OIDC_CLIENT_SECRET_FILE',
+      'File with the client secret. Default: none, a public client with PKCE alone.',
+      path,
+    ),
+    oidcClaim: setting(
+      'OIDC_CLAIM',
+      'email',
+      'Claim of the ID token that is the name of the operator.',
+      text,
     ),
   },
   'Models and workers': {

@@ -11,6 +11,7 @@ import * as bodies from './bodies.js'
 import type { SessionView, SignedOut } from './contract.js'
 import { DashboardError, refusal } from './dashboard-error.js'
 import type { DashboardServices } from './dashboard-services.js'
+import { OidcSignIn } from './oidc.js'
 import { json } from './replies.js'
 import type { OperatorCall, RouteOptions, TenantCall } from './route.js'
 import { ROUTES } from './routes.js'
@@ -42,12 +43,18 @@ export class AdminApi {
   private readonly operatorRoutes = compile<OperatorCall<never>>(ROUTES.operator)
   private readonly tenantRoutes = compile<TenantCall<never>>(ROUTES.tenant)
 
-  constructor(private readonly services: DashboardServices) {}
+  private readonly oidc: OidcSignIn
+
+  constructor(private readonly services: DashboardServices) {
+    const { config, sessions, urls } = services
+    this.oidc = new OidcSignIn(config, sessions, () => urls().admin)
+  }
 
   readonly handle = async (request: IncomingRequest): Promise<Reply> => {
     const requestId = newRequestId(this.services.clock.now())
     try {
       if (!SAFE.has(request.method)) assertSameOrigin(request)
+      if (OidcSignIn.handles(request.path)) return await this.oidc.handle(request)
       return request.path === SESSION_PATH
         ? await this.handleSession(request)
         : await this.handleRoute(request, requestId)

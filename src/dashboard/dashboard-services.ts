@@ -17,7 +17,16 @@ export interface DashboardServices {
   log: Logger
   config: Pick<
     Config,
-    'deadlineMs' | 'fmr' | 'acceptPack' | 'tlsTerminatedUpstream' | 'modelsDir' | 'database'
+    | 'deadlineMs'
+    | 'fmr'
+    | 'acceptPack'
+    | 'tlsTerminatedUpstream'
+    | 'modelsDir'
+    | 'database'
+    | 'oidcIssuer'
+    | 'oidcClientId'
+    | 'oidcClientSecretFile'
+    | 'oidcClaim'
   >
   engine: Engine
   sessions: Sessions

@@ -106,7 +106,17 @@ describe('--help', () => {
         .filter((name) => !name.endsWith('help') && !name.startsWith('countersign'))
     }
     const names: string[] = []
-    for (const group of [[], ['tenant'], ['user'], ['webhook'], ['models'], ['audit'], ['keys'], ['config']])
+    for (const group of [
+      [],
+      ['tenant'],
+      ['user'],
+      ['webhook'],
+      ['models'],
+      ['audit'],
+      ['keys'],
+      ['config'],
+      ['operator'],
+    ])
       names.push(...(await listed(group)))
     expect(names.sort()).toEqual(COMMANDS.filter(Boolean).sort())
   })
@@ -319,7 +329,7 @@ describe('--json', () => {
   })
 
   it('prints one JSON document on stdout and nothing on stderr; serve a log of them', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     await writeFile(place.path('ada.jpg'), await face('ada'))
     await writeFile(place.path('pairs.csv'), 'a,b,same\nada.jpg,ada.jpg,1\nada.jpg,ada.jpg,0')

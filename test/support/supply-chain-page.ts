@@ -23,6 +23,7 @@ const REASONS: Record<string, string> = {
   jose: 'checks verdicts in the SDK',
   leven: 'finds the setting that a misspelt one was meant to be',
   linkedom: 'the document in which those figures are drawn, without a browser',
+  'openid-client': 'sign-in of operators by an OpenID provider',
   'onnxruntime-node': 'runs the networks',
   pino: 'the log',
   piscina: 'the pool of worker threads',

@@ -1,5 +1,5 @@
 /** The way in: the operator by password; a tenant by a login link, which needs no form. */
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
 import { signIn } from './api.js'
 import { Brand } from './brand.js'
@@ -9,8 +9,15 @@ import { useAction } from './use-action.js'
 export function SignInPage(props: { problem: string | null; onSignedIn: (session: SessionView) => void }) {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
+  const [hasProvider, setProvider] = useState(false)
   const [isShown, setShown] = useState(true)
   const { problem, isBusy, run } = useAction()
+  useEffect(() => {
+    void fetch('/api/oidc')
+      .then((response) => response.json())
+      .then(({ enabled }) => setProvider(enabled === true))
+      .catch(() => setProvider(false))
+  }, [])
   const submit = (event: Event) => {
     event.preventDefault()
     setShown(false)
@@ -51,6 +58,11 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
           onInput={(event) => setPassword(event.currentTarget.value)}
         />
         <Problem message={problem} />
+        {hasProvider && (
+          <p>
+            <a href="/api/oidc/login">Sign in by your organisation's provider</a>
+          </p>
+        )}
         <button type="submit" class="primary" disabled={isBusy}>
           Sign in
         </button>

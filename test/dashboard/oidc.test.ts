@@ -1,0 +1,117 @@
+/** Sign-in by an OpenID provider, against one that runs here. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { type OidcProvider, oidcProvider } from '../support/oidc-provider.js'
+import { startService, type TestService } from '../support/service.js'
+
+const NAME = 'kim@example.com'
+const dir = mkdtempSync(join(tmpdir(), 'countersign-oidc-'))
+let provider: OidcProvider
+let running: TestService
+
+beforeAll(async () => {
+  const client = { id: 'countersign', secret: 'client-secret' }
+  provider = await oidcProvider(client)
+  const file = join(dir, 'client.secret')
+  writeFileSync(file, `${client.secret}\n`, { mode: 0o600 })
+  running = await startService({
+    COUNTERSIGN_OPERATOR_PASSWORD: 'correct horse battery',
+    COUNTERSIGN_OIDC_ISSUER: provider.issuer,
+    COUNTERSIGN_OIDC_CLIENT_ID: client.id,
+    COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
+  })
+  await running.service.ledger.operations.operators.add(NAME, 'viewer', COMMAND_LINE)
+})
+afterAll(async () => {
+  await running?.stop()
+  await provider?.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+beforeEach(() => {
+  provider.claims = { email: NAME, email_verified: true }
+  // Sign-ins are limited in time.
+  running.clock.advance(120_000)
+})
+
+const api = (path: string, cookie?: string) =>
+  fetch(`${running.service.adminUrl}/api${path}`, {
+    redirect: 'manual',
+    headers: cookie ? { Cookie: cookie } : {},
+  })
+const cookieOf = (response: Response) => response.headers.get('set-cookie')!.split(';')[0]!
+const location = (response: Response) => response.headers.get('location')!
+
+/** To the provider and back; the last step is the test's. */
+async function begin() {
+  const login = await api('/oidc/login')
+  const back = await fetch(location(login), { redirect: 'manual' })
+  const { pathname, search } = new URL(location(back))
+  return { login, cookie: cookieOf(login), callback: `${pathname}${search}`.replace(/^\/api/, '') }
+}
+async function refused(path: string, cookie?: string) {
+  const response = await api(path, cookie)
+  const { code, message } = (await response.json()) as { code: string; message: string }
+  expect([response.status, code, response.headers.get('set-cookie')]).toEqual([401, 'sign_in_failed', null])
+  return message
+}
+
+describe('sign-in by an OpenID provider', () => {
+  it('signs a named operator in with the role that is known here, and no password', async () => {
+    const { login, cookie, callback } = await begin()
+    expect(login.headers.get('set-cookie')).toMatch(
+      /; Path=\/api\/oidc; HttpOnly; SameSite=Lax; Max-Age=600$/,
+    )
+    const asked = new URL(location(login)).searchParams
+    expect(Object.fromEntries(asked)).toMatchObject({
+      client_id: 'countersign',
+      code_challenge_method: 'S256',
+      response_type: 'code',
+      redirect_uri: `${running.service.adminUrl}/api/oidc/callback`,
+    })
+    const signedIn = await api(callback, cookie)
+    expect([signedIn.status, location(signedIn)]).toEqual([302, '/'])
+    expect(signedIn.headers.get('set-cookie')).toMatch(/^countersign_session=.+HttpOnly; SameSite=Strict/)
+    const session = await (await api('/session', cookieOf(signedIn))).json()
+    expect(session).toMatchObject({ role: 'operator', operator: { name: NAME, role: 'viewer' } })
+  })
+
+  it('takes no answer that another browser asked for, and each only once', async () => {
+    const [mine, theirs] = [await begin(), await begin()]
+    expect(await refused(mine.callback)).toContain('not begun here')
+    expect(await refused(theirs.callback, mine.cookie)).toContain('not valid')
+    expect((await api(mine.callback, mine.cookie)).status).toBe(302)
+    expect(await refused(mine.callback, mine.cookie)).toContain('not valid')
+  })
+
+  it('takes no token that was made for another sign-in', async () => {
+    provider.claims = { email: NAME, email_verified: true, nonce: 'of-another' }
+    const { cookie, callback } = await begin()
+    expect(await refused(callback, cookie)).toContain('not valid')
+  })
+
+  for (const [what, claims] of [
+    ['whom nobody has added', { email: 'stranger@example.com', email_verified: true }],
+    ['whose address is not verified', { email: NAME, email_verified: false }],
+    ['without an address', {}],
+  ] as const)
+    it(`lets nobody in ${what}`, async () => {
+      provider.claims = { ...claims }
+      const { cookie, callback } = await begin()
+      expect(await refused(callback, cookie)).toMatch(/no operator named|vouches for no email/)
+    })
+
+  it('says whether it is there', async () => {
+    expect(await (await api('/oidc')).json()).toEqual({ enabled: true })
+    const without = await startService()
+    try {
+      const ask = (path: string) => fetch(`${without.service.adminUrl}/api${path}`, { redirect: 'manual' })
+      expect(await (await ask('/oidc')).json()).toEqual({ enabled: false })
+      expect((await ask('/oidc/login')).status).toBe(404)
+    } finally {
+      await without.stop()
+    }
+  })
+})
