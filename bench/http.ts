@@ -7,7 +7,7 @@ import type { HttpOrder, HttpResult } from './lib/http-orders.js'
 import { type LoadGenerator, startLoadGenerator } from './lib/load-generator.js'
 import type { LoadResult } from './lib/load-orders.js'
 import { type RunningService, startService } from './lib/service-process.js'
-import { median, percentile, round } from './lib/statistics.js'
+import { carriedPercentile, median, round, shown, TOO_FEW_SAMPLES } from './lib/statistics.js'
 import { temporaryDir } from './lib/temporary-dir.js'
 import type { Suite, SuiteOptions } from './suite.js'
 
@@ -24,6 +24,7 @@ const USERS = 20
 interface Round {
   perSecond: number
   p50Ms: number
+  /** NaN where the samples of a round do not carry it. */
   p99Ms: number
   /** Of all threads of the server, a request; NaN where the system does not tell. */
   cpuMs: number
@@ -102,9 +103,8 @@ export const http: Suite = {
       tables: figures.map(({ title, uws, node, ratios }) => {
         const row = (label: string, key: keyof Round, digits: number) => [
           label,
-          uws[key].toFixed(digits),
-          node[key].toFixed(digits),
-          ratios[key].toFixed(2),
+          ...[uws[key], node[key]].map((figure) => shown(measured(figure), digits)),
+          shown(measured(ratios[key]), 2),
         ]
         return {
           title,
@@ -126,6 +126,7 @@ export const http: Suite = {
         ],
       })),
       notes: [
+        TOO_FEW_SAMPLES,
         'Health: both processes run the same handler: authentication, rate limit, database, signature, log and metrics included; only the HTTP server differs. No engine runs.',
         'Verify: the whole service as a process, engine included, once with each `COUNTERSIGN_HTTP`; TLS ends elsewhere.',
         `Figures are medians of ${ROUNDS} rounds, ratios the medians of the rounds' ratios, uWebSockets.js over node:http.`,
@@ -215,19 +216,28 @@ function toRound({ requests, cpuMs, wallMs }: LoadResult, latenciesMs: number[],
   return {
     perSecond: (latenciesMs.length * 1000) / wallMs,
     p50Ms: median(latenciesMs),
-    p99Ms: percentile(latenciesMs, 0.99),
+    p99Ms: carriedPercentile(latenciesMs, 0.99) ?? Number.NaN,
     cpuMs: serverCpuMs / requests,
     loadShare: cpuMs / wallMs,
   }
 }
 
+/** NaN where any round has none. */
+function medianOf(figures: number[]): number {
+  return figures.some(Number.isNaN) ? Number.NaN : median(figures)
+}
+
+function measured(figure: number): number | null {
+  return Number.isNaN(figure) ? null : figure
+}
+
 function summarise({ uws, node }: Rounds) {
   const medians = (pick: (key: keyof Round) => number[]): Round => ({
-    perSecond: median(pick('perSecond')),
-    p50Ms: median(pick('p50Ms')),
-    p99Ms: median(pick('p99Ms')),
-    cpuMs: median(pick('cpuMs')),
-    loadShare: median(pick('loadShare')),
+    perSecond: medianOf(pick('perSecond')),
+    p50Ms: medianOf(pick('p50Ms')),
+    p99Ms: medianOf(pick('p99Ms')),
+    cpuMs: medianOf(pick('cpuMs')),
+    loadShare: medianOf(pick('loadShare')),
   })
   return {
     uws: medians((key) => uws.map((one) => one[key])),

@@ -8,13 +8,15 @@ import { type LoadGenerator, startLoadGenerator } from './lib/load-generator.js'
 import type { LoadResult, Operation, Refusal } from './lib/load-orders.js'
 import { type RunningService, startService } from './lib/service-process.js'
 import {
+  carriedPercentile,
   type LatencySummary,
   mean,
   median,
-  percentile,
   ratePerSecond,
   round,
+  shown,
   summariseLatency,
+  TOO_FEW_SAMPLES,
 } from './lib/statistics.js'
 import type { Suite } from './suite.js'
 
@@ -39,8 +41,6 @@ const CALLERS_PER_WORKER = 4
 const USERS = 64
 /** At the start of each rate. */
 const SETTLE_SECONDS = 0.5
-/** Fewer samples have no 99.9th percentile worth the name. */
-const LEAST_FOR_P999 = 1000
 
 export const latency: Suite = {
   name: 'latency',
@@ -90,14 +90,14 @@ export const latency: Suite = {
       const { specified, ours } = LIMITS[operation]
       return [
         operation,
-        ...[p50_ms, p95_ms, p99_ms].map((ms) => ms.toFixed(2)),
+        ...[p50_ms, p95_ms, p99_ms].map((ms) => shown(ms, 2)),
         String(samples[operation]),
         `${specified}`,
         ours === null ? '' : `${ours}`,
       ]
     })
     const stages = stageTimes(latenciesMs.verify, verifyStagesMs)
-    const tail = summary.verify.p99_ms / summary.verify.p50_ms
+    const { p50_ms: verifyMedian, p99_ms: verifyTail } = summary.verify
     return {
       suite: 'latency',
       model: pack.modelId,
@@ -132,9 +132,7 @@ export const latency: Suite = {
             ...openLoop.rates.map((rate) => [
               percent(rate.utilisation),
               rate.perSecond.toFixed(1),
-              ...[rate.p50_ms, rate.p95_ms, rate.p99_ms, rate.p999_ms].map((ms) =>
-                ms === null ? '–' : ms.toFixed(1),
-              ),
+              ...[rate.p50_ms, rate.p95_ms, rate.p99_ms, rate.p999_ms].map((ms) => shown(ms, 1)),
               String(rate.answered),
               String(rate.refused),
               String(rate.late),
@@ -153,7 +151,7 @@ export const latency: Suite = {
           unit: 'ms',
           bars: openLoop.rates.flatMap(({ utilisation, p50_ms, p99_ms }) => [
             { label: `${percent(utilisation)} of capacity, p50`, value: p50_ms ?? 0 },
-            { label: 'p99', value: p99_ms ?? 0, pale: true },
+            ...(p99_ms === null ? [] : [{ label: 'p99', value: p99_ms, pale: true }]),
           ]),
         },
       ],
@@ -161,9 +159,11 @@ export const latency: Suite = {
         'In the second table, “outside” is what the service does not time: HTTP on both sides, JSON, waiting for the event loop.',
         `Images: ${describeSizes([...enrolImages, ...verifyImages])}. Each user is new: enrolled, verified with another picture, deleted.`,
         'Enroll and verify carry an idempotency key. Client and service share the machine; the client’s own share is in the figures.',
-        `The 99th percentile of verify is ${tail.toFixed(1)} medians (our target: at most ${TAIL_FACTOR}).`,
+        verifyTail === null
+          ? `Too few verifies for a 99th percentile: ask for more --seconds.`
+          : `The 99th percentile of verify is ${(verifyTail / verifyMedian).toFixed(1)} medians (our target: at most ${TAIL_FACTOR}).`,
         `Capacity is a closed loop of ${CALLERS_PER_WORKER * service.workers} callers. Arrivals are a Poisson process that does not wait for answers; latency counts from when a verify should have been sent, so neither a stalled client nor a queue hides any. The client’s timer adds up to 1 ms.`,
-        `p99.9 is given from ${LEAST_FOR_P999} samples on: ask for more --seconds.`,
+        TOO_FEW_SAMPLES,
       ],
       details: { samples, workers: service.workers, verify_stages: stages, open_loop: openLoop },
       failures: operations
@@ -180,7 +180,7 @@ interface ArrivalRate {
   /** Share of the capacity. */
   utilisation: number
   perSecond: number
-  /** All null when nothing was answered; `p999_ms` also when too little was. */
+  /** Null where too little was answered. */
   p50_ms: number | null
   p95_ms: number | null
   p99_ms: number | null
@@ -239,13 +239,15 @@ function summariseArrivals(
   refusals: readonly Refusal[],
 ): Omit<ArrivalRate, 'utilisation' | 'perSecond'> {
   const late = refusals.filter(({ status }) => status === 504).length
-  const at = (share: number, least: number) =>
-    answeredMs.length < least ? null : round(percentile(answeredMs, share), 4)
+  const at = (share: number) => {
+    const ms = carriedPercentile(answeredMs, share)
+    return ms === null ? null : round(ms, 4)
+  }
   return {
-    p50_ms: at(0.5, 1),
-    p95_ms: at(0.95, 1),
-    p99_ms: at(0.99, 1),
-    p999_ms: at(0.999, LEAST_FOR_P999),
+    p50_ms: at(0.5),
+    p95_ms: at(0.95),
+    p99_ms: at(0.99),
+    p999_ms: at(0.999),
     answered: answeredMs.length,
     refused: refusals.length - late,
     late,

@@ -1,12 +1,14 @@
 /** `npm run bench`: picks the suites, runs them one after the other, keeps and prints what they found. */
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { packageFile } from '../src/package-root.js'
 import { cli } from './cli.js'
 import { floor } from './floor.js'
 import { http } from './http.js'
 import { latency } from './latency.js'
 import { cleanUp, cleanUpOnSignals, isInterrupted } from './lib/clean-up.js'
+import { compare, readResult } from './lib/comparison.js'
 import { preparePack } from './lib/model-pack.js'
-import { keepResult, showResult } from './lib/report.js'
+import { documentOf, type KeptResult, keepResult, type SuiteResult, showResult } from './lib/report.js'
 import { peers } from './peers.js'
 import { scaling } from './scaling.js'
 import { soak } from './soak.js'
@@ -25,6 +27,9 @@ interface Options {
   minutes: number
   rate: number
   json?: boolean
+  out?: string
+  update?: boolean
+  compare?: KeptResult
 }
 
 function parseSuite(text: string): Suite {
@@ -58,6 +63,25 @@ function parseSeconds(text: string): number {
   return seconds
 }
 
+function parseResult(file: string): KeptResult {
+  try {
+    return readResult(file)
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message)
+  }
+}
+
+/** Puts the result beside an earlier one and keeps it, where that was asked for. */
+function finish(result: SuiteResult, { compare: before, out, update }: Options): void {
+  if (before?.suite === result.suite) {
+    const { table, notes } = compare(before, documentOf(result))
+    result.tables.push(table)
+    result.notes.push(...notes)
+  }
+  const folder = update ? packageFile('bench', 'results') : out
+  if (folder) keepResult(result, documentOf(result), folder)
+}
+
 const EXIT = { failed: 1, usage: 2 } as const
 
 new Command('npm run bench --')
@@ -69,6 +93,11 @@ new Command('npm run bench --')
   .option('--minutes <n>', 'soak: how long', parseMinutes, 60)
   .option('--rate <n>', 'soak: calls a second', parseRate, 8)
   .option('--cpu-prof <folder>', "write V8 CPU profiles of the service's threads there (slows it down)")
+  .addOption(
+    new Option('--out <folder>', 'keep the results there: JSON, Markdown and a picture').conflicts('update'),
+  )
+  .option('--update', 'keep the results in bench/results, in the place of the committed ones')
+  .option('--compare <file>', 'show the figures beside those of an earlier run: its .json', parseResult)
   .option('--json', 'only JSON on stdout, a line a suite; everything else goes to stderr')
   .addHelpText(
     'after',
@@ -78,12 +107,14 @@ new Command('npm run bench --')
         ({ name, description, defaultSeconds }) => `  ${name.padEnd(8)} ${description} (${defaultSeconds} s)`,
       ),
       '\nWithout a suite all but peers and soak run: one installs some 700 MB of packages first, the other takes an hour.',
-      '\nResults are kept in bench/results/. docs/benchmarks.md says how to read them.',
+      '\nResults are shown, and kept with --out or --update. docs/benchmarks.md says how to read them.',
       'Exit codes: 0 done, 1 a limit of the specification was missed or a run failed, 2 wrong usage.',
     ].join('\n'),
   )
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : EXIT.usage))
-  .action(async (suite: Suite | undefined, options: Options) => {
+  .action(async (suite: Suite | undefined, options: Options, command: Command) => {
+    if (suite && options.compare && options.compare.suite !== suite.name)
+      command.error(`error: --compare names a result of ${options.compare.suite}, not of ${suite.name}`)
     cleanUpOnSignals()
     try {
       const pack = await preparePack(options.pack)
@@ -98,7 +129,7 @@ new Command('npm run bench --')
           soakMinutes: options.minutes,
           soakRate: options.rate,
         })
-        keepResult(result)
+        finish(result, options)
         showResult(result, options.json ?? false)
         if (result.failures.length > 0) process.exitCode = EXIT.failed
       }

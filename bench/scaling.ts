@@ -6,7 +6,7 @@ import { startLoadGenerator } from './lib/load-generator.js'
 import type { LoadResult } from './lib/load-orders.js'
 import { copyReference } from './lib/references.js'
 import { type CpuTimes, type RunningService, startService } from './lib/service-process.js'
-import { median, percentile, ratePerSecond, round } from './lib/statistics.js'
+import { carriedPercentile, median, ratePerSecond, round, shown, TOO_FEW_SAMPLES } from './lib/statistics.js'
 import type { Suite } from './suite.js'
 
 /** Pictures as cameras give them; the first as all suites use it, the others enlarged from it. */
@@ -55,7 +55,8 @@ interface CrowdResult {
 interface ReferencesResult {
   references: number
   p50Ms: number
-  p99Ms: number
+  /** Null where the samples do not carry it. */
+  p99Ms: number | null
   residentMib: number
 }
 
@@ -124,7 +125,7 @@ export const scaling: Suite = {
         counted.push({
           references: count,
           p50Ms: median(latenciesMs.verify),
-          p99Ms: percentile(latenciesMs.verify, 0.99),
+          p99Ms: carriedPercentile(latenciesMs.verify, 0.99),
           residentMib: (await service.vitals()).residentMib,
         })
       }
@@ -196,7 +197,7 @@ export const scaling: Suite = {
             ...counted.map((one) => [
               String(one.references),
               one.p50Ms.toFixed(2),
-              one.p99Ms.toFixed(2),
+              shown(one.p99Ms, 2),
               one.residentMib.toFixed(0),
             ]),
           ],
@@ -260,6 +261,7 @@ export const scaling: Suite = {
         },
       ],
       notes: [
+        TOO_FEW_SAMPLES,
         `Images: ${describeSizes(verifyImages)}; the larger ones are the same pictures enlarged, with grain added.`,
         `From ${fewest.references} to ${most.references} references the median went to ${((most.p50Ms / fewest.p50Ms) * 100).toFixed(1)} %. Rows are written by the storage layer into the stopped service’s database; users are taken from all over it.`,
         'The service admits what its workers hold and what its queue takes. A refused caller waits for Retry-After and up to as long again. Client and service share the cores: what the client takes, and what reading the refused requests takes, verifies do not get.',
@@ -290,7 +292,7 @@ async function crowd(
     p50Ms: median(latenciesMs.verify),
     refused: refusedMs.length,
     refusalP50Ms: refusedMs.length > 0 ? median(refusedMs) : null,
-    refusalP99Ms: refusedMs.length > 0 ? percentile(refusedMs, 0.99) : null,
+    refusalP99Ms: carriedPercentile(refusedMs, 0.99),
     late: refusals.length - refusedMs.length,
     eventLoopDelayP99Ms,
     residentMib,

@@ -30,7 +30,14 @@ import { decodeImages, type ImageInput } from '../src/v1/images.js'
 import { verifyDescription } from '../src/v1/verify.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { onCleanUp } from './lib/clean-up.js'
-import { type LatencySummary, mean, round, summariseLatency } from './lib/statistics.js'
+import {
+  type LatencySummary,
+  mean,
+  round,
+  shown,
+  summariseLatency,
+  TOO_FEW_SAMPLES,
+} from './lib/statistics.js'
 import { temporaryDir } from './lib/temporary-dir.js'
 import type { Suite } from './suite.js'
 
@@ -79,7 +86,7 @@ export const stages: Suite = {
       ['stage', 'mean', 'p50', 'p95', 'p99', 'samples'],
       ...timings.map(({ stage, mean_ms, p50_ms, p95_ms, p99_ms, samples }) => [
         stage,
-        ...[mean_ms, p50_ms, p95_ms, p99_ms].map((ms) => ms.toFixed(4)),
+        ...[mean_ms, p50_ms, p95_ms, p99_ms].map((ms) => shown(ms, 4)),
         String(samples),
       ]),
     ]
@@ -105,6 +112,7 @@ export const stages: Suite = {
         'Decoding runs on a thread of libuv; everything else on the thread that asks.',
         `The body is ${BODY_BYTES / 1000} kB of JSON; the replay check looks at ${CAPTURES_KEPT} captures, the most there can be, of which none fits.`,
         'The commit is what one verify writes: lockout state, capture and audit entry, with an fsync.',
+        TOO_FEW_SAMPLES,
       ],
       details: { engine, main_thread: main },
       failures: [],

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os'
+import { join } from 'node:path'
 import { table } from '../../src/cli/style.js'
 import { packageFile } from '../../src/package-root.js'
 import { type BarChart, drawCharts } from './svg.js'
@@ -88,11 +89,19 @@ function gitState(): { commit: string; modified: boolean } | null {
   }
 }
 
-/** Writes `bench/results/<suite>.json`, `.md` and, where there are charts, `.svg`. */
-export function keepResult(result: SuiteResult): void {
-  const { suite, model, seconds, summary, tables, charts, notes, details, failures } = result
-  const picture = charts ? drawCharts(suite, charts) : result.picture
-  const document = {
+/** What stands in the JSON file of a run. */
+export interface KeptResult extends Omit<SuiteResult, 'tables' | 'charts'> {
+  measured_at: string
+  command: string
+  machine: ReturnType<typeof machine>
+  packages: Record<string, string>
+  git: ReturnType<typeof gitState>
+}
+
+/** The result with all that explains it. */
+export function documentOf(result: SuiteResult): KeptResult {
+  const { suite, model, seconds, summary, notes, details, failures } = result
+  return {
     suite,
     measured_at: new Date().toISOString(),
     command: `npm run bench -- ${process.argv.slice(2).join(' ') || suite}`,
@@ -106,14 +115,20 @@ export function keepResult(result: SuiteResult): void {
     details,
     failures,
   }
-  write(suite, 'json', `${JSON.stringify(document, null, 2)}\n`)
+}
+
+/** Writes `<suite>.json`, `.md` and, where there are charts, `.svg` into a folder, which is made where it is not there. */
+export function keepResult(result: SuiteResult, document: KeptResult, folder: string): void {
+  const { suite, model, seconds, tables, charts, notes, failures } = result
+  const picture = charts ? drawCharts(suite, charts) : result.picture
+  const write = (extension: string, text: string) => writeInto(folder, `${suite}.${extension}`, text)
+  write('json', `${JSON.stringify(document, null, 2)}\n`)
   const { cpu, cores, node, os, load_average_at_start: load } = document.machine
   const commit = document.git
     ? `commit ${document.git.commit.slice(0, 12)}${document.git.modified ? ' with changes' : ''}`
     : 'no commit'
-  if (picture) write(suite, 'svg', picture)
+  if (picture) write('svg', picture)
   write(
-    suite,
     'md',
     [
       `# ${suite}`,
@@ -129,10 +144,9 @@ export function keepResult(result: SuiteResult): void {
   )
 }
 
-function write(suite: string, extension: string, text: string): void {
-  const folder = packageFile('bench', 'results')
+function writeInto(folder: string, name: string, text: string): void {
   mkdirSync(folder, { recursive: true })
-  const file = `${folder}/${suite}.${extension}`
+  const file = join(folder, name)
   // Renamed into place: an interrupted run leaves the last whole result.
   writeFileSync(`${file}.tmp`, text)
   renameSync(`${file}.tmp`, file)

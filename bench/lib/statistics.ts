@@ -3,8 +3,9 @@
 /** Milliseconds, rounded to a tenth of a microsecond. */
 export interface LatencySummary {
   p50_ms: number
-  p95_ms: number
-  p99_ms: number
+  /** Null where there are too few samples for it; so is the next one. */
+  p95_ms: number | null
+  p99_ms: number | null
 }
 
 /**
@@ -21,6 +22,24 @@ export function percentile(samples: readonly number[], share: number): number {
   return below + (above - below) * (at - Math.floor(at))
 }
 
+/** From so many samples on at least one lies beyond the percentile; of fewer it would be little else than the largest. */
+export function leastSamples(share: number): number {
+  return Math.round(1 / (1 - share))
+}
+
+/** Null where the samples do not carry it. */
+export function carriedPercentile(samples: readonly number[], share: number): number | null {
+  return samples.length < leastSamples(share) ? null : percentile(samples, share)
+}
+
+/** For the notes of a suite. */
+export const TOO_FEW_SAMPLES = `A dash stands where the samples do not carry a percentile: p95 needs ${leastSamples(0.95)}, p99 ${leastSamples(0.99)}, p99.9 ${leastSamples(0.999)}. Ask for more --seconds.`
+
+/** In a table; a dash for what the samples did not carry. */
+export function shown(value: number | null, digits: number): string {
+  return value === null ? '–' : value.toFixed(digits)
+}
+
 export function median(samples: readonly number[]): number {
   return percentile(samples, 0.5)
 }
@@ -32,9 +51,9 @@ export function mean(samples: readonly number[]): number {
 /** @param samplesMs milliseconds */
 export function summariseLatency(samplesMs: readonly number[]): LatencySummary {
   return {
-    p50_ms: round(percentile(samplesMs, 0.5), 4),
-    p95_ms: round(percentile(samplesMs, 0.95), 4),
-    p99_ms: round(percentile(samplesMs, 0.99), 4),
+    p50_ms: round(median(samplesMs), 4),
+    p95_ms: rounded(carriedPercentile(samplesMs, 0.95)),
+    p99_ms: rounded(carriedPercentile(samplesMs, 0.99)),
   }
 }
 
@@ -47,6 +66,10 @@ export function ratePerSecond(completedAtMs: readonly number[]): number {
   if (completedAtMs.length < 2) throw new RangeError('the round was too short: fewer than two completions')
   const sorted = completedAtMs.toSorted((a, b) => a - b)
   return ((sorted.length - 1) * 1000) / (sorted.at(-1)! - sorted[0]!)
+}
+
+function rounded(ms: number | null): number | null {
+  return ms === null ? null : round(ms, 4)
 }
 
 export function round(value: number, digits: number): number {

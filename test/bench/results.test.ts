@@ -1,0 +1,108 @@
+/** What a benchmark says of its samples, where its results go, and how they stand beside earlier ones. */
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { compare, readResult } from '../../bench/lib/comparison.js'
+import { documentOf, keepResult, type SuiteResult } from '../../bench/lib/report.js'
+import { carriedPercentile, leastSamples, shown, summariseLatency } from '../../bench/lib/statistics.js'
+import { packageFile } from '../../src/package-root.js'
+
+const samples = (count: number) => Array.from({ length: count }, (_, index) => index)
+const result = (perSecond: number): SuiteResult => ({
+  suite: 'floor',
+  model: 'baseline@1',
+  seconds: 30,
+  summary: { service: { per_s: perSecond }, ratio: 0.9, note: 'text' },
+  tables: [
+    {
+      title: 'Throughput',
+      rows: [
+        ['', 'per s'],
+        ['service', String(perSecond)],
+      ],
+    },
+  ],
+  notes: [],
+  details: {},
+  failures: [],
+})
+
+describe('a percentile', () => {
+  it.each([
+    [0.5, 2],
+    [0.95, 20],
+    [0.99, 100],
+    [0.999, 1000],
+  ])('of %s is given from %i samples on, and not of one fewer', (share, least) => {
+    expect(leastSamples(share)).toBe(least)
+    expect(carriedPercentile(samples(least), share)).toBeCloseTo((least - 1) * share)
+    expect(carriedPercentile(samples(least - 1), share)).toBeNull()
+  })
+
+  it('that thirteen samples do not carry is a dash', () => {
+    const { p50_ms, p95_ms, p99_ms } = summariseLatency(samples(13))
+    expect([p50_ms, p95_ms, p99_ms].map((ms) => shown(ms, 1))).toEqual(['6.0', '–', '–'])
+  })
+})
+
+describe('results', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'countersign-bench-'))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it('go where they are told to, and come back from there', async () => {
+    const kept = result(100)
+    keepResult(kept, documentOf(kept), join(folder, 'out'))
+    expect((await readdir(join(folder, 'out'))).sort()).toEqual(['floor.json', 'floor.md'])
+    expect(await readFile(join(folder, 'out', 'floor.md'), 'utf8')).toContain('| service | 100 |')
+    expect(readResult(join(folder, 'out', 'floor.json'))).toMatchObject({
+      suite: 'floor',
+      summary: kept.summary,
+    })
+  })
+
+  it('stand beside earlier ones, figure by figure, with what else differs', () => {
+    const before = { ...documentOf(result(80)), measured_at: '2026-01-31T12:00:00.000Z' }
+    expect(compare(before, documentOf(result(100)))).toEqual({
+      table: {
+        title: 'Beside 2026-01-31T12:00:00.000Z',
+        rows: [
+          ['', 'then', 'now', 'now / then'],
+          ['service.per_s', '80', '100', '1.250'],
+          ['ratio', '0.9', '0.9', '1.000'],
+        ],
+      },
+      notes: [],
+    })
+    const elsewhere = { ...before, model: 'other@1', machine: { ...before.machine, cores: 1024 } }
+    expect(compare(elsewhere, documentOf(result(100))).notes).toEqual([
+      'Compared runs differ in model: other@1 then, baseline@1 now.',
+      expect.stringMatching(/^Compared runs differ in cores: 1024 then, \d+ now\.$/),
+    ])
+  })
+
+  it.each([
+    [['--out', 'x', '--update'], 'cannot be used with'],
+    [['--compare', 'nowhere.json'], 'cannot be read'],
+    [['latency', '--compare', 'FLOOR'], 'names a result of floor, not of latency'],
+    [['--compare', 'OTHER'], 'is no result of a suite'],
+  ])('%s is refused before anything is measured', async (args, message) => {
+    const kept = result(100)
+    keepResult(kept, documentOf(kept), folder)
+    await writeFile(join(folder, 'other.json'), '{}')
+    const files: Record<string, string> = {
+      FLOOR: join(folder, 'floor.json'),
+      OTHER: join(folder, 'other.json'),
+    }
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [packageFile('dist', 'bench', 'main.js'), ...args.map((each) => files[each] ?? each)],
+      { encoding: 'utf8' },
+    )
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) })
+  })
+})
