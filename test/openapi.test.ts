@@ -312,7 +312,10 @@ describe('real responses are as documented', () => {
     for (const response of responses) expectDocumented('/v1/health', 'GET', response)
   })
 
-  it('/v1/openapi.json is the document, on every listener, without a key', async () => {
+  it('/v1/openapi.json is the document with the addresses of this installation, on every listener, without a key', async () => {
+    const at = { production: running.service.url('production'), sandbox: running.service.url('sandbox') }
+    const own = buildOpenApi(DESCRIPTIONS, VERSION, at) as Json
+    expect(own.servers.map(({ url }: Json) => `${url}/v1`)).toEqual(Object.values(at))
     for (const url of [
       running.service.url('production').replace(/\/v1$/, ''),
       running.service.url('sandbox').replace(/\/v1$/, ''),
@@ -321,7 +324,20 @@ describe('real responses are as documented', () => {
       const response = await fetch(`${url}/v1/openapi.json`)
       expect(response.status).toBe(200)
       expect(response.headers.get('content-type')).toContain('application/json')
-      expect(await response.json()).toEqual(document)
+      expect(await response.json()).toEqual(own)
     }
+  })
+
+  it('has examples that the sandbox takes as they stand, and says them as commands', async () => {
+    const { sandbox } = await running.tenant()
+    const answers: Record<string, number> = {}
+    for (const [path, operations] of Object.entries<Json>(document.paths))
+      for (const [method, { requestBody, description }] of Object.entries<Json>(operations)) {
+        const example = requestBody?.content['application/json'].example
+        if (!example) continue
+        expect(description).toContain(`--data '${JSON.stringify(example)}'`)
+        answers[path] = (await sandbox.call(method.toUpperCase(), path, example)).status
+      }
+    expect(answers).toEqual({ '/v1/enroll': 201, '/v1/verify': 200, '/v1/delete': 200 })
   })
 })

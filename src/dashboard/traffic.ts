@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.js'
 import type { Observation } from '../server/observation.js'
 import type { TrafficResolution } from '../storage/records.js'
-import type { Store } from '../storage/store.js'
+import { type Store, StoreUnavailableError } from '../storage/store.js'
 import type { TrafficView, TrafficWindow } from './contract.js'
 import {
   addTraffic,
@@ -24,7 +24,7 @@ const WINDOWS = {
   week: { stepMs: 3 * HOUR_MS, spanMs: 7 * DAY_MS, stored: 'hour' },
 } as const satisfies Record<TrafficWindow, { stepMs: number; spanMs: number; stored: TrafficResolution }>
 const STORED_MS: Record<TrafficResolution, number> = { minute: MINUTE_MS, hour: HOUR_MS }
-/** While the database cannot be written. */
+/** Minutes, while the database cannot be written. */
 const MOST_UNSAVED = 60
 
 /** By the start of the stretch. */
@@ -63,7 +63,9 @@ export class Traffic {
     const recent = stretchesOf(this.recent, request.tenantId)
     for (const at of recent.keys()) if (at <= now - spanMs || at > now) recent.delete(at)
     countRequest(stretchAt(recent, startOf(now, stepMs)), request)
-    countRequest(stretchAt(stretchesOf(this.unsaved, request.tenantId), startOf(now, MINUTE_MS)), request)
+    const unsaved = stretchesOf(this.unsaved, request.tenantId)
+    countRequest(stretchAt(unsaved, startOf(now, MINUTE_MS)), request)
+    if (unsaved.size > MOST_UNSAVED) unsaved.delete(Math.min(...unsaved.keys()))
   }
 
   async view(tenantId: string, window: TrafficWindow): Promise<TrafficView> {
@@ -102,9 +104,12 @@ export class Traffic {
         })
       } catch (err) {
         this.log.warn({ err }, 'the traffic of the last minutes could not be saved')
+        // Of a tenant that is gone, for example: it would fail for ever.
+        if (!(err instanceof StoreUnavailableError)) continue
         const unsaved = stretchesOf(this.unsaved, tenantId)
         for (const [at, counts] of minutes) addTraffic(stretchAt(unsaved, at), counts)
-        for (const at of [...unsaved.keys()].sort((a, b) => a - b).slice(0, -MOST_UNSAVED)) unsaved.delete(at)
+        // The others would wait for the same lock or disk, and a stop with them.
+        return
       }
     }
   }

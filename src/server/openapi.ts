@@ -59,7 +59,7 @@ export function buildOpenApi(descriptions: EndpointDescription[], version: strin
   for (const description of descriptions)
     paths[description.path] = {
       ...paths[description.path],
-      [description.method.toLowerCase()]: operation(description),
+      [description.method.toLowerCase()]: operation(description, at),
     }
   const schemas: Json = {}
   // A round trip through JSON leaves the schemas' internal symbols behind.
@@ -111,7 +111,19 @@ function introduction(): string {
   ].join('\n')
 }
 
-function operation(endpoint: EndpointDescription): Json {
+/** The example as a request to paste. */
+function withCommand({ id, method, path, description }: EndpointDescription, at: ServedAt): string {
+  const example = EXAMPLES[id]
+  if (!example) return description
+  const command = [
+    `curl -s ${method === 'POST' ? '' : `-X ${method} `}${at.sandbox.replace(/\/v1$/, path)} \\`,
+    "  -H 'Authorization: Bearer svc-sbx-…' -H 'Content-Type: application/json' \\",
+    `  --data '${JSON.stringify(example)}'`,
+  ]
+  return `${description}\n\nIn the sandbox:\n\n\`\`\`sh\n${command.join('\n')}\n\`\`\``
+}
+
+function operation(endpoint: EndpointDescription, at: ServedAt): Json {
   const codes = [
     ...SHARED_ERRORS,
     ...(endpoint.body ? BODY_ERRORS : []),
@@ -140,7 +152,7 @@ function operation(endpoint: EndpointDescription): Json {
     operationId: endpoint.id,
     tags: [ABOUT_USERS.has(endpoint.id) ? 'biometrics' : 'service'],
     summary: endpoint.summary,
-    description: endpoint.description,
+    description: withCommand(endpoint, at),
     parameters: [
       ...parameters('path', endpoint.pathParameters),
       ...parameters('query', endpoint.query),

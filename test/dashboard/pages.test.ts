@@ -219,6 +219,110 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
+  it('shows the audit log in pages that a phone holds, with the reason of a rejection in its row', async () => {
+    const busy = await running.tenant()
+    const production = await running.production(busy)
+    const [ada, grace] = [base64(await face('ada')), base64(await face('grace'))]
+    await production.enroll({ user_id: 'ada', image: ada })
+    for (let i = 0; i < 40; i++) await production.call('DELETE', '/v1/delete', { user_id: `nobody-${i}` })
+    await production.verify({ user_id: 'ada', image: grace, action: 'x' })
+    const { page, errors } = await open('dark', 390)
+    await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, busy.id)}`)
+    await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
+    await page.goto(`${running.service.adminUrl}/#/audit`)
+    const numbers = () => page.locator('tbody td:first-child').allTextContents()
+    await expect.poll(numbers).toEqual(Array.from({ length: 20 }, (_, i) => String(42 - i)))
+    await page.locator('tbody tr').first().getByText('no_match').waitFor()
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(3500)
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Older entries' }).click()
+    await expect.poll(async () => (await numbers())[0]).toBe('22')
+    await page.getByRole('button', { name: 'Older entries' }).click()
+    await expect.poll(numbers).toEqual(['2', '1'])
+    expect(await page.getByRole('button', { name: 'Older entries' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Newer entries' }).click()
+    await expect.poll(async () => (await numbers())[0]).toBe('22')
+    // A time without a zone is nobody's.
+    expect(await page.locator('tbody time').first().textContent()).toMatch(/ (UTC|GMT|[A-Z]{2,5})\S*$/)
+    expect(errors).toEqual([])
+    await page.context().close()
+  }, 90_000)
+
+  it('says of what is shown once which tenant and which secret it is, and what a login link is for', async () => {
+    const { page } = await open('light')
+    await page.goto(running.service.adminUrl)
+    await page.getByLabel('Operator password').fill(PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Name', { exact: true }).fill('acme')
+    await page.getByLabel('Requests per second').fill('7')
+    await page.getByRole('button', { name: 'Create' }).click()
+    const cards = page.locator('.reveal')
+    await expect.poll(() => cards.count()).toBe(3)
+    const codes = (index: number) => cards.nth(index).locator('code').allTextContents()
+    expect(await codes(0)).toEqual([expect.stringMatching(/^svc-sbx-/), expect.stringMatching(/^ten_/)])
+    expect(await codes(1)).toEqual([expect.stringMatching(/^svc-sec-/), expect.stringMatching(/^sec_/)])
+    const link = (await cards.nth(2).textContent())!
+    expect(link).toContain('it signs in once, within an hour')
+    expect(link).not.toContain('secret store')
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('')
+    expect(await page.getByLabel('Requests per second').inputValue()).toBe('')
+    expect(await violations(page)).toEqual([])
+    await page.context().close()
+  }, 60_000)
+
+  it('says so at an address where there is nothing', async () => {
+    const { page } = await open('light')
+    await signInByLink(page)
+    for (const path of ['nothing', 'tenants', 'audit/more']) {
+      await page.goto(`${running.service.adminUrl}/#/${path}`)
+      await page.getByRole('heading', { level: 1, name: 'No such page' }).waitFor()
+    }
+    await page.getByRole('link', { name: 'Go to the first page' }).click()
+    await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
+    await page.context().close()
+  }, 60_000)
+
+  for (const [scheme, width] of [
+    ['light', 1280],
+    ['dark', 390],
+  ] as const)
+    it(`enrols three photos and verifies another, ${scheme}, ${width} px`, async () => {
+      const { page, errors } = await open(scheme, width)
+      const own = await running.tenant()
+      const { key } = await running.production(own)
+      await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, own.id)}`)
+      await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
+      await page.goto(`${running.service.adminUrl}/#/try`)
+      await page.getByLabel('API key').fill(key)
+      await page.getByLabel('User id').fill('ada')
+      const photo = async (name: Parameters<typeof face>[0]) => ({
+        name: `${name}.jpg`,
+        mimeType: 'image/jpeg',
+        buffer: await face(name),
+      })
+      const toEnroll = page.getByLabel('Photo to enroll')
+      await toEnroll.setInputFiles(await photo('ada'))
+      await page.getByText('1 of 3 photos').waitFor()
+      await toEnroll.setInputFiles([await photo('adaToday'), await photo('ada')])
+      await page.getByRole('list', { name: '3 photos to enroll' }).waitFor()
+      await page.getByRole('button', { name: 'Enroll these 3 photos' }).click()
+      const answers = page.locator('.answer')
+      await answers.getByText('enrolled', { exact: true }).waitFor()
+      expect(await answers.getByText('Photos in the reference').locator('..').textContent()).toBe(
+        'Photos in the reference3',
+      )
+      await page.getByLabel('Photo to verify').setInputFiles(await photo('adaElsewhere'))
+      await page.getByRole('button', { name: 'Verify this photo' }).click()
+      await answers.getByText('approved', { exact: true }).waitFor()
+      expect(await answers.getByText('suspected', { exact: true }).count()).toBe(0)
+      expect(await violations(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+      await page.getByRole('button', { name: 'Start over' }).click()
+      await page.getByText('No photo yet').waitFor()
+      expect(errors).toEqual([])
+      await page.context().close()
+    }, 90_000)
+
   it('finds what the filters of the audit log ask for', async () => {
     const { page } = await open('light')
     await signInByLink(page)
@@ -249,7 +353,12 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
     await signInByLink(page)
     await page.goto(`${running.service.adminUrl}/#/keys`)
     await page.getByRole('button', { name: 'Rotate the signing secret' }).click()
-    expect(await page.locator('.reveal code').textContent()).toMatch(/^svc-sec-/)
+    await page.locator('.reveal').waitFor()
+    expect(await page.locator('.reveal code').allTextContents()).toEqual([
+      expect.stringMatching(/^svc-sec-/),
+      expect.stringMatching(/^sec_/),
+      tenant.id,
+    ])
     expect(await page.getByRole('timer').textContent()).toMatch(/^\d+:\d\d$/)
     await page.getByText('No request since the rotation has sent the id of its secret.').waitFor()
     const { outgoing, incoming } = await running.service.ledger.secrets.active(

@@ -22,6 +22,8 @@ export function AnswerView({ answer }: { answer: TriedCall }) {
         rows={[
           ...row('Reason', body.reason),
           ...row('Message', body.message),
+          ...row('Photos in the reference', (body.quality as { views?: number } | null | undefined)?.views),
+          ...row('Replay', (body.replay as { suspected: boolean } | undefined)?.suspected && 'suspected'),
           ['Signature', <Validity isValid={answer.signature_valid} />],
           ...(jwt ? [['JWT', <Validity isValid={jwt.valid} />] as Fact] : []),
         ]}

@@ -165,7 +165,18 @@ function Step(props: { tenantId: string; operation: 'enroll' | 'verify'; apiKey:
           }}
         />
       ) : photo ? (
-        <Photo url={photo} inspection={inspection} />
+        <>
+          <Photo url={photo} inspection={inspection} />
+          {photos.length > 1 && (
+            <ol class="thumbs" aria-label={`${photos.length} photos to enroll`}>
+              {photos.map((url, index) => (
+                <li key={url}>
+                  <img src={url} alt={`Number ${index + 1}`} />
+                </li>
+              ))}
+            </ol>
+          )}
+        </>
       ) : (
         <div class="photo none">No photo yet</div>
       )}
