@@ -251,7 +251,7 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
   it('says of what is shown once which tenant and which secret it is, and what a login link is for', async () => {
     const { page } = await open('light')
     await page.goto(running.service.adminUrl)
-    await page.getByLabel('Operator password').fill(PASSWORD)
+    await page.getByLabel('Operator password').fill(OPERATOR_PASSWORD)
     await page.keyboard.press('Enter')
     await page.getByLabel('Name', { exact: true }).fill('acme')
     await page.getByLabel('Requests per second').fill('7')
