@@ -95,8 +95,9 @@ describe('README.md', () => {
   })
 
   it('shows an enrolment of three photos, and a verdict with its JWT that is no replay', () => {
-    const { properties } =
-      document('openapi.json').paths['/v1/enroll'].post.responses[201].content['application/json'].schema
+    const { paths, components } = document('openapi.json')
+    const { schema } = paths['/v1/enroll'].post.responses[201].content['application/json']
+    const { properties } = components.schemas[schema.$ref.split('/').at(-1)]
     expect(Object.keys(enrolled).sort()).toEqual(Object.keys(properties).sort())
     expect(enrolled.quality.views).toBe(3)
     expect(verified).toContain(`"verification_id":"${claims.jti}"`)
