@@ -3,7 +3,7 @@
  * Plain JavaScript without dependencies, because nothing is installed yet.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { watch } from 'node:fs'
+import { chmodSync, watch } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import {
   areNativePartsReady,
@@ -81,6 +81,8 @@ if (!isBuilt()) {
   const started = Date.now()
   step('Building', bin('tsc'), ['-p', 'tsconfig.json'])
   step('Building the dashboard', bin('vite'), ['build', '--config', DASHBOARD, '--logLevel', 'warn'])
+  // npx makes it so when it first meets a folder, and never again: after another build it would be refused.
+  chmodSync(join(root, 'dist/src/cli/main.js'), 0o755)
   recordBuild(started)
 }
 
