@@ -122,7 +122,7 @@ function isCountersign({ host, port }: ListenAddress, isEncrypted: boolean): Pro
         text += chunk.slice(0, 200)
       })
       response.on('close', () =>
-        resolve('x-svc-signature' in response.headers || text === 'There is no such page.\n'),
+        resolve(response.headers['x-svc-signature'] !== undefined || text === 'There is no such page.\n'),
       )
     })
     asked.on('timeout', () => asked.destroy())

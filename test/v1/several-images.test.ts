@@ -34,11 +34,15 @@ beforeAll(async () => {
 })
 afterAll(() => running?.stop())
 
+/** Against the tilt of her head in that picture. */
+const UPRIGHT_DEGREES = -20
+
 let users = 0
 async function enrolled(): Promise<string> {
   const user_id = `user-${++users}`
-  // Another picture than those that are verified: they are no copies of it.
-  const image = base64(await face('adaElsewhere'))
+  // Another picture than those that are verified: they are no copies of it. Upright, as an enrolment's must be.
+  const upright = sharp(await face('adaElsewhere')).rotate(UPRIGHT_DEGREES, { background: '#606060' })
+  const image = base64(await upright.jpeg({ quality: 90 }).toBuffer())
   expect((await production.enroll({ user_id, image })).status).toBe(201)
   return user_id
 }
