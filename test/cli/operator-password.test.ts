@@ -42,8 +42,10 @@ describe('operator-password', () => {
 
   it('resets it for a running service, ends the sessions with the old one, and says so in every log', async () => {
     await place.run(['tenant', 'create', 'acme'])
-    const { admin, stderr } = await place.serve([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
-    const [, old] = /shown only now:\n\n {2}(\S+)\n/.exec(stderr())!
+    const { admin, stderr, told } = await place.serve([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
+    const shown = /shown only now:\n\n {2}(\S+)\n/
+    await told(shown)
+    const [, old] = shown.exec(stderr())!
     const signIn = (password: string) =>
       fetch(`${admin}/api/session`, {
         method: 'POST',

@@ -83,8 +83,10 @@ describe('serve', () => {
     const taken = addressesOf(server)
     expect((await place.spawn(['serve'], taken)).code).toBe(1)
     expect(existsSync(place.path('operator.password'))).toBe(false)
-    const { admin, stderr } = await place.serve([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
-    const [, password] = /shown only now:\n\n {2}(\S+)\n/.exec(stderr())!
+    const { admin, stderr, told } = await place.serve([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
+    const shown = /shown only now:\n\n {2}(\S+)\n/
+    await told(shown)
+    const [, password] = shown.exec(stderr())!
     expect((await signIn(admin, password!)).status).toBe(201)
   })
 
