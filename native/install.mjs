@@ -37,6 +37,9 @@ function installSqlite() {
   const isCompiled = existsSync(join(sqlite, 'build', 'config.gypi'))
   if (isCompiled && loads()) return
   console.error('countersign: compiling SQLite; this takes a minute or two')
+  const header = join(folder, 'object-wrap.h')
+  if (process.platform === 'win32') process.env.CL = `/FI"${header}" ${process.env.CL ?? ''}`
+  else process.env.CXXFLAGS = `-include '${header}' ${process.env.CXXFLAGS ?? ''}`
   if (compile(sqlite) && loads()) return
   if (!fromSource) {
     console.error(

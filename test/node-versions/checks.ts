@@ -133,6 +133,13 @@ export function checksOf(place: Place): Check[] {
       },
     },
     {
+      title: 'closed databases are collected while nothing runs',
+      async run() {
+        const script = join(place.checkout, 'test', 'node-versions', 'idle-collection.mjs')
+        await promisify(execFile)(join(place.bin, 'node'), [script], { cwd: place.checkout, env })
+      },
+    },
+    {
       title: 'SIGTERM ends it well',
       async run() {
         const { child } = running()
