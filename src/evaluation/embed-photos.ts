@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { IMAGE_ERROR_CODES } from '../biometrics/biometric-error.js'
 import { DEFAULT_TASKS_PER_WORKER, Engine } from '../biometrics/engine/engine.js'
 import { BiometricError, type EngineOptions } from '../biometrics/types.js'
 import type { DataSet } from './data-set.js'
@@ -64,12 +65,6 @@ async function embed(engine: Engine, bytes: Uint8Array): Promise<PhotoResult> {
 }
 
 /** What the moment is to blame for says nothing about the photo, and is no result. */
-const PHOTO_TO_BLAME: ReadonlySet<string> = new Set([
-  'image_unreadable',
-  'image_too_large',
-  'image_too_small',
-  'face_not_found',
-  'multiple_faces',
-  'face_too_small',
-  'low_quality',
-])
+const PHOTO_TO_BLAME: ReadonlySet<string> = new Set(
+  IMAGE_ERROR_CODES.filter((code) => code !== 'liveness_failed'),
+)
