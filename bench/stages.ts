@@ -283,7 +283,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
         const cleanUps: Array<() => void> = []
         const call = { defer: (cleanUp: () => void) => void cleanUps.push(cleanUp) }
         const digests = captures.digest(fresh, [image], dimensions)
-        const isReplay = await captures.isReplay(
+        const isReplay = await captures.findReplay(
           fresh,
           { digests, embeddings: new Map([[0, embedding]]) },
           call,
@@ -359,6 +359,7 @@ function verdictClaims(tenantId: string, model: string) {
     acr: 'urn:countersign:acr:face',
     auth_time: now,
     model,
+    liveness: { checked: false, passed: null, methods: [], score: null },
     replay: { suspected: false },
   }
 }

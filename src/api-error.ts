@@ -171,6 +171,42 @@ export const ERRORS = {
     'This idempotency key was used with another payload.',
     'Use a new key for every new operation.',
   ),
+  challenge_not_found: entry(
+    404,
+    'not_found',
+    'There is no such challenge.',
+    'Challenges belong to one tenant and environment, and are forgotten soon after they expire. Ask for a new one.',
+  ),
+  challenge_used: entry(
+    409,
+    'conflict',
+    'The challenge has been used: each is good for one call, whatever came of it.',
+    'Ask for a new challenge.',
+  ),
+  challenge_expired: entry(
+    422,
+    'invalid_request',
+    'The challenge has expired.',
+    'Ask for a new challenge, and send the frames as soon as they are captured.',
+  ),
+  challenge_mismatch: entry(
+    422,
+    'invalid_request',
+    'The challenge was made for another user, purpose or action, or its nonce is wrong.',
+    'Send the user, the action and the nonce of the challenge unchanged.',
+  ),
+  liveness_required: entry(
+    422,
+    'invalid_request',
+    'This call needs a check of liveness that it does not carry.',
+    'Ask for a challenge with `POST /v1/challenges` and send its frames in `challenge`, in the place of photos.',
+  ),
+  liveness_unavailable: entry(
+    422,
+    'invalid_request',
+    'The model pack of this installation cannot check liveness in this way.',
+    'Ask for other `modes`, or have the operator install a pack that can: `countersign models list`.',
+  ),
   image_unreadable: entry(
     422,
     'biometric_rejected',

@@ -39,6 +39,7 @@ import { chooseTransport, listen, type Transport } from './server/transport.js'
 import { WrongKeys } from './server/wrong-keys.js'
 import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from './subjects/attempt-lockout.js'
 import { NO_CAPTURES, StoredCaptures } from './subjects/capture-memory.js'
+import { ChallengeBook } from './subjects/challenge-book.js'
 import { RateLimiter } from './tenancy/rate-limiter.js'
 import { EngineRecogniser } from './v1/engine-recogniser.js'
 import { scripted } from './v1/sandbox-outcomes.js'
@@ -236,6 +237,7 @@ export class Service {
       wrongKeys: new WrongKeys(config.wrongKeyLimit, clock),
       addresses: new ClientAddresses(config.trustedProxies),
       idempotency: new Idempotency(store, vault, keys, clock),
+      challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
       traffic: this.traffic,
       openApi: () => this.openApi(),
       version: VERSION,
@@ -364,7 +366,7 @@ type SharedParts = ReturnType<Service['sharedParts']>
 type Judging = Pick<Services, 'recogniser' | 'lockout' | 'captures'>
 
 function productionJudging({ config, store, vault, clock, recogniser }: SharedParts): Judging {
-  const attempts = config.lockoutAttempts ?? defaultAttempts(recogniser.checksLiveness)
+  const attempts = config.lockoutAttempts ?? defaultAttempts(recogniser.passiveLiveness !== null)
   const { isSameCapture } = recogniser
   return {
     recogniser,

@@ -1,5 +1,7 @@
 /** The baseline pack's pack.json: how its networks are fed, how their outputs are read, and where they come from. */
+
 import { statedCalibration } from '../calibration/shipped.js'
+import { ACTIVE_LIVENESS_68 } from '../pack/active-liveness.js'
 import { DETECTOR_ANCHORS } from './detector-graph.js'
 import { EMBEDDER_DIMENSIONS, EMBEDDER_INPUT_PX } from './embedder-graph.js'
 import { LANDMARKS_INPUT_PX } from './landmarks-graph.js'
@@ -100,6 +102,7 @@ export function baselinePackDocument() {
       flipAverage: true,
       metric: 'euclidean',
     },
+    activeLiveness: ACTIVE_LIVENESS_68,
     // Its chips are larger than those of the other packs, and so softer.
     quality: { enrol: { sharpness: { min: 5 } } },
     // As in the standard pack.

@@ -33,6 +33,26 @@ const pixelInput = {
 }
 const FixedInput = Type.Object({ width: Side, height: Side, ...pixelInput }, strict)
 
+const Degrees = Type.Number({ exclusiveMinimum: 0, maximum: 60 })
+
+/** Angles as `head_pose_yaw` and `head_pose_pitch` measure them, against the look straight ahead at the beginning. */
+const ActiveLivenessSchema = Type.Object(
+  {
+    /** Largest yaw of a look straight ahead. */
+    frontalDegrees: Degrees,
+    /** From which on a head counts as turned, and as nodding. */
+    turnDegrees: Degrees,
+    nodDegrees: Degrees,
+    /** Within which a head is back in the middle. */
+    returnDegrees: Degrees,
+    /** Most change between two frames 200 ms apart; centre and size in widths of the face. */
+    mostPerStride: Type.Object({ yaw: Degrees, pitch: Degrees, centre: Ratio, size: Ratio }, strict),
+    /** Of a moved face's distance of the eyes over that from eyes to mouth, the least that may be left. */
+    leastAspect: Ratio,
+  },
+  strict,
+)
+
 export const PackSchema = Type.Object(
   {
     format: Type.Literal(1),
@@ -107,6 +127,8 @@ export const PackSchema = Type.Object(
         strict,
       ),
     ),
+    /** When a series of frames counts as a head that moved as it was asked to. Without it the pack takes no challenge. */
+    activeLiveness: Type.Optional(ActiveLivenessSchema),
     quality: Type.Optional(QualitySpecSchema),
     /** The score from which on two captures of one user count as one that was sent twice. Default 0.98. */
     replayScore: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
@@ -135,6 +157,7 @@ export type PackManifest = Static<typeof PackSchema>
 export type DetectorSpec = PackManifest['detector']
 export type LandmarksSpec = NonNullable<PackManifest['landmarks']>
 export type EmbedderSpec = PackManifest['embedder']
+export type ActiveLivenessSpec = NonNullable<PackManifest['activeLiveness']>
 export type LivenessSpec = NonNullable<PackManifest['liveness']>
 export type PixelInput = DetectorSpec['input']
 export type FixedInput = EmbedderSpec['input']

@@ -4,6 +4,7 @@ import { baselinePackDocument } from '../baseline/pack-document.js'
 import { NETWORK_PINS } from '../baseline/pins.js'
 import { shippedCalibration, statedCalibration } from '../calibration/shipped.js'
 import type { AssembledPack, CatalogueDownload, CatalogueFile } from '../install/catalogue-entry.js'
+import { ACTIVE_LIVENESS_68 } from '../pack/active-liveness.js'
 import { ARCFACE_ALIGNMENT } from '../standard/alignment.js'
 import { LAST_RESORT_SCORE } from '../standard/pack-document.js'
 
@@ -96,6 +97,7 @@ function recommendedPackDocument() {
       liveClass: 1,
       threshold: 0.5,
     },
+    activeLiveness: ACTIVE_LIVENESS_68,
     // As in the standard pack.
     replayScore: 0.985,
     calibration: statedCalibration('recommended'),

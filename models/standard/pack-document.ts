@@ -1,6 +1,8 @@
 /** The standard pack's pack.json: how its networks are fed, how their outputs are read, and where they come from. */
+
 import { baselinePackDocument } from '../baseline/pack-document.js'
 import { statedCalibration } from '../calibration/shipped.js'
+import { ACTIVE_LIVENESS_68 } from '../pack/active-liveness.js'
 import { ARCFACE_ALIGNMENT } from './alignment.js'
 import { EMBEDDER_DIMENSIONS, EMBEDDER_INPUT_PX } from './mobilefacenet-graph.js'
 import { EMBEDDER_MODEL, EMBEDDER_PACKAGE, EMBEDDER_PACKAGE_VERSION, EMBEDDER_PIN } from './pins.js'
@@ -54,6 +56,7 @@ export function standardPackDocument() {
       flipAverage: false,
       metric: 'cosine',
     },
+    activeLiveness: ACTIVE_LIVENESS_68,
     replayScore: REPLAY_SCORE,
     calibration: statedCalibration('standard'),
   }

@@ -104,6 +104,29 @@ export function faceSampleSchema(dimensions: number) {
 /** One usable face, as a worker hands it back. */
 export type FaceSample = Static<ReturnType<typeof faceSampleSchema>>
 
+/** A frame of a challenge, looked at without being embedded. */
+export const FrameFaceSchema = Type.Object({
+  imageIndex: count,
+  faces: FacesInImageSchema,
+  box: BoxSchema,
+  /** As in a sample, but always five. */
+  landmarks: Type.Array(Type.Tuple([number, number]), { minItems: 5, maxItems: 5 }),
+  quality: QualitySchema,
+  /** Of the frame, after EXIF rotation. */
+  width: count,
+  height: count,
+})
+
+export type FrameFace = Static<typeof FrameFaceSchema>
+
+/** A frame that shows no face that can be meant. */
+export const FrameRefusalSchema = Type.Object({
+  imageIndex: count,
+  code: Type.Enum(['face_not_found', 'multiple_faces', 'face_too_small']),
+})
+
+export type FrameRefusal = Static<typeof FrameRefusalSchema>
+
 export const InspectedImageSchema = Type.Object({
   format: Type.Enum(['jpeg', 'png', 'webp']),
   /** After EXIF rotation, as is the height. */

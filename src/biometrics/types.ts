@@ -1,4 +1,6 @@
 /** The vocabulary of the engine: what goes in, what comes out, and the ways in which an image can be unusable. */
+import type { Fault, FrameNote } from './challenge/active-geometry.js'
+import type { Step } from './challenge/steps.js'
 import type {
   FaceSample,
   InspectedImage,
@@ -68,6 +70,25 @@ export interface VerifyResult {
   sample: FaceSample
   /** Of every usable image. */
   samples: FaceSample[]
+  timingsMs: StageTimings
+}
+
+/** A series of frames, and what they are to show. */
+export interface ChallengeFrames {
+  /** One a frame, in order. */
+  notes: readonly FrameNote[]
+  steps: readonly Step[]
+}
+
+export interface ChallengeResult {
+  /** Null where the frames show one head that did what was asked. */
+  fault: Fault | null
+  /** Of the liveness network, over several frames. */
+  liveness: Liveness
+  /** The frames that speak for the series, the one that was compared first; empty where the movements are not those asked for. */
+  samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding' | 'quality' | 'faces'>>
+  /** As in `VerifyResult`; null without samples, or without a reference. */
+  score: number | null
   timingsMs: StageTimings
 }
 

@@ -338,6 +338,18 @@ export const SETTING_GROUPS = {
       'What a capture seen before within 24 hours does: report marks it, reject rejects it.',
       oneOf('report', 'reject'),
     ),
+    requireLiveness: setting(
+      'REQUIRE_LIVENESS',
+      'none',
+      'What must be checked of every capture: passive, by the liveness network of the model pack; active, by a challenge; both; or none. A call may ask for more.',
+      oneOf('none', 'passive', 'active', 'both'),
+    ),
+    challengeTtlSeconds: setting(
+      'CHALLENGE_TTL_SECONDS',
+      '90',
+      'Time in which the frames of a challenge must come, in seconds.',
+      integer(15, 300),
+    ),
     jwtTtlSeconds: setting(
       'JWT_TTL_SECONDS',
       '300',

@@ -36,6 +36,10 @@ export interface VerificationClaims {
   model: string
   /** What the pack is good for at this rate. */
   model_grade: 'production' | 'evaluation'
+  /** What was checked of the capture's liveness, by which methods; nothing is claimed beyond them. */
+  liveness: { checked: boolean; passed: boolean | null; methods: string[]; score: number | null }
+  /** Id of the challenge whose frames were judged. */
+  challenge?: string
   replay: { suspected: boolean }
 }
 

@@ -8,6 +8,7 @@ import { parseApiKey } from '../tenancy/api-key.js'
 import { assertAllowed } from '../tenancy/rate-limiter.js'
 import { engineShare } from '../v1/engine-share.js'
 import { decodeImages } from '../v1/images.js'
+import { livenessStatement } from '../v1/liveness.js'
 import { livenessView, qualityView } from '../v1/views.js'
 import * as bodies from './bodies.js'
 import { TRIED_KEY_HEADER } from './contract.js'
@@ -41,7 +42,7 @@ export const TRY_ROUTES = {
         box,
         landmarks,
         quality: qualityView(quality),
-        liveness: livenessView(liveness),
+        liveness: livenessView(livenessStatement(liveness, services.engine.pack.modelId)),
         timings_ms: timingsMs,
       }
     },

@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { ApiError, type ErrorDetail } from '../api-error.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
+import { ONE_OF_THEM } from '../v1/images.js'
 import { memberIssue } from './json-members.js'
 import { type CutJson, cutLongStrings, cutNumber, putBackText } from './long-strings.js'
 import { type ParameterParser, type Parameters, parameterParser, parametersSchema } from './parameters.js'
@@ -30,18 +31,18 @@ export function inputParser(endpoint: InputDescription): InputParser {
   const parseParameters = parameterParser(endpoint)
   if (!endpoint.body) return bodilessParser(endpoint, parseParameters)
   const validator = Compile(endpoint.body)
-  const binaryFields = base64Fields(endpoint.body)
+  const binaryPaths = base64Paths(endpoint.body)
   return (body, contentType, query, pathParameters) => {
     const parameters = parseParameters(query, pathParameters)
     let value: unknown = {}
     let cuts: Buffer[] = []
     if (body.length > 0) {
       assertJsonType(contentType)
-      ;({ value, cuts } = parseJson(body, binaryFields))
+      ;({ value, cuts } = parseJson(body, binaryPaths))
     } else if (!endpoint.bodyOptional) throw new ApiError('malformed_json', { message: 'The body is empty.' })
     const input = mergeQuery(value, parameters)
     assertValid(validator, input)
-    if (cuts.length > 0) putBack(input as Record<string, unknown>, binaryFields, cuts)
+    if (cuts.length > 0) putBack(input, binaryPaths, cuts)
     return input
   }
 }
@@ -58,13 +59,22 @@ function bodilessParser(endpoint: InputDescription, parseParameters: ParameterPa
   }
 }
 
-/** Fields, or lists, of base64: the only ones whose long strings stay bytes. */
-function base64Fields(schema: TSchema): string[] {
-  const properties = (schema as { properties?: Record<string, unknown> }).properties ?? {}
-  const isBase64 = (field: unknown) => (field as { contentEncoding?: string }).contentEncoding === 'base64'
-  return Object.entries(properties)
-    .filter(([, field]) => isBase64(field) || isBase64((field as { items?: object }).items ?? {}))
-    .map(([name]) => name)
+/** Where a field of base64 is: names of members, and `ITEMS` for every item of a list. */
+type BinaryPath = Array<string | typeof ITEMS>
+const ITEMS = Symbol('items')
+
+/** The only fields whose long strings stay bytes. */
+function base64Paths(schema: TSchema): BinaryPath[] {
+  const { properties, items, contentEncoding } = schema as {
+    properties?: Record<string, TSchema>
+    items?: TSchema
+    contentEncoding?: string
+  }
+  if (contentEncoding === 'base64') return [[]]
+  if (items) return base64Paths(items).map((path) => [ITEMS, ...path])
+  return Object.entries(properties ?? {}).flatMap(([name, field]) =>
+    base64Paths(field).map((path) => [name, ...path]),
+  )
 }
 
 function assertJsonType(contentType: string | undefined): void {
@@ -76,21 +86,21 @@ function assertJsonType(contentType: string | undefined): void {
 }
 
 /** The document, with marks in the base64 fields where `cuts` holds their bytes. */
-function parseJson(body: Buffer, binaryFields: string[]): { value: unknown; cuts: Buffer[] } {
+function parseJson(body: Buffer, binaryPaths: BinaryPath[]): { value: unknown; cuts: Buffer[] } {
   if (!isUtf8(body)) throw new ApiError('malformed_json')
   const { text, cuts } =
-    binaryFields.length > 0 ? cutBinary(body, binaryFields) : { text: body.toString('utf8'), cuts: [] }
+    binaryPaths.length > 0 ? cutBinary(body, binaryPaths) : { text: body.toString('utf8'), cuts: [] }
   const value = parseText(text)
   assertMembers(text)
   return { value, cuts }
 }
 
 /** Cuts out the base64. A long string that stands where none belongs is text again: the schema shall see it as it is. */
-function cutBinary(body: Buffer, binaryFields: string[]): Pick<CutJson, 'text' | 'cuts'> {
+function cutBinary(body: Buffer, binaryPaths: BinaryPath[]): Pick<CutJson, 'text' | 'cuts'> {
   const cut = cutLongStrings(body, MAX_JSON_BYTES)
   if (!cut) throw tooMuchJson()
   if (cut.cuts.length === 0) return cut
-  const placed = new Set(binaryItems(parseText(cut.text), binaryFields).map(cutNumber))
+  const placed = new Set(binaryItems(parseText(cut.text), binaryPaths).map(cutNumber))
   const strays = [...cut.cuts.keys()].filter((number) => !placed.has(number))
   const strayBytes = strays.reduce((sum, number) => sum + cut.cuts[number]!.length, 0)
   if (cut.leftBytes + strayBytes > MAX_JSON_BYTES) throw tooMuchJson()
@@ -118,18 +128,28 @@ function parseText(text: string): unknown {
 }
 
 /** What stands in the base64 fields. */
-function binaryItems(value: unknown, binaryFields: string[]): unknown[] {
-  if (typeof value !== 'object' || value === null) return []
-  return binaryFields.flatMap((name) => (value as Record<string, unknown>)[name])
+function binaryItems(value: unknown, paths: BinaryPath[]): unknown[] {
+  const items: unknown[] = []
+  for (const path of paths)
+    replaceAt(value, path, (item) => {
+      items.push(item)
+      return item
+    })
+  return items
 }
 
-function putBack(input: Record<string, unknown>, binaryFields: string[], cuts: Buffer[]): void {
-  const cutOf = (item: unknown) => cuts[cutNumber(item) ?? -1] ?? item
-  for (const name of binaryFields) {
-    const value = input[name]
-    if (Array.isArray(value)) input[name] = value.map(cutOf)
-    else if (value !== undefined) input[name] = cutOf(value)
-  }
+function putBack(input: unknown, paths: BinaryPath[], cuts: Buffer[]): void {
+  for (const path of paths) replaceAt(input, path, (item) => cuts[cutNumber(item) ?? -1] ?? item)
+}
+
+/** Where the path leads nowhere, as in a body that its schema has not passed yet, nothing happens. */
+function replaceAt(value: unknown, [name, ...rest]: BinaryPath, replace: (item: unknown) => unknown): void {
+  if (typeof value !== 'object' || value === null || name === undefined) return
+  const keys = name === ITEMS ? (Array.isArray(value) ? [...value.keys()] : []) : name in value ? [name] : []
+  const members = value as Record<string | number, unknown>
+  for (const key of keys)
+    if (rest.length > 0) replaceAt(members[key], rest, replace)
+    else members[key] = replace(members[key])
 }
 
 /** A parameter may stand in body or query; in both, it must say the same. */
@@ -186,13 +206,13 @@ function describeErrors(validator: Validator, input: unknown): ErrorDetail[] {
     const path = error.instancePath.split('/').slice(1).join('.')
     switch (error.keyword) {
       case 'required':
-        // The oneOf of image and images reports each branch; one clear sentence says more.
+        // The oneOf of image, images and challenge reports each branch; one clear sentence says more.
         for (const name of error.params.requiredProperties)
-          if (error.schemaPath.includes('oneOf')) add('image', 'give either `image` or `images`')
+          if (error.schemaPath.includes('oneOf')) add('image', ONE_OF_THEM)
           else add(path ? `${path}.${name}` : name, 'is required')
         break
       case 'oneOf':
-        add('image', 'give either `image` or `images`')
+        add('image', ONE_OF_THEM)
         break
       case 'additionalProperties':
         for (const name of error.params.additionalProperties)

@@ -1,4 +1,5 @@
 /** The table of contents of the API: every endpoint, in the order of the specification, then those beyond it. */
+import { createChallenge, createChallengeDescription } from '../v1/challenges.js'
 import { deleteDescription, erase } from '../v1/delete.js'
 import type { Endpoint, EndpointDescription } from '../v1/endpoint.js'
 import { enroll, enrollDescription } from '../v1/enroll.js'
@@ -18,6 +19,7 @@ export const DESCRIPTIONS: EndpointDescription[] = [
   rotateSigningDescription,
   getUserDescription,
   listAuditDescription,
+  createChallengeDescription,
 ]
 
 /** Where the OpenAPI document is served, without a key, on both APIs. */
@@ -33,5 +35,6 @@ export function endpoints(services: Services): Array<Endpoint<unknown>> {
     rotateSigning(services),
     getUser(services),
     listAudit(services),
+    createChallenge(services),
   ] as Array<Endpoint<never>> as Array<Endpoint<unknown>>
 }

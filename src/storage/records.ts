@@ -142,6 +142,23 @@ export interface AuditRecord {
   hash: Buffer
 }
 
+/** A challenge that was given out. */
+export interface ChallengeRecord {
+  id: string
+  tenantId: string
+  environment: Environment
+  /** The user whose erasure takes it along. */
+  lookup: Buffer
+  /** HMAC of user, purpose and action under the challenge's nonce. */
+  binding: Buffer
+  /** With blanks between. */
+  steps: string
+  createdAt: number
+  expiresAt: number
+  /** Null while it can be used. */
+  usedAt: number | null
+}
+
 /** How long a stretch of counted traffic is. */
 export type TrafficResolution = 'minute' | 'hour'
 

@@ -211,6 +211,22 @@ const MIGRATIONS: string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX traffic_at ON traffic (resolution, at);
   `,
+  // What users were asked to do in front of the camera.
+  `
+  CREATE TABLE challenge (
+    id TEXT PRIMARY KEY,
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    environment TEXT NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    lookup BLOB NOT NULL,
+    binding BLOB NOT NULL,
+    steps TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    used_at INTEGER
+  ) STRICT;
+  CREATE INDEX challenge_lookup ON challenge (lookup);
+  CREATE INDEX challenge_expires_at ON challenge (expires_at);
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

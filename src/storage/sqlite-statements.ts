@@ -6,6 +6,7 @@ import type {
   AuditRecord,
   AuditSealRecord,
   CaptureRecord,
+  ChallengeRecord,
   ErasureRecord,
   IdempotencyRecord,
   KeyringRecord,
@@ -24,6 +25,7 @@ import {
   AUDIT,
   AUDIT_SEAL,
   CAPTURE,
+  CHALLENGE,
   DASHBOARD_SESSION,
   ERASURE,
   IDEMPOTENCY,
@@ -38,6 +40,9 @@ import {
 } from './sqlite-tables.js'
 import { webhookReader, webhookWriter } from './sqlite-webhooks.js'
 import type { StoreReader, StoreTransaction } from './store.js'
+
+/** After its end, so that whoever comes late is told that it is over. */
+const CHALLENGE_KEPT_MS = 3_600_000
 
 export function sqliteReader(database: Database): StoreReader {
   const sql = {
@@ -72,13 +77,16 @@ export function sqliteReader(database: Database): StoreReader {
       .prepare<[string, number], Buffer>('SELECT lookup FROM subject WHERE tenant_id = ? LIMIT ?')
       .pluck(),
     captures: database.prepare<[string, number, number], CaptureRecord>(
-      `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND seen_at > ? ORDER BY seen_at DESC LIMIT ?`,
+      `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND seen_at > ? AND length(sealed) > 0 ORDER BY seen_at DESC LIMIT ?`,
     ),
     hasCapture: database
       .prepare<[string, Buffer, number], number>(
         'SELECT EXISTS (SELECT 1 FROM capture WHERE subject_id = ? AND digest = ? AND seen_at > ?)',
       )
       .pluck(),
+    challenge: database.prepare<[string], ChallengeRecord>(
+      `SELECT ${CHALLENGE.fields} FROM challenge WHERE id = ?`,
+    ),
     idempotency: database.prepare<[Buffer, number], IdempotencyRecord>(
       `SELECT ${IDEMPOTENCY.fields} FROM idempotency WHERE scope = ? AND expires_at > ?`,
     ),
@@ -164,6 +172,7 @@ export function sqliteReader(database: Database): StoreReader {
     lookupsOf: async (tenantId, limit) => sql.lookupsOf.all(tenantId, limit),
     captures: async (subjectId, since, limit) => sql.captures.all(subjectId, since, limit),
     hasCapture: async (subjectId, digest, since) => sql.hasCapture.get(subjectId, digest, since) === 1,
+    challenge: async (id) => sql.challenge.get(id),
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
     erasure: async (lookup, now) => sql.erasure.get(lookup, now),
     auditHead: async (tenantId) => sql.auditHead.get(tenantId),
@@ -212,6 +221,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       // Its deliveries go with it.
       'DELETE FROM webhook_endpoint WHERE tenant_id = @id',
       'DELETE FROM traffic WHERE tenant_id = @id',
+      'DELETE FROM challenge WHERE tenant_id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
     // Not those whose grace is over before: they have ended already.
@@ -239,6 +249,10 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     deleteReference: database.prepare('DELETE FROM reference WHERE subject_id = ?'),
     insertReference: database.prepare(REFERENCE.insert),
     insertCapture: database.prepare(CAPTURE.insert),
+    insertChallenge: database.prepare(CHALLENGE.insert),
+    useChallenge: database.prepare('UPDATE challenge SET used_at = ? WHERE id = ? AND used_at IS NULL'),
+    deleteChallenges: database.prepare('DELETE FROM challenge WHERE lookup = ?'),
+    expireChallenges: database.prepare('DELETE FROM challenge WHERE expires_at <= ?'),
     // An expired record of the same scope may still wait for its purge.
     insertIdempotency: database.prepare(
       `${IDEMPOTENCY.insert}
@@ -323,12 +337,15 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       sql.insertReference.run(reference)
     },
     insertCapture: async (capture) => void sql.insertCapture.run(capture),
+    insertChallenge: async (challenge) => void sql.insertChallenge.run(challenge),
+    useChallenge: async (id, at) => sql.useChallenge.run(at, id).changes === 1,
     insertIdempotencyRecord: async (record) => {
       if (sql.insertIdempotency.run(record).changes !== 1) throw new Error('idempotency record exists')
     },
     eraseSubject: async (lookup) => {
       const idempotencyRecords = sql.deleteIdempotency.run(lookup).changes
       sql.eraseWebhooks.run(lookup)
+      sql.deleteChallenges.run(lookup)
       const id = sql.subjectId.get(lookup)
       if (id === undefined) return { references: 0, captures: 0, idempotencyRecords }
       const references = sql.deleteReference.run(id).changes
@@ -367,6 +384,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       sql.expireIdempotency.run(now)
       sql.expireErasures.run(now)
       sql.expireCaptures.run(capturesBefore)
+      sql.expireChallenges.run(now - CHALLENGE_KEPT_MS)
       sql.expireWebhooks.run(now)
       sql.expireSecrets.run(now)
       for (const [resolution, before] of Object.entries(trafficBefore))

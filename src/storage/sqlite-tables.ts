@@ -4,6 +4,7 @@ import type {
   AuditRecord,
   AuditSealRecord,
   CaptureRecord,
+  ChallengeRecord,
   ErasureRecord,
   IdempotencyRecord,
   KeyringRecord,
@@ -98,6 +99,18 @@ export const CAPTURE = table<CaptureRecord>('capture', {
   digest: 'digest',
   sealed: 'sealed',
   seenAt: 'seen_at',
+})
+
+export const CHALLENGE = table<ChallengeRecord>('challenge', {
+  id: 'id',
+  tenantId: 'tenant_id',
+  environment: 'environment',
+  lookup: 'lookup',
+  binding: 'binding',
+  steps: 'steps',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+  usedAt: 'used_at',
 })
 
 export const IDEMPOTENCY = table<IdempotencyRecord>('idempotency', {

@@ -7,6 +7,7 @@ import type {
   AuditRecord,
   AuditSealRecord,
   CaptureRecord,
+  ChallengeRecord,
   ErasureRecord,
   IdempotencyRecord,
   KeyringRecord,
@@ -38,10 +39,11 @@ export interface StoreReader extends WebhookReader {
   referencesOf(tenantId: string): Promise<Record<Environment, number>>
   /** Under which some of a tenant's users are found. */
   lookupsOf(tenantId: string, limit: number): Promise<Buffer[]>
-  /** Newest first. */
+  /** Newest first; without those of which the digest alone is kept. */
   captures(subjectId: string, since: number, limit: number): Promise<CaptureRecord[]>
   /** Whether a capture of this digest was seen after `since`. */
   hasCapture(subjectId: string, digest: Buffer, since: number): Promise<boolean>
+  challenge(id: string): Promise<ChallengeRecord | undefined>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
@@ -99,6 +101,9 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   /** Replaces the subject's reference where it has one. */
   putReference(reference: ReferenceRecord): Promise<void>
   insertCapture(capture: CaptureRecord): Promise<void>
+  insertChallenge(challenge: ChallengeRecord): Promise<void>
+  /** Resolves with whether it was unused till now. */
+  useChallenge(id: string, at: number): Promise<boolean>
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */
   eraseSubject(lookup: Buffer): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
@@ -123,7 +128,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   /** Replaces what stands there. */
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**
-   * Deletes what its window has closed on: kept responses, captures, erasure receipts, ended signing secrets, login links,
+   * Deletes what its window has closed on: kept responses, captures, challenges, erasure receipts, ended signing secrets, login links,
    * sessions, deliveries of webhooks and counted traffic.
    */
   deleteExpired(

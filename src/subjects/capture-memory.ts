@@ -16,13 +16,20 @@ export interface Capture {
   embeddings: ReadonlyMap<number, Float32Array>
 }
 
+/** One of the files themselves, or a face that is nearly identical. */
+export type Replay = 'file' | 'face'
+
 export interface CaptureMemory {
   /** What is to be known of the images; large ones are hashed elsewhere than on this thread. */
   hash(images: Buffer[]): Promise<Buffer[]>
   /** All that can be computed of the images' hashes before their embeddings, of this many dimensions, are there. */
   digest(subject: Subject, hashes: Buffer[], dimensions: number): Buffer[]
-  /** Whether a capture like this one was seen before, or is on its way in another request. */
-  isReplay(subject: Subject, capture: Capture, call: { defer(cleanUp: () => void): void }): Promise<boolean>
+  /** Whether a capture like this one was seen before, or is on its way in another request; null for no. */
+  findReplay(
+    subject: Subject,
+    capture: Capture,
+    call: { defer(cleanUp: () => void): void },
+  ): Promise<Replay | null>
   /** Remembers each image. */
   remember(tx: StoreTransaction, subject: Subject, capture: Capture): Promise<void>
 }
@@ -50,35 +57,45 @@ export class StoredCaptures implements CaptureMemory {
     return hashes.map((hash) => this.parts.vault.captureDigest(subject, hash))
   }
 
-  async isReplay(
+  async findReplay(
     subject: Subject,
     capture: Capture,
     call: { defer(cleanUp: () => void): void },
-  ): Promise<boolean> {
+  ): Promise<Replay | null> {
     const others = this.enter(subject.record.id, capture)
     call.defer(() => this.leave(subject.record.id, capture))
-    return others.some((other) => this.isAlike(other, capture)) || (await this.isStored(subject, capture))
+    if (others.some((other) => sharesFile(other, capture)) || (await this.holdsFile(subject, capture)))
+      return 'file'
+    return others.some((other) => this.sharesFace(other, capture)) || (await this.holdsFace(subject, capture))
+      ? 'face'
+      : null
   }
 
   async remember(tx: StoreTransaction, subject: Subject, { digests, embeddings }: Capture): Promise<void> {
     const { vault, clock } = this.parts
-    // An unusable image has no embedding of its own: a fellow's keeps its row like any other.
-    const [anyone] = embeddings.values()
-    for (const [index, digest] of digests.entries())
+    for (const [index, digest] of digests.entries()) {
+      const embedding = embeddings.get(index)
       await tx.insertCapture({
         subjectId: subject.record.id,
         digest,
-        sealed: vault.sealCapture(subject, vault.captureOf(subject, embeddings.get(index) ?? anyone!)),
+        // An unusable image, and most frames of a challenge, are known by their digest alone.
+        sealed: embedding ? vault.sealCapture(subject, vault.captureOf(subject, embedding)) : Buffer.alloc(0),
         seenAt: clock.now(),
       })
+    }
   }
 
-  private async isStored(subject: Subject, { digests, embeddings }: Capture): Promise<boolean> {
-    const { store, vault, clock } = this.parts
-    const { id } = subject.record
+  private async holdsFile({ record }: Subject, { digests }: Capture): Promise<boolean> {
+    const { store, clock } = this.parts
     const since = clock.now() - REPLAY_WINDOW_MS
-    for (const digest of digests) if (await store.read.hasCapture(id, digest, since)) return true
-    const captures = await store.read.captures(id, since, MOST_CAPTURES)
+    for (const digest of digests) if (await store.read.hasCapture(record.id, digest, since)) return true
+    return false
+  }
+
+  private async holdsFace(subject: Subject, { embeddings }: Capture): Promise<boolean> {
+    const { store, vault, clock } = this.parts
+    const since = clock.now() - REPLAY_WINDOW_MS
+    const captures = await store.read.captures(subject.record.id, since, MOST_CAPTURES)
     if (captures.length === 0) return false
     const own = [...embeddings.values()].map((embedding) => vault.captureOf(subject, embedding))
     return captures.some(({ sealed }) => {
@@ -87,12 +104,9 @@ export class StoredCaptures implements CaptureMemory {
     })
   }
 
-  private isAlike(a: Capture, b: Capture): boolean {
-    return (
-      a.digests.some((digest) => b.digests.some((other) => other.equals(digest))) ||
-      [...a.embeddings.values()].some((one) =>
-        [...b.embeddings.values()].some((other) => this.isNearlyIdentical(one, other)),
-      )
+  private sharesFace(a: Capture, b: Capture): boolean {
+    return [...a.embeddings.values()].some((one) =>
+      [...b.embeddings.values()].some((other) => this.isNearlyIdentical(one, other)),
     )
   }
 
@@ -114,10 +128,14 @@ export class StoredCaptures implements CaptureMemory {
   }
 }
 
+function sharesFile(a: Capture, b: Capture): boolean {
+  return a.digests.some((digest) => b.digests.some((other) => other.equals(digest)))
+}
+
 /** Where no model looks at an image, nothing is remembered and nothing is a replay. */
 export const NO_CAPTURES: CaptureMemory = {
   hash: async () => [],
   digest: () => [],
-  isReplay: async () => false,
+  findReplay: async () => null,
   remember: async () => {},
 }

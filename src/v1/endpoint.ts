@@ -79,7 +79,15 @@ export interface Parameter {
 
 export interface EndpointDescription {
   /** operationId in the OpenAPI document, name in logs and metrics. */
-  id: 'enroll' | 'verify' | 'delete' | 'health' | 'rotate_signing' | 'get_user' | 'list_audit'
+  id:
+    | 'enroll'
+    | 'verify'
+    | 'delete'
+    | 'health'
+    | 'rotate_signing'
+    | 'get_user'
+    | 'list_audit'
+    | 'create_challenge'
   method: 'GET' | 'POST' | 'DELETE'
   /** A segment in braces is a parameter: `/v1/users/{user_id}`. */
   path: string

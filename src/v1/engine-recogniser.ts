@@ -5,8 +5,15 @@ import { gradeOf } from '../../models/pack/pack-grade.js'
 import { ApiError, type ErrorCode, retryAfter } from '../api-error.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import { fuseEmbeddings, scoreOf, viewOf } from '../biometrics/pipeline/match.js'
-import { BiometricError } from '../biometrics/types.js'
+import { adviceOn, assessQuality, faultsOf } from '../biometrics/pipeline/quality-bounds.js'
+import {
+  BiometricError,
+  type ChallengeFrames,
+  type ChallengeResult,
+  type Liveness,
+} from '../biometrics/types.js'
 import { type ImageInput, imagePath } from './images.js'
+import { type LivenessStatement, livenessStatement } from './liveness.js'
 import { faultDetail } from './quality-views.js'
 import type {
   Comparison,
@@ -20,13 +27,16 @@ import type {
 
 export class EngineRecogniser implements Recogniser {
   readonly model: string
-  readonly checksLiveness: boolean
+  readonly passiveLiveness: string | null
+  readonly takesChallenges: boolean
   /** By the rate asked for: the few that the installation and its tenants have, each worked out from the whole calibration. */
   private readonly operatingPoints = new Map<number, OperatingPoint>()
 
   constructor(private readonly engine: Engine) {
     this.model = engine.pack.modelId
-    this.checksLiveness = engine.pack.manifest.liveness !== undefined
+    const { liveness, activeLiveness } = engine.pack.manifest
+    this.passiveLiveness = liveness ? this.model : null
+    this.takesChallenges = activeLiveness !== undefined
   }
 
   operatingPoint(asked: number): OperatingPoint {
@@ -47,8 +57,43 @@ export class EngineRecogniser implements Recogniser {
   readonly isSameCapture = (a: Float32Array, b: Float32Array): boolean =>
     this.similarity(a, b) >= replayScore(this.engine.pack)
 
-  enrol(call: EnrolCall): Promise<Enrolled> {
-    return this.engine.enrol(call.images, call).catch((error) => translate(error, call.input))
+  async enrol(call: EnrolCall): Promise<Enrolled> {
+    const { images, input, challenge } = call
+    if (challenge) return this.enrolByChallenge(call, challenge)
+    const enrolled = await this.engine.enrol(images, call).catch((error) => translate(error, input))
+    return { ...enrolled, liveness: this.statement(enrolled.liveness), views: enrolled.samples.length }
+  }
+
+  /** The looks straight ahead at the beginning and at the end make the reference. */
+  private async enrolByChallenge(call: EnrolCall, frames: ChallengeFrames): Promise<Enrolled> {
+    const { input } = call
+    const result = await this.challenge(call, frames, null)
+    const { fault, timingsMs } = result
+    const liveness = this.statement(result.liveness, { steps: frames.steps, fault })
+    if (!liveness.passed) throw livenessFailed(liveness)
+    const { embedder, quality: bounds } = this.engine.pack.manifest
+    const [first] = result.samples
+    const last = result.samples.at(-1)!
+    const samples = first === last ? [first!] : [first!, last]
+    const findings = samples.map(({ quality }) => assessQuality(quality.components, 'enrol', bounds))
+    const faults = findings.flatMap((found, i) => faultsOf(found, samples[i]!.imageIndex))
+    if (faults.length > 0)
+      translate(new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults }), input)
+    const { embedding: reference, weight } = fuseEmbeddings(samples.map(viewOf), embedder)
+    const { quality } = first!
+    return { reference, weight, quality, findings, liveness, samples, views: samples.length, timingsMs }
+  }
+
+  private challenge(
+    { images, input, ...call }: RecogniserCall,
+    frames: ChallengeFrames,
+    reference: Float32Array | null,
+  ): Promise<ChallengeResult> {
+    return this.engine.challenge(images, frames, reference, call).catch((error) => translate(error, input))
+  }
+
+  private statement(liveness: Liveness, challenge?: Parameters<typeof livenessStatement>[2]) {
+    return livenessStatement(liveness, this.model, challenge)
   }
 
   extend(
@@ -74,10 +119,26 @@ export class EngineRecogniser implements Recogniser {
 
   async verify(call: RecogniserCall, reference: Float32Array | null, threshold: number): Promise<Comparison> {
     if (reference === null) throw new ApiError('reference_not_found')
-    const result = await this.engine
-      .verify(call.images, reference, call)
-      .catch((error) => translate(error, call.input))
-    return { ...result, matches: result.score >= threshold }
+    const { images, input, challenge } = call
+    if (challenge) return this.verifyByChallenge(call, challenge, reference, threshold)
+    const result = await this.engine.verify(images, reference, call).catch((error) => translate(error, input))
+    const { quality, liveness } = result.sample
+    const sample = { quality, liveness: this.statement(liveness) }
+    return { ...result, sample, matches: result.score >= threshold }
+  }
+
+  private async verifyByChallenge(
+    call: RecogniserCall,
+    frames: ChallengeFrames,
+    reference: Float32Array,
+    threshold: number,
+  ): Promise<Comparison> {
+    const { fault, liveness, samples, score, timingsMs } = await this.challenge(call, frames, reference)
+    const sample = {
+      quality: samples[0]?.quality ?? null,
+      liveness: this.statement(liveness, { steps: frames.steps, fault }),
+    }
+    return { score, matches: score !== null && score >= threshold, sample, samples, timingsMs }
   }
 }
 
@@ -85,6 +146,13 @@ function detailsOf({ message, imageIndex, faults }: BiometricError, input: Image
   if (faults.length > 0)
     return { details: faults.map((fault) => faultDetail(imagePath(input, fault.imageIndex), fault)) }
   return imageIndex === undefined ? {} : { details: [{ path: imagePath(input, imageIndex), issue: message }] }
+}
+
+/** What the person can do stands in the details; what it looks like is for the audit log of a verify, and not told at enrolment. */
+export function livenessFailed({ guidance }: LivenessStatement): ApiError {
+  return new ApiError('liveness_failed', {
+    ...(guidance ? { details: [{ path: 'challenge.frames', issue: guidance }] } : {}),
+  })
 }
 
 /** Seconds after which a caller that met a full queue may try again. */

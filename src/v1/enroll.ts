@@ -1,7 +1,8 @@
 /** POST /v1/enroll: captures a user's biometric reference. */
 import Type, { type Static } from 'typebox'
 import { ApiError } from '../api-error.js'
-import type { Commit, Endpoint, EndpointDescription, Outcome } from './endpoint.js'
+import { type OpenedChallenge, openChallenge, usingUp } from './challenge-input.js'
+import type { Call, Commit, Endpoint, EndpointDescription, Outcome } from './endpoint.js'
 import { assessmentOf, Enrolment } from './enrolment.js'
 import { decodeImages } from './images.js'
 import {
@@ -10,6 +11,7 @@ import {
   exactlyOneImageField,
   imageFields,
   liveness,
+  requireLiveness,
   time,
   userId,
 } from './schemas.js'
@@ -19,6 +21,7 @@ const body = Type.Object(
   {
     user_id: userId,
     ...imageFields,
+    require_liveness: Type.Optional(requireLiveness),
     replace: Type.Optional(
       Type.Boolean({
         default: false,
@@ -78,6 +81,12 @@ export const enrollDescription: EndpointDescription = {
     'reference_not_found',
     'reference_model_mismatch',
     'locked_out',
+    'challenge_not_found',
+    'challenge_used',
+    'challenge_expired',
+    'challenge_mismatch',
+    'liveness_required',
+    'liveness_unavailable',
     'image_unreadable',
     'image_too_large',
     'image_too_small',
@@ -108,36 +117,52 @@ export function enroll(services: Services): Endpoint<Input> {
         throw new ApiError('invalid_request', {
           details: [{ path: 'add', issue: 'give either `add` or `replace`' }],
         })
+      if (input.dry_run && input.challenge)
+        throw new ApiError('invalid_request', {
+          details: [{ path: 'dry_run', issue: 'a challenge is good for one call: assess photos' }],
+        })
       const images = await decodeImages(input)
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
       call.lookup = lookup
-      // Asked before the engine works for nothing, and again in the transaction, which decides.
-      if (input.add && !input.dry_run) await enrolment.prepareAddition(call, lookup)
-      else if (!input.dry_run) {
-        const existing = await vault.find(store.read, lookup, input.user_id)
-        if (existing?.reference && !input.replace) throw new ApiError('already_enrolled')
-      }
-      const enrolling = recogniser.enrol({
-        userId: input.user_id,
-        images,
-        input,
-        assessOnly: input.dry_run ?? false,
-        deadlineMs: call.deadlineMs,
-        signal: call.signal,
-        share: call.share,
-      })
-      // Before the transaction, which holds the database's lock; and while the engine computes.
-      const [enrolled, hashes] = await Promise.all([enrolling, captures.hash(images)])
-      Object.assign(call.timings, enrolled.timingsMs)
-      if (input.dry_run)
-        return {
-          status: 200,
-          body: { ...assessmentOf(call, enrolled, images.length, recogniser.model), status: 'assessed' },
-          owner: { lookup, subject: null },
-          audit: { model: recogniser.model, dry_run: true },
-        }
-      const capture = { call, lookup, hashes, views: images.length, enrolled }
-      return (tx) => (input.add ? enrolment.add(tx, capture) : enrolment.store(tx, capture))
+      const opened = await openChallenge(services, call, { lookup, purpose: 'enroll', action: null })
+      return usingUp(services, opened, call, () => capture(call, lookup, images, opened))
     },
+  }
+
+  async function capture(
+    call: Call<Input>,
+    lookup: Buffer,
+    images: Buffer[],
+    opened: OpenedChallenge | null,
+  ): Promise<Commit | Outcome> {
+    const { input } = call
+    // Asked before the engine works for nothing, and again in the transaction, which decides.
+    if (input.add && !input.dry_run) await enrolment.prepareAddition(call, lookup)
+    else if (!input.dry_run) {
+      const existing = await vault.find(store.read, lookup, input.user_id)
+      if (existing?.reference && !input.replace) throw new ApiError('already_enrolled')
+    }
+    const enrolling = recogniser.enrol({
+      userId: input.user_id,
+      images,
+      input,
+      challenge: opened?.frames ?? null,
+      assessOnly: input.dry_run ?? false,
+      deadlineMs: call.deadlineMs,
+      signal: call.signal,
+      share: call.share,
+    })
+    // Before the transaction, which holds the database's lock; and while the engine computes.
+    const [enrolled, hashes] = await Promise.all([enrolling, captures.hash(images)])
+    Object.assign(call.timings, enrolled.timingsMs)
+    if (input.dry_run)
+      return {
+        status: 200,
+        body: { ...assessmentOf(call, enrolled, enrolled.views, recogniser.model), status: 'assessed' },
+        owner: { lookup, subject: null },
+        audit: { model: recogniser.model, dry_run: true },
+      }
+    const photos = { call, lookup, hashes, views: enrolled.views, enrolled }
+    return (tx) => (input.add ? enrolment.add(tx, photos) : enrolment.store(tx, photos))
   }
 }

@@ -9,25 +9,43 @@ type Base64 = string | Uint8Array
 export interface ImageInput {
   image?: Base64
   images?: Base64[]
+  challenge?: {
+    id: string
+    nonce: string
+    frames: Array<{ step: number; t_ms: number; image: Base64 }>
+  }
 }
 
 /** The field that holds the image of this index. */
-export function imagePath({ image }: ImageInput, index: number): string {
+export function imagePath({ image, challenge }: ImageInput, index: number): string {
+  if (challenge) return `challenge.frames.${index}.image`
   return image === undefined ? `images.${index}` : 'image'
+}
+
+/** How many images a request brings. */
+export function imageCount({ images, challenge }: ImageInput): number {
+  return challenge?.frames.length ?? images?.length ?? 1
 }
 
 /**
  * The image files, in the order given.
- * @throws ApiError invalid_request when neither or both fields are there, or the base64 is wrong
+ * @throws ApiError invalid_request when none or several of the fields are there, or the base64 is wrong
  */
-export async function decodeImages({ image, images }: ImageInput): Promise<Buffer[]> {
-  if ((image === undefined) === (images === undefined))
-    throw invalid([{ path: 'image', issue: 'give either `image` or `images`' }])
-  if (image !== undefined) return [await decodeImage(image, 'image')]
+export async function decodeImages(input: ImageInput): Promise<Buffer[]> {
+  const { image, images, challenge } = input
+  const given = [
+    image === undefined ? undefined : [image],
+    images,
+    challenge?.frames.map((frame) => frame.image),
+  ].filter(Boolean)
+  if (given.length !== 1) throw invalid([{ path: 'image', issue: ONE_OF_THEM }])
   const decoded: Buffer[] = []
-  for (const [index, text] of images!.entries()) decoded.push(await decodeImage(text, `images.${index}`))
+  for (const [index, text] of given[0]!.entries())
+    decoded.push(await decodeImage(text, imagePath(input, index)))
   return decoded
 }
+
+export const ONE_OF_THEM = 'give one of `image`, `images` and `challenge`'
 
 const DATA_PREFIX = 'data:'
 

@@ -6,14 +6,20 @@ import type { StoreTransaction } from '../storage/store.js'
 import type { Capture } from '../subjects/capture-memory.js'
 import type { LockoutReason } from '../subjects/lockout.js'
 import type { Subject } from '../subjects/subject-vault.js'
-import type { Call } from './endpoint.js'
-import type { ImageInput } from './images.js'
+import type { CaptureCall, OpenedChallenge } from './challenge-input.js'
 import { tellOfLockout } from './lockout-event.js'
 import type { Reason } from './reasons.js'
 import { type Comparison, embeddingsByImage, type Recogniser } from './recogniser.js'
 import type { Services } from './services.js'
 
-type VerifyCall = Call<ImageInput & { user_id: string }>
+type VerifyCall = CaptureCall
+
+/** What is to be judged. */
+interface Evidence {
+  images: Buffer[]
+  /** Where the images are frames of one. */
+  opened: OpenedChallenge | null
+}
 
 export interface Verdict {
   /** Null for a user who is not enrolled, of whom the sandbox has a scripted verdict all the same. */
@@ -50,7 +56,7 @@ export class Judge {
   constructor(private readonly services: JudgeServices) {}
 
   /** @throws ApiError reference_not_found, reference_model_mismatch; those of lockout and recogniser */
-  async judge(call: VerifyCall, lookup: Buffer, images: Buffer[], threshold: number): Promise<Verdict> {
+  async judge(call: VerifyCall, lookup: Buffer, evidence: Evidence, threshold: number): Promise<Verdict> {
     const { clock, lockout } = this.services
     await lockout.takeAttempt(lookup, call)
     const subject = await this.findSubject(call, lookup)
@@ -59,7 +65,7 @@ export class Judge {
       const { reason, waitMs } = locked
       return { subject, reason, comparison: null, replaySuspected: false, capture: null, waitMs }
     }
-    return this.compare(call, subject, images, threshold)
+    return this.compare(call, subject, evidence, threshold)
   }
 
   /** Inside the transaction. Resolves with what the verdict began for the user. @throws ApiError reference_not_found */
@@ -97,28 +103,29 @@ export class Judge {
   private async compare(
     call: VerifyCall,
     subject: Subject | null,
-    images: Buffer[],
+    { images, opened }: Evidence,
     threshold: number,
   ): Promise<Verdict> {
     const { vault, recogniser, captures } = this.services
     const { input, deadlineMs, signal, share } = call
     const reference = subject?.reference ? vault.openReference(subject, subject.reference).embedding : null
+    const challenge = opened?.frames ?? null
     const comparing = recogniser.verify(
-      { userId: input.user_id, images, input, deadlineMs, signal, share },
+      { userId: input.user_id, images, input, challenge, deadlineMs, signal, share },
       reference,
       threshold,
     )
     // Here and not when they are needed: meanwhile the engine computes.
-    const digesting =
-      subject && reference
-        ? captures.hash(images).then((hashes) => captures.digest(subject, hashes, reference.length))
-        : []
+    const hashing = subject && reference ? captures.hash(images) : []
+    const digesting = Promise.resolve(hashing).then((hashes) =>
+      subject && reference ? captures.digest(subject, hashes, reference.length) : [],
+    )
     const [comparison, digests] = await Promise.all([comparing, digesting])
     Object.assign(call.timings, comparison.timingsMs)
     const capture = { digests, embeddings: embeddingsByImage(comparison.samples) }
-    const replaySuspected =
-      recogniser.script?.(input.user_id).replayed ||
-      (subject !== null && (await captures.isReplay(subject, capture, call)))
+    const replay = subject && (await captures.findReplay(subject, capture, call))
+    const replaySuspected = recogniser.script?.(input.user_id).replayed || replay !== null
+    if (challenge && (replay === 'file' || holdsTwins(digests))) markReplayed(comparison)
     const reason = this.reasonAgainst(comparison, replaySuspected)
     return { subject, reason, comparison, replaySuspected, capture }
   }
@@ -128,4 +135,14 @@ export class Judge {
     if (!matches) return 'no_match'
     return replaySuspected && this.services.config.replayPolicy === 'reject' ? 'replayed_capture' : null
   }
+}
+
+/** Frames of a camera differ; one that is sent twice was not captured twice. */
+function holdsTwins(digests: readonly Buffer[]): boolean {
+  return new Set(digests.map((digest) => digest.toString('latin1'))).size < digests.length
+}
+
+function markReplayed({ sample }: Comparison): void {
+  const { findings = [], guidance = 'try_again' } = sample.liveness
+  sample.liveness = { ...sample.liveness, passed: false, guidance, findings: [...findings, 'replayed'] }
 }

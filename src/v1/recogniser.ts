@@ -2,8 +2,16 @@
 import type { FmrBasis } from '../../models/pack/model-pack.js'
 import type { PackGrade } from '../../models/pack/pack-grade.js'
 import type { WeightedView } from '../biometrics/pipeline/match.js'
-import type { EnrolResult, FaceSample, FlowShare, VerifyResult } from '../biometrics/types.js'
+import type {
+  ChallengeFrames,
+  EnrolResult,
+  FaceSample,
+  FlowShare,
+  Quality,
+  VerifyResult,
+} from '../biometrics/types.js'
 import type { ImageInput } from './images.js'
+import type { LivenessStatement } from './liveness.js'
 
 export interface RecogniserCall {
   /** Whose images they are said to be. */
@@ -11,6 +19,8 @@ export interface RecogniserCall {
   images: Buffer[]
   /** Where the images came from, for naming the one to blame. */
   input: ImageInput
+  /** The images are frames of a challenge; null for photos. */
+  challenge: ChallengeFrames | null
   /** On `performance.now()`'s axis. */
   deadlineMs: number
   signal: AbortSignal
@@ -23,16 +33,21 @@ export interface EnrolCall extends RecogniserCall {
 }
 
 /** As the engine gives it: `reference` is empty in the sandbox, and there are no samples. */
-export interface Enrolled extends Omit<EnrolResult, 'samples'> {
-  /** One an image, in the order of the images. */
+export interface Enrolled extends Omit<EnrolResult, 'samples' | 'liveness'> {
+  liveness: LivenessStatement
+  /** How many images the reference is made of. */
+  views: number
+  /** One an image that the reference is made of, in the order of the images. */
   samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding' | 'quality'>>
 }
 
-export interface Comparison extends Omit<VerifyResult, 'sample' | 'samples'> {
+export interface Comparison extends Omit<VerifyResult, 'score' | 'sample' | 'samples'> {
+  /** Null where a challenge's frames do not show what was asked for: nothing was compared. */
+  score: number | null
   /** The images are of the person enrolled, whether live or not. */
   matches: boolean
   /** The one that was compared. */
-  sample: Pick<FaceSample, 'quality' | 'liveness'>
+  sample: { quality: Quality | null; liveness: LivenessStatement }
   /** One a usable image, for telling replays. */
   samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding'>>
 }
@@ -62,11 +77,17 @@ export interface VerifyScript {
   replayed: boolean
   /** The verdict's JWT is no longer valid. */
   expired: boolean
+  /** The user's id names an outcome, which does not depend on an enrolment. */
+  isScripted: boolean
 }
 
 export interface Recogniser {
   /** Id of what makes the embeddings; references of another one are never compared. */
   readonly model: string
+  /** What judges liveness by a network, as statements name it; null for nothing. */
+  readonly passiveLiveness: string | null
+  /** Frames of challenges can be judged. */
+  readonly takesChallenges: boolean
   /** What decides at a false match rate that was asked for. */
   operatingPoint(fmr: number): OperatingPoint
   /** @throws ApiError of category biometric_rejected, or unavailable */

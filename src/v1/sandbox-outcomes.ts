@@ -2,8 +2,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { ApiError, retryAfter } from '../api-error.js'
 import { BiometricError } from '../biometrics/biometric-error.js'
+import { type Fault, FINDINGS, GUIDANCE } from '../biometrics/challenge/active-geometry.js'
 import type { Endpoint } from './endpoint.js'
 import type { VerifyScript } from './recogniser.js'
+
+const OF_CHALLENGE = 'where a challenge is sent: its frames fail for this, as `liveness` then says'
 
 /** What a `user_id` may end in, and what it brings about. */
 export const SANDBOX_OUTCOMES = {
@@ -21,6 +24,22 @@ export const SANDBOX_OUTCOMES = {
     'verify marks replay.suspected; it approves, or rejects with reason replayed_capture where the installation refuses replays',
   '+slow': 'enroll and verify answer after 5 s',
   '+expired': 'verify approves with a JWT that has expired',
+  '+challenge_expired': 'challenge_expired, where a challenge is sent',
+  '+too_far': OF_CHALLENGE,
+  '+too_close': OF_CHALLENGE,
+  '+cut_off': OF_CHALLENGE,
+  '+too_dark': OF_CHALLENGE,
+  '+too_bright': OF_CHALLENGE,
+  '+blurred': OF_CHALLENGE,
+  '+not_frontal': OF_CHALLENGE,
+  '+wrong_direction': OF_CHALLENGE,
+  '+turn_more': OF_CHALLENGE,
+  '+nod_more': OF_CHALLENGE,
+  '+slower': OF_CHALLENGE,
+  '+flat': OF_CHALLENGE,
+  '+face_changed': OF_CHALLENGE,
+  '+discontinuous': OF_CHALLENGE,
+  '+out_of_order': OF_CHALLENGE,
 } as const
 
 type Suffix = keyof typeof SANDBOX_OUTCOMES
@@ -28,6 +47,19 @@ type Suffix = keyof typeof SANDBOX_OUTCOMES
 export function sandboxSuffix(userId: string): Suffix | null {
   const suffixes = Object.keys(SANDBOX_OUTCOMES) as Suffix[]
   return suffixes.find((suffix) => userId.endsWith(suffix)) ?? null
+}
+
+/** What a challenge's frames fail for, whatever they show; undefined for frames that pass. */
+export function scriptedFault(userId: string): Fault | undefined {
+  const suffix = sandboxSuffix(userId)
+  if (suffix === null) return undefined
+  if (suffix === '+multiple_faces') return { guidance: 'several_faces' }
+  if (suffix === '+replayed') return { guidance: 'try_again', finding: 'replayed' }
+  const name = suffix.slice(1)
+  const guidance = GUIDANCE.find((known) => known === name)
+  if (guidance) return { guidance }
+  const finding = FINDINGS.find((known) => known === name)
+  return finding && { guidance: finding === 'discontinuous' ? 'slower' : 'try_again', finding }
 }
 
 const LOCKED_OUT_MS = 60_000
@@ -40,6 +72,7 @@ export function sandboxScript(userId: string): VerifyScript {
     ...(suffix === '+locked_out' ? { lockedOutForMs: LOCKED_OUT_MS } : {}),
     replayed: suffix === '+replayed',
     expired: suffix === '+expired',
+    isScripted: suffix !== null,
   }
 }
 

@@ -5,8 +5,9 @@ import type { Engine } from '../biometrics/engine/engine.js'
 import type { QualityComponents } from '../biometrics/measurements.js'
 import { adviceOn, assessQuality, faultsOf, type Purpose } from '../biometrics/pipeline/quality-bounds.js'
 import { BiometricError, type Liveness, type Quality, type StageTimings } from '../biometrics/types.js'
-import { type EngineRecogniser, translate } from './engine-recogniser.js'
-import { type ImageInput, imagePath } from './images.js'
+import { type EngineRecogniser, livenessFailed, translate } from './engine-recogniser.js'
+import { type ImageInput, imageCount, imagePath } from './images.js'
+import { type LivenessStatement, livenessStatement } from './liveness.js'
 import type {
   Comparison,
   EnrolCall,
@@ -17,7 +18,13 @@ import type {
   RecogniserCall,
   VerifyScript,
 } from './recogniser.js'
-import { refuseScripted, sandboxScript, sandboxSuffix, waitAsScripted } from './sandbox-outcomes.js'
+import {
+  refuseScripted,
+  sandboxScript,
+  sandboxSuffix,
+  scriptedFault,
+  waitAsScripted,
+} from './sandbox-outcomes.js'
 
 /** No model ran. */
 const NO_EMBEDDING = new Float32Array(0)
@@ -26,6 +33,9 @@ const LIVE: Liveness = { checked: true, score: 0.99, passed: true }
 const UNCHECKED: Liveness = { checked: false, score: null, passed: null }
 /** Asked for by its name, so it is said whatever the production pack could find. */
 const SPOOF: Liveness = { checked: true, score: 0.02, passed: false }
+
+/** Of an enrolment by a challenge: the looks straight ahead at its beginning and end. */
+const CHALLENGE_VIEWS = 2
 
 const IMAGE_ERRORS = {
   '+no_face': 'face_not_found',
@@ -36,11 +46,16 @@ const IMAGE_ERRORS = {
 export class SandboxRecogniser implements Recogniser {
   /** References of the sandbox outlive a change of the model pack. */
   readonly model = 'sandbox@1'
+  readonly takesChallenges = true
 
   constructor(
     private readonly engine: Pick<Engine, 'inspect'>,
-    private readonly production: Pick<EngineRecogniser, 'operatingPoint' | 'checksLiveness'>,
+    private readonly production: Pick<EngineRecogniser, 'operatingPoint' | 'passiveLiveness'>,
   ) {}
+
+  get passiveLiveness(): string | null {
+    return this.production.passiveLiveness
+  }
 
   operatingPoint(fmr: number): OperatingPoint {
     return this.production.operatingPoint(fmr)
@@ -53,21 +68,27 @@ export class SandboxRecogniser implements Recogniser {
   async enrol(call: EnrolCall): Promise<Enrolled> {
     const timingsMs = await this.screen(call)
     const { userId, images, input, assessOnly } = call
-    if (!assessOnly) refusePoorImage(userId, 'enrol', input)
-    if (sandboxSuffix(userId) === '+spoof') refuseImage('liveness_failed', input)
+    if (!assessOnly && !input.challenge) refusePoorImage(userId, 'enrol', input)
+    const liveness = this.liveness(call)
+    if (liveness.passed === false)
+      throw input.challenge ? livenessFailed(liveness) : blame('liveness_failed', input)
+    const views = input.challenge ? CHALLENGE_VIEWS : images.length
     return {
       reference: NO_EMBEDDING,
-      weight: images.length,
+      weight: views,
+      views,
       samples: [],
       quality: syntheticQuality(userId),
-      findings: images.map((_, index) => assessQuality(syntheticComponents(userId, index), 'enrol')),
-      liveness: this.liveness(),
+      findings: Array.from({ length: views }, (_, index) =>
+        assessQuality(syntheticComponents(userId, index), 'enrol'),
+      ),
+      liveness,
       timingsMs,
     }
   }
 
-  extend({ input }: Pick<RecogniserCall, 'input'>, reference: FusedReference): FusedReference {
-    return { ...reference, views: reference.views + (input.images?.length ?? 1) }
+  extend(_call: Pick<RecogniserCall, 'input'>, reference: FusedReference, added: Enrolled): FusedReference {
+    return { ...reference, views: reference.views + added.views }
   }
 
   async verify(call: RecogniserCall, reference: Float32Array | null, threshold: number): Promise<Comparison> {
@@ -76,36 +97,42 @@ export class SandboxRecogniser implements Recogniser {
     // A scripted outcome does not depend on an enrolment.
     if (reference === null && suffix === null) throw new ApiError('reference_not_found')
     const timingsMs = await this.screen(call)
-    refusePoorImage(userId, 'verify', call.input)
+    if (!call.challenge) refusePoorImage(userId, 'verify', call.input)
+    const liveness = this.liveness(call)
     const matches = suffix !== '+no_match'
     // Half-way between the threshold and the end of the scale, moved a little so that users differ.
     const margin = (1 - threshold) * (0.4 + 0.2 * fraction(userId, 'score'))
     return {
       matches,
-      score: matches ? threshold + margin : threshold - margin,
-      sample: {
-        quality: syntheticQuality(userId),
-        liveness: suffix === '+spoof' ? SPOOF : this.liveness(),
-      },
+      score: liveness.guidance ? null : matches ? threshold + margin : threshold - margin,
+      sample: { quality: syntheticQuality(userId), liveness },
       samples: [],
       timingsMs,
     }
   }
 
   /** As the production pack of this installation would say of a live face. */
-  private liveness(): Liveness {
-    return this.production.checksLiveness ? LIVE : UNCHECKED
+  private liveness({ userId, challenge }: RecogniserCall): LivenessStatement {
+    const isSpoof = sandboxSuffix(userId) === '+spoof'
+    const passive = isSpoof ? SPOOF : this.passiveLiveness === null ? UNCHECKED : LIVE
+    const fault = (challenge && scriptedFault(userId)) ?? null
+    return livenessStatement(
+      passive,
+      this.passiveLiveness ?? this.model,
+      challenge ? { steps: challenge.steps, fault } : undefined,
+    )
   }
 
   /** Refuses what the caller asked to have refused, then what production would refuse without looking for a face. */
   private async screen(call: RecogniserCall): Promise<StageTimings> {
-    const { userId, images, input } = call
+    const { userId, images, input, challenge } = call
     refuseScripted(userId)
+    if (challenge && sandboxSuffix(userId) === '+challenge_expired') throw new ApiError('challenge_expired')
     await waitAsScripted(userId, call.signal)
     const { timingsMs } = await this.engine.inspect(images, call).catch((error) => translate(error, input))
     const suffix = sandboxSuffix(userId)
-    if (suffix !== null && suffix in IMAGE_ERRORS)
-      refuseImage(IMAGE_ERRORS[suffix as keyof typeof IMAGE_ERRORS], input)
+    if (suffix !== null && suffix in IMAGE_ERRORS && !challenge)
+      throw blame(IMAGE_ERRORS[suffix as keyof typeof IMAGE_ERRORS], input)
     return timingsMs
   }
 }
@@ -116,10 +143,10 @@ function refusePoorImage(userId: string, purpose: Purpose, input: ImageInput): v
   if (faults.length > 0) translate(new BiometricError('low_quality', adviceOn(faults), 0, { faults }), input)
 }
 
-/** As production does: the first image is to blame, of people who differ the last. @throws ApiError always */
-function refuseImage(code: ErrorCode, input: ImageInput): never {
-  const index = code === 'different_people' ? (input.images?.length ?? 1) - 1 : 0
-  throw new ApiError(code, { details: [{ path: imagePath(input, index), issue: ERRORS[code].message }] })
+/** As production does: the first image is to blame, of people who differ the last. */
+function blame(code: ErrorCode, input: ImageInput): ApiError {
+  const index = code === 'different_people' ? imageCount(input) - 1 : 0
+  return new ApiError(code, { details: [{ path: imagePath(input, index), issue: ERRORS[code].message }] })
 }
 
 function syntheticQuality(userId: string): Quality {

@@ -1,6 +1,10 @@
 /** The pieces that the endpoints' schemas share. JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
 import Type from 'typebox'
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
+import { FINDINGS, GUIDANCE } from '../biometrics/challenge/active-geometry.js'
+import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
+import { NONCE_LENGTH } from '../subjects/challenge-book.js'
+import { LIVENESS_REQUIREMENTS } from './liveness.js'
 
 export const userId = Type.String({
   minLength: 1,
@@ -19,8 +23,10 @@ const image = (description: string) =>
   })
 
 const MAX_IMAGES = 5
+/** Of a challenge: a look ahead, three movements, a look ahead. */
+const MAX_STEPS = 5
 
-/** `image` or `images`: exactly one of the two is required, which `decodeImages` checks. */
+/** `image`, `images` or `challenge`: exactly one of them is required, which `decodeImages` checks. */
 export const imageFields = {
   image: Type.Optional(
     image('One photo: a JPEG, PNG or WebP file in base64, with padding, without a data: prefix.'),
@@ -32,10 +38,57 @@ export const imageFields = {
       description: `1 to ${MAX_IMAGES} photos of the same person, instead of \`image\`.`,
     }),
   ),
+  challenge: Type.Optional(
+    Type.Object(
+      {
+        id: Type.String({ minLength: 1, maxLength: 64 }),
+        nonce: Type.String({ minLength: NONCE_LENGTH, maxLength: NONCE_LENGTH }),
+        frames: Type.Array(
+          Type.Object(
+            {
+              step: Type.Integer({
+                minimum: 0,
+                maximum: MAX_STEPS - 1,
+                description: 'Index of the step that the person was shown.',
+              }),
+              t_ms: Type.Integer({
+                minimum: 0,
+                maximum: 120_000,
+                description: 'Milliseconds since the capture began.',
+              }),
+              image: image('The frame, not mirrored: a file as in `image`.'),
+            },
+            { additionalProperties: false },
+          ),
+          {
+            minItems: CAPTURE.minFrames,
+            maxItems: CAPTURE.maxFrames,
+            description: 'In the order of their capture.',
+          },
+        ),
+      },
+      {
+        title: 'ChallengeResponse',
+        additionalProperties: false,
+        description: 'The frames of a person who did what a challenge asked, in the place of photos.',
+      },
+    ),
+  ),
 }
 
-/** JSON Schema for "exactly one of image and images". */
-export const exactlyOneImageField = { oneOf: [{ required: ['image'] }, { required: ['images'] }] }
+/** JSON Schema for "exactly one of image, images and challenge". */
+export const exactlyOneImageField = {
+  oneOf: [{ required: ['image'] }, { required: ['images'] }, { required: ['challenge'] }],
+}
+
+export const requireLiveness = Type.Union(
+  LIVENESS_REQUIREMENTS.map((name) => Type.Literal(name)),
+  {
+    default: 'none',
+    description:
+      'What must have been checked of this capture: `passive` by a network, `active` by a challenge. What the installation requires holds besides.',
+  },
+)
 
 export const time = (description: string) => Type.String({ format: 'date-time', description })
 
@@ -103,10 +156,27 @@ export const enrolmentQuality = Type.Object(
 export const liveness = Type.Object(
   {
     checked: Type.Boolean({
-      description: 'False when the model pack has no liveness model: nothing is claimed.',
+      description: 'False when nothing was checked: nothing is claimed.',
     }),
-    score: nullable(Type.Number({ description: 'Probability of a live person, 0 to 1.' })),
-    passed: nullable(Type.Boolean()),
+    methods: Type.Array(Type.String(), {
+      description:
+        'What was checked: `passive:<pack>` by the liveness network of that pack, `active-geometry@1` by the movements of a challenge.',
+    }),
+    score: nullable(
+      Type.Number({ description: 'Of the liveness network: probability of a live person, 0 to 1.' }),
+    ),
+    passed: nullable(Type.Boolean({ description: 'By every method.' })),
+    guidance: Type.Optional(
+      Type.Union(
+        GUIDANCE.map((name) => Type.Literal(name)),
+        { description: 'Of a challenge that failed: what the person can be told.' },
+      ),
+    ),
+    findings: Type.Optional(
+      Type.Array(Type.Union(FINDINGS.map((name) => Type.Literal(name))), {
+        description: 'What that looks like: for the backend, never for the person.',
+      }),
+    ),
   },
   { title: 'Liveness', description: 'Presentation attack detection.' },
 )

@@ -6,13 +6,14 @@ import type { Operations } from '../operations/operations.js'
 import type { Store } from '../storage/store.js'
 import type { Lockout } from '../subjects/attempt-lockout.js'
 import type { CaptureMemory } from '../subjects/capture-memory.js'
+import type { ChallengeBook } from '../subjects/challenge-book.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { Recogniser } from './recogniser.js'
 
 export interface Services {
   clock: Clock
-  config: Pick<Config, 'fmr' | 'jwtTtlSeconds' | 'replayPolicy'>
+  config: Pick<Config, 'fmr' | 'jwtTtlSeconds' | 'replayPolicy' | 'requireLiveness' | 'challengeTtlSeconds'>
   store: Store
   vault: SubjectVault
   outbox: Outbox
@@ -20,6 +21,7 @@ export interface Services {
   recogniser: Recogniser
   lockout: Lockout
   captures: CaptureMemory
+  challenges: ChallengeBook
   /** Base URL, the `iss` of JWTs. */
   issuer(): string
   engineHealth(): EngineHealth

@@ -1,10 +1,11 @@
 /** The verdict as JWTs: what it claims, and under which of the tenant's secrets it is signed. */
 import { actionHash, signVerification, type VerificationClaims } from '../crypto/verification-jwt.js'
 import type { Call } from './endpoint.js'
+import { acrOf, type LivenessStatement } from './liveness.js'
 import type { Reason } from './reasons.js'
 
-/** Authentication contexts that a verdict claims (OpenID Connect's `acr`): "0" when it claims none. */
-const ACR = { face: 'urn:countersign:acr:face', faceWithLiveness: 'urn:countersign:acr:face-pad', none: '0' }
+/** `acr` of a verdict that authenticates nobody (OpenID Connect Core, section 2). */
+const NO_ACR = '0'
 
 interface VerdictFacts {
   call: Call<{ user_id: string; action: unknown; nonce?: string }>
@@ -22,7 +23,9 @@ interface VerdictFacts {
   model_grade: VerificationClaims['model_grade']
   /** RFC 8785 canonical form. */
   action: string
-  livenessChecked: boolean
+  liveness: LivenessStatement
+  /** Of the challenge whose frames were judged. */
+  challengeId: string | undefined
   model: string
   replaySuspected: boolean
 }
@@ -30,7 +33,7 @@ interface VerdictFacts {
 export function verdictClaims(facts: VerdictFacts): VerificationClaims {
   const { call, reason, issuedAt } = facts
   const { input, tenant, environment, requestId } = call
-  const approvedAcr = facts.livenessChecked ? ACR.faceWithLiveness : ACR.face
+  const { checked, passed, methods } = facts.liveness
   return {
     iss: facts.issuer,
     aud: tenant.id,
@@ -50,7 +53,9 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
     action_hash: actionHash(facts.action),
     ...(input.nonce === undefined ? {} : { nonce: input.nonce }),
     amr: ['face'],
-    acr: reason ? ACR.none : approvedAcr,
+    acr: reason ? NO_ACR : acrOf(facts.liveness),
+    liveness: { checked, passed, methods, score: facts.liveness.score },
+    ...(facts.challengeId === undefined ? {} : { challenge: facts.challengeId }),
     auth_time: issuedAt,
     model: facts.model,
     model_grade: facts.model_grade,

@@ -2,30 +2,37 @@
 import Type, { type Static } from 'typebox'
 import type { FmrBasis } from '../../models/pack/model-pack.js'
 import type { PackGrade } from '../../models/pack/pack-grade.js'
-import { ApiError, retryAfter } from '../api-error.js'
+import { retryAfter } from '../api-error.js'
 import { isoTime, SECOND_MS } from '../clock.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import { canonicalJson } from '../crypto/verification-jwt.js'
 import type { StoreTransaction } from '../storage/store.js'
-import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
+import { actionSchema, canonicalAction } from './action.js'
+import { type OpenedChallenge, openChallenge, usingUp } from './challenge-input.js'
+import type { Call, Commit, Endpoint, EndpointDescription, Outcome } from './endpoint.js'
 import { decodeImages } from './images.js'
 import { Judge, type Verdict } from './judge.js'
+import { type LivenessStatement, NOTHING_CHECKED } from './liveness.js'
 import { REASONS, type Reason } from './reasons.js'
-import { exactlyOneImageField, imageFields, liveness, nullable, quality, time, userId } from './schemas.js'
+import {
+  exactlyOneImageField,
+  imageFields,
+  liveness,
+  nullable,
+  quality,
+  requireLiveness,
+  time,
+  userId,
+} from './schemas.js'
 import type { Services } from './services.js'
 import { signVerdict, verdictClaims } from './verdict-token.js'
 import { livenessView, qualityView, scoreView } from './views.js'
-
-const MAX_ACTION_BYTES = 4096
 
 const body = Type.Object(
   {
     user_id: userId,
     ...imageFields,
-    action: Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
-      description: `What is to be countersigned, such as the transfer's amount and payee: an object or a string, at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form.`,
-      examples: [{ type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' }],
-    }),
+    require_liveness: Type.Optional(requireLiveness),
+    action: actionSchema,
     nonce: Type.Optional(
       Type.String({
         maxLength: 256,
@@ -94,6 +101,12 @@ export const verifyDescription: EndpointDescription = {
   errors: [
     'reference_not_found',
     'reference_model_mismatch',
+    'challenge_not_found',
+    'challenge_used',
+    'challenge_expired',
+    'challenge_mismatch',
+    'liveness_required',
+    'liveness_unavailable',
     'image_unreadable',
     'image_too_large',
     'image_too_small',
@@ -142,7 +155,8 @@ export function verify(services: Services): Endpoint<Input> {
       issuedAt,
       expiresAt,
       action,
-      livenessChecked: verdict.comparison?.sample.liveness.checked ?? false,
+      liveness: livenessView(livenessOf(verdict)),
+      challengeId: call.input.challenge?.id,
       model: recogniser.model,
       replaySuspected: verdict.replaySuspected,
     })
@@ -154,69 +168,97 @@ export function verify(services: Services): Endpoint<Input> {
 
   return {
     ...verifyDescription,
-    async handle(call): Promise<Commit> {
+    async handle(call): Promise<Commit | Outcome> {
       const { input, tenant, environment } = call
       const images = await decodeImages(input)
       const action = canonicalAction(input.action)
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
       call.lookup = lookup
-      const { threshold, fmr, basis, grade } = recogniser.operatingPoint(tenant.fmr ?? config.fmr)
-      const verdict = await judge.judge(call, lookup, images, threshold)
-      const { subject, reason, replaySuspected } = verdict
-      const decision: Decision = {
-        verdict: reason === null ? 'approved' : 'rejected',
-        reason,
-        score: verdict.comparison && scoreView(verdict.comparison.score),
-        threshold: scoreView(threshold),
-        fmr,
-        fmr_basis: basis,
-        model_grade: grade,
-      }
-      const { model } = recogniser
-      const { at, verificationId, expiresAt, actionHash, tokens } = sign(call, action, verdict, decision)
-
-      return async (tx) => {
-        const effect = await judge.settle(tx, call, verdict, at)
-        const clears = environment === 'sandbox' && reason === null
-        const issued = clears && (await issueProductionKey(tx, tenant.id, at))
-        return {
-          status: 200,
-          body: {
-            verification_id: verificationId,
-            user_id: input.user_id,
-            ...decision,
-            ...measurements(verdict),
-            replay: { suspected: replaySuspected },
-            model,
-            verified_at: isoTime(at),
-            ...tokens,
-            jwt_expires_at: isoTime(expiresAt * SECOND_MS),
-            ...(issued ? { production_key: 'issued' } : {}),
-          },
-          ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs / SECOND_MS) }),
-          observed: { verdict: decision.verdict, reason, score: decision.score, effect },
-          owner: { lookup, subject: subject && { id: subject.record.id, dataKey: subject.dataKey } },
-          audit: {
-            ...(subject
-              ? { subject: subject.pseudonym, action_hash: vault.auditDigest(subject, actionHash) }
-              : {}),
-            verification_id: verificationId,
-            ...decision,
-            model,
-            replay_suspected: replaySuspected,
-            liveness_score: verdict.comparison?.sample.liveness.score ?? null,
-          },
-        }
-      }
+      const opened = await openChallenge(services, call, { lookup, purpose: 'verify', action })
+      return usingUp(services, opened, call, () => reach(call, { images, opened, action, lookup }))
     },
+  }
+
+  /** The verdict, and what makes it true. */
+  async function reach(
+    call: Call<Input>,
+    capture: { images: Buffer[]; opened: OpenedChallenge | null; action: string; lookup: Buffer },
+  ): Promise<Commit> {
+    const { input, tenant, environment } = call
+    const { images, opened, action, lookup } = capture
+    const { threshold, fmr, basis, grade } = recogniser.operatingPoint(tenant.fmr ?? config.fmr)
+    const verdict = await judge.judge(call, lookup, { images, opened }, threshold)
+    const { subject, reason, replaySuspected } = verdict
+    const decision: Decision = {
+      verdict: reason === null ? 'approved' : 'rejected',
+      reason,
+      score: scoreOf(verdict),
+      threshold: scoreView(threshold),
+      fmr,
+      fmr_basis: basis,
+      model_grade: grade,
+    }
+    const { model } = recogniser
+    const { at, verificationId, expiresAt, actionHash, tokens } = sign(call, action, verdict, decision)
+
+    return async (tx) => {
+      const effect = await judge.settle(tx, call, verdict, at)
+      const clears = environment === 'sandbox' && reason === null
+      const issued = clears && (await issueProductionKey(tx, tenant.id, at))
+      return {
+        status: 200,
+        body: {
+          verification_id: verificationId,
+          user_id: input.user_id,
+          ...decision,
+          ...measurements(verdict),
+          replay: { suspected: replaySuspected },
+          model,
+          verified_at: isoTime(at),
+          ...tokens,
+          jwt_expires_at: isoTime(expiresAt * SECOND_MS),
+          ...(issued ? { production_key: 'issued' } : {}),
+        },
+        ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs / SECOND_MS) }),
+        observed: { verdict: decision.verdict, reason, score: decision.score, effect },
+        owner: { lookup, subject: subject && { id: subject.record.id, dataKey: subject.dataKey } },
+        audit: {
+          ...(subject
+            ? { subject: subject.pseudonym, action_hash: vault.auditDigest(subject, actionHash) }
+            : {}),
+          verification_id: verificationId,
+          ...decision,
+          model,
+          replay_suspected: replaySuspected,
+          liveness_score: livenessOf(verdict).score,
+          ...(opened ? { challenge_id: opened.challenge.id } : {}),
+          ...livenessAudit(livenessOf(verdict)),
+        },
+      }
+    }
   }
 }
 
-function measurements({ comparison }: Verdict): Record<string, unknown> {
-  if (!comparison)
-    return { liveness: livenessView({ checked: false, score: null, passed: null }), quality: null }
-  const { liveness, quality } = comparison.sample
-  return { liveness: livenessView(liveness), quality: qualityView(quality) }
+function livenessOf({ comparison }: Verdict): LivenessStatement {
+  return comparison?.sample.liveness ?? NOTHING_CHECKED
+}
+
+function scoreOf({ comparison }: Verdict): number | null {
+  return comparison === null || comparison.score === null ? null : scoreView(comparison.score)
+}
+
+function measurements(verdict: Verdict): Record<string, unknown> {
+  const quality = verdict.comparison?.sample.quality ?? null
+  return { liveness: livenessView(livenessOf(verdict)), quality: quality && qualityView(quality) }
+}
+
+/** By what liveness was judged, and what a challenge that failed looked like. */
+function livenessAudit({ methods, guidance, findings }: LivenessStatement): Record<string, unknown> {
+  return {
+    ...(methods.length > 0 ? { liveness_methods: methods } : {}),
+    ...(guidance ? { liveness_guidance: guidance } : {}),
+    ...(findings ? { liveness_findings: findings } : {}),
+  }
 }
 
 /**
@@ -228,18 +270,4 @@ async function issueProductionKey(tx: StoreTransaction, tenantId: string, at: nu
   if (tenant?.productionIssuedAt !== null) return false
   await tx.setProductionIssued(tenantId, at)
   return true
-}
-
-/** @throws ApiError invalid_request when the action is too long or no I-JSON (RFC 7493: a number out of range) */
-function canonicalAction(action: unknown): string {
-  const refuse = (issue: string) => new ApiError('invalid_request', { details: [{ path: 'action', issue }] })
-  let canonical: string
-  try {
-    canonical = canonicalJson(action)
-  } catch {
-    throw refuse('has no RFC 8785 canonical form: it holds a number out of range or is nested too deeply')
-  }
-  if (Buffer.byteLength(canonical) > MAX_ACTION_BYTES)
-    throw refuse(`must be at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form`)
-  return canonical
 }

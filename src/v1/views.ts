@@ -1,5 +1,6 @@
 /** How the engine's measurements look in a response. */
-import type { Liveness, Quality } from '../biometrics/types.js'
+import type { Quality } from '../biometrics/types.js'
+import type { LivenessStatement } from './liveness.js'
 
 /** Four decimals are more than the measurements carry. */
 function round(value: number, decimals = 4): number {
@@ -17,8 +18,9 @@ export function qualityView(quality: Quality) {
   }
 }
 
-export function livenessView({ checked, score, passed }: Liveness): Liveness {
-  return { checked, score: score === null ? null : round(score), passed }
+export function livenessView(statement: LivenessStatement): LivenessStatement {
+  const { score } = statement
+  return { ...statement, score: score === null ? null : round(score) }
 }
 
 export function scoreView(score: number): number {

@@ -4,6 +4,8 @@
  * a hop through the engine process's main thread would cost each verify 0.4 ms of CPU time.
  */
 import type { ModelPack } from '../../../models/pack/model-pack.js'
+import type { FrameNote } from '../challenge/active-geometry.js'
+import type { Step } from '../challenge/steps.js'
 import type { ImageLimits } from '../types.js'
 
 /** What an engine process is started with. */
@@ -39,6 +41,7 @@ export type WorkerTask =
   | { type: 'enrol'; images: readonly Uint8Array[] }
   | { type: 'verify'; images: readonly Uint8Array[] }
   | { type: 'compare'; images: readonly [Uint8Array, Uint8Array] }
+  | { type: 'challenge'; images: readonly Uint8Array[]; notes: readonly FrameNote[]; steps: readonly Step[] }
   | { type: 'inspect'; images: readonly Uint8Array[] }
   | { type: 'fault'; fault: Fault }
 

@@ -38,7 +38,7 @@ export class FrameError extends Error {
   override readonly name = 'FrameError'
 }
 
-/** A task has at most five pictures and a vector, a reply a vector for each picture and one for them all. */
+/** A task has at most 40 pictures, those of a challenge, and a vector; a reply a vector for each picture and one for them all. */
 const MOST_PARTS = 64
 
 /** Puts frames together from the stream's chunks, however it was cut. Each byte is copied once. */

@@ -6,12 +6,16 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { IMAGE_ERROR_CODES } from '../biometric-error.js'
 import {
+  FrameFaceSchema,
+  FrameRefusalSchema,
   faceSampleSchema,
   InspectedImageSchema,
+  LivenessSchema,
   ProviderStatusSchema,
   QualityFaultSchema,
   type StageTimings,
   StageTimingsSchema,
+  vectorSchema,
 } from '../measurements.js'
 
 const text = Type.String()
@@ -41,6 +45,12 @@ function valueSchemas(dimensions: number) {
     enrol: samples,
     verify: samples,
     compare: Type.Object({ samples: Type.Tuple([sample, sample]) }),
+    challenge: Type.Object({
+      looks: Type.Array(Type.Union([FrameFaceSchema, FrameRefusalSchema]), { minItems: 1 }),
+      /** Of the key frames, where the movements are those of the challenge. */
+      embeddings: Type.Array(Type.Object({ imageIndex: count, embedding: vectorSchema(dimensions) })),
+      liveness: LivenessSchema,
+    }),
     inspect: Type.Object({ images: Type.Array(InspectedImageSchema) }),
     fault: Type.Object({}),
   }
@@ -82,11 +92,12 @@ export function messageCheck(dimensions: number): MessageCheck {
         Type.Object({ ok: Type.Literal(true), value, timingsMs: StageTimingsSchema }),
       ]),
     )
-  const { enrol, verify, compare, inspect, fault } = valueSchemas(dimensions)
+  const { enrol, verify, compare, challenge, inspect, fault } = valueSchemas(dimensions)
   const answers = {
     enrol: answer(enrol),
     verify: answer(verify),
     compare: answer(compare),
+    challenge: answer(challenge),
     inspect: answer(inspect),
     fault: answer(fault),
   }

@@ -9,13 +9,17 @@ import {
   samePersonThreshold,
   verifyModelPack,
 } from '../../../models/pack/model-pack.js'
+import { judgeGeometry } from '../challenge/active-geometry.js'
 import type { Fault, WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerReply, WorkerValues } from '../channel/worker-messages.js'
+import type { FrameFace } from '../measurements.js'
 import { findOddOne, fuseEmbeddings, scoreOf, viewOf } from '../pipeline/match.js'
 import { adviceOn, assessQuality, faultsOf } from '../pipeline/quality-bounds.js'
 import {
   BiometricError,
   type CallOptions,
+  type ChallengeFrames,
+  type ChallengeResult,
   type CompareResult,
   type EngineHealth,
   type EngineOptions,
@@ -133,6 +137,52 @@ export class Engine {
     })
   }
 
+  /**
+   * Compares a series of frames with a reference, or none: first whether they show one head that did what the steps ask, then
+   * whether the person is the one of the reference. Without `activeLiveness` in the pack there are no challenges.
+   * @param notes one a frame
+   * @throws BiometricError image_unreadable, image_too_large, image_too_small, or a code of the moment
+   */
+  async challenge(
+    images: readonly Uint8Array[],
+    { notes, steps }: ChallengeFrames,
+    reference: Float32Array | null,
+    call: CallOptions = {},
+  ): Promise<ChallengeResult> {
+    const { activeLiveness, quality, embedder } = this.pack.manifest
+    if (!activeLiveness) throw new TypeError('the pack takes no challenge')
+    if (reference && reference.length !== embedder.dimensions)
+      throw new TypeError('the reference was not made with this pack')
+    assertAny(images)
+    const { value, timingsMs } = await this.submit({ type: 'challenge', images, notes, steps }, call)
+    const { looks, embeddings, liveness } = value
+    return timed(timingsMs, () => {
+      if (looks.length !== images.length || looks.some(({ imageIndex }, i) => imageIndex !== i))
+        throw garbled()
+      const { keys, fault } = judgeGeometry(looks, notes, steps, { activeLiveness, quality })
+      if (!keys) return { fault, liveness, samples: [], score: null, timingsMs }
+      const samples = [...new Set([keys.frontal, ...keys.movements, keys.last])].map((imageIndex) => {
+        const found = embeddings.find((one) => one.imageIndex === imageIndex)
+        if (!found) throw garbled()
+        const { quality, faces } = looks[imageIndex] as FrameFace
+        return { ...found, quality, faces }
+      })
+      const isOnePerson =
+        findOddOne(
+          this.pack,
+          samples.map(({ embedding }) => embedding),
+          samePersonThreshold(this.pack),
+        ) === null
+      return {
+        fault: isOnePerson ? null : { guidance: 'try_again' as const, finding: 'face_changed' as const },
+        liveness,
+        samples,
+        score: reference && scoreOf(this.pack, samples[0]!.embedding, reference),
+        timingsMs,
+      }
+    })
+  }
+
   /** Finds and compares the faces of two images, keeping nothing. @throws BiometricError as `verify` does */
   async compare(a: Uint8Array, b: Uint8Array, call: CallOptions = {}): Promise<CompareResult> {
     const { value, timingsMs } = await this.submit({ type: 'compare', images: [a, b] }, call)
@@ -199,8 +249,7 @@ export class Engine {
   /** @throws BiometricError engine_unavailable when a worker tells of images that it was not given */
   private assertOneOfEach(samples: readonly FaceSample[], images: readonly Uint8Array[]): void {
     const indices = new Set(samples.map(({ imageIndex }) => imageIndex))
-    if (indices.size !== samples.length || Math.max(...indices) >= images.length)
-      throw new BiometricError('engine_unavailable', 'The engine could not process the request.')
+    if (indices.size !== samples.length || Math.max(...indices) >= images.length) throw garbled()
   }
 
   /** @throws BiometricError different_people */
@@ -306,6 +355,11 @@ export class Engine {
     if (this.running > 0 || this.waiting.size > 0) return
     for (const resolve of this.onIdle.splice(0)) resolve()
   }
+}
+
+/** A worker told of images that it was not given. */
+function garbled(): BiometricError {
+  return new BiometricError('engine_unavailable', 'The engine could not process the request.')
 }
 
 function bestOf(samples: readonly FaceSample[]): FaceSample {

@@ -2,6 +2,7 @@
 
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { NetworkFile } from '../../../models/pack/pack-schema.js'
+import type { FrameFace } from '../measurements.js'
 import { BiometricError, type FaceSample, type ImageLimits, type Liveness, type Quality } from '../types.js'
 import { FaceAligner } from './align.js'
 import { type DecodedImage, decodeImage } from './decode.js'
@@ -34,6 +35,22 @@ export interface AnalyseOptions {
   strictLiveness?: boolean
   /** Told how long each stage took. Default: nobody is. */
   clock?: StageClock
+}
+
+/** How a frame of a challenge is to be looked at. */
+interface LookOptions {
+  /** Its place among the frames. */
+  imageIndex: number
+  checkLiveness: boolean
+  clock: StageClock
+}
+
+/** What was seen in a frame of a challenge. */
+interface FrameLook {
+  face: FrameFace
+  /** As `FaceAligner` makes it; its own memory. */
+  chip: Float32Array
+  liveness: Liveness
 }
 
 /** A face in pixels of the pyramid's base, and its points as the pack's alignment names them. */
@@ -121,18 +138,56 @@ export class FacePipeline {
   async analyse(bytes: Uint8Array, options: AnalyseOptions = {}): Promise<FaceSample> {
     const { imageIndex = 0, strictLiveness = false, clock = new StageClock() } = options
     const image = await clock.measure('decode', () => decodeImage(bytes, this.limits, imageIndex))
+    const prepared = await this.inTurn(image, clock, (pyramid) =>
+      this.prepare(image, pyramid, { imageIndex, strictLiveness, clock }),
+    )
+    return { ...prepared.face, embedding: await prepared.embedding }
+  }
+
+  /**
+   * A frame of a challenge: its face, with nothing refused for its quality, and what the embedder would need.
+   * @throws BiometricError with `imageIndex`, when the frame shows no face that can be meant
+   */
+  async look(bytes: Uint8Array, { imageIndex, checkLiveness, clock }: LookOptions): Promise<FrameLook> {
+    const image = await clock.measure('decode', () => decodeImage(bytes, this.limits, imageIndex))
+    return this.inTurn(image, clock, async (pyramid) => {
+      const { face, chip, found } = await this.measureFace(image, pyramid, imageIndex, clock)
+      const liveness = checkLiveness
+        ? await this.checkLiveness(pyramid, found.box, clock)
+        : LIVENESS_UNCHECKED
+      const { width, height } = image
+      return { face: { ...face, width, height }, chip: chip.slice(), liveness }
+    })
+  }
+
+  /** @param chip of a `look` */
+  async embed(chip: Float32Array, clock: StageClock): Promise<Float32Array> {
+    const leave = await clock.measure('queue', () => this.turns.enter())
+    const embedding = this.embedder.add(chip, clock)
+    this.leaveTurn(leave)
+    return embedding
+  }
+
+  /** Alone with the networks, over the picture's pixels, which are freed afterwards. */
+  private async inTurn<T>(
+    image: DecodedImage,
+    clock: StageClock,
+    work: (pyramid: ImagePyramid) => Promise<T>,
+  ): Promise<T> {
     const leave = await clock.measure('queue', () => this.turns.enter())
     const pyramid = new ImagePyramid(image.pixels)
-    let prepared: PreparedFace
     try {
-      prepared = await this.prepare(image, pyramid, { imageIndex, strictLiveness, clock })
+      return await work(pyramid)
     } finally {
       pyramid.release()
-      leave()
-      // While another picture is decoded already, its face comes along; nobody waits for one that is not.
-      if (!this.turns.isTaken || this.embedder.isFull) void this.embedder.run()
+      this.leaveTurn(leave)
     }
-    return { ...prepared.face, embedding: await prepared.embedding }
+  }
+
+  private leaveTurn(leave: () => void): void {
+    leave()
+    // While another picture is decoded already, its face comes along; nobody waits for one that is not.
+    if (!this.turns.isTaken || this.embedder.isFull) void this.embedder.run()
   }
 
   /** Everything up to the embedding, which it asks for. */
@@ -141,36 +196,36 @@ export class FacePipeline {
     pyramid: ImagePyramid,
     { imageIndex, strictLiveness, clock }: Required<AnalyseOptions>,
   ): Promise<PreparedFace> {
-    const face = await this.findFace(image, pyramid, imageIndex, clock)
-    const chip = await clock.measure('align', () => this.aligner.align(pyramid, face.points))
-    const quality = await clock.measure('align', () => this.judge(chip, face, image.sourceScale))
+    const { face, chip, found } = await this.measureFace(image, pyramid, imageIndex, clock)
     const faults = faultsOf(
-      assessQuality(quality.components, 'verify', this.pack.manifest.quality),
+      assessQuality(face.quality.components, 'verify', this.pack.manifest.quality),
       imageIndex,
     )
     if (faults.length > 0) throw new BiometricError('low_quality', adviceOn(faults), imageIndex, { faults })
 
-    const liveness = await this.checkLiveness(pyramid, face.box, clock)
+    const liveness = await this.checkLiveness(pyramid, found.box, clock)
     if (strictLiveness && liveness.passed === false) {
       throw new BiometricError('liveness_failed', 'The image does not look like a live capture.', imageIndex)
     }
-    const toSource = (value: number) => value * image.sourceScale
-    return {
-      face: {
-        imageIndex,
-        faces: face.faces,
-        box: {
-          x: toSource(face.box.x),
-          y: toSource(face.box.y),
-          width: toSource(face.box.width),
-          height: toSource(face.box.height),
-        },
-        landmarks: pairs(this.fivePoints(face).map(toSource)),
-        quality,
-        liveness,
-      },
-      embedding: this.embedder.add(chip, clock),
-    }
+    return { face: { ...face, liveness }, embedding: this.embedder.add(chip, clock) }
+  }
+
+  /** The face in pixels of the source, its chip (valid until the next one), and as it was found. */
+  private async measureFace(
+    image: DecodedImage,
+    pyramid: ImagePyramid,
+    imageIndex: number,
+    clock: StageClock,
+  ) {
+    const { sourceScale } = image
+    const found = await this.findFace(image, pyramid, imageIndex, clock)
+    const chip = await clock.measure('align', () => this.aligner.align(pyramid, found.points))
+    const quality = await clock.measure('align', () => this.judge(chip, found, sourceScale))
+    const toSource = (value: number) => value * sourceScale
+    const { x, y, width, height } = found.box
+    const box = { x: toSource(x), y: toSource(y), width: toSource(width), height: toSource(height) }
+    const landmarks = pairs(this.fivePoints(found).map(toSource))
+    return { face: { imageIndex, faces: found.faces, box, landmarks, quality }, chip, found }
   }
 
   /** The face that is meant, and its points. */

@@ -1,12 +1,14 @@
 /** What a worker does for each type of task. Runs in a worker thread. */
 
 import { BiometricError, IMAGE_ERROR_CODES, type ImageErrorCode } from '../biometric-error.js'
+import { type FrameNote, judgeGeometry } from '../challenge/active-geometry.js'
 import type { WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerFailure, WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import { decodeImage } from '../pipeline/decode.js'
 import type { FacePipeline } from '../pipeline/face-pipeline.js'
+import { LIVENESS_UNCHECKED } from '../pipeline/liveness.js'
 import { StageClock } from '../pipeline/stage-clock.js'
-import type { FaceSample, InspectedImage } from '../types.js'
+import type { FaceSample, InspectedImage, Liveness } from '../types.js'
 
 /** Never rejects: a refusal or failure is part of the reply. */
 export async function runTask(
@@ -33,6 +35,8 @@ function execute(
       return verify(task.images, pipeline, clock)
     case 'compare':
       return compare(task.images, pipeline, clock)
+    case 'challenge':
+      return challenge(task, pipeline, clock)
     case 'inspect':
       return inspect(task.images, pipeline, clock)
   }
@@ -79,6 +83,81 @@ async function compare(
   const first = await pipeline.analyse(images[0], { imageIndex: 0, clock })
   const second = await pipeline.analyse(images[1], { imageIndex: 1, clock })
   return { samples: [first, second] }
+}
+
+/** So many frames are decoded while one of them is looked at. */
+const FRAMES_AT_ONCE = 3
+/** So many looks straight ahead are judged by the liveness network. */
+const MOST_LIVENESS_FRAMES = 3
+
+/** Every frame is looked at; those that speak for the series are embedded, where its movements are those asked for. */
+async function challenge(
+  { images, notes, steps }: Extract<WorkerTask, { type: 'challenge' }>,
+  pipeline: FacePipeline,
+  clock: StageClock,
+): Promise<WorkerValues['challenge']> {
+  const { activeLiveness, quality } = pipeline.pack.manifest
+  if (!activeLiveness) throw new Error('the pack takes no challenge')
+  const judged = livenessFrames(notes)
+  const seen: FrameOutcome[] = []
+  let next = 0
+  const lookAtTheRest = async () => {
+    for (let i = next++; i < images.length; i = next++)
+      seen[i] = await lookAt(pipeline, images[i]!, i, { checkLiveness: judged.has(i), clock })
+  }
+  await Promise.all(Array.from({ length: FRAMES_AT_ONCE }, lookAtTheRest))
+  const looks = seen.map(({ look }) => look)
+  const { keys } = judgeGeometry(looks, notes, steps, { activeLiveness, quality })
+  const indices = keys ? [...new Set([keys.frontal, ...keys.movements, keys.last])] : []
+  const embeddings = await Promise.all(
+    indices.map(async (imageIndex) => ({
+      imageIndex,
+      embedding: await pipeline.embed(seen[imageIndex]!.chip!, clock),
+    })),
+  )
+  return { looks, embeddings, liveness: meanLiveness(seen, pipeline.pack.manifest.liveness?.threshold ?? 0) }
+}
+
+interface FrameOutcome {
+  look: WorkerValues['challenge']['looks'][number]
+  chip?: Float32Array
+  liveness: Liveness
+}
+
+async function lookAt(
+  pipeline: FacePipeline,
+  bytes: Uint8Array,
+  imageIndex: number,
+  options: { checkLiveness: boolean; clock: StageClock },
+): Promise<FrameOutcome> {
+  try {
+    const { face, chip, liveness } = await pipeline.look(bytes, { imageIndex, ...options })
+    return { look: face, chip, liveness }
+  } catch (error) {
+    const code = error instanceof BiometricError && FACELESS.find((known) => known === error.code)
+    if (!code) throw error
+    return { look: { imageIndex, code }, liveness: LIVENESS_UNCHECKED }
+  }
+}
+
+const FACELESS = ['face_not_found', 'multiple_faces', 'face_too_small'] as const
+
+/** First, middle and last look straight ahead of the beginning. */
+function livenessFrames(notes: readonly FrameNote[]): Set<number> {
+  const count = notes.filter(({ step }) => step === 0).length
+  const places = Array.from(
+    { length: Math.min(MOST_LIVENESS_FRAMES, count) },
+    (_, i, of = MOST_LIVENESS_FRAMES) => Math.round((i * (count - 1)) / (of - 1)),
+  )
+  return new Set(places)
+}
+
+/** Of the frames that were judged: one of them says less than all. */
+function meanLiveness(seen: readonly FrameOutcome[], threshold: number): Liveness {
+  const scores = seen.flatMap(({ liveness }) => (liveness.score === null ? [] : [liveness.score]))
+  if (scores.length === 0) return LIVENESS_UNCHECKED
+  const score = scores.reduce((sum, one) => sum + one, 0) / scores.length
+  return { checked: true, score, passed: score >= threshold }
 }
 
 async function inspect(

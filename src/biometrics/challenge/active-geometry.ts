@@ -1,0 +1,310 @@
+/**
+ * Active liveness by geometry: whether a series of frames shows one head that did what a challenge asked. Judged by five
+ * landmarks a frame, all relative to the look straight ahead at the beginning; nothing here knows pixels.
+ *
+ * Flat paper that is turned shows almost no yaw, and paper that is bent shows it about one axis alone: that is what both axes of
+ * a challenge are for. A film of the person doing the same movements passes.
+ */
+import type { ActiveLivenessSpec } from '../../../models/pack/pack-schema.js'
+import type { QualitySpec } from '../../../models/pack/quality-schema.js'
+import type { FrameFace, FrameRefusal } from '../measurements.js'
+import { assessQuality } from '../pipeline/quality-bounds.js'
+import { CAPTURE } from './capture-limits.js'
+import { type Movement, modeOf, type Step } from './steps.js'
+
+/** What the person can be told. */
+export const GUIDANCE = [
+  'no_face',
+  'several_faces',
+  'too_far',
+  'too_close',
+  'cut_off',
+  'too_dark',
+  'too_bright',
+  'blurred',
+  'not_frontal',
+  'wrong_direction',
+  'turn_more',
+  'nod_more',
+  'slower',
+  'try_again',
+] as const
+export type Guidance = (typeof GUIDANCE)[number]
+
+/** What is for the backend and the audit log alone: it would help whoever attacks. */
+export const FINDINGS = ['flat', 'face_changed', 'discontinuous', 'replayed', 'out_of_order'] as const
+export type Finding = (typeof FINDINGS)[number]
+
+/** What is wrong with a series: always something for the person, and what it looks like where that says more. */
+export interface Fault {
+  guidance: Guidance
+  finding?: Finding
+}
+
+/** A frame as its sender describes it. */
+export interface FrameNote {
+  /** Index of the challenge's step that the person was shown. */
+  step: number
+  /** Milliseconds since the capture began, by the sender's clock. */
+  tMs: number
+}
+
+export type Look = FrameFace | FrameRefusal
+
+/** The frames that speak for the series, by index: they are embedded. */
+export interface KeyFrames {
+  /** The best look straight ahead, which is compared with the reference. */
+  frontal: number
+  /** The first frame of each movement that goes far enough. */
+  movements: number[]
+  /** The look straight ahead at the end. */
+  last: number
+}
+
+export type GeometryVerdict = { keys: KeyFrames; fault: null } | { keys: null; fault: Fault }
+
+/** What a model pack says of it. */
+export interface GeometryBounds {
+  activeLiveness: ActiveLivenessSpec
+  quality?: QualitySpec | undefined
+}
+
+/** @param looks one a frame, in order */
+export function judgeGeometry(
+  looks: readonly Look[],
+  notes: readonly FrameNote[],
+  steps: readonly Step[],
+  bounds: GeometryBounds,
+): GeometryVerdict {
+  const fault = faultOfOrder(notes, steps) ?? faultOfAny(looks)
+  if (fault) return { keys: null, fault }
+  const frames = (looks as readonly FrameFace[]).map((face, index) => new PosedFrame(face, notes[index]!))
+  return new Series(frames, steps, bounds).judge()
+}
+
+function faultOfOrder(notes: readonly FrameNote[], steps: readonly Step[]): Fault | null {
+  const outOfOrder: Fault = { guidance: 'try_again', finding: 'out_of_order' }
+  const [first] = notes
+  if (first?.step !== 0 || notes.at(-1)!.step !== steps.length - 1) return outOfOrder
+  for (const [index, { step, tMs }] of notes.entries()) {
+    const before = notes[index - 1]
+    if (!before) continue
+    if (step < before.step || step > before.step + 1 || tMs <= before.tMs) return outOfOrder
+    const gap = tMs - before.tMs
+    if (gap < CAPTURE.minIntervalMs || gap > CAPTURE.maxIntervalMs) return { guidance: 'try_again' }
+  }
+  const duration = notes.at(-1)!.tMs - first.tMs
+  return duration < CAPTURE.minDurationMs || duration > CAPTURE.maxDurationMs
+    ? { guidance: duration < CAPTURE.minDurationMs ? 'slower' : 'try_again' }
+    : null
+}
+
+const REFUSED: Record<FrameRefusal['code'], Guidance> = {
+  face_not_found: 'no_face',
+  multiple_faces: 'several_faces',
+  face_too_small: 'too_far',
+}
+
+/** Every frame must show one face, wholly: one that is missing could be where faces were exchanged. */
+function faultOfAny(looks: readonly Look[]): Fault | null {
+  for (const look of looks) {
+    if ('code' in look) return { guidance: REFUSED[look.code] }
+    const place = faultOfPlace(look)
+    if (place) return { guidance: place }
+  }
+  return null
+}
+
+function faultOfPlace({ box, landmarks, width, height }: FrameFace): Guidance | null {
+  if (box.width > CAPTURE.maxFaceShare * width) return 'too_close'
+  const inside = (x: number, y: number) => x >= 0 && y >= 0 && x < width && y < height
+  const across = Math.min(box.x + box.width, width) - Math.max(box.x, 0)
+  const down = Math.min(box.y + box.height, height) - Math.max(box.y, 0)
+  const isWhole = across * down >= CAPTURE.minShareInside * box.width * box.height
+  return isWhole && landmarks.every(([x, y]) => inside(x, y)) ? null : 'cut_off'
+}
+
+/** A frame with what its landmarks say of the head. */
+class PosedFrame {
+  /** Degrees, positive to the person's left. */
+  readonly yaw: number
+  /** Degrees, positive upward. What is neutral differs from person to person: only differences count. */
+  readonly pitch: number
+  /** Distance of the eyes over that from eyes to mouth: it shrinks where something flat is turned. */
+  readonly aspect: number
+  readonly centre: { x: number; y: number }
+
+  constructor(
+    readonly face: FrameFace,
+    readonly note: FrameNote,
+  ) {
+    const { head_pose_yaw: yaw = 0, head_pose_pitch: pitch = 0 } = face.quality.components
+    this.yaw = yaw
+    this.pitch = pitch
+    const at = (index: number) => face.landmarks[index]!
+    const [rightEye, leftEye] = [at(0), at(1)]
+    const height = distance(middle(rightEye, leftEye), middle(at(3), at(4)))
+    this.aspect = distance(rightEye, leftEye) / Math.max(height, Number.EPSILON)
+    const { box } = face
+    this.centre = { x: box.x + box.width / 2, y: box.y + box.height / 2 }
+  }
+}
+
+class Series {
+  private readonly spec: ActiveLivenessSpec
+
+  constructor(
+    private readonly frames: readonly PosedFrame[],
+    private readonly steps: readonly Step[],
+    private readonly bounds: GeometryBounds,
+  ) {
+    this.spec = bounds.activeLiveness
+  }
+
+  judge(): GeometryVerdict {
+    const frontal = this.bestFrontal()
+    if (frontal === null) return refused('not_frontal')
+    const light = this.faultOfLight(frontal)
+    if (light) return refused(light)
+    const crossings = this.crossings(this.frames[frontal]!)
+    if ('guidance' in crossings) return { keys: null, fault: crossings }
+    const last = this.lastLook(this.frames[frontal]!, crossings.at(-1) ?? frontal)
+    if (last === null) return refused('not_frontal')
+    if (!this.isContinuous()) return refused('slower', 'discontinuous')
+    if (crossings.some((index) => this.isSqueezed(frontal, index))) return refused('try_again', 'flat')
+    return { keys: { frontal, movements: crossings, last }, fault: null }
+  }
+
+  /** Of the first step: the one of best quality that looks ahead. */
+  private bestFrontal(): number | null {
+    const ahead = this.framesOf(0).filter(
+      (index) => Math.abs(this.frames[index]!.yaw) <= this.spec.frontalDegrees,
+    )
+    const quality = (index: number) => this.frames[index]!.face.quality.score
+    return ahead.reduce<number | null>(
+      (best, index) => (best === null || quality(index) > quality(best) ? index : best),
+      null,
+    )
+  }
+
+  private faultOfLight(frontal: number): Guidance | null {
+    const { components } = this.frames[frontal]!.face.quality
+    const failed = assessQuality(components, 'verify', this.bounds.quality)
+      .filter(({ passed }) => !passed)
+      .map(({ component }) => component)
+    if (failed.length === 0) return null
+    if (failed.includes('sharpness')) return 'blurred'
+    if (failed.includes('over_exposure_prevention')) return 'too_bright'
+    if (
+      failed.some((component) => component === 'luminance_mean' || component === 'under_exposure_prevention')
+    )
+      return 'too_dark'
+    return failed.some((component) => component.startsWith('head_pose')) ? 'not_frontal' : 'try_again'
+  }
+
+  /** The first frame of each movement past its target, with a return to the middle between two of them. */
+  private crossings(middle: PosedFrame): number[] | Fault {
+    const found: number[] = []
+    for (const [number, step] of this.steps.entries()) {
+      if (step === 'frontal') continue
+      const crossing = this.crossing(middle, number, step)
+      if (typeof crossing === 'object') return crossing
+      const before = found.at(-1)
+      if (before !== undefined && !this.returnsBetween(middle, before, crossing))
+        return { guidance: 'not_frontal' }
+      found.push(crossing)
+    }
+    return found
+  }
+
+  private crossing(middle: PosedFrame, number: number, step: Movement): number | Fault {
+    const target = modeOf(step) === 'turn' ? this.spec.turnDegrees : this.spec.nodDegrees
+    const candidates = this.framesOf(number)
+    for (const index of candidates) {
+      const moved = movedBy(this.frames[index]!, middle, step)
+      if (moved >= target) return index
+      if (moved <= -target) return { guidance: 'wrong_direction' }
+    }
+    return { guidance: modeOf(step) === 'turn' ? 'turn_more' : 'nod_more' }
+  }
+
+  private returnsBetween(middle: PosedFrame, from: number, to: number): boolean {
+    return this.frames.slice(from + 1, to).some((frame) => this.isBack(middle, frame))
+  }
+
+  /** Of the last step: the last one that looks as at the beginning. */
+  private lastLook(middle: PosedFrame, after: number): number | null {
+    const ahead = this.framesOf(this.steps.length - 1).filter(
+      (index) => index >= after && this.isBack(middle, this.frames[index]!),
+    )
+    return ahead.at(-1) ?? null
+  }
+
+  private isBack(middle: PosedFrame, frame: PosedFrame): boolean {
+    const { returnDegrees } = this.spec
+    return (
+      Math.abs(frame.yaw - middle.yaw) <= returnDegrees &&
+      Math.abs(frame.pitch - middle.pitch) <= returnDegrees
+    )
+  }
+
+  /** A head moves; a photo that takes another's place jumps. */
+  private isContinuous(): boolean {
+    const { yaw, pitch, centre, size } = this.spec.mostPerStride
+    return this.frames.every((frame, index) => {
+      const before = this.frames[index - 1]
+      if (!before) return true
+      // Of the sender's clock, so that a long gap explains no more than a stride and a half.
+      const strides = Math.min(frame.note.tMs - before.note.tMs, LONGEST_STRIDE_MS) / STRIDE_MS
+      const width = before.face.box.width
+      return (
+        Math.abs(frame.yaw - before.yaw) <= yaw * strides &&
+        Math.abs(frame.pitch - before.pitch) <= pitch * strides &&
+        distance([frame.centre.x, frame.centre.y], [before.centre.x, before.centre.y]) <=
+          centre * strides * width &&
+        Math.abs(frame.face.box.width / width - 1) <= size * strides
+      )
+    })
+  }
+
+  /** Paper that is turned far enough to show some yaw has lost most of its width. */
+  private isSqueezed(frontal: number, crossing: number): boolean {
+    return this.frames[crossing]!.aspect < this.spec.leastAspect * this.frames[frontal]!.aspect
+  }
+
+  private framesOf(step: number): number[] {
+    return this.frames.flatMap(({ note }, index) => (note.step === step ? [index] : []))
+  }
+}
+
+/** What `mostPerStride` of a pack is measured over. */
+const STRIDE_MS = 200
+const LONGEST_STRIDE_MS = 300
+
+/** How far a frame is from the look ahead in the direction of a step, in degrees. */
+function movedBy(frame: PosedFrame, middle: PosedFrame, step: Movement): number {
+  switch (step) {
+    case 'turn_left':
+      return frame.yaw - middle.yaw
+    case 'turn_right':
+      return middle.yaw - frame.yaw
+    case 'nod_up':
+      return frame.pitch - middle.pitch
+    case 'nod_down':
+      return middle.pitch - frame.pitch
+  }
+}
+
+function refused(guidance: Guidance, finding?: Finding): GeometryVerdict {
+  return { keys: null, fault: { guidance, ...(finding ? { finding } : {}) } }
+}
+
+type Point = readonly [number, number]
+
+function middle([ax, ay]: Point, [bx, by]: Point): Point {
+  return [(ax + bx) / 2, (ay + by) / 2]
+}
+
+function distance([ax, ay]: Point, [bx, by]: Point): number {
+  return Math.hypot(ax - bx, ay - by)
+}

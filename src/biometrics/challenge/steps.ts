@@ -1,0 +1,37 @@
+/** What a challenge asks a person to do: poses, in an order and with directions that nobody can foresee. */
+
+/** `left` and `right` are the person's own. */
+export const STEPS = ['frontal', 'turn_left', 'turn_right', 'nod_up', 'nod_down'] as const
+export type Step = (typeof STEPS)[number]
+export type Movement = Exclude<Step, 'frontal'>
+
+/** The axes about which a person can move the head. */
+export const MODES = ['turn', 'nod'] as const
+export type Mode = (typeof MODES)[number]
+
+const MOVEMENTS: Record<Mode, readonly [Movement, Movement]> = {
+  turn: ['turn_left', 'turn_right'],
+  nod: ['nod_up', 'nod_down'],
+}
+
+export function modeOf(movement: Movement): Mode {
+  return MOVEMENTS.turn.includes(movement) ? 'turn' : 'nod'
+}
+
+/** Those of the challenge's movements, each once. */
+export function modesOf(steps: readonly Step[]): Mode[] {
+  return MODES.filter((mode) => MOVEMENTS[mode].some((movement) => steps.includes(movement)))
+}
+
+/**
+ * Draws a challenge: both axes in either order (or the one there is, twice), directions at random, a third movement in half of the
+ * cases, a look straight ahead before and after. Without a mode there is the look alone.
+ * @param draw a secure random integer, 0 to `below` - 1
+ */
+export function drawSteps(modes: readonly Mode[], draw: (below: number) => number): Step[] {
+  const [first, second = first] = modes
+  if (!first || !second) return ['frontal']
+  const axes = draw(2) === 0 ? [first, second] : [second, first]
+  if (draw(2) === 0) axes.push(modes[draw(modes.length)]!)
+  return ['frontal', ...axes.map((axis) => MOVEMENTS[axis][draw(2)]!), 'frontal']
+}
