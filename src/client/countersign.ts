@@ -16,6 +16,8 @@ import type {
   AuditEntry,
   AuditListRequest,
   AuditPage,
+  Challenge,
+  ChallengeFields,
   DeleteRequest,
   DeleteResult,
   EnrollRequest,
@@ -162,6 +164,21 @@ export class Countersign implements VerdictVerifier {
         claims.verdict === answer.verdict,
     )
     answer.jwt = await this.#checkable(answer)
+    return answer
+  }
+
+  /**
+   * What the person is to do in front of the camera, for one user and one action. The frames go to `verify` or `enroll` as
+   * `challenge`, in the place of photos.
+   */
+  async createChallenge<A extends ActionLike = Action>(
+    request: ChallengeFields<A>,
+    options: CallOptions = {},
+  ): Promise<Answer<Challenge>> {
+    options.signal?.throwIfAborted()
+    if (request.purpose !== 'enroll') assertAction(request.action)
+    const answer = await this.#post<Challenge>('/challenges', { ...request }, options)
+    assertAnswers(answer.user_id === request.user_id && answer.purpose === (request.purpose ?? 'verify'))
     return answer
   }
 

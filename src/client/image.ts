@@ -1,15 +1,31 @@
 /** Photos in any of the forms that an application holds them in, as the API takes them. */
-import type { ImageInput, Photos } from './types.js'
+import type { ChallengeResponse, ImageInput, Photos } from './types.js'
 
 /** Arguments of one call are limited, and so is the stack that they lie on. */
 const CHUNK_BYTES = 0x2000
 
 /** @throws TypeError that names a photo which is missing or empty, or is none */
-export async function encodePhotos({ image, images }: Photos): Promise<Photos<string>> {
+export async function encodePhotos({ image, images, challenge }: Photos): Promise<Photos<string>> {
+  if (challenge !== undefined) {
+    if (image !== undefined || images !== undefined)
+      throw new TypeError('image, images or challenge: give one of them')
+    return { challenge: await encodeFrames(challenge) }
+  }
   if (images === undefined) return { image: await encodePhoto(image, 'image') }
   if (image !== undefined) throw new TypeError('image or images: give one of them')
   if (!Array.isArray(images) || images.length === 0) throw new TypeError('images must be an array of photos')
   return { images: await Promise.all(images.map((one, index) => encodePhoto(one, `images.${index}`))) }
+}
+
+async function encodeFrames({ id, nonce, frames }: ChallengeResponse): Promise<ChallengeResponse<string>> {
+  if (!Array.isArray(frames) || frames.length === 0)
+    throw new TypeError('challenge.frames must be an array of frames')
+  const encoded = frames.map(async ({ step, t_ms, image }, index) => ({
+    step,
+    t_ms,
+    image: await encodePhoto(image, `challenge.frames.${index}.image`),
+  }))
+  return { id, nonce, frames: await Promise.all(encoded) }
 }
 
 async function encodePhoto(photo: ImageInput | null | undefined, path: string): Promise<string> {

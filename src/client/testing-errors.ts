@@ -9,6 +9,24 @@ export const FAKE_ERRORS = {
   reference_not_found: [404, 'not_found', 'No reference is enrolled for this user.'],
   already_enrolled: [409, 'conflict', 'The user is already enrolled.'],
   rotation_in_progress: [409, 'conflict', 'A rotation is in progress: two signing secrets are valid.'],
+  challenge_not_found: [404, 'not_found', 'There is no such challenge.'],
+  challenge_used: [
+    409,
+    'conflict',
+    'The challenge has been used: each is good for one call, whatever came of it.',
+  ],
+  challenge_expired: [422, 'invalid_request', 'The challenge has expired.'],
+  challenge_mismatch: [
+    422,
+    'invalid_request',
+    'The challenge was made for another user, purpose or action, or its nonce is wrong.',
+  ],
+  liveness_required: [422, 'invalid_request', 'This call needs a check of liveness that it does not carry.'],
+  liveness_unavailable: [
+    422,
+    'invalid_request',
+    'The model pack of this installation cannot check liveness in this way.',
+  ],
   idempotency_key_reused: [422, 'conflict', 'This idempotency key was used with another payload.'],
   face_not_found: [422, 'biometric_rejected', 'No face was found in the image.'],
   multiple_faces: [422, 'biometric_rejected', 'More than one face was found in the image.'],
@@ -21,6 +39,7 @@ export const FAKE_ERRORS = {
 
 export class FakeRefusal extends Error {
   readonly status: number
+  readonly category: ErrorCategory
   readonly body: object
 
   constructor(
@@ -31,6 +50,7 @@ export class FakeRefusal extends Error {
     const [status, error, message] = FAKE_ERRORS[code]
     super(message)
     this.status = status
+    this.category = error
     this.body = { error, code, message, request_id: requestId, ...(details ? { details } : {}) }
   }
 }

@@ -23,8 +23,8 @@ export function refuseRequest({ requestId }: Call, path: string, issue: string):
 }
 
 export function photosOf(call: Call): string[] {
-  const { user_id, image, images } = call.body
-  const photos = images ?? [image]
+  const { user_id, image, images, challenge } = call.body
+  const photos = challenge?.frames.map((frame: { image: unknown }) => frame.image) ?? images ?? [image]
   if (!user_id) refuseRequest(call, 'user_id', 'is required')
   if (photos.length === 0 || !photos.every((photo: unknown) => typeof photo === 'string' && photo))
     refuseRequest(call, 'image', 'is required')

@@ -2,7 +2,7 @@
 import { SignJWT } from 'jose'
 import { actionHash } from './canonical-json.js'
 import type { SigningSecret } from './signing-secret.js'
-import type { ActionLike, Environment, RejectionReason } from './types.js'
+import type { ActionLike, Environment, Liveness, RejectionReason } from './types.js'
 
 export interface FakeAnswer {
   status: number
@@ -68,6 +68,9 @@ export interface FakeVerdict {
   score?: number | null
   /** Default: as the installation does. */
   livenessChecked?: boolean
+  /** In the place of `livenessChecked`. */
+  liveness?: Liveness
+  challengeId?: string | undefined
   replaySuspected?: boolean
   /** Default: one of its own. */
   verificationId?: string
@@ -86,9 +89,9 @@ export interface FakeIssuer {
 
 /** The verdict's JWT. */
 export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Promise<string> {
-  const { userId, action, reason = null, nonce, livenessChecked = false } = verdict
+  const { userId, action, reason = null, nonce } = verdict
+  const { checked, passed, methods, score: livenessScore } = livenessOf(verdict)
   const issuedAt = Math.floor(issued.nowMs / 1000)
-  const acr = livenessChecked ? 'urn:countersign:acr:face-pad' : 'urn:countersign:acr:face'
   const claims = {
     iss: issued.issuer,
     aud: issued.audience,
@@ -108,7 +111,9 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
     action_hash: await actionHash(action),
     ...(nonce === undefined ? {} : { nonce }),
     amr: ['face'],
-    acr: reason === null ? acr : '0',
+    acr: reason === null ? acrOf(methods) : '0',
+    liveness: { checked, passed, methods, score: livenessScore },
+    ...(verdict.challengeId === undefined ? {} : { challenge: verdict.challengeId }),
     auth_time: issuedAt,
     model: 'sandbox@1',
     model_grade: 'production',
@@ -118,6 +123,27 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
   return new SignJWT(claims)
     .setProtectedHeader({ alg: 'HS256', typ: 'stepup+jwt', ...(id === undefined ? {} : { kid: id }) })
     .sign(new TextEncoder().encode(secret))
+}
+
+/** Nothing was checked. */
+export const UNCHECKED: Liveness = { checked: false, score: null, passed: null, methods: [] }
+
+function livenessOf({ liveness, livenessChecked, reason = null }: FakeVerdict): Liveness {
+  if (liveness) return liveness
+  const passed = reason !== 'liveness_failed'
+  if (!livenessChecked && passed) return UNCHECKED
+  return { checked: true, score: passed ? 0.99 : 0.02, passed, methods: ['passive:sandbox@1'] }
+}
+
+/** A name of its own for each combination of methods. */
+function acrOf(methods: readonly string[]): string {
+  const active = methods.find((method) => method.startsWith('active-'))?.replace(/@.*/, '')
+  const parts = [
+    'face',
+    ...(active ? [active === 'active-geometry' ? 'active' : active] : []),
+    ...(methods.some((method) => method.startsWith('passive:')) ? ['pad'] : []),
+  ]
+  return `urn:countersign:acr:${parts.join('-')}`
 }
 
 /** Of the form of the service's ids. */

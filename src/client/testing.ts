@@ -1,6 +1,12 @@
 /** `countersign/client/testing`: a Countersign in memory, for an application's own tests. Signatures and JWTs are real. */
 import { Countersign, type CountersignOptions } from './countersign.js'
 import type { SigningSecret } from './signing-secret.js'
+import {
+  assertChallengeRequest,
+  challengeLiveness,
+  FakeChallenges,
+  type OpenedChallenge,
+} from './testing-challenges.js'
 import { TestClock } from './testing-clock.js'
 import { FakeRefusal } from './testing-errors.js'
 import { outcomeOf, REFUSED, REJECTED } from './testing-outcomes.js'
@@ -27,9 +33,10 @@ import {
   fakeId,
   signResponse,
   signVerdict,
+  UNCHECKED,
   webhookHeaders,
 } from './testing-signatures.js'
-import type { ActionLike, AuditEntry, Environment, RejectionReason, WebhookEvent } from './types.js'
+import type { ActionLike, AuditEntry, Environment, Liveness, RejectionReason, WebhookEvent } from './types.js'
 
 export { TestClock } from './testing-clock.js'
 export { FAKE_OUTCOMES } from './testing-outcomes.js'
@@ -53,6 +60,9 @@ const RECEIPT_MS = 24 * 3_600_000
 const OVERLAP_MS = 30 * 60_000
 const SLOW_MS = 5_000
 const THRESHOLD = 0.7
+/** Photos that a challenge's frames make a reference of. */
+const CHALLENGE_VIEWS = 2
+
 export class FakeCountersign {
   readonly clock: TestClock
   readonly environment: Environment
@@ -69,6 +79,7 @@ export class FakeCountersign {
   private readonly users = new Map<string, FakeUser>()
   /** A repeated erasure gets the same receipt for a day. */
   private readonly receipts = new Map<string, { body: object; untilMs: number }>()
+  private readonly challenges = new FakeChallenges()
   private readonly kept = new Map<string, { payload: string; answer: FakeAnswer }>()
   private readonly jwtTtlSeconds: number
   private readonly replayPolicy: 'mark' | 'reject'
@@ -187,6 +198,8 @@ export class FakeCountersign {
         return this.enroll(call)
       case 'POST /verify':
         return this.verify(call)
+      case 'POST /challenges':
+        return this.challenge(call)
       case 'DELETE /delete':
         return this.delete(call)
       case 'GET /health':
@@ -201,24 +214,34 @@ export class FakeCountersign {
   }
 
   private async enroll(call: Call): Promise<FakeAnswer> {
-    const { user_id, replace, add, dry_run, consent } = call.body
+    const { replace, add, dry_run } = call.body
     if (add && replace) refuseRequest(call, 'add', 'give either `add` or `replace`')
+    if (dry_run && call.body.challenge)
+      refuseRequest(call, 'dry_run', 'a challenge is good for one call: assess photos')
     const photos = photosOf(call)
+    const opened = this.openChallenge(call, 'enroll')
+    return usingUp(opened, () => this.enrolPhotos(call, opened, opened ? CHALLENGE_VIEWS : photos.length))
+  }
+
+  private async enrolPhotos(call: Call, opened: OpenedChallenge | null, photos: number): Promise<FakeAnswer> {
+    const { user_id, replace, add, dry_run, consent } = call.body
     const present = this.users.get(user_id)
     if (!dry_run && add && present === undefined) throw new FakeRefusal('reference_not_found', call.requestId)
     if (!dry_run && !add && !replace && present !== undefined)
       throw new FakeRefusal('already_enrolled', call.requestId)
-    if ((await this.screen(call)) === '+spoof')
-      throw new FakeRefusal('liveness_failed', call.requestId, blame(call, 'liveness_failed'))
-    if (!dry_run) this.refusePoor(call, 'enrol')
+    const outcome = await this.screen(call)
+    const liveness = this.liveness(call, outcome === '+spoof' ? 'liveness_failed' : null, opened)
+    if (liveness.passed === false)
+      throw new FakeRefusal('liveness_failed', call.requestId, livenessDetails(call, liveness))
+    if (!dry_run && !opened) this.refusePoor(call, 'enrol')
     const assessed = (views: number) => ({
       user_id,
-      quality: { ...QUALITY, views, images: imageQualities(user_id, photos.length) },
-      liveness: this.liveness(),
+      quality: { ...QUALITY, views, images: imageQualities(user_id, photos) },
+      liveness,
       model: 'sandbox@1',
     })
-    if (dry_run) return { status: 200, body: { ...assessed(photos.length), status: 'assessed' } }
-    const views = (add ? (present?.reference.views ?? 0) : 0) + photos.length
+    if (dry_run) return { status: 200, body: { ...assessed(photos), status: 'assessed' } }
+    const views = (add ? (present?.reference.views ?? 0) : 0) + photos
     const created_at = this.time()
     const reference_id = fakeId('ref')
     this.users.set(user_id, {
@@ -238,19 +261,32 @@ export class FakeCountersign {
   }
 
   private async verify(call: Call): Promise<FakeAnswer> {
-    const { user_id, action, nonce } = call.body as { user_id: string; action: ActionLike; nonce?: string }
     photosOf(call)
+    const opened = this.openChallenge(call, 'verify')
+    return usingUp(opened, () => this.reachVerdict(call, opened))
+  }
+
+  private async reachVerdict(call: Call, opened: OpenedChallenge | null): Promise<FakeAnswer> {
+    const { user_id, action, nonce } = call.body as { user_id: string; action: ActionLike; nonce?: string }
     const outcome = outcomeOf(user_id)
     if (outcome === null && !this.users.has(user_id))
       throw new FakeRefusal('reference_not_found', call.requestId)
     // Who is locked out is told so before anybody looks at the photo.
     if (outcome !== '+locked_out') await this.screen(call)
-    this.refusePoor(call, 'verify')
+    if (!opened) this.refusePoor(call, 'verify')
     const replaySuspected = outcome === '+replayed'
     const replayed = replaySuspected && this.replayPolicy === 'reject' ? 'replayed_capture' : null
-    const reason = REJECTED[outcome ?? ''] ?? replayed
+    const scripted = REJECTED[outcome ?? ''] ?? null
+    const liveness = this.liveness(call, scripted, opened)
+    const reason =
+      scripted === 'locked_out'
+        ? scripted
+        : liveness.passed === false
+          ? 'liveness_failed'
+          : (scripted ?? replayed)
     const compared = reason !== 'locked_out'
-    const score = compared ? (reason === 'no_match' ? THRESHOLD - 0.1 : THRESHOLD + 0.1) : null
+    const score =
+      compared && !liveness.guidance ? (reason === 'no_match' ? THRESHOLD - 0.1 : THRESHOLD + 0.1) : null
     const verificationId = fakeId('ver')
     const atMs = this.clock.now() - (outcome === '+expired' ? 2000 * this.jwtTtlSeconds : 0)
     const sign = (secret: SigningSecret) =>
@@ -262,6 +298,8 @@ export class FakeCountersign {
           nonce,
           score,
           replaySuspected,
+          liveness,
+          challengeId: call.body.challenge?.id,
           verificationId,
           requestId: call.requestId,
         },
@@ -284,7 +322,7 @@ export class FakeCountersign {
       fmr: 0.0001,
       fmr_basis: 'measured',
       model_grade: 'production',
-      liveness: this.liveness(reason),
+      liveness,
       quality: compared ? QUALITY : null,
       replay: { suspected: replaySuspected },
       model: 'sandbox@1',
@@ -354,7 +392,9 @@ export class FakeCountersign {
     refuseBusy(user_id, call)
     const outcome = outcomeOf(user_id)
     if (outcome === '+slow') await this.clock.sleep(SLOW_MS, call.signal)
-    if (outcome !== null && outcome in REFUSED) {
+    if (call.body.challenge && outcome === '+challenge_expired')
+      throw new FakeRefusal('challenge_expired', call.requestId)
+    if (outcome !== null && outcome in REFUSED && !call.body.challenge) {
       const code = REFUSED[outcome as keyof typeof REFUSED]
       throw new FakeRefusal(code, call.requestId, blame(call, code))
     }
@@ -368,16 +408,58 @@ export class FakeCountersign {
     throw new FakeRefusal('low_quality', call.requestId, details)
   }
 
+  private challenge(call: Call): FakeAnswer {
+    assertChallengeRequest(call)
+    const { user_id, purpose = 'verify' } = call.body
+    refuseBusy(user_id, call)
+    if (purpose === 'verify' && !this.users.has(user_id) && outcomeOf(user_id) === null)
+      throw new FakeRefusal('reference_not_found', call.requestId)
+    return { status: 201, body: this.challenges.issue(call, this.clock.now()) }
+  }
+
+  private openChallenge(call: Call, purpose: 'verify' | 'enroll'): OpenedChallenge | null {
+    const opened = this.challenges.open(call, purpose, this.clock.now())
+    const { require_liveness: required = 'none' } = call.body
+    if ((required === 'active' || required === 'both') && !opened?.method)
+      throw new FakeRefusal('liveness_required', call.requestId)
+    if ((required === 'passive' || required === 'both') && !this.checksLiveness)
+      throw new FakeRefusal('liveness_unavailable', call.requestId)
+    return opened
+  }
+
   /** An attack is told when it is asked for by name, whatever the model pack could find. */
-  private liveness(reason: RejectionReason | null = null) {
-    if (reason === 'liveness_failed') return { checked: true, score: 0.02, passed: false }
-    if (reason === 'locked_out' || !this.checksLiveness) return { checked: false, score: null, passed: null }
-    return { checked: true, score: 0.99, passed: true }
+  private liveness(call: Call, reason: RejectionReason | null, opened: OpenedChallenge | null): Liveness {
+    if (reason === 'locked_out') return UNCHECKED
+    const methods = ['passive:sandbox@1']
+    const passive =
+      reason === 'liveness_failed'
+        ? { checked: true, score: 0.02, passed: false, methods }
+        : this.checksLiveness
+          ? { checked: true, score: 0.99, passed: true, methods }
+          : UNCHECKED
+    return opened ? challengeLiveness(call.body.user_id, passive, opened.method) : passive
   }
 
   private time(): string {
     return new Date(this.clock.now()).toISOString()
   }
+}
+
+/** Whatever comes of the photos uses the challenge up. */
+async function usingUp(opened: OpenedChallenge | null, work: () => Promise<FakeAnswer>): Promise<FakeAnswer> {
+  try {
+    const answer = await work()
+    opened?.use()
+    return answer
+  } catch (error) {
+    if (error instanceof FakeRefusal && error.category === 'biometric_rejected') opened?.use()
+    throw error
+  }
+}
+
+function livenessDetails(call: Call, { guidance }: Liveness) {
+  if (!call.body.challenge) return blame(call, 'liveness_failed')
+  return guidance && [{ path: 'challenge.frames', issue: guidance }]
 }
 
 function newSecret(): SigningSecret {

@@ -11,8 +11,63 @@ export type ActionLike = string | object
 
 /** One photo or 1 to 5 of the same person; three are best to enrol with. `Image` is what stands for a photo: base64 on the wire. */
 export type Photos<Image = ImageInput> =
-  | { image: Image; images?: undefined }
-  | { images: Image[]; image?: undefined }
+  | { image: Image; images?: undefined; challenge?: undefined }
+  | { images: Image[]; image?: undefined; challenge?: undefined }
+  | { challenge: ChallengeResponse<Image>; image?: undefined; images?: undefined }
+
+/** The frames of a person who did what a challenge asked. */
+export interface ChallengeResponse<Image = ImageInput> {
+  /** `challenge_id` of the challenge. */
+  id: string
+  nonce: string
+  /** 16 to 40, in the order of their capture, not mirrored. */
+  frames: Array<{
+    /** Index of the step that the person was shown. */
+    step: number
+    /** Milliseconds since the capture began. */
+    t_ms: number
+    image: Image
+  }>
+}
+
+/** What must have been checked of a capture's liveness. */
+export type LivenessRequirement = 'none' | 'passive' | 'active' | 'both'
+
+export interface ChallengeFields<A extends ActionLike = Action> {
+  user_id: string
+  /** The call in which the frames will be sent; default verify. */
+  purpose?: 'verify' | 'enroll'
+  /** As verify will be sent it; required unless the purpose is to enrol. */
+  action?: A
+  /** How the person can move the head; default both. */
+  modes?: Array<'turn' | 'nod'>
+}
+
+/** `left` and `right` are the person's own. */
+export type ChallengeStep = 'frontal' | 'turn_left' | 'turn_right' | 'nod_up' | 'nod_down'
+
+export interface Challenge {
+  challenge_id: string
+  /** To be sent back with the frames; told this once. */
+  nonce: string
+  user_id: string
+  purpose: 'verify' | 'enroll'
+  /** How the check will be called in verdicts; null where no movement is asked for. */
+  method: string | null
+  steps: ChallengeStep[]
+  /** What the frames must keep to. */
+  capture: {
+    min_frames: number
+    max_frames: number
+    min_interval_ms: number
+    max_interval_ms: number
+    min_duration_ms: number
+    max_duration_ms: number
+  }
+  /** Seconds in which the frames must have come. */
+  expires_in: number
+  expires_at: string
+}
 
 export interface EnrollFields {
   /** 1 to 128 characters, no control characters. */
@@ -23,6 +78,8 @@ export interface EnrollFields {
   add?: boolean
   /** Assess the photos and store nothing; those that are too poor to enrol with are told of in `quality.images`. */
   dry_run?: boolean
+  /** What must have been checked of the capture; what the installation requires holds besides. */
+  require_liveness?: LivenessRequirement
   /** Recorded with the reference; `at` in RFC 3339. */
   consent?: { id: string; at: string }
 }
@@ -34,6 +91,8 @@ export interface VerifyFields<A extends ActionLike = Action> {
   action: A
   /** At most 256 characters; echoed in the JWT. The SDK sends the idempotency key when none is given. */
   nonce?: string
+  /** What must have been checked of the capture; what the installation requires holds besides. */
+  require_liveness?: LivenessRequirement
 }
 
 export type VerifyRequest<Image = ImageInput, A extends ActionLike = Action> = VerifyFields<A> & Photos<Image>
@@ -65,9 +124,35 @@ export interface Quality {
 /** Presentation attack detection; `checked: false` claims nothing. */
 export interface Liveness {
   checked: boolean
+  /** What was checked: `passive:<pack>` by a network, `active-geometry@1` by the movements of a challenge. */
+  methods: string[]
+  /** Of the network. */
   score: number | null
+  /** By every method. */
   passed: boolean | null
+  /** Of a challenge that failed: what the person can be told. */
+  guidance?: LivenessGuidance
+  /** What that looks like: for the backend, never for the person. */
+  findings?: LivenessFinding[]
 }
+
+export type LivenessGuidance =
+  | 'no_face'
+  | 'several_faces'
+  | 'too_far'
+  | 'too_close'
+  | 'cut_off'
+  | 'too_dark'
+  | 'too_bright'
+  | 'blurred'
+  | 'not_frontal'
+  | 'wrong_direction'
+  | 'turn_more'
+  | 'nod_more'
+  | 'slower'
+  | 'try_again'
+
+export type LivenessFinding = 'flat' | 'face_changed' | 'discontinuous' | 'replayed' | 'out_of_order'
 
 /** What is measured of light, focus, pose and eyes, as ISO/IEC 29794-5 names it. */
 export type QualityComponent =
@@ -312,6 +397,10 @@ interface ClaimFacts<A extends ActionLike> {
   auth_time: number
   model: string
   model_grade: ModelGrade
+  /** By which methods liveness was checked; nothing is claimed beyond them. */
+  liveness: { checked: boolean; passed: boolean | null; methods: string[]; score: number | null }
+  /** Id of the challenge whose frames were judged. */
+  challenge?: string
   replay: { suspected: boolean }
 }
 

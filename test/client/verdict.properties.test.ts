@@ -27,6 +27,7 @@ const claims: VerificationClaims = {
   acr: 'urn:countersign:acr:face',
   auth_time: NOW,
   model: 'baseline@1',
+  liveness: { checked: false, passed: null, methods: [], score: null },
   replay: { suspected: false },
 }
 const jwt = signVerification(claims, secret)

@@ -101,6 +101,7 @@ describe('the verification JWT', () => {
     acr: 'urn:countersign:acr:face',
     auth_time: 1_800_000_000,
     model: 'baseline@1',
+    liveness: { checked: false, passed: null, methods: [], score: null },
     replay: { suspected: false },
   }
 

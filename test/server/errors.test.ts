@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/api-error.js'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { answerTo } from '../support/challenges.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
 import { base64, face, groupPhoto, landscape } from '../support/faces.js'
@@ -82,7 +83,35 @@ const enrolWith =
   async ({ production }) =>
     production.enroll({ user_id: newUser(), image: base64(await make()) })
 
+/** A call with a challenge of its own, which `change` may spoil. */
+const answerChallenge =
+  (change: (world: World, challenge: ReturnType<typeof answerTo>) => object | Promise<object>): Provocation =>
+  async (world) => {
+    const user_id = `${newUser()}+match`
+    const { body } = await world.sandbox.call('POST', '/v1/challenges', { user_id, action })
+    const challenge = answerTo(body, world.image)
+    return world.sandbox.verify({
+      user_id,
+      action,
+      challenge: { ...challenge, ...(await change(world, challenge)) },
+    })
+  }
+
 const PROVOCATIONS: Record<ErrorCode, Provocation> = {
+  challenge_not_found: answerChallenge(() => ({ id: 'chl_0' })),
+  challenge_used: answerChallenge(async ({ sandbox }, challenge) => {
+    await sandbox.verify({ user_id: `user-${users}+match`, action, challenge })
+    return {}
+  }),
+  challenge_expired: answerChallenge(({ running }) => {
+    running.clock.advance(90_000)
+    return {}
+  }),
+  challenge_mismatch: answerChallenge(() => ({ nonce: 'A'.repeat(43) })),
+  liveness_required: ({ sandbox, image }) =>
+    sandbox.verify({ user_id: newUser(), image, action, require_liveness: 'active' }),
+  liveness_unavailable: ({ sandbox, image }) =>
+    sandbox.verify({ user_id: newUser(), image, action, require_liveness: 'passive' }),
   malformed_json: ({ sandbox }) => sandbox.call('POST', '/v1/enroll', undefined, { raw: '{' }),
   invalid_request: ({ sandbox }) => sandbox.enroll({ user_id: newUser() }),
   invalid_idempotency_key: ({ sandbox, image }) =>

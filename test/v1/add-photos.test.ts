@@ -137,7 +137,7 @@ describe('a dry run', () => {
       user_id: 'dry',
       status: 'assessed',
       quality: expect.objectContaining({ views: 2, score: expect.any(Number) }),
-      liveness: { checked: false, score: null, passed: null },
+      liveness: { checked: false, score: null, passed: null, methods: [] },
       model: expect.any(String),
     })
     expect([countRows(running, 'subject'), countRows(running, 'reference')]).toEqual([subjects, references])

@@ -44,7 +44,7 @@ describe('a first enrolment', () => {
         views: 1,
         images: [{ passed: true, components: expect.any(Array) }],
       },
-      liveness: { checked: false, score: null, passed: null },
+      liveness: { checked: false, score: null, passed: null, methods: [] },
       model: expect.stringMatching(/^.+@.+$/),
       created_at: new Date(running.clock.now()).toISOString(),
     })
@@ -152,7 +152,7 @@ describe('several images', () => {
       expect(response.status).toBe(400)
       expect(response.body).toMatchObject({
         code: 'invalid_request',
-        details: [{ path: 'image', issue: 'give either `image` or `images`' }],
+        details: [{ path: 'image', issue: 'give one of `image`, `images` and `challenge`' }],
       })
     }
   })

@@ -197,7 +197,7 @@ describe('the shape of a sandbox answer', () => {
       return { enrolled: enrolled.body.liveness, verified: body.liveness, acr, amr }
     }
     const real = await said(await running.production(tenant), 'live')
-    expect(real.verified).toEqual({ checked: false, score: null, passed: null })
+    expect(real.verified).toEqual({ checked: false, score: null, passed: null, methods: [] })
     expect(await said(sandbox, 'live')).toEqual(real)
   })
 

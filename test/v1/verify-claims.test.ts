@@ -63,6 +63,7 @@ describe('the JWT of an approval', () => {
       auth_time: now,
       model: response.body.model,
       model_grade: 'evaluation',
+      liveness: { checked: false, passed: null, methods: [], score: null },
       replay: { suspected: false },
     })
   })
@@ -80,7 +81,7 @@ describe('the JWT of an approval', () => {
       fmr: claims.fmr,
       fmr_basis: claims.fmr_basis,
       model_grade: claims.model_grade,
-      liveness: { checked: false, score: null, passed: null },
+      liveness: { checked: false, score: null, passed: null, methods: [] },
       quality: expect.objectContaining({ score: expect.any(Number), face_width_px: expect.any(Number) }),
       replay: claims.replay,
       model: claims.model,
