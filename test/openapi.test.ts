@@ -338,6 +338,11 @@ describe('real responses are as documented', () => {
         expect(description).toContain(`--data '${JSON.stringify(example)}'`)
         answers[path] = (await sandbox.call(method.toUpperCase(), path, example)).status
       }
-    expect(answers).toEqual({ '/v1/enroll': 201, '/v1/verify': 200, '/v1/delete': 200 })
+    expect(answers).toEqual({
+      '/v1/enroll': 201,
+      '/v1/verify': 200,
+      '/v1/delete': 200,
+      '/v1/challenges': 201,
+    })
   })
 })

@@ -52,6 +52,10 @@ const EXAMPLES: Partial<Record<EndpointDescription['id'], Json>> = {
     nonce: 'session-1',
   },
   delete: { user_id: 'ada+match' },
+  create_challenge: {
+    user_id: 'ada+match',
+    action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' },
+  },
 }
 
 export function buildOpenApi(descriptions: EndpointDescription[], version: string, at = USUAL): Json {

@@ -64,9 +64,13 @@ function item(
   }
 }
 
-/** The required fields alone. Of a choice the first way. */
+/** The required fields alone, and the action, which a challenge for a verify must name. Of a choice the first way. */
 function example(schema: Json, document: Json): Json {
   if (schema.$ref) return example(document.components.schemas[schema.$ref.split('/').at(-1)], document)
   if (schema.oneOf) return example(schema.oneOf[0], document)
-  return Object.fromEntries((schema.required ?? []).map((name: string) => [name, VALUES[name]]))
+  const fields = new Set([
+    ...(schema.required ?? []),
+    ...('action' in (schema.properties ?? {}) ? ['action'] : []),
+  ])
+  return Object.fromEntries([...fields].map((name: string) => [name, VALUES[name]]))
 }
