@@ -9,6 +9,7 @@ import { inject } from 'vitest'
 import { runProgram } from '../../src/cli/program.js'
 import { packageFile } from '../../src/package-root.js'
 import { OPERATOR_HASH } from './operator.js'
+import { withSharedEngine } from './shared-engine.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
 
@@ -192,7 +193,7 @@ async function runHere(args: string[], env: Record<string, string | undefined>):
   process.env = env
   process.exitCode = undefined
   try {
-    await runProgram(args)
+    await withSharedEngine(() => runProgram(args))
     return new CommandResult(Number(process.exitCode ?? 0), output.stdout, output.stderr)
   } finally {
     for (const undo of restore) undo()
