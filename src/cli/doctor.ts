@@ -146,7 +146,7 @@ function checkHttpAddon(): Finding {
     'remove node_modules and run npm ci; after a change of release on purpose: npm run supply-chain -- --record'
   try {
     const recorded = ownBinary(recordedAddon())
-    const installed = ownBinary(installedAddon())
+    const installed = ownBinary(installedAddon(undefined, (name) => name === OWN_BINARY))
     if (installed.package !== recorded.package || installed.version !== recorded.version)
       return {
         check,
