@@ -1,0 +1,113 @@
+/** What a soak shows: a row for each minute, and plots over time. */
+import type { LinePlot } from './line-plots.js'
+import type { Sample } from './soak-growth.js'
+import { CALLS, type Call, type Window } from './soak-load.js'
+import { median, percentile, round } from './statistics.js'
+
+export interface Minute extends Sample {
+  window: Window
+  loadAverage: number
+}
+
+export function minuteRows(byMinute: readonly Minute[]): string[][] {
+  const p = (samples: number[], share: number) =>
+    samples.length > 0 ? percentile(samples, share).toFixed(0) : '–'
+  return [
+    [
+      'minute',
+      'service, MiB',
+      'heap, MiB',
+      'engine, MiB',
+      'descriptors',
+      'threads',
+      'verify p50, ms',
+      'p95, ms',
+      'health p95, ms',
+      'enroll p95, ms',
+      'erase p95, ms',
+      'refused',
+      'database, MiB',
+      'log, MiB',
+      'load',
+    ],
+    ...byMinute.map(({ minute, service, engine, heapUsedMib, window, loadAverage, ...store }) => {
+      const { approve, reject, health, enroll, erase } = window.latenciesMs
+      return [
+        minute.toFixed(1),
+        service.residentMib.toFixed(0),
+        heapUsedMib.toFixed(0),
+        engine?.residentMib.toFixed(0) ?? '–',
+        `${service.descriptors} + ${engine?.descriptors ?? 0}`,
+        `${service.threads} + ${engine?.threads ?? 0}`,
+        p([...approve, ...reject], 0.5),
+        p([...approve, ...reject], 0.95),
+        p(health, 0.95),
+        p(enroll, 0.95),
+        p(erase, 0.95),
+        String(Object.values(window.refusals).reduce((sum, count) => sum + count, 0)),
+        store.databaseMib.toFixed(1),
+        store.writeAheadLogMib.toFixed(1),
+        loadAverage.toFixed(1),
+      ]
+    }),
+  ]
+}
+
+/** Latencies as percentiles: single ones would make the file large. */
+export function withoutSamples({ window, minute, loadAverage }: Minute) {
+  const latencies = CALLS.filter((call) => window.latenciesMs[call].length > 0).map((call) => {
+    const samples = window.latenciesMs[call]
+    return [
+      call,
+      {
+        count: samples.length,
+        p50_ms: round(median(samples), 2),
+        p95_ms: round(percentile(samples, 0.95), 2),
+      },
+    ] as const
+  })
+  return { minute, loadAverage, refusals: window.refusals, latencies: Object.fromEntries(latencies) }
+}
+
+export function plotsOf(samples: readonly Sample[], byMinute: readonly Minute[]): LinePlot[] {
+  const series = (name: string, value: (sample: Sample) => number | null) =>
+    samples.map((sample) => ({ minute: sample.minute, series: name, value: value(sample) }))
+  const latency = (call: Call) =>
+    byMinute.map(({ minute, window }) => {
+      const times = window.latenciesMs[call]
+      return { minute, series: call, value: times.length > 0 ? percentile(times, 0.95) : null }
+    })
+  return [
+    {
+      title: 'Memory',
+      unit: 'MiB',
+      points: [
+        ...series('service', ({ service }) => service.residentMib),
+        ...series('heap of the service', ({ heapUsedMib }) => heapUsedMib),
+        ...series('engine', ({ engine }) => engine?.residentMib ?? null),
+      ],
+    },
+    {
+      title: 'Latency by minute, 95th percentile',
+      unit: 'ms',
+      points: (['approve', 'enroll', 'erase', 'health'] as const).flatMap(latency),
+    },
+    {
+      title: 'Descriptors and threads',
+      unit: 'number',
+      points: [
+        ...series('descriptors of the service', ({ service }) => service.descriptors),
+        ...series('descriptors of the engine', ({ engine }) => engine?.descriptors ?? null),
+        ...series('threads of the engine', ({ engine }) => engine?.threads ?? null),
+      ],
+    },
+    {
+      title: 'Database',
+      unit: 'MiB',
+      points: [
+        ...series('database', ({ databaseMib }) => databaseMib),
+        ...series('write-ahead log', ({ writeAheadLogMib }) => writeAheadLogMib),
+      ],
+    },
+  ]
+}
