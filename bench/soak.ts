@@ -10,7 +10,6 @@ import { drawLinePlots } from './lib/line-plots.js'
 import { childrenOf, readServiceVitals } from './lib/process-vitals.js'
 import { startService } from './lib/service-process.js'
 import {
-  ENGINE_WARM_UP_MINUTES,
   JUDGED_FROM_MINUTES,
   MOST_DESCRIPTORS_PER_HOUR,
   MOST_MB_PER_HOUR,
@@ -148,7 +147,9 @@ export const soak: Suite = {
             ]),
         `${rate} calls a second arrive at a steady rate, whatever became of those before (unless 15 seconds' worth of them are under way: then they are skipped, and counted), from one client process on the same machine; latency counts from when a call was due. The load average by minute says what else wanted the cores.`,
         `The engine's process was killed ${killedAt.length} times, every ${round(killEvery, 1)} minutes, and then left alone for the last ${(UNDISTURBED * 100).toFixed(0)} % of the time. Refusals are the calls that the service turned away meanwhile, or did not answer within the client's 15 seconds; refused effects were asked for again with their idempotency key.`,
-        `Slopes are Theil–Sen estimates over samples every ${SAMPLE_MS / 1000} s: of the service after the first ${round(warmUpMinutes, 1)} minutes, of the engine within the lives of its processes, from ${ENGINE_WARM_UP_MINUTES} minutes of age. ${isJudged ? `More than ${MOST_MB_PER_HOUR} MB or ${MOST_DESCRIPTORS_PER_HOUR} descriptors an hour fails the run.` : `They are not judged below ${JUDGED_FROM_MINUTES} minutes.`}`,
+        'Memory is what a process has filled itself (RssAnon). The pages of files that it has mapped, 50 to 75 MiB of programs and libraries, are left out: the kernel drops and reads them as it sees fit. The details hold the whole (VmRSS) as well.',
+        'Descriptors are files, pipes and the like. Sockets stand apart, and are not judged: they come and go with the load generator.',
+        `Slopes are Theil–Sen estimates over samples every ${SAMPLE_MS / 1000} s: of the service after the first ${round(warmUpMinutes.service, 1)} minutes, of the engine within the lives of its processes, from ${round(warmUpMinutes.engine, 1)} minutes of age. ${isJudged ? `More than ${MOST_MB_PER_HOUR} MB or ${MOST_DESCRIPTORS_PER_HOUR} descriptors an hour fails the run.` : `They are not judged below ${JUDGED_FROM_MINUTES} minutes.`}`,
         'After the load, every live enrolment was replayed and every erasure repeated, the stopped database was checked, and each acknowledged effect looked up in the audit log.',
       ],
       details: { killedAt, samples, slopes, byMinute: byMinute.map(withoutSamples), problems, lost },

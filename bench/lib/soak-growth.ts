@@ -9,8 +9,8 @@ export interface Sample extends ServiceVitals {
 
 /** Caches fill first. */
 const WARM_UP_MINUTES = 10
-/** Of an engine, whose arenas grow with the first captures of each kind. */
-export const ENGINE_WARM_UP_MINUTES = 3
+/** Of an engine: its arenas take their size with the first few thousand pictures, and V8 gives back what loading the networks took. */
+const ENGINE_WARM_UP_MINUTES = 8
 /** Below it, a slope says nothing. */
 export const JUDGED_FROM_MINUTES = 20
 /** More than what a sample moves by itself, and less than what would fill a machine within a month. */
@@ -20,9 +20,10 @@ const MINUTES_PER_HOUR = 60
 /** A mebibyte in megabytes. */
 const MB_PER_MIB = 2 ** 20 / 1e6
 
-/** Of the service in a soak of so many minutes. */
-export function warmUpOf(minutes: number): number {
-  return Math.min(WARM_UP_MINUTES, minutes / 6)
+/** What is not judged at the beginning of a process's life, in a soak of so many minutes. */
+export function warmUpOf(minutes: number): { service: number; engine: number } {
+  const most = minutes / 6
+  return { service: Math.min(WARM_UP_MINUTES, most), engine: Math.min(ENGINE_WARM_UP_MINUTES, most) }
 }
 
 /** Per hour; null where there are no two samples. */
@@ -34,8 +35,8 @@ export interface Slopes {
   engineDescriptors: number | null
 }
 
-export function slopesOf(samples: readonly Sample[], warmUpMinutes: number): Slopes {
-  const warm = samples.filter(({ minute }) => minute >= warmUpMinutes)
+export function slopesOf(samples: readonly Sample[], warmUpMinutes: ReturnType<typeof warmUpOf>): Slopes {
+  const warm = samples.filter(({ minute }) => minute >= warmUpMinutes.service)
   const perHour = (lives: Sample[][], value: (sample: Sample) => number) => {
     const slope = robustSlope(
       lives.map((life) => life.map((one) => ({ x: one.minute / MINUTES_PER_HOUR, y: value(one) }))),
@@ -45,7 +46,7 @@ export function slopesOf(samples: readonly Sample[], warmUpMinutes: number): Slo
   const pids = new Set(samples.flatMap(({ engine }) => engine?.pid ?? []))
   const engines = [...pids]
     .map((pid) => samples.filter(({ engine }) => engine?.pid === pid))
-    .map((life) => life.filter(({ minute }) => minute - life[0]!.minute >= ENGINE_WARM_UP_MINUTES))
+    .map((life) => life.filter(({ minute }) => minute - life[0]!.minute >= warmUpMinutes.engine))
   return {
     serviceMb: perHour([warm], ({ service }) => service.anonymousMib * MB_PER_MIB),
     heapMb: perHour([warm], ({ heapUsedMib }) => heapUsedMib * MB_PER_MIB),
