@@ -96,13 +96,13 @@ export function plotsOf(samples: readonly Sample[], byMinute: readonly Minute[])
       points: (['approve', 'enroll', 'erase', 'health'] as const).flatMap(latency),
     },
     {
-      title: 'Descriptors and threads',
+      title: 'Descriptors',
       unit: 'number',
       points: [
-        ...series('service: descriptors', ({ service }) => service.descriptors),
-        ...series('engine: descriptors', ({ engine }) => engine?.descriptors ?? null),
-        ...series('service: sockets', ({ service }) => service.sockets),
-        ...series('engine: threads', ({ engine }) => engine?.threads ?? null),
+        ...series('service', ({ service }) => service.descriptors),
+        ...series('engine', ({ engine }) => engine?.descriptors ?? null),
+        ...series('sockets of the service', ({ service }) => service.sockets),
+        ...series('threads of the engine', ({ engine }) => engine?.threads ?? null),
       ],
     },
     {
