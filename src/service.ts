@@ -178,7 +178,13 @@ export class Service {
     const api = new AdminApi({
       ...parts,
       ledger,
-      sessions: new Sessions(parts.store, parts.clock, operatorPassword, this.adminUrl.startsWith('https:')),
+      sessions: new Sessions(
+        parts.store,
+        parts.clock,
+        operatorPassword,
+        ledger.operations.signIns,
+        this.adminUrl.startsWith('https:'),
+      ),
       apis: { production: production.handle, sandbox: sandbox.handle },
       urls: () => ({
         production: this.url('production'),
