@@ -17,7 +17,9 @@ export const USER_ROUTES = {
     },
   },
 
+  // The operator's alone, as at the command line: it buys guesses at a face.
   'POST /users/unlock': {
+    operatorOnly: true,
     body: bodies.unlocking,
     answer: async ({ services, tenant, actor, input }) => ({
       rejections: await services.ledger.operations.users.unlock(tenant, actor, input.user_id),

@@ -1,6 +1,6 @@
 /** A user by id: whether enrolled, whether locked out, unlocked at request, and the right to erasure with its receipt. */
 import { useState } from 'preact/hooks'
-import type { Environment, ErasureView, UserView } from '../contract.js'
+import type { Environment, ErasureView, SessionView, UserView } from '../contract.js'
 import { callTenant } from './api.js'
 import { Badge, Card, Confirm, CopyButton, Empty, Facts, Problem, Time } from './parts.js'
 import { useAction } from './use-action.js'
@@ -12,7 +12,7 @@ interface Found {
   user: UserView | null
 }
 
-export function UsersPage({ tenantId }: { tenantId: string }) {
+export function UsersPage({ tenantId, session }: { tenantId: string; session: SessionView }) {
   const [userId, setUserId] = useState('')
   const [environment, setEnvironment] = useState<Environment>('production')
   const [found, setFound] = useState<Found | null>(null)
@@ -94,7 +94,11 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
       {found && (
         <div role="status">
           {found.user ? (
-            <UserCard user={found.user} isBusy={isBusy} onUnlock={() => unlock(found)} />
+            <UserCard
+              user={found.user}
+              isBusy={isBusy}
+              onUnlock={session.role === 'operator' ? () => unlock(found) : null}
+            />
           ) : (
             <Card title={found.userId}>
               <Empty title={`Not enrolled in ${found.environment}`}>
@@ -123,13 +127,16 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
   )
 }
 
-function UserCard({ user, isBusy, onUnlock }: { user: UserView; isBusy: boolean; onUnlock: () => void }) {
-  const { reference, lockout } = user
+/** @param props.onUnlock null for those who may not */
+function UserCard(props: { user: UserView; isBusy: boolean; onUnlock: (() => void) | null }) {
+  const { isBusy, onUnlock } = props
+  const { reference, lockout, ...user } = props.user
   return (
     <Card
       title={user.user_id}
       actions={
-        lockout.status === 'locked_out' && (
+        lockout.status === 'locked_out' &&
+        onUnlock && (
           <button type="button" class="primary" disabled={isBusy} onClick={onUnlock}>
             Unlock
           </button>
