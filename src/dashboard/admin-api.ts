@@ -130,7 +130,7 @@ export class AdminApi {
     const isOwn = tenantId !== undefined && tenantId === session.tenantId
     if (session.tenantId !== null && (!isOwn || route?.operatorOnly))
       throw new DashboardError('not_permitted')
-    if (session.operator?.role === 'viewer' && !SAFE.has(request.method))
+    if (session.operator?.role === 'viewer' && !SAFE.has(request.method) && !route?.readsOnly)
       throw new DashboardError('not_permitted', 'Your role is to look: an admin may change things.')
     if (!route) throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
     if (route.givesSecret && !isConfidential(request, this.services.config))

@@ -290,7 +290,11 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     expireIdempotency: database.prepare('DELETE FROM idempotency WHERE expires_at <= ?'),
     expireErasures: database.prepare('DELETE FROM erasure WHERE expires_at <= ?'),
     expireCaptures: database.prepare('DELETE FROM capture WHERE seen_at <= ?'),
-    expireWebhooks: database.prepare('DELETE FROM webhook_delivery WHERE expires_at <= ?'),
+    // What a suspended tenant is still to be told waits for its return.
+    expireWebhooks: database.prepare(
+      `DELETE FROM webhook_delivery WHERE expires_at <= ? AND (next_attempt_at IS NULL
+       OR tenant_id NOT IN (SELECT id FROM tenant WHERE suspended_at IS NOT NULL))`,
+    ),
     putTraffic: database.prepare(TRAFFIC.replace),
     expireTraffic: database.prepare('DELETE FROM traffic WHERE resolution = ? AND at < ?'),
     expireSecrets: database.prepare('DELETE FROM signing_secret WHERE valid_until <= ?'),

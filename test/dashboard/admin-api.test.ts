@@ -143,6 +143,11 @@ describe('a tenant', () => {
       ['POST', `/tenants/${id}/keys/revoke`, { type: 'sandbox' }],
       ['POST', `/tenants/${id}/rotate-signing`, { force: true }],
       ['POST', `/tenants/${id}/erase`, { user_id: 'ada', environment: 'sandbox' }],
+      ['POST', `/tenants/${id}/users/find`, { user_id: 'ada', environment: 'sandbox' }],
+      ['GET', `/tenants/${id}/webhooks`],
+      ['GET', `/tenants/${id}/webhooks/deliveries`],
+      ['POST', `/tenants/${id}/webhooks/test`, { webhook: 'whe_x' }],
+      ['POST', `/tenants/${id}/webhooks/redeliver`, { delivery: 'whd_x' }],
       ['POST', `/tenants/${id}/try/inspect`, { image: 'AAAA' }],
     ]
     const forbidden = [
@@ -152,6 +157,9 @@ describe('a tenant', () => {
       ['GET', '/system'],
       ['PATCH', `/tenants/${own.id}`, { rate_per_second: 1e6, fmr: 0.5 }],
       ['POST', `/tenants/${own.id}/login-link`, {}],
+      ['POST', `/tenants/${own.id}/users/unlock`, { user_id: 'ada' }],
+      ['POST', `/tenants/${own.id}/webhooks`, { url: 'https://x.test/', environment: 'sandbox', events: [] }],
+      ['POST', `/tenants/${own.id}/webhooks/remove`, { webhook: 'whe_x' }],
     ] as Array<[string, string, unknown?]>
     for (const [method, path, body] of forbidden) {
       const answer = await tenant.call(method, path, body)

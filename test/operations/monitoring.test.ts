@@ -14,6 +14,8 @@ import { startService, type TestService } from '../support/service.js'
 const CODES = [...Object.keys(ERRORS), ...Object.keys(DASHBOARD_ERRORS)]
 
 interface Panel {
+  id: number
+  gridPos: { x: number; y: number; w: number; h: number }
   type: string
   title: string
   datasource?: { uid: string }
@@ -76,6 +78,14 @@ describe('every query of dashboard and alerts', () => {
 })
 
 describe('docs/operations/grafana.json', () => {
+  it('lays its panels out without overlap, each with an id of its own', () => {
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`),
+    )
+    expect(new Set(cells).size).toBe(cells.length)
+  })
+
   it('asks which Prometheus to use, and asks that one in every panel', () => {
     const [datasource] = dashboard.templating.list
     expect(datasource).toMatchObject({ name: 'datasource', type: 'datasource', query: 'prometheus' })
@@ -94,6 +104,9 @@ describe('docs/operations/grafana.json', () => {
       'Engine',
       'Database',
       'Refusals',
+      'Tenants',
+      'Webhooks',
+      'Upkeep',
     ])
   })
 

@@ -282,6 +282,55 @@ describe('a delivery that is not taken', () => {
   })
 })
 
+describe('a suspended tenant', () => {
+  const lifecycle = () => running.service.ledger.operations.lifecycle
+
+  it('is told of nothing, loses nothing, and is told of it all when it is resumed', async () => {
+    await add()
+    await lifecycle().suspend(await record(), COMMAND_LINE)
+    // It cannot call; the operator still acts for it.
+    const { store, outbox } = running.service.ledger
+    const tell = (user_id: string) =>
+      store.transaction((tx) =>
+        outbox.put(tx, {
+          tenantId: tenant.id,
+          environment: 'production',
+          type: 'user.unlocked',
+          data: { user_id },
+        }),
+      )
+    await tell('ada')
+    // Another tenant's are sent meanwhile: the sender has looked.
+    const other = await running.tenant()
+    const beside = await running.service.ledger.tenancy.find(other.id)
+    await webhooks().add(beside, COMMAND_LINE, { url, environment: 'sandbox', events: [] })
+    await other.sandbox.enroll({ user_id: 'bob', image: ada })
+    await arrived(1)
+    expect(received.map(({ event }) => event.tenant_id)).toEqual([other.id])
+    running.clock.advance(8 * DAY_MS)
+    const forget = () =>
+      store.transaction((tx) => tx.deleteExpired(running.clock.now(), 0, { minute: 0, hour: 0 }))
+    await forget()
+    expect(await deliveries()).toMatchObject([{ status: 'pending', attempts: 0 }])
+    await lifecycle().resume(await record(), COMMAND_LINE)
+    await forget()
+    await arrived(2)
+    expect(received[1]!.event).toMatchObject({ tenant_id: tenant.id, data: { user_id: 'ada' } })
+    await settled('delivered')
+    await store.transaction(async (tx) => {
+      for (const { id } of await tx.webhookEndpoints(other.id)) await tx.deleteWebhookEndpoint(id)
+    })
+  })
+
+  it('that is deleted leaves nothing to send', async () => {
+    await add()
+    await production.enroll({ user_id: 'ada', image: ada })
+    await lifecycle().delete(await record(), COMMAND_LINE)
+    expect(await deliveries()).toEqual([])
+    expect(await running.service.ledger.store.read.webhookEndpoints(tenant.id)).toEqual([])
+  })
+})
+
 describe('an erasure', () => {
   it('takes along what was to be told of the user, and is told itself', async () => {
     const { store, outbox } = running.service.ledger
