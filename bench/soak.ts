@@ -12,7 +12,7 @@ import { robustSlope } from './lib/robust-slope.js'
 import { startService } from './lib/service-process.js'
 import { missingEffects } from './lib/soak-ledger.js'
 import { CALLS, type Call, SoakLoad, type Window } from './lib/soak-load.js'
-import { median, percentile, round } from './lib/statistics.js'
+import { carriedPercentile, median, round, shown, TOO_FEW_SAMPLES } from './lib/statistics.js'
 import type { Suite } from './suite.js'
 
 const SAMPLE_MS = 10_000
@@ -132,7 +132,8 @@ export const soak: Suite = {
             ...CALLS.filter((call) => calls[call].length > 0).map((call) => [
               call,
               String(calls[call].length),
-              ...[0.5, 0.95, 0.99, 1].map((share) => percentile(calls[call], share).toFixed(1)),
+              ...[0.5, 0.95, 0.99].map((share) => shown(carriedPercentile(calls[call], share), 1)),
+              Math.max(...calls[call]).toFixed(1),
             ]),
           ],
         },
@@ -140,6 +141,7 @@ export const soak: Suite = {
       ],
       picture: drawLinePlots('soak', plotsOf(samples, byMinute)),
       notes: [
+        TOO_FEW_SAMPLES,
         `${rate} calls a second arrive at a steady rate, whatever became of those before (unless 15 seconds' worth of them are under way: then they are skipped, and counted), from one client process on the same machine; latency counts from when a call was due. The load average by minute says what else wanted the cores.`,
         `The engine's process was killed ${killedAt.length} times, every ${round(killEvery, 1)} minutes, and then left alone for the last ${(UNDISTURBED * 100).toFixed(0)} % of the time. Refusals are the calls that the service turned away meanwhile, or did not answer within the client's 15 seconds; refused effects were asked for again with their idempotency key.`,
         `Slopes are Theil–Sen estimates over samples every ${SAMPLE_MS / 1000} s: of the service after the first ${round(warmUpMinutes, 1)} minutes, of the engine within the lives of its processes, from ${ENGINE_WARM_UP_MINUTES} minutes of age. ${isJudged ? `More than ${MOST_MB_PER_HOUR} MB or ${MOST_DESCRIPTORS_PER_HOUR} descriptors an hour fails the run.` : `They are not judged below ${JUDGED_FROM_MINUTES} minutes.`}`,
@@ -203,8 +205,7 @@ function tooSteep(slopes: Slopes): string[] {
 }
 
 function minuteRows(byMinute: readonly Minute[]): string[][] {
-  const p = (samples: number[], share: number) =>
-    samples.length > 0 ? percentile(samples, share).toFixed(0) : '–'
+  const p = (samples: number[], share: number) => shown(carriedPercentile(samples, share), 0)
   return [
     [
       'minute',
@@ -250,12 +251,13 @@ function minuteRows(byMinute: readonly Minute[]): string[][] {
 function withoutSamples({ window, minute, loadAverage }: Minute) {
   const latencies = CALLS.filter((call) => window.latenciesMs[call].length > 0).map((call) => {
     const samples = window.latenciesMs[call]
+    const p95Ms = carriedPercentile(samples, 0.95)
     return [
       call,
       {
         count: samples.length,
         p50_ms: round(median(samples), 2),
-        p95_ms: round(percentile(samples, 0.95), 2),
+        p95_ms: p95Ms === null ? null : round(p95Ms, 2),
       },
     ] as const
   })
@@ -266,10 +268,11 @@ function plotsOf(samples: readonly Sample[], byMinute: readonly Minute[]): LineP
   const series = (name: string, value: (sample: Sample) => number | null) =>
     samples.map((sample) => ({ minute: sample.minute, series: name, value: value(sample) }))
   const latency = (call: Call) =>
-    byMinute.map(({ minute, window }) => {
-      const times = window.latenciesMs[call]
-      return { minute, series: call, value: times.length > 0 ? percentile(times, 0.95) : null }
-    })
+    byMinute.map(({ minute, window }) => ({
+      minute,
+      series: call,
+      value: carriedPercentile(window.latenciesMs[call], 0.95),
+    }))
   return [
     {
       title: 'Memory',
