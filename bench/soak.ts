@@ -21,7 +21,7 @@ import {
 import { missingEffects } from './lib/soak-ledger.js'
 import { CALLS, type Call, SoakLoad } from './lib/soak-load.js'
 import { type Minute, minuteRows, plotsOf, withoutSamples } from './lib/soak-report.js'
-import { percentile, round } from './lib/statistics.js'
+import { round, TOO_FEW_SAMPLES } from './lib/statistics.js'
 import type { Suite } from './suite.js'
 
 const SAMPLE_MS = 10_000
@@ -132,7 +132,8 @@ export const soak: Suite = {
             ...CALLS.filter((call) => calls[call].length > 0).map((call) => [
               call,
               String(calls[call].length),
-              ...[0.5, 0.95, 0.99, 1].map((share) => percentile(calls[call], share).toFixed(1)),
+              ...[0.5, 0.95, 0.99].map((share) => shown(carriedPercentile(calls[call], share), 1)),
+              Math.max(...calls[call]).toFixed(1),
             ]),
           ],
         },
@@ -145,6 +146,7 @@ export const soak: Suite = {
           : [
               `The rate is ${SHARE_OF_CAPACITY * 100} % of the ${capacity.toFixed(1)} calls of this mixture that were answered in a second before, with ${UNDER_WAY_PER_WORKER} a worker always under way.`,
             ]),
+        TOO_FEW_SAMPLES,
         `${rate} calls a second arrive at a steady rate, whatever became of those before (unless 15 seconds' worth of them are under way: then they are skipped, and counted), from one client process on the same machine; latency counts from when a call was due. The load average by minute says what else wanted the cores.`,
         `The engine's process was killed ${killedAt.length} times, every ${round(killEvery, 1)} minutes, and then left alone for the last ${(UNDISTURBED * 100).toFixed(0)} % of the time. Refusals are the calls that the service turned away meanwhile, or did not answer within the client's 15 seconds; refused effects were asked for again with their idempotency key.`,
         'Memory is what a process has filled itself (RssAnon). The pages of files that it has mapped, 50 to 75 MiB of programs and libraries, are left out: the kernel drops and reads them as it sees fit. The details hold the whole (VmRSS) as well.',

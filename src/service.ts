@@ -199,6 +199,7 @@ export class Service {
     const hosts = new HostGuard(adminHosts(config), parts.clock, metrics.countDashboardRefusal)
     const handler = adminHandler({
       api: api.handle,
+      sandbox: sandbox.handle,
       metrics: metricsListen ? null : metrics,
       openApi: parts.openApi,
       hosts,

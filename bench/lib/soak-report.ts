@@ -2,7 +2,7 @@
 import type { LinePlot } from './line-plots.js'
 import type { Sample } from './soak-growth.js'
 import { CALLS, type Call, type Window } from './soak-load.js'
-import { median, percentile, round } from './statistics.js'
+import { carriedPercentile, median, round, shown } from './statistics.js'
 
 export interface Minute extends Sample {
   window: Window
@@ -10,8 +10,7 @@ export interface Minute extends Sample {
 }
 
 export function minuteRows(byMinute: readonly Minute[]): string[][] {
-  const p = (samples: number[], share: number) =>
-    samples.length > 0 ? percentile(samples, share).toFixed(0) : '–'
+  const p = (samples: number[], share: number) => shown(carriedPercentile(samples, share), 0)
   return [
     [
       'minute',
@@ -59,12 +58,13 @@ export function minuteRows(byMinute: readonly Minute[]): string[][] {
 export function withoutSamples({ window, minute, loadAverage }: Minute) {
   const latencies = CALLS.filter((call) => window.latenciesMs[call].length > 0).map((call) => {
     const samples = window.latenciesMs[call]
+    const p95Ms = carriedPercentile(samples, 0.95)
     return [
       call,
       {
         count: samples.length,
         p50_ms: round(median(samples), 2),
-        p95_ms: round(percentile(samples, 0.95), 2),
+        p95_ms: p95Ms === null ? null : round(p95Ms, 2),
       },
     ] as const
   })
@@ -77,7 +77,7 @@ export function plotsOf(samples: readonly Sample[], byMinute: readonly Minute[])
   const latency = (call: Call) =>
     byMinute.map(({ minute, window }) => {
       const times = window.latenciesMs[call]
-      return { minute, series: call, value: times.length > 0 ? percentile(times, 0.95) : null }
+      return { minute, series: call, value: carriedPercentile(times, 0.95) }
     })
   return [
     {

@@ -58,6 +58,9 @@ export type QueryOf<Route> = Route extends { query: infer Query } ? Query : Reco
 
 export const TRIED_KEY_HEADER = 'X-Tried-Key'
 
+/** Where the admin listener has the sandbox's API, for the API reference: `/v1/…` follows. */
+export const SANDBOX_PATH = '/sandbox'
+
 export interface TriedCallQuery {
   operation: 'enroll' | 'verify'
 }

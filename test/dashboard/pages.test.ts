@@ -516,4 +516,38 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
       expect(errors).toEqual([])
       await page.context().close()
     }, 60_000)
+
+  for (const [scheme, width] of [
+    ['light', 1280],
+    ['dark', 360],
+  ] as const)
+    it(`sends the examples of the API reference to the sandbox and forgets the key, ${scheme}, ${width} px`, async () => {
+      const { page, errors } = await open(scheme, width)
+      const { sandboxKey, secret } = await running.tenant()
+      await page.goto(`${running.service.adminUrl}/docs`)
+      await page.getByLabel('Sandbox key').fill(sandboxKey)
+      for (const [endpoint, status, said] of [
+        ['enroll', '201', '"enrolled"'],
+        ['verify', '200', '"approved"'],
+      ] as const) {
+        const operation = page.locator(`#operations-biometrics-${endpoint}`)
+        await operation.locator('.opblock-summary').click()
+        await operation.getByRole('button', { name: 'Execute' }).click()
+        const answer = operation.locator('.live-responses-table')
+        await answer.getByText(status, { exact: true }).waitFor()
+        await answer.getByText(said).first().waitFor()
+        await answer.getByText(`kid=${secret.id},v1=`).waitFor()
+        expect(await operation.locator('.request-url').textContent()).toContain(
+          running.service.url('sandbox'),
+        )
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+        expect(await violations(page)).toEqual([])
+        await operation.locator('.opblock-summary').click()
+      }
+      expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain('svc-')
+      await page.reload()
+      expect(await page.getByLabel('Sandbox key').inputValue()).toBe('')
+      expect(errors).toEqual([])
+      await page.context().close()
+    }, 120_000)
 })
