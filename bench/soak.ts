@@ -21,7 +21,7 @@ import {
 import { missingEffects } from './lib/soak-ledger.js'
 import { CALLS, type Call, SoakLoad } from './lib/soak-load.js'
 import { type Minute, minuteRows, plotsOf, withoutSamples } from './lib/soak-report.js'
-import { round, TOO_FEW_SAMPLES } from './lib/statistics.js'
+import { carriedPercentile, round, shown, TOO_FEW_SAMPLES } from './lib/statistics.js'
 import type { Suite } from './suite.js'
 
 const SAMPLE_MS = 10_000
