@@ -77,6 +77,13 @@ describe('every query of dashboard and alerts', () => {
     })
 })
 
+it('every metric of the service is asked for by the dashboard or an alert', () => {
+  const whole = (name: string) => name.replace(/_(bucket|sum|count)$/, '')
+  const asked = queries.flatMap(({ expr }) => parseQuery(expr).selectors).map(({ metric }) => whole(metric))
+  const own = [...labels.keys()].filter((name) => name.startsWith('countersign_')).map(whole)
+  expect(own.filter((name) => !asked.includes(name))).toEqual([])
+})
+
 describe('docs/operations/grafana.json', () => {
   it('lays its panels out without overlap, each with an id of its own', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
