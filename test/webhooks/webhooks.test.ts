@@ -1,7 +1,7 @@
 /** Webhooks from the effect to a real receiver, by the real service. */
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Countersign, type WebhookEvent } from '../../src/client/index.js'
 import { DAY_MS, isoTime, SECOND_MS } from '../../src/clock.js'
@@ -183,6 +183,54 @@ describe('a webhook', () => {
     expect((await deliveries()).map(({ type }) => type).sort()).toEqual(['user.enrolled', 'user.erased'])
   })
 
+  it('leads over TLS, or to this machine by its own name; whatever else it is called', async () => {
+    for (const bad of [
+      'http://example.test/',
+      'http://10.0.0.1/',
+      'http://169.254.169.254/latest/meta-data/',
+      'http://[::ffff:127.0.0.1]/',
+      'http://[::ffff:169.254.169.254]/',
+      'http://[fd00::1]/',
+      'http://localhost.evil.example/',
+      'http://127.0.0.1.nip.io/',
+      'http://localhost@evil.example/',
+      'http://evil.example#@localhost/',
+      'https://user:geheim@example.test/',
+      'https://example.test/#fragment',
+      'file:///etc/passwd',
+      'gopher://127.0.0.1:6379/',
+      'javascript:0',
+      '//example.test/',
+    ])
+      await expect(add({ url: bad }), bad).rejects.toMatchObject({ code: 'invalid_webhook_url' })
+  })
+
+  it('whose name leads elsewhere by now tells nothing to whoever has no certificate for the name', async () => {
+    // What a rebound name leads to: somebody who listens, and reads along.
+    let read = ''
+    const elsewhere = createTcpServer((socket) => {
+      socket.on('error', () => {})
+      socket.on('data', (data) => {
+        read += data.toString('latin1')
+        socket.end('HTTP/1.1 204 No Content\r\n\r\n')
+      })
+    })
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
+    const { port } = elsewhere.address() as AddressInfo
+    try {
+      const id = await webhooks().test(
+        await record(),
+        (await add({ url: `https://localhost:${port}/hook?token=geheim` })).id,
+      )
+      await poll(async () => (await deliveries()).find((one) => one.id === id)?.lastOutcome ?? undefined)
+      expect((await deliveries()).map(({ status }) => status)).toEqual(['pending'])
+      expect(read.length).toBeGreaterThan(0)
+      expect(read).not.toMatch(/POST|geheim|webhook\.test|Svc/)
+    } finally {
+      elsewhere.close()
+    }
+  })
+
   it('that redirects is not followed, and counts as not taken', async () => {
     answer = { status: 302, headers: { Location: url.replace('/hook', '/elsewhere') } }
     await add()
@@ -196,6 +244,7 @@ describe('a webhook', () => {
 describe('a delivery that is not taken', () => {
   it('is tried again with the same id after growing waits, for about a day, then given up', async () => {
     answer = { status: 500 }
+    const told = (id: string) => running.logText().split(`"delivery":"${id}"`).length - 1
     await add()
     await production.enroll({ user_id: 'ada', image: ada })
     for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
@@ -204,6 +253,8 @@ describe('a delivery that is not taken', () => {
         const { nextAttemptAt } = (await deliveries())[0]!
         return nextAttemptAt === running.clock.now() + delayMs || undefined
       })
+      // What is being tried is lent for a minute, which is also one of the waits: the log tells when the try is over.
+      await poll(async () => told((await deliveries())[0]!.id) === index + 1 || undefined)
       running.clock.advance(delayMs)
     }
     await settled('failed')
@@ -328,6 +379,47 @@ describe('a suspended tenant', () => {
     await lifecycle().delete(await record(), COMMAND_LINE)
     expect(await deliveries()).toEqual([])
     expect(await running.service.ledger.store.read.webhookEndpoints(tenant.id)).toEqual([])
+  })
+})
+
+describe('receivers that are slow', () => {
+  it('and have much waiting do not keep those of others waiting for all of it', async () => {
+    const order: string[] = []
+    const slow = createServer((request, response) => {
+      order.push(request.url!)
+      request.resume()
+      setTimeout(() => response.writeHead(204).end(), 300)
+    })
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
+    const base = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`
+    const { tenancy } = running.service.ledger
+    try {
+      const greedy: Array<[string, string]> = []
+      const addTo = async (tenantId: string, path: string) => {
+        const webhook = { url: `${base}${path}`, environment: 'production', events: [] } as const
+        return (await webhooks().add(await tenancy.find(tenantId), COMMAND_LINE, webhook)).id
+      }
+      // More than there are places.
+      for (let i = 0; i < 4; i++) {
+        const { id } = await running.tenant()
+        for (let j = 0; j < 5; j++) greedy.push([id, await addTo(id, `/greedy-${i}-${j}`)])
+      }
+      const polite = await addTo(tenant.id, '/polite')
+      for (let i = 0; i < 4; i++)
+        for (const [id, endpoint] of greedy) await webhooks().test(await tenancy.find(id), endpoint)
+      running.clock.advance(1)
+      await webhooks().test(await record(), polite)
+      await poll(async () => order.includes('/polite') || undefined)
+      const before = order.slice(0, order.indexOf('/polite'))
+      const rounds = Math.max(...before.map((path) => before.filter((other) => other === path).length))
+      // Of 80 deliveries that were due before it. One round may begin while they are put in.
+      expect(rounds).toBeLessThanOrEqual(2)
+      for (const [id, endpoint] of greedy)
+        await webhooks().remove(await tenancy.find(id), COMMAND_LINE, endpoint)
+    } finally {
+      slow.closeAllConnections()
+      slow.close()
+    }
   })
 })
 
