@@ -309,8 +309,12 @@ describe('a delivery that is not taken', () => {
       type: 'user.unlocked',
       data: {},
     } as const
+    await store.transaction((tx) => outbox.put(tx, occurrence))
+    const [first] = await store.read.webhookDeliveries(tenant.id, 1)
     await store.transaction(async (tx) => {
-      for (let i = 0; i <= MOST_PENDING + 1; i++) await outbox.put(tx, occurrence)
+      // Put one by one, each would count those before it, for seconds.
+      for (let i = 2; i < MOST_PENDING; i++) await tx.insertWebhookDelivery({ ...first!, id: `whd_${i}` })
+      for (let i = 0; i < 3; i++) await outbox.put(tx, occurrence)
     })
     expect(await store.read.pendingWebhooks(endpoint.id)).toBe(MOST_PENDING)
     expect((await store.read.webhookEndpoint(endpoint.id))?.dropped).toBe(2)
