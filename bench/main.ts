@@ -8,7 +8,14 @@ import { latency } from './latency.js'
 import { cleanUp, cleanUpOnSignals, isInterrupted } from './lib/clean-up.js'
 import { compare, readResult } from './lib/comparison.js'
 import { preparePack } from './lib/model-pack.js'
-import { documentOf, type KeptResult, keepResult, type SuiteResult, showResult } from './lib/report.js'
+import {
+  documentOf,
+  type KeptResult,
+  keepPartial,
+  keepResult,
+  type SuiteResult,
+  showResult,
+} from './lib/report.js'
 import { peers } from './peers.js'
 import { scaling } from './scaling.js'
 import { soak } from './soak.js'
@@ -25,7 +32,7 @@ interface Options {
   cpuProf?: string
   references: number
   minutes: number
-  rate: number
+  rate?: number
   json?: boolean
   out?: string
   update?: boolean
@@ -71,14 +78,20 @@ function parseResult(file: string): KeptResult {
   }
 }
 
+/** Where results are kept, if at all. */
+function folderOf({ out, update }: Options): string | undefined {
+  return update ? packageFile('bench', 'results') : out
+}
+
 /** Puts the result beside an earlier one and keeps it, where that was asked for. */
-function finish(result: SuiteResult, { compare: before, out, update }: Options): void {
+function finish(result: SuiteResult, options: Options): void {
+  const { compare: before } = options
   if (before?.suite === result.suite) {
     const { table, notes } = compare(before, documentOf(result))
     result.tables.push(table)
     result.notes.push(...notes)
   }
-  const folder = update ? packageFile('bench', 'results') : out
+  const folder = folderOf(options)
   if (folder) keepResult(result, documentOf(result), folder)
 }
 
@@ -91,7 +104,7 @@ new Command('npm run bench --')
   .option('--pack <folder>', 'model pack to measure with; default: the baseline pack')
   .option('--references <n>', 'scaling: the most references to try', parseReferences, 100_000)
   .option('--minutes <n>', 'soak: how long', parseMinutes, 60)
-  .option('--rate <n>', 'soak: calls a second', parseRate, 8)
+  .option('--rate <n>', 'soak: calls a second; default: 70 % of what the machine can do', parseRate)
   .option('--cpu-prof <folder>', "write V8 CPU profiles of the service's threads there (slows it down)")
   .addOption(
     new Option('--out <folder>', 'keep the results there: JSON, Markdown and a picture').conflicts('update'),
@@ -118,7 +131,8 @@ new Command('npm run bench --')
     cleanUpOnSignals()
     try {
       const pack = await preparePack(options.pack)
-      for (const { run, defaultSeconds } of suite
+      const folder = folderOf(options)
+      for (const { name, run, defaultSeconds } of suite
         ? [suite]
         : SUITES.filter((each) => !ON_DEMAND.includes(each))) {
         const result = await run({
@@ -128,6 +142,7 @@ new Command('npm run bench --')
           references: options.references,
           soakMinutes: options.minutes,
           soakRate: options.rate,
+          keepPartial: (details) => folder && keepPartial(name, details, folder),
         })
         finish(result, options)
         showResult(result, options.json ?? false)

@@ -6,59 +6,57 @@ import { promisify } from 'node:util'
 import { progressSteps } from '../src/cli/progress.js'
 import { packageFile } from '../src/package-root.js'
 import { takeCaptures, takeStrangers } from './lib/captures.js'
-import { drawLinePlots, type LinePlot } from './lib/line-plots.js'
-import { childrenOf, readServiceVitals, type ServiceVitals } from './lib/process-vitals.js'
-import { robustSlope } from './lib/robust-slope.js'
+import { drawLinePlots } from './lib/line-plots.js'
+import { childrenOf, readServiceVitals } from './lib/process-vitals.js'
 import { startService } from './lib/service-process.js'
+import {
+  JUDGED_FROM_MINUTES,
+  MOST_DESCRIPTORS_PER_HOUR,
+  MOST_MB_PER_HOUR,
+  type Sample,
+  slopesOf,
+  tooSteep,
+  warmUpOf,
+} from './lib/soak-growth.js'
 import { missingEffects } from './lib/soak-ledger.js'
-import { CALLS, type Call, SoakLoad, type Window } from './lib/soak-load.js'
-import { median, percentile, round } from './lib/statistics.js'
+import { CALLS, type Call, SoakLoad } from './lib/soak-load.js'
+import { type Minute, minuteRows, plotsOf, withoutSamples } from './lib/soak-report.js'
+import { carriedPercentile, round, shown, TOO_FEW_SAMPLES } from './lib/statistics.js'
 import type { Suite } from './suite.js'
 
 const SAMPLE_MS = 10_000
 const MINUTE_MS = 60_000
-/** Caches fill first. */
-const WARM_UP_MINUTES = 10
-/** Of an engine, whose arenas grow with the first captures of each kind. */
-const ENGINE_WARM_UP_MINUTES = 3
-/** Below it, a slope says nothing. */
-const JUDGED_FROM_MINUTES = 20
 const KILL_EVERY_MINUTES = 5
 /** In runs too short for that. */
 const FEWEST_KILLS = 3
 /** The share at the end in which nothing is killed, so that one engine lives long. */
 const UNDISTURBED = 0.4
-/** More than what a sample moves by itself, and less than what would fill a machine within a month. */
-const MOST_MB_PER_HOUR = 16
-const MOST_DESCRIPTORS_PER_HOUR = 3
-const MINUTES_PER_HOUR = 60
-/** A mebibyte in megabytes. */
-const MB_PER_MIB = 2 ** 20 / 1e6
-
-interface Sample extends ServiceVitals {
-  minute: number
-}
-
-interface Minute extends Sample {
-  window: Window
-  loadAverage: number
-}
+/** Of what the machine can do, where no rate is asked for. */
+const SHARE_OF_CAPACITY = 0.7
+const CAPACITY_SECONDS = 30
+/** As many calls as a worker holds at once: fewer would leave it waiting. */
+const UNDER_WAY_PER_WORKER = 4
 
 export const soak: Suite = {
   name: 'soak',
   description: 'an hour of all calls, engines killed: memory, descriptors, latency by minute',
   defaultSeconds: 3600,
-  async run({ pack, cpuProfileDir, soakMinutes: minutes, soakRate: rate }) {
+  async run({ pack, cpuProfileDir, soakMinutes: minutes, soakRate, keepPartial }) {
     const captures = await takeCaptures()
     const strangers = await takeStrangers()
     const service = await startService({ pack, cpuProfileDir }, captures.verifyImages[0]!)
     const load = new SoakLoad(service, captures, strangers)
     const progress = progressSteps('soak')
+    progress.update(0, minutes, soakRate ? 'starting' : 'measuring the capacity')
+    const capacity = soakRate
+      ? null
+      : await load.measureCapacity(service.workers * UNDER_WAY_PER_WORKER, CAPACITY_SECONDS)
+    const rate = soakRate ?? round(SHARE_OF_CAPACITY * capacity!, 1)
     const samples: Sample[] = []
     const byMinute: Minute[] = []
     const killedAt: number[] = []
     const killEvery = Math.min(KILL_EVERY_MINUTES, (minutes * (1 - UNDISTURBED)) / (FEWEST_KILLS + 1))
-    const warmUpMinutes = Math.min(WARM_UP_MINUTES, minutes / 6)
+    const warmUpMinutes = warmUpOf(minutes)
     const startedMs = performance.now()
     const elapsedMinutes = () => (performance.now() - startedMs) / MINUTE_MS
     let over = false
@@ -77,7 +75,8 @@ export const soak: Suite = {
       samples.push(sample)
       if (sample.minute >= byMinute.length + 1 || over) {
         byMinute.push({ ...sample, window: load.takeWindow(), loadAverage: loadavg()[0]! })
-        progress.update(Math.min(sample.minute, minutes), minutes, `minute ${byMinute.length}`)
+        progress.update(Math.min(byMinute.length, minutes), minutes, 'minutes')
+        keepPartial({ rate, killedAt, samples, byMinute: byMinute.map(withoutSamples) })
       }
       if (sample.minute >= (killedAt.length + 1) * killEvery && sample.minute < minutes * (1 - UNDISTURBED)) {
         for (const engine of childrenOf(service.pid)) process.kill(engine, 'SIGKILL')
@@ -111,6 +110,7 @@ export const soak: Suite = {
       summary: {
         minutes,
         per_s: rate,
+        capacity_per_s: capacity === null ? null : round(capacity, 1),
         answered,
         refusals,
         skipped: byMinute.reduce((sum, { window }) => sum + window.skipped, 0),
@@ -132,7 +132,8 @@ export const soak: Suite = {
             ...CALLS.filter((call) => calls[call].length > 0).map((call) => [
               call,
               String(calls[call].length),
-              ...[0.5, 0.95, 0.99, 1].map((share) => percentile(calls[call], share).toFixed(1)),
+              ...[0.5, 0.95, 0.99].map((share) => shown(carriedPercentile(calls[call], share), 1)),
+              Math.max(...calls[call]).toFixed(1),
             ]),
           ],
         },
@@ -140,9 +141,17 @@ export const soak: Suite = {
       ],
       picture: drawLinePlots('soak', plotsOf(samples, byMinute)),
       notes: [
+        ...(capacity === null
+          ? []
+          : [
+              `The rate is ${SHARE_OF_CAPACITY * 100} % of the ${capacity.toFixed(1)} calls of this mixture that were answered in a second before, with ${UNDER_WAY_PER_WORKER} a worker always under way.`,
+            ]),
+        TOO_FEW_SAMPLES,
         `${rate} calls a second arrive at a steady rate, whatever became of those before (unless 15 seconds' worth of them are under way: then they are skipped, and counted), from one client process on the same machine; latency counts from when a call was due. The load average by minute says what else wanted the cores.`,
         `The engine's process was killed ${killedAt.length} times, every ${round(killEvery, 1)} minutes, and then left alone for the last ${(UNDISTURBED * 100).toFixed(0)} % of the time. Refusals are the calls that the service turned away meanwhile, or did not answer within the client's 15 seconds; refused effects were asked for again with their idempotency key.`,
-        `Slopes are Theil–Sen estimates over samples every ${SAMPLE_MS / 1000} s: of the service after the first ${round(warmUpMinutes, 1)} minutes, of the engine within the lives of its processes, from ${ENGINE_WARM_UP_MINUTES} minutes of age. ${isJudged ? `More than ${MOST_MB_PER_HOUR} MB or ${MOST_DESCRIPTORS_PER_HOUR} descriptors an hour fails the run.` : `They are not judged below ${JUDGED_FROM_MINUTES} minutes.`}`,
+        'Memory is what a process has filled itself (RssAnon). The pages of files that it has mapped, 50 to 75 MiB of programs and libraries, are left out: the kernel drops and reads them as it sees fit. The details hold the whole (VmRSS) as well.',
+        'Descriptors are files, pipes and the like. Sockets stand apart, and are not judged: they come and go with the load generator.',
+        `Slopes are Theil–Sen estimates over samples every ${SAMPLE_MS / 1000} s: of the service after the first ${round(warmUpMinutes.service, 1)} minutes, of the engine within the lives of its processes, from ${round(warmUpMinutes.engine, 1)} minutes of age. ${isJudged ? `More than ${MOST_MB_PER_HOUR} MB or ${MOST_DESCRIPTORS_PER_HOUR} descriptors an hour fails the run.` : `They are not judged below ${JUDGED_FROM_MINUTES} minutes.`}`,
         'After the load, every live enrolment was replayed and every erasure repeated, the stopped database was checked, and each acknowledged effect looked up in the audit log.',
       ],
       details: { killedAt, samples, slopes, byMinute: byMinute.map(withoutSamples), problems, lost },
@@ -154,153 +163,4 @@ export const soak: Suite = {
       ],
     }
   },
-}
-
-interface Slopes {
-  serviceMb: number | null
-  heapMb: number | null
-  engineMb: number | null
-  serviceDescriptors: number | null
-  engineDescriptors: number | null
-}
-
-/** Per hour. */
-function slopesOf(samples: readonly Sample[], warmUpMinutes: number): Slopes {
-  const warm = samples.filter(({ minute }) => minute >= warmUpMinutes)
-  const perHour = (lives: Sample[][], value: (sample: Sample) => number) => {
-    const slope = robustSlope(
-      lives.map((life) => life.map((one) => ({ x: one.minute / MINUTES_PER_HOUR, y: value(one) }))),
-    )
-    return slope === null ? null : round(slope, 2)
-  }
-  const pids = new Set(samples.flatMap(({ engine }) => engine?.pid ?? []))
-  const engines = [...pids]
-    .map((pid) => samples.filter(({ engine }) => engine?.pid === pid))
-    .map((life) => life.filter(({ minute }) => minute - life[0]!.minute >= ENGINE_WARM_UP_MINUTES))
-  return {
-    serviceMb: perHour([warm], ({ service }) => service.residentMib * MB_PER_MIB),
-    heapMb: perHour([warm], ({ heapUsedMib }) => heapUsedMib * MB_PER_MIB),
-    engineMb: perHour(engines, ({ engine }) => engine!.residentMib * MB_PER_MIB),
-    serviceDescriptors: perHour([warm], ({ service }) => service.descriptors),
-    engineDescriptors: perHour(engines, ({ engine }) => engine!.descriptors),
-  }
-}
-
-function tooSteep(slopes: Slopes): string[] {
-  const limits: Array<[string, number | null, number, string]> = [
-    ["the service's memory", slopes.serviceMb, MOST_MB_PER_HOUR, 'MB'],
-    ["the engine's memory", slopes.engineMb, MOST_MB_PER_HOUR, 'MB'],
-    ["the service's descriptors", slopes.serviceDescriptors, MOST_DESCRIPTORS_PER_HOUR, ''],
-    ["the engine's descriptors", slopes.engineDescriptors, MOST_DESCRIPTORS_PER_HOUR, ''],
-  ]
-  return limits
-    .filter(([, slope, most]) => slope === null || slope > most)
-    .map(([what, slope, most, unit]) =>
-      slope === null
-        ? `${what} could not be judged: no two samples`
-        : `${what} grow by ${slope} ${unit} an hour; at most ${most}`,
-    )
-}
-
-function minuteRows(byMinute: readonly Minute[]): string[][] {
-  const p = (samples: number[], share: number) =>
-    samples.length > 0 ? percentile(samples, share).toFixed(0) : '–'
-  return [
-    [
-      'minute',
-      'service, MiB',
-      'heap, MiB',
-      'engine, MiB',
-      'descriptors',
-      'threads',
-      'verify p50, ms',
-      'p95, ms',
-      'health p95, ms',
-      'enroll p95, ms',
-      'erase p95, ms',
-      'refused',
-      'database, MiB',
-      'log, MiB',
-      'load',
-    ],
-    ...byMinute.map(({ minute, service, engine, heapUsedMib, window, loadAverage, ...store }) => {
-      const { approve, reject, health, enroll, erase } = window.latenciesMs
-      return [
-        minute.toFixed(1),
-        service.residentMib.toFixed(0),
-        heapUsedMib.toFixed(0),
-        engine?.residentMib.toFixed(0) ?? '–',
-        `${service.descriptors} + ${engine?.descriptors ?? 0}`,
-        `${service.threads} + ${engine?.threads ?? 0}`,
-        p([...approve, ...reject], 0.5),
-        p([...approve, ...reject], 0.95),
-        p(health, 0.95),
-        p(enroll, 0.95),
-        p(erase, 0.95),
-        String(Object.values(window.refusals).reduce((sum, count) => sum + count, 0)),
-        store.databaseMib.toFixed(1),
-        store.writeAheadLogMib.toFixed(1),
-        loadAverage.toFixed(1),
-      ]
-    }),
-  ]
-}
-
-/** Latencies as percentiles: single ones would make the file large. */
-function withoutSamples({ window, minute, loadAverage }: Minute) {
-  const latencies = CALLS.filter((call) => window.latenciesMs[call].length > 0).map((call) => {
-    const samples = window.latenciesMs[call]
-    return [
-      call,
-      {
-        count: samples.length,
-        p50_ms: round(median(samples), 2),
-        p95_ms: round(percentile(samples, 0.95), 2),
-      },
-    ] as const
-  })
-  return { minute, loadAverage, refusals: window.refusals, latencies: Object.fromEntries(latencies) }
-}
-
-function plotsOf(samples: readonly Sample[], byMinute: readonly Minute[]): LinePlot[] {
-  const series = (name: string, value: (sample: Sample) => number | null) =>
-    samples.map((sample) => ({ minute: sample.minute, series: name, value: value(sample) }))
-  const latency = (call: Call) =>
-    byMinute.map(({ minute, window }) => {
-      const times = window.latenciesMs[call]
-      return { minute, series: call, value: times.length > 0 ? percentile(times, 0.95) : null }
-    })
-  return [
-    {
-      title: 'Memory',
-      unit: 'MiB',
-      points: [
-        ...series('service', ({ service }) => service.residentMib),
-        ...series('heap of the service', ({ heapUsedMib }) => heapUsedMib),
-        ...series('engine', ({ engine }) => engine?.residentMib ?? null),
-      ],
-    },
-    {
-      title: 'Latency by minute, 95th percentile',
-      unit: 'ms',
-      points: (['approve', 'enroll', 'erase', 'health'] as const).flatMap(latency),
-    },
-    {
-      title: 'Descriptors and threads',
-      unit: 'number',
-      points: [
-        ...series('descriptors of the service', ({ service }) => service.descriptors),
-        ...series('descriptors of the engine', ({ engine }) => engine?.descriptors ?? null),
-        ...series('threads of the engine', ({ engine }) => engine?.threads ?? null),
-      ],
-    },
-    {
-      title: 'Database',
-      unit: 'MiB',
-      points: [
-        ...series('database', ({ databaseMib }) => databaseMib),
-        ...series('write-ahead log', ({ writeAheadLogMib }) => writeAheadLogMib),
-      ],
-    },
-  ]
 }

@@ -11,8 +11,10 @@ export interface SuiteOptions {
   /** The largest number of references that `scaling` tries. */
   references: number
   soakMinutes: number
-  /** Calls a second of `soak`. */
-  soakRate: number
+  /** Calls a second of `soak`; undefined for a share of what the machine can do. */
+  soakRate: number | undefined
+  /** Keeps what a long run has measured so far, should it not come to its end. */
+  keepPartial(details: Record<string, unknown>): void
 }
 
 export interface Suite {

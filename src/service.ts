@@ -179,7 +179,13 @@ export class Service {
     const api = new AdminApi({
       ...parts,
       ledger,
-      sessions: new Sessions(parts.store, parts.clock, operatorPassword, this.adminUrl.startsWith('https:')),
+      sessions: new Sessions(
+        parts.store,
+        parts.clock,
+        operatorPassword,
+        ledger.operations.signIns,
+        this.adminUrl.startsWith('https:'),
+      ),
       apis: { production: production.handle, sandbox: sandbox.handle },
       urls: () => ({
         production: this.url('production'),
@@ -194,6 +200,7 @@ export class Service {
     const hosts = new HostGuard(adminHosts(config), parts.clock, metrics.countDashboardRefusal)
     const handler = adminHandler({
       api: api.handle,
+      sandbox: sandbox.handle,
       metrics: metricsListen ? null : metrics,
       openApi: parts.openApi,
       hosts,

@@ -5,6 +5,8 @@ import { parseHTML } from 'linkedom'
 export interface LinePlot {
   title: string
   unit: string
+  /** For values of different orders of magnitude, all over zero. */
+  isLogarithmic?: true
   /** A gap where the value is null. */
   points: Array<{ minute: number; series: string; value: number | null }>
 }
@@ -15,31 +17,27 @@ const HEADING_HEIGHT = 30
 /** @param name what the picture shows, for those who cannot see it */
 export function drawLinePlots(name: string, plots: readonly LinePlot[]): string {
   const height = SIZE.height + HEADING_HEIGHT
-  const parts = plots.map(({ title, unit, points }, i) => {
+  const parts = plots.map(({ title, unit, points, isLogarithmic }, i) => {
     const { document } = parseHTML('<!doctype html><html><body></body></html>')
     const names = [...new Set(points.map(({ series }) => series))]
-    const last = names.map((series) => points.findLast((one) => one.series === series && one.value !== null)!)
     const svg = Plot.plot({
       document: document as unknown as NonNullable<Plot.PlotOptions['document']>,
       ...SIZE,
       style: { fontSize: '12px' },
       x: { label: 'Minutes', grid: true },
-      y: { label: unit, grid: true, zero: true },
+      y: { label: unit, grid: true, ...(isLogarithmic ? { type: 'log' } : { zero: true }) },
       color: { domain: names, scheme: 'Tableau10' },
-      marks: [
-        Plot.lineY(points, { x: 'minute', y: 'value', stroke: 'series', strokeWidth: 1.8 }),
-        Plot.text(last.filter(Boolean), {
-          x: 'minute',
-          y: 'value',
-          text: 'series',
-          fill: 'series',
-          textAnchor: 'end',
-          dy: -8,
-        }),
-      ],
+      marks: [Plot.lineY(points, { x: 'minute', y: 'value', stroke: 'series', strokeWidth: 1.8 })],
     })
     svg.setAttribute('y', String(i * height + HEADING_HEIGHT))
-    const heading = `<text x="16" y="${i * height + 22}" font-weight="bold" font-size="14">${title}, ${unit}</text>`
+    // Above the plot: names beside the lines' ends lie on each other where the lines do.
+    const colour = svg.scale('color')!
+    const legend = names.map((series) => `<tspan fill="${colour.apply(series)}" dx="12">— ${series}</tspan>`)
+    const y = i * height + 22
+    const heading = [
+      `<text x="16" y="${y}" font-weight="bold" font-size="14">${title}, ${unit}</text>`,
+      `<text x="${SIZE.width - SIZE.marginRight}" y="${y}" text-anchor="end" font-size="12" font-weight="bold">${legend.join('')}</text>`,
+    ].join('\n')
     return `${heading}\n${svg.outerHTML}`
   })
   const whole = plots.length * height

@@ -1,11 +1,16 @@
 /** What Linux and the service itself say of the processes that serve, at one moment. */
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface ProcessVitals {
   pid: number
   residentMib: number
+  /** Of it, what the process itself filled. The rest are pages of files, which the kernel drops and reads again as it sees fit. */
+  anonymousMib: number
+  /** Files, pipes, event descriptors: all but sockets. */
   descriptors: number
+  /** They come and go with the callers' connections. */
+  sockets: number
   threads: number
 }
 
@@ -51,12 +56,27 @@ function readProcess(pid: number): ProcessVitals | null {
     return {
       pid,
       residentMib: field('VmRSS') / KIB_PER_MIB,
-      descriptors: readdirSync(`/proc/${pid}/fd`).length,
+      anonymousMib: field('RssAnon') / KIB_PER_MIB,
+      ...countDescriptors(pid),
       threads: field('Threads'),
     }
   } catch {
     return null
   }
+}
+
+function countDescriptors(pid: number): Pick<ProcessVitals, 'descriptors' | 'sockets'> {
+  const targets = readdirSync(`/proc/${pid}/fd`).map((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`)
+    } catch {
+      // Closed since it was listed.
+      return null
+    }
+  })
+  const open = targets.filter((target) => target !== null)
+  const sockets = open.filter((target) => target.startsWith('socket:')).length
+  return { descriptors: open.length - sockets, sockets }
 }
 
 function fileMib(file: string): number {

@@ -1,6 +1,6 @@
 /** How a suite's result is kept and shown: JSON with everything that explains it, Markdown, a picture, one line for programs. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { table } from '../../src/cli/style.js'
@@ -117,7 +117,7 @@ export function documentOf(result: SuiteResult): KeptResult {
   }
 }
 
-/** Writes `<suite>.json`, `.md` and, where there are charts, `.svg` into a folder, which is made where it is not there. */
+/** Writes `<suite>.json`, `.md` and, where there are charts, `.svg` into a folder, which is made where it is not there, in the place of a partial result. */
 export function keepResult(result: SuiteResult, document: KeptResult, folder: string): void {
   const { suite, model, seconds, tables, charts, notes, failures } = result
   const picture = charts ? drawCharts(suite, charts) : result.picture
@@ -142,6 +142,16 @@ export function keepResult(result: SuiteResult, document: KeptResult, folder: st
       '',
     ].join('\n'),
   )
+  rmSync(join(folder, partialName(suite)), { force: true })
+}
+
+/** Raw figures of a run under way, as JSON alone: drawing them would take time from what is measured. */
+export function keepPartial(suite: string, details: Record<string, unknown>, folder: string): void {
+  writeInto(folder, partialName(suite), `${JSON.stringify(details)}\n`)
+}
+
+function partialName(suite: string): string {
+  return `${suite}.partial.json`
 }
 
 function writeInto(folder: string, name: string, text: string): void {

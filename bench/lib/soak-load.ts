@@ -76,6 +76,25 @@ export class SoakLoad {
     this.sandboxClient = new Countersign({ ...options, apiKey: sandboxKey, baseUrl: `${sandbox}/v1` })
   }
 
+  /**
+   * A closed loop, once the population is complete. What it calls counts for the ledger, and not for a window.
+   * @returns answers a second while `underWay` calls are always under way
+   */
+  async measureCapacity(underWay: number, seconds: number): Promise<number> {
+    const callWhile = async (goesOn: () => boolean) => {
+      while (goesOn()) await this.step(performance.now())
+    }
+    const loops = (goesOn: () => boolean) =>
+      Promise.all(Array.from({ length: underWay }, () => callWhile(goesOn)))
+    await loops(() => this.enrolled < USERS.least)
+    this.takeWindow()
+    const startedMs = performance.now()
+    await loops(() => performance.now() - startedMs < seconds * 1000)
+    const tookSeconds = (performance.now() - startedMs) / 1000
+    const answers = Object.values(this.takeWindow().latenciesMs).flat()
+    return answers.length / tookSeconds
+  }
+
   /** An open loop: calls do not wait for the answers of others, and latency counts from when a call was due. */
   async run(ratePerSecond: number, seconds: number): Promise<void> {
     const startedMs = performance.now()

@@ -33,7 +33,7 @@ export function carriedPercentile(samples: readonly number[], share: number): nu
 }
 
 /** For the notes of a suite. */
-export const TOO_FEW_SAMPLES = `A dash stands where the samples do not carry a percentile: p95 needs ${leastSamples(0.95)}, p99 ${leastSamples(0.99)}, p99.9 ${leastSamples(0.999)}. Ask for more --seconds.`
+export const TOO_FEW_SAMPLES = `A dash stands where the samples do not carry a percentile: p95 needs ${leastSamples(0.95)}, p99 ${leastSamples(0.99)}, p99.9 ${leastSamples(0.999)}. A longer run has them.`
 
 /** In a table; a dash for what the samples did not carry. */
 export function shown(value: number | null, digits: number): string {

@@ -5,6 +5,10 @@
 
 #include <cmath>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "kernels.h"
 
 namespace {
@@ -200,6 +204,14 @@ napi_value ReleaseMemory(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
+// malloc gives back by itself what lies free at the end of an arena, and nothing of what lies free in between.
+napi_value ReleaseFreePages(napi_env, napi_callback_info) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+  return nullptr;
+}
+
 void Export(napi_env env, napi_value exports, const char* name, napi_callback callback) {
   napi_value function;
   napi_create_function(env, name, NAPI_AUTO_LENGTH, callback, nullptr, &function);
@@ -216,5 +228,6 @@ NAPI_MODULE_INIT() {
   Export(env, exports, "dotMany", DotMany);
   Export(env, exports, "decodeBase64", DecodeBase64);
   Export(env, exports, "releaseMemory", ReleaseMemory);
+  Export(env, exports, "releaseFreePages", ReleaseFreePages);
   return exports;
 }

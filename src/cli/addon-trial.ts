@@ -23,7 +23,7 @@ const TRIAL_TIMEOUT_MS = 30_000
 /**
  * Loads them in a process of their own: a binary made for another machine may end the one that loads it. Which of several it
  * was, one process for each tells.
- * @returns why each one that does not load does not, by name
+ * @returns what each one that does not load told, by name
  */
 export async function tryAddons(addons: readonly Addon[]): Promise<Map<string, string>> {
   const trials = addons.map(
@@ -45,5 +45,5 @@ export async function tryAddons(addons: readonly Addon[]): Promise<Map<string, s
     return new Map([[addons[0]!.name, `ends the process that loads it (${error.signal ?? error.code})`]])
   // What a library prints comes before.
   const failures: Record<string, string> = JSON.parse(stdout.trim().split('\n').at(-1)!)
-  return new Map(Object.entries(failures).map(([name, message]) => [name, message.trim().split('\n')[0]!]))
+  return new Map(Object.entries(failures))
 }

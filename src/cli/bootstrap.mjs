@@ -39,6 +39,7 @@ const COMMANDS = {
   nodes: () => [process.execPath, [join(root, 'dist/test/node-versions/main.js'), ...args]],
   'release-database': () => [process.execPath, [join(root, 'dist/test/releases/make-database.js')]],
   'pack-client': () => [process.execPath, [join(root, 'src/cli/pack-client.mjs')]],
+  'release-notes': () => [process.execPath, [join(root, 'src/cli/release-notes.mjs'), ...args]],
   'supply-chain': () => [process.execPath, [join(root, 'dist/test/supply-chain/main.js'), ...args]],
 }
 

@@ -13,7 +13,7 @@ import {
 import { gradeOf, isAccepted } from '../../models/pack/pack-grade.js'
 import { nativeKernels } from '../biometrics/kernels/kernels.js'
 import { type Config, loadConfig, modelPackDir, resolveConfig, sqliteFile } from '../config.js'
-import { chooseTransport } from '../server/transport.js'
+import { chooseTransport, uwsObstacleIn } from '../server/transport.js'
 import { OLDEST_NODE } from '../version.js'
 import { HTTP_ADDON, NEEDED_ADDONS, tryAddons } from './addon-trial.js'
 import { configWarnings } from './config-warnings.js'
@@ -112,7 +112,7 @@ function checkedAddon(check: string, failure: string | null): Finding {
   return {
     check,
     status: 'problem',
-    detail: failure,
+    detail: failure.trim().split('\n')[0]!,
     remedy: 'run npm ci && npm run install with this Node, where g++, make and python3 are',
   }
 }
@@ -125,7 +125,7 @@ async function checkHttp(config: Config, addonFailure: string | null): Promise<F
       {
         check,
         status: 'warning',
-        detail: `node:http of ${process.version} (uWebSockets.js does not load: ${addonFailure})`,
+        detail: `node:http of ${process.version} (uWebSockets.js does not load: ${uwsObstacleIn(addonFailure)})`,
         remedy: 'see docs/http-edge.md, "Which one serves"',
       },
     ]
@@ -146,7 +146,7 @@ function checkHttpAddon(): Finding {
     'remove node_modules and run npm ci; after a change of release on purpose: npm run supply-chain -- --record'
   try {
     const recorded = ownBinary(recordedAddon())
-    const installed = ownBinary(installedAddon())
+    const installed = ownBinary(installedAddon(undefined, (name) => name === OWN_BINARY))
     if (installed.package !== recorded.package || installed.version !== recorded.version)
       return {
         check,

@@ -17,9 +17,16 @@ export function recordedAddon(): AddonRecord {
   return JSON.parse(readFileSync(packageFile('native', 'uwebsockets.json'), 'utf8')) as AddonRecord
 }
 
-/** What lies in node_modules, read as files: nothing of it is run. */
-export function installedAddon(folder = uwsFolder()): AddonRecord {
-  const sums = addonBinaries(folder).map((file) => {
+/**
+ * What lies in node_modules, read as files: nothing of it is run.
+ * @param isAsked of which binaries, by file name: there are two dozen, of more than 100 MB
+ */
+export function installedAddon(
+  folder = uwsFolder(),
+  isAsked: (name: string) => boolean = () => true,
+): AddonRecord {
+  const asked = addonBinaries(folder).filter((file) => isAsked(basename(file)))
+  const sums = asked.map((file) => {
     const sum = createHash('sha256').update(readFileSync(file)).digest('hex')
     return [basename(file), sum]
   })

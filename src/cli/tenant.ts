@@ -84,7 +84,7 @@ export function registerTenantCommands(tenant: Command): void {
     .action(
       action(async (name: string, options: OutputOptions) => {
         const link = await operate(name, ({ tenants }, tenant, config) =>
-          tenants.createLoginLink(tenant, adminUrl(config)),
+          tenants.createLoginLink(tenant, COMMAND_LINE, adminUrl(config)),
         )
         print(options, { dashboard_url: link }, () => link)
         if (!options.json) note(`The link works once, within ${LOGIN_LINK_MS / MINUTE_MS} minutes.`)

@@ -2,8 +2,6 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config.js'
 import { COMMAND_LINE } from '../operations/operation.js'
-import { userView } from '../operations/views.js'
-import { lockoutReason } from '../subjects/lockout.js'
 import { withLedger } from './ledger.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
 import { counted, fields } from './style.js'
@@ -57,20 +55,10 @@ export function registerUserCommands(user: Command): void {
 }
 
 /** @throws CommandError user_not_found */
-function lookUp(tenant: string, userId: string, environment: Environment) {
-  return withLedger(async ({ tenancy, store, vault }) => {
-    const { id } = await tenancy.find(tenant)
-    const subject = await vault.find(store.read, vault.lookup(id, environment, userId), userId)
-    if (!subject?.reference)
-      throw new CommandError('user_not_found', `No user ${userId} is enrolled in ${environment}.`)
-    const { record, reference } = subject
-    const reason = lockoutReason(record, Date.now())
-    const until = reason === 'locked_out' ? record.lockedUntil : null
-    return userView(
-      userId,
-      subject,
-      { ...reference, ...vault.describeReference(subject, reference) },
-      reason && { reason, until },
-    )
-  })
+async function lookUp(tenant: string, userId: string, environment: Environment) {
+  const user = await withLedger(async ({ tenancy, operations }) =>
+    operations.users.find(await tenancy.find(tenant), { environment, userId }),
+  )
+  if (!user) throw new CommandError('user_not_found', `No user ${userId} is enrolled in ${environment}.`)
+  return user
 }

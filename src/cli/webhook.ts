@@ -1,9 +1,7 @@
 /** `countersign webhook …`: where a tenant is told of what happens. The service sends; these commands only write the outbox. */
 import type { Command } from 'commander'
-import { isoTime } from '../clock.js'
 import { COMMAND_LINE } from '../operations/operation.js'
-import { optionalTime } from '../operations/views.js'
-import type { WebhookDeliveryRecord, WebhookEndpointRecord } from '../storage/records.js'
+import { webhookDeliveryView, webhookView } from '../operations/views.js'
 import { withLedger } from './ledger.js'
 import { action, note, type OutputOptions, print } from './output.js'
 import { listing } from './style.js'
@@ -32,7 +30,7 @@ export function registerWebhookCommands(webhook: Command): void {
               events: options.events?.split(',').map((name) => name.trim()) ?? [],
             }),
           )
-          const view = endpointView(endpoint)
+          const view = webhookView(endpoint)
           print(options, view, () => view.id)
           if (!options.json)
             note(
@@ -52,7 +50,7 @@ export function registerWebhookCommands(webhook: Command): void {
           const { id } = await tenancy.find(name)
           const views = await Promise.all(
             (await store.read.webhookEndpoints(id)).map(async (endpoint) => ({
-              ...endpointView(endpoint),
+              ...webhookView(endpoint),
               waiting: await store.read.pendingWebhooks(endpoint.id),
               dropped: endpoint.dropped,
             })),
@@ -109,7 +107,7 @@ export function registerWebhookCommands(webhook: Command): void {
       action(async (name: string, options: OutputOptions) => {
         await withLedger(async ({ tenancy, store }) => {
           const { id } = await tenancy.find(name)
-          const views = (await store.read.webhookDeliveries(id, MOST_DELIVERIES)).map(deliveryView)
+          const views = (await store.read.webhookDeliveries(id, MOST_DELIVERIES)).map(webhookDeliveryView)
           print(options, views, () =>
             listing(
               ['ID', 'CREATED', 'EVENT', 'STATUS', 'TRIES', 'LAST', 'NEXT'],
@@ -137,34 +135,7 @@ export function registerWebhookCommands(webhook: Command): void {
         const delivery = await withLedger(async ({ tenancy, operations }) =>
           operations.webhooks.redeliver(await tenancy.find(tenant), COMMAND_LINE, deliveryId),
         )
-        print(options, deliveryView(delivery), () => `${delivery.eventId} is sent once more.`)
+        print(options, webhookDeliveryView(delivery), () => `${delivery.eventId} is sent once more.`)
       }),
     )
-}
-
-function endpointView({ id, environment, url, events, createdAt }: WebhookEndpointRecord) {
-  return {
-    id,
-    environment,
-    url,
-    /** Empty: all. */
-    events: events === '' ? [] : events.split(','),
-    created_at: isoTime(createdAt),
-  }
-}
-
-function deliveryView(delivery: WebhookDeliveryRecord) {
-  return {
-    id: delivery.id,
-    event_id: delivery.eventId,
-    webhook: delivery.endpointId,
-    type: delivery.type,
-    status: delivery.status,
-    attempts: delivery.attempts,
-    last_outcome: delivery.lastOutcome,
-    created_at: isoTime(delivery.createdAt),
-    next_attempt_at: optionalTime(delivery.nextAttemptAt),
-    finished_at: optionalTime(delivery.finishedAt),
-    replayable: delivery.sealed !== null && delivery.status !== 'pending',
-  }
 }

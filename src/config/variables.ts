@@ -25,9 +25,9 @@ export const CONFIG_VARIABLE = 'COUNTERSIGN_CONFIG'
 
 const PREFIX = 'COUNTERSIGN_'
 const OTEL_PREFIX = 'OTEL_'
-/** Written after the last line of a file. */
-const END = '_END_OF_FILE'
-const NAME = /^[A-Za-z_]\w*$/
+const ASSIGNMENT = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/s
+/** Empty, or a comment. */
+const NO_ASSIGNMENT = /^\s*(?:#|$)/
 /** More typing errors than that are another word. */
 const MAX_TYPING_ERRORS = 3
 /** Kubernetes puts these into every pod of a namespace with a Service whose name begins with "countersign". */
@@ -76,29 +76,30 @@ function readFile(file: string): { entries: Array<[string, string]>; problems: s
   } catch (error) {
     return { entries: [], problems: [`Cannot read the configuration file: ${(error as Error).message}.`] }
   }
-  const entries: Array<[string, string]> = []
+  const entries = new Map<string, string>()
   const problems: string[] = []
-  // parseEnv takes a line that is no assignment into the next name, and may end there: a known last name shows both.
-  const { [END]: end, ...parsed } = parseEnv(`${text}\n${END}=1\n`)
-  for (const [name, value = ''] of Object.entries(parsed)) {
-    if (!NAME.test(name)) problems.push(`${file} holds a line that is not NAME=value: ${lineOf(text, name)}.`)
+  // Line by line: what parseEnv makes of a line that is no assignment differs between versions of Node, from joining it to the
+  // next name to leaving it out.
+  for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
+    if (NO_ASSIGNMENT.test(line)) continue
+    const [, name, written] = ASSIGNMENT.exec(line) ?? []
+    // Its number, not its text: that may be a part of a secret.
+    if (name === undefined) problems.push(`${file} holds a line that is not NAME=value: line ${index + 1}.`)
     else if (name === CONFIG_VARIABLE) problems.push(`${file} sets ${name}: a file names no other.`)
-    else if (value.includes('\n') || isUnclosed(text, name, value))
-      problems.push(`${file}: the value of ${name} does not end on its line; a quote is missing.`)
-    else entries.push([name, value])
+    else {
+      const value = readValue(written!.trim())
+      if (value === null)
+        problems.push(`${file}: the value of ${name} does not end on its line; a quote is missing.`)
+      else entries.set(name, value)
+    }
   }
-  if (end === undefined && problems.length === 0) problems.push(`${file} cannot be read to its end.`)
-  return { entries, problems }
+  return { entries: [...entries], problems }
 }
 
-/** Its number, not its text: that may be a part of a secret. */
-function lineOf(text: string, name: string): string {
-  const stray = name.split('\n')[0]!.trim()
-  return `line ${text.split('\n').findIndex((line) => line.trim().startsWith(stray)) + 1}`
-}
-
-/** parseEnv leaves the quote in the value when the other one is missing. */
-function isUnclosed(text: string, name: string, value: string): boolean {
-  const quote = new RegExp(`^\\s*(?:export\\s+)?${name}\\s*=\\s*(["'\`])`, 'm').exec(text)?.[1]
-  return quote !== undefined && value.startsWith(quote)
+/** Without quotes and comment; null where it does not end on its line. */
+function readValue(written: string): string | null {
+  const { value = '' } = parseEnv(`value=${written}`)
+  // parseEnv leaves the quote in the value when the other one is missing, and makes line ends of escapes.
+  const isUnclosed = /^["'`]/.test(written) && value.startsWith(written[0]!)
+  return isUnclosed || value.includes('\n') ? null : value
 }

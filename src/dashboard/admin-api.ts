@@ -15,7 +15,14 @@ import { OidcSignIn } from './oidc.js'
 import { json } from './replies.js'
 import type { OperatorCall, RouteOptions, TenantCall } from './route.js'
 import { ROUTES } from './routes.js'
-import { assertCsrfToken, assertSameOrigin, type Credentials, csrfToken, type Session } from './sessions.js'
+import {
+  assertCsrfToken,
+  assertSameOrigin,
+  type Credentials,
+  csrfToken,
+  type Guest,
+  type Session,
+} from './sessions.js'
 
 const SESSION_PATH = '/api/session'
 const OPERATOR_PREFIX = '/api'
@@ -54,25 +61,46 @@ export class AdminApi {
     const requestId = newRequestId(this.services.clock.now())
     try {
       if (!SAFE.has(request.method)) assertSameOrigin(request)
-      if (OidcSignIn.handles(request.path)) return await this.oidc.handle(request)
+      if (OidcSignIn.handles(request.path))
+        return await this.oidc.handle(request, this.guest(request, requestId))
       return request.path === SESSION_PATH
-        ? await this.handleSession(request)
+        ? await this.handleSession(request, this.guest(request, requestId))
         : await this.handleRoute(request, requestId)
     } catch (error) {
-      const reply = refusal(error, requestId, this.services.countRefusal)
+      const reply = refusal(await this.told(error, request, requestId), requestId, this.services.countRefusal)
       if (reply.status === 500)
         this.services.log.error({ request_id: requestId, err: error }, 'the dashboard failed')
       return reply
     }
   }
 
-  private async handleSession(request: IncomingRequest): Promise<Reply> {
+  private guest(request: IncomingRequest, requestId: string): Guest {
+    return { address: this.services.addresses.of(request), requestId }
+  }
+
+  /** Of a sign-in that was refused, log and audit log tell. @returns the error, or what kept it from being told */
+  private async told(error: unknown, request: IncomingRequest, requestId: string): Promise<unknown> {
+    if (!(error instanceof DashboardError && error.code === 'sign_in_failed')) return error
+    const { log, ledger, addresses } = this.services
+    log.warn(
+      { request_id: requestId, address: addresses.of(request) },
+      'a sign-in to the dashboard was refused',
+    )
+    try {
+      await ledger.operations.signIns.failed(requestId)
+      return error
+    } catch (failure) {
+      return failure
+    }
+  }
+
+  private async handleSession(request: IncomingRequest, guest: Guest): Promise<Reply> {
     const { sessions } = this.services
     switch (request.method) {
       case 'POST': {
         const body = await request.body(this.deadline(), SMALL_BODY_BYTES)
         const input = parseCredentials(body, request.headers['content-type'], '') as Credentials
-        const session = await sessions.signIn(input, request.remoteAddress)
+        const session = await sessions.signIn(input, guest)
         return json(sessionView(session), 201, { 'Set-Cookie': sessions.cookie(session) })
       }
       case 'GET':
@@ -102,7 +130,7 @@ export class AdminApi {
     const isOwn = tenantId !== undefined && tenantId === session.tenantId
     if (session.tenantId !== null && (!isOwn || route?.operatorOnly))
       throw new DashboardError('not_permitted')
-    if (session.operator?.role === 'viewer' && !SAFE.has(request.method))
+    if (session.operator?.role === 'viewer' && !SAFE.has(request.method) && !route?.readsOnly)
       throw new DashboardError('not_permitted', 'Your role is to look: an admin may change things.')
     if (!route) throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
     if (route.givesSecret && !isConfidential(request, this.services.config))

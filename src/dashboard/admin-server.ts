@@ -1,6 +1,10 @@
-/** The admin listener: dashboard and its API, API reference, metrics, liveness, readiness; and the listener of metrics alone. */
+/**
+ * The admin listener: dashboard and its API, API reference with the sandbox that it sends to, metrics, liveness, readiness; and
+ * the listener of metrics alone.
+ */
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import type { Metrics } from '../server/metrics.js'
+import { SANDBOX_PATH } from './contract.js'
 import type { HostGuard } from './host-guard.js'
 import { plain, reply } from './replies.js'
 import { staticFiles } from './static-files.js'
@@ -8,6 +12,11 @@ import { staticFiles } from './static-files.js'
 export interface AdminServerParts {
   /** Answers what lies under /api/. */
   api: (request: IncomingRequest) => Promise<Reply>
+  /**
+   * The sandbox's API. The API reference sends to it through this listener: of one origin with the page, it needs no other
+   * origin to be let in. Production is reached by its own listener alone.
+   */
+  sandbox: (request: IncomingRequest) => Promise<Reply>
   /** Null where they have a listener of their own. */
   metrics: Metrics | null
   openApi: () => string
@@ -18,7 +27,7 @@ export interface AdminServerParts {
 
 type Page = () => Promise<Reply>
 
-export function adminHandler({ api, metrics, openApi, hosts, isReady }: AdminServerParts) {
+export function adminHandler({ api, sandbox, metrics, openApi, hosts, isReady }: AdminServerParts) {
   const pages = new Map<string, Page>([
     ...(metrics ? [metricsPage(metrics)] : []),
     ['/livez', async () => reply(200, 'application/json', JSON.stringify({ status: 'ok' }))],
@@ -34,8 +43,11 @@ export function adminHandler({ api, metrics, openApi, hosts, isReady }: AdminSer
   for (const [path, file] of staticFiles()) pages.set(path, async () => file)
   const page = pagesHandler(pages, hosts)
   return async (request: IncomingRequest): Promise<Reply> => {
-    const isApi = request.path.startsWith('/api/') && !request.malformed
-    return isApi ? (hosts.refusal(request) ?? api(request)) : page(request)
+    if (request.malformed) return page(request)
+    if (request.path.startsWith('/api/')) return hosts.refusal(request) ?? api(request)
+    if (request.path.startsWith(`${SANDBOX_PATH}/`))
+      return hosts.refusal(request) ?? sandbox({ ...request, path: request.path.slice(SANDBOX_PATH.length) })
+    return page(request)
   }
 }
 

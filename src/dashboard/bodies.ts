@@ -38,6 +38,24 @@ export const rotation = Type.Object({ force: Type.Boolean() }, closed)
 
 export const erasure = Type.Object({ user_id: userId, environment }, closed)
 
+export const userQuestion = Type.Object({ user_id: userId, environment }, closed)
+
+export const unlocking = Type.Object({ user_id: userId }, closed)
+
+export const newWebhook = Type.Object(
+  {
+    url: Type.String({ maxLength: 2048 }),
+    environment,
+    /** None for all. */
+    events: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 32 }),
+  },
+  closed,
+)
+
+export const webhookChoice = Type.Object({ webhook: Type.String({ maxLength: 64 }) }, closed)
+
+export const deliveryChoice = Type.Object({ delivery: Type.String({ maxLength: 64 }) }, closed)
+
 export const subjectQuestion = Type.Object({ user_id: userId }, closed)
 
 export const inspection = Type.Object(

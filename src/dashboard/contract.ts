@@ -32,7 +32,16 @@ export interface TenantRoutes {
   'POST /keys/reissue': { body: typeof bodies.keyReissue; answer: RevealedKey }
   'POST /keys/revoke': { body: typeof bodies.keyRevocation; answer: { revoked: number } }
   'POST /rotate-signing': { body: typeof bodies.rotation; answer: RotationView }
+  /** In a body, so that no address holds a user id. */
+  'POST /users/find': { body: typeof bodies.userQuestion; answer: { user: UserView | null } }
+  'POST /users/unlock': { body: typeof bodies.unlocking; answer: { rejections: number } }
   'POST /erase': { body: typeof bodies.erasure; answer: ErasureView }
+  'GET /webhooks': { answer: WebhookList }
+  'POST /webhooks': { body: typeof bodies.newWebhook; answer: { id: string } }
+  'POST /webhooks/remove': { body: typeof bodies.webhookChoice; answer: { removed: string } }
+  'POST /webhooks/test': { body: typeof bodies.webhookChoice; answer: { delivery: string } }
+  'GET /webhooks/deliveries': { query: DeliveryQuery; answer: DeliveryPage }
+  'POST /webhooks/redeliver': { body: typeof bodies.deliveryChoice; answer: { event_id: string } }
   'GET /audit': { query: AuditPageQuery; answer: AuditPage }
   'POST /audit/subject': { body: typeof bodies.subjectQuestion; answer: { subject: string | null } }
   'GET /audit/chain': { answer: AuditChain }
@@ -48,6 +57,9 @@ export type AnswerOf<Route> = Route extends { answer: infer Answer } ? Answer : 
 export type QueryOf<Route> = Route extends { query: infer Query } ? Query : Record<never, never>
 
 export const TRIED_KEY_HEADER = 'X-Tried-Key'
+
+/** Where the admin listener has the sandbox's API, for the API reference: `/v1/…` follows. */
+export const SANDBOX_PATH = '/sandbox'
 
 export interface TriedCallQuery {
   operation: 'enroll' | 'verify'
@@ -126,6 +138,78 @@ export interface RevealedKey {
 export interface RotationView {
   signing_secret: { id: string; secret: string; created_at: string }
   previous: { id: string; valid_until: string }
+}
+
+/** As the API's own answer to `GET /v1/users/{user_id}`. */
+export interface UserView {
+  user_id: string
+  status: 'enrolled'
+  enrolled_at: string
+  reference: {
+    reference_id: string
+    created_at: string
+    model: string
+    /** Whether the model pack that serves can compare it. */
+    comparable: boolean
+    views: number
+    consent: { id: string; at: string } | null
+  }
+  lockout: { status: 'none' | 'locked_out' | 'reference_disabled'; until: string | null; rejections: number }
+}
+
+export interface WebhookList {
+  webhooks: WebhookView[]
+  /** Types of event to choose from. */
+  event_types: readonly string[]
+  most_webhooks: number
+  /** The tenant is suspended: what is to be sent waits. */
+  is_held: boolean
+}
+
+export interface WebhookView {
+  id: string
+  environment: Environment
+  /** Without what may be a token: the values of its query. */
+  url: string
+  /** Empty for all. */
+  events: string[]
+  created_at: string
+  waiting: number
+  /** Events that found too many waiting. */
+  dropped: number
+}
+
+export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'erased'] as const
+export type DeliveryState = (typeof DELIVERY_STATES)[number]
+
+export interface DeliveryQuery {
+  /** All where it is empty or missing. */
+  status?: DeliveryState | ''
+  /** A cursor to go on from. */
+  before?: string
+}
+
+export interface DeliveryPage {
+  /** Newest first. */
+  deliveries: DeliveryView[]
+  next_before: string | null
+  /** After which one is given up. */
+  most_attempts: number
+}
+
+export interface DeliveryView {
+  id: string
+  event_id: string
+  webhook: string
+  type: string
+  status: DeliveryState
+  attempts: number
+  /** HTTP status of the last try, or why there was none. */
+  last_outcome: string | null
+  created_at: string
+  next_attempt_at: string | null
+  finished_at: string | null
+  replayable: boolean
 }
 
 export interface ErasureView {

@@ -4,9 +4,12 @@ import { PackGradeError } from '../../models/pack/pack-grade.js'
 import { ApiError, type ErrorCategory } from '../api-error.js'
 import { BiometricError } from '../biometrics/types.js'
 import { CodedError } from '../errors.js'
+import { UserOperationError } from '../operations/user-operations.js'
+import { WebhookOperationError } from '../operations/webhook-operations.js'
 import type { Reply } from '../server/listener.js'
 import { toApiError } from '../server/to-api-error.js'
 import { TenancyError } from '../tenancy/tenancy.js'
+import { WebhookUrlError } from '../webhooks/webhook-url.js'
 import { json } from './replies.js'
 
 /** What only the dashboard answers; no client of the API meets these. */
@@ -31,7 +34,17 @@ export class DashboardError extends CodedError<DashboardErrorCode> {
   }
 }
 
-const TENANCY_STATUS: Record<TenancyError['code'], number> = {
+/** What operations refuse, in their own words. */
+const OPERATION_ERRORS = [
+  TenancyError,
+  UserOperationError,
+  WebhookOperationError,
+  WebhookUrlError,
+  PackGradeError,
+]
+type OperationError = InstanceType<(typeof OPERATION_ERRORS)[number]>
+
+const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_tenant_name: 400,
   tenant_exists: 409,
   tenant_not_found: 404,
@@ -41,6 +54,17 @@ const TENANCY_STATUS: Record<TenancyError['code'], number> = {
   tenant_suspended: 409,
   tenant_not_suspended: 409,
   tenant_deleted: 409,
+  reference_disabled: 409,
+  invalid_webhook_url: 400,
+  invalid_events: 400,
+  too_many_webhooks: 409,
+  webhook_not_found: 404,
+  webhook_queue_full: 409,
+  delivery_not_found: 404,
+  delivery_pending: 409,
+  body_gone: 409,
+  fmr_not_reached: 400,
+  pack_not_accepted: 400,
 }
 const CATEGORIES: Record<number, ErrorCategory> = {
   400: 'invalid_request',
@@ -51,16 +75,16 @@ const CATEGORIES: Record<number, ErrorCategory> = {
   421: 'invalid_request',
 }
 
-function statusOf(error: TenancyError | DashboardError | PackGradeError): number {
-  if (error instanceof PackGradeError) return 400
-  return error instanceof TenancyError ? TENANCY_STATUS[error.code] : DASHBOARD_ERRORS[error.code][0]
+function isOperationError(error: unknown): error is OperationError {
+  return OPERATION_ERRORS.some((kind) => error instanceof kind)
 }
 
 /** @param count told of the error code */
 export function refusal(error: unknown, requestId: string, count: (code: string) => void): Reply {
-  if (error instanceof TenancyError || error instanceof DashboardError || error instanceof PackGradeError) {
+  if (error instanceof DashboardError || isOperationError(error)) {
     const { code, message } = error
-    const status = statusOf(error)
+    const status =
+      error instanceof DashboardError ? DASHBOARD_ERRORS[error.code][0] : OPERATION_STATUS[error.code]
     count(code)
     return json({ error: CATEGORIES[status], code, message, request_id: requestId }, status)
   }

@@ -4,6 +4,7 @@ import type { Engine } from '../biometrics/engine/engine.js'
 import type { Clock } from '../clock.js'
 import type { Config, Environment } from '../config.js'
 import type { Ledger } from '../ledger.js'
+import type { ClientAddresses } from '../server/client-address.js'
 import type { IncomingRequest, WholeReply } from '../server/listener.js'
 import type { RateLimiter } from '../tenancy/rate-limiter.js'
 import type { Effect } from '../v1/endpoint.js'
@@ -32,6 +33,7 @@ export interface DashboardServices {
   sessions: Sessions
   traffic: Traffic
   rateLimiter: RateLimiter
+  addresses: ClientAddresses
   /** The whole way of a request through each environment's API, as its listener calls it. */
   apis: Record<Environment, (request: IncomingRequest) => Promise<WholeReply>>
   urls: () => Record<'production' | 'sandbox' | 'admin', string>

@@ -6,7 +6,7 @@ import type { Config } from '../config.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import { DashboardError } from './dashboard-error.js'
 import { json, plain } from './replies.js'
-import type { Session, Sessions } from './sessions.js'
+import { type Guest, HOST_PREFIX, type Session, type Sessions } from './sessions.js'
 
 const PREFIX = '/api/oidc'
 const COOKIE = 'countersign_oidc'
@@ -30,13 +30,13 @@ export class OidcSignIn {
     return path === PREFIX || path.startsWith(`${PREFIX}/`)
   }
 
-  /** @throws DashboardError sign_in_failed, ApiError unknown_endpoint, rate_limited */
-  async handle(request: IncomingRequest): Promise<Reply> {
+  /** @throws DashboardError sign_in_failed; ApiError unknown_endpoint, rate_limited */
+  async handle(request: IncomingRequest, guest: Guest): Promise<Reply> {
     const isEnabled = this.config.oidcIssuer !== undefined
     const route = `${request.method} ${request.path.slice(PREFIX.length)}`
     if (route === 'GET ') return json({ enabled: isEnabled })
     if (isEnabled && route === 'GET /login') return this.begin()
-    if (isEnabled && route === 'GET /callback') return this.finish(request)
+    if (isEnabled && route === 'GET /callback') return this.finish(request, guest)
     throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
   }
 
@@ -56,13 +56,15 @@ export class OidcSignIn {
     return redirect(url.href, this.cookie(`${state}.${nonce}.${verifier}`, PATIENCE_SECONDS))
   }
 
-  private async finish(request: IncomingRequest): Promise<Reply> {
-    const session = await this.signedIn(request)
+  private async finish(request: IncomingRequest, guest: Guest): Promise<Reply> {
+    // First: what is made up has the provider asked, with our secret.
+    this.sessions.assertNotGuessing(guest)
+    const session = await this.signedIn(request, guest)
     return redirect('/', this.sessions.cookie(session))
   }
 
-  private async signedIn(request: IncomingRequest): Promise<Session> {
-    const kept = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]+)\\.([\\w-]+)\\.([\\w-]+)(?:;|$)`)
+  private async signedIn(request: IncomingRequest, guest: Guest): Promise<Session> {
+    const kept = new RegExp(`(?:^|;\\s*)${this.cookieName}=([\\w-]+)\\.([\\w-]+)\\.([\\w-]+)(?:;|$)`)
     const [, state, nonce, verifier] = kept.exec(request.headers.cookie ?? '') ?? []
     // Whoever brings another browser's answer here has no such cookie.
     if (!state || !nonce || !verifier)
@@ -77,7 +79,8 @@ export class OidcSignIn {
         { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true },
       )
       const claims = tokens.claims()!
-      const isDoubtful = this.config.oidcClaim === 'email' && claims.email_verified === false
+      // Not said is not verified: where people write their address themselves, they would write an operator's. Some say it as text.
+      const isDoubtful = this.config.oidcClaim === 'email' && String(claims.email_verified) !== 'true'
       name = isDoubtful ? null : claims[this.config.oidcClaim]
     } catch (cause) {
       throw new DashboardError(
@@ -90,7 +93,7 @@ export class OidcSignIn {
         'sign_in_failed',
         `The provider vouches for no ${this.config.oidcClaim}, by which operators are known here.`,
       )
-    return this.sessions.signInNamed(name, request.remoteAddress)
+    return this.sessions.signInNamed(name, guest)
   }
 
   /** Asked for once it is needed: the service starts without its provider, and asks again after a failure. */
@@ -128,10 +131,18 @@ export class OidcSignIn {
     return `${this.adminUrl()}${PREFIX}/callback`
   }
 
+  private get isSecure(): boolean {
+    return this.adminUrl().startsWith('https:')
+  }
+
+  private get cookieName(): string {
+    return this.isSecure ? HOST_PREFIX + COOKIE : COOKIE
+  }
+
   /** Lax: the way back from the provider begins at another site. */
   private cookie(value: string, maxAgeSeconds: number): string {
-    const secure = this.adminUrl().startsWith('https:') ? '; Secure' : ''
-    return `${COOKIE}=${value}; Path=${PREFIX}; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${secure}`
+    const [path, secure] = this.isSecure ? ['/', '; Secure'] : [PREFIX, '']
+    return `${this.cookieName}=${value}; Path=${path}; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${secure}`
   }
 }
 

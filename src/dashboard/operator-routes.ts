@@ -109,8 +109,9 @@ export const GRANT_ROUTES = {
     givesSecret: true,
     operatorOnly: true,
     status: 201,
-    answer: async ({ services, tenant }) => ({
-      login_link: await services.ledger.operations.tenants.createLoginLink(tenant, services.urls().admin),
-    }),
+    async answer({ services, tenant, actor }) {
+      const { tenants } = services.ledger.operations
+      return { login_link: await tenants.createLoginLink(tenant, actor, services.urls().admin) }
+    },
   },
 } satisfies Partial<TenantTable>

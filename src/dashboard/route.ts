@@ -31,6 +31,8 @@ export interface RouteOptions {
   takesPhotos?: true
   /** Answers with a key, a secret or a link that signs in: over a confidential channel alone. */
   givesSecret?: true
+  /** Changes nothing, and has a body to keep out of addresses what stands in it: who may only look may call it. */
+  readsOnly?: true
   /** A tenant's session may not. */
   operatorOnly?: true
 }

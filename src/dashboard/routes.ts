@@ -4,8 +4,17 @@ import { GRANT_ROUTES, OPERATOR_ROUTES } from './operator-routes.js'
 import type { OperatorTable, TenantTable } from './route.js'
 import { TENANT_ROUTES } from './tenant-routes.js'
 import { TRY_ROUTES } from './try-routes.js'
+import { USER_ROUTES } from './user-routes.js'
+import { WEBHOOK_ROUTES } from './webhook-routes.js'
 
 export const ROUTES: { operator: OperatorTable; tenant: TenantTable } = {
   operator: OPERATOR_ROUTES,
-  tenant: { ...TENANT_ROUTES, ...GRANT_ROUTES, ...AUDIT_ROUTES, ...TRY_ROUTES },
+  tenant: {
+    ...TENANT_ROUTES,
+    ...GRANT_ROUTES,
+    ...USER_ROUTES,
+    ...WEBHOOK_ROUTES,
+    ...AUDIT_ROUTES,
+    ...TRY_ROUTES,
+  },
 }

@@ -4,9 +4,10 @@ import { ApiError, retryAfter } from '../api-error.js'
 import { type Clock, HOUR_MS, SECOND_MS } from '../clock.js'
 import { randomBase62 } from '../crypto/identifiers.js'
 import { matchesHash } from '../crypto/password-hash.js'
+import type { SignInOperations } from '../operations/sign-in-operations.js'
 import type { IncomingRequest } from '../server/listener.js'
 import { networkOf } from '../server/wrong-keys.js'
-import type { OperatorRole } from '../storage/records.js'
+import type { OperatorRecord, OperatorRole } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import { hashToken } from '../tenancy/login-link.js'
 import { RateLimiter } from '../tenancy/rate-limiter.js'
@@ -16,6 +17,8 @@ import type { OperatorPassword } from './operator-password.js'
 
 const SESSION_MS = 8 * HOUR_MS
 const COOKIE = 'countersign_session'
+/** By it a browser takes the cookie from this very host alone, over TLS: no neighbour in the domain puts another in its place. */
+export const HOST_PREFIX = '__Host-'
 /** Per network: ten tries at once, then one in ten seconds. A login link cannot be guessed; a password might. */
 const SIGN_IN_RATE = { ratePerSecond: 0.1, burst: 10 }
 
@@ -40,6 +43,12 @@ export interface Session {
   expiresAt: number
 }
 
+/** Whoever signs in. */
+export interface Guest {
+  address: string
+  requestId: string
+}
+
 export type Credentials = InputOf<SessionRoutes['POST /session']>
 type PasswordCredentials = Extract<Credentials, { password: string }>
 
@@ -50,57 +59,34 @@ export class Sessions {
     private readonly store: Store,
     private readonly clock: Clock,
     private readonly operatorPassword: OperatorPassword,
+    private readonly signIns: SignInOperations,
     /** The dashboard is reached over TLS: the cookie then travels on nothing else. */
     private readonly secure: boolean,
   ) {
     this.attempts = new RateLimiter(clock)
   }
 
-  /** @throws DashboardError sign_in_failed, ApiError rate_limited */
-  async signIn(credentials: Credentials, remoteAddress: string): Promise<Session> {
-    this.assertNotGuessing(remoteAddress)
-    const operator = 'password' in credentials ? await this.operatorOf(credentials) : null
-    const now = this.clock.now()
-    const token = randomBase62()
-    const expiresAt = now + SESSION_MS
-    // Not within the transaction, which may await nothing but the store.
-    const unnamedHash = await this.unnamedHash(token)
-    return this.store.transaction(async (tx) => {
-      let tenantId: string | null = null
-      if ('login_token' in credentials) {
-        const link = await tx.takeLoginLink(hashToken(credentials.login_token), now)
-        // Unknown, used and expired are one answer: a guess learns nothing of which links there were.
-        if (!link)
-          throw new DashboardError(
-            'sign_in_failed',
-            'The login link is not valid: it was used already, or has expired. A link works once, within an hour.',
-          )
-        tenantId = link.tenantId
-      }
-      const hash = operator?.id === null ? unnamedHash : hashToken(token)
-      await tx.insertDashboardSession({ hash, tenantId, operatorId: operator?.id ?? null, expiresAt })
-      return { tenantId, operator, token, expiresAt }
-    })
+  /** @throws DashboardError sign_in_failed; ApiError rate_limited */
+  async signIn(credentials: Credentials, guest: Guest): Promise<Session> {
+    this.assertNotGuessing(guest)
+    return 'password' in credentials
+      ? this.signInByPassword(credentials, guest)
+      : this.signInByLink(credentials.login_token, guest)
   }
 
   /**
    * For a named operator whom somebody trusted has recognised.
-   * @throws DashboardError sign_in_failed, ApiError rate_limited
+   * @throws DashboardError sign_in_failed
    */
-  async signInNamed(name: string, remoteAddress: string): Promise<Session> {
-    this.assertNotGuessing(remoteAddress)
+  async signInNamed(name: string, guest: Guest): Promise<Session> {
     const operator = await this.store.read.operatorByName(name)
     if (!operator) throw new DashboardError('sign_in_failed', `There is no operator named ${name}.`)
-    const token = randomBase62()
-    const expiresAt = this.clock.now() + SESSION_MS
-    const record = { hash: hashToken(token), tenantId: null, operatorId: operator.id, expiresAt }
-    await this.store.transaction((tx) => tx.insertDashboardSession(record))
-    return { tenantId: null, operator, token, expiresAt }
+    return this.signInOperator(operator, guest)
   }
 
-  /** @throws ApiError rate_limited */
-  private assertNotGuessing(remoteAddress: string): void {
-    const attempt = this.attempts.take(networkOf(remoteAddress), SIGN_IN_RATE)
+  /** A sign-in begins. @throws ApiError rate_limited */
+  assertNotGuessing({ address }: Guest): void {
+    const attempt = this.attempts.take(networkOf(address), SIGN_IN_RATE)
     if (!attempt.allowed)
       throw new ApiError('rate_limited', {
         message: 'Too many sign-ins from this address.',
@@ -108,9 +94,48 @@ export class Sessions {
       })
   }
 
+  private async signInByLink(loginToken: string, { requestId }: Guest): Promise<Session> {
+    const { token, expiresAt } = this.next()
+    const hash = hashToken(token)
+    const tenantId = await this.signIns.byLink(hashToken(loginToken), { hash, expiresAt }, requestId)
+    // Unknown, used and expired are one answer: a guess learns nothing of which links there were.
+    if (tenantId === null)
+      throw new DashboardError(
+        'sign_in_failed',
+        'The login link is not valid: it was used already, or has expired. A link works once, within an hour.',
+      )
+    return { tenantId, operator: null, token, expiresAt }
+  }
+
+  private async signInByPassword({ name, password }: PasswordCredentials, guest: Guest): Promise<Session> {
+    if (name !== undefined && name !== UNNAMED.name) {
+      const operator = await this.store.read.operatorByName(name)
+      const isRight = await matchesHash(password, operator?.passwordHash ?? null)
+      if (!operator || !isRight) throw wrongPassword()
+      return this.signInOperator(operator, guest)
+    }
+    const { token, expiresAt } = this.next()
+    // Before the password is compared: where another takes its place meanwhile, nobody finds the session.
+    const hash = await this.unnamedHash(token)
+    if (!(await this.operatorPassword.matches(password))) throw wrongPassword()
+    await this.signIns.asOperator(null, { hash, expiresAt }, guest.requestId)
+    return { tenantId: null, operator: UNNAMED, token, expiresAt }
+  }
+
+  private async signInOperator(operator: OperatorRecord, { requestId }: Guest): Promise<Session> {
+    const { token, expiresAt } = this.next()
+    const session = { hash: hashToken(token), expiresAt }
+    if (!(await this.signIns.asOperator(operator, session, requestId))) throw wrongPassword()
+    return { tenantId: null, operator, token, expiresAt }
+  }
+
+  private next(): Pick<Session, 'token' | 'expiresAt'> {
+    return { token: randomBase62(), expiresAt: this.clock.now() + SESSION_MS }
+  }
+
   /** @throws DashboardError not_signed_in */
   async find({ headers }: Pick<IncomingRequest, 'headers'>): Promise<Session> {
-    const token = cookieOf(headers.cookie)
+    const token = cookieOf(headers.cookie, this.cookieName)
     if (token === null) throw new DashboardError('not_signed_in')
     const { read } = this.store
     const now = this.clock.now()
@@ -134,18 +159,6 @@ export class Sessions {
     await this.store.transaction((tx) => tx.deleteDashboardSession(hash))
   }
 
-  /** @throws DashboardError sign_in_failed */
-  private async operatorOf({ name, password }: PasswordCredentials): Promise<SessionOperator> {
-    if (name === undefined || name === UNNAMED.name) {
-      if (await this.operatorPassword.matches(password)) return UNNAMED
-    } else {
-      const operator = await this.store.read.operatorByName(name)
-      if ((await matchesHash(password, operator?.passwordHash ?? null)) && operator) return operator
-    }
-    // One answer for an unknown name and a wrong password.
-    throw new DashboardError('sign_in_failed', 'The name or the password is wrong.')
-  }
-
   /** What a session by the operator's password is stored under, bound to it: with another one, nobody finds it any more. */
   private async unnamedHash(token: string): Promise<Buffer> {
     return hashToken(`${token}.${await this.operatorPassword.fingerprint()}`)
@@ -159,9 +172,13 @@ export class Sessions {
     return this.setCookie('', 0)
   }
 
+  private get cookieName(): string {
+    return this.secure ? HOST_PREFIX + COOKIE : COOKIE
+  }
+
   private setCookie(value: string, maxAgeSeconds: number): string {
     const secure = this.secure ? '; Secure' : ''
-    return `${COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${secure}`
+    return `${this.cookieName}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${secure}`
   }
 }
 
@@ -188,6 +205,11 @@ export function assertSameOrigin({ headers }: Pick<IncomingRequest, 'headers'>):
     throw new DashboardError('cross_site_request')
 }
 
-function cookieOf(header: string | undefined): string | null {
-  return new RegExp(`(?:^|;\\s*)${COOKIE}=([0-9A-Za-z]{1,64})(?:;|$)`).exec(header ?? '')?.[1] ?? null
+/** One answer for an unknown name and a wrong password. */
+function wrongPassword(): DashboardError {
+  return new DashboardError('sign_in_failed', 'The name or the password is wrong.')
+}
+
+function cookieOf(header: string | undefined, name: string): string | null {
+  return new RegExp(`(?:^|;\\s*)${name}=([0-9A-Za-z]{1,64})(?:;|$)`).exec(header ?? '')?.[1] ?? null
 }

@@ -1,13 +1,6 @@
-/** A tenant's own matters: keys, signing secret, traffic, erasure. */
+/** A tenant's own matters: keys, signing secret, traffic. */
 import { isoTime, SECOND_MS } from '../clock.js'
-import {
-  erasureView,
-  keyView,
-  optionalTime,
-  productionKeyState,
-  rotationView,
-  tenantStatus,
-} from '../operations/views.js'
+import { keyView, optionalTime, productionKeyState, rotationView, tenantStatus } from '../operations/views.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import * as bodies from './bodies.js'
 import { type KeyView, type TenantView, TRAFFIC_WINDOWS } from './contract.js'
@@ -76,16 +69,6 @@ export const TENANT_ROUTES = {
       const rotation = await services.ledger.operations.keys.rotateSigning(tenant, actor, input.force)
       services.countEffect('production', 'rotated')
       return rotationView(rotation)
-    },
-  },
-
-  'POST /erase': {
-    body: bodies.erasure,
-    async answer({ services, tenant, actor, input: { environment, user_id: userId } }) {
-      const { users } = services.ledger.operations
-      const { receipt, isRepeated } = await users.erase(tenant, actor, { environment, userId })
-      if (!isRepeated) services.countEffect(environment, 'erased')
-      return erasureView(receipt, userId)
     },
   },
 } satisfies Partial<TenantTable>

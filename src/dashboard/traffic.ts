@@ -1,6 +1,6 @@
 /**
  * What happened lately, per tenant. The last quarter of an hour stands in memory by steps of 10 s; minutes and hours stand in the database,
- * where a restart leaves them, for as long as a window shows them (housekeeping deletes them).
+ * where the end of a process leaves them, for as long as a window shows them (housekeeping deletes them).
  */
 import type { Logger } from 'pino'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.js'
@@ -24,6 +24,10 @@ const WINDOWS = {
   week: { stepMs: 3 * HOUR_MS, spanMs: 7 * DAY_MS, stored: 'hour' },
 } as const satisfies Record<TrafficWindow, { stepMs: number; spanMs: number; stored: TrafficResolution }>
 const STORED_MS: Record<TrafficResolution, number> = { minute: MINUTE_MS, hour: HOUR_MS }
+/** What a process that is killed takes with it, at most. */
+export const SAVE_MS = 5 * SECOND_MS
+/** Tenants that share a commit: few, so that no request waits long behind them. */
+const SAVED_AT_ONCE = 16
 /** Minutes, while the database cannot be written. */
 const MOST_UNSAVED = 60
 
@@ -35,8 +39,12 @@ export class Traffic {
   private readonly recent = new Map<string, Stretches>()
   /** By tenant, in minutes: not in the database yet. */
   private readonly unsaved = new Map<string, Stretches>()
+  /** The same, on its way there. */
+  private readonly underWay = new Map<string, Stretches>()
   private readonly startedAt: number
   private timer: NodeJS.Timeout | null = null
+  /** A database that is locked may keep one save waiting longer than until the next. */
+  private saving: Promise<void> | null = null
 
   constructor(
     private readonly store: Pick<Store, 'read' | 'transaction'>,
@@ -47,12 +55,17 @@ export class Traffic {
   }
 
   start(): void {
-    this.timer = setInterval(() => void this.save(), MINUTE_MS).unref()
+    this.timer = setInterval(() => {
+      this.saving ??= this.save().finally(() => {
+        this.saving = null
+      })
+    }, SAVE_MS).unref()
   }
 
   /** Before the store is closed. */
   async stop(): Promise<void> {
     if (this.timer) clearInterval(this.timer)
+    await this.saving
     await this.save()
   }
 
@@ -88,29 +101,43 @@ export class Traffic {
     }
   }
 
-  /** Never rejects: what cannot be written is tried again a minute later. */
+  /** Never rejects: what cannot be written is tried again the next time. */
   async save(): Promise<void> {
-    for (const [tenantId, minutes] of [...this.unsaved]) {
-      this.unsaved.delete(tenantId)
-      try {
-        await this.store.transaction(async (tx) => {
-          for (const [at, counts] of minutes)
-            for (const resolution of ['minute', 'hour'] as const) {
-              const start = startOf(at, STORED_MS[resolution])
-              const present = await tx.trafficAt(tenantId, resolution, start)
-              const sum = addTraffic(present ? parse(present.counts) : noTraffic(), counts)
-              await tx.putTraffic({ tenantId, resolution, at: start, counts: JSON.stringify(sum) })
-            }
-        })
-      } catch (err) {
-        this.log.warn({ err }, 'the traffic of the last minutes could not be saved')
-        // Of a tenant that is gone, for example: it would fail for ever.
-        if (!(err instanceof StoreUnavailableError)) continue
-        const unsaved = stretchesOf(this.unsaved, tenantId)
-        for (const [at, counts] of minutes) addTraffic(stretchAt(unsaved, at), counts)
-        // The others would wait for the same lock or disk, and a stop with them.
-        return
-      }
+    const tenantIds = [...this.unsaved.keys()]
+    while (tenantIds.length > 0) {
+      const saved = tenantIds.splice(0, SAVED_AT_ONCE).map((tenantId) => this.saveOne(tenantId))
+      const failures = (await Promise.all(saved)).filter((error) => error !== null)
+      if (failures.length === 0) continue
+      this.log.warn({ err: failures[0] }, 'the latest traffic could not be saved')
+      // The others would wait for the same lock or disk, and a stop with them.
+      if (failures.some((error) => error instanceof StoreUnavailableError)) return
+    }
+  }
+
+  /** @returns why it was not saved */
+  private async saveOne(tenantId: string): Promise<unknown> {
+    const minutes = this.unsaved.get(tenantId)!
+    this.unsaved.delete(tenantId)
+    this.underWay.set(tenantId, minutes)
+    try {
+      await this.store.transaction(async (tx) => {
+        for (const [at, counts] of minutes)
+          for (const resolution of ['minute', 'hour'] as const) {
+            const start = startOf(at, STORED_MS[resolution])
+            const present = await tx.trafficAt(tenantId, resolution, start)
+            const sum = addTraffic(present ? parse(present.counts) : noTraffic(), counts)
+            await tx.putTraffic({ tenantId, resolution, at: start, counts: JSON.stringify(sum) })
+          }
+      })
+      return null
+    } catch (error) {
+      // Of a tenant that is gone, for example: it would fail for ever.
+      if (!(error instanceof StoreUnavailableError)) return error
+      const unsaved = stretchesOf(this.unsaved, tenantId)
+      for (const [at, counts] of minutes) addTraffic(stretchAt(unsaved, at), counts)
+      return error
+    } finally {
+      this.underWay.delete(tenantId)
     }
   }
 
@@ -121,7 +148,7 @@ export class Traffic {
     now: number,
   ): Promise<Array<[number, TrafficCounts]>> {
     const { spanMs, stored } = WINDOWS[window]
-    const unsaved = [...(this.unsaved.get(tenantId) ?? [])]
+    const unsaved = [...(this.unsaved.get(tenantId) ?? []), ...(this.underWay.get(tenantId) ?? [])]
     const recent = window === 'quarter' ? [...(this.recent.get(tenantId) ?? [])] : []
     const rows = await this.store.read.traffic(tenantId, stored, now - spanMs)
     const saved = rows.map(({ at, counts }) => [at, parse(counts)] as [number, TrafficCounts])

@@ -19,6 +19,10 @@ export interface Act<Result> {
   facts: AuditFacts
 }
 
+type FoundAct<Result> = (Act<Result> & { tenantId: string }) | { result: Result; tenantId: null }
+
+const TENANTS_AT_ONCE = 20
+
 export class AuditedTransactions {
   constructor(
     private readonly store: Store,
@@ -31,10 +35,20 @@ export class AuditedTransactions {
     actor: Actor,
     work: (tx: StoreTransaction) => Promise<Act<Result>>,
   ): Promise<Result> {
+    return this.runFound(actor, async (tx) => ({ tenantId, ...(await work(tx)) }))
+  }
+
+  /** The same for work that finds out whom it concerns; nobody where it found nothing. */
+  runFound<Result>(actor: Actor, work: (tx: StoreTransaction) => Promise<FoundAct<Result>>): Promise<Result> {
     return this.store.transaction(async (tx) => {
-      const { result, facts } = await work(tx)
-      await this.audit.append(tx, tenantId, { ...facts, actor: actor.name, request_id: actor.requestId })
-      return result
+      const act = await work(tx)
+      if (act.tenantId !== null)
+        await this.audit.append(tx, act.tenantId, {
+          ...act.facts,
+          actor: actor.name,
+          request_id: actor.requestId,
+        })
+      return act.result
     })
   }
 
@@ -46,5 +60,20 @@ export class AuditedTransactions {
         await this.audit.append(tx, id, { ...facts, actor: actor.name, request_id: actor.requestId })
       return result
     })
+  }
+
+  /**
+   * Says in every log what is of no single transaction. Some at a time: with many tenants, callers of the service would be kept
+   * waiting.
+   */
+  async noteInAll({ name, requestId }: Actor, facts: AuditFacts): Promise<void> {
+    const tenants = await this.store.read.tenants()
+    for (let start = 0; start < tenants.length; start += TENANTS_AT_ONCE) {
+      await this.store.transaction(async (tx) => {
+        for (const { id } of tenants.slice(start, start + TENANTS_AT_ONCE))
+          await this.audit.append(tx, id, { ...facts, actor: name, request_id: requestId })
+      })
+      await new Promise((resolve) => setImmediate(resolve))
+    }
   }
 }

@@ -9,6 +9,7 @@ import type { Outbox } from '../webhooks/outbox.js'
 import { KeyOperations } from './key-operations.js'
 import { AuditedTransactions } from './operation.js'
 import { OperatorOperations } from './operator-operations.js'
+import { SignInOperations } from './sign-in-operations.js'
 import { TenantLifecycle } from './tenant-lifecycle.js'
 import { TenantOperations } from './tenant-operations.js'
 import { UserOperations } from './user-operations.js'
@@ -30,6 +31,7 @@ export class Operations {
   readonly keys: KeyOperations
   readonly users: UserOperations
   readonly operators: OperatorOperations
+  readonly signIns: SignInOperations
   readonly webhooks: WebhookOperations
 
   constructor({ store, audit, tenancy, secrets, vault, outbox, clock }: OperationParts) {
@@ -39,6 +41,7 @@ export class Operations {
     this.keys = new KeyOperations(audited, tenancy, secrets)
     this.users = new UserOperations(audited, store, vault, outbox, clock)
     this.operators = new OperatorOperations(audited, store, clock)
+    this.signIns = new SignInOperations(audited, store, clock)
     this.webhooks = new WebhookOperations(audited, store, outbox, clock)
   }
 }

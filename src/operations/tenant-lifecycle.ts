@@ -4,6 +4,7 @@ import { prefixedId } from '../crypto/identifiers.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { assertLive, TenancyError } from '../tenancy/tenancy.js'
+import { RETENTION_MS } from '../webhooks/outbox.js'
 import type { Actor, AuditedTransactions } from './operation.js'
 
 /** Few enough that other writers are not kept waiting. */
@@ -26,7 +27,7 @@ export class TenantLifecycle {
     private readonly clock: Clock,
   ) {}
 
-  /** Its keys get 403 tenant_suspended, and everything is kept. @throws TenancyError tenant_suspended, tenant_deleted */
+  /** Its keys get 403 tenant_suspended, its webhooks are held back, and everything is kept. @throws TenancyError tenant_suspended, tenant_deleted */
   suspend({ id }: TenantRecord, actor: Actor): Promise<TenantRecord> {
     return this.audited.run(id, actor, async (tx) => {
       const { name, suspendedAt } = await live(tx, id)
@@ -37,13 +38,14 @@ export class TenantLifecycle {
     })
   }
 
-  /** @throws TenancyError tenant_not_suspended, tenant_deleted */
+  /** What webhooks have held back goes out. @throws TenancyError tenant_not_suspended, tenant_deleted */
   resume({ id }: TenantRecord, actor: Actor): Promise<TenantRecord> {
     return this.audited.run(id, actor, async (tx) => {
       const { name, suspendedAt } = await live(tx, id)
       if (suspendedAt === null)
         throw new TenancyError('tenant_not_suspended', `The tenant ${name} is not suspended.`)
       await tx.setSuspended(id, null)
+      await tx.keepPendingWebhooks(id, this.clock.now() + RETENTION_MS)
       return { result: await live(tx, id), facts: { event: 'tenant_resumed' } }
     })
   }

@@ -33,9 +33,12 @@ export class TenantOperations {
   }
 
   /** @param adminUrl of the dashboard, without a slash at its end */
-  createLoginLink({ id: tenantId }: TenantRecord, adminUrl: string): Promise<string> {
+  createLoginLink({ id: tenantId }: TenantRecord, actor: Actor, adminUrl: string): Promise<string> {
     const now = this.clock.now()
-    return this.store.transaction((tx) => createLoginLink(tx, { tenantId, adminUrl, now }))
+    return this.audited.run(tenantId, actor, async (tx) => ({
+      result: await createLoginLink(tx, { tenantId, adminUrl, now }),
+      facts: { event: 'login_link_made' },
+    }))
   }
 
   /** Says in every log that the database was put back to an earlier state. */

@@ -6,11 +6,11 @@ import { prefixedId } from '../crypto/identifiers.js'
 import { CodedError } from '../errors.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import { CLEAR } from '../subjects/lockout.js'
+import { CLEAR, lockoutReason } from '../subjects/lockout.js'
 import { ownerOf, type SubjectVault } from '../subjects/subject-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { Act, Actor, AuditedTransactions } from './operation.js'
-import { erasureView } from './views.js'
+import { erasureView, userView } from './views.js'
 
 /** How long a repeated request gets the same receipt. */
 const RECEIPT_MS = DAY_MS
@@ -39,6 +39,25 @@ export class UserOperations {
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
+
+  /** What is known of an enrolled user, nothing biometric; null where there is none. */
+  async find(
+    { id }: TenantRecord,
+    { environment, userId }: UserAddress,
+  ): Promise<ReturnType<typeof userView> | null> {
+    const { vault, store, clock } = this
+    const subject = await vault.find(store.read, vault.lookup(id, environment, userId), userId)
+    if (!subject?.reference) return null
+    const { record, reference } = subject
+    const reason = lockoutReason(record, clock.now())
+    const until = reason === 'locked_out' ? record.lockedUntil : null
+    return userView(
+      userId,
+      subject,
+      { ...reference, ...vault.describeReference(subject, reference) },
+      reason && { reason, until },
+    )
+  }
 
   /**
    * Erases the user, and says in the log of production what came of it, even where there was nobody to erase.

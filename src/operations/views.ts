@@ -1,6 +1,13 @@
 /** How tenants' matters look in JSON, at the command line, in the dashboard and in the API alike. */
 import { isoTime } from '../clock.js'
-import type { ApiKeyRecord, ErasureRecord, ReferenceRecord, TenantRecord } from '../storage/records.js'
+import type {
+  ApiKeyRecord,
+  ErasureRecord,
+  ReferenceRecord,
+  TenantRecord,
+  WebhookDeliveryRecord,
+  WebhookEndpointRecord,
+} from '../storage/records.js'
 import type { LockoutReason } from '../subjects/lockout.js'
 import type { ReferenceContent, Subject } from '../subjects/subject-vault.js'
 import type { RevealedSecret, Rotation } from '../tenancy/signing-secrets.js'
@@ -97,6 +104,33 @@ export function userView(
       until: optionalTime(lockout?.until ?? null),
       rejections: record.failures,
     },
+  }
+}
+
+export function webhookView({ id, environment, url, events, createdAt }: WebhookEndpointRecord) {
+  return {
+    id,
+    environment,
+    url,
+    /** Empty: all. */
+    events: events === '' ? [] : events.split(','),
+    created_at: isoTime(createdAt),
+  }
+}
+
+export function webhookDeliveryView(delivery: WebhookDeliveryRecord) {
+  return {
+    id: delivery.id,
+    event_id: delivery.eventId,
+    webhook: delivery.endpointId,
+    type: delivery.type,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    last_outcome: delivery.lastOutcome,
+    created_at: isoTime(delivery.createdAt),
+    next_attempt_at: optionalTime(delivery.nextAttemptAt),
+    finished_at: optionalTime(delivery.finishedAt),
+    replayable: delivery.sealed !== null && delivery.status !== 'pending',
   }
 }
 

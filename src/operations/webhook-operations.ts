@@ -11,7 +11,7 @@ import { assertWebhookUrl } from '../webhooks/webhook-url.js'
 import type { Actor, AuditedTransactions } from './operation.js'
 
 /** A tenant needs one, and a second one while it moves. */
-const MOST_ENDPOINTS = 5
+export const MOST_ENDPOINTS = 5
 
 export class WebhookOperationError extends CodedError<
   | 'invalid_events'

@@ -82,6 +82,7 @@ export class RequestBody {
     if (!this.isExpected) return
     this.whole = this.buffer ?? this.joined(this.received)
     this.buffer = null
+    this.claim?.arrived()
     this.settle?.()
   }
 
@@ -108,13 +109,13 @@ export class RequestBody {
   }
 
   /**
-   * @param holder whose body it is, where that is known
+   * @param holder whose body it is, where that is known; else it stands for itself
    * @throws ApiError body_too_large, deadline_exceeded, overloaded
    */
   read(deadlineMs: number, limitBytes = this.limitBytes, holder?: string): Promise<Buffer> {
     this.isAsked = true
     this.limit(limitBytes)
-    if (holder !== undefined && !this.failure) this.claimFor(holder)
+    if (!this.failure) this.claimFor(holder)
     if (this.failure) return Promise.reject(this.failure)
     if (this.whole) return Promise.resolve(this.whole)
     // Not before: whoever is refused by the head has nothing made for them.
@@ -132,6 +133,11 @@ export class RequestBody {
         if (this.failure) reject(this.failure)
         else resolve(this.whole!)
       }
+      this.claim?.await(() => {
+        // Of the rest, as of one that is overdue, nothing is waited for.
+        this.isLate = true
+        this.fail(overloaded({ message: 'The memory for bodies is used up, and this one came slowly.' }))
+      })
       this.demand()
     })
   }
@@ -154,7 +160,7 @@ export class RequestBody {
     return whole
   }
 
-  private claimFor(holder: string): void {
+  private claimFor(holder: string | undefined): void {
     if (this.claim || this.whole === NO_BODY) return
     this.claim = this.share.claim(holder)
     if (this.claim.add(this.taken)) return
@@ -164,6 +170,7 @@ export class RequestBody {
   }
 
   private take(bytes: number): boolean {
+    this.share.makeRoom(bytes, this.claim)
     if (!this.share.take(bytes)) return false
     if (this.claim && !this.claim.add(bytes)) {
       this.share.give(bytes)
@@ -189,6 +196,6 @@ function tooLarge(limitBytes: number): ApiError {
   return new ApiError('body_too_large', { message: `The body is larger than ${limitBytes} bytes.` })
 }
 
-function overloaded(): ApiError {
-  return new ApiError('overloaded', { headers: retryAfter(OVERLOAD_RETRY_SECONDS) })
+function overloaded(options: { message?: string } = {}): ApiError {
+  return new ApiError('overloaded', { ...options, headers: retryAfter(OVERLOAD_RETRY_SECONDS) })
 }

@@ -52,10 +52,12 @@ async function uwsObstacle(): Promise<string | null> {
     const missing = USED.filter((name) => typeof module[name] !== 'function')
     return missing.length === 0 ? null : `it lacks ${missing.join(', ')}`
   } catch (error) {
-    // The package says which Nodes it supports, and in the next line what happened.
-    const [general, particular] = String((error as Error).message)
-      .split('\n')
-      .filter(Boolean)
-    return particular?.replace(/^Error: /, '') ?? general ?? 'for an unknown reason'
+    return uwsObstacleIn(String((error as Error).message))
   }
+}
+
+/** @param message of the error that its import ends with: which Nodes the package supports, and in the next line what happened */
+export function uwsObstacleIn(message: string): string {
+  const [general, particular] = message.split('\n').filter(Boolean)
+  return particular?.replace(/^Error: /, '') ?? general ?? 'for an unknown reason'
 }

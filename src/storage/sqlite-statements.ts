@@ -1,4 +1,7 @@
-/** The SQL of the SQLite store: reads, and the writes that run inside a transaction, over one connection. */
+/**
+ * The SQL of the SQLite store over one connection: reads, and the writes that run inside a transaction. What concerns tenants,
+ * users and the audit log stands here; dashboard, keys and webhooks have files of their own.
+ */
 import type { Database } from 'better-sqlite3'
 import type { Environment } from '../config.js'
 import type {
@@ -9,34 +12,25 @@ import type {
   ChallengeRecord,
   ErasureRecord,
   IdempotencyRecord,
-  KeyringRecord,
-  LoginLinkRecord,
-  OperatorRecord,
   ReferenceRecord,
-  SealedRow,
-  SessionRecord,
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
-  TrafficRecord,
 } from './records.js'
+import { dashboardReader, dashboardWriter } from './sqlite-dashboard.js'
+import { keysReader, keysWriter } from './sqlite-keys.js'
 import {
   API_KEY,
   AUDIT,
   AUDIT_SEAL,
   CAPTURE,
   CHALLENGE,
-  DASHBOARD_SESSION,
   ERASURE,
   IDEMPOTENCY,
-  KEYRING,
-  LOGIN_LINK,
-  OPERATOR,
   REFERENCE,
   SIGNING_SECRET,
   SUBJECT,
   TENANT,
-  TRAFFIC,
 } from './sqlite-tables.js'
 import { webhookReader, webhookWriter } from './sqlite-webhooks.js'
 import type { StoreReader, StoreTransaction } from './store.js'
@@ -102,44 +96,10 @@ export function sqliteReader(database: Database): StoreReader {
     auditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
     ),
-    keyrings: database.prepare<[], KeyringRecord>(
-      `SELECT ${KEYRING.fields} FROM keyring ORDER BY created_at`,
-    ),
-    sealedRows: {
-      subject: database.prepare<[string, number], SealedRow>(
-        'SELECT id, wrapped_key AS sealed FROM subject WHERE id > ? ORDER BY id LIMIT ?',
-      ),
-      signing_secret: database.prepare<[string, number], SealedRow>(
-        'SELECT id, sealed FROM signing_secret WHERE id > ? ORDER BY id LIMIT ?',
-      ),
-      // Those of a user are sealed under the user's own key.
-      idempotency: database.prepare<[string, number], SealedRow>(
-        'SELECT lower(hex(scope)) AS id, sealed FROM idempotency WHERE scope > unhex(?) AND subject_id IS NULL ORDER BY scope LIMIT ?',
-      ),
-      webhook_delivery: database.prepare<[string, number], SealedRow>(
-        'SELECT id, sealed FROM webhook_delivery WHERE id > ? AND subject_id IS NULL AND sealed IS NOT NULL ORDER BY id LIMIT ?',
-      ),
-    },
     recentAuditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
     ),
-    operators: database.prepare<[], OperatorRecord>(`SELECT ${OPERATOR.fields} FROM operator ORDER BY name`),
-    operatorByName: database.prepare<[string], OperatorRecord>(
-      `SELECT ${OPERATOR.fields} FROM operator WHERE name = ?`,
-    ),
-    operatorById: database.prepare<[string], OperatorRecord>(
-      `SELECT ${OPERATOR.fields} FROM operator WHERE id = ?`,
-    ),
-    dashboardSession: database.prepare<[Buffer, number], SessionRecord>(
-      `SELECT ${DASHBOARD_SESSION.fields} FROM dashboard_session WHERE hash = ? AND expires_at > ?`,
-    ),
     lastBackup: database.prepare<[], number>('SELECT at FROM last_backup').pluck(),
-    traffic: database.prepare<[string, string, number], TrafficRecord>(
-      `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ? AND at >= ? ORDER BY at`,
-    ),
-    trafficAt: database.prepare<[string, string, number], TrafficRecord>(
-      `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ? AND at = ?`,
-    ),
     tenantCount: database.prepare<[], number>('SELECT count(*) FROM tenant').pluck(),
     referenceCount: database
       .prepare<[Environment], number>(
@@ -150,6 +110,8 @@ export function sqliteReader(database: Database): StoreReader {
     auditCount: database.prepare<[], number>('SELECT count(*) FROM audit').pluck(),
   }
   return {
+    ...dashboardReader(database),
+    ...keysReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
     tenantByName: async (name) => sql.tenantByName.get(name),
@@ -178,17 +140,9 @@ export function sqliteReader(database: Database): StoreReader {
     auditHead: async (tenantId) => sql.auditHead.get(tenantId),
     auditSeal: async (tenantId) => sql.auditSeal.get(tenantId),
     auditEntries: async (tenantId, after, limit) => sql.auditEntries.all(tenantId, after, limit),
-    keyrings: async () => sql.keyrings.all(),
-    sealedRows: async (kind, after, limit) => sql.sealedRows[kind].all(after, limit),
     recentAuditEntries: async (tenantId, before, limit) =>
       sql.recentAuditEntries.all(tenantId, before, limit),
-    operators: async () => sql.operators.all(),
-    operatorByName: async (name) => sql.operatorByName.get(name),
-    operatorById: async (id) => sql.operatorById.get(id),
-    dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
     lastBackupAt: async () => sql.lastBackup.get() ?? null,
-    traffic: async (tenantId, resolution, since) => sql.traffic.all(tenantId, resolution, since),
-    trafficAt: async (tenantId, resolution, at) => sql.trafficAt.get(tenantId, resolution, at),
     counts: async () => ({
       tenants: sql.tenantCount.get()!,
       references: {
@@ -272,45 +226,24 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     putErasure: database.prepare(ERASURE.replace),
     appendAudit: database.prepare(AUDIT.insert),
     putAuditSeal: database.prepare(AUDIT_SEAL.replace),
-    putKeyring: database.prepare(KEYRING.replace),
-    deleteKeyring: database.prepare('DELETE FROM keyring WHERE master_key_id = ?'),
-    putSealed: {
-      subject: database.prepare<[SealedRow]>('UPDATE subject SET wrapped_key = @sealed WHERE id = @id'),
-      signing_secret: database.prepare<[SealedRow]>(
-        'UPDATE signing_secret SET sealed = @sealed WHERE id = @id',
-      ),
-      idempotency: database.prepare<[SealedRow]>(
-        'UPDATE idempotency SET sealed = @sealed WHERE scope = unhex(@id)',
-      ),
-      webhook_delivery: database.prepare<[SealedRow]>(
-        // Its body may have been forgotten meanwhile.
-        'UPDATE webhook_delivery SET sealed = @sealed WHERE id = @id AND sealed IS NOT NULL',
-      ),
-    },
     setLastBackup: database.prepare('INSERT OR REPLACE INTO last_backup (id, at) VALUES (1, ?)'),
-    insertLoginLink: database.prepare(LOGIN_LINK.insert),
-    takeLoginLink: database.prepare<[Buffer, number], LoginLinkRecord>(
-      `DELETE FROM login_link WHERE hash = ? AND expires_at > ? RETURNING ${LOGIN_LINK.fields}`,
-    ),
-    insertSession: database.prepare(DASHBOARD_SESSION.insert),
-    putOperator: database.prepare(
-      `${OPERATOR.insert} ON CONFLICT (id) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash`,
-    ),
-    deleteOperator: database.prepare('DELETE FROM operator WHERE id = ?'),
-    deleteOperatorSessions: database.prepare('DELETE FROM dashboard_session WHERE operator_id = ?'),
-    deleteSession: database.prepare('DELETE FROM dashboard_session WHERE hash = ?'),
     expireLoginLinks: database.prepare('DELETE FROM login_link WHERE expires_at <= ?'),
     expireSessions: database.prepare('DELETE FROM dashboard_session WHERE expires_at <= ?'),
     expireIdempotency: database.prepare('DELETE FROM idempotency WHERE expires_at <= ?'),
     expireErasures: database.prepare('DELETE FROM erasure WHERE expires_at <= ?'),
     expireCaptures: database.prepare('DELETE FROM capture WHERE seen_at <= ?'),
-    expireWebhooks: database.prepare('DELETE FROM webhook_delivery WHERE expires_at <= ?'),
-    putTraffic: database.prepare(TRAFFIC.replace),
+    // What a suspended tenant is still to be told waits for its return.
+    expireWebhooks: database.prepare(
+      `DELETE FROM webhook_delivery WHERE expires_at <= ? AND (next_attempt_at IS NULL
+       OR tenant_id NOT IN (SELECT id FROM tenant WHERE suspended_at IS NOT NULL))`,
+    ),
     expireTraffic: database.prepare('DELETE FROM traffic WHERE resolution = ? AND at < ?'),
     expireSecrets: database.prepare('DELETE FROM signing_secret WHERE valid_until <= ?'),
   }
   return {
     ...sqliteReader(database),
+    ...dashboardWriter(database),
+    ...keysWriter(database, onErase),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
     setContract: async (id, contract) => void sql.setContract.run({ id, ...contract }),
@@ -357,27 +290,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     putErasure: async (erasure) => void sql.putErasure.run(erasure),
     appendAudit: async (record) => void sql.appendAudit.run(record),
     putAuditSeal: async (seal) => void sql.putAuditSeal.run(seal),
-    putKeyring: async (keyring) => void sql.putKeyring.run(keyring),
-    deleteKeyring: async (masterKeyId) => {
-      sql.deleteKeyring.run(masterKeyId)
-      onErase()
-    },
-    putSealed: async (kind, row) => {
-      sql.putSealed[kind].run(row)
-      onErase()
-    },
     setLastBackup: async (at) => void sql.setLastBackup.run(at),
-    insertLoginLink: async (link) => void sql.insertLoginLink.run(link),
-    takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
-    insertDashboardSession: async (session) => void sql.insertSession.run(session),
-    putOperator: async (operator) => void sql.putOperator.run(operator),
-    deleteOperator: async (id) => {
-      sql.deleteOperatorSessions.run(id)
-      sql.deleteOperator.run(id)
-    },
-    deleteOperatorSessions: async (operatorId) => void sql.deleteOperatorSessions.run(operatorId),
-    deleteDashboardSession: async (hash) => void sql.deleteSession.run(hash),
-    putTraffic: async (traffic) => void sql.putTraffic.run(traffic),
     deleteExpired: async (now, capturesBefore, trafficBefore) => {
       sql.expireLoginLinks.run(now)
       sql.expireSessions.run(now)

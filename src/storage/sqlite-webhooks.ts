@@ -4,6 +4,9 @@ import type { WebhookDeliveryRecord, WebhookEndpointRecord } from './records.js'
 import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from './sqlite-tables.js'
 import type { WebhookProgress, WebhookReader, WebhookWriter } from './webhook-store.js'
 
+/** Before this one are all. */
+const NEWEST = { createdAt: Number.MAX_SAFE_INTEGER, id: '' }
+
 export function webhookReader(database: Database): WebhookReader {
   const endpoint = `SELECT ${WEBHOOK_ENDPOINT.fields} FROM webhook_endpoint`
   const delivery = `SELECT ${WEBHOOK_DELIVERY.fields} FROM webhook_delivery`
@@ -12,8 +15,12 @@ export function webhookReader(database: Database): WebhookReader {
       `${endpoint} WHERE tenant_id = ? ORDER BY created_at, id`,
     ),
     endpoint: database.prepare<[string], WebhookEndpointRecord>(`${endpoint} WHERE id = ?`),
-    deliveries: database.prepare<[string, number], WebhookDeliveryRecord>(
-      `${delivery} WHERE tenant_id = ? ORDER BY created_at DESC, id DESC LIMIT ?`,
+    deliveries: database.prepare<
+      [{ tenantId: string; limit: number; status: string | null; createdAt: number; id: string }],
+      WebhookDeliveryRecord
+    >(
+      `${delivery} WHERE tenant_id = @tenantId AND (created_at, id) < (@createdAt, @id)
+         AND (@status IS NULL OR status = @status) ORDER BY created_at DESC, id DESC LIMIT @limit`,
     ),
     delivery: database.prepare<[string], WebhookDeliveryRecord>(`${delivery} WHERE id = ?`),
     pending: database
@@ -25,14 +32,15 @@ export function webhookReader(database: Database): WebhookReader {
       `${delivery} WHERE id IN (
          SELECT (SELECT one.id FROM webhook_delivery AS one WHERE one.endpoint_id = webhook_endpoint.id
            AND one.next_attempt_at <= ? ORDER BY one.next_attempt_at LIMIT 1)
-         FROM webhook_endpoint)
+         FROM webhook_endpoint JOIN tenant ON tenant.id = webhook_endpoint.tenant_id WHERE tenant.suspended_at IS NULL)
        ORDER BY next_attempt_at LIMIT ?`,
     ),
   }
   return {
     webhookEndpoints: async (tenantId) => sql.endpoints.all(tenantId),
     webhookEndpoint: async (id) => sql.endpoint.get(id),
-    webhookDeliveries: async (tenantId, limit) => sql.deliveries.all(tenantId, limit),
+    webhookDeliveries: async (tenantId, limit, { status = null, before = NEWEST } = {}) =>
+      sql.deliveries.all({ tenantId, limit, status, createdAt: before.createdAt, id: before.id }),
     webhookDelivery: async (id) => sql.delivery.get(id),
     pendingWebhooks: async (endpointId) => sql.pending.get(endpointId)!,
     dueWebhooks: async (now, limit) => sql.due.all(now, limit),
@@ -49,6 +57,10 @@ export function webhookWriter(database: Database): WebhookWriter {
       `UPDATE webhook_delivery SET status = @status, attempts = @attempts, next_attempt_at = @nextAttemptAt,
          last_outcome = @lastOutcome, finished_at = @finishedAt WHERE id = @id`,
     ),
+    keepPending: database.prepare(
+      `UPDATE webhook_delivery SET expires_at = @until
+       WHERE tenant_id = @tenantId AND next_attempt_at IS NOT NULL AND expires_at < @until`,
+    ),
     forgetBody: database.prepare('UPDATE webhook_delivery SET sealed = NULL WHERE id = ?'),
   }
   return {
@@ -57,6 +69,7 @@ export function webhookWriter(database: Database): WebhookWriter {
     countDroppedWebhook: async (endpointId) => void sql.countDropped.run(endpointId),
     insertWebhookDelivery: async (delivery) => void sql.insertDelivery.run(delivery),
     setWebhookProgress: async (id, progress) => void sql.setProgress.run({ ...progress, id }),
+    keepPendingWebhooks: async (tenantId, until) => void sql.keepPending.run({ tenantId, until }),
     forgetWebhookBody: async (id) => void sql.forgetBody.run(id),
   }
 }

@@ -1,16 +1,26 @@
 /** What webhooks need of a database. */
 import type { WebhookDeliveryRecord, WebhookEndpointRecord } from './records.js'
 
+export interface DeliveryFilter {
+  status?: WebhookDeliveryRecord['status']
+  /** Where the last page ended. */
+  before?: Pick<WebhookDeliveryRecord, 'createdAt' | 'id'>
+}
+
 export interface WebhookReader {
   /** Oldest first. */
   webhookEndpoints(tenantId: string): Promise<WebhookEndpointRecord[]>
   webhookEndpoint(id: string): Promise<WebhookEndpointRecord | undefined>
-  /** Newest first. */
-  webhookDeliveries(tenantId: string, limit: number): Promise<WebhookDeliveryRecord[]>
+  /** Newest first, those before the named one in this order; of one status where it is named. */
+  webhookDeliveries(
+    tenantId: string,
+    limit: number,
+    filter?: DeliveryFilter,
+  ): Promise<WebhookDeliveryRecord[]>
   webhookDelivery(id: string): Promise<WebhookDeliveryRecord | undefined>
   /** Of one endpoint, how many wait to be delivered. */
   pendingWebhooks(endpointId: string): Promise<number>
-  /** The delivery of each endpoint that has been due longest, those due longest first. */
+  /** The delivery of each endpoint that has been due longest, those due longest first; none of a suspended tenant. */
   dueWebhooks(now: number, limit: number): Promise<WebhookDeliveryRecord[]>
 }
 
@@ -27,6 +37,8 @@ export interface WebhookWriter {
   countDroppedWebhook(endpointId: string): Promise<void>
   insertWebhookDelivery(delivery: WebhookDeliveryRecord): Promise<void>
   setWebhookProgress(id: string, progress: WebhookProgress): Promise<void>
+  /** Of what waits, all that would be forgotten before this time. */
+  keepPendingWebhooks(tenantId: string, until: number): Promise<void>
   /** Its body is wanted no longer. */
   forgetWebhookBody(id: string): Promise<void>
 }

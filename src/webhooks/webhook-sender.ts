@@ -34,6 +34,8 @@ const TIMEOUT_MS = 10 * SECOND_MS
 /** Longer than a try takes: what another process has taken, and not done by then, is taken from it. */
 const LEASE_MS = MINUTE_MS
 const MOST_AT_ONCE = 16
+/** Endpoints that are looked at when places are given away: more than are in use anywhere near at once. */
+const MOST_LOOKED_AT = 1000
 
 export const DELIVERY_OUTCOMES = ['delivered', 'retried', 'given_up'] as const
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
@@ -52,6 +54,9 @@ export class WebhookSender {
   private readonly stopped = new AbortController()
   /** By endpoint. */
   private readonly underWay = new Map<string, Promise<void>>()
+  /** Those that had their turn and still have something due, by endpoint. */
+  private readonly lastTurn = new Map<string, number>()
+  private turns = 0
   private looking: Promise<void> | null = null
 
   constructor(private readonly parts: SenderParts) {}
@@ -79,12 +84,11 @@ export class WebhookSender {
   private async takeDue(): Promise<void> {
     const { store, clock } = this.parts
     const now = clock.now()
-    const limit = MOST_AT_ONCE + this.underWay.size
     const isFree = ({ endpointId }: WebhookDeliveryRecord) => !this.underWay.has(endpointId)
     // Outside a transaction: most often there is nothing to take.
-    if (!(await store.read.dueWebhooks(now, limit)).some(isFree)) return
+    if (!(await store.read.dueWebhooks(now, MOST_LOOKED_AT)).some(isFree)) return
     const taken = await store.transaction(async (tx) => {
-      const due = (await tx.dueWebhooks(now, limit)).filter(isFree)
+      const due = this.inTurn(await tx.dueWebhooks(now, MOST_LOOKED_AT)).filter(isFree)
       const taken = due.slice(0, MOST_AT_ONCE - this.underWay.size)
       for (const delivery of taken)
         await tx.setWebhookProgress(delivery.id, {
@@ -103,7 +107,20 @@ export class WebhookSender {
           if (!this.stopped.signal.aborted) this.look()
         })
       this.underWay.set(delivery.endpointId, sending)
+      this.lastTurn.set(delivery.endpointId, ++this.turns)
     }
+  }
+
+  /**
+   * Those whose endpoint had no turn, or had it longest ago, first: some receivers that answer slowly and have much waiting would
+   * else have every place for as long as that lasts.
+   */
+  private inTurn(due: WebhookDeliveryRecord[]): WebhookDeliveryRecord[] {
+    const endpoints = new Set(due.map(({ endpointId }) => endpointId))
+    for (const id of this.lastTurn.keys())
+      if (!endpoints.has(id) && !this.underWay.has(id)) this.lastTurn.delete(id)
+    const turnOf = ({ endpointId }: WebhookDeliveryRecord) => this.lastTurn.get(endpointId) ?? 0
+    return due.sort((a, b) => turnOf(a) - turnOf(b))
   }
 
   private async send(delivery: WebhookDeliveryRecord): Promise<void> {

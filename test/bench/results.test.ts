@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compare, readResult } from '../../bench/lib/comparison.js'
-import { documentOf, keepResult, type SuiteResult } from '../../bench/lib/report.js'
+import { documentOf, keepPartial, keepResult, type SuiteResult } from '../../bench/lib/report.js'
 import { carriedPercentile, leastSamples, shown, summariseLatency } from '../../bench/lib/statistics.js'
 import { packageFile } from '../../src/package-root.js'
 
@@ -53,6 +53,14 @@ describe('results', () => {
     folder = await mkdtemp(join(tmpdir(), 'countersign-bench-'))
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it('of a run under way are kept until it has come to its end', async () => {
+    const out = join(folder, 'under-way')
+    keepPartial('floor', { minutes: 1 }, out)
+    expect(JSON.parse(await readFile(join(out, 'floor.partial.json'), 'utf8'))).toEqual({ minutes: 1 })
+    keepResult(result(100), documentOf(result(100)), out)
+    expect((await readdir(out)).sort()).toEqual(['floor.json', 'floor.md'])
+  })
 
   it('go where they are told to, and come back from there', async () => {
     const kept = result(100)

@@ -6,6 +6,7 @@ import { type AddonRecord, OWN_BINARY, recordedAddon } from '../../src/cli/http-
 import { packageFile } from '../../src/package-root.js'
 import { chooseTransport } from '../../src/server/transport.js'
 import { type Workplace, workplace } from '../support/command.js'
+import { overUws } from '../support/transports.js'
 
 let place: Workplace
 beforeEach(async () => {
@@ -93,16 +94,6 @@ describe('doctor', () => {
     expect(node.findings.map(({ check }) => check)).not.toContain('HTTP addon')
   })
 
-  it('warns of a release of the HTTP addon that is not the one on record', async () => {
-    const findings = await examineCopy((record) => {
-      record.version = '0.0.1'
-    })
-    expect(findings.find(({ check }) => check === 'HTTP addon')).toMatchObject({
-      status: 'warning',
-      detail: expect.stringContaining(`in the place of ${recordedAddon().package} 0.0.1`),
-    })
-  })
-
   it('tells people in a table, and ends with 0', async () => {
     const { code, stdout } = await place.run(['doctor'])
     expect(code).toBe(0)
@@ -173,20 +164,6 @@ describe('doctor', () => {
       detail: expect.stringContaining(pack.embedder.file),
       remedy: 'run countersign models build baseline',
     })
-  })
-
-  it('reports a binary of the HTTP addon that is not the one on record', async () => {
-    const findings = await examineCopy((record) => {
-      record.sha256[OWN_BINARY] = '0'.repeat(64)
-    })
-    expect(findings.filter((finding) => finding.status === 'problem')).toEqual([
-      {
-        check: 'HTTP addon',
-        status: 'problem',
-        detail: expect.stringContaining(`${OWN_BINARY} is not the one on record`),
-        remedy: expect.stringContaining('npm ci'),
-      },
-    ])
   })
 
   it("reports another application's database, and leaves it as it was", async () => {
@@ -261,5 +238,31 @@ describe('doctor', () => {
   it('itself fails on a configuration that cannot be read', async () => {
     const result = await place.run(['doctor', '--json'], { COUNTERSIGN_FMR: '2' })
     expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'invalid_configuration' } })
+  })
+
+  overUws(() => {
+    it('warns of a release of the HTTP addon that is not the one on record', async () => {
+      const findings = await examineCopy((record) => {
+        record.version = '0.0.1'
+      })
+      expect(findings.find(({ check }) => check === 'HTTP addon')).toMatchObject({
+        status: 'warning',
+        detail: expect.stringContaining(`in the place of ${recordedAddon().package} 0.0.1`),
+      })
+    })
+
+    it('reports a binary of the HTTP addon that is not the one on record', async () => {
+      const findings = await examineCopy((record) => {
+        record.sha256[OWN_BINARY] = '0'.repeat(64)
+      })
+      expect(findings.filter((finding) => finding.status === 'problem')).toEqual([
+        {
+          check: 'HTTP addon',
+          status: 'problem',
+          detail: expect.stringContaining(`${OWN_BINARY} is not the one on record`),
+          remedy: expect.stringContaining('npm ci'),
+        },
+      ])
+    })
   })
 })

@@ -20,12 +20,12 @@ afterAll(() => place?.dispose())
 
 describe('a pack of evaluation grade', () => {
   it('does not serve until it is accepted by name', async () => {
-    const refused = await place.spawn(['serve', '--json'])
+    const refused = await place.run(['serve', '--json'])
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('"code":"pack_not_accepted"')
     expect(refused.stderr).toMatch(/14 people of ethnicity african are too few/)
     expect(refused.stderr).toContain('COUNTERSIGN_ACCEPT_PACK=baseline')
-    const other = await place.spawn(['serve', '--json'], { COUNTERSIGN_ACCEPT_PACK: 'standard' })
+    const other = await place.run(['serve', '--json'], { COUNTERSIGN_ACCEPT_PACK: 'standard' })
     expect(other.stderr).toContain('"code":"pack_not_accepted"')
   })
 
@@ -44,7 +44,7 @@ describe('a pack of evaluation grade', () => {
   })
 
   it('refuses a rate of the service that it cannot reach, where nothing is accepted', async () => {
-    const refused = await place.spawn(['serve', '--json'], { COUNTERSIGN_FMR: '1e-6' })
+    const refused = await place.run(['serve', '--json'], { COUNTERSIGN_FMR: '1e-6' })
     expect(refused.stderr).toContain('"code":"fmr_not_reached"')
     expect(refused.stderr).toContain('ends at 0.00002')
   })

@@ -72,7 +72,7 @@ describe('serve', () => {
 
   it('fails with the address when another process listens there, and leaves that one alone', async () => {
     for (const taken of Object.keys(addressesOf(server))) {
-      const second = await place.spawn(['serve'], { [taken]: addressesOf(server)[taken]! })
+      const second = await place.run(['serve'], { [taken]: addressesOf(server)[taken]! })
       expect(second.code).toBe(1)
       expect(second.stderr).toBe(`error: ${addressesOf(server)[taken]} is in use by another process.\n`)
     }
@@ -256,7 +256,7 @@ describe('serve', () => {
   ]
   for (const [what, env, message] of REFUSED)
     it(`refuses ${what} in one clear line`, async () => {
-      const { code, stdout, stderr } = await place.spawn(['serve'], env)
+      const { code, stdout, stderr } = await place.run(['serve'], env)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toMatch(message)
       expect(stderr).toMatch(/^error: [^\n]+\n$/)
@@ -264,7 +264,7 @@ describe('serve', () => {
 
   it('refuses a certificate that is none, naming the file', async () => {
     await writeFile(place.path('junk.pem'), 'junk', { mode: 0o600 })
-    const { code, stderr } = await place.spawn(['serve'], {
+    const { code, stderr } = await place.run(['serve'], {
       COUNTERSIGN_TLS_CERT: place.path('junk.pem'),
       COUNTERSIGN_TLS_KEY: place.path('junk.pem'),
     })

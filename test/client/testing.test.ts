@@ -146,9 +146,10 @@ describe('answers as the sandbox does', () => {
     })
     const fake = new FakeCountersign().client()
     const [faked, { checks, ...health }] = [await fake.health(), await real.health()]
-    // Which model and which server is the installation's own.
+    // Which model and which server it has, and whether that server is the first choice, is the installation's own.
     const { model: _, ...engine } = checks.engine
-    expect(shape(faked)).toMatchObject(shape({ ...health, checks: { ...checks, engine } }) as object)
+    const http = { ...checks.http, reason: 'preferred' }
+    expect(shape(faked)).toMatchObject(shape({ ...health, checks: { ...checks, engine, http } }) as object)
     expect(Object.keys(faked.checks)).toEqual(Object.keys(checks))
     expect(shape(await fake.rotateSigning())).toEqual(shape(await real.rotateSigning()))
     for (const client of [fake, real])

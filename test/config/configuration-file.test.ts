@@ -63,7 +63,9 @@ describe('a configuration file', () => {
     ['a stray line', '# x\nnonsense here\nCOUNTERSIGN_WORKERS=1', /is not NAME=value: line 2\.$/],
     ['a stray last line', 'COUNTERSIGN_WORKERS=1\nnonsense', /is not NAME=value: line 2\.$/],
     ['a colon for the sign', 'COUNTERSIGN_WORKERS: 1', /is not NAME=value: line 1\.$/],
-    ['a sign without a name', '=1\nCOUNTERSIGN_WORKERS=1', /cannot be read to its end/],
+    ['a stray line in the file of an old Mac', 'COUNTERSIGN_WORKERS=1\rnonsense\r', /NAME=value: line 2\.$/],
+    ['a name of two words', 'COUNTERSIGN WORKERS=1', /is not NAME=value: line 1\.$/],
+    ['a sign without a name', '=1\nCOUNTERSIGN_WORKERS=1', /is not NAME=value: line 1\.$/],
     [
       'an open quote',
       'COUNTERSIGN_DATA_DIR="/var\nCOUNTERSIGN_WORKERS=1',

@@ -64,7 +64,15 @@ describe('a page of another site whose name was turned to this address', () => {
     const running = await start()
     const { adminUrl } = running.service
     const { port } = new URL(adminUrl)
-    for (const target of ['/', '/metrics', '/livez', '/v1/openapi.json', '/api/session', '/nothing']) {
+    for (const target of [
+      '/',
+      '/metrics',
+      '/livez',
+      '/v1/openapi.json',
+      '/api/session',
+      '/sandbox/v1/health',
+      '/nothing',
+    ]) {
       const answer = await ask(adminUrl, target, `evil.example:${port}`)
       expect([answer.status, JSON.parse(answer.text).code], target).toEqual([421, 'unknown_host'])
     }

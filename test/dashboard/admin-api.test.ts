@@ -143,6 +143,11 @@ describe('a tenant', () => {
       ['POST', `/tenants/${id}/keys/revoke`, { type: 'sandbox' }],
       ['POST', `/tenants/${id}/rotate-signing`, { force: true }],
       ['POST', `/tenants/${id}/erase`, { user_id: 'ada', environment: 'sandbox' }],
+      ['POST', `/tenants/${id}/users/find`, { user_id: 'ada', environment: 'sandbox' }],
+      ['GET', `/tenants/${id}/webhooks`],
+      ['GET', `/tenants/${id}/webhooks/deliveries`],
+      ['POST', `/tenants/${id}/webhooks/test`, { webhook: 'whe_x' }],
+      ['POST', `/tenants/${id}/webhooks/redeliver`, { delivery: 'whd_x' }],
       ['POST', `/tenants/${id}/try/inspect`, { image: 'AAAA' }],
     ]
     const forbidden = [
@@ -152,6 +157,9 @@ describe('a tenant', () => {
       ['GET', '/system'],
       ['PATCH', `/tenants/${own.id}`, { rate_per_second: 1e6, fmr: 0.5 }],
       ['POST', `/tenants/${own.id}/login-link`, {}],
+      ['POST', `/tenants/${own.id}/users/unlock`, { user_id: 'ada' }],
+      ['POST', `/tenants/${own.id}/webhooks`, { url: 'https://x.test/', environment: 'sandbox', events: [] }],
+      ['POST', `/tenants/${own.id}/webhooks/remove`, { webhook: 'whe_x' }],
     ] as Array<[string, string, unknown?]>
     for (const [method, path, body] of forbidden) {
       const answer = await tenant.call(method, path, body)
@@ -250,6 +258,8 @@ describe('a tenant', () => {
   it('erases a user with a receipt, in the audit log with the dashboard as actor', async () => {
     const production = await running.production(other)
     const session = await signIn(running, { login_token: await loginToken(running, other.id) })
+    // Sign-ins.
+    const { entries: before } = (await session.call('GET', `/tenants/${other.id}/audit/chain`)).body
     await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })
     const erase = () =>
       session.call('POST', `/tenants/${other.id}/erase`, { user_id: 'ada', environment: 'production' })
@@ -260,11 +270,11 @@ describe('a tenant', () => {
     expect(entries).toHaveLength(2)
     expect(entries[1]).toMatchObject({ actor: 'dashboard:tenant', erasure_id: receipt.body.erasure_id })
     const chain = await session.call('GET', `/tenants/${other.id}/audit/chain`)
-    expect(chain.body).toEqual({ entries: 3, broken_at: null })
+    expect(chain.body).toEqual({ entries: before + 3, broken_at: null })
     const csv = await session.call('GET', `/tenants/${other.id}/audit/export?format=csv`)
-    expect(csv.text.trim().split('\n')).toHaveLength(4)
+    expect(csv.text.trim().split('\n')).toHaveLength(before + 4)
     const lines = await session.call('GET', `/tenants/${other.id}/audit/export?format=jsonl&event=enroll`)
-    expect(JSON.parse(lines.text)).toMatchObject({ sequence: 1, event: 'enroll' })
+    expect(JSON.parse(lines.text)).toMatchObject({ sequence: before + 1, event: 'enroll' })
   })
 })
 

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { base64, face } from '../support/faces.js'
 import { openSocket, rawRequest } from '../support/raw-socket.js'
@@ -157,6 +158,29 @@ describe('every address of the admin listener', () => {
       expect(response.headers.get('x-content-type-options')).toBe('nosniff')
       expect(await response.text()).toBe('There is no such page.\n')
     })
+
+  it('/sandbox/v1/ is the sandbox, as its own listener answers, and never production', async () => {
+    const call = (path: string, key?: string, options: RequestInit = {}) =>
+      get(`/sandbox${path}`, { ...options, headers: key ? { Authorization: `Bearer ${key}` } : {} })
+    const health = await call('/v1/health', tenant.sandboxKey)
+    expect(health.status).toBe(200)
+    // Signed over the path of the API, with the tenant's own secret.
+    const { secret, id } = tenant.secret
+    const [, t, v1] = /^t=(\d+),kid=.*,v1=(.*)$/.exec(health.headers.get('x-svc-signature')!)!
+    const text = await health.text()
+    const signed = `v1:${t}:${health.headers.get('x-request-id')}:200:GET:/v1/health:${text}`
+    expect(health.headers.get('x-svc-signature')).toContain(`kid=${id},`)
+    expect(v1).toBe(createHmac('sha256', secret).update(signed).digest('hex'))
+    const { key } = await running.production(tenant)
+    const refused = await call('/v1/health', key)
+    expect(refused.status).toBe(403)
+    expect(await refused.json()).toMatchObject({ code: 'wrong_environment' })
+    expect((await call('/v1/health')).status).toBe(401)
+    const preflight = await call('/v1/verify', undefined, { method: 'OPTIONS' })
+    expect(preflight.ok).toBe(false)
+    expect(preflight.headers.get('access-control-allow-origin')).toBeNull()
+    expect((await call('/api/session', tenant.sandboxKey)).status).toBe(404)
+  })
 
   it('takes a query without looking at it', async () => {
     expect((await get('/livez?probe=1')).status).toBe(200)

@@ -50,7 +50,7 @@ describe('the audit log', () => {
     expect(await events('outcome=rejected')).toEqual(['verify'])
     expect(await events('outcome=failed')).toEqual(['verify'])
     expect(await events('outcome=done&event=enroll')).toEqual(['enroll'])
-    expect(await events(`until=${verifiedAt}`)).toEqual(['enroll'])
+    expect(await events(`until=${verifiedAt}`)).toEqual(['enroll', 'signed_in'])
     const minute = new Date(Date.parse(verifiedAt) + 1000).toISOString()
     expect(await events(`from=${verifiedAt}&until=${minute}`)).toEqual(['verify', 'verify', 'verify'])
   })

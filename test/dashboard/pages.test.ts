@@ -1,6 +1,8 @@
 /** The pages in a real browser, where one is installed (`apt install chromium`). */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -13,7 +15,7 @@ import { startService, type TestService, type TestTenant } from '../support/serv
 const EXECUTABLE = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,
 )
-const TENANT_PAGES = ['overview', 'keys', 'audit', 'try', 'erase']
+const TENANT_PAGES = ['overview', 'keys', 'users', 'webhooks', 'audit', 'try']
 
 describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
   let running: TestService
@@ -129,7 +131,7 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
   it('keeps the pages of a tenant in one row on a phone, the current one in sight', async () => {
     const { page } = await open('light', 320)
     await signInByLink(page)
-    for (const name of ['Erasure', 'Overview']) {
+    for (const name of ['Try it', 'Overview']) {
       const links = page.locator('nav ul:not(.foot) a')
       await links.getByText(name).click()
       await page.getByRole('heading', { level: 1, name }).waitFor()
@@ -185,7 +187,7 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
         isMarked: getComputedStyle(document.activeElement).outlineStyle !== 'none',
       })`) as Promise<{ text: string; isMarked: boolean }>
     const walked: string[] = []
-    for (let step = 0; step < 9; step++) {
+    for (let step = 0; step < 10; step++) {
       await page.keyboard.press('Tab')
       const { text, isMarked } = await focused()
       expect([text, isMarked]).toEqual([text, true])
@@ -195,9 +197,10 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
       'Skip to content',
       'Overview',
       'Keys and secrets',
+      'Users',
+      'Webhooks',
       'Audit log',
       'Try it',
-      'Erasure',
       'API docs',
       'Dark theme',
       'Sign out',
@@ -231,17 +234,18 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
     await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
     await page.goto(`${running.service.adminUrl}/#/audit`)
     const numbers = () => page.locator('tbody td:first-child').allTextContents()
-    await expect.poll(numbers).toEqual(Array.from({ length: 20 }, (_, i) => String(42 - i)))
-    await page.locator('tbody tr').first().getByText('no_match').waitFor()
+    await expect.poll(numbers).toEqual(Array.from({ length: 20 }, (_, i) => String(43 - i)))
+    // The newest is the sign-in to this page.
+    await page.locator('tbody tr').nth(1).getByText('no_match').waitFor()
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(3500)
     expect(await violations(page)).toEqual([])
     await page.getByRole('button', { name: 'Older entries' }).click()
-    await expect.poll(async () => (await numbers())[0]).toBe('22')
+    await expect.poll(async () => (await numbers())[0]).toBe('23')
     await page.getByRole('button', { name: 'Older entries' }).click()
-    await expect.poll(numbers).toEqual(['2', '1'])
+    await expect.poll(numbers).toEqual(['3', '2', '1'])
     expect(await page.getByRole('button', { name: 'Older entries' }).isDisabled()).toBe(true)
     await page.getByRole('button', { name: 'Newer entries' }).click()
-    await expect.poll(async () => (await numbers())[0]).toBe('22')
+    await expect.poll(async () => (await numbers())[0]).toBe('23')
     // A time without a zone is nobody's.
     expect(await page.locator('tbody time').first().textContent()).toMatch(/ (UTC|GMT|[A-Z]{2,5})\S*$/)
     expect(errors).toEqual([])
@@ -267,6 +271,116 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('')
     expect(await page.getByLabel('Requests per second').inputValue()).toBe('')
     expect(await violations(page)).toEqual([])
+    await page.context().close()
+  }, 60_000)
+
+  it('looks a user up, unlocks one who is locked out, and erases with a receipt', async () => {
+    const own = await running.tenant()
+    const production = await running.production(own)
+    const [ada, grace] = [base64(await face('ada')), base64(await face('grace'))]
+    await production.enroll({ user_id: 'ada', image: ada })
+    for (let i = 0; i < 5; i++) await production.verify({ user_id: 'ada', image: grace, action: 'x' })
+    const { page, errors } = await open('dark', 390)
+    await page.goto(running.service.adminUrl)
+    await page.getByLabel('Operator password').fill(OPERATOR_PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
+    await page.goto(`${running.service.adminUrl}/#/tenants/${own.id}/users`)
+    const lookUp = async (id: string) => {
+      await page.getByLabel('User id').fill(id)
+      await page.keyboard.press('Enter')
+    }
+    await lookUp('nobody')
+    await page.getByText('Not enrolled in production').waitFor()
+    await lookUp('ada')
+    await page.getByText('locked out').waitFor()
+    expect(await violations(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    await page.getByRole('button', { name: 'Unlock' }).click()
+    await page.getByRole('status').getByText('none', { exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: 'Unlock' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Erase…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Erase for ever' }).click()
+    await page.getByRole('heading', { name: 'Receipt' }).waitFor()
+    expect(await violations(page)).toEqual([])
+    await lookUp('ada')
+    await page.getByText('Not enrolled in production').waitFor()
+    expect(errors).toEqual([])
+    await page.context().close()
+  }, 60_000)
+
+  for (const width of [1280, 390])
+    it(`adds a webhook, shows its deliveries in pages, sends one again and removes it, ${width} px`, async () => {
+      const own = await running.tenant()
+      const receiver = createServer((request, response) => {
+        request.resume()
+        response.writeHead(204).end()
+      })
+      await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+      const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+      const { page, errors } = await open('light', width)
+      await page.goto(running.service.adminUrl)
+      await page.getByLabel('Operator password').fill(OPERATOR_PASSWORD)
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
+      await page.goto(`${running.service.adminUrl}/#/tenants/${own.id}/webhooks`)
+      await page.getByText('Nothing was sent yet').waitFor()
+      await page.getByLabel('Address').fill(url)
+      await page.getByLabel('Environment').selectOption('sandbox')
+      await page.getByLabel('user.enrolled').check()
+      await page.getByRole('button', { name: 'Add', exact: true }).click()
+      const webhooks = page.getByRole('region', { name: 'Webhooks' }).locator('tbody tr')
+      await expect.poll(() => webhooks.allTextContents()).toEqual([expect.stringContaining('user.enrolled')])
+      expect(await page.getByLabel('Address').inputValue()).toBe('')
+      const { store, outbox } = running.service.ledger
+      await store.transaction(async (tx) => {
+        for (let i = 0; i < 24; i++)
+          await outbox.put(tx, {
+            tenantId: own.id,
+            environment: 'sandbox',
+            type: 'user.enrolled',
+            data: { i },
+          })
+      })
+      running.clock.advance(1)
+      await own.sandbox.enroll({ user_id: 'ada', image: base64(await face('ada')) })
+      const delivered = async () =>
+        (await store.read.webhookDeliveries(own.id, 100, { status: 'delivered' })).length
+      await expect.poll(delivered, { timeout: 30_000 }).toBe(25)
+      await page.getByRole('button', { name: 'Delivered', exact: true }).click()
+      const rows = page.getByRole('region', { name: 'Deliveries' }).locator('tbody tr')
+      await expect.poll(() => rows.count(), { timeout: 20_000 }).toBe(20)
+      expect(await violations(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+      await page.getByRole('button', { name: 'Older deliveries' }).click()
+      await expect.poll(() => rows.count()).toBe(5)
+      await page.getByRole('button', { name: 'Newer deliveries' }).click()
+      await expect.poll(() => rows.count()).toBe(20)
+      await page.getByRole('button', { name: 'Failed', exact: true }).click()
+      await page.getByText('No delivery is failed').waitFor()
+      await page.getByRole('button', { name: 'Test' }).click()
+      await expect.poll(delivered, { timeout: 20_000 }).toBe(26)
+      await page.getByRole('button', { name: 'All', exact: true }).click()
+      // What belonged to no enrolled user was forgotten when it was taken.
+      await expect.poll(() => page.getByRole('button', { name: 'Redeliver' }).count()).toBe(1)
+      await page.getByRole('button', { name: 'Redeliver' }).click()
+      const acts = async () =>
+        (await store.read.auditEntries(own.id, 0, 100)).map(({ entry }) => JSON.parse(entry).event)
+      await expect.poll(acts).toContain('webhook_redelivered')
+      await page.getByRole('button', { name: 'Remove' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+      await page.getByText('No webhooks yet').waitFor()
+      expect(errors).toEqual([])
+      await page.context().close()
+      receiver.close()
+    }, 90_000)
+
+  it('lets a tenant see its webhooks, and add none', async () => {
+    const { page } = await open('light')
+    await signInByLink(page)
+    await page.goto(`${running.service.adminUrl}/#/webhooks`)
+    await page.getByText('The operator of this service adds the address').waitFor()
+    expect(await page.getByRole('button', { name: 'Add', exact: true }).count()).toBe(0)
     await page.context().close()
   }, 60_000)
 
@@ -328,7 +442,8 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
     await signInByLink(page)
     await page.goto(`${running.service.adminUrl}/#/audit`)
     const rows = page.locator('tbody tr')
-    await expect.poll(() => rows.count()).toBe(2)
+    // Two calls, and the sign-ins until now.
+    await expect.poll(() => rows.count()).toBeGreaterThan(2)
     await page.getByLabel('Outcome').selectOption('approved')
     await page.getByLabel('User id').fill('ada')
     await page.keyboard.press('Enter')
@@ -403,4 +518,38 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
       expect(errors).toEqual([])
       await page.context().close()
     }, 60_000)
+
+  for (const [scheme, width] of [
+    ['light', 1280],
+    ['dark', 360],
+  ] as const)
+    it(`sends the examples of the API reference to the sandbox and forgets the key, ${scheme}, ${width} px`, async () => {
+      const { page, errors } = await open(scheme, width)
+      const { sandboxKey, secret } = await running.tenant()
+      await page.goto(`${running.service.adminUrl}/docs`)
+      await page.getByLabel('Sandbox key').fill(sandboxKey)
+      for (const [endpoint, status, said] of [
+        ['enroll', '201', '"enrolled"'],
+        ['verify', '200', '"approved"'],
+      ] as const) {
+        const operation = page.locator(`#operations-biometrics-${endpoint}`)
+        await operation.locator('.opblock-summary').click()
+        await operation.getByRole('button', { name: 'Execute' }).click()
+        const answer = operation.locator('.live-responses-table')
+        await answer.getByText(status, { exact: true }).waitFor()
+        await answer.getByText(said).first().waitFor()
+        await answer.getByText(`kid=${secret.id},v1=`).waitFor()
+        expect(await operation.locator('.request-url').textContent()).toContain(
+          running.service.url('sandbox'),
+        )
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+        expect(await violations(page)).toEqual([])
+        await operation.locator('.opblock-summary').click()
+      }
+      expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain('svc-')
+      await page.reload()
+      expect(await page.getByLabel('Sandbox key').inputValue()).toBe('')
+      expect(errors).toEqual([])
+      await page.context().close()
+    }, 120_000)
 })

@@ -1,11 +1,18 @@
 /** The figures of the Overview: what is counted, over which span, and what a restart leaves of it. */
+import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/clock.js'
 import type { TrafficView, TrafficWindow } from '../../src/dashboard/contract.js'
 import { countLatency, percentilesOf } from '../../src/dashboard/latency-counts.js'
+import { Traffic } from '../../src/dashboard/traffic.js'
+import type { Observation } from '../../src/server/observation.js'
+import { type Store, StoreUnavailableError } from '../../src/storage/store.js'
+import { apiClient } from '../support/client.js'
+import { workplace } from '../support/command.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
 import { withDatabase } from '../support/database.js'
 import { base64, face } from '../support/faces.js'
+import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const WINDOWS: TrafficWindow[] = ['quarter', 'hour', 'day', 'week']
@@ -48,10 +55,7 @@ describe('the traffic of a tenant', () => {
     const before = await Promise.all(WINDOWS.map(view))
     running.clock.advance(MINUTE_MS)
     await running.restart()
-    tenant.sandbox = (await import('../support/client.js')).apiClient(
-      running.service.url('sandbox'),
-      tenant.sandboxKey,
-    )
+    tenant.sandbox = apiClient(running.service.url('sandbox'), tenant.sandboxKey)
     session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
     for (const [index, window] of WINDOWS.entries()) {
       const after = await view(window)
@@ -117,6 +121,94 @@ describe('the traffic of a tenant', () => {
     expect(
       withDatabase(running, (database) => database.prepare('SELECT count(*) FROM traffic').pluck().get()),
     ).toBe(0)
+  })
+})
+
+describe('a process that is killed', () => {
+  it('leaves the figures of what it had answered, but for the last few seconds', async () => {
+    const place = await workplace()
+    try {
+      const { json } = await place.run(['tenant', 'create', 'acme', '--json'])
+      const first = await place.serve()
+      const sandbox = apiClient(first.sandbox, json.sandbox_key)
+      for (let call = 0; call < 7; call++) expect((await sandbox.health()).status).toBe(200)
+      const stored = async () =>
+        withDatabase(place, (database) =>
+          ['minute', 'hour'].map((resolution) =>
+            (
+              database
+                .prepare('SELECT counts FROM traffic WHERE resolution = ?')
+                .pluck()
+                .all(resolution) as string[]
+            ).reduce((sum, counts) => sum + JSON.parse(counts).sandbox, 0),
+          ),
+        )
+      // Nobody has asked it to stop.
+      await expect.poll(stored, { timeout: 60_000 }).toEqual([7, 7])
+      first.signal('SIGKILL')
+      await first.exited
+      const second = await place.serve()
+      const origin = { Origin: second.admin, 'Content-Type': 'application/json' }
+      const signedIn = await fetch(`${second.admin}/api/session`, {
+        method: 'POST',
+        headers: origin,
+        body: JSON.stringify({ password: OPERATOR_PASSWORD }),
+      })
+      const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!
+      for (const window of WINDOWS) {
+        const path = `/api/tenants/${json.tenant_id}/traffic?window=${window}`
+        const answer = await fetch(second.admin + path, { headers: { Cookie: cookie } })
+        expect([window, sumOf((await answer.json()) as TrafficView, 'sandbox')]).toEqual([window, 7])
+      }
+    } finally {
+      await place.dispose()
+    }
+  }, 120_000)
+})
+
+describe('figures on their way to the database', () => {
+  const log = pino({ level: 'silent' })
+  const request = { environment: 'sandbox', status: 200, durationMs: 1, timings: {} } as Observation
+
+  it('are shown meanwhile, neither left out nor counted twice', async () => {
+    const { store } = running.service.ledger
+    const { id } = await running.tenant()
+    const traffic = new Traffic(store, running.clock, log)
+    const shown = async () => sumOf(await traffic.view(id, 'hour'), 'sandbox')
+    for (let round = 1; round <= 3; round++) {
+      traffic.observe({ ...request, tenantId: id })
+      const saved = traffic.save()
+      expect(await shown()).toBe(round)
+      await saved
+      expect(await shown()).toBe(round)
+    }
+  })
+
+  it('share commits, a few tenants each, and are kept where the database is out of reach', async () => {
+    const { store } = running.service.ledger
+    const ids = await Promise.all(Array.from({ length: 20 }, async () => (await running.tenant()).id))
+    let isAway = true
+    const sizes: number[] = []
+    let started = 0
+    const watched: Pick<Store, 'read' | 'transaction'> = {
+      read: store.read,
+      transaction: (work) => {
+        if (isAway) return Promise.reject(new StoreUnavailableError('away'))
+        if (started++ === 0)
+          setImmediate(() => {
+            sizes.push(started)
+            started = 0
+          })
+        return store.transaction(work)
+      },
+    }
+    const traffic = new Traffic(watched, running.clock, log)
+    for (const tenantId of ids) traffic.observe({ ...request, tenantId })
+    await traffic.save()
+    isAway = false
+    await traffic.save()
+    expect(sizes).toEqual([16, 4])
+    for (const id of ids) expect(sumOf(await traffic.view(id, 'hour'), 'sandbox')).toBe(1)
   })
 })
 

@@ -11,12 +11,12 @@ for (let i = 0; i < 300; i++) {
   database.prepare('SELECT 1').get()
   database.close()
 }
-let garbage = []
+const garbage = []
 const allocate = setInterval(() => {
-  garbage = Array.from({ length: 2e5 }, (_, i) => ({ i }))
+  garbage[0] = Array.from({ length: 2e5 }, (_, i) => ({ i }))
 }, 50)
 await sleep(2000)
 clearInterval(allocate)
-garbage = []
+garbage.length = 0
 // The collector comes when nothing has run for a while.
 await sleep(10_000)

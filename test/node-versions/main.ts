@@ -6,7 +6,7 @@ import { packageFile } from '../../src/package-root.js'
 import { checksOf, type Place } from './checks.js'
 import { fetchNode } from './node-release.js'
 
-/** Where nothing else is asked for: the lines with long-term support that the suite itself does not run on. */
+/** Where nothing else is asked for: the lines with long-term support that the gate does not run the suite on. */
 const MAJORS = [24, 26]
 /** What a fresh clone does not have. */
 const LEFT_OUT = new Set(['node_modules', 'dist', '.git', 'data', join('native', 'build')])

@@ -14,6 +14,8 @@ import { startService, type TestService } from '../support/service.js'
 const CODES = [...Object.keys(ERRORS), ...Object.keys(DASHBOARD_ERRORS)]
 
 interface Panel {
+  id: number
+  gridPos: { x: number; y: number; w: number; h: number }
   type: string
   title: string
   datasource?: { uid: string }
@@ -75,7 +77,22 @@ describe('every query of dashboard and alerts', () => {
     })
 })
 
+it('every metric of the service is asked for by the dashboard or an alert', () => {
+  const whole = (name: string) => name.replace(/_(bucket|sum|count)$/, '')
+  const asked = queries.flatMap(({ expr }) => parseQuery(expr).selectors).map(({ metric }) => whole(metric))
+  const own = [...labels.keys()].filter((name) => name.startsWith('countersign_')).map(whole)
+  expect(own.filter((name) => !asked.includes(name))).toEqual([])
+})
+
 describe('docs/operations/grafana.json', () => {
+  it('lays its panels out without overlap, each with an id of its own', () => {
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`),
+    )
+    expect(new Set(cells).size).toBe(cells.length)
+  })
+
   it('asks which Prometheus to use, and asks that one in every panel', () => {
     const [datasource] = dashboard.templating.list
     expect(datasource).toMatchObject({ name: 'datasource', type: 'datasource', query: 'prometheus' })
@@ -94,6 +111,9 @@ describe('docs/operations/grafana.json', () => {
       'Engine',
       'Database',
       'Refusals',
+      'Tenants',
+      'Webhooks',
+      'Upkeep',
     ])
   })
 

@@ -159,7 +159,7 @@ describe('a tenant', () => {
     tenant = created.tenant
     // More than a batch.
     for (let i = 0; i < 201; i++) await enrol(`user-${i}`, i % 2 === 0 ? 'production' : 'sandbox')
-    await tenants.createLoginLink(tenant, 'http://admin')
+    await tenants.createLoginLink(tenant, actor, 'http://admin')
     const { store } = ledger
     const receipt = await lifecycle.delete(tenant, actor)
     expect(receipt).toMatchObject({ users: 201, references: 0, erasureId: expect.stringMatching(/^era_/) })

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/api-error.js'
 import { nativeKernels } from '../../src/biometrics/kernels/kernels.js'
-import { BodyBudget } from '../../src/server/body-budget.js'
+import { BodyBudget, type BodyShare } from '../../src/server/body-budget.js'
 import type { IncomingRequest, Listener, Reply } from '../../src/server/listener.js'
 import { listen } from '../../src/server/transport.js'
 import { poll } from '../support/command.js'
@@ -66,6 +66,70 @@ describe('the budget of one holder', () => {
     const [first, second] = [share.claim('a'), share.claim('a')]
     expect([share.take(50), first.add(50)]).toEqual([true, true])
     expect([share.take(10), second.add(10)]).toEqual([true, false])
+  })
+})
+
+describe('a body that comes slowly', () => {
+  /** As a request's body takes memory of its share. */
+  function bodyOf(share: BodyShare, gone: string[], name: string, holder?: string) {
+    const claim = share.claim(holder)
+    let bytes = 0
+    claim.await(() => {
+      gone.push(name)
+      claim.end()
+      share.give(bytes)
+    })
+    return (size: number) => {
+      share.makeRoom(size, claim)
+      if (!share.take(size)) return false
+      if (!claim.add(size)) {
+        share.give(size)
+        return false
+      }
+      bytes += size
+      return true
+    }
+  }
+
+  it('gives way to the next one where there is no room, that of whoever holds most first, and not within a second', async () => {
+    const share = new BodyBudget(100).share(1)
+    const gone: string[] = []
+    expect(bodyOf(share, gone, 'polite', 'a')(10)).toBe(true)
+    expect(bodyOf(share, gone, 'greedy 1', 'b')(30)).toBe(true)
+    expect(bodyOf(share, gone, 'greedy 2', 'b')(15)).toBe(true)
+    expect(bodyOf(share, gone, 'large', 'c')(40)).toBe(true)
+    const next = bodyOf(share, gone, 'next', 'd')
+    expect([next(10), gone]).toEqual([false, []])
+    await pause(1100)
+    expect([next(5), gone]).toEqual([true, []])
+    // Two of one holder, together the most: one goes, and with what is left of them they are that no more.
+    expect([next(30), gone]).toEqual([true, ['greedy 1']])
+    expect([next(31), gone]).toEqual([true, ['greedy 1', 'large']])
+  })
+
+  it('does not give way in vain, nor to whoever holds as much with several', async () => {
+    const share = new BodyBudget(100).share(1)
+    const gone: string[] = []
+    expect(bodyOf(share, gone, 'slow', 'a')(40)).toBe(true)
+    const several = [bodyOf(share, gone, 'first', 'b'), bodyOf(share, gone, 'second', 'b')]
+    expect(several[0]!(30)).toBe(true)
+    await pause(1100)
+    // 15 more would need 45 beside them.
+    expect([several[1]!(15), gone]).toEqual([true, ['slow']])
+    // Not all that others hold is enough.
+    expect([several[1]!(30), gone]).toEqual([false, ['slow']])
+    expect([bodyOf(share, gone, 'next', 'c')(101), gone]).toEqual([false, ['slow']])
+  })
+
+  it('of the sandbox gives way to production, and never the other way round', async () => {
+    const budget = new BodyBudget(100)
+    const [production, sandbox] = [budget.share(1), budget.share(0.5)]
+    const gone: string[] = []
+    expect(bodyOf(production, gone, 'production', 'a')(60)).toBe(true)
+    expect(bodyOf(sandbox, gone, 'sandbox', 'a')(40)).toBe(true)
+    await pause(1100)
+    expect([bodyOf(sandbox, gone, 'next of the sandbox', 'b')(45), gone]).toEqual([false, []])
+    expect([bodyOf(production, gone, 'next', 'b')(20), gone]).toEqual([true, ['sandbox']])
   })
 })
 
@@ -227,6 +291,56 @@ overTransports((name) => {
       const image = 'A'.repeat(MIB / 2)
       const answer = await polite.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
       expect(answer.body.code).toBe('image_unreadable')
+      for (const connection of connections) connection.end()
+    } finally {
+      await running.stop()
+    }
+  }, 60_000)
+
+  it('tenants together that trickle leave no room, and give way to whoever comes with a body', async () => {
+    const running = await startService({
+      COUNTERSIGN_HTTP: name,
+      COUNTERSIGN_MAX_BODY_BYTES: String(MIB),
+      COUNTERSIGN_BODY_MEMORY_BYTES: String(8 * MIB),
+      // Without giving way, none of what they hold would be free before the test ends.
+      COUNTERSIGN_DEADLINE_MS: '600000',
+    })
+    try {
+      const greedy = await Promise.all(Array.from({ length: 10 }, () => running.tenant()))
+      const url = running.service.url('sandbox')
+      const answers: Array<{ status: number; code: unknown }> = []
+      const attack = async (key: string) => {
+        const connection = await openSocket(url)
+        const head = [`Authorization: Bearer ${key}`, 'Content-Type: application/json']
+        const part = 'x'.repeat(MIB - 2000)
+        connection.send(rawRequest('POST /v1/verify', [...head, `Content-Length: ${MIB}`], part))
+        const timer = setInterval(() => connection.send('x'), 100)
+        void connection.closed().then(() => clearInterval(timer))
+        void connection.response().then((answer) => {
+          if (answer) answers.push({ status: answer.status, code: answer.body.code })
+        })
+        return connection
+      }
+      // Each with one, of which four fit in the sandbox's half; the others are refused.
+      const connections = await Promise.all(greedy.map(({ sandboxKey }) => attack(sandboxKey)))
+      await poll(
+        async () => answers.length,
+        (count) => count >= 6,
+      )
+      const polite = await running.tenant()
+      // Together less than what each of the others holds.
+      const image = 'A'.repeat(MIB / 4)
+      const verify = () => polite.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
+      // Within their first second they are left alone.
+      const codes = await poll(
+        async () => (await Promise.all([verify(), verify(), verify()])).map(({ body }) => body.code),
+        (all) => all.every((code) => code !== 'overloaded'),
+      )
+      expect(codes).toEqual(['image_unreadable', 'image_unreadable', 'image_unreadable'])
+      expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
+        new Set([JSON.stringify({ status: 503, code: 'overloaded' })]),
+      )
+      expect(answers.length).toBeGreaterThan(6)
       for (const connection of connections) connection.end()
     } finally {
       await running.stop()

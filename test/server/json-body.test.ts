@@ -296,13 +296,14 @@ describe('a body that is large without images', () => {
   for (const [what, [body, issue]] of Object.entries(CROWDS))
     it(`is refused before it can hold up the others: ${what}`, () => {
       refusalOf(body)
-      // Of several, the shortest: what else this machine does is not the parser's.
-      const times = Array.from({ length: 5 }, () => {
-        const started = performance.now()
+      // Of several the shortest, in time of the processor: what else this machine does is not the parser's.
+      const timesUs = Array.from({ length: 5 }, () => {
+        const started = process.cpuUsage()
         expect(refusalOf(body)).toEqual([issue])
-        return performance.now() - started
+        const { user, system } = process.cpuUsage(started)
+        return user + system
       })
-      expect(Math.min(...times)).toBeLessThan(10)
+      expect(Math.min(...timesUs)).toBeLessThan(10_000)
     })
 
   it('is no action of 4096 bytes, every character escaped, beside a photo that writes its slashes with a backslash', async () => {
@@ -433,12 +434,11 @@ describe('a path', () => {
     '/V1/health',
     '/v1/health;x=1',
     '/v1/health%00',
-    '/v1/h\u00e9alth',
   ])
     it(`is compared as it is sent: ${JSON.stringify(path)} is unknown`, async () => {
       const response = await exchange(
         running.service.url('sandbox'),
-        Buffer.from(rawRequest(`GET ${path}`, [`Authorization: Bearer ${tenant.sandboxKey}`]), 'latin1'),
+        rawRequest(`GET ${path}`, [`Authorization: Bearer ${tenant.sandboxKey}`]),
       )
       expect([response?.status, response?.body.code]).toEqual([404, 'unknown_endpoint'])
     })

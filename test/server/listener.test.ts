@@ -259,6 +259,14 @@ overTransports((transport) => {
     })
   })
 
+  it('a path with a byte beyond ASCII is no endpoint', async () => {
+    const bytes = rawRequest('GET /v1/h\u00e9alth', [authorization])
+    const response = await exchange(url, Buffer.from(bytes, 'latin1'))
+    expect([response?.status, response?.body.code]).toEqual(
+      transport === 'uws' ? [404, 'unknown_endpoint'] : [400, 'malformed_request'],
+    )
+  })
+
   describe('headers', () => {
     it('cannot be injected through X-Request-Id', async () => {
       for (const value of ['a\r\nX-Evil: 1', 'a\rX-Evil: 1', 'a\nX-Evil: 1', 'a\0b', 'a\tb', 'caf\u00e9s']) {

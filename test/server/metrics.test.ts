@@ -12,7 +12,7 @@ let tenant: TestTenant
 const value = async (series: string) => sampleOf(await scrape(running), series)
 
 beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '1' })
+  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '1' }, { ownEngine: true })
   tenant = await running.tenant()
 })
 afterAll(() => running?.stop())

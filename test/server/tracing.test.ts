@@ -36,7 +36,7 @@ OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=test
 OTEL_BSP_SCHEDULE_DELAY=60000
 `,
   )
-  running = await startService({ COUNTERSIGN_CONFIG: settings })
+  running = await startService({ COUNTERSIGN_CONFIG: settings }, { ownEngine: true })
   tenant = await running.tenant()
 })
 afterAll(async () => {

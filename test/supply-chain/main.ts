@@ -4,11 +4,11 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { addonDifferences, installedAddon, OWN_BINARY, recordedAddon } from '../../src/cli/http-addon.js'
+import { addonDifferences, installedAddon, recordedAddon } from '../../src/cli/http-addon.js'
 import { packageFile } from '../../src/package-root.js'
 import { audit } from './audit.js'
 import { lockedPackages, lockfileIssues, manifest } from './lockfile.js'
-import { compareWithUpstream } from './upstream.js'
+import { binaryOfPlatform, compareWithUpstream } from './upstream.js'
 
 type Outcome = 'ok' | 'wrong' | 'not asked'
 
@@ -46,13 +46,14 @@ async function checkAudit(): Promise<void> {
 }
 
 async function checkUpstream(): Promise<void> {
-  const result = await compareWithUpstream(installed, OWN_BINARY)
+  const mine = binaryOfPlatform(installed)
+  const result = await compareWithUpstream(installed, mine)
   if (result.kind === 'not_asked')
     tell('upstream', 'not asked', `GitHub could not be asked: ${result.reason}`)
   else if (result.kind === 'same')
     tell('upstream', 'ok', `${result.files} binaries are those of ${result.tag}`)
   else if (result.tag) tell('upstream', 'wrong', `not those of ${result.tag}: ${result.files.join(', ')}`)
-  else tell('upstream', 'wrong', `no release of upstream has ${OWN_BINARY} of ${release}`)
+  else tell('upstream', 'wrong', `no release of upstream has ${mine} of ${release}`)
 }
 
 checkAddon()

@@ -5,19 +5,14 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import {
-  addonBinaries,
-  addonDifferences,
-  installedAddon,
-  OWN_BINARY,
-  recordedAddon,
-} from '../../src/cli/http-addon.js'
+import { addonBinaries, addonDifferences, installedAddon, recordedAddon } from '../../src/cli/http-addon.js'
 import { uwsFolder } from '../../src/server/uws-package.js'
 import { audit } from './audit.js'
 import { lockedPackages, lockfileIssues, manifest } from './lockfile.js'
-import { compareWithUpstream } from './upstream.js'
+import { binaryOfPlatform, compareWithUpstream } from './upstream.js'
 
 const installed = installedAddon()
+const mine = binaryOfPlatform(installed)
 
 const servers: Server[] = []
 const folders: string[] = []
@@ -50,19 +45,17 @@ async function spoil(file: string): Promise<void> {
 describe('the binaries of the HTTP addon', () => {
   it('that are installed are those on record, this platform’s among them', () => {
     expect(addonDifferences(recordedAddon(), installed)).toEqual([])
-    expect(Object.keys(installed.sha256)).toContain(OWN_BINARY)
+    expect(mine).toMatch(`_${process.platform}_${process.arch}_`)
   })
 
   it('with one bit changed, or one file missing, are told', async () => {
     const folder = await copyOfAddon()
     const binary = (name: string) => addonBinaries(folder).find((file) => basename(file) === name)!
-    await spoil(binary(OWN_BINARY))
+    await spoil(binary(mine))
     await unlink(binary('uws_win32_x64_127.node'))
     const differences = addonDifferences(recordedAddon(), installedAddon(folder))
     expect(differences).toEqual([
-      expect.stringMatching(
-        new RegExp(`^${OWN_BINARY} is not the one on record: its SHA-256 is [0-9a-f]{64}$`),
-      ),
+      expect.stringMatching(new RegExp(`^${mine} is not the one on record: its SHA-256 is [0-9a-f]{64}$`)),
       'uws_win32_x64_127.node is missing',
     ])
   })
@@ -93,9 +86,9 @@ describe('upstream', () => {
   }
 
   it('that has the same bytes under some tag is found', async () => {
-    const other = { [OWN_BINARY]: Buffer.from('another release') }
+    const other = { [mine]: Buffer.from('another release') }
     const addresses = await github({ 'v20.9.0': other, 'v20.49.0': files, 'v20.50.0': other, 'v20.51.0': {} })
-    expect(await compareWithUpstream(installed, OWN_BINARY, addresses)).toEqual({
+    expect(await compareWithUpstream(installed, mine, addresses)).toEqual({
       kind: 'same',
       tag: 'v20.49.0',
       files: Object.keys(files).length,
@@ -106,7 +99,7 @@ describe('upstream', () => {
     const addresses = await github({
       'v20.49.0': { ...files, 'uws_win32_x64_127.node': Buffer.from('other') },
     })
-    expect(await compareWithUpstream(installed, OWN_BINARY, addresses)).toEqual({
+    expect(await compareWithUpstream(installed, mine, addresses)).toEqual({
       kind: 'different',
       tag: 'v20.49.0',
       files: ['uws_win32_x64_127.node'],
@@ -114,23 +107,23 @@ describe('upstream', () => {
   })
 
   it('that has this platform’s file under no tag is told', async () => {
-    const addresses = await github({ 'v20.49.0': { [OWN_BINARY]: Buffer.from('other') } })
-    expect(await compareWithUpstream(installed, OWN_BINARY, addresses)).toEqual({
+    const addresses = await github({ 'v20.49.0': { [mine]: Buffer.from('other') } })
+    expect(await compareWithUpstream(installed, mine, addresses)).toEqual({
       kind: 'different',
       tag: null,
-      files: [OWN_BINARY],
+      files: [mine],
     })
   })
 
   it('that cannot be reached, or refuses, has not been asked', async () => {
     const refusing = await serve((_request, response) => response.writeHead(403).end())
-    expect(await compareWithUpstream(installed, OWN_BINARY, { api: refusing, raw: refusing })).toEqual({
+    expect(await compareWithUpstream(installed, mine, { api: refusing, raw: refusing })).toEqual({
       kind: 'not_asked',
       reason: 'GitHub answers 403',
     })
     // Port 1 of this machine: nobody listens.
     const nobody = 'http://127.0.0.1:1'
-    expect(await compareWithUpstream(installed, OWN_BINARY, { api: nobody, raw: nobody })).toMatchObject({
+    expect(await compareWithUpstream(installed, mine, { api: nobody, raw: nobody })).toMatchObject({
       kind: 'not_asked',
     })
   })

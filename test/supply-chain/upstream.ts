@@ -25,6 +25,12 @@ export type Comparison =
   | { kind: 'different'; tag: string | null; files: string[] }
   | { kind: 'not_asked'; reason: string }
 
+/** The first of this platform, whatever version of Node it is for: not every Node has one. */
+export function binaryOfPlatform({ sha256 }: AddonRecord): string {
+  const names = Object.keys(sha256)
+  return names.find((name) => name.startsWith(`uws_${process.platform}_${process.arch}_`)) ?? names[0]!
+}
+
 /** @param mine file of this platform, by which the tag is found */
 export async function compareWithUpstream(
   installed: AddonRecord,

@@ -9,6 +9,7 @@ import { inject } from 'vitest'
 import { runProgram } from '../../src/cli/program.js'
 import { packageFile } from '../../src/package-root.js'
 import { OPERATOR_HASH } from './operator.js'
+import { withSharedEngine } from './shared-engine.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
 
@@ -173,11 +174,20 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
 
 let isRunning = false
 
+/** What commands listen to for as long as their process lives. */
+const LISTENED: ReadonlyArray<[NodeJS.EventEmitter, string]> = [
+  [process, 'SIGTERM'],
+  [process, 'SIGINT'],
+  [process, 'SIGHUP'],
+  [process.stderr, 'error'],
+]
+
 /** Everything that a process has of its own and a command uses is exchanged while it runs. */
 async function runHere(args: string[], env: Record<string, string | undefined>): Promise<CommandResult> {
   if (isRunning) throw new TypeError('Commands that run at once need processes of their own: spawn().')
   isRunning = true
   const before = { env: process.env, exitCode: process.exitCode, umask: process.umask() }
+  const heard = LISTENED.map(([emitter, event]) => emitter.listeners(event))
   const output = { stdout: '', stderr: '' }
   const restore = (['stdout', 'stderr'] as const).map((name) => {
     const { write } = process[name]
@@ -192,10 +202,14 @@ async function runHere(args: string[], env: Record<string, string | undefined>):
   process.env = env
   process.exitCode = undefined
   try {
-    await runProgram(args)
+    await withSharedEngine(() => runProgram(args))
     return new CommandResult(Number(process.exitCode ?? 0), output.stdout, output.stderr)
   } finally {
     for (const undo of restore) undo()
+    LISTENED.forEach(([emitter, event], i) => {
+      for (const listener of emitter.listeners(event) as Array<() => void>)
+        if (!heard[i]!.includes(listener)) emitter.off(event, listener)
+    })
     process.env = before.env
     process.umask(before.umask)
     process.exitCode = before.exitCode

@@ -113,7 +113,8 @@ COUNTERSIGN_MASTER_KEY_FILE=/run/secrets/countersign-master-key
 COUNTERSIGN_OPERATOR_PASSWORD_FILE=/run/secrets/countersign-operator
 \`\`\`
 
-Quote a value that holds \`#\` or a space at an end. Other names than those listed here are refused in it.
+Quote a value that holds \`#\` or a space at an end. Other names than those listed here are refused
+in it, and so are lines that are neither \`NAME=value\` nor a comment.
 
 Every secret can be given by a file, \`<variable>_FILE\`, as Docker and Kubernetes mount them; whatever white space ends it is
 dropped, and giving both is refused. A file with a secret that every user of the machine may open is warned of at the start

@@ -8,6 +8,8 @@ export interface OidcProvider {
   issuer: string
   /** What the next ID token says, beside what every one does. */
   claims: Record<string, unknown>
+  /** How often somebody came for a token. */
+  tokenRequests: number
   close(): Promise<void>
 }
 
@@ -44,6 +46,7 @@ export async function oidcProvider(client: { id: string; secret: string }): Prom
         return response.writeHead(302, { Location: back.href }).end()
       }
       case '/token': {
+        provider.tokenRequests++
         let text = ''
         for await (const chunk of request) text += chunk
         const form = new URLSearchParams(text)
@@ -75,6 +78,7 @@ export async function oidcProvider(client: { id: string; secret: string }): Prom
   const provider: OidcProvider = {
     issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     claims: {},
+    tokenRequests: 0,
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config.js'
 import { Service } from '../../src/service.js'
 import { type ApiClient, apiClient } from './client.js'
 import { OPERATOR_HASH } from './operator.js'
+import { withSharedEngine } from './shared-engine.js'
 
 export interface TestTenant {
   id: string
@@ -35,7 +36,11 @@ export interface TestService {
   stop(): Promise<void>
 }
 
-export async function startService(env: Record<string, string> = {}): Promise<TestService> {
+/** @param ownEngine the engine's process is not the one that this worker's other services have */
+export async function startService(
+  env: Record<string, string> = {},
+  { ownEngine = false } = {},
+): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-test-'))
   const config = loadConfig({
     COUNTERSIGN_DATA_DIR: dataDir,
@@ -51,7 +56,9 @@ export async function startService(env: Record<string, string> = {}): Promise<Te
   const clock = new ManualClock()
   const lines: string[] = []
   const log = pino({ level: 'trace', base: null }, { write: (line: string) => void lines.push(line) })
-  let service = await Service.start(config, { clock, log })
+  const start = () => Service.start(config, { clock, log })
+  const boot = () => (ownEngine ? start() : withSharedEngine(start))
+  let service = await boot()
   let count = 0
   return {
     get service() {
@@ -83,7 +90,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Te
     anonymous: (environment) => apiClient(service.url(environment)),
     async restart() {
       await service.stop()
-      service = await Service.start(config, { clock, log })
+      service = await boot()
     },
     async stop() {
       await service.stop()

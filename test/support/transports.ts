@@ -1,8 +1,9 @@
-/** One suite over every HTTP transport. Where uWebSockets.js has no binary for this Node, its share shows as skipped. */
+/** One suite over every HTTP transport, and what is tried over uWebSockets.js alone. */
 import { describe } from 'vitest'
 import { BodyBudget } from '../../src/server/body-budget.js'
 import type { ConnectionLimits } from '../../src/server/listener.js'
 import { chooseTransport, type TransportName } from '../../src/server/transport.js'
+import { OVER_UWS } from './skippable.js'
 
 export const LIMITS: ConnectionLimits = {
   headMs: 10_000,
@@ -12,11 +13,15 @@ export const LIMITS: ConnectionLimits = {
 }
 /** More than any test of a transport sends. */
 export const BODIES = new BodyBudget(64 * 2 ** 20).share(1)
-export const TRANSPORTS: readonly TransportName[] = ['uws', 'node']
 
 const { name: firstChoice } = await chooseTransport('auto')
 
 export function overTransports(suite: (transport: TransportName) => void): void {
-  for (const transport of TRANSPORTS)
-    describe.skipIf(transport === 'uws' && firstChoice !== 'uws')(`over ${transport}`, () => suite(transport))
+  overUws(() => suite('uws'))
+  describe('over node', () => suite('node'))
+}
+
+/** Shows as skipped where it does not load. */
+export function overUws(suite: () => void): void {
+  describe.skipIf(firstChoice !== 'uws')(OVER_UWS, suite)
 }

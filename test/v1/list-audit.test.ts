@@ -78,6 +78,12 @@ it('lists one event alone, and says how far it looked', async () => {
 it.each([
   'after=x',
   'after=-1',
+  'after=1e3',
+  'after=0x1',
+  'after=%201',
+  'after=1%00',
+  'after=1%27%20OR%201=1',
+  'after=99999999999999999999',
   'limit=0',
   'limit=201',
   'limit=1.5',
@@ -93,6 +99,19 @@ it('holds nothing of another tenant, and nothing in the sandbox', async () => {
   const other = await running.production(await running.tenant())
   for (const stranger of [other, tenant.sandbox])
     expect((await list('', stranger)).body).toEqual({ data: [], has_more: false, next_cursor: '0' })
+})
+
+it('has cursors that lead nowhere but into the own log, whoever made them up', async () => {
+  const other = await running.production(await running.tenant())
+  await other.enroll({ user_id: 'ada', image: base64(await face('grace')) })
+  const own = (await list('', other)).body
+  expect(own.data.map(({ event }: AuditEntry) => event)).toEqual(['enroll'])
+  for (const forged of ['0', '00', '000'])
+    expect((await list(`after=${forged}`, other)).body.data).toEqual(own.data)
+  for (const forged of ['1', '2', '999999999999999'])
+    expect((await list(`after=${forged}`, other)).body.data).toEqual([])
+  // Nobody names whose log it is but the key.
+  expect((await list(`tenant_id=${tenant.id}`, other)).body.code).toBe('invalid_request')
 })
 
 it('is walked by the SDK to its end, past pages that hold nothing of the event', async () => {

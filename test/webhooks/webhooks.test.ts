@@ -1,7 +1,7 @@
 /** Webhooks from the effect to a real receiver, by the real service. */
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Countersign, type WebhookEvent } from '../../src/client/index.js'
 import { DAY_MS, isoTime, SECOND_MS } from '../../src/clock.js'
@@ -183,6 +183,54 @@ describe('a webhook', () => {
     expect((await deliveries()).map(({ type }) => type).sort()).toEqual(['user.enrolled', 'user.erased'])
   })
 
+  it('leads over TLS, or to this machine by its own name; whatever else it is called', async () => {
+    for (const bad of [
+      'http://example.test/',
+      'http://10.0.0.1/',
+      'http://169.254.169.254/latest/meta-data/',
+      'http://[::ffff:127.0.0.1]/',
+      'http://[::ffff:169.254.169.254]/',
+      'http://[fd00::1]/',
+      'http://localhost.evil.example/',
+      'http://127.0.0.1.nip.io/',
+      'http://localhost@evil.example/',
+      'http://evil.example#@localhost/',
+      'https://user:geheim@example.test/',
+      'https://example.test/#fragment',
+      'file:///etc/passwd',
+      'gopher://127.0.0.1:6379/',
+      'javascript:0',
+      '//example.test/',
+    ])
+      await expect(add({ url: bad }), bad).rejects.toMatchObject({ code: 'invalid_webhook_url' })
+  })
+
+  it('whose name leads elsewhere by now tells nothing to whoever has no certificate for the name', async () => {
+    // What a rebound name leads to: somebody who listens, and reads along.
+    let read = ''
+    const elsewhere = createTcpServer((socket) => {
+      socket.on('error', () => {})
+      socket.on('data', (data) => {
+        read += data.toString('latin1')
+        socket.end('HTTP/1.1 204 No Content\r\n\r\n')
+      })
+    })
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
+    const { port } = elsewhere.address() as AddressInfo
+    try {
+      const id = await webhooks().test(
+        await record(),
+        (await add({ url: `https://localhost:${port}/hook?token=geheim` })).id,
+      )
+      await poll(async () => (await deliveries()).find((one) => one.id === id)?.lastOutcome ?? undefined)
+      expect((await deliveries()).map(({ status }) => status)).toEqual(['pending'])
+      expect(read.length).toBeGreaterThan(0)
+      expect(read).not.toMatch(/POST|geheim|webhook\.test|Svc/)
+    } finally {
+      elsewhere.close()
+    }
+  })
+
   it('that redirects is not followed, and counts as not taken', async () => {
     answer = { status: 302, headers: { Location: url.replace('/hook', '/elsewhere') } }
     await add()
@@ -196,6 +244,7 @@ describe('a webhook', () => {
 describe('a delivery that is not taken', () => {
   it('is tried again with the same id after growing waits, for about a day, then given up', async () => {
     answer = { status: 500 }
+    const told = (id: string) => running.logText().split(`"delivery":"${id}"`).length - 1
     await add()
     await production.enroll({ user_id: 'ada', image: ada })
     for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
@@ -204,6 +253,8 @@ describe('a delivery that is not taken', () => {
         const { nextAttemptAt } = (await deliveries())[0]!
         return nextAttemptAt === running.clock.now() + delayMs || undefined
       })
+      // What is being tried is lent for a minute, which is also one of the waits: the log tells when the try is over.
+      await poll(async () => told((await deliveries())[0]!.id) === index + 1 || undefined)
       running.clock.advance(delayMs)
     }
     await settled('failed')
@@ -258,8 +309,12 @@ describe('a delivery that is not taken', () => {
       type: 'user.unlocked',
       data: {},
     } as const
+    await store.transaction((tx) => outbox.put(tx, occurrence))
+    const [first] = await store.read.webhookDeliveries(tenant.id, 1)
     await store.transaction(async (tx) => {
-      for (let i = 0; i <= MOST_PENDING + 1; i++) await outbox.put(tx, occurrence)
+      // Put one by one, each would count those before it, for seconds.
+      for (let i = 2; i < MOST_PENDING; i++) await tx.insertWebhookDelivery({ ...first!, id: `whd_${i}` })
+      for (let i = 0; i < 3; i++) await outbox.put(tx, occurrence)
     })
     expect(await store.read.pendingWebhooks(endpoint.id)).toBe(MOST_PENDING)
     expect((await store.read.webhookEndpoint(endpoint.id))?.dropped).toBe(2)
@@ -279,6 +334,96 @@ describe('a delivery that is not taken', () => {
     expect(await deliveries()).toHaveLength(1)
     await forget(now + 7 * DAY_MS)
     expect(await deliveries()).toEqual([])
+  })
+})
+
+describe('a suspended tenant', () => {
+  const lifecycle = () => running.service.ledger.operations.lifecycle
+
+  it('is told of nothing, loses nothing, and is told of it all when it is resumed', async () => {
+    await add()
+    await lifecycle().suspend(await record(), COMMAND_LINE)
+    // It cannot call; the operator still acts for it.
+    const { store, outbox } = running.service.ledger
+    const tell = (user_id: string) =>
+      store.transaction((tx) =>
+        outbox.put(tx, {
+          tenantId: tenant.id,
+          environment: 'production',
+          type: 'user.unlocked',
+          data: { user_id },
+        }),
+      )
+    await tell('ada')
+    // Another tenant's are sent meanwhile: the sender has looked.
+    const other = await running.tenant()
+    const beside = await running.service.ledger.tenancy.find(other.id)
+    await webhooks().add(beside, COMMAND_LINE, { url, environment: 'sandbox', events: [] })
+    await other.sandbox.enroll({ user_id: 'bob', image: ada })
+    await arrived(1)
+    expect(received.map(({ event }) => event.tenant_id)).toEqual([other.id])
+    running.clock.advance(8 * DAY_MS)
+    const forget = () =>
+      store.transaction((tx) => tx.deleteExpired(running.clock.now(), 0, { minute: 0, hour: 0 }))
+    await forget()
+    expect(await deliveries()).toMatchObject([{ status: 'pending', attempts: 0 }])
+    await lifecycle().resume(await record(), COMMAND_LINE)
+    await forget()
+    await arrived(2)
+    expect(received[1]!.event).toMatchObject({ tenant_id: tenant.id, data: { user_id: 'ada' } })
+    await settled('delivered')
+    await store.transaction(async (tx) => {
+      for (const { id } of await tx.webhookEndpoints(other.id)) await tx.deleteWebhookEndpoint(id)
+    })
+  })
+
+  it('that is deleted leaves nothing to send', async () => {
+    await add()
+    await production.enroll({ user_id: 'ada', image: ada })
+    await lifecycle().delete(await record(), COMMAND_LINE)
+    expect(await deliveries()).toEqual([])
+    expect(await running.service.ledger.store.read.webhookEndpoints(tenant.id)).toEqual([])
+  })
+})
+
+describe('receivers that are slow', () => {
+  it('and have much waiting do not keep those of others waiting for all of it', async () => {
+    const order: string[] = []
+    const slow = createServer((request, response) => {
+      order.push(request.url!)
+      request.resume()
+      setTimeout(() => response.writeHead(204).end(), 300)
+    })
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
+    const base = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`
+    const { tenancy } = running.service.ledger
+    try {
+      const greedy: Array<[string, string]> = []
+      const addTo = async (tenantId: string, path: string) => {
+        const webhook = { url: `${base}${path}`, environment: 'production', events: [] } as const
+        return (await webhooks().add(await tenancy.find(tenantId), COMMAND_LINE, webhook)).id
+      }
+      // More than there are places.
+      for (let i = 0; i < 4; i++) {
+        const { id } = await running.tenant()
+        for (let j = 0; j < 5; j++) greedy.push([id, await addTo(id, `/greedy-${i}-${j}`)])
+      }
+      const polite = await addTo(tenant.id, '/polite')
+      for (let i = 0; i < 4; i++)
+        for (const [id, endpoint] of greedy) await webhooks().test(await tenancy.find(id), endpoint)
+      running.clock.advance(1)
+      await webhooks().test(await record(), polite)
+      await poll(async () => order.includes('/polite') || undefined)
+      const before = order.slice(0, order.indexOf('/polite'))
+      const rounds = Math.max(...before.map((path) => before.filter((other) => other === path).length))
+      // Of 80 deliveries that were due before it. One round may begin while they are put in.
+      expect(rounds).toBeLessThanOrEqual(2)
+      for (const [id, endpoint] of greedy)
+        await webhooks().remove(await tenancy.find(id), COMMAND_LINE, endpoint)
+    } finally {
+      slow.closeAllConnections()
+      slow.close()
+    }
   })
 })
 

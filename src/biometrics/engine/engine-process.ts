@@ -179,7 +179,7 @@ export class EngineProcess {
     // prints is no answer of ours: it goes to standard error.
     const child = spawn(process.execPath, [...process.execArgv, host], {
       stdio: ['pipe', 2, 2],
-      env: harmlessEnvironment(),
+      env: engineEnvironment(this.options.workers),
     })
     this.child = child
     this.wasReady = false
@@ -285,9 +285,14 @@ export class EngineProcess {
   }
 }
 
-/** The process that reads strangers' pictures gets none of our settings: among them are secrets. */
-function harmlessEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(?:COUNTERSIGN|OTEL)_/.test(name)),
-  )
+/**
+ * The process that reads strangers' pictures gets none of our settings: among them are secrets.
+ *
+ * glibc would give each thread of its own arenas, eight a core, and each keeps the most that it ever held. With pictures that
+ * come into being on one thread and end on another, their sum goes on growing. As many as there are workers were measured to
+ * hold a third less and to grow at less than half the pace, for the same CPU time.
+ */
+function engineEnvironment(workers: number): NodeJS.ProcessEnv {
+  const harmless = Object.entries(process.env).filter(([name]) => !/^(?:COUNTERSIGN|OTEL)_/.test(name))
+  return { MALLOC_ARENA_MAX: String(workers), ...Object.fromEntries(harmless) }
 }

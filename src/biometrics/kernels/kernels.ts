@@ -6,7 +6,7 @@ import { halveSize } from './half-size.js'
 import { mirrorPlanar } from './planar-mirror.js'
 import { resizeToPlanar } from './planar-resize.js'
 import { warpToPlanar } from './planar-warp.js'
-import { releaseMemory } from './release-memory.js'
+import { releaseFreePages, releaseMemory } from './release-memory.js'
 
 export interface Kernels {
   resizeToPlanar: typeof resizeToPlanar
@@ -16,6 +16,7 @@ export interface Kernels {
   dotMany: typeof dotMany
   decodeBase64: typeof decodeBase64
   releaseMemory: typeof releaseMemory
+  releaseFreePages: typeof releaseFreePages
 }
 
 export const typescriptKernels: Kernels = {
@@ -26,6 +27,7 @@ export const typescriptKernels: Kernels = {
   dotMany,
   decodeBase64,
   releaseMemory,
+  releaseFreePages,
 }
 
 /** Null, with the reason, where the addon was not built or does not load. Safe to load in several threads. */
@@ -81,6 +83,8 @@ function loadNative(): typeof nativeKernels {
 
 function withRegions(addon: Addon): Kernels {
   return {
+    // One that was built before a kernel came to be lacks it: the twin serves until it is built anew.
+    ...typescriptKernels,
     ...addon,
     resizeToPlanar: ({ data, width }, from, out, to, { swap, mean, scale }) =>
       addon.resizeToPlanar(

@@ -1,6 +1,7 @@
-/** The API reference, rendered from the OpenAPI document that this very service serves. */
+/** The API reference, rendered from the OpenAPI document that this very service serves; its requests go to the sandbox. */
 import { render } from 'preact'
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
+import { SANDBOX_PATH } from '../contract.js'
 import { Brand } from './brand.js'
 import { followSystemTheme, ThemeButton } from './theme.js'
 import './docs.css'
@@ -21,6 +22,12 @@ render(
   document.getElementById('bar')!,
 )
 
+const HOW_TO_SEND =
+  'Paste it, open an endpoint and choose Execute: the examples are taken as they stand. Requests go to the sandbox alone, ' +
+  'through this page’s own address. The key is forgotten when you leave the page.'
+
+let reference: ReturnType<typeof SwaggerUI> | null = null
+
 interface React {
   createElement(type: unknown, props: unknown, ...children: unknown[]): unknown
   Fragment: unknown
@@ -30,7 +37,22 @@ interface React {
 const accessible = ({ React }: { React: React }) => ({
   wrapComponents: {
     InfoContainer: (Info: unknown) => (props: unknown) =>
-      React.createElement('section', { 'aria-label': 'About' }, React.createElement(Info, props)),
+      React.createElement(
+        'section',
+        { 'aria-label': 'About' },
+        React.createElement(Info, props),
+        React.createElement('label', { htmlFor: 'key' }, 'Sandbox key'),
+        React.createElement('input', {
+          id: 'key',
+          type: 'password',
+          autoComplete: 'off',
+          placeholder: 'svc-sbx-…',
+          'aria-describedby': 'key-hint',
+          onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
+            reference?.preauthorizeApiKey('apiKey', currentTarget.value.trim()),
+        }),
+        React.createElement('p', { id: 'key-hint' }, HOW_TO_SEND),
+      ),
     operations: (Operations: unknown) => (props: unknown) =>
       React.createElement(
         React.Fragment,
@@ -38,16 +60,37 @@ const accessible = ({ React }: { React: React }) => ({
         React.createElement('h2', { className: 'for-readers' }, 'Endpoints'),
         React.createElement(Operations, props),
       ),
+    TextArea: (Area: unknown) => (props: object) =>
+      React.createElement(Area, { 'aria-label': 'Request body', ...props }),
     DeepLink: () => (props: { text: unknown }) => React.createElement('span', null, props.text),
   },
 })
 
-SwaggerUI({
-  url: '/v1/openapi.json',
-  dom_id: '#reference',
-  deepLinking: true,
-  // Calls go to another origin; "Try it" of the dashboard is the place for them.
-  supportedSubmitMethods: [],
-  validatorUrl: null,
-  plugins: [accessible],
-})
+interface ApiDocument {
+  servers: Array<{ url: string; description: string }>
+}
+
+async function show(): Promise<void> {
+  const spec: ApiDocument = await (await fetch('/v1/openapi.json')).json()
+  spec.servers = spec.servers.filter(({ description }) => description === 'Sandbox.')
+  const [sandbox] = spec.servers
+  reference = SwaggerUI({
+    spec,
+    dom_id: '#reference',
+    deepLinking: true,
+    tryItOutEnabled: true,
+    // Its colours are inline, and too faint to read.
+    syntaxHighlight: { activated: false },
+    persistAuthorization: false,
+    // What is shown, and to be pasted elsewhere, is the request at the sandbox's own address.
+    showMutatedRequest: false,
+    requestInterceptor: (request: { url: string }) => ({
+      ...request,
+      url: request.url.replace(sandbox!.url, SANDBOX_PATH),
+    }),
+    validatorUrl: null,
+    plugins: [accessible],
+  })
+}
+
+void show()

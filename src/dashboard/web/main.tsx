@@ -5,7 +5,6 @@ import type { SessionView } from '../contract.js'
 import { currentSession, get, SIGNED_OUT, signIn, signOut, tenantAddress } from './api.js'
 import { AuditPage } from './audit-page.js'
 import { Brand } from './brand.js'
-import { ErasePage } from './erase-page.js'
 import { KeysPage } from './keys-page.js'
 import { OverviewPage } from './overview-page.js'
 import { Card, Loading } from './parts.js'
@@ -14,14 +13,17 @@ import { SystemPage } from './system-page.js'
 import { TenantsPage } from './tenants-page.js'
 import { followSystemTheme, ThemeButton } from './theme.js'
 import { TryPage } from './try-page.js'
+import { UsersPage } from './users-page.js'
+import { WebhooksPage } from './webhooks-page.js'
 import './style.css'
 
 const TENANT_PAGES = [
   ['overview', 'Overview', OverviewPage],
   ['keys', 'Keys and secrets', KeysPage],
+  ['users', 'Users', UsersPage],
+  ['webhooks', 'Webhooks', WebhooksPage],
   ['audit', 'Audit log', AuditPage],
   ['try', 'Try it', TryPage],
-  ['erase', 'Erasure', ErasePage],
 ] as const
 const OPERATOR_PAGES = [
   ['tenants', 'Tenants', TenantsPage],
@@ -155,7 +157,7 @@ function Shell({
           {tenantId && <span class="of">{tenantName}</span>}
         </h1>
         {tenantId && TenantPage ? (
-          <TenantPage key={tenantId} tenantId={tenantId} keysHref={`${base}/keys`} />
+          <TenantPage key={tenantId} tenantId={tenantId} keysHref={`${base}/keys`} session={session} />
         ) : OperatorPage ? (
           <OperatorPage />
         ) : (

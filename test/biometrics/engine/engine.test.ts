@@ -487,6 +487,24 @@ describe('the engine process', () => {
       expect(environment).not.toContain('NODE_CHANNEL_FD')
     },
   )
+
+  it.skipIf(process.platform !== 'linux')(
+    'has no more arenas than workers, unless the operator says how many',
+    async () => {
+      const arenasOf = (engine: Engine) => {
+        const environment = readFileSync(`/proc/${engine.health().processId}/environ`, 'utf8')
+        return /MALLOC_ARENA_MAX=(\d+)/.exec(environment)?.[1]
+      }
+      const engine = await running()
+      expect(arenasOf(engine)).toBe(String(engine.health().workers.configured))
+      vi.stubEnv('MALLOC_ARENA_MAX', '7')
+      try {
+        expect(arenasOf(await start())).toBe('7')
+      } finally {
+        vi.unstubAllEnvs()
+      }
+    },
+  )
 })
 
 describe('closing', () => {

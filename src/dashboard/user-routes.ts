@@ -1,0 +1,38 @@
+/** A tenant's users, each by the id that its backend gave: looked up, unlocked, erased. */
+import { erasureView } from '../operations/views.js'
+import * as bodies from './bodies.js'
+import type { TenantTable } from './route.js'
+
+export const USER_ROUTES = {
+  'POST /users/find': {
+    readsOnly: true,
+    body: bodies.userQuestion,
+    async answer({ services, tenant, input: { environment, user_id: userId } }) {
+      const { engine, ledger } = services
+      const user = await ledger.operations.users.find(tenant, { environment, userId })
+      if (!user) return { user }
+      // References of the sandbox are of no model, and outlive every change of it.
+      const comparable = environment === 'sandbox' || user.reference.model === engine.pack.modelId
+      return { user: { ...user, reference: { ...user.reference, comparable } } }
+    },
+  },
+
+  // The operator's alone, as at the command line: it buys guesses at a face.
+  'POST /users/unlock': {
+    operatorOnly: true,
+    body: bodies.unlocking,
+    answer: async ({ services, tenant, actor, input }) => ({
+      rejections: await services.ledger.operations.users.unlock(tenant, actor, input.user_id),
+    }),
+  },
+
+  'POST /erase': {
+    body: bodies.erasure,
+    async answer({ services, tenant, actor, input: { environment, user_id: userId } }) {
+      const { users } = services.ledger.operations
+      const { receipt, isRepeated } = await users.erase(tenant, actor, { environment, userId })
+      if (!isRepeated) services.countEffect(environment, 'erased')
+      return erasureView(receipt, userId)
+    },
+  },
+} satisfies Partial<TenantTable>

@@ -1,0 +1,127 @@
+/** What webhooks were sent, page by page: the state of each delivery, the last answer, the next try, and once more at request. */
+import { useState } from 'preact/hooks'
+import type { DeliveryState, DeliveryView, WebhookView } from '../contract.js'
+import { callTenant, tenantAddress } from './api.js'
+import { Badge, Card, Empty, Loading, Problem, Segments, Table, Time } from './parts.js'
+import { useAction } from './use-action.js'
+import { useData } from './use-data.js'
+
+const REFRESH_MS = 5000
+const TONES = { pending: 'warn', delivered: 'good', failed: 'bad', erased: 'plain' } as const
+const FILTERS = [
+  ['', 'All'],
+  ['pending', 'Pending'],
+  ['failed', 'Failed'],
+  ['delivered', 'Delivered'],
+] as const satisfies ReadonlyArray<readonly [DeliveryState | '', string]>
+const COLUMNS = [
+  { name: 'Created' },
+  { name: 'Event', isText: true },
+  { name: 'State' },
+  { name: 'Tries', isNumber: true },
+  { name: 'Last answer' },
+  { name: 'Next try' },
+]
+
+export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[]; onChange: () => void }) {
+  const { tenantId, webhooks } = props
+  const [status, setStatus] = useState<DeliveryState | ''>('')
+  /** Where this page and those before it begin; the newest one begins nowhere. */
+  const [starts, setStarts] = useState<string[]>([])
+  const before = starts.at(-1) ?? ''
+  const page = useData(tenantAddress(tenantId, 'GET /webhooks/deliveries', { status, before }), REFRESH_MS)
+  const { problem, isBusy, run } = useAction()
+  const redeliver = ({ id }: DeliveryView) =>
+    run(async () => {
+      await callTenant(tenantId, 'POST /webhooks/redeliver', { delivery: id })
+      page.reload()
+      props.onChange()
+    })
+  const hostOf = (id: string) => {
+    const webhook = webhooks.find((one) => one.id === id)
+    return webhook && new URL(webhook.url).host
+  }
+  return (
+    <Card
+      title="Deliveries"
+      hint="Of the last week. One that is not taken is tried again with growing waits, for about a day."
+      actions={
+        <Segments
+          label="State of deliveries"
+          options={FILTERS}
+          value={status}
+          onChange={(chosen) => {
+            setStarts([])
+            setStatus(chosen)
+          }}
+        />
+      }
+    >
+      <Problem message={problem ?? page.error} />
+      {!page.value ? (
+        !page.error && <Loading />
+      ) : page.value.deliveries.length === 0 ? (
+        <Empty title={status === '' ? 'Nothing was sent yet' : `No delivery is ${status}`} />
+      ) : (
+        <Deliveries
+          deliveries={page.value.deliveries}
+          mostAttempts={page.value.most_attempts}
+          hostOf={hostOf}
+          isBusy={isBusy}
+          onRedeliver={redeliver}
+        />
+      )}
+      {(page.value?.next_before || starts.length > 0) && (
+        <div class="pager">
+          <button type="button" disabled={starts.length === 0} onClick={() => setStarts(starts.slice(0, -1))}>
+            Newer deliveries
+          </button>
+          <button
+            type="button"
+            disabled={!page.value?.next_before}
+            onClick={() => setStarts([...starts, page.value!.next_before!])}
+          >
+            Older deliveries
+          </button>
+        </div>
+      )}
+    </Card>
+  )
+}
+
+function Deliveries(props: {
+  deliveries: DeliveryView[]
+  mostAttempts: number
+  hostOf: (webhook: string) => string | undefined
+  isBusy: boolean
+  onRedeliver: (delivery: DeliveryView) => void
+}) {
+  return (
+    <Table
+      label="Deliveries"
+      isLog
+      columns={COLUMNS}
+      rows={props.deliveries.map((delivery) => ({
+        key: delivery.id,
+        cells: [
+          <Time at={delivery.created_at} />,
+          <span title={delivery.event_id}>
+            <code>{delivery.type}</code> <span class="muted small">{props.hostOf(delivery.webhook)}</span>
+          </span>,
+          <Badge tone={TONES[delivery.status]}>{delivery.status}</Badge>,
+          `${delivery.attempts} of ${props.mostAttempts}`,
+          delivery.last_outcome,
+          delivery.next_attempt_at ? (
+            <Time at={delivery.next_attempt_at} />
+          ) : (
+            delivery.replayable && (
+              <button type="button" disabled={props.isBusy} onClick={() => props.onRedeliver(delivery)}>
+                Redeliver<span class="for-readers"> {delivery.event_id}</span>
+              </button>
+            )
+          ),
+        ],
+      }))}
+    />
+  )
+}

@@ -1,0 +1,215 @@
+/** A user by id: whether enrolled, whether locked out, unlocked at request, and the right to erasure with its receipt. */
+import { useState } from 'preact/hooks'
+import type { Environment, ErasureView, SessionView, UserView } from '../contract.js'
+import { callTenant } from './api.js'
+import { Badge, Card, Confirm, CopyButton, Empty, Facts, Problem, Time } from './parts.js'
+import { useAction } from './use-action.js'
+
+/** Of the user who was asked for; null where there is none. */
+interface Found {
+  userId: string
+  environment: Environment
+  user: UserView | null
+}
+
+export function UsersPage({ tenantId, session }: { tenantId: string; session: SessionView }) {
+  const [userId, setUserId] = useState('')
+  const [environment, setEnvironment] = useState<Environment>('production')
+  const [found, setFound] = useState<Found | null>(null)
+  const [receipt, setReceipt] = useState<ErasureView | null>(null)
+  const [asking, setAsking] = useState(false)
+  const { problem, isBusy, run } = useAction()
+  const find = async (asked: Omit<Found, 'user'>) => {
+    const body = { user_id: asked.userId, environment: asked.environment }
+    setFound({ ...asked, ...(await callTenant(tenantId, 'POST /users/find', body)) })
+  }
+  const change = (work: () => Promise<void>) => {
+    setFound(null)
+    setReceipt(null)
+    return run(work)
+  }
+  const unlock = (user: Found) =>
+    run(async () => {
+      await callTenant(tenantId, 'POST /users/unlock', { user_id: user.userId })
+      await find(user)
+    })
+  const erase = () => {
+    setAsking(false)
+    return change(async () => {
+      setReceipt(await callTenant(tenantId, 'POST /erase', { user_id: userId, environment }))
+      setUserId('')
+    })
+  }
+  return (
+    <>
+      <Card
+        title="Find a user"
+        hint="By the id that your backend gave. Nothing of the face is shown; the database holds no ids to list."
+      >
+        <form
+          class="fields"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void change(() => find({ userId, environment }))
+          }}
+        >
+          <div>
+            <label for="user">User id</label>
+            <input
+              id="user"
+              required
+              autocomplete="off"
+              maxLength={128}
+              value={userId}
+              onInput={(event) => setUserId(event.currentTarget.value)}
+            />
+          </div>
+          <div>
+            <label for="environment">Environment</label>
+            <select
+              id="environment"
+              value={environment}
+              onChange={(event) => setEnvironment(event.currentTarget.value as Environment)}
+            >
+              <option>production</option>
+              <option>sandbox</option>
+            </select>
+          </div>
+          <div class="buttons">
+            <button type="submit" class="primary" disabled={isBusy}>
+              Look up
+            </button>
+            <button
+              type="button"
+              class="danger"
+              disabled={isBusy}
+              onClick={(event) => event.currentTarget.form!.reportValidity() && setAsking(true)}
+            >
+              Erase…
+            </button>
+          </div>
+        </form>
+        <Problem message={problem} />
+      </Card>
+      {found && (
+        <div role="status">
+          {found.user ? (
+            <UserCard
+              user={found.user}
+              isBusy={isBusy}
+              onUnlock={session.role === 'operator' ? () => unlock(found) : null}
+            />
+          ) : (
+            <Card title={found.userId}>
+              <Empty title={`Not enrolled in ${found.environment}`}>
+                Unknown, or erased. For a day after an erasure, erasing again gives its receipt once more.
+              </Empty>
+            </Card>
+          )}
+        </div>
+      )}
+      {receipt && <ReceiptCard receipt={receipt} />}
+      {asking && (
+        <Confirm
+          title={`Erase ${userId}?`}
+          confirm="Erase for ever"
+          isDanger
+          onCancel={() => setAsking(false)}
+          onConfirm={erase}
+        >
+          <p>
+            In {environment}: the reference, the remembered captures, the kept responses, and the key that
+            sealed them in every copy. There is no way back; the user can only be enrolled anew.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+/** @param props.onUnlock null for those who may not */
+function UserCard(props: { user: UserView; isBusy: boolean; onUnlock: (() => void) | null }) {
+  const { isBusy, onUnlock } = props
+  const { reference, lockout, ...user } = props.user
+  return (
+    <Card
+      title={user.user_id}
+      actions={
+        lockout.status === 'locked_out' &&
+        onUnlock && (
+          <button type="button" class="primary" disabled={isBusy} onClick={onUnlock}>
+            Unlock
+          </button>
+        )
+      }
+    >
+      <Facts
+        rows={[
+          ['Enrolled', <Time at={user.enrolled_at} />],
+          ['Reference', <code>{reference.reference_id}</code>],
+          ['Made, or added to', <Time at={reference.created_at} />],
+          [
+            'Model',
+            <>
+              {reference.model}{' '}
+              {!reference.comparable && <Badge tone="warn">not the one that serves: enrol anew</Badge>}
+            </>,
+          ],
+          ['Photos in it', reference.views],
+          [
+            'Consent',
+            reference.consent ? (
+              <>
+                {reference.consent.id}, <Time at={reference.consent.at} />
+              </>
+            ) : (
+              'not recorded'
+            ),
+          ],
+          ['Lockout', <Lockout lockout={lockout} />],
+          ['Rejections in a row', lockout.rejections],
+        ]}
+      />
+    </Card>
+  )
+}
+
+function Lockout({ lockout: { status, until } }: { lockout: UserView['lockout'] }) {
+  if (status === 'none') return <Badge tone="good">none</Badge>
+  if (status === 'locked_out')
+    return (
+      <>
+        <Badge tone="warn">locked out</Badge> until <Time at={until!} />
+      </>
+    )
+  return (
+    <>
+      <Badge tone="bad">reference disabled</Badge> Only a new enrolment with <code>"replace": true</code>{' '}
+      helps.
+    </>
+  )
+}
+
+function ReceiptCard({ receipt }: { receipt: ErasureView }) {
+  const { references, captures, idempotency_records: responses } = receipt.erased
+  return (
+    <div role="status">
+      <Card
+        title="Receipt"
+        hint="Keep it: the erasure stands in the audit log under the same id."
+        actions={<CopyButton value={JSON.stringify(receipt, null, 2)} />}
+      >
+        <Facts
+          rows={[
+            ['User', receipt.user_id],
+            ['Erasure id', <code>{receipt.erasure_id}</code>],
+            ['Erased at', <Time at={receipt.erased_at} />],
+            ['References', references],
+            ['Captures', captures],
+            ['Kept responses', responses],
+          ]}
+        />
+      </Card>
+    </div>
+  )
+}

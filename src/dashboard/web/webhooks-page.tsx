@@ -1,0 +1,170 @@
+/** A tenant's webhooks: where they lead, a new one for the operator, and what became of each delivery. */
+import { useState } from 'preact/hooks'
+import type { Environment, SessionView, WebhookList, WebhookView } from '../contract.js'
+import { callTenant, tenantAddress } from './api.js'
+import { DeliveriesCard } from './deliveries-card.js'
+import { Badge, Card, Confirm, Empty, Loading, Problem, Table, Time } from './parts.js'
+import { useAction } from './use-action.js'
+import { useData } from './use-data.js'
+
+const REFRESH_MS = 5000
+const COLUMNS = [
+  { name: 'Address', isText: true },
+  { name: 'Environment' },
+  { name: 'Events', isText: true },
+  { name: 'Waiting', isNumber: true },
+  { name: 'Added' },
+  { name: 'Actions', isSilent: true },
+]
+
+export function WebhooksPage({ tenantId, session }: { tenantId: string; session: SessionView }) {
+  const list = useData(tenantAddress(tenantId, 'GET /webhooks'), REFRESH_MS)
+  const [removing, setRemoving] = useState<WebhookView | null>(null)
+  const { problem, isBusy, run } = useAction()
+  if (!list.value) return list.error ? <Problem message={list.error} /> : <Loading />
+  const { webhooks, is_held, most_webhooks } = list.value
+  const isOperator = session.role === 'operator'
+  const change = (work: () => Promise<unknown>) =>
+    run(async () => {
+      await work()
+      list.reload()
+    })
+  const test = ({ id }: WebhookView) =>
+    change(() => callTenant(tenantId, 'POST /webhooks/test', { webhook: id }))
+  const remove = ({ id }: WebhookView) => {
+    setRemoving(null)
+    return change(() => callTenant(tenantId, 'POST /webhooks/remove', { webhook: id }))
+  }
+  return (
+    <>
+      <Problem message={problem ?? list.error} />
+      {is_held && (
+        <p>
+          <Badge tone="warn">held back</Badge> The tenant is suspended: what waits is sent when it is resumed.
+        </p>
+      )}
+      <Card
+        title="Webhooks"
+        hint="Signed with the tenant's signing secret, as every response is: there is no other secret to keep."
+      >
+        {webhooks.length === 0 ? (
+          <Empty title="No webhooks yet">
+            {isOperator
+              ? 'Your backend is told of enrolments, lockouts and erasures at an address that you add below.'
+              : 'The operator of this service adds the address at which your backend is told.'}
+          </Empty>
+        ) : (
+          <Table
+            label="Webhooks"
+            columns={COLUMNS}
+            rows={webhooks.map((webhook) => ({
+              key: webhook.id,
+              cells: [
+                <code title={webhook.id}>{webhook.url}</code>,
+                webhook.environment,
+                webhook.events.join(', ') || 'all',
+                <span>
+                  {webhook.waiting.toLocaleString()}
+                  {webhook.dropped > 0 && (
+                    <Badge tone="bad">{webhook.dropped.toLocaleString()} dropped</Badge>
+                  )}
+                </span>,
+                <Time at={webhook.created_at} day />,
+                <span class="buttons">
+                  <button type="button" disabled={isBusy} onClick={() => test(webhook)}>
+                    Test<span class="for-readers"> {webhook.url}</span>
+                  </button>
+                  {isOperator && (
+                    <button type="button" class="danger" onClick={() => setRemoving(webhook)}>
+                      Remove<span class="for-readers"> {webhook.url}</span>
+                    </button>
+                  )}
+                </span>,
+              ],
+            }))}
+          />
+        )}
+      </Card>
+      {isOperator && webhooks.length < most_webhooks && (
+        <CreateCard tenantId={tenantId} list={list.value} onCreated={list.reload} />
+      )}
+      <DeliveriesCard tenantId={tenantId} webhooks={webhooks} onChange={list.reload} />
+      {removing && (
+        <Confirm
+          title="Remove this webhook?"
+          confirm="Remove"
+          isDanger
+          onCancel={() => setRemoving(null)}
+          onConfirm={() => remove(removing)}
+        >
+          <p>
+            <code>{removing.url}</code> is told of nothing more, and its deliveries are forgotten
+            {removing.waiting > 0 && `, ${removing.waiting.toLocaleString()} that wait included`}.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function CreateCard(props: { tenantId: string; list: WebhookList; onCreated: () => void }) {
+  const { problem, isBusy, run } = useAction()
+  const create = (form: HTMLFormElement) =>
+    run(async () => {
+      const given = new FormData(form)
+      await callTenant(props.tenantId, 'POST /webhooks', {
+        url: String(given.get('url')).trim(),
+        environment: given.get('environment') as Environment,
+        events: given.getAll('event').map(String),
+      })
+      form.reset()
+      props.onCreated()
+    })
+  return (
+    <Card
+      title="New webhook"
+      hint="An https address; http to this machine alone. Redirects are not followed."
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void create(event.currentTarget)
+        }}
+      >
+        <div class="fields">
+          <div class="twice">
+            <label for="url">Address</label>
+            <input
+              id="url"
+              name="url"
+              type="url"
+              required
+              autocomplete="off"
+              maxLength={2048}
+              placeholder="https://app.example.com/countersign"
+            />
+          </div>
+          <div>
+            <label for="environment">Environment</label>
+            <select id="environment" name="environment">
+              <option>production</option>
+              <option>sandbox</option>
+            </select>
+          </div>
+        </div>
+        <fieldset class="choices">
+          <legend>Only these events; none of them for all</legend>
+          {props.list.event_types.map((type) => (
+            <label key={type}>
+              <input type="checkbox" name="event" value={type} /> <code>{type}</code>
+            </label>
+          ))}
+        </fieldset>
+        <Problem message={problem} />
+        <button type="submit" class="primary" disabled={isBusy}>
+          Add
+        </button>
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,106 @@
+/** A tenant's webhooks: where they lead, and what became of each delivery. */
+import { ApiError } from '../api-error.js'
+import { webhookDeliveryView, webhookView } from '../operations/views.js'
+import { MOST_ENDPOINTS } from '../operations/webhook-operations.js'
+import type { WebhookDeliveryRecord } from '../storage/records.js'
+import { WEBHOOK_EVENTS } from '../webhooks/webhook-events.js'
+import { RETRY_DELAYS_MS } from '../webhooks/webhook-sender.js'
+import * as bodies from './bodies.js'
+import { DELIVERY_STATES } from './contract.js'
+import type { TenantTable } from './route.js'
+
+/** What is looked through at once, on a phone too. */
+const PAGE = 20
+const CURSOR = /^(\d{1,15})-(whd_[0-9a-f]{32})$/
+
+export const WEBHOOK_ROUTES = {
+  'GET /webhooks': {
+    async answer({ services, tenant }) {
+      const { read } = services.ledger.store
+      const webhooks = await Promise.all(
+        (await read.webhookEndpoints(tenant.id)).map(async (endpoint) => ({
+          ...webhookView(endpoint),
+          url: withoutTokens(endpoint.url),
+          waiting: await read.pendingWebhooks(endpoint.id),
+          dropped: endpoint.dropped,
+        })),
+      )
+      return {
+        webhooks,
+        event_types: WEBHOOK_EVENTS,
+        most_webhooks: MOST_ENDPOINTS,
+        is_held: tenant.suspendedAt !== null,
+      }
+    },
+  },
+
+  // The operator's alone: a tenant could have the service knock at its neighbours' doors.
+  'POST /webhooks': {
+    operatorOnly: true,
+    status: 201,
+    body: bodies.newWebhook,
+    answer: async ({ services, tenant, actor, input }) => ({
+      id: (await services.ledger.operations.webhooks.add(tenant, actor, input)).id,
+    }),
+  },
+
+  'POST /webhooks/remove': {
+    operatorOnly: true,
+    body: bodies.webhookChoice,
+    async answer({ services, tenant, actor, input: { webhook } }) {
+      await services.ledger.operations.webhooks.remove(tenant, actor, webhook)
+      return { removed: webhook }
+    },
+  },
+
+  'POST /webhooks/test': {
+    body: bodies.webhookChoice,
+    answer: async ({ services, tenant, input }) => ({
+      delivery: await services.ledger.operations.webhooks.test(tenant, input.webhook),
+    }),
+  },
+
+  'GET /webhooks/deliveries': {
+    async answer({ services, tenant, query }) {
+      const before = parseCursor(query.get('before'))
+      const status = DELIVERY_STATES.find((name) => name === query.get('status'))
+      const filter = { ...(before && { before }), ...(status && { status }) }
+      const found = await services.ledger.store.read.webhookDeliveries(tenant.id, PAGE + 1, filter)
+      const shown = found.slice(0, PAGE)
+      return {
+        deliveries: shown.map(webhookDeliveryView),
+        next_before: found.length > PAGE ? cursorOf(shown.at(-1)!) : null,
+        most_attempts: RETRY_DELAYS_MS.length + 1,
+      }
+    },
+  },
+
+  'POST /webhooks/redeliver': {
+    body: bodies.deliveryChoice,
+    async answer({ services, tenant, actor, input }) {
+      const { eventId } = await services.ledger.operations.webhooks.redeliver(tenant, actor, input.delivery)
+      return { event_id: eventId }
+    },
+  },
+} satisfies Partial<TenantTable>
+
+/** Whoever may look at the dashboard need not know what lets one in at the receiver. */
+function withoutTokens(text: string): string {
+  const { origin, pathname, search } = new URL(text)
+  return `${origin}${pathname}${search && '?…'}`
+}
+
+function cursorOf({ createdAt, id }: WebhookDeliveryRecord): string {
+  return `${createdAt}-${id}`
+}
+
+/** @throws ApiError invalid_request */
+function parseCursor(text: string | null) {
+  if (!text) return undefined
+  const [, createdAt, id] = CURSOR.exec(text) ?? []
+  if (!id)
+    throw new ApiError('invalid_request', {
+      details: [{ path: 'before', issue: 'must be a cursor that was given' }],
+    })
+  return { createdAt: Number(createdAt), id }
+}

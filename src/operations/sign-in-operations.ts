@@ -1,0 +1,74 @@
+/**
+ * Who came in at the dashboard, and who tried. A tenant's own log tells of its sign-ins; an operator may act for every tenant, so
+ * every log tells of operators'.
+ */
+import { type Clock, MINUTE_MS } from '../clock.js'
+import type { OperatorRecord, SessionRecord } from '../storage/records.js'
+import type { Store } from '../storage/store.js'
+import type { Actor, AuditedTransactions } from './operation.js'
+
+type NewSession = Pick<SessionRecord, 'hash' | 'expiresAt'>
+
+/** Strangers decide how many sign-ins fail, and nothing leaves a log again: one entry in this time, with their number. */
+const FAILURES_PERIOD_MS = 10 * MINUTE_MS
+
+export class SignInOperations {
+  /** Since the last entry. */
+  private failures = 0
+  private failuresToldAt = Number.NEGATIVE_INFINITY
+
+  constructor(
+    private readonly audited: AuditedTransactions,
+    private readonly store: Store,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Uses the link up. @returns whose it was; null where it is unknown, used or expired */
+  byLink(linkHash: Buffer, { hash, expiresAt }: NewSession, requestId: string): Promise<string | null> {
+    return this.audited.runFound({ name: 'dashboard:tenant', requestId }, async (tx) => {
+      const link = await tx.takeLoginLink(linkHash, this.clock.now())
+      if (!link) return { tenantId: null, result: null }
+      const { tenantId } = link
+      await tx.insertDashboardSession({ hash, tenantId, operatorId: null, expiresAt })
+      return { tenantId, result: tenantId, facts: { event: 'signed_in' } }
+    })
+  }
+
+  /**
+   * @param operator null for whoever has the operator's password
+   * @returns false for an operator who was removed, or given another password, since it was compared
+   */
+  async asOperator(
+    operator: OperatorRecord | null,
+    { hash, expiresAt }: NewSession,
+    requestId: string,
+  ): Promise<boolean> {
+    const isStill = await this.store.transaction(async (tx) => {
+      const current = operator && (await tx.operatorById(operator.id))
+      if (operator && current?.passwordHash !== operator.passwordHash) return false
+      await tx.insertDashboardSession({ hash, tenantId: null, operatorId: operator?.id ?? null, expiresAt })
+      return true
+    })
+    if (!isStill) return false
+    // Before the answer, which alone holds the session's token: nobody is in whom no log names.
+    await this.tellOfFailures({ name: 'dashboard', requestId })
+    const actor = { name: `dashboard:${operator?.name ?? 'operator'}`, requestId }
+    await this.audited.noteInAll(actor, { event: 'signed_in' })
+    return true
+  }
+
+  /** A sign-in that was refused, whoever it was that tried. What they called themselves may be a password in the wrong place. */
+  async failed(requestId: string): Promise<void> {
+    this.failures++
+    if (this.clock.now() - this.failuresToldAt < FAILURES_PERIOD_MS) return
+    this.failuresToldAt = this.clock.now()
+    await this.tellOfFailures({ name: 'dashboard', requestId })
+  }
+
+  private async tellOfFailures(actor: Actor): Promise<void> {
+    const { failures } = this
+    if (failures === 0) return
+    this.failures = 0
+    await this.audited.noteInAll(actor, { event: 'sign_in_failed', status: 401, count: failures })
+  }
+}

@@ -1,0 +1,80 @@
+/** The SQL of the dashboard: its operators, sign-ins, sessions and charts. */
+import type { Database } from 'better-sqlite3'
+import type { LoginLinkRecord, OperatorRecord, SessionRecord, TrafficRecord } from './records.js'
+import { DASHBOARD_SESSION, LOGIN_LINK, OPERATOR, TRAFFIC } from './sqlite-tables.js'
+import type { StoreReader, StoreTransaction } from './store.js'
+
+type DashboardReader = Pick<
+  StoreReader,
+  'operators' | 'operatorByName' | 'operatorById' | 'dashboardSession' | 'traffic' | 'trafficAt'
+>
+type DashboardWriter = Pick<
+  StoreTransaction,
+  | 'insertLoginLink'
+  | 'takeLoginLink'
+  | 'insertDashboardSession'
+  | 'putOperator'
+  | 'deleteOperator'
+  | 'deleteOperatorSessions'
+  | 'deleteDashboardSession'
+  | 'putTraffic'
+>
+
+export function dashboardReader(database: Database): DashboardReader {
+  const sql = {
+    operators: database.prepare<[], OperatorRecord>(`SELECT ${OPERATOR.fields} FROM operator ORDER BY name`),
+    operatorByName: database.prepare<[string], OperatorRecord>(
+      `SELECT ${OPERATOR.fields} FROM operator WHERE name = ?`,
+    ),
+    operatorById: database.prepare<[string], OperatorRecord>(
+      `SELECT ${OPERATOR.fields} FROM operator WHERE id = ?`,
+    ),
+    dashboardSession: database.prepare<[Buffer, number], SessionRecord>(
+      `SELECT ${DASHBOARD_SESSION.fields} FROM dashboard_session WHERE hash = ? AND expires_at > ?`,
+    ),
+    traffic: database.prepare<[string, string, number], TrafficRecord>(
+      `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ? AND at >= ? ORDER BY at`,
+    ),
+    trafficAt: database.prepare<[string, string, number], TrafficRecord>(
+      `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ? AND at = ?`,
+    ),
+  }
+  return {
+    operators: async () => sql.operators.all(),
+    operatorByName: async (name) => sql.operatorByName.get(name),
+    operatorById: async (id) => sql.operatorById.get(id),
+    dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
+    traffic: async (tenantId, resolution, since) => sql.traffic.all(tenantId, resolution, since),
+    trafficAt: async (tenantId, resolution, at) => sql.trafficAt.get(tenantId, resolution, at),
+  }
+}
+
+export function dashboardWriter(database: Database): DashboardWriter {
+  const sql = {
+    insertLoginLink: database.prepare(LOGIN_LINK.insert),
+    takeLoginLink: database.prepare<[Buffer, number], LoginLinkRecord>(
+      `DELETE FROM login_link WHERE hash = ? AND expires_at > ? RETURNING ${LOGIN_LINK.fields}`,
+    ),
+    insertSession: database.prepare(DASHBOARD_SESSION.insert),
+    putOperator: database.prepare(
+      `${OPERATOR.insert} ON CONFLICT (id) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash`,
+    ),
+    deleteOperator: database.prepare('DELETE FROM operator WHERE id = ?'),
+    deleteOperatorSessions: database.prepare('DELETE FROM dashboard_session WHERE operator_id = ?'),
+    deleteSession: database.prepare('DELETE FROM dashboard_session WHERE hash = ?'),
+    putTraffic: database.prepare(TRAFFIC.replace),
+  }
+  return {
+    insertLoginLink: async (link) => void sql.insertLoginLink.run(link),
+    takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
+    insertDashboardSession: async (session) => void sql.insertSession.run(session),
+    putOperator: async (operator) => void sql.putOperator.run(operator),
+    deleteOperator: async (id) => {
+      sql.deleteOperatorSessions.run(id)
+      sql.deleteOperator.run(id)
+    },
+    deleteOperatorSessions: async (operatorId) => void sql.deleteOperatorSessions.run(operatorId),
+    deleteDashboardSession: async (hash) => void sql.deleteSession.run(hash),
+    putTraffic: async (traffic) => void sql.putTraffic.run(traffic),
+  }
+}

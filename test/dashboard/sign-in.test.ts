@@ -1,0 +1,307 @@
+/** Attacks on the way in to the dashboard, over a service of their own: who gets in, who is kept out, and what the logs say of it. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { loadOperatorPassword } from '../../src/dashboard/operator-password.js'
+import { Sessions } from '../../src/dashboard/sessions.js'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { loginToken, request, signIn } from '../support/dashboard.js'
+import { oidcProvider } from '../support/oidc-provider.js'
+import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
+import { startService, type TestService } from '../support/service.js'
+
+const MINUTE_MS = 60_000
+const ends: Array<() => unknown> = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+async function start(env: Record<string, string> = {}): Promise<TestService> {
+  const running = await startService(env)
+  ends.push(() => running.stop())
+  return running
+}
+
+type Entry = Record<string, unknown>
+async function entries({ service }: TestService, tenantId: string): Promise<Entry[]> {
+  return (await service.ledger.store.read.auditEntries(tenantId, 0, 1000)).map(({ entry }) =>
+    JSON.parse(entry),
+  )
+}
+const post = (running: TestService, credentials: object, headers: Record<string, string> = {}) =>
+  request(running, 'POST', '/session', credentials, { Origin: running.service.adminUrl, ...headers })
+
+describe('the audit log', () => {
+  it('tells of a tenant’s sign-in by link, and of the link, in its log alone', async () => {
+    const running = await start()
+    const [own, other] = [await running.tenant(), await running.tenant()]
+    const operator = await signIn(running, { password: OPERATOR_PASSWORD })
+    const before = (await entries(running, other.id)).length
+    const made = await operator.call('POST', `/tenants/${own.id}/login-link`)
+    const token = made.body.login_link.split('/').at(-1)
+    expect((await post(running, { login_token: token })).status).toBe(201)
+    expect((await entries(running, own.id)).slice(-2)).toMatchObject([
+      { event: 'login_link_made', actor: 'dashboard:operator', request_id: expect.any(String) },
+      { event: 'signed_in', actor: 'dashboard:tenant', request_id: expect.any(String) },
+    ])
+    expect(await entries(running, other.id)).toHaveLength(before)
+    expect(JSON.stringify(await entries(running, own.id))).not.toContain(token)
+    // What is used up leaves no second sign-in, but that somebody tried.
+    expect((await post(running, { login_token: token })).status).toBe(401)
+    expect((await entries(running, own.id)).at(-1)).toMatchObject({ event: 'sign_in_failed', count: 1 })
+  })
+
+  it('tells of an operator’s sign-in, whoever it is, in every log', async () => {
+    const running = await start()
+    // More than are told at once.
+    const tenants = []
+    for (let i = 0; i < 21; i++) tenants.push(await running.tenant())
+    const { operators } = running.service.ledger.operations
+    const { password } = await operators.add('kim@example.com', 'viewer', COMMAND_LINE)
+    await signIn(running, { password: OPERATOR_PASSWORD })
+    await signIn(running, { name: 'kim@example.com', password })
+    const { store, audit } = running.service.ledger
+    for (const { id } of tenants) {
+      expect((await entries(running, id)).slice(-2)).toMatchObject([
+        { event: 'signed_in', actor: 'dashboard:operator' },
+        { event: 'signed_in', actor: 'dashboard:kim@example.com' },
+      ])
+      expect((await audit.verify(store.read, id)).brokenAt).toBeNull()
+    }
+  })
+
+  it('tells of refused sign-ins at once, and of many by their number: strangers do not fill it', async () => {
+    const running = await start()
+    const { id } = await running.tenant()
+    const told = async () => (await entries(running, id)).filter(({ event }) => event === 'sign_in_failed')
+    const secret = 'hunter2 in the wrong field'
+    for (let tries = 0; tries < 10; tries++)
+      expect((await post(running, { name: secret, password: 'wrong' })).status).toBe(401)
+    expect(await told()).toMatchObject([{ actor: 'dashboard', status: 401, count: 1 }])
+    running.clock.advance(11 * MINUTE_MS)
+    expect((await post(running, { password: 'wrong' })).status).toBe(401)
+    expect(await told()).toMatchObject([{ count: 1 }, { count: 10 }])
+    expect((await post(running, { login_token: 'guessed' })).status).toBe(401)
+    // Whoever comes in after guesses is seen to.
+    await signIn(running, { password: OPERATOR_PASSWORD })
+    expect((await entries(running, id)).slice(-2)).toMatchObject([
+      { event: 'sign_in_failed', count: 1 },
+      { event: 'signed_in', actor: 'dashboard:operator' },
+    ])
+    const lines = running
+      .logText()
+      .split('\n')
+      .filter((line) => line.includes('sign-in to the dashboard'))
+    expect(lines).toHaveLength(12)
+    expect(JSON.parse(lines[0]!)).toMatchObject({ address: '127.0.0.1', request_id: expect.any(String) })
+    expect(running.logText() + JSON.stringify(await told())).not.toContain(secret)
+  })
+})
+
+describe('guesses at the operator’s password', () => {
+  it('behind a trusted proxy slow down their own network, and keep nobody else out', async () => {
+    const running = await start({ COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.1' })
+    const from = (address: string) => ({ 'X-Forwarded-For': address })
+    const guess = (address: string) => post(running, { password: 'wrong' }, from(address))
+    for (let tries = 0; tries < 10; tries++) await guess(`2001:db8::${tries}`)
+    expect((await guess('2001:db8::ffff')).body.code).toBe('rate_limited')
+    // What the guesser writes in front of its address does not make it another.
+    expect((await guess('198.51.100.1, 2001:db8::1')).body.code).toBe('rate_limited')
+    expect((await post(running, { password: OPERATOR_PASSWORD }, from('198.51.100.7'))).status).toBe(201)
+  })
+
+  it('that are refused have no password compared, and the right one is refused with them', async () => {
+    const running = await start()
+    for (let tries = 0; tries < 10; tries++) await post(running, { login_token: 'x' })
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => post(running, { password: OPERATOR_PASSWORD })),
+    )
+    expect(new Set(answers.map(({ body }) => body.code))).toEqual(new Set(['rate_limited']))
+    expect(Number(answers[0]!.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+})
+
+describe('a session', () => {
+  it('is never the one that was there before the sign-in', async () => {
+    const running = await start()
+    const { id } = await running.tenant()
+    const planted = `countersign_session=${'A'.repeat(43)}`
+    const signedIn = await post(running, { password: OPERATOR_PASSWORD }, { Cookie: planted })
+    const own = signedIn.headers.get('set-cookie')!.split(';')[0]!
+    expect(own).not.toBe(planted)
+    const status = async (cookie: string) =>
+      (await request(running, 'GET', '/session', undefined, { Cookie: cookie })).status
+    expect([await status(planted), await status(own)]).toEqual([401, 200])
+    // Nor is it made of a link's token, or of the fingerprint that binds it to the password.
+    const token = await loginToken(running, id)
+    expect(await status(`countersign_session=${token}`)).toBe(401)
+  })
+
+  it('has a name over TLS that a neighbour in the domain cannot set', async () => {
+    const running = await start({ COUNTERSIGN_ADMIN_URL: 'https://desk.example.test' })
+    const { port } = running.service.addresses.admin
+    const ask = (method: string, headers: Record<string, string>, body = '') =>
+      new Promise<{ status: number; cookie: string }>((resolve, reject) => {
+        const Host = 'desk.example.test'
+        const all = { Host, Origin: `https://${Host}`, 'Content-Type': 'application/json', ...headers }
+        const options = { port, host: '127.0.0.1', path: '/api/session', method, headers: all }
+        httpRequest(options, (response) => {
+          response.resume()
+          resolve({ status: response.statusCode!, cookie: response.headers['set-cookie']?.[0] ?? '' })
+        })
+          .on('error', reject)
+          .end(body)
+      })
+    const { cookie } = await ask('POST', {}, JSON.stringify({ password: OPERATOR_PASSWORD }))
+    expect(cookie).toMatch(
+      /^__Host-countersign_session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=28800; Secure$/,
+    )
+    const own = cookie.split(';')[0]!
+    const tossed = own.replace('__Host-', '')
+    expect((await ask('GET', { Cookie: own })).status).toBe(200)
+    expect((await ask('GET', { Cookie: tossed })).status).toBe(401)
+    const planted = `countersign_session=${'A'.repeat(43)}; ${own}`
+    expect((await ask('GET', { Cookie: planted })).status).toBe(200)
+  })
+})
+
+/** The sign-in waits in its slow hash, while somebody is done with the password that it was given. */
+describe('another password', () => {
+  it('of a named operator ends the sign-in that is under way with the one before', async () => {
+    const running = await start()
+    const { store, operations } = running.service.ledger
+    const { password, operator } = await operations.operators.add('kim@example.com', 'admin', COMMAND_LINE)
+    const own = await loadOperatorPassword({ operatorPassword: OPERATOR_HASH, operatorPasswordFile: '' })
+    const sessions = new Sessions(store, running.clock, own, operations.signIns, false)
+    const guest = { address: '127.0.0.1', requestId: 'req_1' }
+    for (const change of ['reset', 'removed'] as const) {
+      const signingIn = sessions.signIn({ name: operator.name, password }, guest)
+      const outcome = signingIn.catch((error) => error.code)
+      await new Promise(setImmediate)
+      await store.transaction(async (tx) => {
+        if (change === 'removed') return tx.deleteOperator(operator.id)
+        await tx.putOperator({ ...operator, passwordHash: OPERATOR_HASH })
+        await tx.deleteOperatorSessions(operator.id)
+      })
+      expect([change, await outcome]).toEqual([change, 'sign_in_failed'])
+      // As it was, for the next way to end.
+      await store.transaction((tx) => tx.putOperator(operator))
+    }
+  })
+
+  it('of the operator without a name leaves no session to whoever was compared with the one before', async () => {
+    const running = await start()
+    const dir = mkdtempSync(join(tmpdir(), 'countersign-sign-in-'))
+    ends.push(() => rmSync(dir, { recursive: true, force: true }))
+    const file = join(dir, 'operator.password')
+    writeFileSync(file, OPERATOR_HASH)
+    const kept = await loadOperatorPassword({ operatorPassword: undefined, operatorPasswordFile: file })
+    const { store, operations } = running.service.ledger
+    const password = {
+      ...kept,
+      async matches(given: string) {
+        const isRight = await kept.matches(given)
+        writeFileSync(file, OPERATOR_HASH.replace('scrypt$Q', 'scrypt$R'))
+        return isRight
+      },
+    }
+    const sessions = new Sessions(store, running.clock, password, operations.signIns, false)
+    const guest = { address: '127.0.0.1', requestId: 'req_1' }
+    const { token } = await sessions.signIn({ password: OPERATOR_PASSWORD }, guest)
+    const found = sessions.find({ headers: { cookie: `countersign_session=${token}` } })
+    await expect(found).rejects.toMatchObject({ code: 'not_signed_in' })
+  })
+})
+
+describe('an OpenID provider', () => {
+  const NAME = 'kim@example.com'
+  async function withProvider(env: Record<string, string> = {}) {
+    const provider = await oidcProvider({ id: 'countersign', secret: 'client-secret' })
+    ends.push(() => provider.close())
+    const dir = mkdtempSync(join(tmpdir(), 'countersign-sign-in-'))
+    ends.push(() => rmSync(dir, { recursive: true, force: true }))
+    const file = join(dir, 'client.secret')
+    writeFileSync(file, 'client-secret', { mode: 0o600 })
+    const running = await start({
+      COUNTERSIGN_OIDC_ISSUER: provider.issuer,
+      COUNTERSIGN_OIDC_CLIENT_ID: 'countersign',
+      COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
+      ...env,
+    })
+    await running.service.ledger.operations.operators.add(NAME, 'admin', COMMAND_LINE)
+    const api = (path: string, headers: Record<string, string> = {}) =>
+      fetch(`${running.service.adminUrl}/api/oidc${path}`, { redirect: 'manual', headers })
+    return { provider, running, api }
+  }
+  const location = (response: Response) => response.headers.get('location')!
+
+  for (const [what, verified] of [
+    ['says nothing of whether', {}],
+    ['says by a text that not', { email_verified: 'false' }],
+    ['says by a number', { email_verified: 1 }],
+  ] as const)
+    it(`that ${what} an address is verified lets nobody in by it`, async () => {
+      const { provider, running, api } = await withProvider()
+      const { id } = await running.tenant()
+      provider.claims = { email: NAME, ...verified }
+      const login = await api('/login')
+      const back = await fetch(location(login), { redirect: 'manual' })
+      const { search } = new URL(location(back))
+      const answer = await api(`/callback${search}`, {
+        Cookie: login.headers.get('set-cookie')!.split(';')[0]!,
+      })
+      expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null])
+      expect((await entries(running, id)).at(-1)).toMatchObject({ event: 'sign_in_failed' })
+    })
+
+  it('that says so by a text is believed, and the audit log names who came in', async () => {
+    const { provider, running, api } = await withProvider()
+    const { id } = await running.tenant()
+    provider.claims = { email: NAME, email_verified: 'true' }
+    const login = await api('/login')
+    const back = await fetch(location(login), { redirect: 'manual' })
+    const { search } = new URL(location(back))
+    const cookie = login.headers.get('set-cookie')!.split(';')[0]!
+    const answer = await api(`/callback${search}&redirect_uri=https://evil.example&next=//evil.example`, {
+      Cookie: cookie,
+    })
+    expect([answer.status, location(answer)]).toEqual([302, '/'])
+    expect((await entries(running, id)).at(-1)).toMatchObject({
+      event: 'signed_in',
+      actor: `dashboard:${NAME}`,
+    })
+  })
+
+  it('is not asked for everything that a stranger makes up', async () => {
+    const { provider, api } = await withProvider()
+    const before = provider.tokenRequests
+    const made = { Cookie: 'countersign_oidc=state.nonce.verifier' }
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => api('/callback?code=made-up&state=state', made)),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(20)
+    expect(provider.tokenRequests - before).toBe(10)
+  })
+
+  it('has its answer waited for under a name, over TLS, that a neighbour in the domain cannot set', async () => {
+    const { running } = await withProvider({ COUNTERSIGN_ADMIN_URL: 'https://127.0.0.1' })
+    const { port } = running.service.addresses.admin
+    const base = `http://127.0.0.1:${port}/api/oidc`
+    const login = await fetch(`${base}/login`, { redirect: 'manual' })
+    expect(login.headers.get('set-cookie')).toMatch(
+      /^__Host-countersign_oidc=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/,
+    )
+    const back = await fetch(location(login), { redirect: 'manual' })
+    const { search } = new URL(location(back))
+    const tossed = login.headers.get('set-cookie')!.split(';')[0]!.replace('__Host-', '')
+    const answer = await fetch(`${base}/callback${search}`, {
+      headers: { Cookie: tossed },
+      redirect: 'manual',
+    })
+    expect(((await answer.json()) as { message: string }).message).toContain('not begun here')
+  })
+})
