@@ -2,8 +2,8 @@
 import { baselineNetwork } from '../baseline/build-baseline.js'
 import { baselinePackDocument } from '../baseline/pack-document.js'
 import { NETWORK_PINS } from '../baseline/pins.js'
+import type { AssembledPack, CatalogueDownload, CatalogueFile } from '../build/catalogue-entry.js'
 import { shippedCalibration, statedCalibration } from '../calibration/shipped.js'
-import type { AssembledPack, CatalogueDownload, CatalogueFile } from '../install/catalogue-entry.js'
 import { ARCFACE_ALIGNMENT } from '../standard/alignment.js'
 import { LAST_RESORT_SCORE } from '../standard/pack-document.js'
 
