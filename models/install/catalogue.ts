@@ -1,9 +1,9 @@
 /** The model packs that Countersign knows by name: files, checksums, licences and how each network is fed. */
 import { NETWORK_PINS } from '../baseline/pins.js'
+import type { BuiltPack, CatalogueDownload, CataloguePack, DownloadedPack } from '../build/catalogue-entry.js'
 import { RECOMMENDED } from '../recommended/recommended-pack.js'
 import { EMBEDDER_FILE, EMBEDDER_LICENCE } from '../standard/pack-document.js'
 import { EMBEDDER_PIN } from '../standard/pins.js'
-import type { BuiltPack, CatalogueDownload, CataloguePack, DownloadedPack } from './catalogue-entry.js'
 
 const BASELINE: BuiltPack = {
   kind: 'built',

@@ -1,5 +1,5 @@
 /** pack.json of a pack whose networks are downloaded, made from the catalogue's facts. */
-import type { CatalogueFile, DownloadedPack } from './catalogue-entry.js'
+import type { CatalogueFile, DownloadedPack } from '../build/catalogue-entry.js'
 
 /** No operator of the catalogue scales its pixels. */
 const RAW = { mean: [0, 0, 0], scale: [1, 1, 1] } as const

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CodedError } from '../../src/errors.js'
+import { installFolder } from '../build/install-folder.js'
+import type { OnProgress } from '../build/progress.js'
 import {
   assertMeasuredWith,
   CALIBRATION_JSON,
@@ -20,9 +22,7 @@ import {
 import { networkFiles } from '../pack/network-files.js'
 import type { NetworkFile } from '../pack/pack-schema.js'
 import { findCataloguePack } from './catalogue.js'
-import { installFolder } from './install-folder.js'
 import type { PackSource } from './pack-source.js'
-import type { OnProgress } from './progress.js'
 
 export interface InstallOptions {
   /** The folder that gets the pack, in a folder named for its id. */

@@ -1,15 +1,15 @@
 /** Downloads a pack of the catalogue and installs it; a download that was cut short is taken up again by the next call. */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { buildNetwork, packJsonText } from '../build/build-pack.js'
+import type { PulledPack } from '../build/catalogue-entry.js'
+import type { OnProgress } from '../build/progress.js'
 import { CALIBRATION_JSON } from '../pack/calibration.js'
 import { type ModelPack, PACK_JSON } from '../pack/model-pack.js'
-import { buildNetwork, packJsonText } from './build-pack.js'
-import type { PulledPack } from './catalogue-entry.js'
 import { downloadFile } from './download.js'
 import { downloadedPackDocument } from './downloaded-pack.js'
 import { type InstallOptions, installPack } from './install-pack.js'
 import type { PackSource } from './pack-source.js'
-import type { OnProgress } from './progress.js'
 
 export interface PullOptions extends InstallOptions {
   /** Address of a server that has the files under their paths in the repository, without a slash at its end. */

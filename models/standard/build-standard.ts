@@ -1,8 +1,8 @@
 /** Builds the standard pack: the baseline's detector and landmarks, and MobileFaceNet out of another npm package. */
 import { baselineNetwork } from '../baseline/build-baseline.js'
+import { type BuiltFile, buildPack, type NetworkRecipe } from '../build/build-pack.js'
+import type { OnProgress } from '../build/progress.js'
 import { shippedCalibration } from '../calibration/shipped.js'
-import { type BuiltFile, buildPack, type NetworkRecipe } from '../install/build-pack.js'
-import type { OnProgress } from '../install/progress.js'
 import { readTfliteModel } from '../tflite/tflite-model.js'
 import { readEmbedderModel } from './embedder-tarball.js'
 import { buildMobileFaceNetGraph } from './mobilefacenet-graph.js'

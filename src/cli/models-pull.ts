@@ -1,7 +1,7 @@
 /** `countersign models pull`: downloads a pack of the catalogue. */
 import type { Command } from 'commander'
+import type { PulledPack } from '../../models/build/catalogue-entry.js'
 import { CATALOGUE, findCataloguePack } from '../../models/install/catalogue.js'
-import type { PulledPack } from '../../models/install/catalogue-entry.js'
 import { pullPack } from '../../models/install/pull-pack.js'
 import { loadConfig } from '../config.js'
 import { CodedError } from '../errors.js'

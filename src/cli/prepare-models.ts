@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
-import type { OnProgress } from '../../models/install/progress.js'
+import type { OnProgress } from '../../models/build/progress.js'
 import { buildStandard } from '../../models/standard/build-standard.js'
 import { EmbedderUnavailableError } from '../../models/standard/embedder-tarball.js'
 import { BASELINE_PACK, DEFAULT_PACK_FILE, STANDARD_PACK } from '../config/default-model-pack.js'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import { NETWORK_PINS } from '../../models/baseline/pins.js'
-import type { BuiltFile } from '../../models/install/build-pack.js'
+import type { BuiltFile } from '../../models/build/build-pack.js'
 import { loadModelPack, verifyModelPack } from '../../models/pack/model-pack.js'
 import { WEIGHTS_DIR } from './reference/quantised-weights.js'
 

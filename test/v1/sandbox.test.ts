@@ -209,7 +209,12 @@ describe('the shape of a sandbox answer', () => {
     try {
       const { sandbox, secret } = await checking.tenant()
       const { body } = await sandbox.verify({ user_id: 'a+match', image, action })
-      expect(body.liveness).toEqual({ checked: true, score: expect.any(Number), passed: true })
+      expect(body.liveness).toEqual({
+        checked: true,
+        score: expect.any(Number),
+        passed: true,
+        methods: [expect.stringMatching(/^passive:/)],
+      })
       expect(decodeJwt(body.jwt, secret.secret).claims.acr).toBe('urn:countersign:acr:face-pad')
     } finally {
       await checking.stop()

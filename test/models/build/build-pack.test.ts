@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { baselinePackDocument } from '../../../models/baseline/pack-document.js'
 import { NETWORK_PINS } from '../../../models/baseline/pins.js'
+import { buildPack } from '../../../models/build/build-pack.js'
 import { shippedCalibration } from '../../../models/calibration/shipped.js'
-import { buildPack } from '../../../models/install/build-pack.js'
 
 let outDir: string
 beforeEach(() => {
