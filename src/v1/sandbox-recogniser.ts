@@ -5,6 +5,7 @@ import type { Engine } from '../biometrics/engine/engine.js'
 import type { QualityComponents } from '../biometrics/measurements.js'
 import { adviceOn, assessQuality, faultsOf, type Purpose } from '../biometrics/pipeline/quality-bounds.js'
 import { BiometricError, type Liveness, type Quality, type StageTimings } from '../biometrics/types.js'
+import type { Clock } from '../clock.js'
 import { type EngineRecogniser, translate } from './engine-recogniser.js'
 import { type ImageInput, imagePath } from './images.js'
 import type {
@@ -40,6 +41,7 @@ export class SandboxRecogniser implements Recogniser {
   constructor(
     private readonly engine: Pick<Engine, 'inspect'>,
     private readonly production: Pick<EngineRecogniser, 'operatingPoint' | 'checksLiveness'>,
+    private readonly clock: Clock,
   ) {}
 
   operatingPoint(fmr: number): OperatingPoint {
@@ -101,7 +103,7 @@ export class SandboxRecogniser implements Recogniser {
   private async screen(call: RecogniserCall): Promise<StageTimings> {
     const { userId, images, input } = call
     refuseScripted(userId)
-    await waitAsScripted(userId, call.signal)
+    await waitAsScripted(userId, this.clock, call.signal)
     const { timingsMs } = await this.engine.inspect(images, call).catch((error) => translate(error, input))
     const suffix = sandboxSuffix(userId)
     if (suffix !== null && suffix in IMAGE_ERRORS)
