@@ -1,13 +1,19 @@
 /** The one source of wall-clock time, so that a test can move it: overlaps, 24-hour windows and expiries all ask here. */
+import { setTimeout } from 'node:timers/promises'
 
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number
+  /** Resolves when so much time has passed. Rejects when the signal aborts. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-export const systemClock: Clock = { now: () => Date.now() }
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) => setTimeout(ms, undefined, { signal }),
+}
 
-/** A clock that stands still until it is moved. */
+/** A clock that stands still until it is moved; whoever sleeps by it moves it, and waits no longer than that takes. */
 export class ManualClock implements Clock {
   constructor(private nowMs: number = Date.now()) {}
 
@@ -17,6 +23,11 @@ export class ManualClock implements Clock {
 
   advance(ms: number): void {
     this.nowMs += ms
+  }
+
+  async sleep(ms: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    this.advance(ms)
   }
 }
 

@@ -383,9 +383,9 @@ function productionJudging({ config, store, vault, clock, recogniser }: SharedPa
 }
 
 /** Its verdicts are made up: they say nothing of a person, so neither lockout nor replays are judged on them. */
-function sandboxJudging({ engine, recogniser }: SharedParts): Judging {
+function sandboxJudging({ engine, recogniser, clock }: SharedParts): Judging {
   return {
-    recogniser: new SandboxRecogniser(engine, recogniser),
+    recogniser: new SandboxRecogniser(engine, recogniser, clock),
     lockout: NO_LOCKOUT,
     captures: NO_CAPTURES,
   }

@@ -1,8 +1,8 @@
 /** The sandbox's script: the outcomes that the caller chooses by the end of the user id. */
-import { setTimeout } from 'node:timers/promises'
 import { ApiError, retryAfter } from '../api-error.js'
 import { BiometricError } from '../biometrics/biometric-error.js'
 import { type Fault, FINDINGS, GUIDANCE } from '../biometrics/challenge/active-geometry.js'
+import type { Clock } from '../clock.js'
 import type { Endpoint } from './endpoint.js'
 import type { VerifyScript } from './recogniser.js'
 
@@ -77,9 +77,9 @@ export function sandboxScript(userId: string): VerifyScript {
 }
 
 /** @throws BiometricError cancelled when the caller hangs up */
-export async function waitAsScripted(userId: string, signal: AbortSignal): Promise<void> {
+export async function waitAsScripted(userId: string, clock: Clock, signal: AbortSignal): Promise<void> {
   if (sandboxSuffix(userId) !== '+slow') return
-  await setTimeout(SLOW_MS, undefined, { signal }).catch(() => {
+  await clock.sleep(SLOW_MS, signal).catch(() => {
     throw new BiometricError('cancelled', 'The caller hung up.')
   })
 }

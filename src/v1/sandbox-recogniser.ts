@@ -5,6 +5,7 @@ import type { Engine } from '../biometrics/engine/engine.js'
 import type { QualityComponents } from '../biometrics/measurements.js'
 import { adviceOn, assessQuality, faultsOf, type Purpose } from '../biometrics/pipeline/quality-bounds.js'
 import { BiometricError, type Liveness, type Quality, type StageTimings } from '../biometrics/types.js'
+import type { Clock } from '../clock.js'
 import { type EngineRecogniser, livenessFailed, translate } from './engine-recogniser.js'
 import { type ImageInput, imageCount, imagePath } from './images.js'
 import { type LivenessStatement, livenessStatement } from './liveness.js'
@@ -51,6 +52,7 @@ export class SandboxRecogniser implements Recogniser {
   constructor(
     private readonly engine: Pick<Engine, 'inspect'>,
     private readonly production: Pick<EngineRecogniser, 'operatingPoint' | 'passiveLiveness'>,
+    private readonly clock: Clock,
   ) {}
 
   get passiveLiveness(): string | null {
@@ -128,7 +130,7 @@ export class SandboxRecogniser implements Recogniser {
     const { userId, images, input, challenge } = call
     refuseScripted(userId)
     if (challenge && sandboxSuffix(userId) === '+challenge_expired') throw new ApiError('challenge_expired')
-    await waitAsScripted(userId, call.signal)
+    await waitAsScripted(userId, this.clock, call.signal)
     const { timingsMs } = await this.engine.inspect(images, call).catch((error) => translate(error, input))
     const suffix = sandboxSuffix(userId)
     if (suffix !== null && suffix in IMAGE_ERRORS && !challenge)

@@ -83,46 +83,40 @@ async function told(call: Promise<object>, secret: string): Promise<unknown> {
 }
 
 describe('answers as the sandbox does', () => {
-  // Each of a slow user's answers takes its five seconds.
-  const timeout = 120_000
-  it.each([...Object.keys(SANDBOX_OUTCOMES), ' of no outcome'])(
-    'to a user %s',
-    { timeout },
-    async (suffix) => {
-      const tenant = await running.tenant()
-      const fake = new FakeCountersign()
-      const real = new Countersign({
-        apiKey: tenant.sandboxKey,
-        baseUrl: running.service.url('sandbox'),
-        signingSecret: tenant.secret,
-        maxRetries: 0,
-        now: () => running.clock.now(),
-      })
-      const user_id = `user${suffix}`
-      const calls: Array<(client: Countersign) => Promise<object>> = [
-        (client) => client.verify({ user_id, image, action, nonce: 'n' }),
-        (client) => client.enroll({ user_id, image }),
-        (client) => client.enroll({ user_id, images: [image, image] }),
-        (client) => client.enroll({ user_id, images: [image, image, image], dry_run: true }),
-        (client) => client.enroll({ user_id, images: [image, image], add: true }),
-        (client) => client.enroll({ user_id: `other${suffix}`, image, add: true }),
-        (client) => client.enroll({ user_id, image, add: true, replace: true }),
-        (client) => client.enroll({ user_id, images: [image, image, image], replace: true }),
-        (client) => client.verify({ user_id, images: [image], action }),
-        (client) => client.getUser(user_id),
-        (client) => client.delete(user_id),
-        (client) => client.getUser(user_id),
-        (client) => client.delete(user_id),
-      ]
-      for (const call of calls) {
-        const expected = await told(call(real), tenant.secret.secret)
-        const answered = told(call(fake.client()), fake.signingSecret.secret)
-        // Nobody waits here but for the clock.
-        const moving = setInterval(() => fake.clock.advance(5_000), 20)
-        expect(await answered.finally(() => clearInterval(moving)), String(call)).toEqual(expected)
-      }
-    },
-  )
+  it.each([...Object.keys(SANDBOX_OUTCOMES), ' of no outcome'])('to a user %s', async (suffix) => {
+    const tenant = await running.tenant()
+    const fake = new FakeCountersign()
+    const real = new Countersign({
+      apiKey: tenant.sandboxKey,
+      baseUrl: running.service.url('sandbox'),
+      signingSecret: tenant.secret,
+      maxRetries: 0,
+      now: () => running.clock.now(),
+    })
+    const user_id = `user${suffix}`
+    const calls: Array<(client: Countersign) => Promise<object>> = [
+      (client) => client.verify({ user_id, image, action, nonce: 'n' }),
+      (client) => client.enroll({ user_id, image }),
+      (client) => client.enroll({ user_id, images: [image, image] }),
+      (client) => client.enroll({ user_id, images: [image, image, image], dry_run: true }),
+      (client) => client.enroll({ user_id, images: [image, image], add: true }),
+      (client) => client.enroll({ user_id: `other${suffix}`, image, add: true }),
+      (client) => client.enroll({ user_id, image, add: true, replace: true }),
+      (client) => client.enroll({ user_id, images: [image, image, image], replace: true }),
+      (client) => client.verify({ user_id, images: [image], action }),
+      (client) => client.getUser(user_id),
+      (client) => client.delete(user_id),
+      (client) => client.getUser(user_id),
+      (client) => client.delete(user_id),
+    ]
+    for (const call of calls) {
+      const expected = await told(call(real), tenant.secret.secret)
+      const answered = told(call(fake.client()), fake.signingSecret.secret)
+      // Nobody waits here but for the clock.
+      const moving = setInterval(() => fake.clock.advance(5_000), 20)
+      expect(await answered.finally(() => clearInterval(moving)), String(call)).toEqual(expected)
+    }
+  })
 
   it('to a question for the audit log, which the sandbox does not write', async () => {
     const tenant = await running.tenant()
