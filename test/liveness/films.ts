@@ -5,7 +5,7 @@ import { modeOf, type Step } from '../../src/biometrics/challenge/steps.js'
 import type { Random } from '../hostile/random.js'
 import type { Portrait } from './portrait.js'
 import { addNoise, type Camera, type Pose, renderFrame, type Thing } from './scene.js'
-import { type Bend, eyes, head, type Mesh, print } from './surface.js'
+import { type Bend, eyes, head, type Mesh, print, torso } from './surface.js'
 import { between, type Moment, ORDINARY, type Reach, trajectory } from './trajectory.js'
 
 export interface Film {
@@ -114,8 +114,11 @@ function poseOf({ yaw, pitch, roll, shift }: Moment, pivot: Pose['pivot']): Pose
 }
 
 const headScene: Scene = (portrait) => {
-  const mesh = head(portrait)
-  return (moment) => [{ mesh, pose: poseOf(moment, NECK) }]
+  const [mesh, below] = [head(portrait), torso(portrait)]
+  return (moment) => [
+    { mesh, pose: poseOf(moment, NECK) },
+    { mesh: below, pose: poseOf({ ...moment, yaw: 0, pitch: 0 }, NECK) },
+  ]
 }
 
 const flat: Scene = (portrait) => {

@@ -82,6 +82,16 @@ export function head(portrait: Portrait): Mesh {
   })
 }
 
+/** Below the chin, and as far behind the face. */
+const TORSO = { top: 1.6, z: -1 } as const
+
+/** What is below the head, where the photo shows it: a detector expects no head without it. */
+export function torso(portrait: Portrait): Mesh {
+  const sheet = sheetOf(portrait)
+  const patch = { ...sheet, top: TORSO.top, bottom: Math.max(sheet.bottom, TORSO.top + STEP) }
+  return meshOf(portrait, patch, (x, y) => [x, y, TORSO.z])
+}
+
 export interface Bend {
   /** The line that stays straight: `vertical` bends the sheet as a column is round. */
   axis: 'vertical' | 'horizontal'
