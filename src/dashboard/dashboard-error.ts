@@ -4,6 +4,7 @@ import { PackGradeError } from '../../models/pack/pack-grade.js'
 import { ApiError, type ErrorCategory } from '../api-error.js'
 import { BiometricError } from '../biometrics/types.js'
 import { CodedError } from '../errors.js'
+import { OperatorError } from '../operations/operator-operations.js'
 import type { Reply } from '../server/listener.js'
 import { toApiError } from '../server/to-api-error.js'
 import { TenancyError } from '../tenancy/tenancy.js'
@@ -14,6 +15,7 @@ export const DASHBOARD_ERRORS = {
   not_signed_in: [401, 'Nobody is signed in to the dashboard, or the session has ended.'],
   sign_in_failed: [401, 'The sign-in failed.'],
   cross_site_request: [403, 'The request to the dashboard did not come from its own pages.'],
+  not_confirmed: [400, 'The name is not the one of what is to be deleted.'],
   not_permitted: [403, 'This session may not do that.'],
   unknown_host: [
     421,
@@ -42,6 +44,12 @@ const TENANCY_STATUS: Record<TenancyError['code'], number> = {
   tenant_not_suspended: 409,
   tenant_deleted: 409,
 }
+const OPERATOR_STATUS: Record<OperatorError['code'], number> = {
+  invalid_operator_name: 400,
+  operator_exists: 409,
+  operator_not_found: 404,
+  last_admin: 409,
+}
 const CATEGORIES: Record<number, ErrorCategory> = {
   400: 'invalid_request',
   401: 'authentication_failed',
@@ -51,14 +59,21 @@ const CATEGORIES: Record<number, ErrorCategory> = {
   421: 'invalid_request',
 }
 
-function statusOf(error: TenancyError | DashboardError | PackGradeError): number {
+type OwnRefusal = TenancyError | OperatorError | DashboardError | PackGradeError
+
+function isOwnRefusal(error: unknown): error is OwnRefusal {
+  return [TenancyError, OperatorError, DashboardError, PackGradeError].some((kind) => error instanceof kind)
+}
+
+function statusOf(error: OwnRefusal): number {
   if (error instanceof PackGradeError) return 400
+  if (error instanceof OperatorError) return OPERATOR_STATUS[error.code]
   return error instanceof TenancyError ? TENANCY_STATUS[error.code] : DASHBOARD_ERRORS[error.code][0]
 }
 
 /** @param count told of the error code */
 export function refusal(error: unknown, requestId: string, count: (code: string) => void): Reply {
-  if (error instanceof TenancyError || error instanceof DashboardError || error instanceof PackGradeError) {
+  if (isOwnRefusal(error)) {
     const { code, message } = error
     const status = statusOf(error)
     count(code)

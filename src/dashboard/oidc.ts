@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs'
 import type { Configuration } from 'openid-client'
 import { ApiError } from '../api-error.js'
-import type { Config } from '../config.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
-import { DashboardError } from './dashboard-error.js'
+import { PROVIDER_SIGN_IN, type ProviderProblem } from './contract.js'
+import type { DashboardServices } from './dashboard-services.js'
+import { ProviderSignInError } from './provider-sign-in-error.js'
 import { json, plain } from './replies.js'
-import type { Session, Sessions } from './sessions.js'
+import type { Session } from './sessions.js'
 
 const PREFIX = '/api/oidc'
 const COOKIE = 'countersign_oidc'
@@ -14,30 +15,39 @@ const COOKIE = 'countersign_oidc'
 const PATIENCE_SECONDS = 600
 const PROVIDER_TIMEOUT_SECONDS = 10
 
-type OidcConfig = Pick<Config, 'oidcIssuer' | 'oidcClientId' | 'oidcClientSecretFile' | 'oidcClaim'>
-
 export class OidcSignIn {
   private provider: Promise<Configuration> | null = null
 
-  constructor(
-    private readonly config: OidcConfig,
-    private readonly sessions: Sessions,
-    /** Of the dashboard, without a slash at its end. */
-    private readonly adminUrl: () => string,
-  ) {}
+  constructor(private readonly services: DashboardServices) {}
 
   static handles(path: string): boolean {
     return path === PREFIX || path.startsWith(`${PREFIX}/`)
   }
 
-  /** @throws DashboardError sign_in_failed, ApiError unknown_endpoint, rate_limited */
-  async handle(request: IncomingRequest): Promise<Reply> {
-    const isEnabled = this.config.oidcIssuer !== undefined
+  /** @throws ApiError unknown_endpoint */
+  async handle(request: IncomingRequest, requestId: string): Promise<Reply> {
+    const isEnabled = this.services.config.oidcIssuer !== undefined
     const route = `${request.method} ${request.path.slice(PREFIX.length)}`
     if (route === 'GET ') return json({ enabled: isEnabled })
-    if (isEnabled && route === 'GET /login') return this.begin()
-    if (isEnabled && route === 'GET /callback') return this.finish(request)
+    if (isEnabled && route === 'GET /login') return this.orSignInPage(requestId, () => this.begin())
+    if (isEnabled && route === 'GET /callback')
+      return this.orSignInPage(requestId, () => this.finish(request))
     throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
+  }
+
+  /** It is a browser that comes here, without a page of ours that could show a refusal: one is shown on the sign-in page. */
+  private async orSignInPage(requestId: string, step: () => Promise<Reply>): Promise<Reply> {
+    try {
+      return await step()
+    } catch (err) {
+      const problem = problemOf(err)
+      const { log, countRefusal } = this.services
+      countRefusal(err instanceof ProviderSignInError ? 'sign_in_failed' : problem)
+      const entry = { request_id: requestId, problem, err }
+      if (problem === 'internal_error') log.error(entry, 'the dashboard failed')
+      else log.warn(entry, 'a sign-in by the provider failed')
+      return redirect(`/#/${PROVIDER_SIGN_IN}/${problem}/${requestId}`)
+    }
   }
 
   private async begin(): Promise<Reply> {
@@ -58,7 +68,7 @@ export class OidcSignIn {
 
   private async finish(request: IncomingRequest): Promise<Reply> {
     const session = await this.signedIn(request)
-    return redirect('/', this.sessions.cookie(session))
+    return redirect('/', this.services.sessions.cookie(session))
   }
 
   private async signedIn(request: IncomingRequest): Promise<Session> {
@@ -66,7 +76,8 @@ export class OidcSignIn {
     const [, state, nonce, verifier] = kept.exec(request.headers.cookie ?? '') ?? []
     // Whoever brings another browser's answer here has no such cookie.
     if (!state || !nonce || !verifier)
-      throw new DashboardError('sign_in_failed', 'This sign-in was not begun here, or too long ago.')
+      throw new ProviderSignInError('not_begun_here', 'This sign-in was not begun here, or too long ago.')
+    const { config, sessions } = this.services
     const client = await import('openid-client')
     const provider = await this.discovered()
     let name: unknown
@@ -77,20 +88,20 @@ export class OidcSignIn {
         { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true },
       )
       const claims = tokens.claims()!
-      const isDoubtful = this.config.oidcClaim === 'email' && claims.email_verified === false
-      name = isDoubtful ? null : claims[this.config.oidcClaim]
+      const isDoubtful = config.oidcClaim === 'email' && claims.email_verified === false
+      name = isDoubtful ? null : claims[config.oidcClaim]
     } catch (cause) {
-      throw new DashboardError(
-        'sign_in_failed',
-        `The provider's answer is not valid: ${(cause as Error).message}.`,
-      )
+      // The provider's own words may be anybody's: they are for the log.
+      if (cause instanceof client.AuthorizationResponseError)
+        throw new ProviderSignInError('provider_refused', 'The provider refused the sign-in.', { cause })
+      throw new ProviderSignInError('invalid_answer', "The provider's answer is not valid.", { cause })
     }
     if (typeof name !== 'string')
-      throw new DashboardError(
-        'sign_in_failed',
-        `The provider vouches for no ${this.config.oidcClaim}, by which operators are known here.`,
+      throw new ProviderSignInError(
+        'nameless',
+        `The provider vouches for no ${config.oidcClaim}, by which operators are known here.`,
       )
-    return this.sessions.signInNamed(name, request.remoteAddress)
+    return sessions.signInNamed(name, request.remoteAddress)
   }
 
   /** Asked for once it is needed: the service starts without its provider, and asks again after a failure. */
@@ -100,15 +111,12 @@ export class OidcSignIn {
       return await this.provider
     } catch (cause) {
       this.provider = null
-      throw new DashboardError(
-        'sign_in_failed',
-        `The provider cannot be reached: ${(cause as Error).message}.`,
-      )
+      throw new ProviderSignInError('provider_unreachable', 'The provider cannot be reached.', { cause })
     }
   }
 
   private async discover(): Promise<Configuration> {
-    const { oidcIssuer, oidcClientId, oidcClientSecretFile } = this.config
+    const { oidcIssuer, oidcClientId, oidcClientSecretFile } = this.services.config
     const client = await import('openid-client')
     const issuer = new URL(oidcIssuer!)
     const secret = oidcClientSecretFile && readFileSync(oidcClientSecretFile, 'utf8').trim()
@@ -124,17 +132,27 @@ export class OidcSignIn {
     )
   }
 
+  /** Of the dashboard, without a slash at its end. */
+  private get adminUrl(): string {
+    return this.services.urls().admin
+  }
+
   private callbackUrl(): string {
-    return `${this.adminUrl()}${PREFIX}/callback`
+    return `${this.adminUrl}${PREFIX}/callback`
   }
 
   /** Lax: the way back from the provider begins at another site. */
   private cookie(value: string, maxAgeSeconds: number): string {
-    const secure = this.adminUrl().startsWith('https:') ? '; Secure' : ''
+    const secure = this.adminUrl.startsWith('https:') ? '; Secure' : ''
     return `${COOKIE}=${value}; Path=${PREFIX}; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${secure}`
   }
 }
 
-function redirect(location: string, cookie: string): Reply {
-  return plain(302, '', { Location: location, 'Set-Cookie': cookie })
+function problemOf(error: unknown): ProviderProblem {
+  if (error instanceof ProviderSignInError) return error.code
+  return error instanceof ApiError && error.code === 'rate_limited' ? 'rate_limited' : 'internal_error'
+}
+
+function redirect(location: string, cookie?: string): Reply {
+  return plain(302, '', { Location: location, ...(cookie ? { 'Set-Cookie': cookie } : {}) })
 }

@@ -13,6 +13,7 @@ import { RateLimiter } from '../tenancy/rate-limiter.js'
 import type { InputOf, SessionRoutes } from './contract.js'
 import { DashboardError } from './dashboard-error.js'
 import type { OperatorPassword } from './operator-password.js'
+import { ProviderSignInError } from './provider-sign-in-error.js'
 
 const SESSION_MS = 8 * HOUR_MS
 const COOKIE = 'countersign_session'
@@ -77,6 +78,7 @@ export class Sessions {
           )
         tenantId = link.tenantId
       }
+      if (operator?.id) await tx.setLastSignIn(operator.id, now, 'password')
       const hash = operator?.id === null ? unnamedHash : hashToken(token)
       await tx.insertDashboardSession({ hash, tenantId, operatorId: operator?.id ?? null, expiresAt })
       return { tenantId, operator, token, expiresAt }
@@ -85,16 +87,20 @@ export class Sessions {
 
   /**
    * For a named operator whom somebody trusted has recognised.
-   * @throws DashboardError sign_in_failed, ApiError rate_limited
+   * @throws ProviderSignInError unknown_operator, ApiError rate_limited
    */
   async signInNamed(name: string, remoteAddress: string): Promise<Session> {
     this.assertNotGuessing(remoteAddress)
     const operator = await this.store.read.operatorByName(name)
-    if (!operator) throw new DashboardError('sign_in_failed', `There is no operator named ${name}.`)
+    if (!operator) throw new ProviderSignInError('unknown_operator', `There is no operator named ${name}.`)
     const token = randomBase62()
-    const expiresAt = this.clock.now() + SESSION_MS
+    const now = this.clock.now()
+    const expiresAt = now + SESSION_MS
     const record = { hash: hashToken(token), tenantId: null, operatorId: operator.id, expiresAt }
-    await this.store.transaction((tx) => tx.insertDashboardSession(record))
+    await this.store.transaction(async (tx) => {
+      await tx.setLastSignIn(operator.id, now, 'oidc')
+      await tx.insertDashboardSession(record)
+    })
     return { tenantId: null, operator, token, expiresAt }
   }
 

@@ -1,6 +1,12 @@
 /** How tenants' matters look in JSON, at the command line, in the dashboard and in the API alike. */
 import { isoTime } from '../clock.js'
-import type { ApiKeyRecord, ErasureRecord, ReferenceRecord, TenantRecord } from '../storage/records.js'
+import type {
+  ApiKeyRecord,
+  ErasureRecord,
+  OperatorRecord,
+  ReferenceRecord,
+  TenantRecord,
+} from '../storage/records.js'
 import type { LockoutReason } from '../subjects/lockout.js'
 import type { ReferenceContent, Subject } from '../subjects/subject-vault.js'
 import type { RevealedSecret, Rotation } from '../tenancy/signing-secrets.js'
@@ -97,6 +103,16 @@ export function userView(
       until: optionalTime(lockout?.until ?? null),
       rejections: record.failures,
     },
+  }
+}
+
+export function operatorView({ name, role, createdAt, lastSignInAt, lastSignInBy }: OperatorRecord) {
+  return {
+    name,
+    role,
+    created_at: isoTime(createdAt),
+    last_sign_in_at: optionalTime(lastSignInAt),
+    last_sign_in_by: lastSignInBy,
   }
 }
 

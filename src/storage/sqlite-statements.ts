@@ -282,6 +282,9 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     putOperator: database.prepare(
       `${OPERATOR.insert} ON CONFLICT (id) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash`,
     ),
+    setLastSignIn: database.prepare(
+      'UPDATE operator SET last_sign_in_at = ?, last_sign_in_by = ? WHERE id = ?',
+    ),
     deleteOperator: database.prepare('DELETE FROM operator WHERE id = ?'),
     deleteOperatorSessions: database.prepare('DELETE FROM dashboard_session WHERE operator_id = ?'),
     deleteSession: database.prepare('DELETE FROM dashboard_session WHERE hash = ?'),
@@ -354,6 +357,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
     insertDashboardSession: async (session) => void sql.insertSession.run(session),
     putOperator: async (operator) => void sql.putOperator.run(operator),
+    setLastSignIn: async (operatorId, at, by) => void sql.setLastSignIn.run(at, by, operatorId),
     deleteOperator: async (id) => {
       sql.deleteOperatorSessions.run(id)
       sql.deleteOperator.run(id)

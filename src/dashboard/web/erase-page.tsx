@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks'
 import type { Environment, ErasureView } from '../contract.js'
 import { callTenant } from './api.js'
-import { Card, Confirm, CopyButton, Facts, Problem, Time } from './parts.js'
+import { Card, Confirm, type Fact, Problem, Time } from './parts.js'
+import { ReceiptCard } from './receipt-card.js'
 import { useAction } from './use-action.js'
 
 export function ErasePage({ tenantId }: { tenantId: string }) {
@@ -56,7 +57,7 @@ export function ErasePage({ tenantId }: { tenantId: string }) {
           </button>
         </form>
       </Card>
-      {receipt && <ReceiptCard receipt={receipt} />}
+      {receipt && <ReceiptCard receipt={receipt} rows={receiptFacts(receipt)} />}
       {asking && (
         <Confirm
           title={`Erase ${userId}?`}
@@ -72,26 +73,13 @@ export function ErasePage({ tenantId }: { tenantId: string }) {
   )
 }
 
-function ReceiptCard({ receipt }: { receipt: ErasureView }) {
-  const { references, captures, idempotency_records: responses } = receipt.erased
-  return (
-    <div role="status">
-      <Card
-        title="Receipt"
-        hint="Keep it: the erasure stands in the audit log under the same id."
-        actions={<CopyButton value={JSON.stringify(receipt, null, 2)} />}
-      >
-        <Facts
-          rows={[
-            ['User', receipt.user_id],
-            ['Erasure id', <code>{receipt.erasure_id}</code>],
-            ['Erased at', <Time at={receipt.erased_at} />],
-            ['References', references],
-            ['Captures', captures],
-            ['Kept responses', responses],
-          ]}
-        />
-      </Card>
-    </div>
-  )
+function receiptFacts({ user_id, erasure_id, erased_at, erased }: ErasureView): Fact[] {
+  return [
+    ['User', user_id],
+    ['Erasure id', <code>{erasure_id}</code>],
+    ['Erased at', <Time at={erased_at} />],
+    ['References', erased.references],
+    ['Captures', erased.captures],
+    ['Kept responses', erased.idempotency_records],
+  ]
 }
