@@ -173,13 +173,13 @@ function Acts(props: { operator: OperatorView; isBusy: boolean; onAsk: (what: As
   return (
     <span class="buttons">
       <button type="button" disabled={isBusy} onClick={() => onAsk('role')}>
-        Role{ofWhom}
+        Role…{ofWhom}
       </button>
       <button type="button" disabled={isBusy} onClick={() => onAsk('password')}>
-        Password{ofWhom}
+        Password…{ofWhom}
       </button>
       <button type="button" class="danger" disabled={isBusy} onClick={() => onAsk('remove')}>
-        Remove<span class="for-readers"> {operator.name}</span>
+        Remove…<span class="for-readers"> {operator.name}</span>
       </button>
     </span>
   )

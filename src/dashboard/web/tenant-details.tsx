@@ -34,10 +34,13 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
   if (!overview.value) return overview.error ? <Problem message={overview.error} /> : <Loading />
   const { status } = overview.value
   return (
-    <div class="details">
+    <>
       <Problem message={problem ?? overview.error} />
-      {receipt && <ReceiptCard receipt={receipt} rows={receiptFacts(receipt)} />}
-      <Facts rows={tenantFacts(overview.value)} />
+      {receipt ? (
+        <ReceiptCard receipt={receipt} rows={receiptFacts(receipt)} />
+      ) : (
+        <Facts rows={tenantFacts(overview.value)} />
+      )}
       {status !== 'deleted' && (
         <div class="toolbar">
           {may('PATCH /') && (
@@ -102,7 +105,7 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
           }
         />
       )}
-    </div>
+    </>
   )
 }
 
