@@ -51,13 +51,14 @@ async function begin() {
   const { pathname, search } = new URL(location(back))
   return { login, cookie: cookieOf(login), callback: `${pathname}${search}`.replace(/^\/api/, '') }
 }
+let lastRequestId: string | undefined
 /** @returns why, as the page is told that the browser is led to */
 async function refused(path: string, cookie?: string) {
   const response = await api(path, cookie)
   expect([response.status, response.headers.get('set-cookie')]).toEqual([302, null])
   expect(await response.text()).toBe('')
   const [, reason, requestId] = /^\/#\/sign-in-failed\/([a-z_]+)\/([0-9a-f-]{36})$/.exec(location(response))!
-  expect(requestId).toBeDefined()
+  lastRequestId = requestId
   return reason
 }
 
@@ -100,6 +101,13 @@ describe('sign-in by an OpenID provider', () => {
     const state = new URLSearchParams(callback.split('?')[1]).get('state')!
     const answer = new URLSearchParams({ state, error: 'access_denied', error_description: 'call 555 now' })
     expect(await refused(`/oidc/callback?${answer}`, cookie)).toBe('provider_refused')
+    // The cause is where whoever is asked for help looks: in the log, under the id that the page shows.
+    const line = running
+      .logText()
+      .split('\n')
+      .findLast((text) => text.includes('a sign-in by the provider failed'))!
+    expect(JSON.parse(line)).toMatchObject({ request_id: lastRequestId, problem: 'provider_refused' })
+    expect(line).not.toMatch(/client-secret|code_verifier/)
   })
 
   it('remembers when and how an operator signed in last', async () => {

@@ -1,26 +1,44 @@
 /** What an operator does at the dashboard with tenants and operators, in a real browser, and what a viewer is offered. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SECOND_MS } from '../../src/clock.js'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
 import { base64, face } from '../support/faces.js'
+import { type OidcProvider, oidcProvider } from '../support/oidc-provider.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+const dir = mkdtempSync(join(tmpdir(), 'countersign-operator-pages-'))
 
 describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
   let running: TestService
   let tenant: TestTenant
   let browser: Browser
 
+  let provider: OidcProvider
+
   beforeAll(async () => {
-    running = await startService()
+    const client = { id: 'countersign', secret: 'client-secret' }
+    provider = await oidcProvider(client)
+    const file = join(dir, 'client.secret')
+    writeFileSync(file, client.secret, { mode: 0o600 })
+    running = await startService({
+      COUNTERSIGN_OIDC_ISSUER: provider.issuer,
+      COUNTERSIGN_OIDC_CLIENT_ID: client.id,
+      COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
+    })
     tenant = await running.tenant()
     browser = await launchBrowser()
   })
   afterAll(async () => {
     await browser?.close()
     await running?.stop()
+    await provider?.close()
+    rmSync(dir, { recursive: true, force: true })
   })
 
   const open = (colorScheme: 'light' | 'dark', width = 1280) =>
@@ -196,6 +214,29 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
       await page.context().close()
     }
   }, 90_000)
+
+  it('signs in by the provider whoever was added, and tells whoever was not why, with the request id', async () => {
+    const name = 'grace@example.com'
+    await running.service.ledger.operations.operators.add(name, 'viewer', COMMAND_LINE)
+    const { page, errors } = await open('light')
+    const follow = async (email: string) => {
+      provider.claims = { email, email_verified: true }
+      await page.goto(running.service.adminUrl)
+      await page.getByRole('link', { name: 'provider' }).click()
+    }
+    await follow('stranger@example.com')
+    const alert = page.getByRole('alert')
+    await alert.getByText('Nobody has added you').waitFor()
+    const [requestId] = /[0-9a-f-]{36}/.exec((await alert.textContent())!)!
+    expect(running.logText()).toContain(requestId)
+    await page.getByLabel('Operator password').waitFor()
+    await follow(name)
+    await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
+    await page.goto(`${running.service.adminUrl}/#/operators`)
+    await page.getByText(/by the provider$/).waitFor()
+    expect(errors).toEqual([])
+    await page.context().close()
+  }, 60_000)
 
   it('says in plain words why a sign-in by the provider failed, and nothing that a link says', async () => {
     const { page, errors } = await open('dark', 360)
