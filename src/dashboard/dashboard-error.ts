@@ -33,7 +33,11 @@ export class DashboardError extends CodedError<DashboardErrorCode> {
   }
 }
 
-const TENANCY_STATUS: Record<TenancyError['code'], number> = {
+/** What operations refuse, in their own words. */
+const OPERATION_ERRORS = [TenancyError, OperatorError, PackGradeError]
+type OperationError = InstanceType<(typeof OPERATION_ERRORS)[number]>
+
+const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_tenant_name: 400,
   tenant_exists: 409,
   tenant_not_found: 404,
@@ -43,12 +47,12 @@ const TENANCY_STATUS: Record<TenancyError['code'], number> = {
   tenant_suspended: 409,
   tenant_not_suspended: 409,
   tenant_deleted: 409,
-}
-const OPERATOR_STATUS: Record<OperatorError['code'], number> = {
   invalid_operator_name: 400,
   operator_exists: 409,
   operator_not_found: 404,
   last_admin: 409,
+  fmr_not_reached: 400,
+  pack_not_accepted: 400,
 }
 const CATEGORIES: Record<number, ErrorCategory> = {
   400: 'invalid_request',
@@ -59,23 +63,16 @@ const CATEGORIES: Record<number, ErrorCategory> = {
   421: 'invalid_request',
 }
 
-type OwnRefusal = TenancyError | OperatorError | DashboardError | PackGradeError
-
-function isOwnRefusal(error: unknown): error is OwnRefusal {
-  return [TenancyError, OperatorError, DashboardError, PackGradeError].some((kind) => error instanceof kind)
-}
-
-function statusOf(error: OwnRefusal): number {
-  if (error instanceof PackGradeError) return 400
-  if (error instanceof OperatorError) return OPERATOR_STATUS[error.code]
-  return error instanceof TenancyError ? TENANCY_STATUS[error.code] : DASHBOARD_ERRORS[error.code][0]
+function isOperationError(error: unknown): error is OperationError {
+  return OPERATION_ERRORS.some((kind) => error instanceof kind)
 }
 
 /** @param count told of the error code */
 export function refusal(error: unknown, requestId: string, count: (code: string) => void): Reply {
-  if (isOwnRefusal(error)) {
+  if (error instanceof DashboardError || isOperationError(error)) {
     const { code, message } = error
-    const status = statusOf(error)
+    const status =
+      error instanceof DashboardError ? DASHBOARD_ERRORS[error.code][0] : OPERATION_STATUS[error.code]
     count(code)
     return json({ error: CATEGORIES[status], code, message, request_id: requestId }, status)
   }
