@@ -41,7 +41,7 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
       ) : (
         <Facts rows={tenantFacts(overview.value)} />
       )}
-      {status !== 'deleted' && (
+      {status !== 'deleted' && !receipt && (
         <div class="toolbar">
           {may('PATCH /') && (
             <button type="button" disabled={isBusy} onClick={ask('contract')}>
