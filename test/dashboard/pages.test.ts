@@ -350,6 +350,24 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
+  it('lets a tenant look up a user who is locked out, and unlock none', async () => {
+    const own = await running.tenant()
+    const production = await running.production(own)
+    const [ada, grace] = [base64(await face('ada')), base64(await face('grace'))]
+    await production.enroll({ user_id: 'ada', image: ada })
+    const { page } = await open('light')
+    for (let i = 0; i < 5; i++) await production.verify({ user_id: 'ada', image: grace, action: 'x' })
+    await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, own.id)}`)
+    await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
+    await page.goto(`${running.service.adminUrl}/#/users`)
+    await page.getByLabel('User id').fill('ada')
+    await page.keyboard.press('Enter')
+    await page.getByText('locked out').waitFor()
+    expect(await page.getByRole('button', { name: 'Unlock' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Erase…' }).count()).toBe(1)
+    await page.context().close()
+  }, 60_000)
+
   it('says so at an address where there is nothing', async () => {
     const { page } = await open('light')
     await signInByLink(page)
