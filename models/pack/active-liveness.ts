@@ -7,7 +7,7 @@ import type { ActiveLivenessSpec } from './pack-schema.js'
 export const ACTIVE_LIVENESS_68: ActiveLivenessSpec = {
   frontalDegrees: 12,
   turnDegrees: 22,
-  nodDegrees: 12,
+  nodDegrees: 13,
   returnDegrees: 8,
   mostPerStride: { yaw: 24, pitch: 18, centre: 0.45, size: 0.15 },
   leastAspect: 0.7,

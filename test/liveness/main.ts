@@ -25,7 +25,8 @@ const { source, casts } = await castingOf(pipeline, photos, random)
 const told = (text: string) => json || console.log(text)
 told(`Photos of ${casts.length} people, one each, of ${source}.`)
 
-const victim = await startVictim(MODELS_DIR)
+// What a slow machine does not finish in time is not refused for what it is.
+const victim = await startVictim(MODELS_DIR, undefined, { COUNTERSIGN_DEADLINE_MS: '600000' })
 const protocol = await new ProtocolCampaign(victim, casts, random).run(rounds).finally(() => victim.stop())
 for (const [name, answers] of Object.entries(protocol.answers)) told(`  ${name}: ${answers.join(', ')}`)
 
@@ -50,4 +51,4 @@ console.log(
     bona_fide: { n: bonaFide.n, refused: bonaFide.n - bonaFide.both },
   }),
 )
-if (protocol.accepted > 0 || protocol.controlsApproved === 0) process.exitCode = 1
+if (protocol.accepted > 0 || (rounds > 0 && protocol.controlsApproved === 0)) process.exitCode = 1

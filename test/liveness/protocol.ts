@@ -149,12 +149,10 @@ export class ProtocolCampaign {
     )
     const older = await this.filmed(cast, user)
     let newer = await this.challenge(user)
-    while (newer.steps.join() === older.challenge.steps.join()) newer = await this.challenge(user)
-    const fitted = older.frames.map((frame) => ({
-      ...frame,
-      step: stepIn(frame.step, older.challenge, newer),
-    }))
-    this.count('film_of_an_older_challenge', await this.send(user, ACTION, newer, fitted))
+    const { steps } = older.challenge
+    while (newer.steps.length !== steps.length || newer.steps.join() === steps.join())
+      newer = await this.challenge(user)
+    this.count('film_of_an_older_challenge', await this.send(user, ACTION, newer, older.frames))
   }
 
   private async filmed(cast: Cast, user: string): Promise<{ challenge: Challenge; frames: Frame[] }> {
@@ -190,7 +188,7 @@ export class ProtocolCampaign {
 
   private told(name: string, { body }: ApiResponse): void {
     const findings: string[] = body?.liveness?.findings ?? []
-    const what = body?.error?.code ?? body?.verdict
+    const what = body?.code ?? body?.verdict
     const why = [body?.liveness?.guidance, ...findings].filter(Boolean).join(' ')
     this.answers[name] = [...(this.answers[name] ?? []), why ? `${what} (${why})` : what]
   }
@@ -202,9 +200,4 @@ function framesOf({ notes, frames }: Film): Frame[] {
     t_ms: notes[at]!.tMs,
     image: frame.toString('base64'),
   }))
-}
-
-/** A frame's step in a challenge that may have more or fewer of them. */
-function stepIn(step: number, older: Challenge, newer: Challenge): number {
-  return Math.round((step * (newer.steps.length - 1)) / (older.steps.length - 1))
 }
