@@ -1,7 +1,13 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
 import type { Logger } from 'pino'
 import { loadModelPack } from '../models/pack/model-pack.js'
-import { assertServable, describeGrade, describeUnreached, gradeOf } from '../models/pack/pack-grade.js'
+import {
+  assertLivenessServed,
+  assertServable,
+  describeGrade,
+  describeUnreached,
+  gradeOf,
+} from '../models/pack/pack-grade.js'
 import { Engine } from './biometrics/engine/engine.js'
 import { type Clock, SECOND_MS, systemClock } from './clock.js'
 import {
@@ -113,6 +119,7 @@ export class Service {
     const pack = await loadModelPack(modelPackDir(config))
     const accepted = options.acceptsAnyPack ? pack.manifest.id : config.acceptPack
     assertServable(pack, config.fmr, accepted)
+    assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
     const transport = await chooseTransport(config.http)
     const ledger = await openLedger(config, clock)
     const metrics = new Metrics(config.metricsTenants)

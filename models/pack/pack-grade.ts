@@ -11,7 +11,9 @@ export interface GradedPack {
 }
 
 /** A pack or a rate that the operator has not accepted by name. */
-export class PackGradeError extends CodedError<'fmr_not_reached' | 'pack_not_accepted'> {
+export class PackGradeError extends CodedError<
+  'fmr_not_reached' | 'pack_not_accepted' | 'liveness_not_served'
+> {
   override readonly name = 'PackGradeError'
 }
 
@@ -97,6 +99,29 @@ export function assertServable(pack: ModelPack, fmr: number, acceptedPack: strin
     'pack_not_accepted',
     `${describeGrade(pack, fmr, reasons)} Calibrate it on photos of your own (countersign models calibrate), or accept it by name: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}; every verdict then says so.`,
   )
+}
+
+/**
+ * That the pack can check what is required of captures: otherwise every call would be refused.
+ * @param setting what requires it, for the message
+ * @throws PackGradeError liveness_not_served
+ */
+export function assertLivenessServed(
+  { manifest, modelId }: ModelPack,
+  required: 'none' | 'passive' | 'active' | 'both',
+  setting: string,
+): void {
+  const lacks =
+    required !== 'none' && required !== 'active' && !manifest.liveness
+      ? 'no liveness network: `countersign models pull recommended` has one'
+      : (required === 'active' || required === 'both') && !manifest.activeLiveness
+        ? 'no bounds for challenges: `activeLiveness` in its pack.json'
+        : null
+  if (lacks)
+    throw new PackGradeError(
+      'liveness_not_served',
+      `${setting} requires ${required} liveness; ${modelId} has ${lacks}.`,
+    )
 }
 
 /** What is decided and signed in place of a rate that the calibration does not reach, as a clause; null where it does. */

@@ -5,7 +5,14 @@ import { tenantErasureView } from '../operations/views.js'
 import { withLedger } from './ledger.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
 import { counted, fields } from './style.js'
-import { assertReached, operate, parseFmr, parseRateLimit } from './tenant-options.js'
+import {
+  assertReached,
+  type ContractOptions,
+  operate,
+  parseFmr,
+  parseRateLimit,
+  parseRequirement,
+} from './tenant-options.js'
 import { tenantSummary, wholeTenantRows, wholeTenantView } from './tenant-view.js'
 
 /** Instead of a rate: the one that is configured for all. */
@@ -33,26 +40,38 @@ export function registerTenantLifecycle(tenant: Command): void {
       '--fmr <rate>',
       `false match rate of its verdicts, such as 1e-5; ${CONFIGURED}: the configured one`,
     )
+    .option(
+      '--require-liveness <what>',
+      `what must be checked of its captures: none, passive, active, both; ${CONFIGURED}: what is configured`,
+    )
     .option('--json', 'print JSON')
     .action(
-      action(async (name: string, options: OutputOptions & { rateLimit?: string; fmr?: string }) => {
-        if (options.rateLimit === undefined && options.fmr === undefined)
-          throw new UsageError('wrong_usage', 'Nothing is to be changed: give --rate-limit or --fmr.')
+      action(async (name: string, options: OutputOptions & ContractOptions) => {
+        const { requireLiveness: required } = options
+        if (options.rateLimit === undefined && options.fmr === undefined && required === undefined)
+          throw new UsageError(
+            'wrong_usage',
+            'Nothing is to be changed: give --rate-limit, --fmr or --require-liveness.',
+          )
         const rate = options.rateLimit === undefined ? null : parseRateLimit(options.rateLimit)
         const fmr = options.fmr === undefined || options.fmr === CONFIGURED ? null : parseFmr(options.fmr)
         if (fmr !== null) await assertReached(fmr)
+        const liveness =
+          required === undefined || required === CONFIGURED ? null : await parseRequirement(required)
         const view = await operate(name, async ({ tenants }, found) =>
           tenantSummary(
             await tenants.setContract(found, COMMAND_LINE, {
               ratePerSecond: rate ?? found.ratePerSecond,
               fmr: options.fmr === undefined ? found.fmr : fmr,
+              requireLiveness: required === undefined ? found.requireLiveness : liveness,
             }),
           ),
         )
         print(
           options,
           view,
-          () => `The contract of ${view.name}: ${view.rate_limit_per_second}/s, ${fmrText(view.fmr)}.`,
+          () =>
+            `The contract of ${view.name}: ${view.rate_limit_per_second}/s, ${fmrText(view.fmr)}, ${livenessText(view.require_liveness)}.`,
         )
       }),
     )
@@ -121,6 +140,10 @@ export function registerTenantLifecycle(tenant: Command): void {
           )
       }),
     )
+}
+
+function livenessText(required: string | null): string {
+  return required === null ? 'liveness as configured' : `liveness required: ${required}`
 }
 
 function fmrText(fmr: number | null): string {

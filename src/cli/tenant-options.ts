@@ -1,9 +1,18 @@
 /** What the commands on tenants share: finding the tenant, and reading its contract. */
+import type { ModelPack } from '../../models/pack/model-pack.js'
+import { LIVENESS_REQUIREMENTS, type LivenessRequirement } from '../config/liveness-requirement.js'
 import { type Config, loadConfig, modelPackDir, parseRate } from '../config.js'
 import type { Operations } from '../operations/operations.js'
 import type { TenantRecord } from '../storage/records.js'
 import { withLedger } from './ledger.js'
 import { UsageError } from './output.js'
+
+/** Of a contract. */
+export interface ContractOptions {
+  rateLimit?: string
+  fmr?: string
+  requireLiveness?: string
+}
 
 /** Does something to a tenant that is there, as the operator. @throws TenancyError tenant_not_found, tenant_deleted */
 export function operate<T>(
@@ -25,14 +34,35 @@ export function parseRateLimit(text: string): number {
 
 /** By the pack in place; where there is none yet, there is nothing to hold the rate against. @throws PackGradeError fmr_not_reached */
 export async function assertReached(fmr: number): Promise<void> {
-  const { loadModelPack, ModelPackError } = await import('../../models/pack/model-pack.js')
   const { assertFmrReached } = await import('../../models/pack/pack-grade.js')
   const config = loadConfig()
-  const pack = await loadModelPack(modelPackDir(config)).catch((error) => {
+  const pack = await packInPlace(config)
+  if (pack) assertFmrReached(pack, fmr, '--fmr', config.acceptPack)
+}
+
+/** By the pack in place, as `assertReached`. @throws PackGradeError liveness_not_served; UsageError */
+export async function parseRequirement(text: string): Promise<LivenessRequirement> {
+  const required = LIVENESS_REQUIREMENTS.find((name) => name === text)
+  if (!required)
+    throw new UsageError(
+      'invalid_option',
+      `--require-liveness is "${text}"; expected ${LIVENESS_REQUIREMENTS.join(', ')}.`,
+    )
+  const pack = await packInPlace(loadConfig())
+  if (pack) {
+    const { assertLivenessServed } = await import('../../models/pack/pack-grade.js')
+    assertLivenessServed(pack, required, '--require-liveness')
+  }
+  return required
+}
+
+/** Null where there is none yet. */
+async function packInPlace(config: Config): Promise<ModelPack | null> {
+  const { loadModelPack, ModelPackError } = await import('../../models/pack/model-pack.js')
+  return loadModelPack(modelPackDir(config)).catch((error) => {
     if (error instanceof ModelPackError && error.code === 'pack_not_found') return null
     throw error
   })
-  if (pack) assertFmrReached(pack, fmr, '--fmr', config.acceptPack)
 }
 
 export function parseFmr(text: string): number {

@@ -21,6 +21,7 @@ export function tenantSummary(tenant: TenantRecord) {
     deleted_at: optionalTime(tenant.deletedAt),
     rate_limit_per_second: tenant.ratePerSecond,
     fmr: tenant.fmr,
+    require_liveness: tenant.requireLiveness,
     production_key: productionKeyState(tenant),
   }
 }
@@ -49,6 +50,7 @@ export function wholeTenantRows(view: Awaited<ReturnType<typeof wholeTenantView>
     ['Created', view.created_at],
     ['Rate limit', `${view.rate_limit_per_second}/s`],
     ['False match rate', view.fmr === null ? 'as configured' : String(view.fmr)],
+    ['Liveness required', view.require_liveness ?? 'as configured'],
     ['Production key', view.production_key],
     ...view.keys
       .filter(({ revoked_at }) => revoked_at === null)

@@ -11,7 +11,14 @@ import { withLedger, withNewLedger } from './ledger.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
 import { fields, listing } from './style.js'
 import { registerTenantLifecycle } from './tenant-lifecycle.js'
-import { assertReached, operate, parseFmr, parseRateLimit } from './tenant-options.js'
+import {
+  assertReached,
+  type ContractOptions,
+  operate,
+  parseFmr,
+  parseRateLimit,
+  parseRequirement,
+} from './tenant-options.js'
 import { tenantView } from './tenant-view.js'
 
 interface KeyOptions extends OutputOptions {
@@ -25,12 +32,16 @@ export function registerTenantCommands(tenant: Command): void {
     .description('create a tenant; prints its sandbox key and signing secret, once')
     .option('--rate-limit <n/s>', 'contract of the production key, such as 50/s')
     .option('--fmr <rate>', 'false match rate of its verdicts, such as 1e-5')
+    .option('--require-liveness <what>', 'what must be checked of its captures: none, passive, active, both')
     .option('--json', 'print JSON')
     .action(
-      action(async (name: string, options: OutputOptions & { rateLimit?: string; fmr?: string }) => {
+      action(async (name: string, options: OutputOptions & ContractOptions) => {
         const contract = {
           ...(options.rateLimit ? { ratePerSecond: parseRateLimit(options.rateLimit) } : {}),
           ...(options.fmr ? { fmr: parseFmr(options.fmr) } : {}),
+          ...(options.requireLiveness
+            ? { requireLiveness: await parseRequirement(options.requireLiveness) }
+            : {}),
         }
         if (contract.fmr !== undefined) await assertReached(contract.fmr)
         await withNewLedger(async (ledger, config) => {

@@ -1,7 +1,9 @@
 /** Every setting, once: its variable, group, default, parser and documentation. Types, `countersign config` and docs follow from here. */
+
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defaultModelPack } from './default-model-pack.js'
+import { LIVENESS_REQUIREMENTS } from './liveness-requirement.js'
 import {
   baseUrl,
   boolean,
@@ -341,8 +343,8 @@ export const SETTING_GROUPS = {
     requireLiveness: setting(
       'REQUIRE_LIVENESS',
       'none',
-      'What must be checked of every capture: passive, by the liveness network of the model pack; active, by a challenge; both; or none. A call may ask for more.',
-      oneOf('none', 'passive', 'active', 'both'),
+      'What must be checked of every capture: passive, by the liveness network of the model pack; active, by a challenge; both; or none. The contract of a tenant and a call may ask for more.',
+      oneOf(...LIVENESS_REQUIREMENTS),
     ),
     challengeTtlSeconds: setting(
       'CHALLENGE_TTL_SECONDS',

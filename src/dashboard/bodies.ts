@@ -1,5 +1,6 @@
 /** What the pages send: the schemas that check it, from which the contract takes its types. */
 import Type from 'typebox'
+import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
 import { userId } from '../v1/schemas.js'
 
 const MOST_GRACE_SECONDS = 30 * 24 * 3600
@@ -17,13 +18,19 @@ export const credentials = Type.Union([
   ),
 ])
 
+const requireLiveness = Type.Union([Type.Enum(LIVENESS_REQUIREMENTS), Type.Null()])
+
 export const newTenant = Type.Object(
   { name: Type.String({ maxLength: 64 }), rate_per_second: Type.Optional(rate), fmr: Type.Optional(fmr) },
   closed,
 )
 
 export const tenantContract = Type.Object(
-  { rate_per_second: rate, fmr: Type.Union([fmr, Type.Null()]) },
+  {
+    rate_per_second: rate,
+    fmr: Type.Union([fmr, Type.Null()]),
+    require_liveness: Type.Optional(requireLiveness),
+  },
   closed,
 )
 

@@ -4,6 +4,7 @@
  */
 import type { Static, TSchema } from 'typebox'
 import type { AuditEventName } from '../audit/audit-events.js'
+import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type * as bodies from './bodies.js'
 
 export type Environment = 'sandbox' | 'production'
@@ -113,6 +114,7 @@ export interface TenantView {
   rate_per_second: number
   burst: number
   fmr: number | null
+  require_liveness: LivenessRequirement | null
   production_key: 'not issued' | 'issued, not revealed yet' | 'revealed'
   status: 'active' | 'suspended' | 'deleted'
   suspended_at: string | null

@@ -72,6 +72,7 @@ const OPERATION_STATUS: Record<OperationError['code'], number> = {
   last_admin: 409,
   fmr_not_reached: 400,
   pack_not_accepted: 400,
+  liveness_not_served: 400,
 }
 const CATEGORIES: Record<number, ErrorCategory> = {
   400: 'invalid_request',

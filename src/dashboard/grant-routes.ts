@@ -1,5 +1,5 @@
 /** Below a tenant, yet the operator's: what it is granted, who may sign in for it, and whether it goes on. */
-import { assertFmrReached } from '../../models/pack/pack-grade.js'
+import { assertFmrReached, assertLivenessServed } from '../../models/pack/pack-grade.js'
 import { tenantErasureView } from '../operations/views.js'
 import * as bodies from './bodies.js'
 import { DashboardError } from './dashboard-error.js'
@@ -12,7 +12,13 @@ export const GRANT_ROUTES = {
     body: bodies.tenantContract,
     async answer({ services, tenant, actor, input }) {
       if (input.fmr !== null) assertReached(services, input.fmr)
-      const contract = { ratePerSecond: input.rate_per_second, fmr: input.fmr }
+      const contract = {
+        ratePerSecond: input.rate_per_second,
+        fmr: input.fmr,
+        requireLiveness:
+          input.require_liveness === undefined ? tenant.requireLiveness : input.require_liveness,
+      }
+      assertLivenessServed(services.engine.pack, contract.requireLiveness ?? 'none', 'The contract')
       return tenantView(await services.ledger.operations.tenants.setContract(tenant, actor, contract))
     },
   },

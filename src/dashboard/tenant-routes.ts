@@ -83,6 +83,7 @@ export function tenantView(tenant: TenantRecord): TenantView {
     rate_per_second: tenant.ratePerSecond,
     burst: tenant.burst,
     fmr: tenant.fmr,
+    require_liveness: tenant.requireLiveness,
     production_key: productionKeyState(tenant),
     status: tenantStatus(tenant),
     suspended_at: optionalTime(tenant.suspendedAt),

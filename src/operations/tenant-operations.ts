@@ -3,7 +3,7 @@ import type { Clock } from '../clock.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import { createLoginLink } from '../tenancy/login-link.js'
-import type { Contract, CreatedTenant, Tenancy } from '../tenancy/tenancy.js'
+import type { Contract, CreatedTenant, GrantedContract, Tenancy } from '../tenancy/tenancy.js'
 import type { Actor, AuditedTransactions } from './operation.js'
 
 export interface WelcomedTenant extends CreatedTenant {
@@ -49,15 +49,17 @@ export class TenantOperations {
     }))
   }
 
-  /** Changes what the tenant's production key may do, and the false match rate of its verdicts. @returns the tenant as it is now */
-  setContract(
-    { id }: TenantRecord,
-    actor: Actor,
-    { ratePerSecond, fmr }: { ratePerSecond: number; fmr: number | null },
-  ): Promise<TenantRecord> {
+  /** Changes what the tenant's production key may do, the false match rate of its verdicts, and what must be checked of captures. @returns the tenant as it is now */
+  setContract({ id }: TenantRecord, actor: Actor, contract: GrantedContract): Promise<TenantRecord> {
+    const { ratePerSecond, fmr, requireLiveness } = contract
     return this.audited.run(id, actor, async (tx) => {
-      await this.tenancy.setContract(tx, id, { ratePerSecond, fmr })
-      const facts = { event: 'contract_changed', rate_per_second: ratePerSecond, fmr } as const
+      await this.tenancy.setContract(tx, id, { ratePerSecond, fmr, requireLiveness })
+      const facts = {
+        event: 'contract_changed',
+        rate_per_second: ratePerSecond,
+        fmr,
+        require_liveness: requireLiveness,
+      } as const
       return { result: (await tx.tenantById(id))!, facts }
     })
   }

@@ -1,4 +1,6 @@
 /** The rows that a Store keeps. Times are milliseconds since the epoch; `sealed` and `wrapped` bytes are opaque to storage. */
+
+import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { Environment } from '../config.js'
 
 export interface TenantRecord {
@@ -10,6 +12,8 @@ export interface TenantRecord {
   burst: number
   /** Overrides the configured false match rate. */
   fmr: number | null
+  /** What must have been checked of every capture, besides what is configured; null for nothing. */
+  requireLiveness: LivenessRequirement | null
   /** When the first sandbox verify cleared; null before. */
   productionIssuedAt: number | null
   /** When the first production key was revealed; null before. */

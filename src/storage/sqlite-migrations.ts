@@ -231,6 +231,8 @@ const MIGRATIONS: string[] = [
   ) STRICT;
   CREATE INDEX challenge_lookup ON challenge (lookup);
   CREATE INDEX challenge_expires_at ON challenge (expires_at);
+  ALTER TABLE tenant ADD COLUMN require_liveness TEXT
+    CHECK (require_liveness IN ('none', 'passive', 'active', 'both'));
   `,
 ]
 

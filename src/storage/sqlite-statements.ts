@@ -159,7 +159,8 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
   const sql = {
     insertTenant: database.prepare(TENANT.insert),
     setContract: database.prepare(
-      'UPDATE tenant SET rate_per_second = @ratePerSecond, burst = @burst, fmr = @fmr WHERE id = @id',
+      `UPDATE tenant SET rate_per_second = @ratePerSecond, burst = @burst, fmr = @fmr,
+       require_liveness = @requireLiveness WHERE id = @id`,
     ),
     setProductionIssued: database.prepare(
       'UPDATE tenant SET production_issued_at = ? WHERE id = ? AND production_issued_at IS NULL',

@@ -49,6 +49,7 @@ export const TENANT = table<TenantRecord>('tenant', {
   ratePerSecond: 'rate_per_second',
   burst: 'burst',
   fmr: 'fmr',
+  requireLiveness: 'require_liveness',
   productionIssuedAt: 'production_issued_at',
   productionRevealedAt: 'production_revealed_at',
   suspendedAt: 'suspended_at',

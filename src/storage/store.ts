@@ -73,7 +73,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,
-    contract: Pick<TenantRecord, 'ratePerSecond' | 'burst' | 'fmr'>,
+    contract: Pick<TenantRecord, 'ratePerSecond' | 'burst' | 'fmr' | 'requireLiveness'>,
   ): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
   setProductionRevealed(tenantId: string, at: number): Promise<void>

@@ -2,6 +2,7 @@
 
 import { ApiError } from '../api-error.js'
 import type { Clock } from '../clock.js'
+import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { Config, Environment } from '../config.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { CodedError } from '../errors.js'
@@ -40,7 +41,11 @@ export interface Caller {
 export interface Contract {
   ratePerSecond?: number
   fmr?: number
+  requireLiveness?: LivenessRequirement
 }
+
+/** As it stands. */
+export type GrantedContract = Pick<TenantRecord, 'ratePerSecond' | 'fmr' | 'requireLiveness'>
 
 export interface TenantContract extends RateContract {
   /** Tenant and environment, whatever the key: more keys are no more of a contract. */
@@ -90,6 +95,7 @@ export class Tenancy {
       ratePerSecond,
       burst: burstOf(ratePerSecond),
       fmr: contract.fmr ?? null,
+      requireLiveness: contract.requireLiveness ?? null,
       productionIssuedAt: null,
       productionRevealedAt: null,
       suspendedAt: null,
@@ -101,13 +107,9 @@ export class Tenancy {
     return { tenant, sandboxKey, signingSecret }
   }
 
-  /** Changes what the tenant's production key may do, and the false match rate of its verdicts. */
-  async setContract(
-    tx: StoreTransaction,
-    tenantId: string,
-    { ratePerSecond, fmr }: { ratePerSecond: number; fmr: number | null },
-  ): Promise<void> {
-    await tx.setContract(tenantId, { ratePerSecond, burst: burstOf(ratePerSecond), fmr })
+  /** Changes what the tenant's production key may do, the false match rate of its verdicts, and what must be checked of captures. */
+  async setContract(tx: StoreTransaction, tenantId: string, contract: GrantedContract): Promise<void> {
+    await tx.setContract(tenantId, { ...contract, burst: burstOf(contract.ratePerSecond) })
   }
 
   /** By name or id. @throws TenancyError tenant_not_found */

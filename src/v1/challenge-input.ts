@@ -3,11 +3,12 @@
 import { ApiError } from '../api-error.js'
 import { modesOf } from '../biometrics/challenge/steps.js'
 import type { ChallengeFrames } from '../biometrics/types.js'
+import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Challenge, ChallengeSubject } from '../subjects/challenge-book.js'
 import type { Call, Commit, Outcome } from './endpoint.js'
 import type { ImageInput } from './images.js'
-import { type LivenessRequirement, missingLiveness, strictest } from './liveness.js'
+import { missingLiveness, strictest } from './liveness.js'
 import type { Services } from './services.js'
 
 export interface OpenedChallenge {
@@ -31,7 +32,11 @@ export async function openChallenge(
   const given = input.challenge
   const challenge =
     given && (await challenges.open(store.read, given, { tenantId: tenant.id, environment, ...subject }))
-  const requirement = strictest(config.requireLiveness, input.require_liveness ?? 'none')
+  const requirement = strictest(
+    config.requireLiveness,
+    tenant.requireLiveness ?? 'none',
+    input.require_liveness ?? 'none',
+  )
   const modes = challenge ? modesOf(challenge.steps) : []
   const missing = missingLiveness(requirement, { passive: recogniser.passiveLiveness !== null, modes })
   if (missing === 'passive') throw new ApiError('liveness_unavailable')

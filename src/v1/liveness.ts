@@ -2,9 +2,7 @@
 import type { Fault, Finding, Guidance } from '../biometrics/challenge/active-geometry.js'
 import { type Mode, modesOf, type Step } from '../biometrics/challenge/steps.js'
 import type { Liveness } from '../biometrics/types.js'
-
-export const LIVENESS_REQUIREMENTS = ['none', 'passive', 'active', 'both'] as const
-export type LivenessRequirement = (typeof LIVENESS_REQUIREMENTS)[number]
+import type { LivenessRequirement } from '../config/liveness-requirement.js'
 
 /** Never a bare "live": what was checked is named, and what was not is absent. */
 export interface LivenessStatement extends Liveness {

@@ -3,8 +3,8 @@ import Type from 'typebox'
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import { FINDINGS, GUIDANCE } from '../biometrics/challenge/active-geometry.js'
 import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
+import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
 import { NONCE_LENGTH } from '../subjects/challenge-book.js'
-import { LIVENESS_REQUIREMENTS } from './liveness.js'
 
 export const userId = Type.String({
   minLength: 1,
@@ -86,7 +86,7 @@ export const requireLiveness = Type.Union(
   {
     default: 'none',
     description:
-      'What must have been checked of this capture: `passive` by a network, `active` by a challenge. What the installation requires holds besides.',
+      'What must have been checked of this capture: `passive` by a network, `active` by a challenge. What the installation and the contract of the tenant require holds besides.',
   },
 )
 

@@ -30,6 +30,7 @@ beforeEach(async () => {
         ratePerSecond: 1,
         burst: 1,
         fmr: null,
+        requireLiveness: null,
         productionIssuedAt: null,
         productionRevealedAt: null,
         suspendedAt: null,

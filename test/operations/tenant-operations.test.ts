@@ -45,7 +45,7 @@ describe('an operation', () => {
     await keys.reissue(tenant, actor, 'sandbox', 1000)
     await keys.revoke(tenant, COMMAND_LINE, 'production')
     const { current, previous } = await keys.rotateSigning(tenant, actor, false)
-    await tenants.setContract(tenant, actor, { ratePerSecond: 7, fmr: 1e-5 })
+    await tenants.setContract(tenant, actor, { ratePerSecond: 7, fmr: 1e-5, requireLiveness: 'active' })
     const by = { actor: actor.name, request_id: actor.requestId }
     const times = { at: expect.any(String), sequence: expect.any(Number) }
     expect(await log()).toEqual([
@@ -53,7 +53,7 @@ describe('an operation', () => {
       { ...by, ...times, event: 'key_reissued', type: 'sandbox' },
       { actor: 'operator', request_id: null, ...times, event: 'key_revoked', type: 'production' },
       { ...by, ...times, event: 'rotate_signing', current: current.id, previous: previous.id },
-      { ...by, ...times, event: 'contract_changed', rate_per_second: 7, fmr: 1e-5 },
+      { ...by, ...times, event: 'contract_changed', rate_per_second: 7, fmr: 1e-5, require_liveness: 'active' },
     ])
     for (const { event } of await log()) expect(AUDIT_EVENTS).toContain(event)
     expect(await ledger.audit.verify(ledger.store.read, tenant.id)).toEqual({ entries: 5, brokenAt: null })

@@ -46,6 +46,7 @@ function tenant(name: string): TenantRecord {
     ratePerSecond: 1,
     burst: 1,
     fmr: null,
+    requireLiveness: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
     suspendedAt: null,
@@ -174,7 +175,7 @@ describe('durability', () => {
       for (;;) {
         const name = run + '-' + next++
         await store.transaction((tx) => tx.insertTenant({ id: name, name, createdAt: 1, ratePerSecond: 1, burst: 1,
-          fmr: null, productionIssuedAt: null, productionRevealedAt: null, suspendedAt: null, deletedAt: null }))
+          fmr: null, requireLiveness: null, productionIssuedAt: null, productionRevealedAt: null, suspendedAt: null, deletedAt: null }))
         process.stdout.write(name + '\\n')
       }
     }

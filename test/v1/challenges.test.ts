@@ -1,5 +1,6 @@
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
@@ -282,6 +283,23 @@ describe('a call that must carry a check of liveness', () => {
     expect([without.status, without.body.code]).toEqual([422, 'liveness_required'])
     const with_ = await tenant.sandbox.verify({ ...required, challenge: answerTo(asked, blank) })
     expect(with_.body.verdict).toBe('approved')
+  })
+
+  it('is so by the contract of its tenant, never weaker by what the call says', async () => {
+    const strict = await running.tenant()
+    const { operations, tenancy } = running.service.ledger
+    await operations.tenants.setContract(await tenancy.find(strict.id), COMMAND_LINE, {
+      ratePerSecond: 50,
+      fmr: null,
+      requireLiveness: 'active',
+    })
+    const { body } = await strict.sandbox.verify({
+      user_id: newUser('+match'),
+      action,
+      image: blank,
+      require_liveness: 'none',
+    })
+    expect(body.code).toBe('liveness_required')
   })
 
   it('is not satisfied by frames without a movement', async () => {

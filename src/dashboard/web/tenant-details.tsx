@@ -130,6 +130,7 @@ function tenantFacts(tenant: TenantOverview): Fact[] {
       'False match rate',
       `${tenant.fmr ?? `${tenant.fmr_in_force}, as configured`}; a match from a score of ${tenant.threshold}`,
     ],
+    ['Liveness required', tenant.require_liveness ?? 'as configured'],
     ['Production key', tenant.production_key],
     ['References', `${references.production} in production, ${references.sandbox} in the sandbox`],
     ['Audit log', <a href={`#/tenants/${tenant.id}/audit`}>{entries(tenant.audit_entries)}</a>],
@@ -151,20 +152,33 @@ function receiptFacts({ name, erasure_id, erased_at, erased }: TenantErasureView
   ]
 }
 
+interface Contract {
+  rate_per_second: number
+  fmr: number | null
+  require_liveness: TenantView['require_liveness']
+}
+
 function ContractDialog(props: {
   tenant: TenantView
-  onSave: (contract: { rate_per_second: number; fmr: number | null }) => void
+  onSave: (contract: Contract) => void
   onCancel: () => void
 }) {
   const { tenant } = props
   const [rate, setRate] = useState(String(tenant.rate_per_second))
   const [fmr, setFmr] = useState(tenant.fmr === null ? '' : String(tenant.fmr))
+  const [liveness, setLiveness] = useState<string>(tenant.require_liveness ?? '')
   return (
     <Confirm
       title={`Contract of ${tenant.name}`}
       confirm="Save"
       onCancel={props.onCancel}
-      onConfirm={() => props.onSave({ rate_per_second: Number(rate), fmr: fmr ? Number(fmr) : null })}
+      onConfirm={() =>
+        props.onSave({
+          rate_per_second: Number(rate),
+          fmr: fmr ? Number(fmr) : null,
+          require_liveness: (liveness || null) as Contract['require_liveness'],
+        })
+      }
     >
       <label for="edit-rate">Requests per second</label>
       <input
@@ -187,6 +201,18 @@ function ContractDialog(props: {
         value={fmr}
         onInput={(event) => setFmr(event.currentTarget.value)}
       />
+      <label for="edit-liveness">Liveness required</label>
+      <select
+        id="edit-liveness"
+        value={liveness}
+        onChange={(event) => setLiveness(event.currentTarget.value)}
+      >
+        <option value="">as configured</option>
+        <option value="none">none</option>
+        <option value="passive">passive: by the network of the pack</option>
+        <option value="active">active: by a challenge</option>
+        <option value="both">both</option>
+      </select>
       <p class="muted small">
         The false match rate decides the threshold: how similar two faces must be. Twice the rate per second
         may come at once.
