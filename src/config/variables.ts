@@ -98,8 +98,9 @@ function readFile(file: string): { entries: Array<[string, string]>; problems: s
 
 /** Without quotes and comment; null where it does not end on its line. */
 function readValue(written: string): string | null {
-  const { value = '' } = parseEnv(`value=${written}`)
-  // parseEnv leaves the quote in the value when the other one is missing, and makes line ends of escapes.
+  const { value } = parseEnv(`value=${written}`)
+  // parseEnv leaves the quote in the value when the other one is missing, or the value out, and makes line ends of escapes.
+  if (value === undefined) return written === '' ? '' : null
   const isUnclosed = /^["'`]/.test(written) && value.startsWith(written[0]!)
   return isUnclosed || value.includes('\n') ? null : value
 }
