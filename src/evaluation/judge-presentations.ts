@@ -101,11 +101,12 @@ class PresentationJudge {
   private async byNetwork(frames: Buffer[], claimed: Float32Array | null): Promise<Judgement> {
     const { sample, score } = await this.engine.verify(frames, claimed ?? this.anyone)
     const { liveness } = sample
+    const { guidance, passed } = liveness
     return {
-      response: liveness.passed ? 'bona_fide' : 'attack',
+      response: guidance ? 'none' : passed ? 'bona_fide' : 'attack',
       score: liveness.score,
       matches: claimed && score >= this.threshold,
-      reason: null,
+      reason: guidance ?? null,
     }
   }
 
@@ -115,13 +116,14 @@ class PresentationJudge {
     claimed: Float32Array | null,
   ): Promise<Judgement> {
     const { fault, liveness, score } = await this.engine.challenge(frames, challenge, claimed)
-    const isUnusable = fault !== null && !fault.finding && UNUSABLE.has(fault.guidance)
+    const { guidance = liveness.guidance, finding } = fault ?? {}
+    const isUnusable = guidance !== undefined && !finding && UNUSABLE.has(guidance)
     const passed = fault === null && liveness.passed !== false
     return {
       response: isUnusable ? 'none' : passed ? 'bona_fide' : 'attack',
       score: liveness.score,
       matches: claimed && score !== null ? score >= this.threshold : null,
-      reason: fault && (fault.finding ?? fault.guidance),
+      reason: finding ?? guidance ?? null,
     }
   }
 
