@@ -123,6 +123,11 @@ export const PackSchema = Type.Object(
           ),
           liveClass: Type.Integer({ minimum: 0 }),
           threshold: Ratio,
+          /**
+           * Of `cropScale`, the least that the image must have room for: with less around the face nothing is judged, and the
+           * person is told to move away. Default 0: the networks judge whatever there is.
+           */
+          leastCropShare: Type.Optional(Ratio),
         },
         strict,
       ),

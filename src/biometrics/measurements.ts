@@ -61,10 +61,12 @@ export type Quality = Static<typeof QualitySchema>
 export const LivenessSchema = Type.Object({
   /** False when the pack has no liveness role: nothing is then claimed. */
   checked: Type.Boolean(),
-  /** Probability that the capture is a live person, 0..1; null when unchecked. */
+  /** Probability that the capture is a live person, 0..1; null when unchecked, or where nothing could be judged. */
   score: nullable(number),
   /** null when unchecked. */
   passed: nullable(Type.Boolean()),
+  /** Why nothing could be judged: the face leaves too little room for what is around it. It has then not passed. */
+  guidance: Type.Optional(Type.Literal('too_close')),
 })
 
 export type Liveness = Static<typeof LivenessSchema>

@@ -44,6 +44,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./evaluate.js')).registerEvaluateCommand,
   },
   {
+    usage: 'evaluate-pad <labels>',
+    description:
+      'measure presentation attack detection on a CSV of presentations (columns presentation,type,subject,species,device,condition,frames; optional reference,challenge)',
+    load: async () => (await import('./evaluate-pad.js')).registerEvaluatePadCommand,
+  },
+  {
     usage: 'jwt <token>',
     description: "check a verification JWT with the tenant's signing secret and show its claims",
     load: async () => (await import('./jwt.js')).registerJwtCommand,

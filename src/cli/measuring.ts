@@ -1,6 +1,7 @@
 /** What `evaluate` and `models calibrate` share: the options that decide the figures, and the measuring itself. */
 import { type Command, Option } from 'commander'
-import type { FaceChoice, ImageLimits } from '../biometrics/types.js'
+import type { EngineOptions, FaceChoice, ImageLimits } from '../biometrics/types.js'
+import type { Config } from '../config.js'
 import type { EvaluationRun } from '../evaluation/run-evaluation.js'
 import { note, type OutputOptions } from './output.js'
 import { progressBar, progressSteps } from './progress.js'
@@ -37,19 +38,12 @@ export async function measure(
   pack: string | undefined,
   options: MeasuringOptions,
 ): Promise<EvaluationRun> {
-  const { loadConfig } = await import('../config.js')
-  const { engineOptions } = await import('../engine-setup.js')
-  const { prepareModels } = await import('./prepare-models.js')
   const { isFolder } = await import('../evaluation/data-set.js')
   const { runEvaluation } = await import('../evaluation/run-evaluation.js')
   const { join } = await import('node:path')
-  const config = loadConfig(pack ? { ...process.env, COUNTERSIGN_MODEL_PACK: pack } : process.env)
   if (!(await isFolder(path))) await readInput(path)
   if (options.groups) await readInput(options.groups)
-  const preparing = progressSteps('Preparing the model pack')
-  const prepared = await prepareModels(config, preparing.update).finally(() => preparing.stop())
-  if (prepared.config !== config && !options.json) note(prepared.warning!)
-  const settings = engineOptions(prepared.config)
+  const { config, settings } = await prepareEngine(pack, options)
   const progress = progressBar('Evaluating')
   try {
     return await runEvaluation({
@@ -57,7 +51,6 @@ export async function measure(
       groupsFile: options.groups ?? null,
       engine: {
         ...settings,
-        queueLimit: Number.MAX_SAFE_INTEGER,
         limits: limitsFor(options, settings.limits),
       },
       fmr: config.fmr,
@@ -68,6 +61,21 @@ export async function measure(
   } finally {
     progress.stop()
   }
+}
+
+/** The configuration, and an engine as the service has it, for as many calls at once as there are pictures. */
+export async function prepareEngine(
+  pack: string | undefined,
+  options: OutputOptions,
+): Promise<{ config: Config; settings: EngineOptions }> {
+  const { loadConfig } = await import('../config.js')
+  const { engineOptions } = await import('../engine-setup.js')
+  const { prepareModels } = await import('./prepare-models.js')
+  const config = loadConfig(pack ? { ...process.env, COUNTERSIGN_MODEL_PACK: pack } : process.env)
+  const preparing = progressSteps('Preparing the model pack')
+  const prepared = await prepareModels(config, preparing.update).finally(() => preparing.stop())
+  if (prepared.config !== config && !options.json) note(prepared.warning!)
+  return { config, settings: { ...engineOptions(prepared.config), queueLimit: Number.MAX_SAFE_INTEGER } }
 }
 
 /** As the service has them, unless the operator says which face of a photo is its person's. */

@@ -130,7 +130,7 @@ export interface Liveness {
   score: number | null
   /** By every method. */
   passed: boolean | null
-  /** Of a challenge that failed: what the person can be told. */
+  /** Of a capture that failed: what the person can be told. */
   guidance?: LivenessGuidance
   /** What that looks like: for the backend, never for the person. */
   findings?: LivenessFinding[]

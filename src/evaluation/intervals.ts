@@ -15,6 +15,39 @@ export function wilson(errors: number, trials: number): Interval {
   return [Math.max(0, (centre - half) / scale), Math.min(1, (centre + half) / scale)]
 }
 
+/**
+ * The exact upper end (Clopper and Pearson 1934): at a larger rate, as few errors as these have a chance below `risk`.
+ * @param risk 0.05 for a one-sided 95 % bound, 0.025 for the end of a two-sided interval
+ */
+export function exactUpperBound(errors: number, trials: number, risk: number): number {
+  if (errors >= trials) return 1
+  let [low, high] = [errors / trials, 1]
+  // Halved until neighbouring numbers are met.
+  for (let middle = (low + high) / 2; middle > low && middle < high; middle = (low + high) / 2) {
+    if (chanceOfAtMost(errors, trials, middle) > risk) low = middle
+    else high = middle
+  }
+  return high
+}
+
+/** Clopper and Pearson's interval: 95 %, two-sided, never narrower than it says, however few the trials. */
+export function exactInterval(errors: number, trials: number): Interval {
+  if (trials === 0) return [0, 1]
+  return [1 - exactUpperBound(trials - errors, trials, 0.025), exactUpperBound(errors, trials, 0.025)]
+}
+
+/** Of a binomial distribution; 0 < rate < 1. */
+function chanceOfAtMost(errors: number, trials: number, rate: number): number {
+  // In logarithms, since the chance of none is too small a number where the trials are many.
+  let term = trials * Math.log1p(-rate)
+  let sum = Math.exp(term)
+  for (let i = 1; i <= errors; i++) {
+    term += Math.log((trials - i + 1) / i) + Math.log(rate) - Math.log1p(-rate)
+    sum += Math.exp(term)
+  }
+  return sum
+}
+
 /** The upper bound of a rate at which no error was seen in so many independent trials: 95 %, one-sided. */
 export function ruleOfThree(trials: number): number {
   return Math.min(1, 3 / trials)

@@ -5,10 +5,10 @@ import type { Liveness } from '../biometrics/types.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 
 /** Never a bare "live": what was checked is named, and what was not is absent. */
-export interface LivenessStatement extends Liveness {
+export interface LivenessStatement extends Omit<Liveness, 'guidance'> {
   /** `passive:<pack>` for the network of that pack; the method of the challenge, such as `active-geometry@1`. */
   methods: string[]
-  /** What the person can do, where the challenge's movements were not seen. */
+  /** What the person can do, where the challenge's movements were not seen or the network could not judge. */
   guidance?: Guidance
   /** What that looks like; not for the person. */
   findings?: Finding[]
@@ -34,13 +34,15 @@ export function livenessStatement(
   const active = challenge ? activeMethod(challenge.steps) : null
   const methods = [...(active ? [active] : []), ...(passive.checked ? [`passive:${pack}`] : [])]
   const fault = challenge?.fault ?? null
+  const guidance = fault?.guidance ?? passive.guidance
   const passed = fault === null && passive.passed !== false
   return {
     checked: methods.length > 0,
     score: passive.score,
     passed: methods.length > 0 || fault ? passed : null,
     methods,
-    ...(fault ? { guidance: fault.guidance, ...(fault.finding ? { findings: [fault.finding] } : {}) } : {}),
+    ...(guidance ? { guidance } : {}),
+    ...(fault?.finding ? { findings: [fault.finding] } : {}),
   }
 }
 

@@ -163,13 +163,16 @@ export const liveness = Type.Object(
         'What was checked: `passive:<pack>` by the liveness network of that pack, `active-geometry@1` by the movements of a challenge.',
     }),
     score: nullable(
-      Type.Number({ description: 'Of the liveness network: probability of a live person, 0 to 1.' }),
+      Type.Number({
+        description:
+          'Of the liveness network: probability of a live person, 0 to 1; null where it judged nothing, also for a face that is `too_close`.',
+      }),
     ),
     passed: nullable(Type.Boolean({ description: 'By every method.' })),
     guidance: Type.Optional(
       Type.Union(
         GUIDANCE.map((name) => Type.Literal(name)),
-        { description: 'Of a challenge that failed: what the person can be told.' },
+        { description: 'Of a capture that failed: what the person can be told.' },
       ),
     ),
     findings: Type.Optional(

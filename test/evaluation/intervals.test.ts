@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { percentileInterval, rateInterval, ruleOfThree, wilson } from '../../src/evaluation/intervals.js'
+import {
+  exactInterval,
+  exactUpperBound,
+  percentileInterval,
+  rateInterval,
+  ruleOfThree,
+  wilson,
+} from '../../src/evaluation/intervals.js'
 
 describe('Wilson’s interval', () => {
   // Newcombe 1998 (Statistics in Medicine 17:857), Table I, method 3.
@@ -11,6 +18,36 @@ describe('Wilson’s interval', () => {
   ])('of %i errors in %i trials is the published one', (errors, trials, low, high) => {
     expect(wilson(errors, trials)[0]).toBeCloseTo(low, 4)
     expect(wilson(errors, trials)[1]).toBeCloseTo(high, 4)
+  })
+})
+
+describe('the exact interval', () => {
+  // The same table, method 5.
+  it.each([
+    [81, 263, 0.2527, 0.3676],
+    [15, 148, 0.0578, 0.1617],
+    [0, 20, 0, 0.1684],
+    [1, 29, 0.0009, 0.1776],
+  ])('of %i errors in %i trials is the published one', (errors, trials, low, high) => {
+    expect(exactInterval(errors, trials)[0]).toBeCloseTo(low, 4)
+    expect(exactInterval(errors, trials)[1]).toBeCloseTo(high, 4)
+  })
+
+  it('is the same for errors and successes, seen from the other end, and knows nothing without trials', () => {
+    const [low, high] = exactInterval(3, 11)
+    const [mirroredLow, mirroredHigh] = exactInterval(8, 11)
+    expect(mirroredLow).toBeCloseTo(1 - high, 12)
+    expect(mirroredHigh).toBeCloseTo(1 - low, 12)
+    expect(exactInterval(0, 0)).toEqual([0, 1])
+    expect(exactInterval(5, 5)[1]).toBe(1)
+  })
+
+  it('has a bound at which so few errors have just the chance that is risked', () => {
+    // (1 - p)^n = 0.05 without an error.
+    for (const trials of [1, 42, 150, 5000])
+      expect(exactUpperBound(0, trials, 0.05)).toBeCloseTo(1 - 0.05 ** (1 / trials), 12)
+    expect(exactUpperBound(0, 42, 0.05)).toBeLessThan(0.07)
+    expect(exactUpperBound(0, 150, 0.05)).toBeLessThan(0.02)
   })
 })
 

@@ -11,6 +11,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/biometrics/kernels/sanitizers.test.ts': 'Linux, a compiler with sanitizers, and headers beside Node',
   'test/cli/completion.test.ts': 'zsh or fish',
   'test/cli/doctor.test.ts': 'a user that is not root',
+  'test/cli/evaluate-pad.test.ts': 'evaluation data',
   'test/cli/models-pull.test.ts': 'evaluation data',
   'test/client/examples.test.ts': 'Python, Go, or what an example is run with',
   'test/dashboard/pages.test.ts': 'Chromium',

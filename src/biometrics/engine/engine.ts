@@ -366,11 +366,11 @@ function bestOf(samples: readonly FaceSample[]): FaceSample {
   return samples.reduce((a, b) => (b.quality.score > a.quality.score ? b : a))
 }
 
-/** Frames are not further tries: one that is not live speaks for all. */
+/** Frames are not further tries: one that is not live, or that could not be judged, speaks for all. */
 function weakestLiveness(samples: readonly FaceSample[]): Liveness {
-  return samples
-    .map(({ liveness }) => liveness)
-    .reduce((a, b) => ((b.score ?? Number.POSITIVE_INFINITY) < (a.score ?? Number.POSITIVE_INFINITY) ? b : a))
+  const strength = ({ checked, score }: Liveness) =>
+    checked ? (score ?? Number.NEGATIVE_INFINITY) : Number.POSITIVE_INFINITY
+  return samples.map(({ liveness }) => liveness).reduce((a, b) => (strength(b) < strength(a) ? b : a))
 }
 
 /** Runs `match` and notes in `timingsMs` how long it took. */

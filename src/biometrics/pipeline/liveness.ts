@@ -12,6 +12,9 @@ import { ScratchBuffer } from './scratch-buffer.js'
 /** What stands in a result when the pack has no liveness role. */
 export const LIVENESS_UNCHECKED: Liveness = { checked: false, score: null, passed: null }
 
+/** What stands there when too little around the face is seen: networks that look for a frame or an edge would be guessing. */
+const TOO_CLOSE: Liveness = { checked: true, score: null, passed: false, guidance: 'too_close' }
+
 export class LivenessChecker {
   private readonly networks: readonly Network[]
   private readonly spec: LivenessSpec
@@ -25,9 +28,14 @@ export class LivenessChecker {
 
   /** @param box the detector's, in pixels of the pyramid's base */
   async check(pyramid: ImagePyramid, box: Box): Promise<Liveness> {
+    const { base } = pyramid
+    const { networks, leastCropShare = 0 } = this.spec
+    const isTooClose = networks.some(
+      ({ cropScale }) => scaleWithin(box, cropScale, base.width, base.height) < leastCropShare * cropScale,
+    )
+    if (isTooClose) return TOO_CLOSE
     let sum = 0
-    for (const [i, { input, cropScale }] of this.spec.networks.entries()) {
-      const { base } = pyramid
+    for (const [i, { input, cropScale }] of networks.entries()) {
       const { width, height } = input
       const data = this.scratch.take(3 * width * height)
       // Straight from full size, aliasing and all: the networks were trained on crops made this way.
@@ -51,13 +59,9 @@ export class LivenessChecker {
  * whole pixels with both edges included (Silent-Face-Anti-Spoofing, generate_patches.py).
  */
 export function widenBox(box: Box, cropScale: number, imageWidth: number, imageHeight: number): Rectangle {
-  const [x, y, width, height] = [box.x, box.y, box.width, box.height].map(Math.trunc) as [
-    number,
-    number,
-    number,
-    number,
-  ]
-  const scale = Math.min((imageHeight - 1) / height, (imageWidth - 1) / width, cropScale)
+  const [x, y] = [Math.trunc(box.x), Math.trunc(box.y)]
+  const [width, height] = [Math.trunc(box.width), Math.trunc(box.height)]
+  const scale = scaleWithin(box, cropScale, imageWidth, imageHeight)
   const place = (start: number, side: number, limit: number) => {
     const size = side * scale
     const first = start + side / 2 - size / 2
@@ -68,6 +72,12 @@ export function widenBox(box: Box, cropScale: number, imageWidth: number, imageH
   const across = place(x, width, imageWidth)
   const down = place(y, height, imageHeight)
   return { x: across.from, y: down.from, width: across.count, height: down.count }
+}
+
+/** As much of `cropScale` as the image has room for, a face at its border moved inside. */
+export function scaleWithin(box: Box, cropScale: number, imageWidth: number, imageHeight: number): number {
+  const [width, height] = [Math.trunc(box.width), Math.trunc(box.height)]
+  return Math.min((imageHeight - 1) / height, (imageWidth - 1) / width, cropScale)
 }
 
 function softmaxAt(logits: Float32Array, index: number): number {

@@ -152,10 +152,13 @@ function livenessFrames(notes: readonly FrameNote[]): Set<number> {
   return new Set(places)
 }
 
-/** Of the frames that were judged: one of them says less than all. */
+/** Of the frames that could be judged: one of them says less than all. Where none could, that one speaks which says why. */
 function meanLiveness(seen: readonly FrameOutcome[], threshold: number): Liveness {
   const scores = seen.flatMap(({ liveness }) => (liveness.score === null ? [] : [liveness.score]))
-  if (scores.length === 0) return LIVENESS_UNCHECKED
+  if (scores.length === 0) {
+    const unjudged = seen.find(({ liveness }) => liveness.checked)
+    return unjudged?.liveness ?? LIVENESS_UNCHECKED
+  }
   const score = scores.reduce((sum, one) => sum + one, 0) / scores.length
   return { checked: true, score, passed: score >= threshold }
 }

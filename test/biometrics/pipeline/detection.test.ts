@@ -8,7 +8,7 @@ import { decodeTinyYoloV2 } from '../../../src/biometrics/pipeline/detector-tiny
 import { decodeYunetHead } from '../../../src/biometrics/pipeline/detector-yunet.js'
 import { chooseFace } from '../../../src/biometrics/pipeline/face-policy.js'
 import { clipToPixels } from '../../../src/biometrics/pipeline/landmarks.js'
-import { widenBox } from '../../../src/biometrics/pipeline/liveness.js'
+import { scaleWithin, widenBox } from '../../../src/biometrics/pipeline/liveness.js'
 
 function face(x: number, y: number, width: number, height: number, score = 0.9): Detection {
   return { box: { x, y, width, height }, score, points: null }
@@ -133,5 +133,11 @@ describe('crops', () => {
     const clamped = widenBox({ x: 350, y: 50, width: 100, height: 150 }, 4, 480, 300)
     expect(clamped).toMatchObject({ y: 0, height: 300 })
     expect(clamped.x + clamped.width).toBe(480)
+  })
+
+  it('for liveness are as wide as the picture has room for, wherever in it the face is', () => {
+    expect(scaleWithin({ x: 0, y: 0, width: 20, height: 30 }, 2.7, 400, 300)).toBe(2.7)
+    expect(scaleWithin({ x: 350, y: 50, width: 100, height: 149.9 }, 4, 480, 299)).toBe(2)
+    expect(scaleWithin({ x: 0, y: 0, width: 100, height: 100 }, 4, 201, 500)).toBe(2)
   })
 })

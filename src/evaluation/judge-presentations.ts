@@ -1,0 +1,165 @@
+/** Every presentation through the engine, as the service would take it. */
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js'
+import { IMAGE_ERROR_CODES } from '../biometrics/biometric-error.js'
+import type { Guidance } from '../biometrics/challenge/active-geometry.js'
+import { DEFAULT_TASKS_PER_WORKER, Engine } from '../biometrics/engine/engine.js'
+import { BiometricError, type EngineOptions } from '../biometrics/types.js'
+import type { EmbedProgress } from './embed-photos.js'
+import { type PadData, PadDataError, type Presentation } from './pad-data.js'
+
+/** What the liveness check made of a presentation. */
+export interface Judgement {
+  /** `none`: no picture could be judged, so that the person would be asked for others. */
+  response: 'bona_fide' | 'attack' | 'none'
+  /** Of the liveness network; null where it gave none. */
+  score: number | null
+  /** Whether it would pass for the person of its reference; null without one, or without a comparison. */
+  matches: boolean | null
+  /** Why there is no response, or what the challenge found; else null. */
+  reason: string | null
+}
+
+/**
+ * @param fmr the false match rate that decides whether a presentation passes for its reference's person
+ * @returns one a presentation, in their order
+ * @throws PadDataError no_liveness, no_challenges, reference_unusable; what the operating system says of a file
+ */
+export async function judgePresentations(
+  data: PadData,
+  options: EngineOptions,
+  fmr: number,
+  onProgress: EmbedProgress,
+): Promise<{ pack: ModelPack; judgements: Judgement[] }> {
+  const engine = await Engine.start(options)
+  const { presentations } = data
+  const judgements = new Array<Judgement>(presentations.length)
+  let [next, done] = [0, 0]
+  try {
+    assertCanJudge(engine.pack, presentations)
+    const judge = new PresentationJudge(engine, data.folder, thresholdForFmr(engine.pack, fmr).threshold)
+    const work = async () => {
+      while (next < presentations.length) {
+        const index = next++
+        const presentation = presentations[index]!
+        judgements[index] = await judge.judge(presentation)
+        onProgress(++done, presentations.length, presentation.id)
+      }
+    }
+    // One more than the workers may hold, so that none of them waits for the disk.
+    const callers = options.workers * (options.tasksPerWorker ?? DEFAULT_TASKS_PER_WORKER) + 1
+    await Promise.all(Array.from({ length: callers }, work))
+    return { pack: engine.pack, judgements }
+  } finally {
+    next = presentations.length
+    await engine.close()
+  }
+}
+
+function assertCanJudge({ manifest, modelId }: ModelPack, presentations: readonly Presentation[]): void {
+  const still = presentations.find(({ challenge }) => challenge === null)
+  if (still && !manifest.liveness)
+    throw new PadDataError(
+      'no_liveness',
+      `${modelId} has no liveness network, and presentation ${still.id} no challenge: nothing would judge it. Name another pack with --pack, or give each presentation its challenge.`,
+    )
+  const moved = presentations.find(({ challenge }) => challenge !== null)
+  if (moved && !manifest.activeLiveness)
+    throw new PadDataError(
+      'no_challenges',
+      `${modelId} takes no challenge, and presentation ${moved.id} has one. Name another pack with --pack.`,
+    )
+}
+
+class PresentationJudge {
+  private readonly anyone: Float32Array
+  private readonly references = new Map<string, Promise<Float32Array>>()
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly folder: string,
+    private readonly threshold: number,
+  ) {
+    this.anyone = new Float32Array(engine.pack.manifest.embedder.dimensions).fill(1)
+  }
+
+  async judge(presentation: Presentation): Promise<Judgement> {
+    const { reference, challenge } = presentation
+    const claimed = reference === null ? null : await this.referenceOf(reference)
+    const frames = await Promise.all(presentation.frames.map((frame) => this.read(frame)))
+    try {
+      return await (challenge
+        ? this.byChallenge(frames, challenge, claimed)
+        : this.byNetwork(frames, claimed))
+    } catch (error) {
+      if (!(error instanceof BiometricError) || !PICTURES_TO_BLAME.has(error.code)) throw error
+      return { response: 'none', score: null, matches: null, reason: error.code }
+    }
+  }
+
+  private async byNetwork(frames: Buffer[], claimed: Float32Array | null): Promise<Judgement> {
+    const { sample, score } = await this.engine.verify(frames, claimed ?? this.anyone)
+    const { liveness } = sample
+    const { guidance, passed } = liveness
+    return {
+      response: guidance ? 'none' : passed ? 'bona_fide' : 'attack',
+      score: liveness.score,
+      matches: claimed && score >= this.threshold,
+      reason: guidance ?? null,
+    }
+  }
+
+  private async byChallenge(
+    frames: Buffer[],
+    challenge: NonNullable<Presentation['challenge']>,
+    claimed: Float32Array | null,
+  ): Promise<Judgement> {
+    const { fault, liveness, score } = await this.engine.challenge(frames, challenge, claimed)
+    const { guidance = liveness.guidance, finding } = fault ?? {}
+    const isUnusable = guidance !== undefined && !finding && UNUSABLE.has(guidance)
+    const passed = fault === null && liveness.passed !== false
+    return {
+      response: isUnusable ? 'none' : passed ? 'bona_fide' : 'attack',
+      score: liveness.score,
+      matches: claimed && score !== null ? score >= this.threshold : null,
+      reason: finding ?? guidance ?? null,
+    }
+  }
+
+  /** One photo is read once, however many presentations name it. */
+  private referenceOf(file: string): Promise<Float32Array> {
+    const known = this.references.get(file) ?? this.embed(file)
+    this.references.set(file, known)
+    return known
+  }
+
+  private async embed(file: string): Promise<Float32Array> {
+    const bytes = await this.read(file)
+    try {
+      return (await this.engine.verify([bytes], this.anyone)).sample.embedding
+    } catch (error) {
+      if (!(error instanceof BiometricError)) throw error
+      throw new PadDataError('reference_unusable', `The reference ${file} cannot be used: ${error.message}`)
+    }
+  }
+
+  private read(file: string): Promise<Buffer> {
+    return readFile(resolve(this.folder, file))
+  }
+}
+
+/** What the moment is to blame for says nothing about a presentation. */
+const PICTURES_TO_BLAME: ReadonlySet<string> = new Set([...IMAGE_ERROR_CODES, 'different_people'])
+
+/** Of a challenge's frames: they show nothing to judge; all other guidance is an answer to what they show. */
+const UNUSABLE: ReadonlySet<Guidance> = new Set([
+  'no_face',
+  'several_faces',
+  'too_far',
+  'too_close',
+  'cut_off',
+  'too_dark',
+  'too_bright',
+  'blurred',
+])
