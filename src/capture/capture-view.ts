@@ -121,6 +121,8 @@ export class CaptureView {
   say(text: string): void {
     this.arrow.textContent = ''
     this.promptText.textContent = text
+    // It stays in the tree: what a live region says is heard only where it was there before.
+    this.prompt.classList.toggle('silent', text === '')
   }
 
   sayStep(step: CaptureStep, text: string): void {

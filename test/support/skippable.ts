@@ -10,6 +10,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/biometrics/evaluation.test.ts': 'evaluation data',
   'test/biometrics/kernels/sanitizers.test.ts': 'Linux, a compiler with sanitizers, and headers beside Node',
   'test/capture/capture.test.ts': 'Chromium',
+  'test/capture/example.test.ts': 'Chromium',
   'test/cli/completion.test.ts': 'zsh or fish',
   'test/cli/doctor.test.ts': 'a user that is not root',
   'test/cli/models-pull.test.ts': 'evaluation data',
