@@ -45,7 +45,7 @@ const ActiveLivenessSchema = Type.Object(
     nodDegrees: Degrees,
     /** Within which a head is back in the middle. */
     returnDegrees: Degrees,
-    /** Most change between two frames 200 ms apart; centre and size in widths of the face. */
+    /** Most change between two frames 200 ms apart; centre and size of eyes and mouth, in sizes of the same. */
     mostPerStride: Type.Object({ yaw: Degrees, pitch: Degrees, centre: Ratio, size: Ratio }, strict),
     /** Of a moved face's distance of the eyes over that from eyes to mouth, the least that may be left. */
     leastAspect: Ratio,

@@ -33,6 +33,7 @@ const COMMANDS = {
   campaigns: () => [bin('vitest'), ['run', '--project', 'campaigns', ...args]],
   bench: () => [process.execPath, [join(root, 'dist/bench/main.js'), ...args]],
   hostile: () => [process.execPath, [join(root, 'dist/test/hostile/main.js'), ...args]],
+  liveness: () => [process.execPath, [join(root, 'dist/test/liveness/main.js'), ...args]],
   faults: () => [process.execPath, [join(root, 'dist/test/faults/main.js'), ...args]],
   fuzz: () => [process.execPath, [join(root, 'dist/test/fuzz/main.js'), ...args]],
   powerloss: () => [process.execPath, [join(root, 'dist/test/powerloss/main.js'), ...args]],

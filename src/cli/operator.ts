@@ -1,7 +1,7 @@
 /** `countersign operator …`: who operates the installation by the dashboard, with a name and a role each. */
 import type { Command } from 'commander'
-import { isoTime } from '../clock.js'
 import { COMMAND_LINE } from '../operations/operation.js'
+import { operatorView } from '../operations/views.js'
 import type { OperatorRecord, OperatorRole } from '../storage/records.js'
 import { withLedger } from './ledger.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
@@ -21,8 +21,13 @@ export function registerOperatorCommands(operator: Command): void {
           views.length === 0
             ? 'There are none yet: whoever has the operator password is the operator. Add one with: countersign operator add <name> --role admin'
             : listing(
-                ['NAME', 'ROLE', 'CREATED'],
-                views.map(({ name, role, created_at }) => [name, role, created_at]),
+                ['NAME', 'ROLE', 'CREATED', 'LAST SIGN-IN'],
+                views.map(({ name, role, created_at, last_sign_in_at, last_sign_in_by }) => [
+                  name,
+                  role,
+                  created_at,
+                  last_sign_in_at ? `${last_sign_in_at} by ${last_sign_in_by}` : 'never',
+                ]),
               ),
         )
       }),
@@ -87,10 +92,6 @@ function showPassword(
 ): void {
   print(options, { ...operatorView(operator), password }, () => password)
   if (!options.json) note(`The password of ${operator.name}, shown only now.`)
-}
-
-function operatorView({ name, role, createdAt }: OperatorRecord) {
-  return { name, role, created_at: isoTime(createdAt) }
 }
 
 function parseRole(text: string): OperatorRole {

@@ -13,6 +13,7 @@ import { DashboardError, refusal } from './dashboard-error.js'
 import type { DashboardServices } from './dashboard-services.js'
 import { OidcSignIn } from './oidc.js'
 import { json } from './replies.js'
+import { callerOf, hasRight, OPERATOR_RIGHTS, type Right, TENANT_RIGHTS } from './rights.js'
 import type { OperatorCall, RouteOptions, TenantCall } from './route.js'
 import { ROUTES } from './routes.js'
 import {
@@ -33,6 +34,8 @@ const TENANT_PATH = /^\/api\/tenants\/(ten_[0-9a-f]{32})(\/.+)?$/
 const SMALL_BODY_BYTES = 16_384
 const SAFE = new Set(['GET', 'HEAD'])
 
+const VIEWER_LOOKS = 'Your role is to look: an admin may change things.'
+
 const parseCredentials: InputParser = inputParser({ body: bodies.credentials })
 
 /** A route of either table, whatever the contract says of it. */
@@ -42,19 +45,19 @@ type AnyRoute<Call> = RouteOptions & { body?: TSchema } & (
   )
 
 interface CompiledRoute<Call> extends RouteOptions {
+  right: Right
   parse: InputParser
   run: (call: Call) => Promise<Reply>
 }
 
 export class AdminApi {
-  private readonly operatorRoutes = compile<OperatorCall<never>>(ROUTES.operator)
-  private readonly tenantRoutes = compile<TenantCall<never>>(ROUTES.tenant)
+  private readonly operatorRoutes = compile<OperatorCall<never>>(ROUTES.operator, OPERATOR_RIGHTS)
+  private readonly tenantRoutes = compile<TenantCall<never>>(ROUTES.tenant, TENANT_RIGHTS)
 
   private readonly oidc: OidcSignIn
 
   constructor(private readonly services: DashboardServices) {
-    const { config, sessions, urls } = services
-    this.oidc = new OidcSignIn(config, sessions, () => urls().admin)
+    this.oidc = new OidcSignIn(services)
   }
 
   readonly handle = async (request: IncomingRequest): Promise<Reply> => {
@@ -128,11 +131,11 @@ export class AdminApi {
     const route = ofOperator ?? ofTenant
     // Before anything is looked up: a tenant learns nothing of what else there is.
     const isOwn = tenantId !== undefined && tenantId === session.tenantId
-    if (session.tenantId !== null && (!isOwn || route?.operatorOnly))
-      throw new DashboardError('not_permitted')
-    if (session.operator?.role === 'viewer' && !SAFE.has(request.method) && !route?.readsOnly)
-      throw new DashboardError('not_permitted', 'Your role is to look: an admin may change things.')
+    if (session.tenantId !== null && !isOwn) throw new DashboardError('not_permitted')
     if (!route) throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
+    const caller = callerOf(session)
+    if (!hasRight(caller, route.right))
+      throw new DashboardError('not_permitted', caller === 'viewer' ? VIEWER_LOOKS : undefined)
     if (route.givesSecret && !isConfidential(request, this.services.config))
       throw new ApiError('insecure_channel', {
         message: 'Keys, secrets and login links are not sent over an unencrypted channel.',
@@ -152,7 +155,7 @@ export class AdminApi {
     if (ofOperator) return ofOperator.run(call)
     const tenant = await this.services.ledger.store.read.tenantById(tenantId!)
     if (!tenant) throw new TenancyError('tenant_not_found', 'There is no such tenant.')
-    if (!SAFE.has(request.method)) assertLive(tenant)
+    if (route.right !== 'look') assertLive(tenant)
     return ofTenant!.run({ ...call, tenant })
   }
 
@@ -161,12 +164,15 @@ export class AdminApi {
   }
 }
 
-function compile<Call>(table: Record<string, AnyRoute<Call>>): Map<string, CompiledRoute<Call>> {
+function compile<Call>(
+  table: Record<string, AnyRoute<Call>>,
+  rights: Readonly<Record<string, Right>>,
+): Map<string, CompiledRoute<Call>> {
   return new Map(
     Object.entries(table).map(([name, route]) => {
       const run = async (call: Call) =>
         'reply' in route ? route.reply(call) : json(await route.answer(call), route.status)
-      return [name, { ...route, parse: inputParser(route), run }]
+      return [name, { ...route, right: rights[name]!, parse: inputParser(route), run }]
     }),
   )
 }

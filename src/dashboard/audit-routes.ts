@@ -31,7 +31,6 @@ export const AUDIT_ROUTES = {
 
   /** How the log names a user; null for one that is unknown or erased. In a body, so that no address holds a user id. */
   'POST /audit/subject': {
-    readsOnly: true,
     body: bodies.subjectQuestion,
     async answer({ services, tenant, input }) {
       const { vault, store } = services.ledger

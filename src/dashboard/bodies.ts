@@ -27,6 +27,20 @@ export const tenantContract = Type.Object(
   closed,
 )
 
+export const tenantDeletion = Type.Object(
+  { /** The tenant's, again. */ name: Type.String({ maxLength: 64 }) },
+  closed,
+)
+
+const operatorName = Type.String({ maxLength: 128 })
+const role = Type.Union([Type.Literal('admin'), Type.Literal('viewer')])
+
+export const namedOperator = Type.Object({ name: operatorName }, closed)
+
+export const newOperator = Type.Object({ name: operatorName, role }, closed)
+
+export const operatorRole = Type.Object({ name: operatorName, role }, closed)
+
 export const keyRevocation = Type.Object({ type: environment }, closed)
 
 export const keyReissue = Type.Object(

@@ -19,6 +19,11 @@ export interface SessionRoutes {
 export interface OperatorRoutes {
   'GET /tenants': { answer: TenantList }
   'POST /tenants': { body: typeof bodies.newTenant; answer: NewTenant }
+  'GET /operators': { answer: OperatorList }
+  'POST /operators': { body: typeof bodies.newOperator; answer: NewOperatorPassword }
+  'POST /operators/role': { body: typeof bodies.operatorRole; answer: OperatorView }
+  'POST /operators/password': { body: typeof bodies.namedOperator; answer: NewOperatorPassword }
+  'POST /operators/remove': { body: typeof bodies.namedOperator; answer: OperatorView }
   'GET /system': { answer: SystemView }
 }
 
@@ -26,6 +31,9 @@ export interface OperatorRoutes {
 export interface TenantRoutes {
   'GET /': { answer: TenantOverview }
   'PATCH /': { body: typeof bodies.tenantContract; answer: TenantView }
+  'DELETE /': { body: typeof bodies.tenantDeletion; answer: TenantErasureView }
+  'POST /suspend': { answer: TenantView }
+  'POST /resume': { answer: TenantView }
   'POST /login-link': { answer: { login_link: string } }
   'GET /traffic': { query: TrafficQuery; answer: TrafficView }
   'POST /keys/reveal': { answer: RevealedKey }
@@ -65,10 +73,30 @@ export interface TriedCallQuery {
   operation: 'enroll' | 'verify'
 }
 
+export const OPERATOR_ROLES = ['admin', 'viewer'] as const
+export type OperatorRole = (typeof OPERATOR_ROLES)[number]
+
+/**
+ * Why a sign-in by the provider failed. The browser is led to `#/<PROVIDER_SIGN_IN>/<problem>/<request id>`: a word of this
+ * list, so that nobody can put a text of their own on the page by a link.
+ */
+export const PROVIDER_SIGN_IN = 'sign-in-failed'
+export const PROVIDER_PROBLEMS = [
+  'not_begun_here',
+  'provider_unreachable',
+  'provider_refused',
+  'invalid_answer',
+  'nameless',
+  'unknown_operator',
+  'rate_limited',
+  'internal_error',
+] as const
+export type ProviderProblem = (typeof PROVIDER_PROBLEMS)[number]
+
 export interface SessionView {
   role: 'operator' | 'tenant'
   /** Null for a tenant. */
-  operator: { name: string; role: 'admin' | 'viewer' } | null
+  operator: { name: string; role: OperatorRole } | null
   tenant_id: string | null
   csrf_token: string
   expires_at: string
@@ -87,6 +115,8 @@ export interface TenantView {
   fmr: number | null
   production_key: 'not issued' | 'issued, not revealed yet' | 'revealed'
   status: 'active' | 'suspended' | 'deleted'
+  suspended_at: string | null
+  deleted_at: string | null
 }
 
 export interface TenantList {
@@ -109,6 +139,41 @@ export interface TenantOverview extends TenantView {
   urls: Urls
   keys: KeyView[]
   signing_secrets: SigningSecretView[]
+  /** Users who have one. */
+  references: Record<Environment, number>
+  audit_entries: number
+}
+
+/** Receipt of a tenant that was deleted. */
+export interface TenantErasureView {
+  tenant_id: string
+  name: string
+  status: 'deleted'
+  erasure_id: string
+  erased_at: string
+  erased: { users: number; references: number; captures: number; idempotency_records: number }
+}
+
+export interface OperatorView {
+  name: string
+  role: OperatorRole
+  created_at: string
+  /** Null before the first one; so is how. */
+  last_sign_in_at: string | null
+  last_sign_in_by: 'password' | 'oidc' | null
+}
+
+export interface OperatorList {
+  /** Those who have a name; whoever has the operator's password is none of them. */
+  operators: OperatorView[]
+  /** The OpenID provider by which they may sign in, too: its claim is an operator's name. */
+  provider: { issuer: string; claim: string } | null
+}
+
+/** Shown only once. */
+export interface NewOperatorPassword {
+  operator: OperatorView
+  password: string
 }
 
 export type Urls = Record<Environment | 'admin', string>

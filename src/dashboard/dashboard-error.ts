@@ -4,6 +4,7 @@ import { PackGradeError } from '../../models/pack/pack-grade.js'
 import { ApiError, type ErrorCategory } from '../api-error.js'
 import { BiometricError } from '../biometrics/types.js'
 import { CodedError } from '../errors.js'
+import { OperatorError } from '../operations/operator-operations.js'
 import { UserOperationError } from '../operations/user-operations.js'
 import { WebhookOperationError } from '../operations/webhook-operations.js'
 import type { Reply } from '../server/listener.js'
@@ -17,6 +18,7 @@ export const DASHBOARD_ERRORS = {
   not_signed_in: [401, 'Nobody is signed in to the dashboard, or the session has ended.'],
   sign_in_failed: [401, 'The sign-in failed.'],
   cross_site_request: [403, 'The request to the dashboard did not come from its own pages.'],
+  not_confirmed: [400, 'The name is not the one of what is to be deleted.'],
   not_permitted: [403, 'This session may not do that.'],
   unknown_host: [
     421,
@@ -37,6 +39,7 @@ export class DashboardError extends CodedError<DashboardErrorCode> {
 /** What operations refuse, in their own words. */
 const OPERATION_ERRORS = [
   TenancyError,
+  OperatorError,
   UserOperationError,
   WebhookOperationError,
   WebhookUrlError,
@@ -63,6 +66,10 @@ const OPERATION_STATUS: Record<OperationError['code'], number> = {
   delivery_not_found: 404,
   delivery_pending: 409,
   body_gone: 409,
+  invalid_operator_name: 400,
+  operator_exists: 409,
+  operator_not_found: 404,
+  last_admin: 409,
   fmr_not_reached: 400,
   pack_not_accepted: 400,
 }

@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs'
 import type { Configuration } from 'openid-client'
 import { ApiError } from '../api-error.js'
-import type { Config } from '../config.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
-import { DashboardError } from './dashboard-error.js'
+import { PROVIDER_SIGN_IN, type ProviderProblem } from './contract.js'
+import type { DashboardServices } from './dashboard-services.js'
+import { ProviderSignInError } from './provider-sign-in-error.js'
 import { json, plain } from './replies.js'
-import { type Guest, HOST_PREFIX, type Session, type Sessions } from './sessions.js'
+import { type Guest, HOST_PREFIX, type Session } from './sessions.js'
 
 const PREFIX = '/api/oidc'
 const COOKIE = 'countersign_oidc'
@@ -14,30 +15,51 @@ const COOKIE = 'countersign_oidc'
 const PATIENCE_SECONDS = 600
 const PROVIDER_TIMEOUT_SECONDS = 10
 
-type OidcConfig = Pick<Config, 'oidcIssuer' | 'oidcClientId' | 'oidcClientSecretFile' | 'oidcClaim'>
-
 export class OidcSignIn {
   private provider: Promise<Configuration> | null = null
 
-  constructor(
-    private readonly config: OidcConfig,
-    private readonly sessions: Sessions,
-    /** Of the dashboard, without a slash at its end. */
-    private readonly adminUrl: () => string,
-  ) {}
+  constructor(private readonly services: DashboardServices) {}
 
   static handles(path: string): boolean {
     return path === PREFIX || path.startsWith(`${PREFIX}/`)
   }
 
-  /** @throws DashboardError sign_in_failed; ApiError unknown_endpoint, rate_limited */
+  /** @throws ApiError unknown_endpoint */
   async handle(request: IncomingRequest, guest: Guest): Promise<Reply> {
-    const isEnabled = this.config.oidcIssuer !== undefined
+    const isEnabled = this.services.config.oidcIssuer !== undefined
     const route = `${request.method} ${request.path.slice(PREFIX.length)}`
     if (route === 'GET ') return json({ enabled: isEnabled })
-    if (isEnabled && route === 'GET /login') return this.begin()
-    if (isEnabled && route === 'GET /callback') return this.finish(request, guest)
+    if (isEnabled && route === 'GET /login') return this.orSignInPage(guest, () => this.begin())
+    if (isEnabled && route === 'GET /callback')
+      return this.orSignInPage(guest, () => this.finish(request, guest))
     throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
+  }
+
+  /** It is a browser that comes here, without a page of ours that could show a refusal: one is shown on the sign-in page. */
+  private async orSignInPage(guest: Guest, step: () => Promise<Reply>): Promise<Reply> {
+    try {
+      return await step()
+    } catch (error) {
+      const err = await this.told(error, guest)
+      const problem = problemOf(err)
+      const { log, countRefusal } = this.services
+      countRefusal(err instanceof ProviderSignInError ? 'sign_in_failed' : problem)
+      const entry = { request_id: guest.requestId, address: guest.address, problem, err }
+      if (problem === 'internal_error') log.error(entry, 'the dashboard failed')
+      else log.warn(entry, 'a sign-in by the provider failed')
+      return redirect(`/#/${PROVIDER_SIGN_IN}/${problem}/${guest.requestId}`)
+    }
+  }
+
+  /** The audit log is told of a sign-in that was refused. @returns the error, or what kept it from being told */
+  private async told(error: unknown, { requestId }: Guest): Promise<unknown> {
+    if (!(error instanceof ProviderSignInError)) return error
+    try {
+      await this.services.ledger.operations.signIns.failed(requestId)
+      return error
+    } catch (failure) {
+      return failure
+    }
   }
 
   private async begin(): Promise<Reply> {
@@ -57,10 +79,10 @@ export class OidcSignIn {
   }
 
   private async finish(request: IncomingRequest, guest: Guest): Promise<Reply> {
+    const { sessions } = this.services
     // First: what is made up has the provider asked, with our secret.
-    this.sessions.assertNotGuessing(guest)
-    const session = await this.signedIn(request, guest)
-    return redirect('/', this.sessions.cookie(session))
+    sessions.assertNotGuessing(guest)
+    return redirect('/', sessions.cookie(await this.signedIn(request, guest)))
   }
 
   private async signedIn(request: IncomingRequest, guest: Guest): Promise<Session> {
@@ -68,7 +90,8 @@ export class OidcSignIn {
     const [, state, nonce, verifier] = kept.exec(request.headers.cookie ?? '') ?? []
     // Whoever brings another browser's answer here has no such cookie.
     if (!state || !nonce || !verifier)
-      throw new DashboardError('sign_in_failed', 'This sign-in was not begun here, or too long ago.')
+      throw new ProviderSignInError('not_begun_here', 'This sign-in was not begun here, or too long ago.')
+    const { config, sessions } = this.services
     const client = await import('openid-client')
     const provider = await this.discovered()
     let name: unknown
@@ -80,20 +103,20 @@ export class OidcSignIn {
       )
       const claims = tokens.claims()!
       // Not said is not verified: where people write their address themselves, they would write an operator's. Some say it as text.
-      const isDoubtful = this.config.oidcClaim === 'email' && String(claims.email_verified) !== 'true'
-      name = isDoubtful ? null : claims[this.config.oidcClaim]
+      const isDoubtful = config.oidcClaim === 'email' && String(claims.email_verified) !== 'true'
+      name = isDoubtful ? null : claims[config.oidcClaim]
     } catch (cause) {
-      throw new DashboardError(
-        'sign_in_failed',
-        `The provider's answer is not valid: ${(cause as Error).message}.`,
-      )
+      // The provider's own words may be anybody's: they are for the log.
+      if (cause instanceof client.AuthorizationResponseError)
+        throw new ProviderSignInError('provider_refused', 'The provider refused the sign-in.', { cause })
+      throw new ProviderSignInError('invalid_answer', "The provider's answer is not valid.", { cause })
     }
     if (typeof name !== 'string')
-      throw new DashboardError(
-        'sign_in_failed',
-        `The provider vouches for no ${this.config.oidcClaim}, by which operators are known here.`,
+      throw new ProviderSignInError(
+        'nameless',
+        `The provider vouches for no ${config.oidcClaim}, by which operators are known here.`,
       )
-    return this.sessions.signInNamed(name, guest)
+    return sessions.signInNamed(name, guest)
   }
 
   /** Asked for once it is needed: the service starts without its provider, and asks again after a failure. */
@@ -103,15 +126,12 @@ export class OidcSignIn {
       return await this.provider
     } catch (cause) {
       this.provider = null
-      throw new DashboardError(
-        'sign_in_failed',
-        `The provider cannot be reached: ${(cause as Error).message}.`,
-      )
+      throw new ProviderSignInError('provider_unreachable', 'The provider cannot be reached.', { cause })
     }
   }
 
   private async discover(): Promise<Configuration> {
-    const { oidcIssuer, oidcClientId, oidcClientSecretFile } = this.config
+    const { oidcIssuer, oidcClientId, oidcClientSecretFile } = this.services.config
     const client = await import('openid-client')
     const issuer = new URL(oidcIssuer!)
     const secret = oidcClientSecretFile && readFileSync(oidcClientSecretFile, 'utf8').trim()
@@ -127,12 +147,17 @@ export class OidcSignIn {
     )
   }
 
+  /** Of the dashboard, without a slash at its end. */
+  private get adminUrl(): string {
+    return this.services.urls().admin
+  }
+
   private callbackUrl(): string {
-    return `${this.adminUrl()}${PREFIX}/callback`
+    return `${this.adminUrl}${PREFIX}/callback`
   }
 
   private get isSecure(): boolean {
-    return this.adminUrl().startsWith('https:')
+    return this.adminUrl.startsWith('https:')
   }
 
   private get cookieName(): string {
@@ -146,6 +171,11 @@ export class OidcSignIn {
   }
 }
 
-function redirect(location: string, cookie: string): Reply {
-  return plain(302, '', { Location: location, 'Set-Cookie': cookie })
+function problemOf(error: unknown): ProviderProblem {
+  if (error instanceof ProviderSignInError) return error.code
+  return error instanceof ApiError && error.code === 'rate_limited' ? 'rate_limited' : 'internal_error'
+}
+
+function redirect(location: string, cookie?: string): Reply {
+  return plain(302, '', { Location: location, ...(cookie ? { 'Set-Cookie': cookie } : {}) })
 }

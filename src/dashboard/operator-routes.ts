@@ -1,117 +1,50 @@
-/** The operator's matters: tenants and their contracts, and the state of the whole. */
-import { stat } from 'node:fs/promises'
-import { installedPacks } from '../../models/pack/installed-packs.js'
-import { calibrationPoints } from '../../models/pack/model-pack.js'
-import { networkFiles } from '../../models/pack/network-files.js'
-import { assertFmrReached, gradeOf } from '../../models/pack/pack-grade.js'
-import { isoTime } from '../clock.js'
-import { sqliteFile } from '../config.js'
-import { secretView } from '../operations/views.js'
+/** Who operates the installation: operators with names, their roles and passwords. Names stand in no address. */
+import type { NewPassword } from '../operations/operator-operations.js'
+import { operatorView } from '../operations/views.js'
 import * as bodies from './bodies.js'
-import type { DashboardServices } from './dashboard-services.js'
-import type { OperatorTable, TenantTable } from './route.js'
-import { tenantView } from './tenant-routes.js'
+import type { NewOperatorPassword } from './contract.js'
+import type { OperatorTable } from './route.js'
 
 export const OPERATOR_ROUTES = {
-  'GET /tenants': {
-    answer: async ({ services }) => ({
-      tenants: (await services.ledger.store.read.tenants()).map(tenantView),
-    }),
-  },
-
-  'POST /tenants': {
-    givesSecret: true,
-    status: 201,
-    body: bodies.newTenant,
-    async answer({ services, input }) {
-      if (input.fmr !== undefined) assertReached(services, input.fmr)
-      const { tenant, sandboxKey, signingSecret, loginLink } =
-        await services.ledger.operations.tenants.create(
-          input.name,
-          {
-            ...(input.rate_per_second === undefined ? {} : { ratePerSecond: input.rate_per_second }),
-            ...(input.fmr === undefined ? {} : { fmr: input.fmr }),
-          },
-          services.urls().admin,
-        )
+  'GET /operators': {
+    async answer({ services: { ledger, config } }) {
+      const operators = await ledger.operations.operators.list()
+      const { oidcIssuer: issuer, oidcClaim: claim } = config
       return {
-        tenant: tenantView(tenant),
-        sandbox_key: sandboxKey,
-        signing_secret: secretView(signingSecret),
-        login_link: loginLink,
+        operators: operators.map(operatorView),
+        provider: issuer === undefined ? null : { issuer, claim },
       }
     },
   },
 
-  'GET /system': {
-    async answer({ services }) {
-      const { engine, ledger, config, version, startedAt, urls, clock } = services
-      const { store } = ledger
-      const { pack } = engine
-      return {
-        version,
-        node: process.version,
-        now: isoTime(clock.now()),
-        started_at: isoTime(startedAt),
-        urls: urls(),
-        engine: engine.health(),
-        memory_bytes: process.memoryUsage.rss(),
-        database: {
-          status: (await store.isHealthy()) ? 'ok' : 'degraded',
-          ...(await databaseBytes(sqliteFile(config))),
-          counts: await store.read.counts(),
-        },
-        pack: {
-          id: pack.modelId,
-          description: pack.manifest.description,
-          networks: networkFiles(pack.manifest).map(({ file, licence }) => ({ file, licence })),
-          ...gradeOf(pack, config.fmr),
-          calibration: calibrationPoints(pack).map(({ fmr, threshold, measured }) => ({
-            fmr,
-            threshold,
-            measured,
-          })),
-        },
-        packs: (await installedPacks(config.modelsDir, pack.dir)).map(({ id, model, dir, problem }) => ({
-          id: model ?? id,
-          active: dir === pack.dir,
-          problem,
-        })),
-      }
-    },
-  },
-} satisfies OperatorTable
-
-/** @throws PackGradeError fmr_not_reached */
-function assertReached({ engine, config }: DashboardServices, fmr: number): void {
-  assertFmrReached(engine.pack, fmr, 'The contract', config.acceptPack)
-}
-
-/** Of the main file, and of the log that goes into it at the next checkpoint. */
-async function databaseBytes(file: string): Promise<{ bytes: number; log_bytes: number }> {
-  const sizeOf = async (path: string) => (await stat(path).catch(() => null))?.size ?? 0
-  return { bytes: await sizeOf(file), log_bytes: await sizeOf(`${file}-wal`) }
-}
-
-/** Below a tenant, yet the operator's: what a tenant is granted, and who may sign in for it. */
-export const GRANT_ROUTES = {
-  'PATCH /': {
-    operatorOnly: true,
-    body: bodies.tenantContract,
-    async answer({ services, tenant, actor, input }) {
-      if (input.fmr !== null) assertReached(services, input.fmr)
-      const contract = { ratePerSecond: input.rate_per_second, fmr: input.fmr }
-      return tenantView(await services.ledger.operations.tenants.setContract(tenant, actor, contract))
-    },
-  },
-
-  'POST /login-link': {
+  'POST /operators': {
     givesSecret: true,
-    operatorOnly: true,
     status: 201,
-    async answer({ services, tenant, actor }) {
-      const { tenants } = services.ledger.operations
-      return { login_link: await tenants.createLoginLink(tenant, actor, services.urls().admin) }
-    },
+    body: bodies.newOperator,
+    answer: async ({ services, actor, input: { name, role } }) =>
+      passwordView(await services.ledger.operations.operators.add(name, role, actor)),
   },
-} satisfies Partial<TenantTable>
+
+  'POST /operators/role': {
+    body: bodies.operatorRole,
+    answer: async ({ services, actor, input: { name, role } }) =>
+      operatorView(await services.ledger.operations.operators.setRole(name, role, actor)),
+  },
+
+  'POST /operators/password': {
+    givesSecret: true,
+    body: bodies.namedOperator,
+    answer: async ({ services, actor, input: { name } }) =>
+      passwordView(await services.ledger.operations.operators.resetPassword(name, actor)),
+  },
+
+  'POST /operators/remove': {
+    body: bodies.namedOperator,
+    answer: async ({ services, actor, input: { name } }) =>
+      operatorView(await services.ledger.operations.operators.remove(name, actor)),
+  },
+} satisfies Partial<OperatorTable>
+
+function passwordView({ operator, password }: NewPassword): NewOperatorPassword {
+  return { operator: operatorView(operator), password }
+}

@@ -1,4 +1,4 @@
-/** What a route of the dashboard's API is: what goes in, what comes out, and who may call it. */
+/** What a route of the dashboard's API is: what goes in, and what comes out. Who may call it stands in `rights.ts`. */
 import type { TSchema } from 'typebox'
 import type { Actor } from '../operations/operation.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
@@ -31,10 +31,6 @@ export interface RouteOptions {
   takesPhotos?: true
   /** Answers with a key, a secret or a link that signs in: over a confidential channel alone. */
   givesSecret?: true
-  /** Changes nothing, and has a body to keep out of addresses what stands in it: who may only look may call it. */
-  readsOnly?: true
-  /** A tenant's session may not. */
-  operatorOnly?: true
 }
 
 type Route<Shape, Call> = RouteOptions &

@@ -1,6 +1,8 @@
 /** The table of contents of the dashboard's API: a route for everything that the contract names. */
 import { AUDIT_ROUTES } from './audit-routes.js'
-import { GRANT_ROUTES, OPERATOR_ROUTES } from './operator-routes.js'
+import { GRANT_ROUTES } from './grant-routes.js'
+import { INSTALLATION_ROUTES } from './installation-routes.js'
+import { OPERATOR_ROUTES } from './operator-routes.js'
 import type { OperatorTable, TenantTable } from './route.js'
 import { TENANT_ROUTES } from './tenant-routes.js'
 import { TRY_ROUTES } from './try-routes.js'
@@ -8,7 +10,7 @@ import { USER_ROUTES } from './user-routes.js'
 import { WEBHOOK_ROUTES } from './webhook-routes.js'
 
 export const ROUTES: { operator: OperatorTable; tenant: TenantTable } = {
-  operator: OPERATOR_ROUTES,
+  operator: { ...INSTALLATION_ROUTES, ...OPERATOR_ROUTES },
   tenant: {
     ...TENANT_ROUTES,
     ...GRANT_ROUTES,

@@ -7,13 +7,14 @@ import { matchesHash } from '../crypto/password-hash.js'
 import type { SignInOperations } from '../operations/sign-in-operations.js'
 import type { IncomingRequest } from '../server/listener.js'
 import { networkOf } from '../server/wrong-keys.js'
-import type { OperatorRecord, OperatorRole } from '../storage/records.js'
+import type { OperatorRecord, OperatorRole, SignInMethod } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import { hashToken } from '../tenancy/login-link.js'
 import { RateLimiter } from '../tenancy/rate-limiter.js'
 import type { InputOf, SessionRoutes } from './contract.js'
 import { DashboardError } from './dashboard-error.js'
 import type { OperatorPassword } from './operator-password.js'
+import { ProviderSignInError } from './provider-sign-in-error.js'
 
 const SESSION_MS = 8 * HOUR_MS
 const COOKIE = 'countersign_session'
@@ -76,12 +77,13 @@ export class Sessions {
 
   /**
    * For a named operator whom somebody trusted has recognised.
-   * @throws DashboardError sign_in_failed
+   * @throws ProviderSignInError unknown_operator
    */
   async signInNamed(name: string, guest: Guest): Promise<Session> {
     const operator = await this.store.read.operatorByName(name)
-    if (!operator) throw new DashboardError('sign_in_failed', `There is no operator named ${name}.`)
-    return this.signInOperator(operator, guest)
+    const session = operator && (await this.signInOperator(operator, 'oidc', guest))
+    if (!session) throw new ProviderSignInError('unknown_operator', `There is no operator named ${name}.`)
+    return session
   }
 
   /** A sign-in begins. @throws ApiError rate_limited */
@@ -111,21 +113,27 @@ export class Sessions {
     if (name !== undefined && name !== UNNAMED.name) {
       const operator = await this.store.read.operatorByName(name)
       const isRight = await matchesHash(password, operator?.passwordHash ?? null)
-      if (!operator || !isRight) throw wrongPassword()
-      return this.signInOperator(operator, guest)
+      const session = operator && isRight && (await this.signInOperator(operator, 'password', guest))
+      if (!session) throw wrongPassword()
+      return session
     }
     const { token, expiresAt } = this.next()
     // Before the password is compared: where another takes its place meanwhile, nobody finds the session.
     const hash = await this.unnamedHash(token)
     if (!(await this.operatorPassword.matches(password))) throw wrongPassword()
-    await this.signIns.asOperator(null, { hash, expiresAt }, guest.requestId)
+    await this.signIns.asUnnamed({ hash, expiresAt }, guest.requestId)
     return { tenantId: null, operator: UNNAMED, token, expiresAt }
   }
 
-  private async signInOperator(operator: OperatorRecord, { requestId }: Guest): Promise<Session> {
+  /** @returns null for an operator who was removed, or given another password, meanwhile */
+  private async signInOperator(
+    operator: OperatorRecord,
+    method: SignInMethod,
+    { requestId }: Guest,
+  ): Promise<Session | null> {
     const { token, expiresAt } = this.next()
     const session = { hash: hashToken(token), expiresAt }
-    if (!(await this.signIns.asOperator(operator, session, requestId))) throw wrongPassword()
+    if (!(await this.signIns.asOperator(operator, method, session, requestId))) return null
     return { tenantId: null, operator, token, expiresAt }
   }
 

@@ -22,6 +22,8 @@ export const TENANT_ROUTES = {
         threshold,
         model: services.engine.pack.modelId,
         urls: urls(),
+        references: await ledger.store.read.referencesOf(tenant.id),
+        audit_entries: (await ledger.store.read.auditHead(tenant.id))?.sequence ?? 0,
         keys: keys.map((key) => keyWithRate(key, tenant, services)),
         signing_secrets: secrets.map(({ id, createdAt, validUntil }) => ({
           id,
@@ -83,6 +85,8 @@ export function tenantView(tenant: TenantRecord): TenantView {
     fmr: tenant.fmr,
     production_key: productionKeyState(tenant),
     status: tenantStatus(tenant),
+    suspended_at: optionalTime(tenant.suspendedAt),
+    deleted_at: optionalTime(tenant.deletedAt),
   }
 }
 

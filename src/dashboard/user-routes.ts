@@ -5,7 +5,6 @@ import type { TenantTable } from './route.js'
 
 export const USER_ROUTES = {
   'POST /users/find': {
-    readsOnly: true,
     body: bodies.userQuestion,
     async answer({ services, tenant, input: { environment, user_id: userId } }) {
       const { engine, ledger } = services
@@ -17,9 +16,7 @@ export const USER_ROUTES = {
     },
   },
 
-  // The operator's alone, as at the command line: it buys guesses at a face.
   'POST /users/unlock': {
-    operatorOnly: true,
     body: bodies.unlocking,
     answer: async ({ services, tenant, actor, input }) => ({
       rejections: await services.ledger.operations.users.unlock(tenant, actor, input.user_id),

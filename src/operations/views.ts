@@ -3,6 +3,7 @@ import { isoTime } from '../clock.js'
 import type {
   ApiKeyRecord,
   ErasureRecord,
+  OperatorRecord,
   ReferenceRecord,
   TenantRecord,
   WebhookDeliveryRecord,
@@ -131,6 +132,16 @@ export function webhookDeliveryView(delivery: WebhookDeliveryRecord) {
     next_attempt_at: optionalTime(delivery.nextAttemptAt),
     finished_at: optionalTime(delivery.finishedAt),
     replayable: delivery.sealed !== null && delivery.status !== 'pending',
+  }
+}
+
+export function operatorView({ name, role, createdAt, lastSignInAt, lastSignInBy }: OperatorRecord) {
+  return {
+    name,
+    role,
+    created_at: isoTime(createdAt),
+    last_sign_in_at: optionalTime(lastSignInAt),
+    last_sign_in_by: lastSignInBy,
   }
 }
 

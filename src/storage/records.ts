@@ -230,6 +230,9 @@ export interface WebhookDeliveryRecord {
 
 export type OperatorRole = 'admin' | 'viewer'
 
+/** By which somebody showed who they are: the password, or an OpenID provider. */
+export type SignInMethod = 'password' | 'oidc'
+
 /** Somebody who operates the installation under a name. */
 export interface OperatorRecord {
   id: string
@@ -238,4 +241,7 @@ export interface OperatorRecord {
   /** As `hashPassword` makes it. */
   passwordHash: string
   createdAt: number
+  /** Null before the first one; so is how. */
+  lastSignInAt: number | null
+  lastSignInBy: SignInMethod | null
 }

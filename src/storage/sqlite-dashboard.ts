@@ -14,6 +14,7 @@ type DashboardWriter = Pick<
   | 'takeLoginLink'
   | 'insertDashboardSession'
   | 'putOperator'
+  | 'setLastSignIn'
   | 'deleteOperator'
   | 'deleteOperatorSessions'
   | 'deleteDashboardSession'
@@ -59,6 +60,9 @@ export function dashboardWriter(database: Database): DashboardWriter {
     putOperator: database.prepare(
       `${OPERATOR.insert} ON CONFLICT (id) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash`,
     ),
+    setLastSignIn: database.prepare(
+      'UPDATE operator SET last_sign_in_at = ?, last_sign_in_by = ? WHERE id = ?',
+    ),
     deleteOperator: database.prepare('DELETE FROM operator WHERE id = ?'),
     deleteOperatorSessions: database.prepare('DELETE FROM dashboard_session WHERE operator_id = ?'),
     deleteSession: database.prepare('DELETE FROM dashboard_session WHERE hash = ?'),
@@ -69,6 +73,7 @@ export function dashboardWriter(database: Database): DashboardWriter {
     takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
     insertDashboardSession: async (session) => void sql.insertSession.run(session),
     putOperator: async (operator) => void sql.putOperator.run(operator),
+    setLastSignIn: async (operatorId, at, by) => void sql.setLastSignIn.run(at, by, operatorId),
     deleteOperator: async (id) => {
       sql.deleteOperatorSessions.run(id)
       sql.deleteOperator.run(id)

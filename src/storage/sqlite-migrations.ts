@@ -211,6 +211,11 @@ const MIGRATIONS: string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX traffic_at ON traffic (resolution, at);
   `,
+  // When operators with names signed in last, and how.
+  `
+  ALTER TABLE operator ADD COLUMN last_sign_in_at INTEGER;
+  ALTER TABLE operator ADD COLUMN last_sign_in_by TEXT CHECK (last_sign_in_by IN ('password', 'oidc'));
+  `,
   // What users were asked to do in front of the camera.
   `
   CREATE TABLE challenge (

@@ -166,6 +166,8 @@ export const OPERATOR = table<OperatorRecord>('operator', {
   role: 'role',
   passwordHash: 'password_hash',
   createdAt: 'created_at',
+  lastSignInAt: 'last_sign_in_at',
+  lastSignInBy: 'last_sign_in_by',
 })
 
 export const DASHBOARD_SESSION = table<SessionRecord>('dashboard_session', {

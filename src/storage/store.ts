@@ -17,6 +17,7 @@ import type {
   SealedKind,
   SealedRow,
   SessionRecord,
+  SignInMethod,
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
@@ -121,6 +122,8 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertDashboardSession(session: SessionRecord): Promise<void>
   /** In the place of one of the same id. */
   putOperator(operator: OperatorRecord): Promise<void>
+  /** Of a named operator. */
+  setLastSignIn(operatorId: string, at: number, by: SignInMethod): Promise<void>
   /** With the operator's sessions. */
   deleteOperator(id: string): Promise<void>
   deleteOperatorSessions(operatorId: string): Promise<void>

@@ -204,6 +204,8 @@ describe('a channel in the clear', () => {
       }
       for (const [target, body] of [
         ['/tenants', { name: 'other' }],
+        ['/operators', { name: 'kim', role: 'viewer' }],
+        ['/operators/password', { name: 'kim' }],
         [`/tenants/${id}/login-link`, undefined],
         [`/tenants/${id}/keys/reissue`, { type: 'sandbox', grace_seconds: 0 }],
         [`/tenants/${id}/keys/reveal`, undefined],
@@ -218,6 +220,9 @@ describe('a channel in the clear', () => {
         if (upstream === 'false') expect([answer.status, code], target).toEqual([403, 'insecure_channel'])
         else expect(code, target).not.toBe('insecure_channel')
       }
+      expect(await running.service.ledger.operations.operators.list()).toHaveLength(
+        upstream === 'false' ? 0 : 1,
+      )
       const keys = await running.service.ledger.store.read.apiKeys(id)
       expect(keys).toHaveLength(upstream === 'false' ? 1 : 2)
     }

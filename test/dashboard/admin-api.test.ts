@@ -155,6 +155,11 @@ describe('a tenant', () => {
       ['GET', '/tenants'],
       ['POST', '/tenants', { name: 'mine' }],
       ['GET', '/system'],
+      ['GET', '/operators'],
+      ['POST', '/operators', { name: 'mine', role: 'admin' }],
+      ['POST', `/tenants/${own.id}/suspend`, {}],
+      ['POST', `/tenants/${own.id}/resume`, {}],
+      ['DELETE', `/tenants/${own.id}`, { name: 'tenant-1' }],
       ['PATCH', `/tenants/${own.id}`, { rate_per_second: 1e6, fmr: 0.5 }],
       ['POST', `/tenants/${own.id}/login-link`, {}],
       ['POST', `/tenants/${own.id}/users/unlock`, { user_id: 'ada' }],
@@ -291,6 +296,52 @@ describe('the operator', () => {
     expect((await operator.call('POST', '/tenants', { name: 'acme' })).body.code).toBe('tenant_exists')
     expect((await operator.call('POST', '/tenants', { name: 'a b' })).body.code).toBe('invalid_tenant_name')
     expect((await operator.call('POST', '/tenants', { nom: 'x' })).body.code).toBe('invalid_request')
+  })
+
+  it('suspends and resumes a tenant, and deletes it by its name, with a receipt', async () => {
+    const { id, sandbox, ...made } = await running.tenant()
+    const production = await running.production({ id, sandbox, ...made })
+    await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })
+    const path = `/tenants/${id}`
+    const overview = (await operator.call('GET', path)).body
+    expect(overview).toMatchObject({ references: { production: 1, sandbox: 0 }, suspended_at: null })
+
+    const suspended = await operator.call('POST', `${path}/suspend`)
+    expect(suspended.body).toMatchObject({ status: 'suspended', suspended_at: expect.any(String) })
+    expect((await sandbox.health()).body.code).toBe('tenant_suspended')
+    expect((await operator.call('POST', `${path}/suspend`)).body.code).toBe('tenant_suspended')
+    const resumed = await operator.call('POST', `${path}/resume`)
+    expect(resumed.body).toMatchObject({ status: 'active', suspended_at: null })
+    expect((await sandbox.health()).status).toBe(200)
+    expect((await operator.call('POST', `${path}/resume`)).body.code).toBe('tenant_not_suspended')
+
+    for (const name of ['', `${overview.name}x`]) {
+      const refused = await operator.call('DELETE', path, { name })
+      expect([refused.status, refused.body.code]).toEqual([400, 'not_confirmed'])
+    }
+    expect((await operator.call('GET', path)).body.status).toBe('active')
+    const receipt = await operator.call('DELETE', path, { name: overview.name })
+    expect(receipt.body).toMatchObject({
+      tenant_id: id,
+      name: overview.name,
+      status: 'deleted',
+      erased: { users: 1, references: 1 },
+    })
+    const after = (await operator.call('GET', path)).body
+    expect(after).toMatchObject({
+      status: 'deleted',
+      deleted_at: receipt.body.erased_at,
+      keys: [{ state: 'revoked' }, { state: 'revoked' }],
+    })
+    expect((await operator.call('DELETE', path, { name: overview.name })).body.code).toBe('tenant_deleted')
+    const { entries } = (await operator.call('GET', `${path}/audit`)).body
+    expect(entries.slice(0, 4)).toMatchObject(
+      ['tenant_deleted', 'tenant_suspended', 'tenant_resumed', 'tenant_suspended'].map((event) => ({
+        event,
+        actor: 'dashboard:operator',
+      })),
+    )
+    expect(entries[0].erasure_id).toBe(receipt.body.erasure_id)
   })
 
   it('sees the state of the whole', async () => {

@@ -51,11 +51,15 @@ async function begin() {
   const { pathname, search } = new URL(location(back))
   return { login, cookie: cookieOf(login), callback: `${pathname}${search}`.replace(/^\/api/, '') }
 }
+let lastRequestId: string | undefined
+/** @returns why, as the page is told that the browser is led to */
 async function refused(path: string, cookie?: string) {
   const response = await api(path, cookie)
-  const { code, message } = (await response.json()) as { code: string; message: string }
-  expect([response.status, code, response.headers.get('set-cookie')]).toEqual([401, 'sign_in_failed', null])
-  return message
+  expect([response.status, response.headers.get('set-cookie')]).toEqual([302, null])
+  expect(await response.text()).toBe('')
+  const [, reason, requestId] = /^\/#\/sign-in-failed\/([a-z_]+)\/([0-9a-f-]{36})$/.exec(location(response))!
+  lastRequestId = requestId
+  return reason
 }
 
 describe('sign-in by an OpenID provider', () => {
@@ -80,28 +84,82 @@ describe('sign-in by an OpenID provider', () => {
 
   it('takes no answer that another browser asked for, and each only once', async () => {
     const [mine, theirs] = [await begin(), await begin()]
-    expect(await refused(mine.callback)).toContain('not begun here')
-    expect(await refused(theirs.callback, mine.cookie)).toContain('not valid')
+    expect(await refused(mine.callback)).toBe('not_begun_here')
+    expect(await refused(theirs.callback, mine.cookie)).toBe('invalid_answer')
     expect((await api(mine.callback, mine.cookie)).status).toBe(302)
-    expect(await refused(mine.callback, mine.cookie)).toContain('not valid')
+    expect(await refused(mine.callback, mine.cookie)).toBe('invalid_answer')
   })
 
   it('takes no token that was made for another sign-in', async () => {
     provider.claims = { email: NAME, email_verified: true, nonce: 'of-another' }
     const { cookie, callback } = await begin()
-    expect(await refused(callback, cookie)).toContain('not valid')
+    expect(await refused(callback, cookie)).toBe('invalid_answer')
   })
 
-  for (const [what, claims] of [
-    ['whom nobody has added', { email: 'stranger@example.com', email_verified: true }],
-    ['whose address is not verified', { email: NAME, email_verified: false }],
-    ['without an address', {}],
+  it('says that the provider refused, and passes its words on to nobody', async () => {
+    const { cookie, callback } = await begin()
+    const state = new URLSearchParams(callback.split('?')[1]).get('state')!
+    const answer = new URLSearchParams({ state, error: 'access_denied', error_description: 'call 555 now' })
+    expect(await refused(`/oidc/callback?${answer}`, cookie)).toBe('provider_refused')
+    // The cause is where whoever is asked for help looks: in the log, under the id that the page shows.
+    const line = running
+      .logText()
+      .split('\n')
+      .findLast((text) => text.includes('a sign-in by the provider failed'))!
+    expect(JSON.parse(line)).toMatchObject({ request_id: lastRequestId, problem: 'provider_refused' })
+    expect(line).not.toMatch(/client-secret|code_verifier/)
+  })
+
+  it('remembers when and how an operator signed in last', async () => {
+    const { cookie, callback } = await begin()
+    await api(callback, cookie)
+    const [kim] = await running.service.ledger.operations.operators.list()
+    expect(kim).toMatchObject({ lastSignInAt: running.clock.now(), lastSignInBy: 'oidc' })
+  })
+
+  it('is limited, and counted as failed where it fails', async () => {
+    const counted = async () =>
+      /^countersign_dashboard_refusals_total\{code="sign_in_failed"\} (\d+)/m.exec(
+        await (await fetch(`${running.service.adminUrl}/metrics`)).text(),
+      )?.[1] ?? '0'
+    const before = Number(await counted())
+    provider.claims = { email: 'stranger@example.com', email_verified: true }
+    const reasons: Array<string | undefined> = []
+    for (let tries = 0; tries < 13; tries++) {
+      const { cookie, callback } = await begin()
+      reasons.push(await refused(callback, cookie))
+    }
+    expect(new Set(reasons)).toEqual(new Set(['unknown_operator', 'rate_limited']))
+    const unknown = reasons.filter((reason) => reason === 'unknown_operator').length
+    expect(Number(await counted())).toBe(before + unknown)
+    running.clock.advance(120_000)
+  })
+
+  for (const [what, claims, reason] of [
+    ['whom nobody has added', { email: 'stranger@example.com', email_verified: true }, 'unknown_operator'],
+    ['whose address is not verified', { email: NAME, email_verified: false }, 'nameless'],
+    ['without an address', {}, 'nameless'],
   ] as const)
     it(`lets nobody in ${what}`, async () => {
       provider.claims = { ...claims }
       const { cookie, callback } = await begin()
-      expect(await refused(callback, cookie)).toMatch(/no operator named|vouches for no email/)
+      expect(await refused(callback, cookie)).toBe(reason)
     })
+
+  it('says that the provider cannot be reached, and asks it again the next time', async () => {
+    const absent = await startService({
+      COUNTERSIGN_OIDC_ISSUER: 'http://127.0.0.1:9',
+      COUNTERSIGN_OIDC_CLIENT_ID: 'countersign',
+    })
+    try {
+      for (let tries = 0; tries < 2; tries++) {
+        const answer = await fetch(`${absent.service.adminUrl}/api/oidc/login`, { redirect: 'manual' })
+        expect(location(answer)).toMatch(/^\/#\/sign-in-failed\/provider_unreachable\//)
+      }
+    } finally {
+      await absent.stop()
+    }
+  })
 
   it('says whether it is there', async () => {
     expect(await (await api('/oidc')).json()).toEqual({ enabled: true })

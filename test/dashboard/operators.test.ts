@@ -52,10 +52,26 @@ describe('an operator with a name', () => {
   it('who is a viewer may look, and change nothing', async () => {
     const { password } = await operators.add(name, 'viewer', COMMAND_LINE)
     const client = await signIn(running, { name, password })
-    for (const path of ['/tenants', '/system', `/tenants/${tenant.id}`, `/tenants/${tenant.id}/audit`])
+    for (const path of [
+      '/tenants',
+      '/operators',
+      '/system',
+      `/tenants/${tenant.id}`,
+      `/tenants/${tenant.id}/audit`,
+    ])
       expect([path, (await client.call('GET', path)).status]).toEqual([path, 200])
+    const asked = await client.call('POST', `/tenants/${tenant.id}/audit/subject`, { user_id: 'nobody' })
+    expect([asked.status, asked.body]).toEqual([200, { subject: null }])
     const before = await entries()
     for (const [method, path, body] of [
+      ['POST', '/operators', { name: 'made', role: 'admin' }],
+      ['POST', '/operators/role', { name, role: 'admin' }],
+      ['POST', '/operators/password', { name }],
+      ['POST', '/operators/remove', { name }],
+      ['POST', `/tenants/${tenant.id}/suspend`, undefined],
+      ['POST', `/tenants/${tenant.id}/resume`, undefined],
+      ['DELETE', `/tenants/${tenant.id}`, { name: 'tenant-1' }],
+      ['POST', `/tenants/${tenant.id}/try/inspect`, { image: 'AAAA' }],
       ['POST', '/tenants', { name: 'made' }],
       ['PATCH', `/tenants/${tenant.id}`, { rate_per_second: 1, fmr: null }],
       ['POST', `/tenants/${tenant.id}/login-link`, undefined],
@@ -146,5 +162,91 @@ describe('an operator with a name', () => {
       () => operators.remove('nobody', COMMAND_LINE),
     ])
       await expect(act()).rejects.toMatchObject({ code: 'operator_not_found' })
+  })
+})
+
+describe('an admin at the dashboard', () => {
+  const admin = () => signIn(running, { password: PASSWORD })
+
+  it('adds operators, changes their roles and passwords, and removes them, each in every audit log', async () => {
+    const client = await admin()
+    const added = await client.call('POST', '/operators', { name, role: 'viewer' })
+    expect([added.status, added.body.operator]).toEqual([
+      201,
+      expect.objectContaining({ name, role: 'viewer', last_sign_in_at: null, last_sign_in_by: null }),
+    ])
+    const kim = await signIn(running, { name, password: added.body.password })
+    const { operators: listed, provider } = (await client.call('GET', '/operators')).body
+    expect(listed).toContainEqual({
+      name,
+      role: 'viewer',
+      created_at: expect.any(String),
+      last_sign_in_at: new Date(running.clock.now()).toISOString(),
+      last_sign_in_by: 'password',
+    })
+    expect(provider).toBeNull()
+
+    expect((await client.call('POST', '/operators/role', { name, role: 'admin' })).body.role).toBe('admin')
+    const reset = await client.call('POST', '/operators/password', { name })
+    expect((await kim.call('GET', '/session')).status).toBe(401)
+    const again = await signIn(running, { name, password: reset.body.password })
+    await operators.add(`second-${name}`, 'admin', COMMAND_LINE)
+    expect((await client.call('POST', '/operators/remove', { name })).body.name).toBe(name)
+    expect((await again.call('GET', '/session')).status).toBe(401)
+
+    const actor = { actor: 'dashboard:operator', request_id: expect.any(String) }
+    const told = (await entries()).filter((entry) => entry.name === name)
+    expect(told).toMatchObject([
+      { event: 'operator_added', role: 'viewer', ...actor },
+      { event: 'operator_changed', role: 'admin', ...actor },
+      { event: 'operator_password_reset', ...actor },
+      { event: 'operator_removed', ...actor },
+    ])
+    expect(JSON.stringify(await entries())).not.toContain(reset.body.password)
+  })
+
+  it('is told why a name cannot be', async () => {
+    const client = await admin()
+    await operators.add(name, 'viewer', COMMAND_LINE)
+    const codes = async (path: string, body: unknown) => {
+      const answer = await client.call('POST', `/operators${path}`, body)
+      return [answer.status, answer.body.code]
+    }
+    expect(await codes('', { name, role: 'admin' })).toEqual([409, 'operator_exists'])
+    expect(await codes('', { name: 'a b', role: 'admin' })).toEqual([400, 'invalid_operator_name'])
+    expect(await codes('', { name: 'x', role: 'owner' })).toEqual([400, 'invalid_request'])
+    for (const [path, body] of [
+      ['/role', { name: 'nobody', role: 'admin' }],
+      ['/password', { name: 'nobody' }],
+      ['/remove', { name: 'nobody' }],
+    ] as const)
+      expect(await codes(path, body)).toEqual([404, 'operator_not_found'])
+  })
+
+  it('leaves the last one with a name who is an admin in place; the command line need not', async () => {
+    for (const { name: left } of await operators.list()) await operators.remove(left, COMMAND_LINE)
+    const { password } = await operators.add(name, 'admin', COMMAND_LINE)
+    await operators.add(`viewer-${name}`, 'viewer', COMMAND_LINE)
+    const clients = [await admin(), await signIn(running, { name, password })]
+    const before = await entries()
+    for (const client of clients)
+      for (const [path, body] of [
+        ['/operators/role', { name, role: 'viewer' }],
+        ['/operators/remove', { name }],
+      ] as const) {
+        const refused = await client.call('POST', path, body)
+        expect([path, refused.status, refused.body.code]).toEqual([path, 409, 'last_admin'])
+      }
+    expect(await entries()).toEqual(before)
+    const client = await signIn(running, { name, password })
+    expect((await client.call('POST', '/operators/role', { name, role: 'admin' })).status).toBe(200)
+    await client.call('POST', '/operators/role', { name: `viewer-${name}`, role: 'admin' })
+    expect((await client.call('POST', '/operators/role', { name, role: 'viewer' })).status).toBe(200)
+    // It holds for the session that did it, at once.
+    expect((await client.call('POST', '/operators/role', { name, role: 'admin' })).body.code).toBe(
+      'not_permitted',
+    )
+    await operators.remove(`viewer-${name}`, COMMAND_LINE)
+    expect((await operators.list()).map(({ role }) => role)).toEqual(['viewer'])
   })
 })

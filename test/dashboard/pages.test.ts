@@ -1,23 +1,18 @@
 /** The pages in a real browser, where one is installed (`apt install chromium`). */
-import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import axe from 'axe-core'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SECOND_MS } from '../../src/clock.js'
+import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
 import { loginToken } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
-const EXECUTABLE = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  existsSync,
-)
 const TENANT_PAGES = ['overview', 'keys', 'users', 'webhooks', 'audit', 'try']
 
-describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
+describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
   let running: TestService
   let tenant: TestTenant
   let browser: Browser
@@ -29,48 +24,19 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
     const image = base64(await face('ada'))
     await production.enroll({ user_id: 'ada', image })
     await production.verify({ user_id: 'ada', image, action: 'x' })
-    browser = await chromium.launch({ executablePath: EXECUTABLE!, args: ['--no-sandbox'] })
+    browser = await launchBrowser()
   })
   afterAll(async () => {
     await browser?.close()
     await running?.stop()
   })
 
-  /** A page whose every error fails the test that looks at `errors`. */
-  async function open(
-    colorScheme: 'light' | 'dark',
-    width = 1280,
-  ): Promise<{ page: Page; errors: string[] }> {
-    // Time for one more sign-in from this address.
-    running.clock.advance(10 * SECOND_MS)
-    const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } })
-    const page = await context.newPage()
-    const errors: string[] = []
-    page.on('pageerror', (error) => errors.push(error.message))
-    page.on('console', (message) => {
-      const isSignedOut = message.text().includes('401')
-      if (message.type() === 'error' && !isSignedOut) errors.push(message.text())
-    })
-    return { page, errors }
-  }
+  const open = (colorScheme: 'light' | 'dark', width = 1280) =>
+    openPage(browser, running, { colorScheme, width })
 
   async function signInByLink(page: Page): Promise<void> {
     await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, tenant.id)}`)
     await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
-  }
-
-  const loaded = (page: Page) =>
-    expect.poll(() => page.getByText('Loading…').count(), { timeout: 20_000 }).toBe(0)
-
-  /** @param scope what is looked at; everything where it is not named */
-  async function violations(page: Page, scope = 'html'): Promise<string[]> {
-    // A page keeps it from one route to the next.
-    if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source)
-    const { violations } = await page.evaluate(
-      (root) => (globalThis as unknown as { axe: typeof axe }).axe.run(root, { resultTypes: ['violations'] }),
-      scope,
-    )
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
   }
 
   for (const scheme of ['light', 'dark'] as const)
@@ -102,7 +68,7 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
       const below = TENANT_PAGES.map((name) => `tenants/${tenant.id}/${name}`)
-      for (const path of ['tenants', 'system', ...below]) {
+      for (const path of ['tenants', 'operators', 'system', ...below]) {
         await page.goto(`${running.service.adminUrl}/#/${path}`)
         await page.locator('.card').first().waitFor()
         await loaded(page)
@@ -384,6 +350,24 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
+  it('lets a tenant look up a user who is locked out, and unlock none', async () => {
+    const own = await running.tenant()
+    const production = await running.production(own)
+    const [ada, grace] = [base64(await face('ada')), base64(await face('grace'))]
+    await production.enroll({ user_id: 'ada', image: ada })
+    const { page } = await open('light')
+    for (let i = 0; i < 5; i++) await production.verify({ user_id: 'ada', image: grace, action: 'x' })
+    await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, own.id)}`)
+    await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
+    await page.goto(`${running.service.adminUrl}/#/users`)
+    await page.getByLabel('User id').fill('ada')
+    await page.keyboard.press('Enter')
+    await page.getByText('locked out').waitFor()
+    expect(await page.getByRole('button', { name: 'Unlock' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Erase…' }).count()).toBe(1)
+    await page.context().close()
+  }, 60_000)
+
   it('says so at an address where there is nothing', async () => {
     const { page } = await open('light')
     await signInByLink(page)
@@ -439,11 +423,17 @@ describe.skipIf(!EXECUTABLE)('the dashboard in Chromium', () => {
 
   it('finds what the filters of the audit log ask for', async () => {
     const { page } = await open('light')
-    await signInByLink(page)
+    const own = await running.tenant()
+    const production = await running.production(own)
+    const image = base64(await face('ada'))
+    await production.enroll({ user_id: 'ada', image })
+    await production.verify({ user_id: 'ada', image, action: 'x' })
+    await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, own.id)}`)
+    await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
     await page.goto(`${running.service.adminUrl}/#/audit`)
     const rows = page.locator('tbody tr')
-    // Two calls, and the sign-ins until now.
-    await expect.poll(() => rows.count()).toBeGreaterThan(2)
+    // Two calls, and the sign-in.
+    await expect.poll(() => rows.count()).toBe(3)
     await page.getByLabel('Outcome').selectOption('approved')
     await page.getByLabel('User id').fill('ada')
     await page.keyboard.press('Enter')

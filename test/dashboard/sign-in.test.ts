@@ -236,6 +236,8 @@ describe('an OpenID provider', () => {
     return { provider, running, api }
   }
   const location = (response: Response) => response.headers.get('location')!
+  /** Why a sign-in failed, as the address says to which the browser is led. */
+  const problem = (response: Response) => /^\/#\/sign-in-failed\/(\w+)\//.exec(location(response))?.[1]
 
   for (const [what, verified] of [
     ['says nothing of whether', {}],
@@ -252,7 +254,8 @@ describe('an OpenID provider', () => {
       const answer = await api(`/callback${search}`, {
         Cookie: login.headers.get('set-cookie')!.split(';')[0]!,
       })
-      expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null])
+      expect([answer.status, answer.headers.get('set-cookie')]).toEqual([302, null])
+      expect(problem(answer)).toBe('nameless')
       expect((await entries(running, id)).at(-1)).toMatchObject({ event: 'sign_in_failed' })
     })
 
@@ -281,9 +284,9 @@ describe('an OpenID provider', () => {
     const answers = await Promise.all(
       Array.from({ length: 30 }, () => api('/callback?code=made-up&state=state', made)),
     )
-    const statuses = answers.map(({ status }) => status)
-    expect(statuses.filter((status) => status === 401)).toHaveLength(10)
-    expect(statuses.filter((status) => status === 429)).toHaveLength(20)
+    const problems = answers.map(problem)
+    expect(problems.filter((each) => each === 'invalid_answer')).toHaveLength(10)
+    expect(problems.filter((each) => each === 'rate_limited')).toHaveLength(20)
     expect(provider.tokenRequests - before).toBe(10)
   })
 
@@ -302,6 +305,6 @@ describe('an OpenID provider', () => {
       headers: { Cookie: tossed },
       redirect: 'manual',
     })
-    expect(((await answer.json()) as { message: string }).message).toContain('not begun here')
+    expect(problem(answer)).toBe('not_begun_here')
   })
 })

@@ -36,8 +36,15 @@ export interface Victim {
   stop(): Promise<void>
 }
 
-/** @param transport the HTTP server; by default what the service chooses itself */
-export async function startVictim(modelsDir: string, transport?: TransportName): Promise<Victim> {
+/**
+ * @param transport the HTTP server; by default what the service chooses itself
+ * @param settings more of the environment
+ */
+export async function startVictim(
+  modelsDir: string,
+  transport?: TransportName,
+  settings: Record<string, string> = {},
+): Promise<Victim> {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-hostile-'))
   const env = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))),
@@ -50,6 +57,7 @@ export async function startVictim(modelsDir: string, transport?: TransportName):
     COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
     COUNTERSIGN_LOG_LEVEL: 'warn',
     ...(transport ? { COUNTERSIGN_HTTP: transport } : {}),
+    ...settings,
   }
   // A service that outlives its campaign would go on listening: it ends with us.
   const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })

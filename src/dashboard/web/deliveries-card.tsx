@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { DeliveryState, DeliveryView, WebhookView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
 import { Badge, Card, Empty, Loading, Problem, Segments, Table, Time } from './parts.js'
+import { useRights } from './session.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
@@ -96,6 +97,7 @@ function Deliveries(props: {
   isBusy: boolean
   onRedeliver: (delivery: DeliveryView) => void
 }) {
+  const mayRedeliver = useRights().tenant('POST /webhooks/redeliver')
   return (
     <Table
       label="Deliveries"
@@ -114,6 +116,7 @@ function Deliveries(props: {
           delivery.next_attempt_at ? (
             <Time at={delivery.next_attempt_at} />
           ) : (
+            mayRedeliver &&
             delivery.replayable && (
               <button type="button" disabled={props.isBusy} onClick={() => props.onRedeliver(delivery)}>
                 Redeliver<span class="for-readers"> {delivery.event_id}</span>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Environment, KeyView, TenantOverview } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
 import { Badge, Card, Confirm, Empty, Loading, Problem, Reveal, type Revealed, Table, Time } from './parts.js'
+import { useRights } from './session.js'
 import { SigningSecretCard } from './signing-secret-card.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
@@ -85,6 +86,7 @@ function KeysCard(props: {
       return null
     })
   const { keys } = tenant
+  const may = useRights().tenant
   // The actions stand once for each environment, at its newest key.
   const newest = (key: KeyView) => keys.find(({ type }) => type === key.type) === key
   const isLive = ({ state }: KeyView) => state === 'active' || state === 'grace'
@@ -98,9 +100,11 @@ function KeysCard(props: {
       )}
       {tenant.production_key === 'issued, not revealed yet' && (
         <Empty title="Your production key is issued">
-          <button type="button" class="primary" onClick={reveal}>
-            Reveal it, once
-          </button>
+          {may('POST /keys/reveal') && (
+            <button type="button" class="primary" onClick={reveal}>
+              Reveal it, once
+            </button>
+          )}
         </Empty>
       )}
       <Table
@@ -116,18 +120,21 @@ function KeysCard(props: {
             key.valid_until ? <Time at={key.valid_until} /> : '–',
             newest(key) && (
               <span class="buttons">
-                <button type="button" onClick={() => setAsking({ what: 'reissue', type: key.type })}>
-                  Reissue<span class="for-readers"> {key.type} key</span>
-                </button>
-                {keys.some((other) => other.type === key.type && isLive(other)) && (
-                  <button
-                    type="button"
-                    class="danger"
-                    onClick={() => setAsking({ what: 'revoke', type: key.type })}
-                  >
-                    Revoke<span class="for-readers"> {key.type} keys</span>
+                {may('POST /keys/reissue') && (
+                  <button type="button" onClick={() => setAsking({ what: 'reissue', type: key.type })}>
+                    Reissue<span class="for-readers"> {key.type} key</span>
                   </button>
                 )}
+                {may('POST /keys/revoke') &&
+                  keys.some((other) => other.type === key.type && isLive(other)) && (
+                    <button
+                      type="button"
+                      class="danger"
+                      onClick={() => setAsking({ what: 'revoke', type: key.type })}
+                    >
+                      Revoke<span class="for-readers"> {key.type} keys</span>
+                    </button>
+                  )}
               </span>
             ),
           ],

@@ -1,13 +1,16 @@
 /** The dashboard: who is signed in, and which page the address names. */
-import { render } from 'preact'
+import { type ComponentType, render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { SessionView } from '../contract.js'
+import type { OperatorRoutes, SessionView, TenantRoutes } from '../contract.js'
 import { currentSession, get, SIGNED_OUT, signIn, signOut, tenantAddress } from './api.js'
 import { AuditPage } from './audit-page.js'
 import { Brand } from './brand.js'
 import { KeysPage } from './keys-page.js'
+import { OperatorsPage } from './operators-page.js'
 import { OverviewPage } from './overview-page.js'
 import { Card, Loading } from './parts.js'
+import { isProviderProblem, providerProblem } from './provider-problem.js'
+import { rightsOf, SessionContext } from './session.js'
 import { SignInPage } from './sign-in-page.js'
 import { SystemPage } from './system-page.js'
 import { TenantsPage } from './tenants-page.js'
@@ -17,18 +20,22 @@ import { UsersPage } from './users-page.js'
 import { WebhooksPage } from './webhooks-page.js'
 import './style.css'
 
-const TENANT_PAGES = [
+/** Name in the address, heading, page, and the route without which the page is for nothing. */
+type PageEntry<Props, Routes> = readonly [string, string, ComponentType<Props>, (keyof Routes)?]
+
+const TENANT_PAGES: ReadonlyArray<PageEntry<{ tenantId: string; keysHref: string }, TenantRoutes>> = [
   ['overview', 'Overview', OverviewPage],
   ['keys', 'Keys and secrets', KeysPage],
   ['users', 'Users', UsersPage],
   ['webhooks', 'Webhooks', WebhooksPage],
   ['audit', 'Audit log', AuditPage],
-  ['try', 'Try it', TryPage],
-] as const
-const OPERATOR_PAGES = [
+  ['try', 'Try it', TryPage, 'POST /try/call'],
+]
+const OPERATOR_PAGES: ReadonlyArray<PageEntry<object, OperatorRoutes>> = [
   ['tenants', 'Tenants', TenantsPage],
+  ['operators', 'Operators', OperatorsPage],
   ['system', 'System', SystemPage],
-] as const
+]
 
 function useHash(): string[] {
   const [hash, setHash] = useState(location.hash)
@@ -46,7 +53,7 @@ function useHash(): string[] {
 function App() {
   const route = useHash()
   const [session, setSession] = useState<SessionView | null | undefined>(undefined)
-  const [problem, setProblem] = useState<string | null>(null)
+  const [problem, setProblem] = useState(() => providerProblem(route))
   const loginToken = route[0] === 'login' ? route[1] : undefined
   const asked = useRef(false)
   useEffect(() => {
@@ -54,8 +61,8 @@ function App() {
     const isFirst = !asked.current
     asked.current = true
     const opened = loginToken ? signIn({ login_token: loginToken }) : isFirst ? currentSession() : null
-    // It must not stay in the history.
-    if (loginToken) location.replace('#/')
+    // Neither may stay in the history: a token, nor the failure of a sign-in that is over.
+    if (loginToken || isProviderProblem(route)) location.replace('#/')
     opened?.then(setSession, (error: Error) => {
       if (loginToken) setProblem(error.message)
       setSession(null)
@@ -89,7 +96,11 @@ function App() {
     }
     signOut().then(done, done)
   }
-  return <Shell session={session} route={route} onSignOut={leave} />
+  return (
+    <SessionContext.Provider value={session}>
+      <Shell session={session} route={route} onSignOut={leave} />
+    </SessionContext.Provider>
+  )
 }
 
 function Shell({
@@ -105,9 +116,12 @@ function Shell({
   const base = session.tenant_id ? '#' : `#/tenants/${tenantId}`
   const [named = tenantId ? 'overview' : 'tenants', ...more] =
     tenantId && !session.tenant_id ? route.slice(2) : route
+  const may = rightsOf(session)
+  const tenantPages = TENANT_PAGES.filter(([, , , needed]) => !needed || may.tenant(needed))
+  const operatorPages = OPERATOR_PAGES.filter(([, , , needed]) => !needed || may.operator(needed))
   const isHere = ([name]: readonly [string, ...unknown[]]) => name === named && more.length === 0
-  const tenantPage = tenantId ? TENANT_PAGES.find(isHere) : undefined
-  const operatorPage = tenantId ? undefined : OPERATOR_PAGES.find(isHere)
+  const tenantPage = tenantId ? tenantPages.find(isHere) : undefined
+  const operatorPage = tenantId ? undefined : operatorPages.find(isHere)
   const [here, heading] = tenantPage ?? operatorPage ?? [null, 'No such page']
   const tenantName = useTenantName(tenantId)
   const [TenantPage, OperatorPage] = [tenantPage?.[2], operatorPage?.[2]]
@@ -124,7 +138,7 @@ function Shell({
         <Brand />
         {!session.tenant_id && (
           <ul>
-            {OPERATOR_PAGES.map(([name, text]) => (
+            {operatorPages.map(([name, text]) => (
               <NavLink key={name} href={`#/${name}`} here={!tenantId && here === name} text={text} />
             ))}
           </ul>
@@ -132,12 +146,17 @@ function Shell({
         {tenantId && (
           <ul aria-label={tenantName}>
             <li class="group">{tenantName}</li>
-            {TENANT_PAGES.map(([name, text]) => (
+            {tenantPages.map(([name, text]) => (
               <NavLink key={name} href={`${base}/${name}`} here={here === name} text={text} />
             ))}
           </ul>
         )}
         <ul class="foot">
+          {session.operator && (
+            <li class="who">
+              {session.operator.name}, {session.operator.role}
+            </li>
+          )}
           <li>
             <a href="/docs">API docs</a>
           </li>
@@ -157,7 +176,7 @@ function Shell({
           {tenantId && <span class="of">{tenantName}</span>}
         </h1>
         {tenantId && TenantPage ? (
-          <TenantPage key={tenantId} tenantId={tenantId} keysHref={`${base}/keys`} session={session} />
+          <TenantPage key={tenantId} tenantId={tenantId} keysHref={`${base}/keys`} />
         ) : OperatorPage ? (
           <OperatorPage />
         ) : (

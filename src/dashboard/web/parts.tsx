@@ -215,6 +215,8 @@ export function Confirm(props: {
   children: ComponentChildren
   confirm: string
   isDanger?: boolean
+  /** Where something has to be typed first; true where it is not named. */
+  isReady?: boolean
   onConfirm: () => void
   onCancel: () => void
 }) {
@@ -241,7 +243,11 @@ export function Confirm(props: {
           <button type="button" onClick={() => close('cancel')}>
             Cancel
           </button>
-          <button type="submit" class={props.isDanger ? 'danger solid' : 'primary'}>
+          <button
+            type="submit"
+            class={props.isDanger ? 'danger solid' : 'primary'}
+            disabled={props.isReady === false}
+          >
             {props.confirm}
           </button>
         </div>

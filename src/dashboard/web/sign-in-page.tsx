@@ -58,14 +58,16 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
           onInput={(event) => setPassword(event.currentTarget.value)}
         />
         <Problem message={problem} />
-        {hasProvider && (
-          <p>
-            <a href="/api/oidc/login">Sign in by your organisation's provider</a>
-          </p>
-        )}
-        <button type="submit" class="primary" disabled={isBusy}>
-          Sign in
-        </button>
+        <div class="toolbar">
+          <button type="submit" class="primary" disabled={isBusy}>
+            Sign in
+          </button>
+          {hasProvider && (
+            <a class="button" href="/api/oidc/login">
+              Sign in by your organisation's provider
+            </a>
+          )}
+        </div>
       </form>
     </main>
   )

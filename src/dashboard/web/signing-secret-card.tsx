@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { SigningSecretView, TenantOverview, TrafficView } from '../contract.js'
 import { Badge, Card, Confirm, Countdown, Table, Time } from './parts.js'
+import { useRights } from './session.js'
 
 const MINUTE_MS = 60_000
 const COLUMNS = [
@@ -32,13 +33,15 @@ export function SigningSecretCard(props: {
   // During an overlap only what came after the rotation tells who has followed it.
   const since = previous && current ? Date.parse(current.created_at) : 0
   const uses = new Map(secrets.map(({ id }) => [id, useOf(traffic, id, since)]))
+  const mayRotate = useRights().tenant('POST /rotate-signing')
   const unnamed = useOf(traffic, 'unnamed', since)
   return (
     <Card
       title="Signing secret"
       hint="It signs every response and every JWT."
       actions={
-        previous ? (
+        mayRotate &&
+        (previous ? (
           <button type="button" class="danger" onClick={() => setAsking(true)}>
             End the overlap: rotate again
           </button>
@@ -46,7 +49,7 @@ export function SigningSecretCard(props: {
           <button type="button" class="primary" onClick={() => onRotate(false)}>
             Rotate the signing secret
           </button>
-        )
+        ))
       }
     >
       {previous && current && (

@@ -1,8 +1,10 @@
-/** For the operator: tenants, their contracts, and links to sign in. */
+/** For the operator: the tenants, what each is, and links to sign in. */
 import { useState } from 'preact/hooks'
 import type { TenantView } from '../contract.js'
 import { callOperator, callTenant, operatorAddress } from './api.js'
-import { Badge, Card, Confirm, Empty, Loading, Problem, Reveal, type Revealed, Table, Time } from './parts.js'
+import { Badge, Card, Empty, Loading, Problem, Reveal, type Revealed, Table, Time } from './parts.js'
+import { useRights } from './session.js'
+import { TenantDetails } from './tenant-details.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
@@ -11,8 +13,10 @@ const LINK = {
   hint: 'Open it, or send it to whoever looks after the tenant: it signs in once, within an hour.',
 }
 const NAME = '[A-Za-z0-9][A-Za-z0-9._\\-]*'
+const TONES = { active: 'good', suspended: 'warn', deleted: 'bad' } as const
 const COLUMNS = [
   { name: 'Name' },
+  { name: 'State' },
   { name: 'Production key' },
   { name: 'Requests per second', isNumber: true },
   { name: 'False match rate', isNumber: true },
@@ -23,7 +27,8 @@ const COLUMNS = [
 export function TenantsPage() {
   const tenants = useData(operatorAddress('GET /tenants'))
   const [shown, setShown] = useState<Revealed[]>([])
-  const [editing, setEditing] = useState<TenantView | null>(null)
+  const [opened, setOpened] = useState<string | null>(null)
+  const may = useRights()
   const { problem, isBusy, run } = useAction()
   const change = (work: () => Promise<Revealed[]>) =>
     run(async () => {
@@ -54,13 +59,6 @@ export function TenantsPage() {
       const { login_link } = await callTenant(id, 'POST /login-link')
       return [{ ...LINK, label: `Login link, to ${name}`, value: login_link }]
     })
-  const save = ({ id }: TenantView, { rate, fmr }: Contract) => {
-    setEditing(null)
-    return change(async () => {
-      await callTenant(id, 'PATCH /', { rate_per_second: Number(rate), fmr: fmr ? Number(fmr) : null })
-      return []
-    })
-  }
   return (
     <>
       <Problem message={problem ?? tenants.error} />
@@ -82,37 +80,32 @@ export function TenantsPage() {
               key: tenant.id,
               cells: [
                 <a href={`#/tenants/${tenant.id}/overview`}>{tenant.name}</a>,
-                tenant.status === 'active' ? (
-                  <Badge tone={tenant.production_key === 'revealed' ? 'good' : 'plain'}>
-                    {tenant.production_key}
-                  </Badge>
-                ) : (
-                  <Badge tone="bad">{tenant.status}</Badge>
-                ),
+                <Badge tone={TONES[tenant.status]}>{tenant.status}</Badge>,
+                tenant.status === 'deleted' ? '–' : tenant.production_key,
                 tenant.rate_per_second,
                 tenant.fmr ?? 'default',
                 <Time at={tenant.created_at} day />,
                 <span class="buttons">
-                  <button type="button" onClick={() => setEditing(tenant)}>
-                    Edit<span class="for-readers"> {tenant.name}</span>
-                  </button>
-                  <button type="button" onClick={() => link(tenant)}>
-                    Login link<span class="for-readers"> of {tenant.name}</span>
+                  {tenant.status !== 'deleted' && may.tenant('POST /login-link') && (
+                    <button type="button" onClick={() => link(tenant)}>
+                      Login link<span class="for-readers"> of {tenant.name}</span>
+                    </button>
+                  )}
+                  <button
+                    type="button"
+                    aria-expanded={opened === tenant.id}
+                    onClick={() => setOpened(opened === tenant.id ? null : tenant.id)}
+                  >
+                    Details<span class="for-readers"> of {tenant.name}</span>
                   </button>
                 </span>,
               ],
+              below: opened === tenant.id && <TenantDetails tenant={tenant} onChanged={tenants.reload} />,
             }))}
           />
         )}
       </Card>
-      <CreateCard isBusy={isBusy} onCreate={create} />
-      {editing && (
-        <Edit
-          tenant={editing}
-          onSave={(contract) => save(editing, contract)}
-          onCancel={() => setEditing(null)}
-        />
-      )}
+      {may.operator('POST /tenants') && <CreateCard isBusy={isBusy} onCreate={create} />}
     </>
   )
 }
@@ -163,45 +156,5 @@ function CreateCard(props: {
         </button>
       </form>
     </Card>
-  )
-}
-
-function Edit(props: { tenant: TenantView; onSave: (contract: Contract) => void; onCancel: () => void }) {
-  const { tenant } = props
-  const [rate, setRate] = useState(String(tenant.rate_per_second))
-  const [fmr, setFmr] = useState(tenant.fmr === null ? '' : String(tenant.fmr))
-  return (
-    <Confirm
-      title={`Contract of ${tenant.name}`}
-      confirm="Save"
-      onCancel={props.onCancel}
-      onConfirm={() => props.onSave({ rate, fmr })}
-    >
-      <label for="edit-rate">Requests per second</label>
-      <input
-        id="edit-rate"
-        type="number"
-        required
-        min="0.1"
-        step="any"
-        value={rate}
-        onInput={(event) => setRate(event.currentTarget.value)}
-      />
-      <label for="edit-fmr">False match rate</label>
-      <input
-        id="edit-fmr"
-        type="number"
-        min="1e-9"
-        max="0.5"
-        step="any"
-        placeholder="default"
-        value={fmr}
-        onInput={(event) => setFmr(event.currentTarget.value)}
-      />
-      <p class="muted small">
-        The false match rate decides the threshold: how similar two faces must be. Twice the rate per second
-        may come at once.
-      </p>
-    </Confirm>
   )
 }

@@ -1,8 +1,10 @@
 /** A user by id: whether enrolled, whether locked out, unlocked at request, and the right to erasure with its receipt. */
 import { useState } from 'preact/hooks'
-import type { Environment, ErasureView, SessionView, UserView } from '../contract.js'
+import type { Environment, ErasureView, UserView } from '../contract.js'
 import { callTenant } from './api.js'
-import { Badge, Card, Confirm, CopyButton, Empty, Facts, Problem, Time } from './parts.js'
+import { Badge, Card, Confirm, Empty, type Fact, Facts, Problem, Time } from './parts.js'
+import { ReceiptCard } from './receipt-card.js'
+import { useRights } from './session.js'
 import { useAction } from './use-action.js'
 
 /** Of the user who was asked for; null where there is none. */
@@ -12,7 +14,8 @@ interface Found {
   user: UserView | null
 }
 
-export function UsersPage({ tenantId, session }: { tenantId: string; session: SessionView }) {
+export function UsersPage({ tenantId }: { tenantId: string }) {
+  const may = useRights().tenant
   const [userId, setUserId] = useState('')
   const [environment, setEnvironment] = useState<Environment>('production')
   const [found, setFound] = useState<Found | null>(null)
@@ -79,14 +82,16 @@ export function UsersPage({ tenantId, session }: { tenantId: string; session: Se
             <button type="submit" class="primary" disabled={isBusy}>
               Look up
             </button>
-            <button
-              type="button"
-              class="danger"
-              disabled={isBusy}
-              onClick={(event) => event.currentTarget.form!.reportValidity() && setAsking(true)}
-            >
-              Erase…
-            </button>
+            {may('POST /erase') && (
+              <button
+                type="button"
+                class="danger"
+                disabled={isBusy}
+                onClick={(event) => event.currentTarget.form!.reportValidity() && setAsking(true)}
+              >
+                Erase…
+              </button>
+            )}
           </div>
         </form>
         <Problem message={problem} />
@@ -97,18 +102,20 @@ export function UsersPage({ tenantId, session }: { tenantId: string; session: Se
             <UserCard
               user={found.user}
               isBusy={isBusy}
-              onUnlock={session.role === 'operator' ? () => unlock(found) : null}
+              onUnlock={may('POST /users/unlock') ? () => unlock(found) : null}
             />
           ) : (
             <Card title={found.userId}>
               <Empty title={`Not enrolled in ${found.environment}`}>
-                Unknown, or erased. For a day after an erasure, erasing again gives its receipt once more.
+                Unknown, or erased.
+                {may('POST /erase') &&
+                  ' For a day after an erasure, erasing again gives its receipt once more.'}
               </Empty>
             </Card>
           )}
         </div>
       )}
-      {receipt && <ReceiptCard receipt={receipt} />}
+      {receipt && <ReceiptCard receipt={receipt} rows={receiptFacts(receipt)} />}
       {asking && (
         <Confirm
           title={`Erase ${userId}?`}
@@ -190,26 +197,13 @@ function Lockout({ lockout: { status, until } }: { lockout: UserView['lockout'] 
   )
 }
 
-function ReceiptCard({ receipt }: { receipt: ErasureView }) {
-  const { references, captures, idempotency_records: responses } = receipt.erased
-  return (
-    <div role="status">
-      <Card
-        title="Receipt"
-        hint="Keep it: the erasure stands in the audit log under the same id."
-        actions={<CopyButton value={JSON.stringify(receipt, null, 2)} />}
-      >
-        <Facts
-          rows={[
-            ['User', receipt.user_id],
-            ['Erasure id', <code>{receipt.erasure_id}</code>],
-            ['Erased at', <Time at={receipt.erased_at} />],
-            ['References', references],
-            ['Captures', captures],
-            ['Kept responses', responses],
-          ]}
-        />
-      </Card>
-    </div>
-  )
+function receiptFacts({ user_id, erasure_id, erased_at, erased }: ErasureView): Fact[] {
+  return [
+    ['User', user_id],
+    ['Erasure id', <code>{erasure_id}</code>],
+    ['Erased at', <Time at={erased_at} />],
+    ['References', erased.references],
+    ['Captures', erased.captures],
+    ['Kept responses', erased.idempotency_records],
+  ]
 }

@@ -1,9 +1,10 @@
 /** A tenant's webhooks: where they lead, a new one for the operator, and what became of each delivery. */
 import { useState } from 'preact/hooks'
-import type { Environment, SessionView, WebhookList, WebhookView } from '../contract.js'
+import type { Environment, WebhookList, WebhookView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
 import { DeliveriesCard } from './deliveries-card.js'
 import { Badge, Card, Confirm, Empty, Loading, Problem, Table, Time } from './parts.js'
+import { useRights } from './session.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
@@ -17,13 +18,13 @@ const COLUMNS = [
   { name: 'Actions', isSilent: true },
 ]
 
-export function WebhooksPage({ tenantId, session }: { tenantId: string; session: SessionView }) {
+export function WebhooksPage({ tenantId }: { tenantId: string }) {
+  const may = useRights().tenant
   const list = useData(tenantAddress(tenantId, 'GET /webhooks'), REFRESH_MS)
   const [removing, setRemoving] = useState<WebhookView | null>(null)
   const { problem, isBusy, run } = useAction()
   if (!list.value) return list.error ? <Problem message={list.error} /> : <Loading />
   const { webhooks, is_held, most_webhooks } = list.value
-  const isOperator = session.role === 'operator'
   const change = (work: () => Promise<unknown>) =>
     run(async () => {
       await work()
@@ -49,7 +50,7 @@ export function WebhooksPage({ tenantId, session }: { tenantId: string; session:
       >
         {webhooks.length === 0 ? (
           <Empty title="No webhooks yet">
-            {isOperator
+            {may('POST /webhooks')
               ? 'Your backend is told of enrolments, lockouts and erasures at an address that you add below.'
               : 'The operator of this service adds the address at which your backend is told.'}
           </Empty>
@@ -71,10 +72,12 @@ export function WebhooksPage({ tenantId, session }: { tenantId: string; session:
                 </span>,
                 <Time at={webhook.created_at} day />,
                 <span class="buttons">
-                  <button type="button" disabled={isBusy} onClick={() => test(webhook)}>
-                    Test<span class="for-readers"> {webhook.url}</span>
-                  </button>
-                  {isOperator && (
+                  {may('POST /webhooks/test') && (
+                    <button type="button" disabled={isBusy} onClick={() => test(webhook)}>
+                      Test<span class="for-readers"> {webhook.url}</span>
+                    </button>
+                  )}
+                  {may('POST /webhooks/remove') && (
                     <button type="button" class="danger" onClick={() => setRemoving(webhook)}>
                       Remove<span class="for-readers"> {webhook.url}</span>
                     </button>
@@ -85,7 +88,7 @@ export function WebhooksPage({ tenantId, session }: { tenantId: string; session:
           />
         )}
       </Card>
-      {isOperator && webhooks.length < most_webhooks && (
+      {may('POST /webhooks') && webhooks.length < most_webhooks && (
         <CreateCard tenantId={tenantId} list={list.value} onCreated={list.reload} />
       )}
       <DeliveriesCard tenantId={tenantId} webhooks={webhooks} onChange={list.reload} />

@@ -1,0 +1,51 @@
+/** Below a tenant, yet the operator's: what it is granted, who may sign in for it, and whether it goes on. */
+import { assertFmrReached } from '../../models/pack/pack-grade.js'
+import { tenantErasureView } from '../operations/views.js'
+import * as bodies from './bodies.js'
+import { DashboardError } from './dashboard-error.js'
+import type { DashboardServices } from './dashboard-services.js'
+import type { TenantTable } from './route.js'
+import { tenantView } from './tenant-routes.js'
+
+export const GRANT_ROUTES = {
+  'PATCH /': {
+    body: bodies.tenantContract,
+    async answer({ services, tenant, actor, input }) {
+      if (input.fmr !== null) assertReached(services, input.fmr)
+      const contract = { ratePerSecond: input.rate_per_second, fmr: input.fmr }
+      return tenantView(await services.ledger.operations.tenants.setContract(tenant, actor, contract))
+    },
+  },
+
+  'POST /suspend': {
+    answer: async ({ services, tenant, actor }) =>
+      tenantView(await services.ledger.operations.lifecycle.suspend(tenant, actor)),
+  },
+
+  'POST /resume': {
+    answer: async ({ services, tenant, actor }) =>
+      tenantView(await services.ledger.operations.lifecycle.resume(tenant, actor)),
+  },
+
+  'DELETE /': {
+    body: bodies.tenantDeletion,
+    async answer({ services, tenant, actor, input }) {
+      if (input.name !== tenant.name) throw new DashboardError('not_confirmed')
+      return tenantErasureView(tenant, await services.ledger.operations.lifecycle.delete(tenant, actor))
+    },
+  },
+
+  'POST /login-link': {
+    givesSecret: true,
+    status: 201,
+    async answer({ services, tenant, actor }) {
+      const { tenants } = services.ledger.operations
+      return { login_link: await tenants.createLoginLink(tenant, actor, services.urls().admin) }
+    },
+  },
+} satisfies Partial<TenantTable>
+
+/** @throws PackGradeError fmr_not_reached */
+export function assertReached({ engine, config }: DashboardServices, fmr: number): void {
+  assertFmrReached(engine.pack, fmr, 'The contract', config.acceptPack)
+}

@@ -1,0 +1,89 @@
+/** The installation's matters: its tenants, and the state of the whole. */
+import { stat } from 'node:fs/promises'
+import { installedPacks } from '../../models/pack/installed-packs.js'
+import { calibrationPoints } from '../../models/pack/model-pack.js'
+import { networkFiles } from '../../models/pack/network-files.js'
+import { gradeOf } from '../../models/pack/pack-grade.js'
+import { isoTime } from '../clock.js'
+import { sqliteFile } from '../config.js'
+import { secretView } from '../operations/views.js'
+import * as bodies from './bodies.js'
+import { assertReached } from './grant-routes.js'
+import type { OperatorTable } from './route.js'
+import { tenantView } from './tenant-routes.js'
+
+export const INSTALLATION_ROUTES = {
+  'GET /tenants': {
+    answer: async ({ services }) => ({
+      tenants: (await services.ledger.store.read.tenants()).map(tenantView),
+    }),
+  },
+
+  'POST /tenants': {
+    givesSecret: true,
+    status: 201,
+    body: bodies.newTenant,
+    async answer({ services, input }) {
+      if (input.fmr !== undefined) assertReached(services, input.fmr)
+      const { tenant, sandboxKey, signingSecret, loginLink } =
+        await services.ledger.operations.tenants.create(
+          input.name,
+          {
+            ...(input.rate_per_second === undefined ? {} : { ratePerSecond: input.rate_per_second }),
+            ...(input.fmr === undefined ? {} : { fmr: input.fmr }),
+          },
+          services.urls().admin,
+        )
+      return {
+        tenant: tenantView(tenant),
+        sandbox_key: sandboxKey,
+        signing_secret: secretView(signingSecret),
+        login_link: loginLink,
+      }
+    },
+  },
+
+  'GET /system': {
+    async answer({ services }) {
+      const { engine, ledger, config, version, startedAt, urls, clock } = services
+      const { store } = ledger
+      const { pack } = engine
+      return {
+        version,
+        node: process.version,
+        now: isoTime(clock.now()),
+        started_at: isoTime(startedAt),
+        urls: urls(),
+        engine: engine.health(),
+        memory_bytes: process.memoryUsage.rss(),
+        database: {
+          status: (await store.isHealthy()) ? 'ok' : 'degraded',
+          ...(await databaseBytes(sqliteFile(config))),
+          counts: await store.read.counts(),
+        },
+        pack: {
+          id: pack.modelId,
+          description: pack.manifest.description,
+          networks: networkFiles(pack.manifest).map(({ file, licence }) => ({ file, licence })),
+          ...gradeOf(pack, config.fmr),
+          calibration: calibrationPoints(pack).map(({ fmr, threshold, measured }) => ({
+            fmr,
+            threshold,
+            measured,
+          })),
+        },
+        packs: (await installedPacks(config.modelsDir, pack.dir)).map(({ id, model, dir, problem }) => ({
+          id: model ?? id,
+          active: dir === pack.dir,
+          problem,
+        })),
+      }
+    },
+  },
+} satisfies Partial<OperatorTable>
+
+/** Of the main file, and of the log that goes into it at the next checkpoint. */
+async function databaseBytes(file: string): Promise<{ bytes: number; log_bytes: number }> {
+  const sizeOf = async (path: string) => (await stat(path).catch(() => null))?.size ?? 0
+  return { bytes: await sizeOf(file), log_bytes: await sizeOf(`${file}-wal`) }
+}

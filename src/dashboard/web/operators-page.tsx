@@ -1,0 +1,264 @@
+/** Who operates the installation: operators with names, their roles and their passwords. */
+import { useState } from 'preact/hooks'
+import { OPERATOR_ROLES, type OperatorList, type OperatorRole, type OperatorView } from '../contract.js'
+import { callOperator, operatorAddress } from './api.js'
+import { Badge, Card, Confirm, Empty, Loading, Problem, Reveal, type Revealed, Table, Time } from './parts.js'
+import { useRights, useSession } from './session.js'
+import { useAction } from './use-action.js'
+import { useData } from './use-data.js'
+
+const NAME = '[A-Za-z0-9][A-Za-z0-9._@+\\-]*'
+const ROLES: Record<OperatorRole, string> = { admin: 'may do everything', viewer: 'may look' }
+const METHODS = { password: 'by password', oidc: 'by the provider' }
+const COLUMNS = [
+  { name: 'Name' },
+  { name: 'Role' },
+  { name: 'Last sign-in', isText: true },
+  { name: 'Added' },
+  { name: 'Actions', isSilent: true },
+]
+
+interface Asking {
+  what: 'role' | 'password' | 'remove'
+  operator: OperatorView
+}
+
+export function OperatorsPage() {
+  const operators = useData(operatorAddress('GET /operators'))
+  const [shown, setShown] = useState<Revealed | null>(null)
+  const [asking, setAsking] = useState<Asking | null>(null)
+  const self = useSession().operator?.name
+  const may = useRights().operator
+  const { problem, isBusy, run } = useAction()
+  const change = (work: () => Promise<Revealed | null>) => {
+    setAsking(null)
+    return run(async () => {
+      setShown(await work())
+      operators.reload()
+    })
+  }
+  const add = (name: string, role: OperatorRole, onAdded: () => void) =>
+    change(async () => {
+      const { password } = await callOperator('POST /operators', { name, role })
+      onAdded()
+      return revealed(name, password, `Give it to ${name}, who signs in with this name.`)
+    })
+  const reset = ({ name }: OperatorView) => {
+    if (name !== self)
+      return change(async () => {
+        const { password } = await callOperator('POST /operators/password', { name })
+        return revealed(name, password, `Give it to ${name}. The sessions with the old one have ended.`)
+      })
+    setAsking(null)
+    return run(async () => {
+      const { password } = await callOperator('POST /operators/password', { name })
+      // Nothing is loaded again: this session is one of those that have ended, and the password would go with the page.
+      setShown(revealed(name, password, 'This session has ended with the old one: sign in again with it.'))
+    })
+  }
+  return (
+    <>
+      <Problem message={problem ?? operators.error} />
+      {shown && <Reveal {...shown} key={shown.value} onDone={() => setShown(null)} />}
+      <Card title="Operators" hint={operators.value && <SignInHint {...operators.value} />}>
+        {!operators.value ? (
+          <Loading />
+        ) : operators.value.operators.length === 0 ? (
+          <Empty title="No operators with a name yet">
+            Whoever has the operator's password is the operator. With names, the audit log says who acted.
+          </Empty>
+        ) : (
+          <Table
+            label="Operators"
+            columns={COLUMNS}
+            rows={operators.value.operators.map((operator) => ({
+              key: operator.name,
+              cells: [
+                <span>
+                  {operator.name}
+                  {operator.name === self && <span class="muted"> (you)</span>}
+                </span>,
+                <Badge tone={operator.role === 'admin' ? 'good' : 'plain'}>{operator.role}</Badge>,
+                <LastSignIn {...operator} />,
+                <Time at={operator.created_at} day />,
+                may('POST /operators/remove') && (
+                  <Acts operator={operator} isBusy={isBusy} onAsk={(what) => setAsking({ what, operator })} />
+                ),
+              ],
+            }))}
+          />
+        )}
+        <p class="muted">
+          Beside them, whoever has the operator's password signs in without a name, as an admin; audit logs
+          say <code>dashboard:operator</code>. Another one is made at the command line:{' '}
+          <code>countersign operator-password --reset</code>
+        </p>
+      </Card>
+      {may('POST /operators') && <AddCard isBusy={isBusy} onAdd={add} />}
+      {asking?.what === 'role' && (
+        <RoleDialog
+          operator={asking.operator}
+          onCancel={() => setAsking(null)}
+          onSave={(role) =>
+            change(async () => {
+              await callOperator('POST /operators/role', { name: asking.operator.name, role })
+              return null
+            })
+          }
+        />
+      )}
+      {asking?.what === 'password' && (
+        <Confirm
+          title={`Another password for ${asking.operator.name}?`}
+          confirm="Reset the password"
+          isDanger
+          onCancel={() => setAsking(null)}
+          onConfirm={() => reset(asking.operator)}
+        >
+          <p>A new one is made and shown once. The old one, and every session of this operator, end now.</p>
+        </Confirm>
+      )}
+      {asking?.what === 'remove' && (
+        <Confirm
+          title={`Remove ${asking.operator.name}?`}
+          confirm="Remove"
+          isDanger
+          onCancel={() => setAsking(null)}
+          onConfirm={() =>
+            change(async () => {
+              await callOperator('POST /operators/remove', { name: asking.operator.name })
+              return null
+            })
+          }
+        >
+          <p>Signed out everywhere, at once. What was done under this name stays in the audit logs.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function revealed(name: string, value: string, hint: string): Revealed {
+  return { label: `Password of ${name}`, value, hint, beside: [['Name', name]] }
+}
+
+function SignInHint({ provider }: OperatorList) {
+  return provider ? (
+    <>
+      Each signs in with the name and a password, or by the provider <code>{provider.issuer}</code>, whose
+      claim <code>{provider.claim}</code> is then the name.
+    </>
+  ) : (
+    <>Each signs in with the name and a password.</>
+  )
+}
+
+function LastSignIn({ last_sign_in_at: at, last_sign_in_by: by }: OperatorView) {
+  return (
+    <span>
+      {at && by ? (
+        <>
+          <Time at={at} /> {METHODS[by]}
+        </>
+      ) : (
+        'never'
+      )}
+    </span>
+  )
+}
+
+function Acts(props: { operator: OperatorView; isBusy: boolean; onAsk: (what: Asking['what']) => void }) {
+  const { operator, isBusy, onAsk } = props
+  const ofWhom = <span class="for-readers"> of {operator.name}</span>
+  return (
+    <span class="buttons">
+      <button type="button" disabled={isBusy} onClick={() => onAsk('role')}>
+        Role…{ofWhom}
+      </button>
+      <button type="button" disabled={isBusy} onClick={() => onAsk('password')}>
+        Password…{ofWhom}
+      </button>
+      <button type="button" class="danger" disabled={isBusy} onClick={() => onAsk('remove')}>
+        Remove…<span class="for-readers"> {operator.name}</span>
+      </button>
+    </span>
+  )
+}
+
+function AddCard(props: {
+  isBusy: boolean
+  onAdd: (name: string, role: OperatorRole, onAdded: () => void) => void
+}) {
+  const [name, setName] = useState('')
+  const [role, setRole] = useState<OperatorRole>('viewer')
+  return (
+    <Card title="New operator" hint="The password is made here and shown once.">
+      <form
+        class="fields"
+        onSubmit={(event) => {
+          event.preventDefault()
+          props.onAdd(name, role, () => setName(''))
+        }}
+      >
+        <div>
+          <label for="operator-name">Name</label>
+          <input
+            id="operator-name"
+            required
+            autocomplete="off"
+            autocapitalize="off"
+            maxLength={128}
+            pattern={NAME}
+            placeholder="kim@example.com"
+            title="Letters, digits and . _ @ + -"
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </div>
+        <div>
+          <label for="operator-role">Role</label>
+          <RoleSelect id="operator-role" value={role} onChange={setRole} />
+        </div>
+        <button type="submit" class="primary" disabled={props.isBusy}>
+          Add
+        </button>
+      </form>
+    </Card>
+  )
+}
+
+function RoleDialog(props: {
+  operator: OperatorView
+  onSave: (role: OperatorRole) => void
+  onCancel: () => void
+}) {
+  const [role, setRole] = useState(props.operator.role)
+  return (
+    <Confirm
+      title={`Role of ${props.operator.name}`}
+      confirm="Save"
+      onCancel={props.onCancel}
+      onConfirm={() => props.onSave(role)}
+    >
+      <label for="changed-role">Role</label>
+      <RoleSelect id="changed-role" value={role} onChange={setRole} />
+      <p class="muted small">It holds at once, for open sessions too.</p>
+    </Confirm>
+  )
+}
+
+function RoleSelect(props: { id: string; value: OperatorRole; onChange: (role: OperatorRole) => void }) {
+  return (
+    <select
+      id={props.id}
+      value={props.value}
+      onChange={(event) => props.onChange(event.currentTarget.value as OperatorRole)}
+    >
+      {OPERATOR_ROLES.map((role) => (
+        <option key={role} value={role}>
+          {role}: {ROLES[role]}
+        </option>
+      ))}
+    </select>
+  )
+}

@@ -1,0 +1,24 @@
+/** Why a sign-in by the provider failed, in words for whoever tried it. */
+import { PROVIDER_PROBLEMS, PROVIDER_SIGN_IN, type ProviderProblem } from '../contract.js'
+
+const TEXTS: Record<ProviderProblem, string> = {
+  not_begun_here: 'It was not begun in this browser, or more than ten minutes ago. Begin again.',
+  provider_unreachable: 'The provider cannot be reached, or is not set up as it should be. Try again later.',
+  provider_refused: 'The provider refused it, or you cancelled it there.',
+  invalid_answer: "The provider's answer is not valid, or was used already. Begin again.",
+  nameless: 'The provider does not say, or does not vouch for, the name by which operators are known here.',
+  unknown_operator: 'Nobody has added you as an operator here. Ask an admin to.',
+  rate_limited: 'There were too many sign-ins from this address. Wait a minute, then begin again.',
+  internal_error: 'Something went wrong in the service.',
+}
+const REQUEST_ID = /^[0-9a-f-]{36}$/
+
+export const isProviderProblem = (route: string[]) => route[0] === PROVIDER_SIGN_IN
+
+/** Null where the address says nothing of one. Nothing of the address is shown but a request id. */
+export function providerProblem(route: string[]): string | null {
+  if (!isProviderProblem(route)) return null
+  const problem = PROVIDER_PROBLEMS.find((known) => known === route[1]) ?? 'internal_error'
+  const requestId = REQUEST_ID.test(route[2] ?? '') ? ` In the service's log: request ${route[2]}.` : ''
+  return `You were not signed in. ${TEXTS[problem]}${requestId}`
+}

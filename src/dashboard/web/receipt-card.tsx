@@ -1,0 +1,16 @@
+/** The receipt of an erasure, to be kept. */
+import { Card, CopyButton, type Fact, Facts } from './parts.js'
+
+export function ReceiptCard({ receipt, rows }: { receipt: object; rows: Fact[] }) {
+  return (
+    <div role="status">
+      <Card
+        title="Receipt"
+        hint="Keep it: the erasure stands in the audit log under the same id."
+        actions={<CopyButton value={JSON.stringify(receipt, null, 2)} />}
+      >
+        <Facts rows={rows} />
+      </Card>
+    </div>
+  )
+}

@@ -1,0 +1,30 @@
+/** Whose session the pages are shown in, and what it may do: what the API would refuse is not offered. */
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import type { OperatorRoutes, SessionView, TenantRoutes } from '../contract.js'
+import { callerOf, hasRight, OPERATOR_RIGHTS, TENANT_RIGHTS } from '../rights.js'
+
+export const SessionContext = createContext<SessionView | null>(null)
+
+export function useSession(): SessionView {
+  const session = useContext(SessionContext)
+  if (!session) throw new TypeError('no page is shown without a session')
+  return session
+}
+
+export interface Rights {
+  operator: (route: keyof OperatorRoutes) => boolean
+  tenant: (route: keyof TenantRoutes) => boolean
+}
+
+export function useRights(): Rights {
+  return rightsOf(useSession())
+}
+
+export function rightsOf(session: SessionView): Rights {
+  const caller = callerOf(session)
+  return {
+    operator: (route) => hasRight(caller, OPERATOR_RIGHTS[route]),
+    tenant: (route) => hasRight(caller, TENANT_RIGHTS[route]),
+  }
+}

@@ -1,0 +1,231 @@
+/** One tenant, for the operator: its state and contract, and whether it goes on. */
+import { useState } from 'preact/hooks'
+import type { TenantErasureView, TenantOverview, TenantView } from '../contract.js'
+import { callTenant, tenantAddress } from './api.js'
+import { Confirm, type Fact, Facts, Loading, Problem, Time } from './parts.js'
+import { ReceiptCard } from './receipt-card.js'
+import { useRights } from './session.js'
+import { useAction } from './use-action.js'
+import { useData } from './use-data.js'
+
+type Asking = 'contract' | 'suspend' | 'resume' | 'delete'
+
+/** @param onChanged the list beside it is not what it was */
+export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onChanged: () => void }) {
+  const { id, name } = tenant
+  const overview = useData(tenantAddress(id, 'GET /'))
+  const [asking, setAsking] = useState<Asking | null>(null)
+  const [receipt, setReceipt] = useState<TenantErasureView | null>(null)
+  const may = useRights().tenant
+  const { problem, isBusy, run } = useAction()
+  const change = (work: () => Promise<unknown>) => {
+    setAsking(null)
+    return run(async () => {
+      try {
+        await work()
+      } finally {
+        overview.reload()
+        onChanged()
+      }
+    })
+  }
+  const cancel = () => setAsking(null)
+  const ask = (what: Asking) => () => setAsking(what)
+  if (!overview.value) return overview.error ? <Problem message={overview.error} /> : <Loading />
+  const { status } = overview.value
+  return (
+    <>
+      <Problem message={problem ?? overview.error} />
+      {receipt ? (
+        <ReceiptCard receipt={receipt} rows={receiptFacts(receipt)} />
+      ) : (
+        <Facts rows={tenantFacts(overview.value)} />
+      )}
+      {status !== 'deleted' && !receipt && (
+        <div class="toolbar">
+          {may('PATCH /') && (
+            <button type="button" disabled={isBusy} onClick={ask('contract')}>
+              Edit the contract
+            </button>
+          )}
+          {status === 'active' && may('POST /suspend') && (
+            <button type="button" class="danger" disabled={isBusy} onClick={ask('suspend')}>
+              Suspend
+            </button>
+          )}
+          {status === 'suspended' && may('POST /resume') && (
+            <button type="button" disabled={isBusy} onClick={ask('resume')}>
+              Resume
+            </button>
+          )}
+          {may('DELETE /') && (
+            <button type="button" class="danger" disabled={isBusy} onClick={ask('delete')}>
+              Delete…
+            </button>
+          )}
+        </div>
+      )}
+      {asking === 'contract' && (
+        <ContractDialog
+          tenant={overview.value}
+          onCancel={cancel}
+          onSave={(contract) => change(() => callTenant(id, 'PATCH /', contract))}
+        />
+      )}
+      {asking === 'suspend' && (
+        <Confirm
+          title={`Suspend ${name}?`}
+          confirm="Suspend"
+          isDanger
+          onCancel={cancel}
+          onConfirm={() => change(() => callTenant(id, 'POST /suspend'))}
+        >
+          <p>
+            Every call with its keys is refused from this moment on, with 403 <code>tenant_suspended</code>.
+            Everything is kept, and it can be resumed.
+          </p>
+        </Confirm>
+      )}
+      {asking === 'resume' && (
+        <Confirm
+          title={`Resume ${name}?`}
+          confirm="Resume"
+          onCancel={cancel}
+          onConfirm={() => change(() => callTenant(id, 'POST /resume'))}
+        >
+          <p>Its keys work again from this moment on.</p>
+        </Confirm>
+      )}
+      {asking === 'delete' && (
+        <DeleteDialog
+          tenant={overview.value}
+          onCancel={cancel}
+          onDelete={(typed) =>
+            change(async () => setReceipt(await callTenant(id, 'DELETE /', { name: typed })))
+          }
+        />
+      )}
+    </>
+  )
+}
+
+function tenantFacts(tenant: TenantOverview): Fact[] {
+  const { references, status } = tenant
+  const since = tenant.deleted_at ?? tenant.suspended_at
+  return [
+    ['Tenant id (aud)', <code>{tenant.id}</code>],
+    [
+      'State',
+      since ? (
+        <>
+          {status} since <Time at={since} />
+        </>
+      ) : (
+        status
+      ),
+    ],
+    ['Created', <Time at={tenant.created_at} />],
+    ['Requests per second', `${tenant.rate_per_second}, and ${tenant.burst} at once`],
+    [
+      'False match rate',
+      `${tenant.fmr ?? `${tenant.fmr_in_force}, as configured`}; a match from a score of ${tenant.threshold}`,
+    ],
+    ['Production key', tenant.production_key],
+    ['References', `${references.production} in production, ${references.sandbox} in the sandbox`],
+    ['Audit log', <a href={`#/tenants/${tenant.id}/audit`}>{entries(tenant.audit_entries)}</a>],
+  ]
+}
+
+const entries = (count: number) => (count === 1 ? '1 entry' : `${count} entries`)
+
+function receiptFacts({ name, erasure_id, erased_at, erased }: TenantErasureView): Fact[] {
+  return [
+    ['Tenant', name],
+    ['Erasure id', <code>{erasure_id}</code>],
+    ['Erased at', <Time at={erased_at} />],
+    ['Users', erased.users],
+    ['References', erased.references],
+    ['Captures', erased.captures],
+    ['Kept responses', erased.idempotency_records],
+    ['To do', 'Make a backup now: the keys of older ones still open what was erased.'],
+  ]
+}
+
+function ContractDialog(props: {
+  tenant: TenantView
+  onSave: (contract: { rate_per_second: number; fmr: number | null }) => void
+  onCancel: () => void
+}) {
+  const { tenant } = props
+  const [rate, setRate] = useState(String(tenant.rate_per_second))
+  const [fmr, setFmr] = useState(tenant.fmr === null ? '' : String(tenant.fmr))
+  return (
+    <Confirm
+      title={`Contract of ${tenant.name}`}
+      confirm="Save"
+      onCancel={props.onCancel}
+      onConfirm={() => props.onSave({ rate_per_second: Number(rate), fmr: fmr ? Number(fmr) : null })}
+    >
+      <label for="edit-rate">Requests per second</label>
+      <input
+        id="edit-rate"
+        type="number"
+        required
+        min="0.1"
+        step="any"
+        value={rate}
+        onInput={(event) => setRate(event.currentTarget.value)}
+      />
+      <label for="edit-fmr">False match rate</label>
+      <input
+        id="edit-fmr"
+        type="number"
+        min="1e-9"
+        max="0.5"
+        step="any"
+        placeholder="as configured"
+        value={fmr}
+        onInput={(event) => setFmr(event.currentTarget.value)}
+      />
+      <p class="muted small">
+        The false match rate decides the threshold: how similar two faces must be. Twice the rate per second
+        may come at once.
+      </p>
+    </Confirm>
+  )
+}
+
+function DeleteDialog(props: {
+  tenant: TenantOverview
+  onDelete: (typed: string) => void
+  onCancel: () => void
+}) {
+  const { name, references } = props.tenant
+  const [typed, setTyped] = useState('')
+  return (
+    <Confirm
+      title={`Delete ${name}?`}
+      confirm="Delete for ever"
+      isDanger
+      isReady={typed === name}
+      onCancel={props.onCancel}
+      onConfirm={() => props.onDelete(typed)}
+    >
+      <p>
+        All its users ({references.production} in production, {references.sandbox} in the sandbox), keys and
+        secrets are erased for good. Its audit log stays, and its name stays taken. There is no way back.
+      </p>
+      <label for="delete-name">
+        Type <code>{name}</code> to confirm
+      </label>
+      <input
+        id="delete-name"
+        autocomplete="off"
+        autocapitalize="off"
+        spellcheck={false}
+        value={typed}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+      />
+    </Confirm>
+  )
+}

@@ -1,0 +1,93 @@
+/** A film as it is judged: each axis alone, both of them, and the whole with the faces compared. */
+
+import { samePersonThreshold } from '../../models/pack/model-pack.js'
+import {
+  type Fault,
+  type FrameNote,
+  judgeGeometry,
+  type KeyFrames,
+  type Look,
+} from '../../src/biometrics/challenge/active-geometry.js'
+import { type Mode, modeOf, type Step } from '../../src/biometrics/challenge/steps.js'
+import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
+import { findOddOne } from '../../src/biometrics/pipeline/match.js'
+import { StageClock } from '../../src/biometrics/pipeline/stage-clock.js'
+import { BiometricError } from '../../src/biometrics/types.js'
+import type { Film } from './films.js'
+import { lookAt } from './portrait.js'
+
+export interface SeenFilm {
+  steps: readonly Step[]
+  notes: FrameNote[]
+  looks: Look[]
+}
+
+const FACELESS = ['face_not_found', 'multiple_faces', 'face_too_small'] as const
+
+export async function see(pipeline: FacePipeline, film: Film, steps: readonly Step[]): Promise<SeenFilm> {
+  const looks: Look[] = []
+  for (const [imageIndex, frame] of film.frames.entries()) {
+    try {
+      looks.push(await lookAt(pipeline, frame, imageIndex))
+    } catch (error) {
+      const code = error instanceof BiometricError && FACELESS.find((known) => known === error.code)
+      if (!code) throw error
+      looks.push({ imageIndex, code })
+    }
+  }
+  return { steps, notes: film.notes, looks }
+}
+
+/** The film without the movements of the other axis, as if they had not been asked for. */
+export function alone({ steps, notes, looks }: SeenFilm, mode: Mode): SeenFilm {
+  const kept = steps.flatMap((step, index) => (step === 'frontal' || modeOf(step) === mode ? [index] : []))
+  const left: SeenFilm = { steps: kept.map((index) => steps[index]!), notes: [], looks: [] }
+  let gapMs = 0
+  for (const [at, { step, tMs }] of notes.entries()) {
+    if (!kept.includes(step)) {
+      gapMs += tMs - (notes[at - 1]?.tMs ?? 0)
+      continue
+    }
+    left.notes.push({ step: kept.indexOf(step), tMs: tMs - gapMs })
+    left.looks.push(looks[at]!)
+  }
+  return left
+}
+
+export interface Judged {
+  turn: boolean
+  nod: boolean
+  both: boolean
+  /** Of the whole film. */
+  fault: Fault | null
+}
+
+export async function judge(pipeline: FacePipeline, film: Film, steps: readonly Step[]): Promise<Judged> {
+  const seen = await see(pipeline, film, steps)
+  const { activeLiveness, quality } = pipeline.pack.manifest
+  if (!activeLiveness) throw new Error('the pack takes no challenge')
+  const verdictOf = ({ looks, notes, steps }: SeenFilm) =>
+    judgeGeometry(looks, notes, steps, { activeLiveness, quality })
+  const { keys, fault } = verdictOf(seen)
+  const isPassed = (mode: Mode) => verdictOf(alone(seen, mode)).keys !== null
+  const change = keys && (await faceChange(pipeline, film, keys))
+  return {
+    turn: isPassed('turn'),
+    nod: isPassed('nod'),
+    both: keys !== null && !change,
+    fault: fault ?? change,
+  }
+}
+
+/** As the engine compares the frames that speak for the series. */
+async function faceChange(pipeline: FacePipeline, film: Film, keys: KeyFrames): Promise<Fault | null> {
+  const clock = new StageClock()
+  const embeddings: Float32Array[] = []
+  for (const imageIndex of new Set([keys.frontal, ...keys.movements, keys.last])) {
+    const options = { imageIndex, checkLiveness: false, clock }
+    const { chip } = await pipeline.look(film.frames[imageIndex]!, options)
+    embeddings.push(await pipeline.embed(chip, clock))
+  }
+  const odd = findOddOne(pipeline.pack, embeddings, samePersonThreshold(pipeline.pack))
+  return odd === null ? null : { guidance: 'try_again', finding: 'face_changed' }
+}

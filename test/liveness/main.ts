@@ -1,0 +1,54 @@
+/** `npm run test:liveness`: attacks on challenges, of the size asked for; the last line on stdout is their result. */
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { buildBaseline } from '../../models/baseline/build-baseline.js'
+import { Random } from '../hostile/random.js'
+import { startVictim } from '../hostile/service.js'
+import { MODELS_DIR } from '../support/models-dir.js'
+import { castingOf } from './photos.js'
+import { loadPipeline } from './pipeline.js'
+import { present, type Row, tableOf, upper95 } from './presentations.js'
+import { ProtocolCampaign } from './protocol.js'
+
+const { photos, rounds, seed, json } = new Command()
+  .option('--photos <n>', 'people of whom films are made, one photo each', Number, 10)
+  .option('--rounds <n>', 'how often each attack on the protocol is tried', Number, 3)
+  .option('--seed <n>', 'the same seed gives the same films', Number, 1)
+  .option('--json', 'the result alone')
+  .parse()
+  .opts<{ photos: number; rounds: number; seed: number; json?: boolean }>()
+
+await buildBaseline({ outDir: join(MODELS_DIR, 'baseline') })
+const random = new Random(seed)
+const pipeline = await loadPipeline()
+const { source, casts } = await castingOf(pipeline, photos, random)
+const told = (text: string) => json || console.log(text)
+told(`Photos of ${casts.length} people, one each, of ${source}.`)
+
+// What a slow machine does not finish in time is not refused for what it is.
+const victim = await startVictim(MODELS_DIR, undefined, { COUNTERSIGN_DEADLINE_MS: '600000' })
+const protocol = await new ProtocolCampaign(victim, casts, random).run(rounds).finally(() => victim.stop())
+for (const [name, answers] of Object.entries(protocol.answers)) told(`  ${name}: ${answers.join(', ')}`)
+
+const presentations = await present(pipeline, casts, random, (done) =>
+  process.stderr.write(`${done} of ${casts.length} people\n`),
+)
+await pipeline.release()
+told(`\n${tableOf(presentations)}\n`)
+
+const { bonaFide } = presentations
+const counted = ({ n, both }: Row) => ({ n, accepted: both, upper95: upper95(both, n) })
+console.log(
+  JSON.stringify({
+    protocol_attacks: protocol.attacks,
+    accepted: protocol.accepted,
+    controls: protocol.controls,
+    controls_approved: protocol.controlsApproved,
+    photos: { people: casts.length, source },
+    species: Object.fromEntries(
+      Object.entries(presentations.species).map(([name, row]) => [name, counted(row)]),
+    ),
+    bona_fide: { n: bonaFide.n, refused: bonaFide.n - bonaFide.both },
+  }),
+)
+if (protocol.accepted > 0 || (rounds > 0 && protocol.controlsApproved === 0)) process.exitCode = 1

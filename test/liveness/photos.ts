@@ -1,0 +1,90 @@
+/** The people of a run: photos of the evaluation data where they are at hand, else those that come with face-api. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
+import { BiometricError } from '../../src/biometrics/types.js'
+import { packageFile } from '../../src/package-root.js'
+import type { Random } from '../hostile/random.js'
+import { face } from '../support/faces.js'
+import type { Cast } from './films.js'
+import { type Portrait, portraitOf } from './portrait.js'
+
+const DATA = packageFile('..', 'shared', 'data', 'faces')
+const SETS = ['lfw5', 'lfw-calibration']
+const MOST_PHOTOS_OF_ONE = 8
+/** Of a photo that a film can begin with. */
+const FRONTAL_DEGREES = { yaw: 10, pitch: 15 } as const
+
+export interface Casting {
+  source: 'labelled faces in the wild' | 'the samples of face-api'
+  /** One a portrait; no two of one person. */
+  casts: Cast[]
+}
+
+export async function castingOf(pipeline: FacePipeline, count: number, random: Random): Promise<Casting> {
+  const people = peopleOf(DATA)
+  const source = people.length > 0 ? 'labelled faces in the wild' : 'the samples of face-api'
+  const chosen = people.length > 0 ? shuffled(people, random) : SAMPLES
+  const found: Array<Omit<Cast, 'stranger'>> = []
+  for (const { person, files } of chosen) {
+    if (found.length === count) break
+    const photos: Portrait[] = []
+    for (const file of files) {
+      const photo = await usable(pipeline, person, await file())
+      if (photo) photos.push(photo)
+    }
+    const portrait = photos.find(
+      ({ yaw, pitch }) => Math.abs(yaw) <= FRONTAL_DEGREES.yaw && Math.abs(pitch) <= FRONTAL_DEGREES.pitch,
+    )
+    if (portrait) found.push({ portrait, samePerson: photos.filter((photo) => photo !== portrait) })
+  }
+  if (found.length < 2) throw new Error('there must be photos of two people at least')
+  const casts = found.map((cast, index) => ({
+    ...cast,
+    stranger: found[(index + 1) % found.length]!.portrait,
+  }))
+  return { source, casts }
+}
+
+interface Person {
+  person: string
+  files: Array<() => Promise<Buffer>>
+}
+
+const SAMPLES: Person[] = [
+  { person: 'ada', files: [() => face('ada'), () => face('adaElsewhere')] },
+  { person: 'grace', files: [() => face('grace')] },
+  { person: 'mary', files: [() => face('mary')] },
+  { person: 'joan', files: [() => face('joan')] },
+]
+
+function peopleOf(root: string): Person[] {
+  return SETS.flatMap((set) => {
+    const folder = join(root, set)
+    if (!existsSync(folder)) return []
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => ({
+        person: name,
+        files: readdirSync(join(folder, name))
+          .filter((file) => file.endsWith('.jpg'))
+          .sort()
+          .slice(0, MOST_PHOTOS_OF_ONE)
+          .map((file) => async () => readFileSync(join(folder, name, file))),
+      }))
+  }).sort((a, b) => (a.person < b.person ? -1 : 1))
+}
+
+function shuffled<T>(items: readonly T[], random: Random): T[] {
+  const left = [...items]
+  return items.map(() => left.splice(random.below(left.length), 1)[0]!)
+}
+
+async function usable(pipeline: FacePipeline, person: string, file: Buffer): Promise<Portrait | null> {
+  try {
+    return await portraitOf(pipeline, person, file)
+  } catch (error) {
+    if (error instanceof BiometricError) return null
+    throw error
+  }
+}

@@ -1,0 +1,88 @@
+/** Films of every species, judged, and counted: what passes by each axis alone, and by both. */
+
+import { drawSteps, MODES } from '../../src/biometrics/challenge/steps.js'
+import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
+import { wilson } from '../../src/evaluation/intervals.js'
+import type { Random } from '../hostile/random.js'
+import { type Cast, headFilm, SPECIES, type Species } from './films.js'
+import { type Judged, judge } from './judged.js'
+
+export interface Row {
+  n: number
+  turn: number
+  nod: number
+  both: number
+  /** How often each fault ended a whole film. */
+  faults: Record<string, number>
+}
+
+export interface Presentations {
+  bonaFide: Row
+  species: Record<Species, Row>
+}
+
+const emptyRow = (): Row => ({ n: 0, turn: 0, nod: 0, both: 0, faults: {} })
+
+/** One film of every species and two of the head for each cast. */
+export async function present(
+  pipeline: FacePipeline,
+  casts: readonly Cast[],
+  random: Random,
+  progress: (done: number) => void,
+): Promise<Presentations> {
+  const names = Object.keys(SPECIES) as Species[]
+  const species = Object.fromEntries(names.map((name) => [name, emptyRow()])) as Record<Species, Row>
+  const bonaFide = emptyRow()
+  for (const [index, cast] of casts.entries()) {
+    const draw = () => drawSteps(MODES, (below) => random.below(below))
+    for (let take = 0; take < 2; take++) {
+      const steps = draw()
+      count(bonaFide, await judge(pipeline, await headFilm(cast, steps, random), steps))
+    }
+    for (const name of names) {
+      if (name.startsWith('photos_') && cast.samePerson.length === 0) continue
+      const steps = draw()
+      count(species[name], await judge(pipeline, await SPECIES[name](cast, steps, random), steps))
+    }
+    progress(index + 1)
+  }
+  return { bonaFide, species }
+}
+
+function count(row: Row, { turn, nod, both, fault }: Judged): void {
+  row.n++
+  row.turn += Number(turn)
+  row.nod += Number(nod)
+  row.both += Number(both)
+  if (!fault) return
+  const name = fault.finding ?? fault.guidance
+  row.faults[name] = (row.faults[name] ?? 0) + 1
+}
+
+/** As Markdown: passed of all, with 95 % Wilson intervals. */
+export function tableOf({ bonaFide, species }: Presentations): string {
+  const share = (passed: number, n: number) => {
+    if (n === 0) return '–'
+    const [low, high] = wilson(passed, n)
+    return `${passed}/${n} (${percent(low)}–${percent(high)})`
+  }
+  const row = (name: string, { n, turn, nod, both, faults }: Row) => {
+    const most = Object.entries(faults).sort((a, b) => b[1] - a[1])
+    const told = most.map(([fault, times]) => `${fault} ${times}`).join(', ')
+    return `| ${name} | ${share(turn, n)} | ${share(nod, n)} | ${share(both, n)} | ${told} |`
+  }
+  return [
+    '| What is shown | Turn alone | Nod alone | Both | Why both failed |',
+    '| --- | --- | --- | --- | --- |',
+    row('head that does what is asked', bonaFide),
+    ...Object.entries(species).map(([name, counted]) => row(name.replaceAll('_', ' '), counted)),
+  ].join('\n')
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`
+}
+
+export function upper95(passed: number, n: number): number {
+  return Number(wilson(passed, n)[1].toFixed(3))
+}

@@ -1,0 +1,49 @@
+/** A real browser over the dashboard, where one is installed (`apt install chromium`). */
+import { existsSync } from 'node:fs'
+import axe from 'axe-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { SECOND_MS } from '../../src/clock.js'
+import type { TestService } from './service.js'
+
+/** Undefined where there is none. */
+export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  existsSync,
+)
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox'] })
+}
+
+/** A page whose every error fails the test that looks at `errors`. */
+export async function openPage(
+  browser: Browser,
+  running: TestService,
+  { colorScheme, width }: { colorScheme: 'light' | 'dark'; width: number },
+): Promise<{ page: Page; errors: string[] }> {
+  // Time for one more sign-in from this address.
+  running.clock.advance(10 * SECOND_MS)
+  const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } })
+  const page = await context.newPage()
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(error.message))
+  page.on('console', (message) => {
+    const isSignedOut = message.text().includes('401')
+    if (message.type() === 'error' && !isSignedOut) errors.push(message.text())
+  })
+  return { page, errors }
+}
+
+export const loaded = (page: Page) =>
+  expect.poll(() => page.getByText('Loading…').count(), { timeout: 20_000 }).toBe(0)
+
+/** @param scope what is looked at; everything where it is not named */
+export async function violations(page: Page, scope = 'html'): Promise<string[]> {
+  // A page keeps it from one route to the next.
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source)
+  const { violations: found } = await page.evaluate(
+    (root) => (globalThis as unknown as { axe: typeof axe }).axe.run(root, { resultTypes: ['violations'] }),
+    scope,
+  )
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
