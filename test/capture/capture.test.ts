@@ -2,13 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { CHROMIUM, violations } from '../support/browser.js'
 import {
   type CameraPages,
-  CHROMIUM,
   INSECURE_HOST,
   launchWithCamera,
   serveCameraPages,
@@ -137,14 +136,6 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
         reader.readAsDataURL(blob)
       })))`) as Promise<string[]>
   const decode = (url: string) => sharp(Buffer.from(url.split(',')[1]!, 'base64'))
-  async function violations(): Promise<string[]> {
-    await page.evaluate(axe.source)
-    const { violations } = (await page.evaluate("axe.run('html', { resultTypes: ['violations'] })")) as {
-      violations: Array<{ id: string; nodes: Array<{ html: string }> }>
-    }
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-  }
-
   it('asks for nothing by itself', async () => {
     await visit('mode=photo', {
       before: 'navigator.mediaDevices.getUserMedia = () => { throw new Error("asked") }',
@@ -261,7 +252,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
         await page.evaluate("it.shadowRoot.querySelector('[part=error]').textContent"),
       )
       expect(await page.getByRole('button').allTextContents()).toEqual(recoverable ? ['Try again'] : [])
-      expect(await violations()).toEqual([])
+      expect(await violations(page)).toEqual([])
     },
   )
 
@@ -333,7 +324,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     it(`is accessible in every state, and no wider than 320 px, ${colorScheme}`, async () => {
       await visit('mode=challenge', { colorScheme, viewport: { width: 320, height: 640 } })
       const look = async (state: string) => {
-        expect([state, ...(await violations())]).toEqual([state])
+        expect([state, ...(await violations(page))]).toEqual([state])
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
         const { COUNTERSIGN_SCREENSHOTS } = process.env
         if (COUNTERSIGN_SCREENSHOTS)

@@ -8,7 +8,8 @@ import type { Browser, Page } from 'playwright-core'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
-import { CHROMIUM, launchWithCamera } from '../support/camera-page.js'
+import { CHROMIUM } from '../support/browser.js'
+import { launchWithCamera } from '../support/camera-page.js'
 import { face } from '../support/faces.js'
 import { FILM, writeFilm } from '../support/film.js'
 import { startService, type TestService } from '../support/service.js'
@@ -106,6 +107,8 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     expect(await confirm(page)).toBe('Not confirmed.')
     const body = await (await refused).json()
     expect(Object.keys(body).sort()).toEqual(['guidance', 'message'])
+    await page.getByRole('button', { name: 'Another try' }).click()
+    await page.getByRole('button', { name: 'Begin' }).waitFor()
   })
 
   it('keeps the nonce of a challenge from the browser', async () => {
@@ -114,7 +117,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
       headers: { 'Content-Type': 'application/json', 'X-User': 'ada+match' },
       body: JSON.stringify({ amount: '1.00', to: 'Grace' }),
     })
-    const body = await response.json()
+    const body = (await response.json()) as { steps: string[] }
     expect(body.steps[0]).toBe('frontal')
     expect(body).not.toHaveProperty('nonce')
   })

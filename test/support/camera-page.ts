@@ -1,13 +1,11 @@
 /** The capture component on a page of its own, under a strict content security policy, before a fake camera. */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Browser, chromium } from 'playwright-core'
 import { packageFile } from '../../src/package-root.js'
+import { CHROMIUM } from './browser.js'
 
-export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  existsSync,
-)
 /** A name that is not loopback to the browser, which therefore calls pages of it insecure. */
 export const INSECURE_HOST = 'insecure.test'
 

@@ -4,6 +4,7 @@
 
 const capture = /** @type {CountersignCapture} */ (document.querySelector('countersign-capture'))
 const outcome = /** @type {HTMLOutputElement} */ (document.querySelector('output'))
+const again = /** @type {HTMLButtonElement} */ (document.querySelector('main > button'))
 
 // Not before the camera shows a picture: the time in which the frames must come begins now.
 capture.addEventListener('cs-ready', async () => {
@@ -22,6 +23,12 @@ capture.addEventListener('cs-capture', async ({ detail }) => {
   const response = await post('/transfers', { frames: await Promise.all(frames) })
   const { done, message } = await response.json()
   outcome.value = response.ok ? `${done.amount} went to ${done.to}.` : message
+  again.hidden = response.ok
+})
+
+again.addEventListener('click', () => {
+  again.hidden = true
+  capture.retry()
 })
 
 /** @param {string} message */
