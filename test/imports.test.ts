@@ -21,7 +21,12 @@ const RANKS = [
   ['errors'],
 ]
 /** Each could be a package of its own: what it may know of the rest. */
-const APART: Record<string, string[]> = { biometrics: ['models', 'errors'], models: ['errors'], client: [] }
+const APART: Record<string, string[]> = {
+  biometrics: ['models', 'errors'],
+  models: ['errors'],
+  client: [],
+  capture: [],
+}
 /** Rooms that may use what builds and installs model packs; the others read packs. */
 const MAY_BUILD_MODELS = ['cli', 'engine-setup']
 

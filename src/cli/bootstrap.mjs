@@ -65,6 +65,7 @@ function step(title, program, parameters) {
   }
 }
 
+const CAPTURE = 'src/capture'
 const DASHBOARD = 'src/dashboard/web/vite.config.ts'
 const PARENT_POLL_MS = 500
 
@@ -82,6 +83,7 @@ if (!areNativePartsReady())
 if (!isBuilt()) {
   const started = Date.now()
   step('Building', bin('tsc'), ['-p', 'tsconfig.json'])
+  step('Building the capture component', bin('tsc'), ['-p', CAPTURE])
   step('Building the dashboard', bin('vite'), ['build', '--config', DASHBOARD, '--logLevel', 'warn'])
   // npx makes it so when it first meets a folder, and never again: after another build it would be refused.
   chmodSync(join(root, 'dist/src/cli/main.js'), 0o755)
@@ -128,12 +130,13 @@ function onEnd(end) {
 const SETTLE_MS = 500
 
 /**
- * Compiles service and dashboard on change and restarts the service when what was built changed. Not by `node --watch`: the
+ * Compiles service, capture component and dashboard on change and restarts the service when what was built changed. Not by `node --watch`: the
  * engine's process would inherit its wish to be told of every import, and fail.
  */
 function dev() {
   const compilers = [
     ['tsc', '-p', 'tsconfig.json', '--watch', '--preserveWatchOutput'],
+    ['tsc', '-p', CAPTURE, '--watch', '--preserveWatchOutput'],
     ['vite', 'build', '--config', DASHBOARD, '--watch', '--logLevel', 'warn'],
   ].map(([program, ...parameters]) =>
     spawn(bin(program), parameters, {

@@ -1,0 +1,96 @@
+/** The backend of the page: it holds the API key, asks for challenges, and believes a verdict only after its JWT was checked. */
+import { fileURLToPath } from 'node:url'
+import { ApiError, Countersign } from 'countersign/client'
+import express from 'express'
+
+const {
+  CS_BASE_URL = '',
+  CS_API_KEY = '',
+  CS_SIGNING_SECRETS = '',
+  CS_TENANT_ID = '',
+  PORT = '3000',
+} = process.env
+
+const countersign = new Countersign({
+  baseUrl: CS_BASE_URL,
+  apiKey: CS_API_KEY,
+  signingSecret: CS_SIGNING_SECRETS.split(','),
+  tenantId: CS_TENANT_ID,
+})
+
+/**
+ * Transfers that wait for a face, by user; what is carried out is what the challenge was made for. Stands for your session store.
+ * @type {Map<string, { action: { type: string, amount: string, to: string }, id: string, nonce: string }>}
+ */
+const waiting = new Map()
+
+const app = express()
+app.use((_request, response, next) => {
+  response.set('Content-Security-Policy', "default-src 'none'; script-src 'self'; connect-src 'self'")
+  response.set('Permissions-Policy', 'camera=(self)')
+  next()
+})
+// The component and what it imports lie in one folder.
+app.use('/capture', express.static(fileURLToPath(new URL('.', import.meta.resolve('countersign/capture')))))
+for (const [path, file] of [
+  ['/', 'index.html'],
+  ['/page.mjs', 'page.mjs'],
+])
+  app.get(path, (_request, response) =>
+    response.type(file).sendFile(fileURLToPath(new URL(file, import.meta.url))),
+  )
+app.use(express.json({ limit: '8mb' }))
+
+/**
+ * Stands for your own session: who is signed in.
+ * @param {express.Request} request
+ */
+const signedIn = (request) => request.get('x-user') ?? ''
+
+app.post('/challenges', async (request, response) => {
+  const user = signedIn(request)
+  const { amount, to } = request.body
+  const action = { type: 'transfer', amount: String(amount), to: String(to) }
+  // The nonce stays here: the browser has no use for it.
+  const { nonce, ...challenge } = await countersign.createChallenge({ user_id: user, action })
+  waiting.set(user, { action, id: challenge.challenge_id, nonce })
+  response.status(201).json(challenge)
+})
+
+app.post('/transfers', async (request, response) => {
+  const user = signedIn(request)
+  const transfer = waiting.get(user)
+  waiting.delete(user)
+  if (!transfer) return response.status(409).json({ message: 'Nothing waits to be confirmed.' })
+  const { action, id, nonce } = transfer
+  const answer = await countersign.verify({
+    user_id: user,
+    action,
+    challenge: { id, nonce, frames: request.body.frames },
+    require_liveness: 'active',
+  })
+  if (answer.verdict !== 'approved')
+    // What the person can do better is for the page; findings and scores are not.
+    return response.status(403).json({ message: 'Not confirmed.', guidance: answer.liveness.guidance })
+  const { jti } = await countersign.verifyVerdict(answer, {
+    userId: user,
+    action,
+    acr: ['urn:countersign:acr:face-active', 'urn:countersign:acr:face-active-pad'],
+  })
+  response.json({ done: action, countersigned: jti })
+})
+
+/** @type {express.ErrorRequestHandler} */
+const onError = (error, _request, response, next) => {
+  if (response.headersSent) return next(error)
+  const isOfCapture = error instanceof ApiError && error.category === 'biometric_rejected'
+  if (isOfCapture) return response.status(422).json({ message: 'Please try again.' })
+  console.error(error instanceof Error ? `${error.name}: ${error.message}` : error)
+  response.status(503).json({ message: 'Please try again later.' })
+}
+app.use(onError)
+
+const server = app.listen(Number(PORT), '127.0.0.1', () => {
+  const address = server.address()
+  if (address && typeof address === 'object') console.log(`http://127.0.0.1:${address.port}`)
+})

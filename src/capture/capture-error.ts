@@ -1,0 +1,51 @@
+/** What can go wrong between a person and the camera, by code. */
+
+/** Whether another try in the same page can succeed without anything being changed in the page or its address. */
+const RECOVERABLE = {
+  /** The page came over plain HTTP: browsers give no camera. */
+  insecure_context: false,
+  /** The browser has no access to cameras, or none in this kind of view. */
+  unsupported: false,
+  /** The person, the browser's settings or the page's permissions policy refuse the camera. */
+  permission: true,
+  /** Nobody has answered the browser's question yet; the capture goes on as soon as somebody does. */
+  prompt_ignored: true,
+  no_camera: true,
+  /** Another program has the camera. */
+  camera_busy: true,
+  /** The camera was unplugged, or taken away. */
+  camera_lost: true,
+  /** The page was left for another tab or program. */
+  hidden: true,
+  /** The camera or the device could not deliver the frames of a challenge in time. */
+  too_slow: true,
+  /** Nothing was captured within the time there is. */
+  timeout: true,
+} as const
+
+export type CaptureErrorCode = keyof typeof RECOVERABLE
+
+export class CaptureError extends Error {
+  override readonly name = 'CaptureError'
+  readonly recoverable: boolean
+
+  constructor(readonly code: CaptureErrorCode) {
+    super(code)
+    this.recoverable = RECOVERABLE[code]
+  }
+}
+
+/** Names of the exceptions of `getUserMedia` (W3C Media Capture and Streams, section 10.2). */
+const BY_EXCEPTION: Record<string, CaptureErrorCode> = {
+  NotAllowedError: 'permission',
+  SecurityError: 'permission',
+  NotFoundError: 'no_camera',
+  OverconstrainedError: 'no_camera',
+  NotReadableError: 'camera_busy',
+  AbortError: 'camera_busy',
+}
+
+export function toCaptureError(error: unknown): CaptureError {
+  if (error instanceof CaptureError) return error
+  return new CaptureError(BY_EXCEPTION[(error as Error | undefined)?.name ?? ''] ?? 'unsupported')
+}

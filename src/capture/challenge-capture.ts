@@ -1,0 +1,63 @@
+/** The frames of a challenge, taken while its steps are shown one after the other. */
+import { CaptureError } from './capture-error.js'
+import { type CaptureChallenge, type CapturePlan, stepAt } from './capture-plan.js'
+import type { FrameGrabber } from './frame-grabber.js'
+
+export interface CapturedFrame {
+  /** Index of the challenge's step that was shown. */
+  step: number
+  /** Whole milliseconds since the first frame. */
+  t_ms: number
+  image: Blob
+}
+
+export interface ChallengeCapture {
+  challenge: CaptureChallenge
+  plan: CapturePlan
+  grabber: FrameGrabber
+  /** Called before each frame, with the step that is shown for it and the share of time that has gone by. */
+  onProgress(step: number, share: number): void
+  signal: AbortSignal
+}
+
+/**
+ * Empty where it was given up.
+ * @throws CaptureError too_slow when the camera or the device do not keep to the limits of the challenge
+ */
+export async function captureChallenge(capture: ChallengeCapture): Promise<CapturedFrame[]> {
+  const { challenge, plan, grabber, signal } = capture
+  const { steps, capture: limits } = challenge
+  const frames: CapturedFrame[] = []
+  let started: number | null = null
+  for (;;) {
+    const elapsedMs = started === null ? 0 : performance.now() - started
+    if (elapsedMs >= plan.durationMs || frames.length === limits.max_frames) break
+    const step = stepAt(elapsedMs, steps.length, plan)
+    capture.onProgress(step, elapsedMs / plan.durationMs)
+    await grabber.nextFrame(limits.max_interval_ms, signal)
+    if (signal.aborted) return []
+    started ??= performance.now()
+    const tMs = Math.round(performance.now() - started)
+    const sinceLastMs = tMs - (frames.at(-1)?.t_ms ?? tMs)
+    if (sinceLastMs > limits.max_interval_ms) throw new CaptureError('too_slow')
+    frames.push({ step, t_ms: tMs, image: await grabber.grab() })
+    const spentMs = performance.now() - started - tMs
+    await pause(plan.intervalMs - spentMs, signal)
+    if (signal.aborted) return []
+  }
+  const last = frames.at(-1)
+  const isWhole =
+    frames.length >= limits.min_frames &&
+    last !== undefined &&
+    last.step === steps.length - 1 &&
+    last.t_ms >= limits.min_duration_ms
+  if (!isWhole) throw new CaptureError('too_slow')
+  return frames
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

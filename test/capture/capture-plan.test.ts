@@ -1,0 +1,58 @@
+/** The times of a challenge's frames, for every challenge and every wish of a page. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { CAPTURE } from '../../src/biometrics/challenge/capture-limits.js'
+import { planCapture, stepAt } from '../../src/capture/capture-plan.js'
+import { check } from '../support/properties.js'
+
+/** As `POST /v1/challenges` tells them. */
+const capture = {
+  min_frames: CAPTURE.minFrames,
+  max_frames: CAPTURE.maxFrames,
+  min_interval_ms: CAPTURE.minIntervalMs,
+  max_interval_ms: CAPTURE.maxIntervalMs,
+  min_duration_ms: CAPTURE.minDurationMs,
+  max_duration_ms: CAPTURE.maxDurationMs,
+}
+const challenge = (steps: number) => ({ steps: Array(steps).fill('frontal'), capture })
+
+/** When frames are taken by a camera that is never late. */
+function times({ intervalMs, durationMs }: { intervalMs: number; durationMs: number }): number[] {
+  const all: number[] = []
+  for (let tMs = 0; tMs < durationMs; tMs += intervalMs) all.push(tMs)
+  return all
+}
+
+describe('the plan of a challenge', () => {
+  it('keeps to what the service asks of frames, whatever the page wishes', () => {
+    check(
+      fc.property(
+        fc.integer({ min: 1, max: 6 }),
+        fc.integer({ min: 1, max: 5000 }),
+        fc.integer({ min: 1000, max: 30_000 }),
+        (steps, intervalMs, stepMs) => {
+          const plan = planCapture(challenge(steps), { intervalMs, stepMs })
+          expect(plan.intervalMs).toBeGreaterThanOrEqual(CAPTURE.minIntervalMs)
+          expect(plan.intervalMs).toBeLessThanOrEqual(CAPTURE.maxIntervalMs)
+          const frames = times(plan)
+          expect(frames.length).toBeGreaterThanOrEqual(CAPTURE.minFrames)
+          expect(frames.length).toBeLessThanOrEqual(CAPTURE.maxFrames)
+          expect(frames.at(-1)).toBeGreaterThanOrEqual(CAPTURE.minDurationMs)
+          expect(frames.at(-1)).toBeLessThanOrEqual(CAPTURE.maxDurationMs)
+          expect(new Set(frames.map((tMs) => stepAt(tMs, steps, plan))).size).toBe(steps)
+        },
+      ),
+    )
+  })
+
+  it('shows each step as long as is asked for, and takes frames less often where that is long', () => {
+    expect(planCapture(challenge(4), { intervalMs: 200, stepMs: 1600 })).toEqual({
+      intervalMs: 200,
+      durationMs: 6400,
+    })
+    expect(planCapture(challenge(5), { intervalMs: 200, stepMs: 2400 })).toEqual({
+      intervalMs: 300,
+      durationMs: 12_000,
+    })
+  })
+})

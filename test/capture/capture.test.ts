@@ -1,0 +1,348 @@
+/** `<countersign-capture>` in a real browser, where one is installed (`apt install chromium`), before a camera that shows a film. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import sharp from 'sharp'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { CHROMIUM, violations } from '../support/browser.js'
+import {
+  type CameraPages,
+  INSECURE_HOST,
+  launchWithCamera,
+  serveCameraPages,
+} from '../support/camera-page.js'
+import { FILM, writeFilm } from '../support/film.js'
+
+/** Red on the left and blue on the right, with a grey band that differs from frame to frame. */
+async function picture(index: number): Promise<Buffer> {
+  const { width, height } = FILM
+  const area = (
+    colour: { r: number; g: number; b: number },
+    left: number,
+    top: number,
+    w: number,
+    h: number,
+  ) => ({
+    input: { create: { width: w, height: h, channels: 3 as const, background: colour } },
+    left,
+    top,
+  })
+  const grey = 40 + index * 10
+  return sharp({ create: { width, height, channels: 3, background: { r: 200, g: 20, b: 20 } } })
+    .composite([
+      area({ r: 20, g: 20, b: 200 }, width / 2, 0, width / 2, height),
+      area({ r: grey, g: grey, b: grey }, 0, height - 40, width, 40),
+    ])
+    .png()
+    .toBuffer()
+}
+
+const STEPS = ['frontal', 'turn_left', 'nod_up', 'frontal']
+/** Wider limits than the service's: a busy machine is slow to encode. */
+const CHALLENGE = {
+  steps: STEPS,
+  capture: {
+    min_frames: 4,
+    max_frames: 40,
+    min_interval_ms: 60,
+    max_interval_ms: 5000,
+    min_duration_ms: 1000,
+    max_duration_ms: 20_000,
+  },
+  expires_in: 90,
+}
+
+const NEVER = 'navigator.mediaDevices.getUserMedia = () => new Promise(() => {})'
+
+interface Heard {
+  name: string
+  // biome-ignore lint/suspicious/noExplicitAny: an event's detail, looked into freely
+  detail: any
+}
+
+describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_000 }, () => {
+  let folder: string
+  let browser: Browser
+  let pages: CameraPages
+  let page: Page
+  let complaints: string[]
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'countersign-capture-'))
+    const film = join(folder, 'film.y4m')
+    await writeFilm(film, await Promise.all(Array.from({ length: 20 }, (_, index) => picture(index))))
+    browser = await launchWithCamera(film)
+    pages = await serveCameraPages()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await pages?.stop()
+    if (folder) await rm(folder, { recursive: true, force: true })
+  })
+  afterEach(() => page.context().close())
+
+  interface Visit extends BrowserContextOptions {
+    host?: string
+    isAllowed?: boolean
+    /** Run before the page's own scripts. */
+    before?: string
+  }
+
+  async function visit(query: string, visit: Visit = {}): Promise<void> {
+    const { host = 'localhost', isAllowed = true, before, ...options } = visit
+    const context = await browser.newContext({
+      viewport: { width: 800, height: 900 },
+      permissions: isAllowed ? ['camera'] : [],
+      ...options,
+    })
+    page = await context.newPage()
+    complaints = []
+    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type()) && !message.text().includes('favicon'))
+        complaints.push(message.text())
+    })
+    if (before) await page.addInitScript(before)
+    await page.goto(`http://${host}:${pages.port}/?${query}`)
+    await page.waitForFunction("customElements.get('countersign-capture')")
+  }
+
+  const heard = (name: string) =>
+    page.evaluate(`heard.filter((one) => one.name === '${name}')`) as Promise<Heard[]>
+  /** The first event of this name. */
+  async function hear(name: string): Promise<Heard> {
+    await expect.poll(async () => (await heard(name)).length).toBeGreaterThan(0)
+    return (await heard(name))[0]!
+  }
+  const click = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  const focused = () => page.evaluate('it.shadowRoot.activeElement?.textContent')
+  /** The camera's track, remembered so that it can be looked at afterwards. */
+  const rememberTrack = () =>
+    page.evaluate("{ globalThis.track = it.shadowRoot.querySelector('video').srcObject.getTracks()[0] }")
+  const trackState = () => page.evaluate('track.readyState')
+  async function startCamera(): Promise<void> {
+    await click('Turn on camera')
+    await hear('cs-ready')
+    await rememberTrack()
+  }
+  const setChallenge = (challenge: object) => page.evaluate(`{ it.challenge = ${JSON.stringify(challenge)} }`)
+  /** The pictures of the capture as data URLs, in order. */
+  const images = (path: string) =>
+    page.evaluate(`Promise.all(heard.find(({ name }) => name === 'cs-capture').detail.${path}.map((blob) =>
+      new Promise((resolve) => {
+        const reader = new FileReader()
+        reader.onload = () => resolve(reader.result)
+        reader.readAsDataURL(blob)
+      })))`) as Promise<string[]>
+  const decode = (url: string) => sharp(Buffer.from(url.split(',')[1]!, 'base64'))
+  it('asks for nothing by itself', async () => {
+    await visit('mode=photo', {
+      before: 'navigator.mediaDevices.getUserMedia = () => { throw new Error("asked") }',
+    })
+    expect(await page.getByRole('button').allTextContents()).toEqual(['Turn on camera'])
+    expect(await page.evaluate('heard')).toEqual([])
+    expect(complaints).toEqual([])
+  })
+
+  it('gives a photo as the camera saw it, while the preview is a mirror, and turns the camera off', async () => {
+    await visit('mode=photo')
+    await startCamera()
+    expect((await hear('cs-ready')).detail).toEqual({ width: FILM.width, height: FILM.height })
+    expect(await page.evaluate("getComputedStyle(it.shadowRoot.querySelector('video')).transform")).toBe(
+      'matrix(-1, 0, 0, 1, 0, 0)',
+    )
+    expect(await focused()).toBe('Take photo')
+    await page.keyboard.press('Enter')
+    await hear('cs-capture')
+    const [photo] = await images('images')
+    expect(photo).toMatch(/^data:image\/jpeg;/)
+    const { data, info } = await decode(photo!).raw().toBuffer({ resolveWithObject: true })
+    expect([info.width, info.height]).toEqual([FILM.width, FILM.height])
+    const pixel = (x: number) => [...data.subarray((50 * info.width + x) * 3, (50 * info.width + x) * 3 + 3)]
+    const [left, right] = [pixel(20), pixel(300)]
+    expect(left[0]! - left[2]!).toBeGreaterThan(100)
+    expect(right[2]! - right[0]!).toBeGreaterThan(100)
+    expect(await trackState()).toBe('ended')
+    expect(await focused()).toContain('Done')
+    expect(complaints).toEqual([])
+  })
+
+  it('keeps to the longest side that is asked for', async () => {
+    await visit('mode=photo&max-side=160')
+    await startCamera()
+    await click('Take photo')
+    await hear('cs-capture')
+    const { width, height } = await decode((await images('images'))[0]!).metadata()
+    expect([width, height]).toEqual([160, 120])
+  })
+
+  it('gives the frames of a challenge: every step in order, each frame new, times that increase', async () => {
+    await visit('mode=challenge&step-time=1000')
+    await startCamera()
+    expect(await page.getByRole('button', { name: 'Begin' }).isDisabled()).toBe(true)
+    await setChallenge(CHALLENGE)
+    await click('Begin')
+    await hear('cs-capture')
+    expect((await heard('cs-step')).map(({ detail }) => detail)).toEqual(
+      STEPS.map((name, step) => ({ step, name, steps: STEPS.length })),
+    )
+    const frames = (await page.evaluate(
+      "heard.find(({ name }) => name === 'cs-capture').detail.frames.map(({ step, t_ms }) => ({ step, t_ms }))",
+    )) as Array<{ step: number; t_ms: number }>
+    expect(frames.length).toBeGreaterThanOrEqual(CHALLENGE.capture.min_frames)
+    expect(frames.length).toBeLessThanOrEqual(CHALLENGE.capture.max_frames)
+    expect(frames[0]).toEqual({ step: 0, t_ms: 0 })
+    expect([...new Set(frames.map(({ step }) => step))]).toEqual([0, 1, 2, 3])
+    for (const [index, { step, t_ms: tMs }] of frames.entries()) {
+      const before = frames[index - 1]
+      if (!before) continue
+      expect(step).toBeGreaterThanOrEqual(before.step)
+      expect(tMs - before.t_ms).toBeGreaterThanOrEqual(CHALLENGE.capture.min_interval_ms)
+    }
+    const pictures = await images('frames.map(({ image }) => image)')
+    expect(pictures.every((one) => one.startsWith('data:image/jpeg;'))).toBe(true)
+    // The film has twenty pictures; which of them was seen follows from the time.
+    expect(new Set(pictures).size).toBeGreaterThan(3)
+    expect(await trackState()).toBe('ended')
+    expect(complaints).toEqual([])
+  })
+
+  it('is cancelled by Escape, also amid a challenge, and turns the camera off', async () => {
+    await visit('mode=challenge')
+    await startCamera()
+    await setChallenge(CHALLENGE)
+    await click('Begin')
+    await hear('cs-step')
+    await page.keyboard.press('Escape')
+    await hear('cs-cancel')
+    expect(await trackState()).toBe('ended')
+    expect(await focused()).toBe('Turn on camera')
+    expect(await heard('cs-capture')).toEqual([])
+    expect(await heard('cs-error')).toEqual([])
+  })
+
+  it('turns the camera off where it is taken out of the page', async () => {
+    await visit('mode=photo')
+    await startCamera()
+    await page.evaluate('it.remove()')
+    expect(await trackState()).toBe('ended')
+  })
+
+  const REFUSALS: Array<[string, boolean, string, Visit]> = [
+    ['insecure_context', false, '', { host: INSECURE_HOST, isAllowed: false }],
+    [
+      'unsupported',
+      false,
+      '',
+      { before: "Object.defineProperty(navigator, 'mediaDevices', { value: undefined })" },
+    ],
+    ['permission', true, '', { isAllowed: false }],
+    ['no_camera', true, 'camera-id=none', {}],
+    ['camera_busy', true, '', { before: refusing('NotReadableError') }],
+    ['timeout', true, 'timeout=1', { before: NEVER }],
+  ]
+  it.each(REFUSALS)(
+    'says %s, and what to do about it, where the focus is',
+    async (code, recoverable, query, how) => {
+      await visit(`mode=photo&${query}`, how)
+      await click('Turn on camera')
+      expect((await hear('cs-error')).detail).toEqual({ code, recoverable })
+      expect(await focused()).toBe(
+        await page.evaluate("it.shadowRoot.querySelector('[part=error]').textContent"),
+      )
+      expect(await page.getByRole('button').allTextContents()).toEqual(recoverable ? ['Try again'] : [])
+      expect(await violations(page)).toEqual([])
+    },
+  )
+
+  it('reminds of a question that nobody answers, and goes on when it is', async () => {
+    await visit('mode=photo', {
+      before: `{
+        const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices)
+        const answered = new Promise((resolve) => { globalThis.answer = resolve })
+        navigator.mediaDevices.getUserMedia = (wish) => answered.then(() => ask(wish))
+        const later = setTimeout
+        globalThis.setTimeout = (work, ms) => later(work, ms === 10000 ? 1 : ms)
+      }`,
+    })
+    await click('Turn on camera')
+    expect((await hear('cs-error')).detail).toEqual({ code: 'prompt_ignored', recoverable: true })
+    await page.evaluate('answer()')
+    await hear('cs-ready')
+    expect(await page.getByText('The browser is waiting').isVisible()).toBe(false)
+  })
+
+  const INTERRUPTIONS: Array<[string, string]> = [
+    ['camera_lost', "track.dispatchEvent(new Event('ended'))"],
+    [
+      'hidden',
+      "{ Object.defineProperty(document, 'hidden', { value: true }); document.dispatchEvent(new Event('visibilitychange')) }",
+    ],
+  ]
+  it.each(INTERRUPTIONS)(
+    'says %s when it happens, turns the camera off, and tries again',
+    async (code, event) => {
+      await visit('mode=photo')
+      await startCamera()
+      await page.evaluate(event)
+      expect((await hear('cs-error')).detail).toEqual({ code, recoverable: true })
+      expect(await trackState()).toBe('ended')
+      await click('Try again')
+      await expect.poll(async () => (await heard('cs-ready')).length).toBe(2)
+    },
+  )
+
+  it('says too_slow where the camera stops in a challenge, and timeout where it would come too late', async () => {
+    await visit('mode=challenge', {
+      before: 'HTMLVideoElement.prototype.requestVideoFrameCallback = () => 0',
+    })
+    await startCamera()
+    await setChallenge({ ...CHALLENGE, capture: { ...CHALLENGE.capture, max_interval_ms: 300 } })
+    await click('Begin')
+    expect((await hear('cs-error')).detail).toEqual({ code: 'too_slow', recoverable: true })
+    await click('Try again')
+    await setChallenge({ ...CHALLENGE, expires_in: 1 })
+    await click('Begin')
+    await expect
+      .poll(async () => (await heard('cs-error')).map(({ detail }) => detail.code))
+      .toEqual(['too_slow', 'timeout'])
+  })
+
+  it('speaks the language of the page, and the page’s own words', async () => {
+    await visit('mode=challenge&lang=ja')
+    await page.getByRole('button', { name: 'カメラをオンにする' }).waitFor()
+    await page.evaluate("it.lang = 'de-AT'")
+    await page.getByRole('button', { name: 'Kamera einschalten' }).waitFor()
+    await page.evaluate("it.messages = { start: 'Los' }")
+    await page.getByRole('button', { name: 'Los' }).waitFor()
+    await page.evaluate("it.lang = 'tlh'")
+    expect(await page.getByText('Your camera is needed.').isVisible()).toBe(true)
+  })
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    it(`is accessible in every state, and no wider than 320 px, ${colorScheme}`, async () => {
+      await visit('mode=challenge', { colorScheme, viewport: { width: 320, height: 640 } })
+      const look = async (state: string) => {
+        expect([state, ...(await violations(page))]).toEqual([state])
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+        const { COUNTERSIGN_SCREENSHOTS } = process.env
+        if (COUNTERSIGN_SCREENSHOTS)
+          await page.screenshot({ path: join(COUNTERSIGN_SCREENSHOTS, `${state}-${colorScheme}.png`) })
+      }
+      await look('idle')
+      await startCamera()
+      await setChallenge({ ...CHALLENGE, steps: ['turn_left'] })
+      await look('live')
+      await page.evaluate("it.setAttribute('step-time', '20000')")
+      await click('Begin')
+      await hear('cs-step')
+      await look('capturing')
+      await page.keyboard.press('Escape')
+      await look('cancelled')
+    })
+})
+
+function refusing(name: string): string {
+  return `navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', '${name}'))`
+}

@@ -1,0 +1,135 @@
+/** docs/examples/capture as a person uses it: camera, component, the customer's backend, the service's sandbox, a verdict. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packageFile } from '../../src/package-root.js'
+import { CHROMIUM } from '../support/browser.js'
+import { launchWithCamera } from '../support/camera-page.js'
+import { face } from '../support/faces.js'
+import { FILM, writeFilm } from '../support/film.js'
+import { startService, type TestService } from '../support/service.js'
+
+const PICTURES = 20
+
+describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 180_000 }, () => {
+  let running: TestService
+  let folder: string
+  let browser: Browser
+  let backend: ChildProcess
+  let address: string
+
+  beforeAll(async () => {
+    running = await startService()
+    // The example looks at the system's clock.
+    running.clock.now = Date.now
+    const tenant = await running.tenant()
+    folder = await mkdtemp(join(tmpdir(), 'countersign-capture-example-'))
+    const film = join(folder, 'film.y4m')
+    const ada = await face('ada')
+    // A little brighter each time: no picture of a camera is like another.
+    const brighter = (index: number) =>
+      sharp(ada)
+        .modulate({ brightness: 1 + index / 100 })
+        .toBuffer()
+    await writeFilm(film, await Promise.all(Array.from({ length: PICTURES }, (_, index) => brighter(index))))
+    browser = await launchWithCamera(film)
+    backend = spawn(process.execPath, [packageFile('docs', 'examples', 'capture', 'server.mjs')], {
+      env: {
+        ...process.env,
+        CS_BASE_URL: running.service.url('sandbox'),
+        CS_API_KEY: tenant.sandboxKey,
+        CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
+        CS_TENANT_ID: tenant.id,
+        PORT: '0',
+      },
+    })
+    backend.stderr!.setEncoding('utf8').on('data', (text) => process.stderr.write(text))
+    address = String((await once(backend.stdout!, 'data'))[0]).trim()
+  })
+  afterAll(async () => {
+    if (backend && backend.exitCode === null) {
+      backend.kill()
+      await once(backend, 'exit')
+    }
+    await browser?.close()
+    await running?.stop()
+    if (folder) await rm(folder, { recursive: true, force: true })
+  })
+
+  /** @returns the page, and whatever it complained of */
+  async function open(user: string): Promise<{ page: Page; complaints: string[] }> {
+    const context = await browser.newContext({ permissions: ['camera'] })
+    // The test's own time limits it.
+    context.setDefaultTimeout(0)
+    const page = await context.newPage()
+    // A busy machine is slow to encode, and the sandbox judges no frames.
+    await page.route('**/challenges', async (route) => {
+      const response = await route.fetch()
+      const body = await response.json()
+      await route.fulfill({
+        response,
+        json: { ...body, capture: { ...body.capture, max_interval_ms: 5000 } },
+      })
+    })
+    const complaints: string[] = []
+    page.on('pageerror', (error) => complaints.push(error.message))
+    await page.goto(`${address}/?user=${encodeURIComponent(user)}`)
+    return { page, complaints }
+  }
+
+  /** As often as a busy machine needs it: too few frames are no answer to a challenge. */
+  async function confirm(page: Page): Promise<string> {
+    const outcome = page.locator('output')
+    await page.getByRole('button', { name: 'Turn on camera' }).click()
+    for (;;) {
+      await page.getByRole('button', { name: 'Begin' }).click()
+      const again = page.getByRole('button', { name: 'Try again' })
+      await again.or(outcome.filter({ hasText: /\w/ })).waitFor()
+      const said = await outcome.textContent()
+      if (said) return said
+      await again.click()
+    }
+  }
+
+  it('ends with a transfer that a checked verdict allowed', async () => {
+    const { page, complaints } = await open('ada+match')
+    const carriedOut = page.waitForResponse((response) => response.url().endsWith('/transfers'))
+    expect(await confirm(page)).toBe('1250.00 went to Grace.')
+    const response = await carriedOut
+    expect(await response.json()).toEqual({
+      done: { type: 'transfer', amount: '1250.00', to: 'Grace' },
+      countersigned: expect.stringMatching(/^ver_/),
+    })
+    const { frames } = response.request().postDataJSON()
+    expect(frames.length).toBeGreaterThanOrEqual(16)
+    const { width, height } = await sharp(Buffer.from(frames[0].image.split(',')[1], 'base64')).metadata()
+    expect([width, height]).toEqual([FILM.width, FILM.height])
+    expect(complaints).toEqual([])
+  })
+
+  it('carries nothing out where the frames show no living person', async () => {
+    const { page } = await open('ada+flat')
+    const refused = page.waitForResponse((response) => response.url().endsWith('/transfers'))
+    expect(await confirm(page)).toBe('Not confirmed.')
+    const body = await (await refused).json()
+    expect(Object.keys(body).sort()).toEqual(['guidance', 'message'])
+    await page.getByRole('button', { name: 'Another try' }).click()
+    await page.getByRole('button', { name: 'Begin' }).waitFor()
+  })
+
+  it('keeps the nonce of a challenge from the browser', async () => {
+    const response = await fetch(`${address}/challenges`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-User': 'ada+match' },
+      body: JSON.stringify({ amount: '1.00', to: 'Grace' }),
+    })
+    const body = (await response.json()) as { steps: string[] }
+    expect(body.steps[0]).toBe('frontal')
+    expect(body).not.toHaveProperty('nonce')
+  })
+})

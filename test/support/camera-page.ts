@@ -1,0 +1,72 @@
+/** The capture component on a page of its own, under a strict content security policy, before a fake camera. */
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Browser, chromium } from 'playwright-core'
+import { packageFile } from '../../src/package-root.js'
+import { CHROMIUM } from './browser.js'
+
+/** A name that is not loopback to the browser, which therefore calls pages of it insecure. */
+export const INSECURE_HOST = 'insecure.test'
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; require-trusted-types-for 'script'"
+
+/** Everything that the component says is kept in `heard`. */
+const SCRIPT = `import '/capture/capture.js'
+globalThis.heard = []
+globalThis.it = document.querySelector('countersign-capture')
+for (const name of ['cs-ready', 'cs-step', 'cs-capture', 'cs-cancel', 'cs-error'])
+  document.addEventListener(name, ({ detail }) => heard.push({ name, detail }))
+`
+const STYLE = ':root { color-scheme: light dark; font-family: sans-serif }'
+
+function page(attributes: string): string {
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Capture</title><link rel="stylesheet" href="/page.css"><script type="module" src="/page.js"></script>
+<main><h1>Confirm your transfer</h1><countersign-capture ${attributes}></countersign-capture></main></html>`
+}
+
+/** @param film the Y4M that the camera sees */
+export function launchWithCamera(film: string): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM!,
+    args: [
+      '--no-sandbox',
+      '--use-fake-device-for-media-stream',
+      `--use-file-for-fake-video-capture=${film}`,
+      `--host-resolver-rules=MAP ${INSECURE_HOST} 127.0.0.1`,
+    ],
+  })
+}
+
+export interface CameraPages {
+  port: number
+  stop(): Promise<unknown>
+}
+
+/** Serves the component, and at `/?…` a page whose component has the attributes of the query. */
+export async function serveCameraPages(): Promise<CameraPages> {
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
+    const answer = (type: string, body: string | Buffer) =>
+      response.writeHead(200, { 'Content-Type': type, 'Content-Security-Policy': POLICY }).end(body)
+    const code = /^\/capture\/([\w-]+\.js)$/.exec(pathname)
+    if (code) return answer('text/javascript', readFileSync(packageFile('dist', 'src', 'capture', code[1]!)))
+    if (pathname === '/page.js') return answer('text/javascript', SCRIPT)
+    if (pathname === '/page.css') return answer('text/css', STYLE)
+    if (pathname !== '/') return response.writeHead(404).end()
+    const attributes = [...searchParams].map(([name, value]) => `${name}="${value}"`)
+    return answer('text/html', page(attributes.join(' ')))
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(resolve)
+        server.closeAllConnections()
+      }),
+  }
+}

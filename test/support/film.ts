@@ -1,0 +1,46 @@
+/** Films for Chromium's fake camera, as YUV4MPEG2 with 4:2:0 chroma: other formats of it are refused. */
+
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import sharp from 'sharp'
+
+export const FILM = { width: 320, height: 240, fps: 20 } as const
+
+/** @param pictures one a frame, of any format that sharp reads; the film starts anew at its end */
+export async function writeFilm(file: string, pictures: Buffer[]): Promise<void> {
+  const { width, height, fps } = FILM
+  const out = createWriteStream(file)
+  out.write(`YUV4MPEG2 W${width} H${height} F${fps}:1 Ip A1:1 C420jpeg\n`)
+  for (const picture of pictures) {
+    const rgb = await sharp(picture)
+      .resize(width, height)
+      .removeAlpha()
+      .toColourspace('srgb')
+      .raw()
+      .toBuffer()
+    out.write('FRAME\n')
+    out.write(toI420(rgb, width, height))
+  }
+  out.end()
+  await once(out, 'close')
+}
+
+/** BT.601 in full range: luma for each pixel, then chroma for each square of four. */
+function toI420(rgb: Buffer, width: number, height: number): Buffer {
+  const pixels = width * height
+  const frame = Buffer.alloc((pixels * 3) / 2)
+  const at = (x: number, y: number) => {
+    const offset = (y * width + x) * 3
+    return [rgb[offset]!, rgb[offset + 1]!, rgb[offset + 2]!] as const
+  }
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      const [red, green, blue] = at(x, y)
+      frame[y * width + x] = 0.299 * red + 0.587 * green + 0.114 * blue
+      if (x % 2 === 1 || y % 2 === 1) continue
+      const square = (y / 2) * (width / 2) + x / 2
+      frame[pixels + square] = 128 - 0.1687 * red - 0.3313 * green + 0.5 * blue
+      frame[pixels + pixels / 4 + square] = 128 + 0.5 * red - 0.4187 * green - 0.0813 * blue
+    }
+  return frame
+}
