@@ -53,7 +53,14 @@ describe('an operation', () => {
       { ...by, ...times, event: 'key_reissued', type: 'sandbox' },
       { actor: 'operator', request_id: null, ...times, event: 'key_revoked', type: 'production' },
       { ...by, ...times, event: 'rotate_signing', current: current.id, previous: previous.id },
-      { ...by, ...times, event: 'contract_changed', rate_per_second: 7, fmr: 1e-5, require_liveness: 'active' },
+      {
+        ...by,
+        ...times,
+        event: 'contract_changed',
+        rate_per_second: 7,
+        fmr: 1e-5,
+        require_liveness: 'active',
+      },
     ])
     for (const { event } of await log()) expect(AUDIT_EVENTS).toContain(event)
     expect(await ledger.audit.verify(ledger.store.read, tenant.id)).toEqual({ entries: 5, brokenAt: null })
