@@ -44,6 +44,7 @@ const COMMANDS = [
   'webhook redeliver',
   'compare',
   'evaluate',
+  'evaluate-pad',
   'jwt',
   'models',
   'models list',

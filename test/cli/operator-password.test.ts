@@ -64,7 +64,10 @@ describe('operator-password', () => {
       database.prepare<[], string>('SELECT entry FROM audit').pluck().all(),
     )
     expect(entries.map((entry) => JSON.parse(entry))).toMatchObject([
+      { event: 'signed_in', actor: 'dashboard:operator' },
       { event: 'operator_password_reset', actor: 'operator' },
+      { event: 'sign_in_failed', actor: 'dashboard', count: 1 },
+      { event: 'signed_in', actor: 'dashboard:operator' },
     ])
     expect((await place.run(['audit', 'verify'])).code).toBe(0)
   })
