@@ -219,7 +219,7 @@ export class SqliteStore implements Store {
     file: string,
     keysFile: string,
     onProgress?: (pages: number, totalPages: number) => void,
-  ): Promise<{ subjects: number }> {
+  ): Promise<{ subjects: number; keptKeysFile: string | null }> {
     const partial = `${file}.partial`
     const progress = ({ totalPages, remainingPages }: Database.BackupMetadata) => {
       onProgress?.(totalPages - remainingPages, totalPages)
@@ -228,9 +228,9 @@ export class SqliteStore implements Store {
     removeDatabase(partial)
     try {
       await this.reader.backup(partial, { progress })
-      const subjects = separateKeys(partial, keysFile)
+      const separated = separateKeys(partial, keysFile)
       moveIntoPlace(partial, file)
-      return { subjects }
+      return separated
     } finally {
       removeDatabase(partial)
     }
