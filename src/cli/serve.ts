@@ -144,9 +144,11 @@ function reloadOnHangup(starting: Promise<Service>, began: Config): void {
     if (!service) return
     try {
       const next = loadConfig()
-      await service.reload(next)
+      const isWhole = await service.reload(next)
       const waiting = awaitingRestart(began, next)
-      service.log.info(waiting.length > 0 ? { awaiting_restart: waiting } : {}, 'configuration reloaded')
+      const details = waiting.length > 0 ? { awaiting_restart: waiting } : {}
+      if (isWhole) service.log.info(details, 'configuration reloaded')
+      else service.log.warn(details, 'configuration reloaded, without the new certificates')
     } catch (err) {
       service.log.error({ err }, 'the configuration cannot be used: nothing was reloaded')
     }
