@@ -30,7 +30,7 @@ export function registerServeCommand(command: Command): void {
           warnings.push(warning)
           if (!options.json) note(`${paint('yellow', 'warning:', process.stderr)} ${warning}`)
         }
-        configWarnings(resolveConfig()).forEach(warn)
+        for (const { detail } of configWarnings(resolveConfig())) warn(detail)
         const preparing = prepare(config)
         const starting = start(preparing, options.demo ?? false)
         stopOnSignals(starting)
