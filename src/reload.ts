@@ -42,8 +42,12 @@ export class Certificates {
     return this.shown.map(({ name, expiresAt }) => ({ name, expiresAt }))
   }
 
-  /** Reads them anew, from where `config` says they are. Those that cannot be used stay as they were, and the log says why. */
-  async renew(config: Config): Promise<void> {
+  /**
+   * Reads them anew, from where `config` says they are. Those that cannot be used stay as they were, and the log says why.
+   * @returns whether all could be used
+   */
+  async renew(config: Config): Promise<boolean> {
+    let isWhole = true
     for (const certificate of this.shown) {
       const { name } = certificate
       const files = tlsFiles(config, name)
@@ -56,9 +60,11 @@ export class Certificates {
         const expires = new Date(certificate.expiresAt!).toISOString()
         this.log.info({ listeners: name, certificate: files.certFile, expires }, 'certificate renewed')
       } catch (err) {
+        isWhole = false
         this.log.error({ listeners: name, err }, 'the new certificate cannot be used: the old one stays')
       }
     }
+    return isWhole
   }
 
   private expiryOf(files: TlsFiles): number | null {

@@ -84,7 +84,7 @@ export class Service {
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
   private readonly certificates: Certificates
-  private reloading: Promise<void> = Promise.resolve()
+  private reloading: Promise<unknown> = Promise.resolve()
   private readonly webhooks: WebhookSender
   private readonly traffic: Traffic
   private openApiText: string | null = null
@@ -340,14 +340,15 @@ export class Service {
     }
   }
 
-  /** Takes over log level and certificates, one reload after the other. */
-  reload(next: Config): Promise<void> {
-    this.reloading = this.reloading.then(async () => {
-      if (this.stopping) return
+  /** Takes over log level and certificates, one reload after the other. @returns whether every certificate could be used */
+  reload(next: Config): Promise<boolean> {
+    const reloaded = this.reloading.then(() => {
+      if (this.stopping) return true
       this.log.level = next.logLevel
-      await this.certificates.renew(next)
+      return this.certificates.renew(next)
     })
-    return this.reloading
+    this.reloading = reloaded
+    return reloaded
   }
 
   /**

@@ -17,7 +17,7 @@ export function registerBackupCommand(command: Command): void {
   command
     .option(
       '--keys <file>',
-      `where the users' keys go, replacing those there (default: ${KEYS_FILE} beside the copy)`,
+      `where the users' keys go, replacing those there since the last change of the master key (default: ${KEYS_FILE} beside the copy)`,
     )
     .option('--json', 'print JSON')
     .action(
@@ -29,7 +29,7 @@ export function registerBackupCommand(command: Command): void {
           if (!existsSync(folder))
             throw new CommandError('folder_not_found', `There is no folder ${folder}; a backup makes none.`)
         const progress = progressBar('Writing')
-        const { subjects } = await withLedger(async ({ store }) => {
+        const { subjects, keptKeysFile } = await withLedger(async ({ store }) => {
           const made = await store.backup(file, keysFile, (pages, totalPages) =>
             progress.update(pages, totalPages, 'pages'),
           )
@@ -38,13 +38,20 @@ export function registerBackupCommand(command: Command): void {
         }).finally(() => progress.stop())
         print(
           options,
-          { file, keys_file: keysFile, users: subjects },
+          { file, keys_file: keysFile, kept_keys_file: keptKeysFile, users: subjects },
           () => `Wrote ${file}, and the keys of its ${counted(subjects, 'user')} to ${keysFile}.
-Keep copies as long as you like, but only the latest keys: without them, who is erased is erased in every copy.
+${keptKeysFile ? `${keptNotice(keptKeysFile)}\n` : ''}Keep copies as long as you like, but only the latest keys: without them, who is erased is erased in every copy.
 Neither opens without the master key; keep that apart.`,
         )
       }),
     )
+}
+
+function keptNotice(kept: string): string {
+  return (
+    `The keys there were from before a change of the master key, and are ${kept} now: the copies from before open with them alone\n` +
+    '(countersign restore <copy> --keys …), and keep whoever is erased from now on, until you delete that file.'
+  )
 }
 
 export function registerRestoreCommand(command: Command): void {

@@ -4,10 +4,16 @@ import { type Config, type Resolution, SETTINGS, sqliteFile } from '../config.js
 import { isKeyFileUsed } from '../crypto/master-key.js'
 import { examineTls, type TlsFiles, type TlsReport } from '../tls-files.js'
 
-/** A sentence each. */
-export function configWarnings(resolution: Resolution): string[] {
+export interface ConfigWarning {
+  /** A sentence. */
+  detail: string
+  /** How to mend it, where the sentence does not say it. */
+  remedy?: string
+}
+
+export function configWarnings(resolution: Resolution): ConfigWarning[] {
   return [
-    ...resolution.warnings,
+    ...[...resolution.warnings, ...addressWarnings(resolution.config)].map((detail) => ({ detail })),
     ...openToAll(secretFiles(resolution), 'holds a secret'),
     ...openToAll(databaseFiles(resolution.config), "holds users' data"),
   ]
@@ -25,21 +31,42 @@ export function tlsReports({ tlsCert, tlsKey, adminTlsCert, adminTlsKey }: Confi
   return [...pairs.values()].map((files) => examineTls(files, Date.now()))
 }
 
-/** What every user of the machine may open. */
-function openToAll(paths: string[], what: string): string[] {
-  if (process.platform === 'win32') return []
-  return paths
-    .map((path) => ({ path, mode: modeOf(path) }))
-    .filter(({ mode }) => (mode & 0o007) !== 0)
-    .map(({ path, mode }) => `${path} ${what} and is open to every user here (mode ${mode.toString(8)}).`)
+function addressWarnings(config: Config): string[] {
+  const { adminListen, adminTlsCert, tlsTerminatedUpstream } = config
+  const urls = (['productionUrl', 'sandboxUrl'] as const)
+    .filter((name) => config[name] !== undefined && !config[name].endsWith('/v1'))
+    .map((name) => `${SETTINGS[name].variable} is ${config[name]}, and does not end in /v1.`)
+  if (isLoopbackHost(adminListen.host) || adminTlsCert || tlsTerminatedUpstream) return urls
+  return [
+    ...urls,
+    `${SETTINGS.adminListen.variable} is ${adminListen.host}:${adminListen.port}, which other hosts may reach, without TLS: ` +
+      `operators' passwords would cross the network in the clear. Listen on loopback, or set ${SETTINGS.adminTlsCert.variable} and ${SETTINGS.adminTlsKey.variable}.`,
+  ]
 }
 
-/** 0 for what nobody can reach: whether it can be read is asked elsewhere. */
-function modeOf(path: string): number {
+function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host)
+}
+
+/** What every user of the machine may open. */
+function openToAll(paths: string[], what: string): ConfigWarning[] {
+  if (process.platform === 'win32') return []
+  return paths
+    .map((path) => ({ path, ...accessOf(path) }))
+    .filter(({ mode }) => (mode & 0o007) !== 0)
+    .map(({ path, mode, isFolder }) => ({
+      detail: `${path} ${what} and is open to every user here (mode ${mode.toString(8)}).`,
+      remedy: `chmod ${isFolder ? 700 : 600} ${path}, or mount it with another mode`,
+    }))
+}
+
+/** Mode 0 for what nobody can reach: whether it can be read is asked elsewhere. */
+function accessOf(path: string): { mode: number; isFolder: boolean } {
   try {
-    return statSync(path).mode & 0o777
+    const found = statSync(path)
+    return { mode: found.mode & 0o777, isFolder: found.isDirectory() }
   } catch {
-    return 0
+    return { mode: 0, isFolder: false }
   }
 }
 

@@ -80,7 +80,10 @@ export function registerConfigCommands(config: Command): void {
           ...(await secretProblems(config)),
           ...trials.flatMap((trial) => trial.problems),
         ]
-        const warnings = [...configWarnings(resolution), ...trials.flatMap((trial) => trial.warnings)]
+        const warnings = [
+          ...configWarnings(resolution).map(({ detail }) => detail),
+          ...trials.flatMap((trial) => trial.warnings),
+        ]
         if (problems.length > 0) process.exitCode = EXIT.failed
         print(options, { ok: problems.length === 0, problems, warnings }, () =>
           problems.length + warnings.length === 0

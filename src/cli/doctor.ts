@@ -63,12 +63,7 @@ export function registerDoctorCommand(command: Command): void {
         checkClock(),
         checkTopology(config),
         ...configWarnings(resolveConfig()).map(
-          (detail): Finding => ({
-            check: 'configuration',
-            status: 'warning',
-            detail,
-            remedy: 'close it with chmod, or mount it with another mode',
-          }),
+          (warning): Finding => ({ check: 'configuration', status: 'warning', ...warning }),
         ),
       ]
       const problems = findings.filter(({ status }) => status === 'problem').length

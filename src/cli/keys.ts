@@ -180,4 +180,6 @@ async function cancelRotation(options: RotateOptions, { store, keys, masterKey }
   )
 }
 
-const BACKUP_NOW = 'Make a backup now: the keys of users in older ones fit the copies beside them alone.'
+const BACKUP_NOW =
+  'Make a backup now. It moves the keys of users from before aside (countersign.keys.<n>): the older copies open with that file alone,\n' +
+  'and with the old master key. They keep whoever is erased from now on, until you delete that file.'

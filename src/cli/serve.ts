@@ -30,7 +30,7 @@ export function registerServeCommand(command: Command): void {
           warnings.push(warning)
           if (!options.json) note(`${paint('yellow', 'warning:', process.stderr)} ${warning}`)
         }
-        configWarnings(resolveConfig()).forEach(warn)
+        for (const { detail } of configWarnings(resolveConfig())) warn(detail)
         const preparing = prepare(config)
         const starting = start(preparing, options.demo ?? false)
         stopOnSignals(starting)
@@ -144,9 +144,11 @@ function reloadOnHangup(starting: Promise<Service>, began: Config): void {
     if (!service) return
     try {
       const next = loadConfig()
-      await service.reload(next)
+      const isWhole = await service.reload(next)
       const waiting = awaitingRestart(began, next)
-      service.log.info(waiting.length > 0 ? { awaiting_restart: waiting } : {}, 'configuration reloaded')
+      const details = waiting.length > 0 ? { awaiting_restart: waiting } : {}
+      if (isWhole) service.log.info(details, 'configuration reloaded')
+      else service.log.warn(details, 'configuration reloaded, without the new certificates')
     } catch (err) {
       service.log.error({ err }, 'the configuration cannot be used: nothing was reloaded')
     }

@@ -418,6 +418,8 @@ export interface SystemView {
   now: string
   started_at: string
   urls: Urls
+  /** False where metrics have a listener of their own. */
+  has_metrics: boolean
   engine: {
     status: 'ok' | 'degraded'
     workers: { ready: number; configured: number }

@@ -22,6 +22,7 @@ export interface DashboardServices {
     | 'fmr'
     | 'acceptPack'
     | 'tlsTerminatedUpstream'
+    | 'metricsListen'
     | 'modelsDir'
     | 'database'
     | 'oidcIssuer'

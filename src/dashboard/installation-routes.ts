@@ -54,6 +54,7 @@ export const INSTALLATION_ROUTES = {
         now: isoTime(clock.now()),
         started_at: isoTime(startedAt),
         urls: urls(),
+        has_metrics: config.metricsListen === undefined,
         engine: engine.health(),
         memory_bytes: process.memoryUsage.rss(),
         database: {

@@ -5,7 +5,7 @@
 import type { ApiError } from '../api-error.js'
 import type { ListenAddress } from '../config.js'
 import { CodedError } from '../errors.js'
-import type { TlsFiles } from '../tls-files.js'
+import { examineTls, type TlsFiles } from '../tls-files.js'
 import type { BodyShare } from './body-budget.js'
 
 export interface IncomingRequest {
@@ -111,9 +111,12 @@ export function addressError({ host, port }: ListenAddress, cause: NodeJS.ErrnoE
   )
 }
 
-export function certificateError({ certFile, keyFile }: TlsFiles, cause: unknown): ListenError {
-  return new ListenError(
-    `The TLS certificate ${certFile} and the key ${keyFile} cannot be used together; both must be PEM.`,
-    { cause },
-  )
+/** In the words of `config check`; what the examination does not see is left to the TLS library. */
+export function certificateError(files: TlsFiles, cause: unknown): ListenError {
+  const { problems } = examineTls(files, Date.now())
+  const message =
+    problems.length > 0
+      ? problems.join(' ')
+      : `The TLS certificate ${files.certFile} and the key ${files.keyFile} cannot be used together: ${(cause as Error).message}.`
+  return new ListenError(message, { cause })
 }

@@ -1,9 +1,10 @@
 /**
  * Backups in two files: a copy of the database without the users' data keys, and a file of those keys. Copies may be kept as
  * long as one likes; of the keys only the latest file is kept, and it replaces the one before. So a user who is erased is lost in
- * every copy, older ones included, as soon as the next backup is made.
+ * every copy, older ones included, as soon as the next backup is made. Keys from before a change of the working keys open the
+ * copies of their time alone, which no later file does: they are moved aside, and deleted by the operator.
  */
-import { copyFileSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { moveIntoPlace } from '../durable-file.js'
 import { CodedError } from '../errors.js'
@@ -40,8 +41,14 @@ export function removeDatabase(file: string): void {
   for (const suffix of ['-journal', '-wal', '-shm', '']) rmSync(`${file}${suffix}`, { force: true })
 }
 
-/** Moves the data keys out of a copy of the database into a file of their own, which replaces the one there. Returns how many. */
-export function separateKeys(copy: string, keysFile: string): number {
+/**
+ * Moves the data keys out of a copy of the database into a file of their own, which replaces the one there.
+ * @returns how many, and where the keys there went, if another generation's
+ */
+export function separateKeys(
+  copy: string,
+  keysFile: string,
+): { subjects: number; keptKeysFile: string | null } {
   const partial = `${keysFile}.partial`
   removeDatabase(partial)
   const database = new Database(copy)
@@ -66,13 +73,45 @@ export function separateKeys(copy: string, keysFile: string): number {
       database.pragma(`application_id = ${BACKUP_APPLICATION_ID}`)
       return changes
     })
-    const count = separate()
+    const subjects = separate()
+    const generation = generationOf(database)
     database.close()
+    const keptKeysFile = keepOtherGeneration(keysFile, generation)
     moveIntoPlace(partial, keysFile)
-    return count
+    return { subjects, keptKeysFile }
   } finally {
     database.close()
     removeDatabase(partial)
+  }
+}
+
+/** @returns null where the keys there are of `generation`, or there are none */
+function keepOtherGeneration(keysFile: string, generation: number): string | null {
+  const held = generationOfKeys(keysFile)
+  if (held === null || held === generation) return null
+  const name = keptKeysFile(keysFile, held)
+  let kept = name
+  for (let i = 2; existsSync(kept); i++) kept = `${name}-${i}`
+  renameSync(keysFile, kept)
+  return kept
+}
+
+function keptKeysFile(keysFile: string, generation: number): string {
+  return `${keysFile}.${generation}`
+}
+
+/** Null where there is no file of keys. */
+function generationOfKeys(keysFile: string): number | null {
+  if (!existsSync(keysFile)) return null
+  const keys = new Database(keysFile, { readonly: true, fileMustExist: true })
+  try {
+    if (applicationOf(keys) !== KEYS_APPLICATION_ID) return null
+    return (keys.prepare('SELECT * FROM origin').get() as Origin).generation ?? 0
+  } catch {
+    // No database: whatever it is, it opens no copy.
+    return null
+  } finally {
+    keys.close()
   }
 }
 
@@ -137,11 +176,15 @@ function assertFits(copy: Database.Database, keysFile: string): void {
     const wanted = copy.prepare(ORIGIN).get() as Origin
     if (held.tenant !== wanted.tenant)
       throw new RestoreError('wrong_keys', `${keysFile} holds the keys of another database.`)
-    if ((held.generation ?? 0) !== generationOf(copy))
+    const generation = generationOf(copy)
+    if ((held.generation ?? 0) !== generation) {
+      const kept = keptKeysFile(keysFile, generation)
       throw new RestoreError(
         'wrong_keys',
-        `${keysFile} and the backup lie on two sides of a change of the master key: use the file of keys that was made with the backup.`,
+        `${keysFile} and the backup lie on two sides of a change of the master key: name the keys of the backup's time with --keys` +
+          (existsSync(kept) ? ` ${kept}.` : '.'),
       )
+    }
     if (held.progress < wanted.progress)
       throw new RestoreError(
         'keys_too_old',

@@ -1,5 +1,5 @@
 /** The Store on SQLite: one writing connection with grouped commits, one reading connection, both on the calling thread. */
-import { statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -91,7 +91,9 @@ export class SqliteStore implements Store {
         !('syscall' in cause)
       )
         throw cause
-      throw new StoreOpenError(`Cannot use the database ${file}: ${(cause as Error).message}`, { cause })
+      throw new StoreOpenError(`Cannot use the database ${file}: ${obstacleOf(cause as Error, file)}`, {
+        cause,
+      })
     }
   }
 
@@ -219,7 +221,7 @@ export class SqliteStore implements Store {
     file: string,
     keysFile: string,
     onProgress?: (pages: number, totalPages: number) => void,
-  ): Promise<{ subjects: number }> {
+  ): Promise<{ subjects: number; keptKeysFile: string | null }> {
     const partial = `${file}.partial`
     const progress = ({ totalPages, remainingPages }: Database.BackupMetadata) => {
       onProgress?.(totalPages - remainingPages, totalPages)
@@ -228,9 +230,9 @@ export class SqliteStore implements Store {
     removeDatabase(partial)
     try {
       await this.reader.backup(partial, { progress })
-      const subjects = separateKeys(partial, keysFile)
+      const separated = separateKeys(partial, keysFile)
       moveIntoPlace(partial, file)
-      return { subjects }
+      return separated
     } finally {
       removeDatabase(partial)
     }
@@ -260,6 +262,25 @@ export class SqliteStore implements Store {
     await this.flushing
     this.reader.close()
     this.writer.close()
+  }
+}
+
+/** SQLite says of a folder in which it can make no log only that the file does not open. */
+function obstacleOf(cause: Error, file: string): string {
+  if (!(cause instanceof Database.SqliteError) || !/^SQLITE_(CANTOPEN|READONLY)/.test(cause.code))
+    return cause.message
+  const unwritable = [dirname(file), file].find((path) => existsSync(path) && !isWritable(path))
+  return unwritable
+    ? `${unwritable} is not writable for this user (${cause.message}); \`countersign doctor\` tells whether the installation is whole`
+    : cause.message
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
   }
 }
 

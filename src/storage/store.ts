@@ -164,13 +164,14 @@ export interface Store {
   assertWritable(deadlineMs?: number): Promise<void>
   /**
    * A consistent copy while serving, and apart from it the data keys of all users as of now, which replace those in
-   * `keysFile`: whoever keeps copies for long and one file of keys loses what is erased in every copy.
+   * `keysFile`: whoever keeps copies for long and one file of keys loses what is erased in every copy. Keys from before a change
+   * of the working keys are moved aside to `keptKeysFile`; null where there were none.
    */
   backup(
     file: string,
     keysFile: string,
     onProgress?: (pages: number, totalPages: number) => void,
-  ): Promise<{ subjects: number }>
+  ): Promise<{ subjects: number; keptKeysFile: string | null }>
   /** Tells `observer` of every commit; a later call replaces the observer. */
   observeCommits(observer: (report: CommitReport) => void): void
   /** Bytes on disk: the database file, and the write-ahead log beside it. */

@@ -40,6 +40,7 @@ describe('backup', () => {
     expect(result.json).toEqual({
       file: copy,
       keys_file: place.path('countersign.keys'),
+      kept_keys_file: null,
       users: expect.any(Number),
     })
     expect(result.json.users).toBeGreaterThanOrEqual(before)
@@ -107,6 +108,26 @@ describe('restore', () => {
     expect((await place.run(['audit', 'verify', '--json'])).json).toMatchObject([
       { entries: 1, broken_at: null },
     ])
+  })
+
+  it('opens a copy from before a change of the master key with the keys and the master key of then', async () => {
+    await createTenant('acme')
+    const old = place.path('old.db')
+    await place.run(['backup', old])
+    const rotated = await place.run(['keys', 'rotate-master', '--json'])
+    const { stdout } = await place.run(['backup', place.path('new.db')])
+    const kept = place.path('countersign.keys.0')
+    expect(stdout).toContain(`are ${kept} now`)
+    const env = {
+      COUNTERSIGN_DATABASE: `sqlite:${place.path('there', 'countersign.db')}`,
+      COUNTERSIGN_MASTER_KEY_FILE: rotated.json.kept,
+    }
+    expect((await place.run(['restore', old, '--json'], env)).error).toMatchObject({
+      code: 'wrong_keys',
+      message: expect.stringContaining(`--keys ${kept}.`),
+    })
+    expect((await place.run(['restore', old, '--keys', kept], env)).code).toBe(0)
+    expect((await place.run(['tenant', 'list', '--json'], env)).json).toHaveLength(1)
   })
 
   it('needs the master key of the backup, and leaves nothing behind without it', async () => {

@@ -259,6 +259,29 @@ describe('config check', () => {
     ])
   })
 
+  it('warns of addresses that callers or operators would be harmed by, and ends with 0', async () => {
+    const check = async (env: Record<string, string>) => {
+      const { code, json } = await place.run(['config', 'check', '--json'], env)
+      expect(code).toBe(0)
+      return json.warnings
+    }
+    const odd = {
+      COUNTERSIGN_PRODUCTION_URL: 'https://face.example.com',
+      COUNTERSIGN_SANDBOX_URL: 'https://face.example.com/v1',
+      COUNTERSIGN_ADMIN_LISTEN: '0.0.0.0:0',
+    }
+    expect(await check(odd)).toEqual([
+      'COUNTERSIGN_PRODUCTION_URL is https://face.example.com, and does not end in /v1.',
+      expect.stringMatching(/^COUNTERSIGN_ADMIN_LISTEN is 0\.0\.0\.0:0, .* without TLS/),
+    ])
+    expect(
+      await check({
+        COUNTERSIGN_ADMIN_LISTEN: '0.0.0.0:0',
+        COUNTERSIGN_TLS_TERMINATED_UPSTREAM: 'true',
+      }),
+    ).toEqual([])
+  })
+
   it('says nothing of a file with settings alone that everybody may read', async () => {
     const settings = place.path('countersign.env')
     await writeFile(settings, 'COUNTERSIGN_QUEUE_LIMIT=7\n', { mode: 0o644 })

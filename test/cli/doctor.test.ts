@@ -223,7 +223,11 @@ describe('doctor', () => {
     await writeFile(file, 'correct horse\n', { mode: 0o644 })
     const { ok, of } = await examine({ COUNTERSIGN_OPERATOR_PASSWORD_FILE: file })
     expect(ok).toBe(true)
-    expect(of('configuration')).toMatchObject({ status: 'warning', detail: expect.stringContaining(file) })
+    expect(of('configuration')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining(file),
+      remedy: expect.stringContaining(`chmod 600 ${file}`),
+    })
   })
 
   it('tells people what failed and how to mend it', async () => {

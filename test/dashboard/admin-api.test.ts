@@ -348,6 +348,7 @@ describe('the operator', () => {
     const { body } = await operator.call('GET', '/system')
     expect(body).toMatchObject({
       engine: { status: 'ok' },
+      has_metrics: true,
       pack: { id: running.service.engine.pack.modelId },
       database: { status: 'ok', counts: { tenants: expect.any(Number) } },
     })

@@ -1,6 +1,8 @@
 /** A database that can no longer be written: refused at start in one line, and survived while serving. */
 import { chmodSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { SqliteStore } from '../../src/storage/sqlite-store.js'
 import { apiClient } from '../support/client.js'
 import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -74,5 +76,16 @@ describe('a read-only database', () => {
     await installation.run('tenant', 'create', 'acme')
     chmodSync(installation.databaseFile, 0o400)
     await expect(installation.serve()).rejects.toThrow(REFUSAL)
+  })
+
+  it.skipIf(process.getuid?.() === 0)('is named, where it is its folder that cannot be written', async () => {
+    const installation = await Installation.create()
+    cleanUps.push(() => installation.dispose())
+    await installation.run('tenant', 'create', 'acme')
+    const folder = dirname(installation.databaseFile)
+    chmodSync(folder, 0o500)
+    cleanUps.push(async () => chmodSync(folder, 0o700))
+    const opening = async () => SqliteStore.open(installation.databaseFile)
+    await expect(opening()).rejects.toThrow(`${folder} is not writable for this user`)
   })
 })

@@ -145,7 +145,7 @@ overTransports((transport) => {
       makePair('cert.pem', 'key.pem', 60)
       // The service's clock stands still: for it, what was made just now is not valid yet.
       running.clock.advance(HOUR_MS)
-      await running.service.reload(running.service.config)
+      expect(await running.service.reload(running.service.config)).toBe(true)
       const after = fingerprintOf(certificate)
       expect(after).not.toBe(before)
       expect([await shown('sandbox'), await shown('production')]).toEqual([after, after])
@@ -168,7 +168,7 @@ overTransports((transport) => {
       makePair('stray.pem', 'stray.key', 30)
       const { config } = running.service
       const stray = join(dir, 'stray.key')
-      await running.service.reload({ ...config, tlsKey: stray })
+      expect(await running.service.reload({ ...config, tlsKey: stray })).toBe(false)
       expect([await shown('sandbox'), await shown('production')]).toEqual([before, before])
       expect(await expiry('api')).toBe(expires)
       const told = running
@@ -190,6 +190,18 @@ overTransports((transport) => {
           COUNTERSIGN_TLS_KEY: privateKey,
         }),
       ).rejects.toThrow(broken)
+    })
+
+    it('of another key is refused in the words of `config check`', async () => {
+      makePair('other.pem', 'other.key', 30)
+      const other = join(dir, 'other.key')
+      await expect(
+        startService({
+          COUNTERSIGN_HTTP: transport,
+          COUNTERSIGN_TLS_CERT: certificate,
+          COUNTERSIGN_TLS_KEY: other,
+        }),
+      ).rejects.toThrow(`The TLS key ${other} does not belong to the certificate ${certificate}.`)
     })
   })
 })

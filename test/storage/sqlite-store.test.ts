@@ -502,7 +502,7 @@ describe('backup', () => {
     const writing = Promise.all(
       Array.from({ length: 50 }, (_, i) => store.transaction((tx) => tx.insertTenant(tenant(`late-${i}`)))),
     )
-    expect(await store.backup(at(copy), at(keys))).toEqual({ subjects: 1 })
+    expect(await store.backup(at(copy), at(keys))).toEqual({ subjects: 1, keptKeysFile: null })
     await writing
     await store.transaction((tx) => tx.insertTenant(tenant('later')))
     expect(readFileSync(at(copy)).includes('wrapped key of ada')).toBe(false)
@@ -538,6 +538,29 @@ describe('backup', () => {
     expect(await restored.read.subject(bytes('ada'))).toBeUndefined()
     expect(await restored.read.subject(bytes('eve'))).toMatchObject({ reference: { model: 'm@1' } })
     expect(await restored.check()).toEqual([])
+  })
+
+  it('keeps the keys from before the working keys changed, which alone open the copies of then', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await insertUser(store, 'ada')
+    const putGeneration = (generation: number) =>
+      store.transaction((tx) =>
+        tx.putKeyring({ masterKeyId: 'id', sealed: bytes('sealed'), createdAt: 0, generation }),
+      )
+    await putGeneration(0)
+    await store.backup(at(copy), at(keys))
+    const before = readFileSync(at(keys))
+    await putGeneration(1)
+    copyFileSync(at(keys), at(`${keys}.0`))
+    const kept = at(`${keys}.0-2`)
+    expect(await store.backup(at('later.db'), at(keys))).toEqual({ subjects: 1, keptKeysFile: kept })
+    expect(readFileSync(kept)).toEqual(before)
+    expect(await store.backup(at('last.db'), at(keys))).toEqual({ subjects: 1, keptKeysFile: null })
+
+    expect(() => joinKeys(at(copy), at(keys), at(joined))).toThrow(`--keys ${at(`${keys}.0`)}.`)
+    expect(joinKeys(at(copy), kept, at(joined))).toEqual({ subjects: 1, erased: 0 })
+    expect(joinKeys(at('later.db'), at(keys), at(joined))).toEqual({ subjects: 1, erased: 0 })
   })
 
   it('takes nothing over from an attempt that a power cut ended', async () => {

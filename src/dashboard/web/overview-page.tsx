@@ -176,7 +176,7 @@ function RateLimit({ keys, limited }: { keys: KeyView[]; limited: number }) {
   return (
     <Card
       title="Rate limit"
-      hint={`Of each key; the sandbox has a limit of its own. ${limited || 'No'} requests were refused in this window.`}
+      hint={`Of the tenant in each environment, whichever key asks. ${limited || 'No'} requests were refused in this window.`}
     >
       {live.length === 0 && <Empty title="No key is active" />}
       {live.map(({ id, type, hint, rate }) => (

@@ -48,7 +48,12 @@ export function SystemPage() {
             ]}
           />
           <p>
-            <a href="/metrics">Metrics</a> · <a href="/readyz">Readiness</a>
+            {value.has_metrics && (
+              <>
+                <a href="/metrics">Metrics</a> ·{' '}
+              </>
+            )}
+            <a href="/readyz">Readiness</a>
           </p>
         </Card>
         <Card title="Database">
