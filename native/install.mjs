@@ -3,21 +3,22 @@
  * serve, and `countersign doctor` says what that costs. SQLite that cannot be compiled is asked for as the binary that its
  * publisher offers, for which no lockfile has a sum; never with `--from-source`.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const folder = dirname(fileURLToPath(import.meta.url))
+const PROGRESS_MS = 30_000
 const fromSource = process.argv.includes('--from-source')
 
-if (!areKernelsBuilt() && !compile(folder))
+if (!areKernelsBuilt() && !(await compile(folder)))
   console.error(
     'countersign: the native kernels could not be built; their TypeScript twins will serve. See `countersign doctor`.',
   )
 // As a dependency of something else we leave SQLite to its own install script, which may be at it right now.
-if (!folder.includes(`${sep}node_modules${sep}`)) installSqlite()
+if (!folder.includes(`${sep}node_modules${sep}`)) await installSqlite()
 
 /** `npx` runs this script as well, at its first use: what a running service has loaded must not be compiled anew. */
 function areKernelsBuilt() {
@@ -29,7 +30,7 @@ function areKernelsBuilt() {
   )
 }
 
-function installSqlite() {
+async function installSqlite() {
   const { resolve } = createRequire(import.meta.url)
   const sqlite = dirname(resolve('better-sqlite3/package.json'))
   const loads = () => run(process.execPath, ['-e', "new (require('.'))(':memory:')"], sqlite)
@@ -40,7 +41,13 @@ function installSqlite() {
   const header = join(folder, 'object-wrap.h')
   if (process.platform === 'win32') process.env.CL = `/FI"${header}" ${process.env.CL ?? ''}`
   else process.env.CXXFLAGS = `-include '${header}' ${process.env.CXXFLAGS ?? ''}`
-  if (compile(sqlite) && loads()) return
+  const started = Date.now()
+  const progress = setInterval(() => {
+    console.error(`countersign: still compiling SQLite, for ${Math.round((Date.now() - started) / 1000)} s`)
+  }, PROGRESS_MS)
+  const isMade = await compile(sqlite)
+  clearInterval(progress)
+  if (isMade && loads()) return
   if (!fromSource) {
     console.error(
       "countersign: it could not be compiled; its publisher's binary will serve, if it can be had",
@@ -55,13 +62,18 @@ function installSqlite() {
   process.exit(1)
 }
 
-/** In the folder of a binding.gyp, by npm's own node-gyp, which is on the path of npm's scripts. */
+/** Resolves with whether it went well. In the folder of a binding.gyp, by npm's own node-gyp, which is on the path of npm's scripts. */
 function compile(cwd) {
   const headers = headersFolder()
   // Where they do not lie beside Node, node-gyp downloads them. What npm's settings say is stronger than an option of ours.
   if (headers) process.env.npm_config_nodedir = headers
   else delete process.env.npm_config_nodedir
-  return run('node-gyp', ['rebuild', '--release', '--silent'], cwd)
+  const shell = process.platform === 'win32'
+  const child = spawn('node-gyp', ['rebuild', '--release', '--silent'], { cwd, stdio: 'ignore', shell })
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(false))
+    child.once('exit', (code) => resolve(code === 0))
+  })
 }
 
 /** The folder whose `include/node` holds the headers of the Node that runs here; undefined where there is none. */
@@ -79,6 +91,5 @@ function headersFolder() {
 }
 
 function run(program, parameters, cwd, stderr = 'ignore') {
-  const shell = process.platform === 'win32' && program === 'node-gyp'
-  return spawnSync(program, parameters, { cwd, stdio: ['ignore', 'ignore', stderr], shell }).status === 0
+  return spawnSync(program, parameters, { cwd, stdio: ['ignore', 'ignore', stderr] }).status === 0
 }

@@ -107,19 +107,38 @@ describe('README.md', () => {
   })
 })
 
-describe('the documentation', () => {
-  const pages = [
+/** README.md and all of docs/. */
+function documents(): string[] {
+  return [
     packageFile('README.md'),
     ...readdirSync(packageFile('docs'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.md'))
       .map((name) => packageFile('docs', name)),
   ]
-  const texts = pages.map((file) => readFileSync(file, 'utf8')).join('\n')
+}
+
+describe('the documentation', () => {
+  const texts = documents()
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n')
 
   it('names no variable that the service does not read', () => {
     const known = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
     const named = new Set(texts.match(/\bCOUNTERSIGN_[A-Z_]*[A-Z]\b/g))
     expect([...named].filter((name) => !known.has(name))).toEqual([])
+  })
+})
+
+describe('the documentation of the packages', () => {
+  it('installs none of ours by its name, which anybody may register', () => {
+    const pages = [...documents(), packageFile('CONTRIBUTING.md'), packageFile('src', 'client', 'README.md')]
+    const installs = pages.flatMap(
+      (file) =>
+        readFileSync(file, 'utf8').match(/\b(?:npm (?:i|install|add)|(?:yarn|pnpm|bun) add) [^`\n]*/g) ?? [],
+    )
+    const fromRegistry = /\s(?:countersign(?:-client)?)(?:@\S*)?(?=\s|$)/
+    expect(installs.filter((command) => command.includes('countersign')).length).toBeGreaterThan(3)
+    expect(installs.filter((command) => fromRegistry.test(command))).toEqual([])
   })
 })
 

@@ -43,5 +43,6 @@ export function registerJwtCommand(command: Command): void {
 /** A failed signature most often means another secret: its id is in the header. */
 function keyHint(token: string, error: unknown): string {
   if (!(error instanceof errors.JWSSignatureVerificationFailed)) return ''
-  return ` (the token names the secret ${decodeProtectedHeader(token).kid})`
+  const { kid } = decodeProtectedHeader(token)
+  return `: the token names the secret ${kid}, and the secret given is not that one, or the token was changed`
 }

@@ -2,7 +2,7 @@
 import { SignJWT } from 'jose'
 import { actionHash } from './canonical-json.js'
 import type { SigningSecret } from './signing-secret.js'
-import type { ActionLike, Environment, Liveness, RejectionReason } from './types.js'
+import type { ActionLike, Environment, Liveness, ModelGrade, RejectionReason } from './types.js'
 
 export interface FakeAnswer {
   status: number
@@ -71,6 +71,8 @@ export interface FakeVerdict {
   /** In the place of `livenessChecked`. */
   liveness?: Liveness
   challengeId?: string | undefined
+  /** Default: as the installation has it; `evaluation` without one. */
+  modelGrade?: ModelGrade
   replaySuspected?: boolean
   /** Default: one of its own. */
   verificationId?: string
@@ -116,7 +118,7 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
     ...(verdict.challengeId === undefined ? {} : { challenge: verdict.challengeId }),
     auth_time: issuedAt,
     model: 'sandbox@1',
-    model_grade: 'production',
+    model_grade: verdict.modelGrade ?? 'evaluation',
     replay: { suspected: verdict.replaySuspected ?? false },
   }
   const { id, secret } = issued.secret

@@ -36,7 +36,15 @@ import {
   UNCHECKED,
   webhookHeaders,
 } from './testing-signatures.js'
-import type { ActionLike, AuditEntry, Environment, Liveness, RejectionReason, WebhookEvent } from './types.js'
+import type {
+  ActionLike,
+  AuditEntry,
+  Environment,
+  Liveness,
+  ModelGrade,
+  RejectionReason,
+  WebhookEvent,
+} from './types.js'
 
 export { TestClock } from './testing-clock.js'
 export { FAKE_OUTCOMES } from './testing-outcomes.js'
@@ -54,6 +62,8 @@ export interface FakeOptions {
   replayPolicy?: 'mark' | 'reject'
   /** Whether the installation's model pack checks liveness; default false, as in the default pack. */
   checksLiveness?: boolean
+  /** The grade of the installation's model pack at its rate; default `evaluation`, as of the default pack. */
+  modelGrade?: ModelGrade
 }
 
 const RECEIPT_MS = 24 * 3_600_000
@@ -84,6 +94,7 @@ export class FakeCountersign {
   private readonly jwtTtlSeconds: number
   private readonly replayPolicy: 'mark' | 'reject'
   private readonly checksLiveness: boolean
+  private readonly modelGrade: ModelGrade
 
   constructor(options: FakeOptions = {}) {
     this.clock = options.clock ?? new TestClock()
@@ -92,6 +103,7 @@ export class FakeCountersign {
     this.jwtTtlSeconds = options.jwtTtlSeconds ?? 300
     this.replayPolicy = options.replayPolicy ?? 'mark'
     this.checksLiveness = options.checksLiveness ?? false
+    this.modelGrade = options.modelGrade ?? 'evaluation'
   }
 
   /** The newest one. */
@@ -119,7 +131,7 @@ export class FakeCountersign {
   /** A verdict without a request, as another program may have got it. */
   signVerdict(verdict: FakeVerdict, secret = this.signingSecret, atMs = this.clock.now()): Promise<string> {
     return signVerdict(
-      { livenessChecked: this.checksLiveness, ...verdict },
+      { livenessChecked: this.checksLiveness, modelGrade: this.modelGrade, ...verdict },
       {
         issuer: this.baseUrl,
         audience: this.tenantId,
@@ -321,7 +333,7 @@ export class FakeCountersign {
       threshold: THRESHOLD,
       fmr: 0.0001,
       fmr_basis: 'measured',
-      model_grade: 'production',
+      model_grade: this.modelGrade,
       liveness,
       quality: compared ? QUALITY : null,
       replay: { suspected: replaySuspected },
@@ -359,7 +371,7 @@ export class FakeCountersign {
     const engine = {
       status: 'ok',
       model: 'sandbox@1',
-      grade: 'production',
+      grade: this.modelGrade,
       workers: { ready: 1, configured: 1 },
       queue: { waiting: 0, running: 0, limit: 64 },
       execution_provider: 'cpu',

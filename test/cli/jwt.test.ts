@@ -44,6 +44,13 @@ describe('jwt', () => {
     expect(result.error).toEqual({ code, message: expect.stringContaining(message) })
   })
 
+  it('says that the secret given is not the one that the token names', async () => {
+    const result = await place.run(['jwt', token(claims, 'another'), '--secret', SECRET, '--json'])
+    expect(result.error!.message).toContain(
+      'the token names the secret sec_1, and the secret given is not that one',
+    )
+  })
+
   it.each([
     ['signed with another secret', () => token(claims, 'another'), []],
     ['that has expired', () => token({ ...claims, exp: 1 }), []],

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Countersign, type CountersignOptions } from '../../src/client/index.js'
 import { packageFile } from '../../src/package-root.js'
 import { face } from '../support/faces.js'
-import { plain } from '../support/images.js'
+import { blurredFace, plain } from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const EXAMPLES = packageFile('docs', 'examples')
@@ -187,6 +187,8 @@ describe('the code of the guides', () => {
     await expect(transfer(bank, 'ada', '1250.00', 'Grace', () => photo('grace'))).rejects.toThrow('no_match')
     const noFace = async () => `data:image/jpeg;base64,${(await plain()).toString('base64')}`
     await expect(transfer(bank, 'ada', '1250.00', 'Grace', noFace)).rejects.toThrow('take another photo')
+    const blurred = async () => `data:image/jpeg;base64,${(await blurredFace()).toString('base64')}`
+    await expect(enrol(bank, 'blurred', blurred)).rejects.toThrow(/^Please take another photo\. [A-Z].*\.$/)
   })
 
   it('step-up: whatever goes wrong is answered in JSON, without a stack', async () => {

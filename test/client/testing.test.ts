@@ -46,6 +46,8 @@ const FACTS = [
   'env',
   'acr',
   'model',
+  'model_grade',
+  'grade',
   'aud',
 ]
 function shape(value: unknown, name = ''): unknown {

@@ -79,10 +79,16 @@ app.post(
 const onError = (error, _request, response, next) => {
   if (response.headersSent) return next(error)
   const { code = '', category = '', details = [] } = error instanceof ApiError ? error : {}
-  if (category === 'biometric_rejected' || details.some(({ path }) => path.startsWith('image')))
-    return response.status(422).json({ error: code, message: 'Please take another photo.' })
-  if (code === 'reference_not_found' || code === 'already_enrolled')
-    return response.status(409).json({ error: code, message: error.message })
+  if (category === 'biometric_rejected' || details.some(({ path }) => path.startsWith('image'))) {
+    // `message` and `issue` are for developers; a `hint` is what a person can do, such as "Turn to the light."
+    const hints = details.flatMap(({ hint }) => hint ?? [])
+    const message = ['Please take another photo.', ...new Set(hints)].join(' ')
+    return response.status(422).json({ error: code, message })
+  }
+  if (code === 'reference_not_found')
+    return response.status(409).json({ error: code, message: 'Please set up your face first.' })
+  if (code === 'already_enrolled')
+    return response.status(409).json({ error: code, message: 'Your face is set up already.' })
   // Express's own: no JSON, or too much of it.
   if (!(error instanceof CountersignError) && error.status < 500)
     return response.status(error.status).json({ error: 'invalid_request', message: 'This cannot be read.' })
