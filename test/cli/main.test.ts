@@ -317,9 +317,10 @@ describe('--json', () => {
   const MADE = ['serve', 'tenant create']
   /** As processes, because what a native library prints passes by the streams of JavaScript. */
   const NATIVE = ['compare', 'evaluate', 'models import', 'backup', 'doctor']
-  /** Need a server elsewhere, a user or a webhook: see models-pull.test.ts, user.test.ts, webhook.test.ts. */
+  /** Need a server elsewhere, a liveness network, a user or a webhook: see models-pull, evaluate-pad, user and webhook.test.ts. */
   const ELSEWHERE = [
     'models pull',
+    'evaluate-pad',
     ...['user show', 'user unlock'],
     ...['webhook add', 'webhook remove', 'webhook test', 'webhook redeliver'],
   ]

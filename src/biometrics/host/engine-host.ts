@@ -58,9 +58,9 @@ async function run({ workers, worker }: HostSetup): Promise<void> {
   })
   // Without a listener, an error in a worker between two tasks would end the process.
   pool.on('error', (error) => report(worker, { kind: 'worker_lost', reason: describe(error) }))
-  const releasing = setInterval(() => kernels.releaseFreePages(), RELEASE_EVERY_MS)
+  // Not for its sake shall the process live on: a thread that could not even start is waited for in vain.
+  setInterval(() => kernels.releaseFreePages(), RELEASE_EVERY_MS).unref()
   await Promise.all(Array.from({ length: workers }, () => keepServing(pool, worker)))
-  clearInterval(releasing)
   // Only now: ending a thread that may be inside ONNX Runtime aborts the process.
   await pool.destroy()
 }
