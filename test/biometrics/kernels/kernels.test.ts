@@ -345,7 +345,9 @@ describe.skipIf(!native)('native and TypeScript', () => {
     for (const [index, piece] of pieces.entries()) if (index % 100 < 99) native!.releaseMemory(piece)
     const beforeBytes = process.memoryUsage.rss()
     native!.releaseFreePages()
-    expect(beforeBytes - process.memoryUsage.rss()).toBeGreaterThan(32 * 2 ** 20)
+    // Under AddressSanitizer the allocator is its own, which keeps what was freed.
+    if (!process.env.SANITIZED_KERNELS)
+      expect(beforeBytes - process.memoryUsage.rss()).toBeGreaterThan(32 * 2 ** 20)
     expect(pieces[99]!.every((byte) => byte === 1)).toBe(true)
   })
 })
