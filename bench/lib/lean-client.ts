@@ -23,6 +23,11 @@ class Connection {
   private pending: Pending | null = null
   private received: Buffer | null = null
 
+  /** Nothing can be sent any more. */
+  get isClosed(): boolean {
+    return this.socket.destroyed || this.socket.readableEnded
+  }
+
   constructor(private readonly socket: Socket) {
     // The head and the body leave as one write; nothing is gained by waiting for more.
     socket.setNoDelay(true)
@@ -94,10 +99,18 @@ export class LeanClient {
     const length = body.reduce((sum, part) => sum + part.length, 0)
     const framing = length > 0 ? `Content-Length: ${length}\r\n` : ''
     const head = `${method} ${path} HTTP/1.1\r\nHost: ${this.host}:${this.port}\r\n${framing}${headers}\r\n`
-    const connection = this.idle.pop() ?? this.open()
+    const connection = this.unused() ?? this.open()
     const answer = await connection.send(head, body)
-    this.idle.push(connection)
+    // A refusal may come before the body was wanted: the service then hangs up.
+    if (/\r\nconnection: *close/i.test(answer.head)) connection.close()
+    else this.idle.push(connection)
     return answer
+  }
+
+  private unused(): Connection | undefined {
+    let connection = this.idle.pop()
+    while (connection?.isClosed) connection = this.idle.pop()
+    return connection
   }
 
   close(): void {
