@@ -61,6 +61,11 @@ export interface KeyFrames {
   last: number
 }
 
+/** Each once, the one that is compared first: a challenge without a movement may begin and end with the same frame. */
+export function keyIndices({ frontal, movements, last }: KeyFrames): number[] {
+  return [...new Set([frontal, ...movements, last])]
+}
+
 export type GeometryVerdict = { keys: KeyFrames; fault: null } | { keys: null; fault: Fault }
 
 /** What a model pack says of it. */

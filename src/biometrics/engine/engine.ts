@@ -9,7 +9,7 @@ import {
   samePersonThreshold,
   verifyModelPack,
 } from '../../../models/pack/model-pack.js'
-import { judgeGeometry } from '../challenge/active-geometry.js'
+import { judgeGeometry, keyIndices } from '../challenge/active-geometry.js'
 import type { Fault, WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import type { FrameFace } from '../measurements.js'
@@ -161,7 +161,7 @@ export class Engine {
         throw garbled()
       const { keys, fault } = judgeGeometry(looks, notes, steps, { activeLiveness, quality })
       if (!keys) return { fault, liveness, samples: [], score: null, timingsMs }
-      const samples = [...new Set([keys.frontal, ...keys.movements, keys.last])].map((imageIndex) => {
+      const samples = keyIndices(keys).map((imageIndex) => {
         const found = embeddings.find((one) => one.imageIndex === imageIndex)
         if (!found) throw garbled()
         const { quality, faces } = looks[imageIndex] as FrameFace

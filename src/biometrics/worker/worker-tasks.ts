@@ -1,7 +1,7 @@
 /** What a worker does for each type of task. Runs in a worker thread. */
 
 import { BiometricError, IMAGE_ERROR_CODES, type ImageErrorCode } from '../biometric-error.js'
-import { type FrameNote, judgeGeometry } from '../challenge/active-geometry.js'
+import { type FrameNote, judgeGeometry, keyIndices } from '../challenge/active-geometry.js'
 import type { WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerFailure, WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import { decodeImage } from '../pipeline/decode.js'
@@ -108,7 +108,7 @@ async function challenge(
   await Promise.all(Array.from({ length: FRAMES_AT_ONCE }, lookAtTheRest))
   const looks = seen.map(({ look }) => look)
   const { keys } = judgeGeometry(looks, notes, steps, { activeLiveness, quality })
-  const indices = keys ? [...new Set([keys.frontal, ...keys.movements, keys.last])] : []
+  const indices = keys ? keyIndices(keys) : []
   const embeddings = await Promise.all(
     indices.map(async (imageIndex) => ({
       imageIndex,
