@@ -279,17 +279,9 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     ['digest the image', () => vault.captureDigest(fresh, image)],
     [
       'replay check',
-      async () => {
-        const cleanUps: Array<() => void> = []
-        const call = { defer: (cleanUp: () => void) => void cleanUps.push(cleanUp) }
+      () => {
         const digests = captures.digest(fresh, [image], dimensions)
-        const isReplay = await captures.findReplay(
-          fresh,
-          { digests, embeddings: new Map([[0, embedding]]) },
-          call,
-        )
-        for (const cleanUp of cleanUps) cleanUp()
-        return isReplay
+        return captures.findReplay(fresh, { digests, embeddings: new Map([[0, embedding]]) })
       },
     ],
     ['hash the action', () => actionHash(canonicalJson(claims.action))],

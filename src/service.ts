@@ -385,7 +385,7 @@ function productionJudging({ config, store, vault, clock, recogniser }: SharedPa
   const { isSameCapture } = recogniser
   return {
     recogniser,
-    lockout: new AttemptLockout(store, attempts),
+    lockout: new AttemptLockout(attempts),
     captures: new StoredCaptures({ store, vault, clock, isSameCapture }),
   }
 }

@@ -78,6 +78,12 @@ export function sqliteReader(database: Database): StoreReader {
         'SELECT EXISTS (SELECT 1 FROM capture WHERE subject_id = ? AND digest = ? AND seen_at > ?)',
       )
       .pluck(),
+    lastCapture: database
+      .prepare<[string], number | null>('SELECT max(rowid) FROM capture WHERE subject_id = ?')
+      .pluck(),
+    capturesAfter: database.prepare<[string, number], CaptureRecord>(
+      `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND rowid > ? ORDER BY rowid`,
+    ),
     challenge: database.prepare<[string], ChallengeRecord>(
       `SELECT ${CHALLENGE.fields} FROM challenge WHERE id = ?`,
     ),
@@ -132,8 +138,12 @@ export function sqliteReader(database: Database): StoreReader {
       return counts
     },
     lookupsOf: async (tenantId, limit) => sql.lookupsOf.all(tenantId, limit),
-    captures: async (subjectId, since, limit) => sql.captures.all(subjectId, since, limit),
-    hasCapture: async (subjectId, digest, since) => sql.hasCapture.get(subjectId, digest, since) === 1,
+    captureHistory: async (subjectId, digests, since, limit) => ({
+      hasDigest: digests.some((digest) => sql.hasCapture.get(subjectId, digest, since) === 1),
+      newest: sql.captures.all(subjectId, since, limit),
+      last: sql.lastCapture.get(subjectId) ?? 0,
+    }),
+    capturesAfter: async (subjectId, last) => sql.capturesAfter.all(subjectId, last),
     challenge: async (id) => sql.challenge.get(id),
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
     erasure: async (lookup, now) => sql.erasure.get(lookup, now),

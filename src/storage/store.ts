@@ -6,6 +6,7 @@ import type {
   ApiKeyRecord,
   AuditRecord,
   AuditSealRecord,
+  CaptureHistory,
   CaptureRecord,
   ChallengeRecord,
   ErasureRecord,
@@ -40,10 +41,15 @@ export interface StoreReader extends WebhookReader {
   referencesOf(tenantId: string): Promise<Record<Environment, number>>
   /** Under which some of a tenant's users are found. */
   lookupsOf(tenantId: string, limit: number): Promise<Buffer[]>
-  /** Newest first; without those of which the digest alone is kept. */
-  captures(subjectId: string, since: number, limit: number): Promise<CaptureRecord[]>
-  /** Whether a capture of this digest was seen after `since`. */
-  hasCapture(subjectId: string, digest: Buffer, since: number): Promise<boolean>
+  /** The subject's captures after `since`, against which one of these digests is held. */
+  captureHistory(
+    subjectId: string,
+    digests: readonly Buffer[],
+    since: number,
+    limit: number,
+  ): Promise<CaptureHistory>
+  /** In the order in which they were remembered, after the place `last` of a history. */
+  capturesAfter(subjectId: string, last: number): Promise<CaptureRecord[]>
   challenge(id: string): Promise<ChallengeRecord | undefined>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>

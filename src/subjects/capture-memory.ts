@@ -1,6 +1,7 @@
 /** Replayed captures: the same image, or a nearly identical embedding, seen before for the user within 24 hours. */
 import { type Clock, DAY_MS } from '../clock.js'
 import { sha256 } from '../crypto/sha256.js'
+import type { CaptureRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { Subject, SubjectVault } from './subject-vault.js'
 
@@ -19,16 +20,27 @@ export interface Capture {
 /** One of the files themselves, or a face that is nearly identical. */
 export type Replay = 'file' | 'face'
 
+/** What was found among the captures of the time when it was looked for. */
+export interface ReplayFinding {
+  /** Null for none. */
+  replay: Replay | null
+  /** The place of the last capture that was looked at. */
+  last: number
+}
+
 export interface CaptureMemory {
   /** What is to be known of the images; large ones are hashed elsewhere than on this thread. */
   hash(images: Buffer[]): Promise<Buffer[]>
   /** All that can be computed of the images' hashes before their embeddings, of this many dimensions, are there. */
   digest(subject: Subject, hashes: Buffer[], dimensions: number): Buffer[]
-  /** Whether a capture like this one was seen before, or is on its way in another request; null for no. */
-  findReplay(
+  /** Whether a capture like this one was seen before. */
+  findReplay(subject: Subject, capture: Capture): Promise<ReplayFinding>
+  /** The same of what was remembered since: of parallel requests with one capture, all but the first to commit are replays. */
+  findReplaySince(
+    tx: StoreTransaction,
     subject: Subject,
     capture: Capture,
-    call: { defer(cleanUp: () => void): void },
+    finding: ReplayFinding,
   ): Promise<Replay | null>
   /** Remembers each image. */
   remember(tx: StoreTransaction, subject: Subject, capture: Capture): Promise<void>
@@ -43,9 +55,6 @@ interface StoredCapturesParts {
 }
 
 export class StoredCaptures implements CaptureMemory {
-  /** By subject; the store does not know them yet. Without them, parallel requests with one capture would all pass for its first use. */
-  private readonly underWay = new Map<string, Capture[]>()
-
   constructor(private readonly parts: StoredCapturesParts) {}
 
   hash(images: Buffer[]): Promise<Buffer[]> {
@@ -57,18 +66,30 @@ export class StoredCaptures implements CaptureMemory {
     return hashes.map((hash) => this.parts.vault.captureDigest(subject, hash))
   }
 
-  async findReplay(
+  async findReplay(subject: Subject, capture: Capture): Promise<ReplayFinding> {
+    const { store, clock } = this.parts
+    const since = clock.now() - REPLAY_WINDOW_MS
+    const { hasDigest, newest, last } = await store.read.captureHistory(
+      subject.record.id,
+      capture.digests,
+      since,
+      MOST_CAPTURES,
+    )
+    if (hasDigest) return { replay: 'file', last }
+    return { replay: this.holdsFace(subject, newest, capture) ? 'face' : null, last }
+  }
+
+  async findReplaySince(
+    tx: StoreTransaction,
     subject: Subject,
     capture: Capture,
-    call: { defer(cleanUp: () => void): void },
+    { replay, last }: ReplayFinding,
   ): Promise<Replay | null> {
-    const others = this.enter(subject.record.id, capture)
-    call.defer(() => this.leave(subject.record.id, capture))
-    if (others.some((other) => sharesFile(other, capture)) || (await this.holdsFile(subject, capture)))
-      return 'file'
-    return others.some((other) => this.sharesFace(other, capture)) || (await this.holdsFace(subject, capture))
-      ? 'face'
-      : null
+    if (replay === 'file') return replay
+    const later = await tx.capturesAfter(subject.record.id, last)
+    if (later.some(({ digest }) => capture.digests.some((own) => own.equals(digest)))) return 'file'
+    const withFaces = later.filter(({ sealed }) => sealed.length > 0)
+    return replay ?? (this.holdsFace(subject, withFaces, capture) ? 'face' : null)
   }
 
   async remember(tx: StoreTransaction, subject: Subject, { digests, embeddings }: Capture): Promise<void> {
@@ -85,57 +106,22 @@ export class StoredCaptures implements CaptureMemory {
     }
   }
 
-  private async holdsFile({ record }: Subject, { digests }: Capture): Promise<boolean> {
-    const { store, clock } = this.parts
-    const since = clock.now() - REPLAY_WINDOW_MS
-    for (const digest of digests) if (await store.read.hasCapture(record.id, digest, since)) return true
-    return false
-  }
-
-  private async holdsFace(subject: Subject, { embeddings }: Capture): Promise<boolean> {
-    const { store, vault, clock } = this.parts
-    const since = clock.now() - REPLAY_WINDOW_MS
-    const captures = await store.read.captures(subject.record.id, since, MOST_CAPTURES)
+  private holdsFace(subject: Subject, captures: CaptureRecord[], { embeddings }: Capture): boolean {
     if (captures.length === 0) return false
+    const { vault, isSameCapture } = this.parts
     const own = [...embeddings.values()].map((embedding) => vault.captureOf(subject, embedding))
     return captures.some(({ sealed }) => {
       const seen = vault.openCapture(subject, sealed)
-      return own.some((capture) => this.isNearlyIdentical(seen, capture))
+      return own.some((capture) => seen.length === capture.length && isSameCapture(seen, capture))
     })
   }
-
-  private sharesFace(a: Capture, b: Capture): boolean {
-    return [...a.embeddings.values()].some((one) =>
-      [...b.embeddings.values()].some((other) => this.isNearlyIdentical(one, other)),
-    )
-  }
-
-  private isNearlyIdentical(a: Float32Array, b: Float32Array): boolean {
-    return a.length === b.length && this.parts.isSameCapture(a, b)
-  }
-
-  /** @returns those that were under way before */
-  private enter(subjectId: string, capture: Capture): Capture[] {
-    const others = this.underWay.get(subjectId) ?? []
-    this.underWay.set(subjectId, [...others, capture])
-    return others
-  }
-
-  private leave(subjectId: string, capture: Capture): void {
-    const rest = this.underWay.get(subjectId)!.filter((other) => other !== capture)
-    if (rest.length > 0) this.underWay.set(subjectId, rest)
-    else this.underWay.delete(subjectId)
-  }
-}
-
-function sharesFile(a: Capture, b: Capture): boolean {
-  return a.digests.some((digest) => b.digests.some((other) => other.equals(digest)))
 }
 
 /** Where no model looks at an image, nothing is remembered and nothing is a replay. */
 export const NO_CAPTURES: CaptureMemory = {
   hash: async () => [],
   digest: () => [],
-  findReplay: async () => null,
+  findReplay: async () => ({ replay: null, last: 0 }),
+  findReplaySince: async () => null,
   remember: async () => {},
 }

@@ -440,7 +440,7 @@ describe('erasure', () => {
     expect(counts).toEqual({ references: 1, captures: 1, idempotencyRecords: 1 })
     expect(await store.read.subject(bytes('ada'))).toBeUndefined()
     expect(await store.read.subject(bytes('grace'))).toMatchObject({ reference: { id: 'ref_grace' } })
-    expect(await store.read.captures('sub_ada', 0, 10)).toEqual([])
+    expect(await store.read.capturesAfter('sub_ada', 0)).toEqual([])
     expect(await store.transaction((tx) => tx.eraseSubject(bytes('ada')))).toEqual({
       references: 0,
       captures: 0,
