@@ -279,9 +279,10 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     ['digest the image', () => vault.captureDigest(fresh, image)],
     [
       'replay check',
-      () => {
-        const digests = captures.digest(fresh, [image], dimensions)
-        return captures.findReplay(fresh, { digests, embeddings: new Map([[0, embedding]]) })
+      async () => {
+        const recollection = await captures.recall(fresh, [image], dimensions)
+        const { digests } = recollection
+        return captures.findReplay(fresh, { digests, embeddings: new Map([[0, embedding]]) }, recollection)
       },
     ],
     ['hash the action', () => actionHash(canonicalJson(claims.action))],

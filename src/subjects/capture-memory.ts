@@ -1,7 +1,6 @@
 /** Replayed captures: the same image, or a nearly identical embedding, seen before for the user within 24 hours. */
 import { type Clock, DAY_MS } from '../clock.js'
 import { sha256 } from '../crypto/sha256.js'
-import type { CaptureRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { Subject, SubjectVault } from './subject-vault.js'
 
@@ -20,27 +19,34 @@ export interface Capture {
 /** One of the files themselves, or a face that is nearly identical. */
 export type Replay = 'file' | 'face'
 
-/** What was found among the captures of the time when it was looked for. */
-export interface ReplayFinding {
-  /** Null for none. */
-  replay: Replay | null
+/** What was remembered of a user's captures when it was asked for. */
+export interface Recollection {
+  /** One an image that is to be held against it. */
+  digests: Buffer[]
+  /** One of the images is among what is remembered. */
+  hasFile: boolean
+  faces: Float32Array[]
   /** The place of the last capture that was looked at. */
   last: number
 }
 
+export const NOTHING_RECALLED: Recollection = { digests: [], hasFile: false, faces: [], last: 0 }
+
 export interface CaptureMemory {
   /** What is to be known of the images; large ones are hashed elsewhere than on this thread. */
   hash(images: Buffer[]): Promise<Buffer[]>
-  /** All that can be computed of the images' hashes before their embeddings, of this many dimensions, are there. */
+  /** Of images with these hashes, whose embeddings will have this many dimensions. */
   digest(subject: Subject, hashes: Buffer[], dimensions: number): Buffer[]
-  /** Whether a capture like this one was seen before. */
-  findReplay(subject: Subject, capture: Capture): Promise<ReplayFinding>
+  /** Everything that can be done before the images' embeddings, of this many dimensions, are there. */
+  recall(subject: Subject, images: Buffer[], dimensions: number): Promise<Recollection>
+  /** Whether a capture like this one was seen before; null for no. */
+  findReplay(subject: Subject, capture: Capture, recollection: Recollection): Replay | null
   /** The same of what was remembered since: of parallel requests with one capture, all but the first to commit are replays. */
   findReplaySince(
     tx: StoreTransaction,
     subject: Subject,
     capture: Capture,
-    finding: ReplayFinding,
+    recollection: Recollection,
   ): Promise<Replay | null>
   /** Remembers each image. */
   remember(tx: StoreTransaction, subject: Subject, capture: Capture): Promise<void>
@@ -66,30 +72,33 @@ export class StoredCaptures implements CaptureMemory {
     return hashes.map((hash) => this.parts.vault.captureDigest(subject, hash))
   }
 
-  async findReplay(subject: Subject, capture: Capture): Promise<ReplayFinding> {
-    const { store, clock } = this.parts
+  async recall(subject: Subject, images: Buffer[], dimensions: number): Promise<Recollection> {
+    const { store, vault, clock } = this.parts
+    const digests = this.digest(subject, await this.hash(images), dimensions)
     const since = clock.now() - REPLAY_WINDOW_MS
-    const { hasDigest, newest, last } = await store.read.captureHistory(
-      subject.record.id,
-      capture.digests,
-      since,
-      MOST_CAPTURES,
-    )
-    if (hasDigest) return { replay: 'file', last }
-    return { replay: this.holdsFace(subject, newest, capture) ? 'face' : null, last }
+    const { id } = subject.record
+    const { hasDigest, newest, last } = await store.read.captureHistory(id, digests, since, MOST_CAPTURES)
+    const faces = newest.map(({ sealed }) => vault.openCapture(subject, sealed))
+    return { digests, hasFile: hasDigest, faces, last }
+  }
+
+  findReplay(subject: Subject, capture: Capture, { hasFile, faces }: Recollection): Replay | null {
+    if (hasFile) return 'file'
+    return this.holdsFace(subject, faces, capture) ? 'face' : null
   }
 
   async findReplaySince(
     tx: StoreTransaction,
     subject: Subject,
     capture: Capture,
-    { replay, last }: ReplayFinding,
+    { last }: Recollection,
   ): Promise<Replay | null> {
-    if (replay === 'file') return replay
     const later = await tx.capturesAfter(subject.record.id, last)
     if (later.some(({ digest }) => capture.digests.some((own) => own.equals(digest)))) return 'file'
-    const withFaces = later.filter(({ sealed }) => sealed.length > 0)
-    return replay ?? (this.holdsFace(subject, withFaces, capture) ? 'face' : null)
+    const faces = later
+      .filter(({ sealed }) => sealed.length > 0)
+      .map(({ sealed }) => this.parts.vault.openCapture(subject, sealed))
+    return this.holdsFace(subject, faces, capture) ? 'face' : null
   }
 
   async remember(tx: StoreTransaction, subject: Subject, { digests, embeddings }: Capture): Promise<void> {
@@ -106,14 +115,13 @@ export class StoredCaptures implements CaptureMemory {
     }
   }
 
-  private holdsFace(subject: Subject, captures: CaptureRecord[], { embeddings }: Capture): boolean {
-    if (captures.length === 0) return false
+  private holdsFace(subject: Subject, faces: Float32Array[], { embeddings }: Capture): boolean {
+    if (faces.length === 0) return false
     const { vault, isSameCapture } = this.parts
     const own = [...embeddings.values()].map((embedding) => vault.captureOf(subject, embedding))
-    return captures.some(({ sealed }) => {
-      const seen = vault.openCapture(subject, sealed)
-      return own.some((capture) => seen.length === capture.length && isSameCapture(seen, capture))
-    })
+    return faces.some((seen) =>
+      own.some((capture) => seen.length === capture.length && isSameCapture(seen, capture)),
+    )
   }
 }
 
@@ -121,7 +129,8 @@ export class StoredCaptures implements CaptureMemory {
 export const NO_CAPTURES: CaptureMemory = {
   hash: async () => [],
   digest: () => [],
-  findReplay: async () => ({ replay: null, last: 0 }),
+  recall: async () => NOTHING_RECALLED,
+  findReplay: () => null,
   findReplaySince: async () => null,
   remember: async () => {},
 }

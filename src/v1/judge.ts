@@ -3,7 +3,7 @@ import { ApiError } from '../api-error.js'
 import type { Environment } from '../config.js'
 import type { ReferenceRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
-import type { Capture, Replay, ReplayFinding } from '../subjects/capture-memory.js'
+import { type Capture, NOTHING_RECALLED, type Recollection, type Replay } from '../subjects/capture-memory.js'
 import type { LockoutReason } from '../subjects/lockout.js'
 import type { Subject } from '../subjects/subject-vault.js'
 import type { CaptureCall, OpenedChallenge } from './challenge-input.js'
@@ -31,7 +31,13 @@ interface Refusal {
 /** What the images were found to show; whether that counts is decided in the transaction. */
 export type Examination = { subject: Subject | null } & (
   | { refusal: Refusal }
-  | { refusal: null; comparison: Comparison; capture: Capture; seen: ReplayFinding }
+  | {
+      refusal: null
+      comparison: Comparison
+      capture: Capture
+      replay: Replay | null
+      recollection: Recollection
+    }
 )
 
 export interface Verdict {
@@ -63,8 +69,6 @@ export function assertComparable(
       message: `The reference was made with model ${model}; ${environment} runs ${recogniser.model}.`,
     })
 }
-
-const NOTHING_SEEN: ReplayFinding = { replay: null, last: 0 }
 
 export class Judge {
   constructor(private readonly services: JudgeServices) {}
@@ -102,12 +106,9 @@ export class Judge {
     if (examination.refusal) return refused(subject, examination.refusal)
     const refusal = lockout.refusal(fresh.subject, at)
     if (refusal) return refused(subject, refusal)
-    const { capture, seen } = examination
-    const verdict = this.verdictOn(
-      call,
-      examination,
-      await captures.findReplaySince(tx, subject, capture, seen),
-    )
+    const { capture, recollection } = examination
+    const since = await captures.findReplaySince(tx, subject, capture, recollection)
+    const verdict = this.verdictOn(call, examination, since)
     const effect = await lockout.count(tx, fresh.subject, { approved: verdict.reason === null, at })
     await captures.remember(tx, subject, capture)
     await tellOfLockout(tx, outbox, call, { subject, begun: effect })
@@ -141,23 +142,24 @@ export class Judge {
       reference,
       threshold,
     )
-    // Here and not when they are needed: meanwhile the engine computes.
-    const hashing = subject && reference ? captures.hash(images) : []
-    const digesting = Promise.resolve(hashing).then((hashes) =>
-      subject && reference ? captures.digest(subject, hashes, reference.length) : [],
-    )
-    const [comparison, digests] = await Promise.all([comparing, digesting])
+    // Here and not when it is needed: meanwhile the engine computes.
+    const recalling =
+      subject && reference ? captures.recall(subject, images, reference.length) : NOTHING_RECALLED
+    const [comparison, recollection] = await Promise.all([comparing, recalling])
     Object.assign(call.timings, comparison.timingsMs)
+    const { digests } = recollection
     const capture = { digests, embeddings: embeddingsByImage(comparison.samples) }
-    const seen = subject ? await captures.findReplay(subject, capture) : NOTHING_SEEN
-    return { subject, refusal: null, comparison, capture, seen }
+    const replay = subject && captures.findReplay(subject, capture, recollection)
+    return { subject, refusal: null, comparison, capture, replay, recollection }
   }
 
-  private verdictOn(call: VerifyCall, examination: Examination, replay: Replay | null): Verdict {
+  /** @param since what was remembered while the images were examined holds */
+  private verdictOn(call: VerifyCall, examination: Examination, since: Replay | null): Verdict {
     const { subject, refusal } = examination
     if (refusal) return refused(subject, refusal)
     const { recogniser, config } = this.services
-    const { capture } = examination
+    const { capture, replay: before } = examination
+    const replay = since === 'file' ? since : (before ?? since)
     const isOfChallenge = call.input.challenge !== undefined
     const comparison =
       isOfChallenge && (replay === 'file' || holdsTwins(capture.digests))
