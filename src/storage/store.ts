@@ -172,6 +172,7 @@ export interface Store {
    * A consistent copy while serving, and apart from it the data keys of all users as of now, which replace those in
    * `keysFile`: whoever keeps copies for long and one file of keys loses what is erased in every copy. Keys from before a change
    * of the working keys are moved aside to `keptKeysFile`; null where there were none.
+   * @throws BackupUnsupportedError where the database has tools of its own for it
    */
   backup(
     file: string,
@@ -180,14 +181,14 @@ export interface Store {
   ): Promise<{ subjects: number; keptKeysFile: string | null }>
   /** Tells `observer` of every commit; a later call replaces the observer. */
   observeCommits(observer: (report: CommitReport) => void): void
-  /** Bytes on disk: the database file, and the write-ahead log beside it. */
-  size(): { database: number; log: number }
+  /** Bytes on disk: the database, and the write-ahead log that is its own; null where it has none of its own. */
+  size(): { database: number; log: number | null }
   /** Full integrity check; resolves with what is wrong. */
   check(): Promise<string[]>
   close(): Promise<void>
 }
 
-/** The database file cannot be used as it is: another application's, a newer version's, damaged, or out of reach. */
+/** The database cannot be used as it is: another application's, a newer version's, damaged, or out of reach. */
 export class StoreOpenError extends CodedError<'database_unusable'> {
   override readonly name = 'StoreOpenError'
   constructor(message: string, options?: { cause?: unknown }) {

@@ -1,9 +1,12 @@
 /** Which tests may be skipped, and for want of what: any other would vanish from the gate uncounted. */
 import { basename } from 'node:path'
 import { addonBinaries, OWN_BINARY } from '../../src/cli/http-addon.js'
+import { findPostgres } from './postgres-server.js'
 
 /** The title of what is tried over uWebSockets.js alone. */
 export const OVER_UWS = 'over uws'
+/** The title of what is tried over PostgreSQL. */
+export const OVER_POSTGRES = 'over postgres'
 
 /** By file, what a machine lacks where some of its tests are skipped. */
 const SKIPPABLE: Record<string, string> = {
@@ -28,7 +31,9 @@ const SKIPPABLE: Record<string, string> = {
 /** What is missing here, so that this test cannot run; undefined where it may not be skipped. */
 export function missingFor(file: string, fullName: string): string | undefined {
   if (file.endsWith('.browser.test.ts')) return 'Chromium'
-  if (!fullName.split(' > ').includes(OVER_UWS)) return SKIPPABLE[file]
+  const titles = fullName.split(' > ')
+  if (titles.includes(OVER_POSTGRES) && !findPostgres()) return 'PostgreSQL'
+  if (!titles.includes(OVER_UWS)) return SKIPPABLE[file]
   // A binary that is there and does not load is no reason.
   const isThere = addonBinaries().some((path) => basename(path) === OWN_BINARY)
   return isThere ? undefined : `${OWN_BINARY} of uWebSockets.js`
