@@ -155,7 +155,6 @@ export class ApiServer {
       context.headers['X-Svc-Idempotent-Replay'] = 'true'
       return begun.replay
     }
-    const cleanUps: Array<() => void> = begun ? [begun.execution.release] : []
     try {
       const call: Call<unknown> = {
         input: route.parse(
@@ -174,13 +173,12 @@ export class ApiServer {
         signal: request.signal,
         share,
         timings: context.timings,
-        defer: (cleanUp) => void cleanUps.push(cleanUp),
       }
       const answer = await this.runner.run(route.endpoint, call, begun?.execution)
       Object.assign(context.headers, answer.headers)
       return answer
     } finally {
-      for (const cleanUp of cleanUps) cleanUp()
+      begun?.execution.release()
     }
   }
 

@@ -32,8 +32,6 @@ export interface Call<Input> {
   timings: Timings
   /** Whom the request is about, set as soon as it is known: a kept refusal is erased with the user as well. */
   lookup?: Buffer
-  /** Registers what must happen when the request has been committed or has failed. */
-  defer(cleanUp: () => void): void
 }
 
 /** For an endpoint that carries no images: far more than its few short fields need. */
