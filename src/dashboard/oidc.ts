@@ -81,7 +81,7 @@ export class OidcSignIn {
   private async finish(request: IncomingRequest, guest: Guest): Promise<Reply> {
     const { sessions } = this.services
     // First: what is made up has the provider asked, with our secret.
-    sessions.assertNotGuessing(guest)
+    await sessions.assertNotGuessing(guest)
     return redirect('/', sessions.cookie(await this.signedIn(request, guest)))
   }
 

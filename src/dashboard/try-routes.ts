@@ -28,7 +28,7 @@ export const TRY_ROUTES = {
     async answer({ services, tenant, input, request, deadlineMs }) {
       // Nobody's verdict waits for it, so it counts as a call in the sandbox.
       const contract = services.ledger.tenancy.rateContract(tenant, 'sandbox')
-      assertAllowed(services.rateLimiter.take(contract.holder, contract))
+      assertAllowed(await services.rateLimiter.take(contract.holder, contract))
       const images = await decodeImages(input)
       const { samples, timingsMs } = await services.engine.enrol(images, {
         // A photo to verify may be poorer than one to enrol: it is shown with what it is.
