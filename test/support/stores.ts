@@ -6,8 +6,10 @@ import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
+import { openPostgresStore } from '../../src/storage/postgres-store.js'
 import { SqliteStore } from '../../src/storage/sqlite-store.js'
 import type { Store } from '../../src/storage/store.js'
+import { createDatabase, overPostgres } from './postgres.js'
 
 /** Where the data of one store are. */
 interface StorePlace {
@@ -31,6 +33,7 @@ export interface StoresUnderTest {
 
 export function overStores(suite: (stores: StoresUnderTest) => void): void {
   describe('over sqlite', () => suite(storesAt('sqlite', sqlitePlace)))
+  overPostgres(() => suite(storesAt('postgres', postgresPlace)))
 }
 
 function storesAt(kind: StoresUnderTest['kind'], makePlace: () => Promise<StorePlace>): StoresUnderTest {
@@ -84,5 +87,17 @@ async function sqlitePlace(): Promise<StorePlace> {
       const { SqliteStore } = await import(${builtModule('sqlite-store.js')})
       const store = SqliteStore.open(${JSON.stringify(file)})`,
     remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+async function postgresPlace(): Promise<StorePlace> {
+  const { url, query, drop } = await createDatabase()
+  return {
+    open: () => openPostgresStore(url),
+    execute: async (statement) => void (await query(statement)),
+    openingScript: `
+      const { openPostgresStore } = await import(${builtModule('postgres-store.js')})
+      const store = await openPostgresStore(${JSON.stringify(url)})`,
+    remove: drop,
   }
 }
