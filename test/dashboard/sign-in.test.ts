@@ -1,5 +1,5 @@
 /** Attacks on the way in to the dashboard, over a service of their own: who gets in, who is kept out, and what the logs say of it. */
-import { LocalRateLimiter } from '../../src/tenancy/rate-limiter.js'
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { loadOperatorPassword } from '../../src/dashboard/operator-password.js'
 import { Sessions } from '../../src/dashboard/sessions.js'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { LocalRateLimiter } from '../../src/tenancy/rate-limiter.js'
 import { loginToken, request, signIn } from '../support/dashboard.js'
 import { oidcProvider } from '../support/oidc-provider.js'
 import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
