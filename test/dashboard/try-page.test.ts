@@ -44,7 +44,7 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
   async function openTryPage(options: PageOptions): Promise<{ page: Page; errors: string[] }> {
     const { page, errors } = await openPage(browser, running, options)
     // The test's own time limits it.
-    page.setDefaultTimeout(0)
+    page.setDefaultTimeout(60000)
     // A busy machine is slow to encode, and the sandbox judges no frames.
     await page.route('**/try/call?operation=challenge', async (route) => {
       const response = await route.fetch()

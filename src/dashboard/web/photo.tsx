@@ -31,3 +31,8 @@ export function dataUrl(file: Blob): Promise<string> {
     reader.readAsDataURL(file)
   })
 }
+
+/** What the API takes of a data URL. */
+export function base64Of(url: string): string {
+  return url.slice(url.indexOf(',') + 1)
+}

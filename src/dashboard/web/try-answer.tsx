@@ -80,9 +80,10 @@ function forThePerson({ liveness, details }: TriedCall['body']): string {
 }
 
 /** What no page may show: it would tell an attacker what to mend. */
-function forTheBackend({ liveness, reason }: TriedCall['body']): string {
+function forTheBackend({ liveness, reason, details }: TriedCall['body']): string {
   const { findings = [] } = (liveness ?? {}) as Partial<Liveness>
-  return [...(reason ? [reason] : []), ...findings].join(', ')
+  const issues = ((details ?? []) as Detail[]).map(({ path, issue }) => `${path} ${issue}`)
+  return [...(reason ? [reason] : []), ...findings, ...issues].join(', ')
 }
 
 function Validity({ isValid }: { isValid: boolean }) {

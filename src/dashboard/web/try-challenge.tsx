@@ -10,7 +10,7 @@ import type { TriedCall } from '../contract.js'
 import { tryCall } from './api.js'
 import { Capture } from './capture.js'
 import { Problem } from './parts.js'
-import { dataUrl } from './photo.js'
+import { base64Of, dataUrl } from './photo.js'
 import { TRIED_ACTION, type Trial } from './trial.js'
 import { AnswerView } from './try-answer.js'
 import { useAction } from './use-action.js'
@@ -80,7 +80,7 @@ export function TryChallenge({ tenantId, operation, apiKey, userId }: Trial) {
       setSent({ steps, frames })
       const body = {
         user_id,
-        challenge: { id, nonce, frames },
+        challenge: { id, nonce, frames: frames.map((frame) => ({ ...frame, image: base64Of(frame.image) })) },
         ...(isEnrolment ? { replace: true } : { action: TRIED_ACTION }),
       }
       setAnswer(await tryCall(tenantId, { key: apiKey, operation, body }))

@@ -4,7 +4,7 @@ import type { Inspection, TriedCall } from '../contract.js'
 import { callTenant, tryCall } from './api.js'
 import { Capture } from './capture.js'
 import { Facts, Problem } from './parts.js'
-import { dataUrl, Photo } from './photo.js'
+import { base64Of, dataUrl, Photo } from './photo.js'
 import { TRIED_ACTION, type Trial } from './trial.js'
 import { AnswerView } from './try-answer.js'
 import { useAction } from './use-action.js'
@@ -19,7 +19,6 @@ export function TryPhotos({ tenantId, operation, apiKey, userId }: Trial) {
   const [answer, setAnswer] = useState<TriedCall | null>(null)
   const [camera, setCamera] = useState(false)
   const { problem, isBusy, run } = useAction()
-  const base64 = (url: string) => url.slice(url.indexOf(',') + 1)
 
   const take = async (file: Blob) => {
     const url = await dataUrl(file)
@@ -28,7 +27,7 @@ export function TryPhotos({ tenantId, operation, apiKey, userId }: Trial) {
     setInspection(null)
     setAnswer(null)
     await run(async () =>
-      setInspection(await callTenant(tenantId, 'POST /try/inspect', { image: base64(url) })),
+      setInspection(await callTenant(tenantId, 'POST /try/inspect', { image: base64Of(url) })),
     )
   }
   const open = async (files: Iterable<File>) => {
@@ -44,7 +43,7 @@ export function TryPhotos({ tenantId, operation, apiKey, userId }: Trial) {
     run(async () => {
       const body = {
         user_id: userId,
-        images: photos.map(base64),
+        images: photos.map(base64Of),
         ...(operation === 'enroll' ? { replace: true } : { action: TRIED_ACTION }),
       }
       setAnswer(await tryCall(tenantId, { key: apiKey, operation, body }))
