@@ -103,7 +103,7 @@ app.post(
  * what it was.
  * @type {express.ErrorRequestHandler}
  */
-const onError = (error, _request, response, next) => {
+const onError = (error, request, response, next) => {
   if (response.headersSent) return next(error)
   const { code = '', category = '', details = [] } = error instanceof ApiError ? error : {}
   if (category === 'biometric_rejected' || details.some(({ path }) => path.startsWith('image'))) {

@@ -93,15 +93,13 @@ function Step(trial: Trial) {
           ? 'Three photos become a reference that misses far fewer people than one does.'
           : 'Is compared with the reference.'
       }
-      actions={
-        <Segments
-          label={`What to ${trial.operation}`}
-          options={CAPTURES}
-          value={capture}
-          onChange={setCapture}
-        />
-      }
     >
+      <Segments
+        label={`What to ${trial.operation}`}
+        options={CAPTURES}
+        value={capture}
+        onChange={setCapture}
+      />
       {capture === 'photos' ? <TryPhotos {...trial} /> : <TryChallenge {...trial} />}
     </Card>
   )
