@@ -121,7 +121,7 @@ export class Service {
     assertServable(pack, config.fmr, accepted)
     assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
     const transport = await chooseTransport(config.http)
-    const ledger = await openLedger(config, clock)
+    const ledger = await openLedger(config, clock, { serving: true })
     const metrics = new Metrics(config.metricsTenants)
     try {
       // What cannot be written shows at the first write alone: opening it reads.
@@ -385,7 +385,7 @@ function productionJudging({ config, store, vault, clock, recogniser }: SharedPa
   const { isSameCapture } = recogniser
   return {
     recogniser,
-    lockout: new AttemptLockout(store, attempts),
+    lockout: new AttemptLockout(attempts),
     captures: new StoredCaptures({ store, vault, clock, isSameCapture }),
   }
 }

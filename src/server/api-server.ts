@@ -10,7 +10,7 @@ import { requestId as newRequestId } from '../crypto/identifiers.js'
 import type { Idempotency } from '../idempotency/idempotency.js'
 import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
 import type { TenantContract } from '../tenancy/tenancy.js'
-import type { Call, Endpoint } from '../v1/endpoint.js'
+import type { Call, Endpoint, EndpointDescription } from '../v1/endpoint.js'
 import { engineShare } from '../v1/engine-share.js'
 import type { Answer } from './answer.js'
 import { isConfidential } from './confidential.js'
@@ -99,7 +99,7 @@ export class ApiServer {
     // An unknown address is told as such whoever asks; the caller, where known, only decides who signs.
     const route = context.destination?.route ?? this.router.refuse(request, context.destination)
     if ('refusal' in identified) throw identified.refusal
-    const contract = this.limitRate(identified, context)
+    const contract = this.limitRate(identified, route.endpoint, context)
     // Before a kept response is looked for: a replay hands out the same secret.
     if (route.endpoint.answersWithSecret && !isConfidential(request, this.parts.config))
       throw new ApiError('insecure_channel')
@@ -129,10 +129,15 @@ export class ApiServer {
     }
   }
 
-  private limitRate({ caller }: Identity, context: RequestContext): TenantContract {
+  private limitRate(
+    { caller }: Identity,
+    endpoint: EndpointDescription,
+    context: RequestContext,
+  ): TenantContract {
     const { tenancy, rateLimiter, environment } = this.parts
     const contract = tenancy.rateContract(caller.tenant, environment)
-    const decision = rateLimiter.take(contract.holder, contract)
+    const bucket = endpoint.ownRateLimit ? `${contract.holder} ${endpoint.id}` : contract.holder
+    const decision = rateLimiter.take(bucket, contract)
     Object.assign(context.headers, rateLimitHeaders(contract, decision))
     assertAllowed(decision)
     return contract
@@ -150,7 +155,6 @@ export class ApiServer {
       context.headers['X-Svc-Idempotent-Replay'] = 'true'
       return begun.replay
     }
-    const cleanUps: Array<() => void> = begun ? [begun.execution.release] : []
     try {
       const call: Call<unknown> = {
         input: route.parse(
@@ -169,13 +173,12 @@ export class ApiServer {
         signal: request.signal,
         share,
         timings: context.timings,
-        defer: (cleanUp) => void cleanUps.push(cleanUp),
       }
       const answer = await this.runner.run(route.endpoint, call, begun?.execution)
       Object.assign(context.headers, answer.headers)
       return answer
     } finally {
-      for (const cleanUp of cleanUps) cleanUp()
+      begun?.execution.release()
     }
   }
 

@@ -1,5 +1,6 @@
 /** What is said of a capture's liveness: by which methods, whether that is enough, and how an approval is called by it. */
-import type { Fault, Finding, Guidance } from '../biometrics/challenge/active-geometry.js'
+import type { Fault, Finding } from '../biometrics/challenge/active-geometry.js'
+import type { Guidance } from '../biometrics/challenge/frame-faults.js'
 import { type Mode, modesOf, type Step } from '../biometrics/challenge/steps.js'
 import type { Liveness } from '../biometrics/types.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'

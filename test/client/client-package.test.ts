@@ -1,17 +1,12 @@
 /** `countersign-client`, the SDK as a package of its own: packed, installed by npm into an empty folder, compiled and run. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
-import { CHROMIUM, launchBrowser } from '../support/browser.js'
 
 const MAX_UNPACKED_BYTES = 200_000
 /** As docs/guides/capture.md says. */
@@ -167,37 +162,5 @@ console.log(typeof Class)
     expect(execFileSync(process.execPath, ['page.js'], { cwd: folder, encoding: 'utf8' })).toBe('function\n')
     await writeFile(join(folder, 'wrong-page.ts'), page.replace('detail.recoverable', 'detail.recovers'))
     expect(compile('wrong-page.ts')).toContain('recovers')
-  })
-
-  it.skipIf(!CHROMIUM)('works by an import map, under a policy that allows the map by its hash', async () => {
-    const guide = readFileSync(packageFile('docs', 'guides', 'capture.md'), 'utf8')
-    const [, map] = /<script type="importmap">([^<]*)<\/script>/.exec(guide)!
-    const hash = createHash('sha256').update(map!).digest('base64')
-    const policy = `default-src 'none'; script-src 'self' 'sha256-${hash}'; require-trusted-types-for 'script'`
-    const { imports } = JSON.parse(map!) as { imports: Record<string, string> }
-    const files: Record<string, [type: string, body: string | Buffer]> = {
-      '/': [
-        'text/html',
-        `<!doctype html><script type="importmap">${map}</script><script type="module" src="/page.js"></script>
-<countersign-capture></countersign-capture>`,
-      ],
-      '/page.js': ['text/javascript', "import 'countersign-client/capture'"],
-      [imports['countersign-client/capture']!]: ['text/javascript', captureFile()],
-    }
-    const server = createServer(({ url = '' }, response) => {
-      const [type, body] = files[url] ?? ['text/plain', '']
-      response.writeHead(200, { 'Content-Type': type, 'Content-Security-Policy': policy }).end(body)
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const browser = await launchBrowser()
-    try {
-      const page = await browser.newPage()
-      await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-      await page.getByRole('button', { name: 'Turn on camera' }).waitFor()
-    } finally {
-      await browser.close()
-      server.close()
-    }
   })
 })

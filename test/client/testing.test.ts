@@ -34,6 +34,8 @@ it('words its refusals as the service does', () => {
 
 /** Values of facts, types of the rest: ids, times and measurements are each side's own. */
 const FACTS = [
+  'step',
+  'guidance',
   'status',
   'verdict',
   'reason',
@@ -123,6 +125,9 @@ describe('answers as the sandbox does', () => {
       (client) => client.enroll({ user_id, image, add: true, replace: true }),
       (client) => client.enroll({ user_id, images: [image, image, image], replace: true }),
       (client) => client.verify({ user_id, images: [image], action }),
+      (client) => client.guide({ image, user_id }),
+      (client) => client.guide({ image, user_id, step: 'turn_left' }),
+      (client) => client.guide({ image, user_id, step: 'nod_down', frontal: image }),
       (client) => client.getUser(user_id),
       (client) => client.delete(user_id),
       (client) => client.getUser(user_id),
