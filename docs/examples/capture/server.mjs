@@ -1,6 +1,6 @@
 /** The backend of the page: it holds the API key, asks for challenges, and believes a verdict only after its JWT was checked. */
 import { fileURLToPath } from 'node:url'
-import { ApiError, Countersign } from 'countersign/client'
+import { ACTIVE_ACR, ApiError, Countersign } from 'countersign/client'
 import express from 'express'
 
 const {
@@ -99,7 +99,7 @@ app.post('/transfers', async (request, response) => {
   const { jti } = await countersign.verifyVerdict(answer, {
     userId: user,
     action,
-    acr: ['urn:countersign:acr:face-active', 'urn:countersign:acr:face-active-pad'],
+    acr: ACTIVE_ACR,
   })
   response.json({ done: action, countersigned: jti })
 })
