@@ -70,7 +70,11 @@ export class CaptureView {
   private readonly fileButton = create('button', BUTTON)
   private readonly cancelButton = create('button', BUTTON)
   /** Never shown: the button opens it. */
-  private readonly file = create('input', { type: 'file', accept: 'image/*', hidden: '' })
+  private readonly file = create('input', {
+    type: 'file',
+    accept: 'image/jpeg,image/png,image/webp',
+    hidden: '',
+  })
 
   constructor(root: ShadowRoot, actions: CaptureActions) {
     root.adoptedStyleSheets = [captureStyle()]

@@ -4,7 +4,7 @@
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { build } from 'vite'
+import { build, minifySync } from 'vite'
 
 const root = new URL('../../', import.meta.url)
 const built = new URL('dist/src/client/', root)
@@ -76,10 +76,24 @@ cpSync(new URL('src/client/README.md', root), new URL('README.md', target))
 writeFileSync(new URL('package.json', target), `${JSON.stringify(manifest, null, 2)}\n`)
 console.log(fileURLToPath(target))
 
-/** The maps stay behind: they lead to sources that the package does not have. */
+/**
+ * The maps stay behind: they lead to sources that the package does not have. So do the code's comments, which the types have;
+ * names stay, for whoever reads it in a debugger.
+ */
 function copyCode(from, to) {
-  const code = readFileSync(from, 'utf8').replace(/^\/\/# sourceMappingURL=.*\n?/m, '')
-  writeFileSync(new URL(to, target), code)
+  const text = readFileSync(from, 'utf8').replace(/^\/\/# sourceMappingURL=.*\n?/m, '')
+  writeFileSync(new URL(to, target), to.endsWith('.js') ? withoutComments(to, text) : text)
+}
+
+function withoutComments(name, text) {
+  const { code, errors } = minifySync(name, text, {
+    module: true,
+    compress: false,
+    mangle: false,
+    codegen: { removeWhitespace: false },
+  })
+  if (errors.length > 0) throw new Error(`${name}: ${errors[0].message}`)
+  return code
 }
 
 /** A module's types, and those that they are made of. */
