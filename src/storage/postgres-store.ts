@@ -12,6 +12,7 @@ import { migrate, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
 import { storeReader } from './statements.js'
 import {
+  BackupUnsupportedError,
   type CommitReport,
   type Store,
   StoreOpenError,
@@ -31,17 +32,6 @@ export interface PostgresOptions {
   passwordFile?: string | undefined
   /** Claims the database for this process: one service may serve from it at a time. Commands need no claim. */
   serving?: boolean
-}
-
-/** What PostgreSQL's own tools are for. */
-export class BackupUnsupportedError extends CodedError<'backup_unsupported'> {
-  override readonly name = 'BackupUnsupportedError'
-  constructor() {
-    super(
-      'backup_unsupported',
-      'A PostgreSQL database is backed up by its own tools, pg_dump or pg_basebackup: see docs/postgresql.md, also for what an erasure means for such backups.',
-    )
-  }
 }
 
 /**
@@ -65,6 +55,7 @@ export async function hasPostgresSchema(url: string, options: PostgresOptions = 
 export class PostgresStore implements Store {
   /** Of the service alone: commands execute nothing for a key. */
   readonly coordinator: PostgresCoordinator | null
+  readonly makesBackups = false
   readonly read: StoreReader
   private readonly lane: PostgresLane
   private readonly writers: PostgresPool

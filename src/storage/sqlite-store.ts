@@ -33,6 +33,7 @@ interface Job {
 
 export class SqliteStore implements Store {
   readonly coordinator = null
+  readonly makesBackups = true
   readonly read: StoreReader
   private readonly tx: StoreTransaction
   private queue: Job[] = []
