@@ -96,7 +96,7 @@ function test() {
     step('Linting', bin('biome'), ['check', '.'])
     step('Type-checking the tests', bin('tsc'), ['-p', join(root, 'test', 'tsconfig.json')])
     step('Type-checking the dashboard', bin('tsc'), ['-p', join(root, 'src', 'dashboard', 'web')])
-    return [bin('vitest'), ['run', '--project', 'rules']]
+    return [bin('vitest'), ['run', '--project', 'rules', '--project', 'postgres']]
   }
   return [bin('vitest'), ['run', ...args]]
 }
