@@ -12,8 +12,9 @@ import {
 } from '../../models/pack/model-pack.js'
 import { gradeOf, isAccepted } from '../../models/pack/pack-grade.js'
 import { nativeKernels } from '../biometrics/kernels/kernels.js'
-import { type Config, loadConfig, modelPackDir, resolveConfig, sqliteFile } from '../config.js'
+import { type Config, isPostgres, loadConfig, modelPackDir, resolveConfig } from '../config.js'
 import { chooseTransport, uwsObstacleIn } from '../server/transport.js'
+import { describeDatabase, hasDatabase } from '../storage/open-store.js'
 import { OLDEST_NODE } from '../version.js'
 import { HTTP_ADDON, NEEDED_ADDONS, tryAddons } from './addon-trial.js'
 import { configWarnings } from './config-warnings.js'
@@ -32,7 +33,7 @@ import {
   OWN_BINARY,
   recordedAddon,
 } from './http-addon.js'
-import { assertMasterKey, hasDatabase, using } from './ledger.js'
+import { assertMasterKey, using } from './ledger.js'
 import { action, EXIT, type OutputOptions, print } from './output.js'
 import { type Cell, counted, paint, table } from './style.js'
 
@@ -56,7 +57,9 @@ export function registerDoctorCommand(command: Command): void {
         ...(loads('onnxruntime-node') ? checkProviders(config) : []),
         await checkModels(config),
         ...(config.masterKeyCommand ? [checkKeyCommand(config)] : []),
-        ...(loads('better-sqlite3') ? [await checkDatabase(config), await checkBackups(config)] : []),
+        ...(isPostgres(config) || loads('better-sqlite3')
+          ? [await checkDatabase(config), await checkBackups(config)]
+          : []),
         await checkDisk(config),
         await checkAddresses(config),
         ...checkTls(config),
@@ -256,11 +259,11 @@ function packRemedy(pack: string, dir: string): string {
 async function checkDatabase(config: Config): Promise<Finding> {
   const check = 'database'
   try {
-    if (!hasDatabase(config))
+    if (!(await hasDatabase(config)))
       return {
         check,
         status: 'warning',
-        detail: `${sqliteFile(config)} is not there yet; the first countersign serve or tenant create makes it`,
+        detail: `${describeDatabase(config)} is not there yet; the first countersign serve or tenant create makes it`,
       }
     assertMasterKey(config)
     const { issues, tenants, references } = await using(config, async ({ store }) => ({
@@ -274,7 +277,12 @@ async function checkDatabase(config: Config): Promise<Finding> {
       detail: `whole; ${counted(tenants, 'tenant')}, ${counted(references.production, 'production reference')}`,
     }
   } catch (error) {
-    return { check, status: 'problem', detail: (error as Error).message, remedy: 'see docs/operations.md' }
+    return {
+      check,
+      status: 'problem',
+      detail: (error as Error).message,
+      remedy: `see docs/${isPostgres(config) ? 'postgresql' : 'operations'}.md`,
+    }
   }
 }
 

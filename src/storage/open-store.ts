@@ -1,4 +1,6 @@
 /** The store that is configured; the driver of the other is not loaded. */
+import { existsSync } from 'node:fs'
+import { describePostgres, parsePostgresUrl } from '../config/postgres-url.js'
 import { type Config, isPostgres, sqliteFile } from '../config.js'
 import type { Store } from './store.js'
 
@@ -7,9 +9,11 @@ export interface OpenOptions {
   serving?: boolean
 }
 
+type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'>
+
 /** @throws ConfigError; StoreOpenError */
 export async function openStore(
-  config: Pick<Config, 'database' | 'databasePasswordFile'>,
+  config: DatabaseConfig,
   { serving = false }: OpenOptions = {},
 ): Promise<Store> {
   if (!isPostgres(config)) {
@@ -18,4 +22,16 @@ export async function openStore(
   }
   const { openPostgresStore } = await import('./postgres-store.js')
   return openPostgresStore(config.database, { passwordFile: config.databasePasswordFile, serving })
+}
+
+/** Nothing is made. @throws ConfigError; StoreOpenError when PostgreSQL cannot be asked */
+export async function hasDatabase(config: DatabaseConfig): Promise<boolean> {
+  if (!isPostgres(config)) return existsSync(sqliteFile(config))
+  const { hasPostgresSchema } = await import('./postgres-store.js')
+  return hasPostgresSchema(config.database, { passwordFile: config.databasePasswordFile })
+}
+
+/** Where it is, for messages, without a password. @throws ConfigError */
+export function describeDatabase(config: DatabaseConfig): string {
+  return isPostgres(config) ? describePostgres(parsePostgresUrl(config.database)) : sqliteFile(config)
 }

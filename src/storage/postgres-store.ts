@@ -11,6 +11,7 @@ import { migrate, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
 import { storeReader } from './statements.js'
 import {
+  BackupUnsupportedError,
   type CommitReport,
   type Store,
   StoreOpenError,
@@ -32,17 +33,6 @@ export interface PostgresOptions {
   serving?: boolean
 }
 
-/** What PostgreSQL's own tools are for. */
-export class BackupUnsupportedError extends CodedError<'backup_unsupported'> {
-  override readonly name = 'BackupUnsupportedError'
-  constructor() {
-    super(
-      'backup_unsupported',
-      'A PostgreSQL database is backed up by its own tools, pg_dump or pg_basebackup: see docs/postgresql.md, also for what an erasure means for such backups.',
-    )
-  }
-}
-
 /**
  * Makes the schema where there is none, and brings it up to date.
  * @throws ConfigError for a URL that cannot be used; StoreOpenError when server or schema cannot be used or reached
@@ -62,6 +52,7 @@ export async function hasPostgresSchema(url: string, options: PostgresOptions = 
 }
 
 export class PostgresStore implements Store {
+  readonly makesBackups = false
   readonly read: StoreReader
   private readonly lane: PostgresLane
   private readonly writers: PostgresPool

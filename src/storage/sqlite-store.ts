@@ -32,6 +32,7 @@ interface Job {
 }
 
 export class SqliteStore implements Store {
+  readonly makesBackups = true
   readonly read: StoreReader
   private readonly tx: StoreTransaction
   private queue: Job[] = []

@@ -151,6 +151,8 @@ export interface CommitReport {
 export interface Store {
   /** Sees committed state only. */
   readonly read: StoreReader
+  /** Whether `backup` is how it is backed up, and not the database's own tools. */
+  readonly makesBackups: boolean
   /**
    * Runs `work` alone and resolves once its effect is on disk; when it rejects, nothing of it happened.
    * `work` may await nothing but `tx`: the write lock is held meanwhile.
@@ -187,6 +189,17 @@ export class StoreOpenError extends CodedError<'database_unusable'> {
   override readonly name = 'StoreOpenError'
   constructor(message: string, options?: { cause?: unknown }) {
     super('database_unusable', message, options)
+  }
+}
+
+/** What the database's own tools are for. */
+export class BackupUnsupportedError extends CodedError<'backup_unsupported'> {
+  override readonly name = 'BackupUnsupportedError'
+  constructor() {
+    super(
+      'backup_unsupported',
+      'A PostgreSQL database is backed up and restored by its own tools, pg_dump or pg_basebackup: see docs/postgresql.md, also for what an erasure means for such backups.',
+    )
   }
 }
 
