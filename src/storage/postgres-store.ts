@@ -9,6 +9,7 @@ import { postgresConnection } from './postgres-connection.js'
 import { PostgresLane } from './postgres-lane.js'
 import { migrate, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
+import { PostgresShared } from './postgres-shared.js'
 import { storeReader } from './statements.js'
 import {
   type CommitReport,
@@ -63,6 +64,7 @@ export async function hasPostgresSchema(url: string, options: PostgresOptions = 
 
 export class PostgresStore implements Store {
   readonly read: StoreReader
+  readonly shared: PostgresShared
   private readonly lane: PostgresLane
   private readonly writers: PostgresPool
   private readonly readers: PostgresPool
@@ -81,6 +83,7 @@ export class PostgresStore implements Store {
     this.readers = new PostgresPool(access, { size: READERS })
     this.lane = new PostgresLane(this.writers)
     this.read = storeReader(postgresConnection((query) => this.readers.query(query)))
+    this.shared = new PostgresShared(this.readers, this.lane)
   }
 
   /** @throws Error of pg, or of the claim */

@@ -33,6 +33,7 @@ interface Job {
 
 export class SqliteStore implements Store {
   readonly read: StoreReader
+  readonly shared = null
   private readonly tx: StoreTransaction
   private queue: Job[] = []
   /** Set while a group is scheduled or running; `close` waits for it. */

@@ -154,9 +154,32 @@ export interface CommitReport {
   transactions: number
 }
 
+/** What a store has beside, on which several services work at once. */
+export interface SharedStore {
+  /**
+   * Takes or keeps what one service does for all, unless another one has it; 0 gives it up.
+   * @param holder of this service alone
+   * @returns whether it is ours for so long, and milliseconds since the Unix epoch by the database's clock
+   */
+  takeDuty(holder: string, forMs: number): Promise<{ isTaken: boolean; nowMs: number }>
+  /** Counts the changes of the keyrings. */
+  keysRevision(): Promise<number>
+  /**
+   * From now on refuses to write anything at another revision: what an older key seals could be opened by nobody later.
+   * @param onStale told of a transaction that was refused
+   */
+  requireKeys(revision: number, onStale: () => void): void
+  /** The hash of the password of the operator without a name. */
+  operatorPassword(): Promise<string | null>
+  /** @returns false where there is one already, which stays unless it is to be replaced */
+  keepOperatorPassword(hash: string, options?: { replace?: boolean }): Promise<boolean>
+}
+
 export interface Store {
   /** Sees committed state only. */
   readonly read: StoreReader
+  /** Null where one service has the database for itself. */
+  readonly shared: SharedStore | null
   /**
    * Runs `work` alone and resolves once its effect is on disk; when it rejects, nothing of it happened.
    * `work` may await nothing but `tx`: the write lock is held meanwhile.
