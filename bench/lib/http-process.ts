@@ -17,7 +17,7 @@ import { Metrics } from '../../src/server/metrics.js'
 import { listen, type TransportName } from '../../src/server/transport.js'
 import { WrongKeys } from '../../src/server/wrong-keys.js'
 import { SubjectVault } from '../../src/subjects/subject-vault.js'
-import { RateLimiter } from '../../src/tenancy/rate-limiter.js'
+import { LocalRateLimiter } from '../../src/tenancy/rate-limiter.js'
 import type { Endpoint } from '../../src/v1/endpoint.js'
 import { type HealthServices, health } from '../../src/v1/health.js'
 import { VERSION } from '../../src/version.js'
@@ -92,8 +92,8 @@ function apiServer(
     store,
     tenancy,
     secrets,
-    rateLimiter: new RateLimiter(clock),
-    wrongKeys: new WrongKeys(config.wrongKeyLimit, clock),
+    rateLimiter: new LocalRateLimiter(clock),
+    wrongKeys: new WrongKeys(config.wrongKeyLimit, new LocalRateLimiter(clock)),
     addresses: new ClientAddresses(config.trustedProxies),
     idempotency: new Idempotency(store, new SubjectVault(keys, clock), keys, clock),
     audit,

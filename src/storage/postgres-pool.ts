@@ -77,13 +77,29 @@ export class PostgresPool {
     const { target, hosts, passwordFile } = access
     const { hostOf } = this
     const ssl = tlsOptions(target)
+    // Never undefined: pg would look for one in the environment and in home folders.
+    const password = passwordFile
+      ? async () => (await readFile(passwordFile, 'utf8')).trimEnd()
+      : (target.password ?? '')
     class HostClient extends pg.Client {
       constructor(config?: pg.ClientConfig) {
         const at = hosts.current
-        super({ ...config, ...at, ssl: at.host.startsWith('/') ? false : ssl })
+        super({ ...config, ...at, password, ssl: at.host.startsWith('/') ? false : ssl })
         hostOf.set(this, at)
         // A connection that breaks shows in what is sent next; without a listener it would end the process.
         this.on('error', () => {})
+      }
+
+      /** pg would leave a connection open on which it could not sign in. */
+      override connect(): Promise<pg.Client>
+      override connect(callback: (error: Error) => void): void
+      override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
+        if (!callback) return super.connect()
+        super.connect((error: Error) => {
+          if (error) this.connection.stream.destroy()
+          callback(error)
+        })
+        return undefined
       }
     }
     this.pool = new pg.Pool({
@@ -91,10 +107,6 @@ export class PostgresPool {
       max: size,
       user: target.user,
       database: target.database,
-      // Never undefined: pg would look for one in the environment and in home folders.
-      password: passwordFile
-        ? async () => (await readFile(passwordFile, 'utf8')).trimEnd()
-        : (target.password ?? ''),
       ...(target.options === undefined ? {} : { options: target.options }),
       application_name: 'countersign',
       connectionTimeoutMillis: target.connectTimeoutMs,

@@ -32,6 +32,7 @@ interface Job {
 }
 
 export class SqliteStore implements Store {
+  readonly coordinator = null
   readonly read: StoreReader
   readonly shared = null
   private readonly tx: StoreTransaction

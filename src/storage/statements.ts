@@ -19,7 +19,7 @@ import type {
   SubjectRecord,
   TenantRecord,
 } from './records.js'
-import type { StoreReader, StoreTransaction } from './store.js'
+import { AlreadyExecutedError, type StoreReader, type StoreTransaction } from './store.js'
 import {
   API_KEY,
   AUDIT,
@@ -290,7 +290,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     useChallenge: async (id, at) => (await sql.useChallenge.run(at, id)).changes === 1,
     insertIdempotencyRecord: async (record) => {
       const { changes } = await sql.insertIdempotency.run(record)
-      if (changes !== 1) throw new Error('idempotency record exists')
+      if (changes !== 1) throw new AlreadyExecutedError()
     },
     eraseSubject: async (lookup) => {
       const { changes: idempotencyRecords } = await sql.deleteIdempotency.run(lookup)

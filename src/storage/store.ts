@@ -2,6 +2,7 @@
 
 import type { Environment } from '../config.js'
 import { CodedError } from '../errors.js'
+import type { Coordinator } from './coordinator.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
@@ -111,6 +112,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertChallenge(challenge: ChallengeRecord): Promise<void>
   /** Resolves with whether it was unused till now. */
   useChallenge(id: string, at: number): Promise<boolean>
+  /** @throws AlreadyExecutedError */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */
   eraseSubject(lookup: Buffer): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
@@ -176,6 +178,8 @@ export interface SharedStore {
 }
 
 export interface Store {
+  /** Of a database that several services can serve from; null for one that is a single service's. */
+  readonly coordinator: Coordinator | null
   /** Sees committed state only. */
   readonly read: StoreReader
   /** Null where one service has the database for itself. */
@@ -224,5 +228,13 @@ export class StoreUnavailableError extends CodedError<'store_unavailable'> {
   override readonly name = 'StoreUnavailableError'
   constructor(message: string, options?: { cause?: unknown }) {
     super('store_unavailable', message, options)
+  }
+}
+
+/** Another service has executed the request with this idempotency key, and was first. */
+export class AlreadyExecutedError extends CodedError<'already_executed'> {
+  override readonly name = 'AlreadyExecutedError'
+  constructor() {
+    super('already_executed', 'There is a kept response for this idempotency key.')
   }
 }

@@ -20,7 +20,7 @@ export function webhookReader(database: Connection): WebhookReader {
       WebhookDeliveryRecord
     >(
       `${delivery} WHERE tenant_id = @tenantId AND (created_at, id) < (@createdAt, @id)
-         AND (@status IS NULL OR status = @status) ORDER BY created_at DESC, id DESC LIMIT @limit`,
+         AND status = coalesce(@status, status) ORDER BY created_at DESC, id DESC LIMIT @limit`,
     ),
     delivery: database.prepare<[string], WebhookDeliveryRecord>(`${delivery} WHERE id = ?`),
     pending: database

@@ -66,12 +66,15 @@ export function missingLiveness(
 
 const ACR = 'urn:countersign:acr:'
 
-/** Authentication context that an approval claims (OpenID Connect's `acr`): a name of its own for each combination of methods. */
-export function acrOf({ methods }: Pick<LivenessStatement, 'methods'>): string {
+/**
+ * Authentication context that an approval claims (OpenID Connect's `acr`): a name of its own for each combination of methods, and
+ * for a challenge that asks for no movement.
+ */
+export function acrOf({ methods }: Pick<LivenessStatement, 'methods'>, isOfChallenge: boolean): string {
   const active = methods.find((method) => method.startsWith('active-'))?.replace(/@.*/, '')
   const parts = [
     'face',
-    ...(active ? [active === 'active-geometry' ? 'active' : active] : []),
+    ...(active ? [active === 'active-geometry' ? 'active' : active] : isOfChallenge ? ['no-motion'] : []),
     ...(methods.some((method) => method.startsWith('passive:')) ? ['pad'] : []),
   ]
   return ACR + parts.join('-')
