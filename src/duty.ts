@@ -27,7 +27,6 @@ export class Duty {
   /** Others may have had it before, and ended in the middle of something. */
   readonly isShared: boolean
   isClockRight = true
-  private readonly holder = randomUUID()
   private term: (Term & { end(): void }) | null = null
   /** On the axis of `performance.now()`, which goes on while the process stands still. */
   private endsAtMs = Number.NEGATIVE_INFINITY
@@ -36,10 +35,10 @@ export class Duty {
   private beating: Promise<void> | null = null
 
   constructor(
-    private readonly store: Pick<Store, 'shared'>,
+    private readonly store: Pick<Store, 'coordinator'>,
     private readonly log: Logger,
   ) {
-    this.isShared = store.shared !== null
+    this.isShared = store.coordinator !== null
     if (!this.isShared) this.begin(Number.POSITIVE_INFINITY)
   }
 
@@ -62,7 +61,7 @@ export class Duty {
     const isOurs = this.term !== null
     this.end()
     // A store that cannot be reached has it end by itself.
-    if (isOurs) await this.store.shared?.takeDuty(this.holder, 0).catch(() => {})
+    if (isOurs) await this.store.coordinator?.takeDuty(0).catch(() => {})
   }
 
   /** Never rejects. */
@@ -80,7 +79,7 @@ export class Duty {
     const before = Date.now()
     // By a clock that is wrong nothing is deleted.
     const forMs = this.isClockRight ? LEASE_MS : 0
-    const { isTaken, nowMs } = await this.store.shared!.takeDuty(this.holder, forMs)
+    const { isTaken, nowMs } = await this.store.coordinator!.takeDuty(forMs)
     this.compareClocks(before, nowMs, Date.now())
     if (!isTaken || !this.isClockRight) this.end()
     else this.begin(startedAtMs + forMs)

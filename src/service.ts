@@ -128,7 +128,10 @@ export class Service {
     assertServable(pack, config.fmr, accepted)
     assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
     const transport = await chooseTransport(config.http)
-    const ledger = await openLedger(config, clock, { serving: !options.isOneOfSeveral })
+    const ledger = await openLedger(config, clock, {
+      serving: true,
+      isOneOfSeveral: options.isOneOfSeveral ?? false,
+    })
     const metrics = new Metrics(config.metricsTenants)
     try {
       // What cannot be written shows at the first write alone: opening it reads.

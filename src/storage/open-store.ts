@@ -5,17 +5,23 @@ import type { Store } from './store.js'
 export interface OpenOptions {
   /** By the service, which claims a database that several could reach; commands work beside it. */
   serving?: boolean
+  /** The service claims nothing: others may serve from the same database. */
+  isOneOfSeveral?: boolean
 }
 
 /** @throws ConfigError; StoreOpenError */
 export async function openStore(
   config: Pick<Config, 'database' | 'databasePasswordFile'>,
-  { serving = false }: OpenOptions = {},
+  { serving = false, isOneOfSeveral = false }: OpenOptions = {},
 ): Promise<Store> {
   if (!isPostgres(config)) {
     const { SqliteStore } = await import('./sqlite-store.js')
     return SqliteStore.open(sqliteFile(config))
   }
   const { openPostgresStore } = await import('./postgres-store.js')
-  return openPostgresStore(config.database, { passwordFile: config.databasePasswordFile, serving })
+  return openPostgresStore(config.database, {
+    passwordFile: config.databasePasswordFile,
+    serving,
+    isOneOfSeveral,
+  })
 }

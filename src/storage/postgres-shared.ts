@@ -1,4 +1,4 @@
-/** What several services on one database agree on beside its records: who does what one does for all, and by which keys. */
+/** What the services of one PostgreSQL database have in common beside its records: by which keys they write, and the operator's password. */
 import type { PostgresLane } from './postgres-lane.js'
 import type { PostgresPool } from './postgres-pool.js'
 import type { SharedStore } from './store.js'
@@ -8,20 +8,6 @@ export class PostgresShared implements SharedStore {
     private readonly pool: PostgresPool,
     private readonly lane: PostgresLane,
   ) {}
-
-  /** By the clock of the database alone: those of the services may differ. */
-  async takeDuty(holder: string, forMs: number): Promise<{ isTaken: boolean; nowMs: number }> {
-    const { rows } = await this.pool.query({
-      name: 'take-duty',
-      text: `WITH taken AS (
-          UPDATE duty SET holder = $1, ends_at = clock_timestamp() + $2 * interval '1 millisecond'
-          WHERE holder = $1 OR ends_at <= clock_timestamp() RETURNING 1)
-        SELECT EXISTS (SELECT FROM taken) AS "isTaken",
-          (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS "nowMs"`,
-      values: [holder, forMs],
-    })
-    return rows[0]
-  }
 
   async keysRevision(): Promise<number> {
     const { rows } = await this.pool.query({

@@ -32,6 +32,8 @@ export interface PostgresOptions {
   passwordFile?: string | undefined
   /** Claims the database for this process: one service may serve from it at a time. Commands need no claim. */
   serving?: boolean
+  /** Serves beside others, without the claim. */
+  isOneOfSeveral?: boolean
 }
 
 /** What PostgreSQL's own tools are for. */
@@ -53,7 +55,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const access = accessOf(url, options)
   return opening(access.target, async () => {
     await withClient(access, migrate)
-    return PostgresStore.start(access, options.serving ?? false)
+    return PostgresStore.start(access, options)
   })
 }
 
@@ -76,12 +78,12 @@ export class PostgresStore implements Store {
 
   private constructor(
     private readonly access: PostgresAccess,
-    serving: boolean,
+    { serving = false, isOneOfSeveral = false }: PostgresOptions,
   ) {
     this.writers = new PostgresPool(access, {
       size: 1,
       pipeline: true,
-      ...(serving ? { onConnect: new PostgresClaim().take } : {}),
+      ...(serving && !isOneOfSeveral ? { onConnect: new PostgresClaim().take } : {}),
     })
     this.readers = new PostgresPool(access, { size: READERS })
     this.lane = new PostgresLane(this.writers)
@@ -91,8 +93,8 @@ export class PostgresStore implements Store {
   }
 
   /** @throws Error of pg, or of the claim */
-  static async start(access: PostgresAccess, serving: boolean): Promise<PostgresStore> {
-    const store = new PostgresStore(access, serving)
+  static async start(access: PostgresAccess, options: PostgresOptions): Promise<PostgresStore> {
+    const store = new PostgresStore(access, options)
     try {
       await store.lane.connect()
       await store.coordinator?.start()

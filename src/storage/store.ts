@@ -156,14 +156,8 @@ export interface CommitReport {
   transactions: number
 }
 
-/** What a store has beside, on which several services work at once. */
+/** What a store has beside, that several services have in common. */
 export interface SharedStore {
-  /**
-   * Takes or keeps what one service does for all, unless another one has it; 0 gives it up.
-   * @param holder of this service alone
-   * @returns whether it is ours for so long, and milliseconds since the Unix epoch by the database's clock
-   */
-  takeDuty(holder: string, forMs: number): Promise<{ isTaken: boolean; nowMs: number }>
   /** Counts the changes of the keyrings. */
   keysRevision(): Promise<number>
   /**
@@ -182,7 +176,7 @@ export interface Store {
   readonly coordinator: Coordinator | null
   /** Sees committed state only. */
   readonly read: StoreReader
-  /** Null where one service has the database for itself. */
+  /** The same, for commands too. */
   readonly shared: SharedStore | null
   /**
    * Runs `work` alone and resolves once its effect is on disk; when it rejects, nothing of it happened.
