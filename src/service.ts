@@ -299,6 +299,7 @@ export class Service {
       },
       tracing,
       isSaturated: (share) => engine.isSaturatedFor(share),
+      areKeysCurrent: () => this.keyWatch.isCurrent,
     })
   }
 
