@@ -76,7 +76,8 @@ export class Traffic {
   }
 
   readonly observe = (request: Observation): void => {
-    if (request.tenantId === undefined) return
+    // Guidance comes by the dozen for each verdict, and would hide them.
+    if (request.tenantId === undefined || request.endpoint === 'guide') return
     const now = this.clock.now()
     const { stepMs, spanMs } = WINDOWS.quarter
     const recent = stretchesOf(this.recent, request.tenantId)
