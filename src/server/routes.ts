@@ -1,8 +1,10 @@
 /** The table of contents of the API: every endpoint, in the order of the specification, then those beyond it. */
+import { createCaptureSession, createCaptureSessionDescription } from '../v1/capture-sessions.js'
 import { createChallenge, createChallengeDescription } from '../v1/challenges.js'
 import { deleteDescription, erase } from '../v1/delete.js'
 import type { Endpoint, EndpointDescription } from '../v1/endpoint.js'
 import { enroll, enrollDescription } from '../v1/enroll.js'
+import { getCaptureSession, getCaptureSessionDescription } from '../v1/get-capture-session.js'
 import { getUser, getUserDescription } from '../v1/get-user.js'
 import { health, healthDescription } from '../v1/health.js'
 import { listAudit, listAuditDescription } from '../v1/list-audit.js'
@@ -20,6 +22,8 @@ export const DESCRIPTIONS: EndpointDescription[] = [
   getUserDescription,
   listAuditDescription,
   createChallengeDescription,
+  createCaptureSessionDescription,
+  getCaptureSessionDescription,
 ]
 
 /** Where the OpenAPI document is served, without a key, on both APIs. */
@@ -36,5 +40,7 @@ export function endpoints(services: Services): Array<Endpoint<unknown>> {
     getUser(services),
     listAudit(services),
     createChallenge(services),
+    createCaptureSession(services),
+    getCaptureSession(services),
   ] as Array<Endpoint<never>> as Array<Endpoint<unknown>>
 }

@@ -9,6 +9,7 @@ import type {
   AuditRecord,
   AuditSealRecord,
   CaptureRecord,
+  CaptureSessionRecord,
   ChallengeRecord,
   ErasureRecord,
   IdempotencyRecord,
@@ -24,6 +25,7 @@ import {
   AUDIT,
   AUDIT_SEAL,
   CAPTURE,
+  CAPTURE_SESSION,
   CHALLENGE,
   ERASURE,
   IDEMPOTENCY,
@@ -81,6 +83,9 @@ export function sqliteReader(database: Database): StoreReader {
     challenge: database.prepare<[string], ChallengeRecord>(
       `SELECT ${CHALLENGE.fields} FROM challenge WHERE id = ?`,
     ),
+    captureSession: database.prepare<[string], CaptureSessionRecord>(
+      `SELECT ${CAPTURE_SESSION.fields} FROM capture_session WHERE id = ?`,
+    ),
     idempotency: database.prepare<[Buffer, number], IdempotencyRecord>(
       `SELECT ${IDEMPOTENCY.fields} FROM idempotency WHERE scope = ? AND expires_at > ?`,
     ),
@@ -135,6 +140,7 @@ export function sqliteReader(database: Database): StoreReader {
     captures: async (subjectId, since, limit) => sql.captures.all(subjectId, since, limit),
     hasCapture: async (subjectId, digest, since) => sql.hasCapture.get(subjectId, digest, since) === 1,
     challenge: async (id) => sql.challenge.get(id),
+    captureSession: async (id) => sql.captureSession.get(id),
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
     erasure: async (lookup, now) => sql.erasure.get(lookup, now),
     auditHead: async (tenantId) => sql.auditHead.get(tenantId),
@@ -162,6 +168,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       `UPDATE tenant SET rate_per_second = @ratePerSecond, burst = @burst, fmr = @fmr,
        require_liveness = @requireLiveness WHERE id = @id`,
     ),
+    setCapturePage: database.prepare('UPDATE tenant SET capture_page = ? WHERE id = ?'),
     setProductionIssued: database.prepare(
       'UPDATE tenant SET production_issued_at = ? WHERE id = ? AND production_issued_at IS NULL',
     ),
@@ -177,6 +184,8 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       'DELETE FROM webhook_endpoint WHERE tenant_id = @id',
       'DELETE FROM traffic WHERE tenant_id = @id',
       'DELETE FROM challenge WHERE tenant_id = @id',
+      'DELETE FROM capture_session WHERE tenant_id = @id',
+      'UPDATE tenant SET capture_page = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
     // Not those whose grace is over before: they have ended already.
@@ -208,6 +217,9 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     useChallenge: database.prepare('UPDATE challenge SET used_at = ? WHERE id = ? AND used_at IS NULL'),
     deleteChallenges: database.prepare('DELETE FROM challenge WHERE lookup = ?'),
     expireChallenges: database.prepare('DELETE FROM challenge WHERE expires_at <= ?'),
+    putCaptureSession: database.prepare(CAPTURE_SESSION.replace),
+    deleteCaptureSessions: database.prepare('DELETE FROM capture_session WHERE lookup = ?'),
+    expireCaptureSessions: database.prepare('DELETE FROM capture_session WHERE expires_at <= ?'),
     // An expired record of the same scope may still wait for its purge.
     insertIdempotency: database.prepare(
       `${IDEMPOTENCY.insert}
@@ -248,6 +260,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
     setContract: async (id, contract) => void sql.setContract.run({ id, ...contract }),
+    setCapturePage: async (tenantId, settings) => void sql.setCapturePage.run(settings, tenantId),
     setProductionIssued: async (tenantId, at) => void sql.setProductionIssued.run(at, tenantId),
     setProductionRevealed: async (tenantId, at) => void sql.setProductionRevealed.run(at, tenantId),
     setSuspended: async (tenantId, at) => void sql.setSuspended.run(at, tenantId),
@@ -273,6 +286,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     insertCapture: async (capture) => void sql.insertCapture.run(capture),
     insertChallenge: async (challenge) => void sql.insertChallenge.run(challenge),
     useChallenge: async (id, at) => sql.useChallenge.run(at, id).changes === 1,
+    putCaptureSession: async (session) => void sql.putCaptureSession.run(session),
     insertIdempotencyRecord: async (record) => {
       if (sql.insertIdempotency.run(record).changes !== 1) throw new Error('idempotency record exists')
     },
@@ -280,6 +294,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       const idempotencyRecords = sql.deleteIdempotency.run(lookup).changes
       sql.eraseWebhooks.run(lookup)
       sql.deleteChallenges.run(lookup)
+      sql.deleteCaptureSessions.run(lookup)
       const id = sql.subjectId.get(lookup)
       if (id === undefined) return { references: 0, captures: 0, idempotencyRecords }
       const references = sql.deleteReference.run(id).changes
@@ -299,6 +314,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
       sql.expireErasures.run(now)
       sql.expireCaptures.run(capturesBefore)
       sql.expireChallenges.run(now - CHALLENGE_KEPT_MS)
+      sql.expireCaptureSessions.run(now - CHALLENGE_KEPT_MS)
       sql.expireWebhooks.run(now)
       sql.expireSecrets.run(now)
       for (const [resolution, before] of Object.entries(trafficBefore))

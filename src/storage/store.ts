@@ -7,6 +7,7 @@ import type {
   AuditRecord,
   AuditSealRecord,
   CaptureRecord,
+  CaptureSessionRecord,
   ChallengeRecord,
   ErasureRecord,
   IdempotencyRecord,
@@ -45,6 +46,7 @@ export interface StoreReader extends WebhookReader {
   /** Whether a capture of this digest was seen after `since`. */
   hasCapture(subjectId: string, digest: Buffer, since: number): Promise<boolean>
   challenge(id: string): Promise<ChallengeRecord | undefined>
+  captureSession(id: string): Promise<CaptureSessionRecord | undefined>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
@@ -75,6 +77,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
     tenantId: string,
     contract: Pick<TenantRecord, 'ratePerSecond' | 'burst' | 'fmr' | 'requireLiveness'>,
   ): Promise<void>
+  setCapturePage(tenantId: string, settings: string | null): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
   setProductionRevealed(tenantId: string, at: number): Promise<void>
   /** Null to resume. */
@@ -105,6 +108,8 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertChallenge(challenge: ChallengeRecord): Promise<void>
   /** Resolves with whether it was unused till now. */
   useChallenge(id: string, at: number): Promise<boolean>
+  /** In the place of one of the same id. */
+  putCaptureSession(session: CaptureSessionRecord): Promise<void>
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */
   eraseSubject(lookup: Buffer): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
@@ -131,7 +136,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   /** Replaces what stands there. */
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**
-   * Deletes what its window has closed on: kept responses, captures, challenges, erasure receipts, ended signing secrets, login links,
+   * Deletes what its window has closed on: kept responses, captures, challenges, capture sessions, erasure receipts, ended signing secrets, login links,
    * sessions, deliveries of webhooks and counted traffic.
    */
   deleteExpired(
