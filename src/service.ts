@@ -362,10 +362,10 @@ export class Service {
     return captureOrigin(this.addressed())
   }
 
-  /** Where the admin listener and that of metrics listen, the latter where it has one of its own. */
-  get addresses(): { admin: ListenAddress; metrics: ListenAddress | undefined } {
-    const { adminListen, metricsListen } = this.addressed()
-    return { admin: adminListen, metrics: metricsListen }
+  /** Where the admin listener listens, and those of metrics and of the capture page, where there are any. */
+  get addresses(): Record<'metrics' | 'capture', ListenAddress | undefined> & { admin: ListenAddress } {
+    const { adminListen, metricsListen, captureListen } = this.addressed()
+    return { admin: adminListen, metrics: metricsListen, capture: captureListen }
   }
 
   /** The configuration with the ports that the system chose, where 0 was asked for. */

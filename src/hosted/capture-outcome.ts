@@ -1,4 +1,5 @@
 /** What an answer of verify or enroll means on the hosted page: done, another try, or not judged at all. */
+import type { ErrorCode } from '../api-error.js'
 import { GUIDANCE, type Guidance } from '../biometrics/challenge/active-geometry.js'
 import type { Reason } from '../v1/reasons.js'
 import type { OwnAnswer } from './own-calls.js'
@@ -17,13 +18,15 @@ export interface CaptureOutcome {
 const NOT_JUDGED: CaptureOutcome = { isJudged: false, isFinal: false, advice: 'again' }
 /** After these, no capture is looked at. */
 const FINAL_REASONS = new Set<unknown>(['locked_out', 'reference_disabled'] satisfies Reason[])
-/** A new challenge mends them. */
-const OF_CHALLENGE = new Set<unknown>([
+/** Of the request and not of the person: a new challenge mends them, or waiting for the same request that is under way. */
+const OF_REQUEST = new Set<unknown>([
   'challenge_not_found',
   'challenge_used',
   'challenge_expired',
   'challenge_mismatch',
-])
+  'idempotency_in_progress',
+  'idempotency_key_reused',
+] satisfies ErrorCode[])
 const ADVICE_OF_CODE: Record<string, Guidance> = {
   face_not_found: 'no_face',
   multiple_faces: 'several_faces',
@@ -50,6 +53,6 @@ export function outcomeOf({ status, body }: OwnAnswer): CaptureOutcome {
   if (body.error === 'biometric_rejected')
     return { isJudged: true, isFinal: false, advice: ADVICE_OF_CODE[String(body.code)] ?? 'again' }
   // 400 and the like: what the browser sent is no capture. 499: it hung up.
-  if (OF_CHALLENGE.has(body.code) || ![403, 404, 409, 422].includes(status)) return NOT_JUDGED
+  if (OF_REQUEST.has(body.code) || ![403, 404, 409, 422].includes(status)) return NOT_JUDGED
   return { isJudged: true, isFinal: true, advice: 'again' }
 }

@@ -73,7 +73,8 @@ export function safeOrigin(address: string): string | null {
   } catch {
     return null
   }
-  if (url.username || url.password) return null
+  // A star would be a wildcard in a content security policy.
+  if (url.username || url.password || !/^[\w.:[\]-]+$/.test(url.hostname)) return null
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal) ? url.origin : null
 }
