@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
-/** Minutes of load, faults and random sequences: `npm run test:campaigns`. */
+/** Minutes of load, faults, films and random sequences: `npm run test:campaigns`. */
 const CAMPAIGNS = [
   'test/biometrics/kernels/sanitizers.test.ts',
+  'test/capture/verdict.test.ts',
   'test/faults/**/*.test.ts',
   'test/fuzz/campaign.test.ts',
   'test/hostile/**/*.test.ts',

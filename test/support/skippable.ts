@@ -11,6 +11,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/biometrics/kernels/sanitizers.test.ts': 'Linux, a compiler with sanitizers, and headers beside Node',
   'test/capture/capture.test.ts': 'Chromium',
   'test/capture/example.test.ts': 'Chromium',
+  'test/capture/verdict.test.ts': 'Chromium',
   'test/cli/completion.test.ts': 'zsh or fish',
   'test/cli/doctor.test.ts': 'a user that is not root',
   'test/cli/evaluate-pad.test.ts': 'evaluation data',
