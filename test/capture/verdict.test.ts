@@ -179,13 +179,13 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
   })
 
   it.each([
-    ['still_photo', 'turn_more', undefined],
-    ['flat_print', 'turn_more', undefined],
-    ['photos_swapped', 'slower', ['discontinuous']],
-    ['people_swapped', 'try_again', ['face_changed']],
-  ] as const)('of %s carries nothing out', async (name, guidance, findings) => {
+    ['still_photo', 'turn_more', undefined, 'Turn a little further.'],
+    ['flat_print', 'turn_more', undefined, 'Turn a little further.'],
+    ['photos_swapped', 'slower', ['discontinuous'], 'Move more slowly.'],
+    ['people_swapped', 'try_again', ['face_changed'], 'Please try again.'],
+  ] as const)('of %s carries nothing out', async (name, guidance, findings, advice) => {
     const { said, status, body } = await confirm(name, name, LEFT_AND_DOWN)
-    expect([said, status]).toEqual(['Not confirmed.', 403])
+    expect([said, status]).toEqual([`Not confirmed. ${advice}`, 403])
     // The person is told what a person can do; what it looked like is in the log alone.
     expect(body).toEqual({ message: 'Not confirmed.', guidance })
     const facts = await logged()
