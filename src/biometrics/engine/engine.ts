@@ -10,6 +10,7 @@ import {
   verifyModelPack,
 } from '../../../models/pack/model-pack.js'
 import { judgeGeometry, keyIndices } from '../challenge/active-geometry.js'
+import { showsOneFace } from '../challenge/same-face.js'
 import type { Fault, WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import type { FrameFace } from '../measurements.js'
@@ -167,12 +168,11 @@ export class Engine {
         const { quality, faces } = looks[imageIndex] as FrameFace
         return { ...found, quality, faces }
       })
-      const isOnePerson =
-        findOddOne(
-          this.pack,
-          samples.map(({ embedding }) => embedding),
-          samePersonThreshold(this.pack),
-        ) === null
+      const isOnePerson = showsOneFace(
+        this.pack,
+        keys,
+        (imageIndex) => samples.find((sample) => sample.imageIndex === imageIndex)!.embedding,
+      )
       return {
         fault: isOnePerson ? null : { guidance: 'try_again' as const, finding: 'face_changed' as const },
         liveness,
