@@ -4,6 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { ConfigError } from './config/config-error.js'
 import { defaultModelPack } from './config/default-model-pack.js'
 import { type ListenAddress, parseRate } from './config/parsers.js'
+import { isPostgresUrl } from './config/postgres-url.js'
 import { type Basis, type Config, SETTINGS, type Setting, type SettingName } from './config/settings.js'
 import { type Env, type GivenValue, readVariables } from './config/variables.js'
 
@@ -100,12 +101,17 @@ export function modelPackDir(config: Config): string {
   return isAbsolute(modelPack) || modelPack.includes('/') ? resolve(modelPack) : join(modelsDir, modelPack)
 }
 
+/** PostgreSQL, in the place of a SQLite file. */
+export function isPostgres({ database }: Pick<Config, 'database'>): boolean {
+  return isPostgresUrl(database)
+}
+
 /** The file behind `sqlite:<path>`. */
 export function sqliteFile(config: Pick<Config, 'database'>): string {
   const match = /^sqlite:(.+)$/.exec(config.database)
   if (!match)
     throw new ConfigError(
-      `COUNTERSIGN_DATABASE is not supported: expected sqlite:<file>, such as sqlite:data/countersign.db.`,
+      'COUNTERSIGN_DATABASE is not supported: expected sqlite:<file>, such as sqlite:data/countersign.db, or postgres://<user>@<host>/<database>.',
     )
   return resolve(match[1]!)
 }

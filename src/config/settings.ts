@@ -180,8 +180,13 @@ export const SETTING_GROUPS = {
     database: derived(
       'DATABASE',
       ({ dataDir }) => `sqlite:${join(dataDir, 'countersign.db')}`,
-      'Where records live. Default: sqlite:<data dir>/countersign.db.',
+      'Where records live: sqlite:<file>, or postgres://<user>@<host>/<database> (docs/postgresql.md). Default: sqlite:<data dir>/countersign.db.',
       text,
+    ),
+    databasePasswordFile: optional(
+      'DATABASE_PASSWORD_FILE',
+      'File with the password for PostgreSQL, instead of one in DATABASE; read for every connection. Default: none.',
+      path,
     ),
     masterKey: secret(
       'MASTER_KEY',

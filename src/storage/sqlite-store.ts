@@ -4,9 +4,10 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { makeFolder, moveIntoPlace } from '../durable-file.js'
+import type { Connection } from './connection.js'
 import { removeDatabase, separateKeys } from './sqlite-backup.js'
 import { assertOurs, migrate } from './sqlite-migrations.js'
-import { sqliteReader, sqliteTransaction } from './sqlite-statements.js'
+import { storeReader, storeTransaction } from './statements.js'
 import {
   type CommitReport,
   type Store,
@@ -31,6 +32,7 @@ interface Job {
 }
 
 export class SqliteStore implements Store {
+  readonly coordinator = null
   readonly read: StoreReader
   private readonly tx: StoreTransaction
   private queue: Job[] = []
@@ -56,8 +58,8 @@ export class SqliteStore implements Store {
       release: writer.prepare('RELEASE job'),
       commit: writer.prepare('COMMIT'),
     }
-    this.read = translating(sqliteReader(reader))
-    this.tx = sqliteTransaction(writer, () => {
+    this.read = translating(storeReader(reader as Connection))
+    this.tx = storeTransaction(writer as Connection, () => {
       this.erased = true
     })
     this.wipeLog()

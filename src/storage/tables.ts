@@ -29,16 +29,27 @@ export interface Table {
   replace: string
 }
 
-/** Columns are named in every statement, so that their order in the file, which migrations change, means nothing. */
-function table<Row>(name: string, columnOf: Record<keyof Row & string, string>): Table {
+/**
+ * Columns are named in every statement, so that their order in the database, which migrations change, means nothing.
+ * @param key fields of the primary key, for a table with rows that are replaced
+ */
+function table<Row>(
+  name: string,
+  columnOf: Record<keyof Row & string, string>,
+  key: Array<keyof Row & string> = [],
+): Table {
   const pairs = Object.entries<string>(columnOf)
   const columns = pairs.map(([, column]) => column).join(', ')
   const values = pairs.map(([field]) => `@${field}`).join(', ')
-  const into = `INTO ${name} (${columns}) VALUES (${values})`
+  const insert = `INSERT INTO ${name} (${columns}) VALUES (${values})`
+  const keyColumns = key.map((field) => columnOf[field])
+  const replaced = pairs
+    .filter(([, column]) => !keyColumns.includes(column))
+    .map(([, column]) => `${column} = excluded.${column}`)
   return {
     fields: pairs.map(([field, column]) => `${column} AS "${field}"`).join(', '),
-    insert: `INSERT ${into}`,
-    replace: `INSERT OR REPLACE ${into}`,
+    insert,
+    replace: `${insert} ON CONFLICT (${keyColumns.join(', ')}) DO UPDATE SET ${replaced.join(', ')}`,
   }
 }
 
@@ -125,15 +136,19 @@ export const IDEMPOTENCY = table<IdempotencyRecord>('idempotency', {
   expiresAt: 'expires_at',
 })
 
-export const ERASURE = table<ErasureRecord>('erasure', {
-  lookup: 'lookup',
-  erasureId: 'erasure_id',
-  erasedAt: 'erased_at',
-  references: 'reference_count',
-  captures: 'capture_count',
-  idempotencyRecords: 'idempotency_count',
-  expiresAt: 'expires_at',
-})
+export const ERASURE = table<ErasureRecord>(
+  'erasure',
+  {
+    lookup: 'lookup',
+    erasureId: 'erasure_id',
+    erasedAt: 'erased_at',
+    references: 'reference_count',
+    captures: 'capture_count',
+    idempotencyRecords: 'idempotency_count',
+    expiresAt: 'expires_at',
+  },
+  ['lookup'],
+)
 
 export const AUDIT = table<AuditRecord>('audit', {
   tenantId: 'tenant_id',
@@ -142,18 +157,26 @@ export const AUDIT = table<AuditRecord>('audit', {
   hash: 'hash',
 })
 
-export const AUDIT_SEAL = table<AuditSealRecord>('audit_seal', {
-  tenantId: 'tenant_id',
-  sequence: 'sequence',
-  mac: 'mac',
-})
+export const AUDIT_SEAL = table<AuditSealRecord>(
+  'audit_seal',
+  {
+    tenantId: 'tenant_id',
+    sequence: 'sequence',
+    mac: 'mac',
+  },
+  ['tenantId'],
+)
 
-export const KEYRING = table<KeyringRecord>('keyring', {
-  masterKeyId: 'master_key_id',
-  sealed: 'sealed',
-  createdAt: 'created_at',
-  generation: 'generation',
-})
+export const KEYRING = table<KeyringRecord>(
+  'keyring',
+  {
+    masterKeyId: 'master_key_id',
+    sealed: 'sealed',
+    createdAt: 'created_at',
+    generation: 'generation',
+  },
+  ['masterKeyId'],
+)
 
 export const LOGIN_LINK = table<LoginLinkRecord>('login_link', {
   hash: 'hash',
@@ -206,9 +229,13 @@ export const WEBHOOK_DELIVERY = table<WebhookDeliveryRecord>('webhook_delivery',
   expiresAt: 'expires_at',
 })
 
-export const TRAFFIC = table<TrafficRecord>('traffic', {
-  tenantId: 'tenant_id',
-  resolution: 'resolution',
-  at: 'at',
-  counts: 'counts',
-})
+export const TRAFFIC = table<TrafficRecord>(
+  'traffic',
+  {
+    tenantId: 'tenant_id',
+    resolution: 'resolution',
+    at: 'at',
+    counts: 'counts',
+  },
+  ['tenantId', 'resolution', 'at'],
+)
