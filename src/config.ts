@@ -58,7 +58,12 @@ export function resolveConfig(env: Env = process.env): Resolution {
   for (const name of names)
     values[name] = read(SETTINGS[name]) ?? SETTINGS[name].whenUnset(values as unknown as Basis)
   const settled = given.has(variableOf('modelPack')) || defaultModelPack(values.modelsDir as string).isSettled
-  const config = Object.freeze({ ...values, isModelPackSettled: settled, otelVariables }) as Config
+  const config = Object.freeze({
+    ...values,
+    isModelPackSettled: settled,
+    isOperatorPasswordFileGiven: given.has(variableOf('operatorPasswordFile')),
+    otelVariables,
+  }) as Config
   for (const group of ALTERNATIVES) {
     const set = group.map(variableOf).filter((variable) => given.has(variable))
     if (set.length > 1) problems.push(`${set.join(' and ')} are both set; give one of them.`)

@@ -25,6 +25,7 @@ import { HostGuard } from './dashboard/host-guard.js'
 import { loadOperatorPassword, type OperatorPassword } from './dashboard/operator-password.js'
 import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
+import { Duty } from './duty.js'
 import { engineOptions } from './engine-setup.js'
 import { Housekeeping } from './housekeeping.js'
 import { Idempotency } from './idempotency/idempotency.js'
@@ -72,6 +73,8 @@ export interface ServiceOptions {
   log?: Logger
   /** Whatever its grade, the pack may serve. */
   acceptsAnyPack?: boolean
+  /** Others may serve from the same database. */
+  isOneOfSeveral?: boolean
 }
 
 /** Of the memory for bodies: whatever sandbox and dashboard are sent, production has the other half. */
@@ -84,6 +87,7 @@ export class Service {
   private stopping: Promise<void> | null = null
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
+  private readonly duty: Duty
   private readonly certificates: Certificates
   private reloading: Promise<unknown> = Promise.resolve()
   private readonly webhooks: WebhookSender
@@ -106,10 +110,12 @@ export class Service {
     readonly transport: Transport,
   ) {
     this.startedAt = clock.now()
-    this.housekeeping = new Housekeeping(ledger.store, clock, log)
+    this.duty = new Duty(ledger.store, log)
+    this.housekeeping = new Housekeeping(ledger.store, clock, log, this.duty)
     this.keyWatch = new KeyWatch(ledger, config, log)
     this.certificates = new Certificates(clock, log)
-    this.webhooks = new WebhookSender({ ...ledger, clock, log, observe: metrics.countWebhookAttempt })
+    const { duty } = this
+    this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
     this.traffic = new Traffic(ledger.store, clock, log)
   }
 
@@ -122,12 +128,15 @@ export class Service {
     assertServable(pack, config.fmr, accepted)
     assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
     const transport = await chooseTransport(config.http)
-    const ledger = await openLedger(config, clock, { serving: true })
+    const ledger = await openLedger(config, clock, {
+      serving: true,
+      isOneOfSeveral: options.isOneOfSeveral ?? false,
+    })
     const metrics = new Metrics(config.metricsTenants)
     try {
       // What cannot be written shows at the first write alone: opening it reads.
       await ledger.store.assertWritable()
-      const operatorPassword = await loadOperatorPassword(config)
+      const operatorPassword = await loadOperatorPassword(config, ledger.store.shared)
       const tracing = await startTracing(config, log)
       const engine = await Engine.start({
         ...engineOptions(config),
@@ -162,6 +171,8 @@ export class Service {
 
   private async listen(): Promise<void> {
     const { config, ledger, engine, metrics, operatorPassword, transport } = this
+    // Before the first call: while the engine started, the keys may have been changed.
+    await this.keyWatch.start()
     metrics.engine.watch(() => engine.health())
     metrics.watchStore(ledger.store)
     metrics.showTransport(transport)
@@ -213,7 +224,7 @@ export class Service {
       metrics: metricsListen ? null : metrics,
       openApi: parts.openApi,
       hosts,
-      isReady: () => this.ready,
+      isReady: () => this.ready && this.duty.isClockRight && this.keyWatch.isCurrent,
     })
     const adminTls = tlsFiles(config, 'admin')
     const shared = { ...bounds, bodies: lesser, tls: adminTls }
@@ -231,8 +242,8 @@ export class Service {
       store: ledger.store,
       dataDir: config.dataDir,
     })
+    await this.duty.start()
     await this.housekeeping.start()
-    await this.keyWatch.start()
     this.webhooks.start()
     this.traffic.start()
     this.ready = true
@@ -288,6 +299,7 @@ export class Service {
       },
       tracing,
       isSaturated: (share) => engine.isSaturatedFor(share),
+      areKeysCurrent: () => this.keyWatch.isCurrent,
     })
   }
 
@@ -375,6 +387,7 @@ export class Service {
       const { production, sandbox, admin, metrics } = this.listeners
       await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])
       await Promise.all([this.engine.close(), this.webhooks.stop()])
+      await this.duty.stop()
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await this.traffic.stop()
       await this.ledger.store.close()

@@ -9,7 +9,7 @@ const RANKS = [
   ['cli'],
   ['service'],
   ['dashboard'],
-  ['rekeying', 'key-watch', 'ledger', 'housekeeping', 'engine-setup', 'reload'],
+  ['rekeying', 'key-watch', 'ledger', 'housekeeping', 'duty', 'engine-setup', 'reload'],
   ['server'],
   ['v1'],
   ['operations'],

@@ -410,6 +410,8 @@ type ValueOf<S> = S extends Setting<infer Value, infer Unset> ? Value | Unset : 
 export type Config = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> } & {
   /** False where nobody named a model pack and the installation has not begun with one yet: another may take its place. */
   readonly isModelPackSettled: boolean
+  /** Named by whoever configured it, and not the data folder's. */
+  readonly isOperatorPasswordFileGiven: boolean
   /** Other OTEL_* variables of the configuration file, which the libraries of OpenTelemetry read. */
   readonly otelVariables: Readonly<Record<string, string>>
 }

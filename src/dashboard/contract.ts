@@ -430,7 +430,8 @@ export interface SystemView {
   database: {
     status: 'ok' | 'degraded'
     bytes: number
-    log_bytes: number
+    /** Null where the log is shared with other databases. */
+    log_bytes: number | null
     counts: { tenants: number; references: Record<Environment, number>; auditEntries: number }
   }
   pack: {

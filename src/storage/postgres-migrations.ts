@@ -11,9 +11,24 @@ const STEPS: string[] = [
   -- The lock under which all writing is done; the token tells whose commit was the last.
   CREATE TABLE lane (
     id integer PRIMARY KEY CHECK (id = 1),
-    token text COLLATE "C" NOT NULL
+    token text COLLATE "C" NOT NULL,
+    keys_revision bigint NOT NULL DEFAULT 0
   ) WITH (fillfactor = 10);
   INSERT INTO lane (id, token) VALUES (1, '');
+
+  -- Who does what one service does for all.
+  CREATE TABLE duty (
+    id integer PRIMARY KEY CHECK (id = 1),
+    holder text COLLATE "C" NOT NULL,
+    ends_at timestamptz NOT NULL
+  ) WITH (fillfactor = 10);
+  INSERT INTO duty (id, holder, ends_at) VALUES (1, '', '-infinity');
+
+  -- Of the operator without a name.
+  CREATE TABLE operator_password (
+    id integer PRIMARY KEY CHECK (id = 1),
+    hash text COLLATE "C" NOT NULL
+  );
 
   CREATE TABLE tenant (
     id text COLLATE "C" PRIMARY KEY,
@@ -171,6 +186,14 @@ const STEPS: string[] = [
     created_at bigint NOT NULL,
     generation bigint NOT NULL
   );
+  -- Every transaction sees by the lane whether the keys that it works with are those of the database.
+  CREATE FUNCTION count_keyring_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE lane SET keys_revision = keys_revision + 1;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER keyring_change AFTER INSERT OR UPDATE OR DELETE ON keyring
+    FOR EACH STATEMENT EXECUTE FUNCTION count_keyring_change();
 
   CREATE TABLE operator (
     id text COLLATE "C" PRIMARY KEY,
@@ -224,12 +247,15 @@ const STEPS: string[] = [
     attempts bigint NOT NULL,
     next_attempt_at bigint,
     last_outcome text COLLATE "C",
+    -- Whoever is sending it now.
+    taken_by text COLLATE "C",
     created_at bigint NOT NULL,
     finished_at bigint,
     expires_at bigint NOT NULL,
     CHECK ((status = 'pending') = (next_attempt_at IS NOT NULL))
   );
   CREATE INDEX webhook_delivery_due ON webhook_delivery (endpoint_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+  CREATE INDEX webhook_delivery_taken ON webhook_delivery (taken_by) WHERE taken_by IS NOT NULL;
   CREATE INDEX webhook_delivery_of_tenant ON webhook_delivery (tenant_id, created_at);
   CREATE INDEX webhook_delivery_lookup ON webhook_delivery (lookup) WHERE lookup IS NOT NULL;
   CREATE INDEX webhook_delivery_expires_at ON webhook_delivery (expires_at);

@@ -236,6 +236,8 @@ export interface WebhookDeliveryRecord {
   nextAttemptAt: number | null
   /** HTTP status of the last try, or why there was none. */
   lastOutcome: string | null
+  /** The sender that is at it now; null for none. */
+  takenBy: string | null
   createdAt: number
   finishedAt: number | null
   expiresAt: number

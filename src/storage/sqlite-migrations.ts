@@ -234,6 +234,10 @@ const MIGRATIONS: string[] = [
   ALTER TABLE tenant ADD COLUMN require_liveness TEXT
     CHECK (require_liveness IN ('none', 'passive', 'active', 'both'));
   `,
+  // Which process is sending a delivery now.
+  `
+  ALTER TABLE webhook_delivery ADD COLUMN taken_by TEXT;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

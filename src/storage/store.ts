@@ -156,11 +156,30 @@ export interface CommitReport {
   transactions: number
 }
 
+/** What a store has beside, that several services have in common. */
+export interface SharedStore {
+  /** Counts the changes of the keyrings. */
+  keysRevision(): Promise<number>
+  /**
+   * From now on refuses to write anything at another revision: what an older key seals could be opened by nobody later.
+   * @param onStale told of a transaction that was refused
+   */
+  requireKeys(revision: number, onStale: () => void): void
+  /** The hash of the password of the operator without a name. */
+  operatorPassword(): Promise<string | null>
+  /** @returns false where there is one already, which stays unless it is to be replaced */
+  keepOperatorPassword(hash: string, options?: { replace?: boolean }): Promise<boolean>
+}
+
 export interface Store {
   /** Of a database that several services can serve from; null for one that is a single service's. */
   readonly coordinator: Coordinator | null
   /** Sees committed state only. */
   readonly read: StoreReader
+  /** Whether `backup` is how it is backed up, and not the database's own tools. */
+  readonly makesBackups: boolean
+  /** The same, for commands too. */
+  readonly shared: SharedStore | null
   /**
    * Runs `work` alone and resolves once its effect is on disk; when it rejects, nothing of it happened.
    * `work` may await nothing but `tx`: the write lock is held meanwhile.
@@ -197,6 +216,17 @@ export class StoreOpenError extends CodedError<'database_unusable'> {
   override readonly name = 'StoreOpenError'
   constructor(message: string, options?: { cause?: unknown }) {
     super('database_unusable', message, options)
+  }
+}
+
+/** What the database's own tools are for. */
+export class BackupUnsupportedError extends CodedError<'backup_unsupported'> {
+  override readonly name = 'BackupUnsupportedError'
+  constructor() {
+    super(
+      'backup_unsupported',
+      'A PostgreSQL database is backed up and restored by its own tools, pg_dump or pg_basebackup: see docs/postgresql.md, also for what an erasure means for such backups.',
+    )
   }
 }
 

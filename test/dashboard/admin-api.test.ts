@@ -352,7 +352,7 @@ describe('the operator', () => {
       pack: { id: running.service.engine.pack.modelId },
       database: { status: 'ok', counts: { tenants: expect.any(Number) } },
     })
-    expect(body.database.bytes + body.database.log_bytes).toBeGreaterThan(0)
+    expect(body.database.bytes + (body.database.log_bytes ?? 0)).toBeGreaterThan(0)
     expect(body.packs.filter(({ active }: { active: boolean }) => active)).toEqual([
       { id: body.pack.id, active: true, problem: null },
     ])

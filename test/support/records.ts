@@ -204,6 +204,7 @@ export function delivery(
     attempts: 0,
     nextAttemptAt: AT,
     lastOutcome: null,
+    takenBy: null,
     createdAt: AT,
     finishedAt: null,
     expiresAt: AT + 1000,
