@@ -199,8 +199,9 @@ describe('figures on their way to the database', () => {
     let isAway = true
     const sizes: number[] = []
     let started = 0
-    const watched: Pick<Store, 'read' | 'transaction'> = {
+    const watched: Pick<Store, 'read' | 'transaction' | 'shared'> = {
       read: store.read,
+      shared: store.shared,
       transaction: (work) => {
         if (isAway) return Promise.reject(new StoreUnavailableError('away'))
         if (started++ === 0)

@@ -1,5 +1,6 @@
 /** What every store does with users: references, captures, challenges, kept responses, and their erasure. */
 import { describe, expect, it } from 'vitest'
+import { AlreadyExecutedError } from '../../../src/storage/store.js'
 import {
   AT,
   bytes,
@@ -221,8 +222,8 @@ overStores((stores) => {
       expect(await read().idempotencyRecord(bytes('other'), AT)).toBeUndefined()
       const again = (createdAt: number) =>
         keptResponse('s', { createdAt, status: 404, sealed: bytes('x'), payloadHash: bytes('y') })
-      await expect(write((tx) => tx.insertIdempotencyRecord(again(AT + 9)))).rejects.toThrow(
-        'idempotency record exists',
+      await expect(write((tx) => tx.insertIdempotencyRecord(again(AT + 9)))).rejects.toBeInstanceOf(
+        AlreadyExecutedError,
       )
       expect(await read().idempotencyRecord(bytes('s'), AT)).toEqual(kept)
       await write((tx) => tx.insertIdempotencyRecord(again(AT + 10)))
