@@ -138,7 +138,10 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
     await page.getByRole('button', { name: 'Turn on camera' }).click()
     for (;;) {
       await begin(page)
-      await again.or(outcome.filter({ hasText: /\w/ })).first().waitFor()
+      await again
+        .or(outcome.filter({ hasText: /\w/ }))
+        .first()
+        .waitFor()
       const said = await outcome.textContent()
       if (said && !said.includes('later')) return said
       await again.click()
