@@ -46,6 +46,18 @@ const ACTORS: Record<ActName, { photo: FaceName; enrolled: FaceName }> = {
   people_swapped: { photo: 'grace', enrolled: 'grace' },
 }
 
+/**
+ * Three are what guides advise. A busy machine takes a frame late, which shows the head turned further than was asked for: the
+ * baseline's embedder does not always know a face from there.
+ */
+const MOST_TRIES: Record<ActName, number> = {
+  head: 3,
+  still_photo: 1,
+  flat_print: 1,
+  photos_swapped: 1,
+  people_swapped: 1,
+}
+
 describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () => {
   let running: TestService
   let tenant: TestTenant
@@ -123,22 +135,32 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
     await page
       .locator('countersign-capture')
       .evaluate((element, stepMs) => element.setAttribute('step-time', String(stepMs)), PACE.stepMs)
-    const isAnswer = (response: Response) =>
-      response.url().endsWith('/transfers') && response.status() !== 503
-    const [response, said] = await Promise.all([page.waitForResponse(isAnswer), captured(page)])
+    let [said, response] = await answered(page, 'Turn on camera')
+    for (let left = MOST_TRIES[name] - 1; left > 0 && response.status() === 403; left--)
+      [said, response] = await answered(page, 'Another try')
     const outcome = { said, status: response.status(), body: await response.json(), complaints }
     await context.close()
     return outcome
   }
 
+  /** What the page says in the end, and what it was told. */
+  function answered(page: Page, start: string): Promise<[string, Response]> {
+    const isAnswer = (response: Response) =>
+      response.url().endsWith('/transfers') && response.status() !== 503
+    return Promise.all([captured(page, start), page.waitForResponse(isAnswer)])
+  }
+
   /** As often as a busy machine needs it: too few frames are no answer to a challenge, nor is none in time a verdict. */
-  async function captured(page: Page): Promise<string> {
+  async function captured(page: Page, start: string): Promise<string> {
     const outcome = page.locator('output')
     const again = page.getByRole('button', { name: /^(Try again|Another try)$/ })
-    await page.getByRole('button', { name: 'Turn on camera' }).click()
+    await page.getByRole('button', { name: start }).click()
     for (;;) {
       await begin(page)
-      await again.or(outcome.filter({ hasText: /\w/ })).first().waitFor()
+      await again
+        .or(outcome.filter({ hasText: /\w/ }))
+        .first()
+        .waitFor()
       const said = await outcome.textContent()
       if (said && !said.includes('later')) return said
       await again.click()
