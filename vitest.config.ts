@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { findPostgres } from './test/support/postgres-server.js'
 
 /** Minutes of load, faults, films and random sequences, whole models and other languages' tools: `npm run test:campaigns`. */
 const CAMPAIGNS = [
@@ -19,8 +20,18 @@ const CAMPAIGNS = [
 
 /** In a browser: `npm run test:pages`. */
 const PAGES = ['test/**/*.browser.test.ts']
+/** What callers and tenants are promised, and hangs on what is kept: on PostgreSQL as well, `npm run test:postgres`. */
+const CONTRACT = [
+  'test/audit/erasure.test.ts',
+  'test/dashboard/{operators,sign-in,users}.test.ts',
+  'test/idempotency/idempotency.test.ts',
+  'test/tenancy/api-keys.test.ts',
+  'test/v1/{add-photos,challenges,delete,enroll,get-user,list-audit,lockout,replays,rotate-signing,verify}.test.ts',
+]
 
 const MOST_WORKERS = 8
+// A quarter of a file's time is waiting for processes that start; each worker takes half a gigabyte.
+const maxWorkers = Math.min(availableParallelism() + 1, MOST_WORKERS)
 
 export default defineConfig({
   test: {
@@ -40,8 +51,18 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, ...CAMPAIGNS, ...PAGES],
           // Loading the service and its native addons anew for each file would cost as much as many a file's tests.
           isolate: false,
-          // A quarter of a file's time is waiting for processes that start; each worker takes half a gigabyte.
-          maxWorkers: Math.min(availableParallelism() + 1, MOST_WORKERS),
+          maxWorkers,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: CONTRACT,
+          env: { COUNTERSIGN_TEST_STORE: 'postgres' },
+          isolate: false,
+          maxWorkers,
+          ...(findPostgres() ? {} : { runner: 'test/support/skipping-runner.ts' }),
         },
       },
       {

@@ -8,8 +8,8 @@ import { packageFile } from '../src/package-root.js'
 const RANKS = [
   ['cli'],
   ['service'],
-  ['dashboard'],
-  ['rekeying', 'key-watch', 'ledger', 'housekeeping', 'engine-setup', 'reload'],
+  ['dashboard', 'hosted'],
+  ['rekeying', 'key-watch', 'ledger', 'housekeeping', 'duty', 'engine-setup', 'reload'],
   ['server'],
   ['v1'],
   ['operations'],

@@ -1,6 +1,5 @@
 /** The vocabulary of the engine: what goes in, what comes out, and the ways in which an image can be unusable. */
 import type { Fault, FrameNote } from './challenge/active-geometry.js'
-import type { FrameGuidance } from './challenge/frame-faults.js'
 import type { Step } from './challenge/steps.js'
 import type {
   FaceSample,
@@ -99,12 +98,6 @@ export interface GuideFrames {
   step: Step
   /** A look ahead of before, for a movement to be measured from. */
   frontal?: Uint8Array | undefined
-}
-
-export interface GuideResult {
-  /** The most urgent first; empty where nothing is left to be done. */
-  guidance: FrameGuidance[]
-  timingsMs: StageTimings
 }
 
 export interface CompareResult {

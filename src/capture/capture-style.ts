@@ -26,7 +26,7 @@ progress { display: block; inline-size: 100%; block-size: .5rem; accent-color: v
 button, select { min-block-size: 2.75rem; max-inline-size: 100%; padding: .5rem 1.25rem; border: 2px solid var(--_accent); border-radius: 1.5rem; font: inherit }
 button { background: transparent; color: inherit; cursor: pointer }
 button.primary { background: var(--_accent); color: var(--_on-accent) }
-button.primary.early { background: transparent; color: var(--_accent) }
+button.primary.early { background: transparent; color: inherit }
 button:disabled { opacity: .55; cursor: default }
 select { background: Field; color: FieldText }
 :focus-visible { outline: 3px solid var(--_accent); outline-offset: 2px }

@@ -7,9 +7,10 @@ import {
   verifyModelPack,
 } from '../../models/pack/model-pack.js'
 import { gradeOf, isAccepted } from '../../models/pack/pack-grade.js'
-import { type Config, modelPackDir, sqliteFile } from '../config.js'
+import { type Config, isPostgres, modelPackDir } from '../config.js'
+import { describeDatabase, hasDatabase } from '../storage/open-store.js'
 import type { Finding } from './doctor-finding.js'
-import { assertMasterKey, hasDatabase, using } from './ledger.js'
+import { assertMasterKey, using } from './ledger.js'
 import { counted } from './style.js'
 
 export async function checkModels(config: Config): Promise<Finding> {
@@ -56,11 +57,11 @@ function packRemedy(pack: string, dir: string): string {
 export async function checkDatabase(config: Config): Promise<Finding> {
   const check = 'database'
   try {
-    if (!hasDatabase(config))
+    if (!(await hasDatabase(config)))
       return {
         check,
         status: 'warning',
-        detail: `${sqliteFile(config)} is not there yet; the first countersign serve or tenant create makes it`,
+        detail: `${describeDatabase(config)} is not there yet; the first countersign serve or tenant create makes it`,
       }
     assertMasterKey(config)
     const { issues, tenants, references } = await using(config, async ({ store }) => ({
@@ -74,6 +75,11 @@ export async function checkDatabase(config: Config): Promise<Finding> {
       detail: `whole; ${counted(tenants, 'tenant')}, ${counted(references.production, 'production reference')}`,
     }
   } catch (error) {
-    return { check, status: 'problem', detail: (error as Error).message, remedy: 'see docs/operations.md' }
+    return {
+      check,
+      status: 'problem',
+      detail: (error as Error).message,
+      remedy: `see docs/${isPostgres(config) ? 'postgresql' : 'operations'}.md`,
+    }
   }
 }

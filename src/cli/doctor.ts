@@ -1,6 +1,6 @@
 /** `countersign doctor`: what is wrong with this installation and how to mend it. */
 import type { Command } from 'commander'
-import { loadConfig, resolveConfig } from '../config.js'
+import { isPostgres, loadConfig, resolveConfig } from '../config.js'
 import { HTTP_ADDON, NEEDED_ADDONS, tryAddons } from './addon-trial.js'
 import { configWarnings } from './config-warnings.js'
 import { checkDatabase, checkModels } from './doctor-data.js'
@@ -36,7 +36,9 @@ export function registerDoctorCommand(command: Command): void {
         ...(loads('onnxruntime-node') ? checkProviders(config) : []),
         await checkModels(config),
         ...(config.masterKeyCommand ? [checkKeyCommand(config)] : []),
-        ...(loads('better-sqlite3') ? [await checkDatabase(config), await checkBackups(config)] : []),
+        ...(isPostgres(config) || loads('better-sqlite3')
+          ? [await checkDatabase(config), await checkBackups(config)]
+          : []),
         await checkDisk(config),
         await checkAddresses(config),
         ...checkTls(config),

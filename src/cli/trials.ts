@@ -6,7 +6,8 @@ import { request as secureRequest } from 'node:https'
 import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { DAY_MS } from '../clock.js'
-import { type Config, type ListenAddress, SETTINGS, sqliteFile } from '../config.js'
+import { type Config, ConfigError, type ListenAddress, SETTINGS, sqliteFile } from '../config.js'
+import { hasDatabase } from '../storage/open-store.js'
 
 /** A sentence each. */
 export interface Trial {
@@ -69,6 +70,18 @@ export function tryWriting(config: Config): Trial {
   return { problems, warnings: [] }
 }
 
+/** PostgreSQL has to be there to be asked; a SQLite file is made. */
+export async function tryDatabase(config: Config): Promise<Trial> {
+  const trial: Trial = { problems: [], warnings: [] }
+  try {
+    await hasDatabase(config)
+  } catch (error) {
+    if (error instanceof ConfigError) trial.problems.push(...error.problems)
+    else trial.problems.push((error as Error).message)
+  }
+  return trial
+}
+
 /** Reads the database alone: neither its keys nor the schema of this version are needed. @param now milliseconds since the epoch */
 export async function tryBackups(config: Config, now: number): Promise<Trial> {
   const warnings: string[] = []
@@ -101,6 +114,15 @@ function addressesOf(config: Config) {
     ...(config.metricsListen
       ? [{ name: 'metricsListen', address: config.metricsListen, isEncrypted: admin } as const]
       : []),
+    ...(config.captureListen
+      ? [
+          {
+            name: 'captureListen',
+            address: config.captureListen,
+            isEncrypted: config.captureTlsCert !== undefined,
+          } as const,
+        ]
+      : []),
   ] as const
 }
 
@@ -112,7 +134,7 @@ function open(address: ListenAddress): Promise<Server> {
   })
 }
 
-/** By what all of its listeners answer to an address that is none of theirs: in the API's words, the dashboard's, or those of metrics. */
+/** By what all of its listeners answer to an address that is none of theirs: in the API's words, or in those of dashboard, metrics and capture page. */
 function isCountersign({ host, port }: ListenAddress, isEncrypted: boolean): Promise<boolean> {
   const options = { host: reachable(host), port, path: '/v1', timeout: ANSWER_MS, rejectUnauthorized: false }
   return new Promise((resolve) => {

@@ -8,7 +8,7 @@ import { BiometricError, type FlowShare } from '../biometrics/types.js'
 import type { Config } from '../config.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import type { Execution, Idempotency, KeptResponse } from '../idempotency/idempotency.js'
-import { AlreadyExecutedError } from '../storage/store.js'
+import { AlreadyExecutedError, StoreUnavailableError } from '../storage/store.js'
 import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
 import type { TenantContract } from '../tenancy/tenancy.js'
 import type { Call, Endpoint, EndpointDescription } from '../v1/endpoint.js'
@@ -17,7 +17,7 @@ import type { Answer } from './answer.js'
 import { isConfidential } from './confidential.js'
 import { EndpointRunner } from './endpoint-runner.js'
 import type { IncomingRequest, WholeReply } from './listener.js'
-import type { Identity } from './recent-callers.js'
+import type { Identity, KnownCaller } from './recent-callers.js'
 import { ReplySigner, type SignerParts } from './reply-signer.js'
 import { type AuthenticatorParts, RequestAuthenticator } from './request-authenticator.js'
 import type { RequestContext } from './request-context.js'
@@ -39,6 +39,8 @@ export interface ApiServerParts extends AuthenticatorParts, SignerParts, Recorde
   tracing: Tracing | null
   /** The engine has no place for one more request of this share. */
   isSaturated: (share: FlowShare) => boolean
+  /** The database's keys are those that are worked with. */
+  areKeysCurrent: () => boolean
 }
 
 /** An admitted request, read whole. */
@@ -73,7 +75,8 @@ export class ApiServer {
     this.recorder = new RequestRecorder(parts)
   }
 
-  readonly handle = async (request: IncomingRequest): Promise<WholeReply> => {
+  /** @param known in the place of an API key */
+  readonly handle = async (request: IncomingRequest, known?: KnownCaller): Promise<WholeReply> => {
     const destination = this.router.find(request)
     const context: RequestContext = {
       requestId: newRequestId(this.parts.clock.now()),
@@ -83,6 +86,7 @@ export class ApiServer {
       trace: this.parts.tracing?.begin(request, destination?.template),
       headers: {},
       identity: null,
+      known,
     }
     const answer = await this.answer(request, context).catch((error) => this.refuse(error, context))
     const reply = this.signer.sign(request, context, answer)
@@ -94,6 +98,8 @@ export class ApiServer {
   private async answer(request: IncomingRequest, context: RequestContext): Promise<Answer> {
     if (request.malformed) throw request.malformed
     if (this.draining) throw new ApiError('shutting_down', { headers: retryAfter(1) })
+    // By other keys nobody's secrets open, and what is written could be opened by nobody.
+    if (!this.parts.areKeysCurrent()) throw new StoreUnavailableError('the working keys were changed')
     if (request.path === OPENAPI_PATH && request.method === 'GET')
       return { status: 200, body: this.parts.openApi() }
     const identified = await this.authenticate(request, context)
@@ -121,7 +127,9 @@ export class ApiServer {
   ): Promise<Identity | { refusal: unknown }> {
     const started = performance.now()
     try {
-      context.identity = await this.authenticator.authenticate(request, context.destination?.route?.endpoint)
+      context.identity =
+        context.known?.identity ??
+        (await this.authenticator.authenticate(request, context.destination?.route?.endpoint))
       return context.identity
     } catch (refusal) {
       return { refusal }
@@ -189,6 +197,7 @@ export class ApiServer {
       signal: request.signal,
       share,
       timings: context.timings,
+      captureSession: context.known?.captureSession,
     }
     const answer = await this.runner.run(route.endpoint, call, execution)
     Object.assign(context.headers, answer.headers)

@@ -23,6 +23,12 @@ export interface Claims {
 }
 
 export interface Coordinator extends Claims {
+  /**
+   * Takes or keeps what one service does for all, unless another one has it; 0 gives it up.
+   * @returns whether it is ours for so long, and milliseconds since the Unix epoch by the database's clock
+   * @throws StoreUnavailableError
+   */
+  takeDuty(forMs: number): Promise<{ isTaken: boolean; nowMs: number }>
   /** @throws StoreUnavailableError */
   leaseTokens(holder: string, bucket: TokenBucket, most: number): Promise<TokenLease>
 }

@@ -81,6 +81,19 @@ export class PostgresCoordinator implements Coordinator {
     return rows[0] as TokenLease
   }
 
+  async takeDuty(forMs: number): Promise<{ isTaken: boolean; nowMs: number }> {
+    const { rows } = await this.pool.query({
+      name: 'take-duty',
+      text: `WITH taken AS (
+          UPDATE duty SET holder = $1, ends_at = clock_timestamp() + $2 * interval '1 ms'
+          WHERE holder = $1 OR ends_at <= clock_timestamp() RETURNING 1)
+        SELECT EXISTS (SELECT FROM taken) AS "isTaken",
+          (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"`,
+      values: [this.id, forMs],
+    })
+    return rows[0] as { isTaken: boolean; nowMs: number }
+  }
+
   async stop(): Promise<void> {
     if (this.beating) clearInterval(this.beating)
     try {

@@ -10,8 +10,10 @@ import { PostgresCoordinator } from './postgres-coordinator.js'
 import { PostgresLane } from './postgres-lane.js'
 import { migrate, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
+import { PostgresShared } from './postgres-shared.js'
 import { storeReader } from './statements.js'
 import {
+  BackupUnsupportedError,
   type CommitReport,
   type Store,
   StoreOpenError,
@@ -31,17 +33,8 @@ export interface PostgresOptions {
   passwordFile?: string | undefined
   /** Claims the database for this process: one service may serve from it at a time. Commands need no claim. */
   serving?: boolean
-}
-
-/** What PostgreSQL's own tools are for. */
-export class BackupUnsupportedError extends CodedError<'backup_unsupported'> {
-  override readonly name = 'BackupUnsupportedError'
-  constructor() {
-    super(
-      'backup_unsupported',
-      'A PostgreSQL database is backed up by its own tools, pg_dump or pg_basebackup: see docs/postgresql.md, also for what an erasure means for such backups.',
-    )
-  }
+  /** Serves beside others, without the claim. */
+  isOneOfSeveral?: boolean
 }
 
 /**
@@ -52,7 +45,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const access = accessOf(url, options)
   return opening(access.target, async () => {
     await withClient(access, migrate)
-    return PostgresStore.start(access, options.serving ?? false)
+    return PostgresStore.start(access, options)
   })
 }
 
@@ -65,7 +58,9 @@ export async function hasPostgresSchema(url: string, options: PostgresOptions = 
 export class PostgresStore implements Store {
   /** Of the service alone: commands execute nothing for a key. */
   readonly coordinator: PostgresCoordinator | null
+  readonly makesBackups = false
   readonly read: StoreReader
+  readonly shared: PostgresShared
   private readonly lane: PostgresLane
   private readonly writers: PostgresPool
   private readonly readers: PostgresPool
@@ -74,22 +69,23 @@ export class PostgresStore implements Store {
 
   private constructor(
     private readonly access: PostgresAccess,
-    serving: boolean,
+    { serving = false, isOneOfSeveral = false }: PostgresOptions,
   ) {
     this.writers = new PostgresPool(access, {
       size: 1,
       pipeline: true,
-      ...(serving ? { onConnect: new PostgresClaim().take } : {}),
+      ...(serving && !isOneOfSeveral ? { onConnect: new PostgresClaim().take } : {}),
     })
     this.readers = new PostgresPool(access, { size: READERS })
     this.lane = new PostgresLane(this.writers)
     this.coordinator = serving ? new PostgresCoordinator(access) : null
     this.read = storeReader(postgresConnection((query) => this.readers.query(query)))
+    this.shared = new PostgresShared(this.readers, this.lane)
   }
 
   /** @throws Error of pg, or of the claim */
-  static async start(access: PostgresAccess, serving: boolean): Promise<PostgresStore> {
-    const store = new PostgresStore(access, serving)
+  static async start(access: PostgresAccess, options: PostgresOptions): Promise<PostgresStore> {
+    const store = new PostgresStore(access, options)
     try {
       await store.lane.connect()
       await store.coordinator?.start()

@@ -33,7 +33,9 @@ interface Job {
 
 export class SqliteStore implements Store {
   readonly coordinator = null
+  readonly makesBackups = true
   readonly read: StoreReader
+  readonly shared = null
   private readonly tx: StoreTransaction
   private queue: Job[] = []
   /** Set while a group is scheduled or running; `close` waits for it. */

@@ -3,6 +3,7 @@
 import { replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
 import { ApiError, type ErrorCode, retryAfter } from '../api-error.js'
+import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import { fuseEmbeddings, scoreOf, viewOf } from '../biometrics/pipeline/match.js'
 import { adviceOn, assessQuality, faultsOf } from '../biometrics/pipeline/quality-bounds.js'
@@ -10,7 +11,6 @@ import {
   BiometricError,
   type ChallengeFrames,
   type ChallengeResult,
-  type GuideResult,
   type Liveness,
 } from '../biometrics/types.js'
 import { type ImageInput, imagePath } from './images.js'
@@ -129,7 +129,7 @@ export class EngineRecogniser implements Recogniser {
     return { ...result, sample, matches: result.score >= threshold }
   }
 
-  async guide({ image, step, frontal, input, ...call }: GuideCall): Promise<GuideResult> {
+  async guide({ image, step, frontal, input, ...call }: GuideCall): Promise<FrameGuidance[]> {
     return this.engine.guide({ image, step, frontal }, call).catch((error) => translate(error, input))
   }
 

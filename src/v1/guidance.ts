@@ -76,10 +76,11 @@ type Input = Static<typeof body>
 export function guide({ recogniser }: Services): Endpoint<Input> {
   return {
     ...guideDescription,
-    async handle({ input, deadlineMs, signal, share, timings }) {
+    // Its stages are not told among those of verdicts, which it would hide by its number.
+    async handle({ input, deadlineMs, signal, share }) {
       const { step = 'frontal' } = input
       if (step !== 'frontal' && !recogniser.takesChallenges) throw new ApiError('liveness_unavailable')
-      const { guidance, timingsMs } = await recogniser.guide({
+      const guidance = await recogniser.guide({
         userId: input.user_id,
         image: await decodeImage(input.image, 'image'),
         frontal: input.frontal === undefined ? undefined : await decodeImage(input.frontal, 'frontal'),
@@ -89,7 +90,6 @@ export function guide({ recogniser }: Services): Endpoint<Input> {
         signal,
         share,
       })
-      Object.assign(timings, timingsMs)
       return { status: 200, body: { step, guidance } }
     },
   }

@@ -1,6 +1,7 @@
 /** Where verdicts come from: the engine in production, the caller's own choice in the sandbox. One shape for both. */
 import type { FmrBasis } from '../../models/pack/model-pack.js'
 import type { PackGrade } from '../../models/pack/pack-grade.js'
+import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
 import type { WeightedView } from '../biometrics/pipeline/match.js'
 import type {
   ChallengeFrames,
@@ -8,7 +9,6 @@ import type {
   FaceSample,
   FlowShare,
   GuideFrames,
-  GuideResult,
   Quality,
   VerifyResult,
 } from '../biometrics/types.js'
@@ -115,8 +115,11 @@ export interface Recogniser {
    * @throws ApiError reference_not_found; of category biometric_rejected, or unavailable
    */
   verify(call: RecogniserCall, reference: Float32Array | null, threshold: number): Promise<Comparison>
-  /** @throws ApiError image_unreadable, image_too_large, image_too_small, or unavailable */
-  guide(call: GuideCall): Promise<GuideResult>
+  /**
+   * What a person can be told, the most urgent first.
+   * @throws ApiError image_unreadable, image_too_large, image_too_small, or unavailable
+   */
+  guide(call: GuideCall): Promise<FrameGuidance[]>
   script?(userId: string): VerifyScript
 }
 

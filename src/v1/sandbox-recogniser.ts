@@ -1,17 +1,12 @@
 /** The sandbox's recogniser: deterministic outcomes that the caller chooses by the end of the user id. No model runs. */
 import { createHash } from 'node:crypto'
 import { ApiError, ERRORS, type ErrorCode } from '../api-error.js'
+import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
 import { FRAME_LIMITS } from '../biometrics/challenge/frame-guidance.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { QualityComponents } from '../biometrics/measurements.js'
 import { adviceOn, assessQuality, faultsOf, type Purpose } from '../biometrics/pipeline/quality-bounds.js'
-import {
-  BiometricError,
-  type GuideResult,
-  type Liveness,
-  type Quality,
-  type StageTimings,
-} from '../biometrics/types.js'
+import { BiometricError, type Liveness, type Quality, type StageTimings } from '../biometrics/types.js'
 import type { Clock } from '../clock.js'
 import { type EngineRecogniser, livenessFailed, translate } from './engine-recogniser.js'
 import { type ImageInput, imageCount, imagePath } from './images.js'
@@ -122,14 +117,12 @@ export class SandboxRecogniser implements Recogniser {
     }
   }
 
-  async guide({ userId = '', image, step, frontal, input, ...call }: GuideCall): Promise<GuideResult> {
+  async guide({ userId = '', image, step, frontal, input, ...call }: GuideCall): Promise<FrameGuidance[]> {
     refuseScripted(userId)
     const images = frontal ? [image, frontal] : [image]
     const { maxPixels } = FRAME_LIMITS
-    const { timingsMs } = await this.engine
-      .inspect(images, { ...call, maxPixels })
-      .catch((error) => translate(error, input))
-    return { guidance: scriptedGuidance(userId, step), timingsMs }
+    await this.engine.inspect(images, { ...call, maxPixels }).catch((error) => translate(error, input))
+    return scriptedGuidance(userId, step)
   }
 
   /** As the production pack of this installation would say of a live face. */

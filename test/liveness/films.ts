@@ -63,6 +63,21 @@ export function headFilm(
   return filmOf(cast, steps, random, { reach: ORDINARY, scene: headScene })
 }
 
+/** A head before a camera, a frame for each pose. */
+export async function filmHead(
+  portrait: Portrait,
+  poses: readonly HeadPose[],
+  camera: Camera,
+  random: Random,
+): Promise<Buffer[]> {
+  const things = headScene(portrait)
+  const frames: Buffer[] = []
+  for (const pose of poses) frames.push(await renderFrame(things(pose), camera, random))
+  return frames
+}
+
+export type HeadPose = Pick<Moment, 'yaw' | 'pitch' | 'roll' | 'shift'>
+
 /** What is seen at a moment of a film. */
 export type Scene = (portrait: Portrait) => (moment: Moment, step: Step) => Thing[]
 
@@ -109,15 +124,15 @@ const NECK = [0, 1.3, -1.8] as const
 /** Between eyes and mouth. */
 const MIDDLE_OF_SHEET = [0, 0.5, 0] as const
 
-function poseOf({ yaw, pitch, roll, shift }: Moment, pivot: Pose['pivot']): Pose {
+function poseOf({ yaw, pitch, roll, shift }: HeadPose, pivot: Pose['pivot']): Pose {
   return { yaw, pitch, roll, shift: [shift[0], shift[1] - 0.4, shift[2]], pivot }
 }
 
-export const headScene: Scene = (portrait) => {
+export function headScene(portrait: Portrait): (pose: HeadPose) => Thing[] {
   const [mesh, below] = [head(portrait), torso(portrait)]
-  return (moment) => [
-    { mesh, pose: poseOf(moment, NECK) },
-    { mesh: below, pose: poseOf({ ...moment, yaw: 0, pitch: 0 }, NECK) },
+  return (pose) => [
+    { mesh, pose: poseOf(pose, NECK) },
+    { mesh: below, pose: poseOf({ ...pose, yaw: 0, pitch: 0 }, NECK) },
   ]
 }
 
@@ -256,6 +271,6 @@ async function peopleSwapped(cast: Cast, steps: readonly Step[], random: Random)
   const scenes = [headScene(cast.portrait), headScene(cast.stranger)]
   return filmOf(cast, steps, random, {
     reach: ORDINARY,
-    scene: () => (moment, step) => scenes[moment.step === 0 ? 0 : 1]!(moment, step),
+    scene: () => (moment) => scenes[moment.step === 0 ? 0 : 1]!(moment),
   })
 }

@@ -5,8 +5,9 @@ import { findPostgres } from './postgres-server.js'
 
 /** The title of what is tried over uWebSockets.js alone. */
 export const OVER_UWS = 'over uws'
-/** The title of what is tried over PostgreSQL. */
+/** The title of what is tried over PostgreSQL, and the project of what is tried over it as well. */
 export const OVER_POSTGRES = 'over postgres'
+const POSTGRES_PROJECT = 'postgres'
 
 /** By file, what a machine lacks where some of its tests are skipped. */
 const SKIPPABLE: Record<string, string> = {
@@ -30,10 +31,11 @@ const SKIPPABLE: Record<string, string> = {
 }
 
 /** What is missing here, so that this test cannot run; undefined where it may not be skipped. */
-export function missingFor(file: string, fullName: string): string | undefined {
+export function missingFor(project: string, file: string, fullName: string): string | undefined {
   if (file.endsWith('.browser.test.ts')) return 'Chromium'
   const titles = fullName.split(' > ')
-  if (titles.includes(OVER_POSTGRES) && !findPostgres()) return 'PostgreSQL'
+  const isOverPostgres = project === POSTGRES_PROJECT || titles.includes(OVER_POSTGRES)
+  if (isOverPostgres && !findPostgres()) return 'PostgreSQL'
   if (!titles.includes(OVER_UWS)) return SKIPPABLE[file]
   // A binary that is there and does not load is no reason.
   const isThere = addonBinaries().some((path) => basename(path) === OWN_BINARY)

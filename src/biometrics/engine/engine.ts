@@ -10,7 +10,9 @@ import {
   verifyModelPack,
 } from '../../../models/pack/model-pack.js'
 import { judgeGeometry, keyIndices } from '../challenge/active-geometry.js'
+import type { FrameGuidance } from '../challenge/frame-faults.js'
 import { guidanceOn, leastFaceShare } from '../challenge/frame-guidance.js'
+import { showsOneFace } from '../challenge/same-face.js'
 import type { Fault, WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import type { FrameFace } from '../measurements.js'
@@ -29,7 +31,6 @@ import {
   type FaceSample,
   type FlowShare,
   type GuideFrames,
-  type GuideResult,
   type InspectResult,
   type Liveness,
   type StageTimings,
@@ -170,12 +171,11 @@ export class Engine {
         const { quality, faces } = looks[imageIndex] as FrameFace
         return { ...found, quality, faces }
       })
-      const isOnePerson =
-        findOddOne(
-          this.pack,
-          samples.map(({ embedding }) => embedding),
-          samePersonThreshold(this.pack),
-        ) === null
+      const isOnePerson = showsOneFace(
+        this.pack,
+        keys,
+        (imageIndex) => samples.find((sample) => sample.imageIndex === imageIndex)!.embedding,
+      )
       return {
         fault: isOnePerson ? null : { guidance: 'try_again' as const, finding: 'face_changed' as const },
         liveness,
@@ -188,20 +188,20 @@ export class Engine {
 
   /**
    * What a person can be told by a small frame. Looks and measures; recognises nobody, and never has a verdict wait: where no
-   * worker has a place at once, it is refused.
+   * worker has a place at once, it is refused. Resolves with the most urgent first; with nothing where nothing is left to be done.
    * @throws BiometricError image_unreadable, image_too_large, image_too_small, or a code of the moment
    */
-  async guide({ image, step, frontal }: GuideFrames, call: CallOptions = {}): Promise<GuideResult> {
+  async guide({ image, step, frontal }: GuideFrames, call: CallOptions = {}): Promise<FrameGuidance[]> {
     if (this.waiting.size > 0 || this.running >= this.capacity)
       throw new BiometricError('overloaded', 'The workers are busy with verdicts; try again shortly.')
     const images = frontal ? [image, frontal] : [image]
-    const { value, timingsMs } = await this.submit({ type: 'guide', images }, call)
+    const { value } = await this.submit({ type: 'guide', images }, call)
     const { looks, luminance } = value
     if (looks.length !== images.length) throw garbled()
     const [look, ahead = null] = looks
     const minFaceShare = leastFaceShare(this.options.limits)
     const seen = { look: look!, luminance, step, frontal: ahead }
-    return { guidance: guidanceOn(seen, { ...this.pack.manifest, minFaceShare }), timingsMs }
+    return guidanceOn(seen, { ...this.pack.manifest, minFaceShare })
   }
 
   /** Finds and compares the faces of two images, keeping nothing. @throws BiometricError as `verify` does */
