@@ -37,13 +37,21 @@ const FILM_CLOCK = `
 const LEFT_AND_DOWN: readonly Step[] = ['frontal', 'turn_left', 'nod_down', 'frontal']
 const UP_AND_RIGHT: readonly Step[] = ['frontal', 'nod_up', 'turn_right', 'frontal']
 
-/** Of which photo the film is made, and which was enrolled. */
-const ACTORS: Record<ActName, { photo: FaceName; enrolled: FaceName }> = {
-  head: { photo: 'ada', enrolled: 'adaToday' },
-  still_photo: { photo: 'adaElsewhere', enrolled: 'ada' },
-  flat_print: { photo: 'adaElsewhere', enrolled: 'ada' },
-  photos_swapped: { photo: 'adaElsewhere', enrolled: 'ada' },
-  people_swapped: { photo: 'grace', enrolled: 'grace' },
+interface Actor {
+  /** Of which the film is made. */
+  photo: FaceName
+  enrolled: FaceName
+  tries: number
+}
+
+const ACTORS: Record<ActName, Actor> = {
+  // Three tries are what the guide advises. A frame that a busy machine takes late shows the head turned further than was asked
+  // for, and the baseline's embedder does not always know a face from there.
+  head: { photo: 'ada', enrolled: 'adaToday', tries: 3 },
+  still_photo: { photo: 'adaElsewhere', enrolled: 'ada', tries: 1 },
+  flat_print: { photo: 'adaElsewhere', enrolled: 'ada', tries: 1 },
+  photos_swapped: { photo: 'adaElsewhere', enrolled: 'ada', tries: 1 },
+  people_swapped: { photo: 'grace', enrolled: 'grace', tries: 1 },
 }
 
 describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () => {
@@ -123,19 +131,26 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
     await page
       .locator('countersign-capture')
       .evaluate((element, stepMs) => element.setAttribute('step-time', String(stepMs)), PACE.stepMs)
-    const isAnswer = (response: Response) =>
-      response.url().endsWith('/transfers') && response.status() !== 503
-    const [response, said] = await Promise.all([page.waitForResponse(isAnswer), captured(page)])
+    let [said, response] = await answered(page, 'Turn on camera')
+    for (let left = ACTORS[name].tries - 1; left > 0 && response.status() === 403; left--)
+      [said, response] = await answered(page, 'Another try')
     const outcome = { said, status: response.status(), body: await response.json(), complaints }
     await context.close()
     return outcome
   }
 
+  /** What the page says in the end, and what it was told. */
+  function answered(page: Page, start: string): Promise<[string, Response]> {
+    const isAnswer = (response: Response) =>
+      response.url().endsWith('/transfers') && response.status() !== 503
+    return Promise.all([captured(page, start), page.waitForResponse(isAnswer)])
+  }
+
   /** As often as a busy machine needs it: too few frames are no answer to a challenge, nor is none in time a verdict. */
-  async function captured(page: Page): Promise<string> {
+  async function captured(page: Page, start: string): Promise<string> {
     const outcome = page.locator('output')
     const again = page.getByRole('button', { name: /^(Try again|Another try)$/ })
-    await page.getByRole('button', { name: 'Turn on camera' }).click()
+    await page.getByRole('button', { name: start }).click()
     for (;;) {
       await begin(page)
       await again
