@@ -20,6 +20,7 @@ const ALTERNATIVES: readonly SettingName[][] = [
 const KEY_PAIRS = [
   ['tlsCert', 'tlsKey'],
   ['adminTlsCert', 'adminTlsKey'],
+  ['captureTlsCert', 'captureTlsKey'],
 ] as const
 
 export interface Resolution {
@@ -58,7 +59,12 @@ export function resolveConfig(env: Env = process.env): Resolution {
   for (const name of names)
     values[name] = read(SETTINGS[name]) ?? SETTINGS[name].whenUnset(values as unknown as Basis)
   const settled = given.has(variableOf('modelPack')) || defaultModelPack(values.modelsDir as string).isSettled
-  const config = Object.freeze({ ...values, isModelPackSettled: settled, otelVariables }) as Config
+  const config = Object.freeze({
+    ...values,
+    isModelPackSettled: settled,
+    isOperatorPasswordFileGiven: given.has(variableOf('operatorPasswordFile')),
+    otelVariables,
+  }) as Config
   for (const group of ALTERNATIVES) {
     const set = group.map(variableOf).filter((variable) => given.has(variable))
     if (set.length > 1) problems.push(`${set.join(' and ')} are both set; give one of them.`)
@@ -129,6 +135,13 @@ export function environmentUrl(config: Config, environment: Environment): string
 export function adminUrl(config: Config): string {
   const { host, port } = config.adminListen
   return config.adminUrl ?? `${config.adminTlsCert ? 'https' : 'http'}://${urlHost(host)}:${port}`
+}
+
+/** Origin of the hosted capture page; null where it is not served. */
+export function captureOrigin({ captureListen, captureUrl, captureTlsCert }: Config): string | null {
+  if (!captureListen) return null
+  const { host, port } = captureListen
+  return captureUrl ?? new URL(`${captureTlsCert ? 'https' : 'http'}://${urlHost(host)}:${port}`).origin
 }
 
 /** The names by which the admin and metrics listeners are reached; IP addresses besides. */

@@ -14,6 +14,7 @@ import {
   adminHosts,
   adminUrl,
   type Config,
+  captureOrigin,
   type Environment,
   environmentUrl,
   type ListenAddress,
@@ -25,7 +26,9 @@ import { HostGuard } from './dashboard/host-guard.js'
 import { loadOperatorPassword, type OperatorPassword } from './dashboard/operator-password.js'
 import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
+import { Duty } from './duty.js'
 import { engineOptions } from './engine-setup.js'
+import { CaptureServer, UPLOAD_MS } from './hosted/capture-server.js'
 import { Housekeeping } from './housekeeping.js'
 import { Idempotency } from './idempotency/idempotency.js'
 import { KeyWatch } from './key-watch.js'
@@ -33,7 +36,7 @@ import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
 import { Certificates, tlsFiles } from './reload.js'
 import { ApiServer } from './server/api-server.js'
-import { BodyBudget } from './server/body-budget.js'
+import { BodyBudget, type BodyShare } from './server/body-budget.js'
 import { ClientAddresses } from './server/client-address.js'
 import type { Listener } from './server/listener.js'
 import { listenerBounds } from './server/listener-bounds.js'
@@ -45,8 +48,10 @@ import { chooseTransport, listen, type Transport } from './server/transport.js'
 import { WrongKeys } from './server/wrong-keys.js'
 import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from './subjects/attempt-lockout.js'
 import { NO_CAPTURES, StoredCaptures } from './subjects/capture-memory.js'
+import { CaptureSessionBook } from './subjects/capture-session-book.js'
 import { ChallengeBook } from './subjects/challenge-book.js'
-import { RateLimiter } from './tenancy/rate-limiter.js'
+import { LocalRateLimiter, type RateLimiter } from './tenancy/rate-limiter.js'
+import { SharedRateLimiter } from './tenancy/shared-rate-limiter.js'
 import { EngineRecogniser } from './v1/engine-recogniser.js'
 import { scripted } from './v1/sandbox-outcomes.js'
 import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
@@ -71,6 +76,8 @@ export interface ServiceOptions {
   log?: Logger
   /** Whatever its grade, the pack may serve. */
   acceptsAnyPack?: boolean
+  /** Others may serve from the same database. */
+  isOneOfSeveral?: boolean
 }
 
 /** Of the memory for bodies: whatever sandbox and dashboard are sent, production has the other half. */
@@ -83,13 +90,14 @@ export class Service {
   private stopping: Promise<void> | null = null
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
+  private readonly duty: Duty
   private readonly certificates: Certificates
   private reloading: Promise<unknown> = Promise.resolve()
   private readonly webhooks: WebhookSender
   private readonly traffic: Traffic
   private openApiText: string | null = null
   private readonly servers: Partial<Record<Environment, ApiServer>> = {}
-  private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics', Listener>> = {}
+  private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics' | 'capture', Listener>> = {}
   private readonly startedAt: number
 
   private constructor(
@@ -105,10 +113,12 @@ export class Service {
     readonly transport: Transport,
   ) {
     this.startedAt = clock.now()
-    this.housekeeping = new Housekeeping(ledger.store, clock, log)
+    this.duty = new Duty(ledger.store, log)
+    this.housekeeping = new Housekeeping(ledger.store, clock, log, this.duty)
     this.keyWatch = new KeyWatch(ledger, config, log)
     this.certificates = new Certificates(clock, log)
-    this.webhooks = new WebhookSender({ ...ledger, clock, log, observe: metrics.countWebhookAttempt })
+    const { duty } = this
+    this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
     this.traffic = new Traffic(ledger.store, clock, log)
   }
 
@@ -121,12 +131,15 @@ export class Service {
     assertServable(pack, config.fmr, accepted)
     assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
     const transport = await chooseTransport(config.http)
-    const ledger = await openLedger(config, clock, { serving: true })
+    const ledger = await openLedger(config, clock, {
+      serving: true,
+      isOneOfSeveral: options.isOneOfSeveral ?? false,
+    })
     const metrics = new Metrics(config.metricsTenants)
     try {
       // What cannot be written shows at the first write alone: opening it reads.
       await ledger.store.assertWritable()
-      const operatorPassword = await loadOperatorPassword(config)
+      const operatorPassword = await loadOperatorPassword(config, ledger.store.shared)
       const tracing = await startTracing(config, log)
       const engine = await Engine.start({
         ...engineOptions(config),
@@ -161,6 +174,8 @@ export class Service {
 
   private async listen(): Promise<void> {
     const { config, ledger, engine, metrics, operatorPassword, transport } = this
+    // Before the first call: while the engine started, the keys may have been changed.
+    await this.keyWatch.start()
     metrics.engine.watch(() => engine.health())
     metrics.watchStore(ledger.store)
     metrics.showTransport(transport)
@@ -192,6 +207,7 @@ export class Service {
         operatorPassword,
         ledger.operations.signIns,
         this.adminUrl.startsWith('https:'),
+        this.rateLimiter(),
       ),
       apis: { production: production.handle, sandbox: sandbox.handle },
       urls: () => ({
@@ -211,7 +227,7 @@ export class Service {
       metrics: metricsListen ? null : metrics,
       openApi: parts.openApi,
       hosts,
-      isReady: () => this.ready,
+      isReady: () => this.ready && this.duty.isClockRight && this.keyWatch.isCurrent,
     })
     const adminTls = tlsFiles(config, 'admin')
     const shared = { ...bounds, bodies: lesser, tls: adminTls }
@@ -221,6 +237,7 @@ export class Service {
         { ...shared, address: metricsListen, handler: metricsHandler(metrics, hosts) },
         transport,
       )
+    await this.listenForCaptures(parts, lesser)
     this.certificates.add('api', [this.listeners.production, this.listeners.sandbox], tls)
     const { admin, metrics: ofMetrics } = this.listeners
     this.certificates.add('admin', ofMetrics ? [admin, ofMetrics] : [admin], adminTls)
@@ -229,11 +246,41 @@ export class Service {
       store: ledger.store,
       dataDir: config.dataDir,
     })
+    await this.duty.start()
     await this.housekeeping.start()
-    await this.keyWatch.start()
     this.webhooks.start()
     this.traffic.start()
     this.ready = true
+  }
+
+  /** The hosted capture page, where it is asked for. */
+  private async listenForCaptures(parts: SharedParts, bodies: BodyShare): Promise<void> {
+    const { config, servers, transport } = this
+    const address = config.captureListen
+    if (!address) return
+    const { production, sandbox } = servers
+    // Links need the port that the system chose, and nobody asks for any before.
+    let page: CaptureServer | undefined
+    const tls = tlsFiles(config, 'capture')
+    const bounds = listenerBounds(config)
+    const listener = await listen(
+      {
+        ...bounds,
+        limits: { ...bounds.limits, requestMs: bounds.limits.headMs + UPLOAD_MS },
+        address,
+        bodies,
+        tls,
+        handler: (request) => page!.handle(request),
+      },
+      transport,
+    )
+    this.listeners.capture = listener
+    page = new CaptureServer({
+      ...parts,
+      apis: { production: production!.handle, sandbox: sandbox!.handle },
+      origin: () => this.capturePage!,
+    })
+    this.certificates.add('capture', [listener], tls)
   }
 
   /** What both APIs and the dashboard work with. */
@@ -247,16 +294,23 @@ export class Service {
       log,
       engine,
       recogniser: new EngineRecogniser(engine),
-      rateLimiter: new RateLimiter(clock),
-      wrongKeys: new WrongKeys(config.wrongKeyLimit, clock),
+      rateLimiter: this.rateLimiter(),
+      wrongKeys: new WrongKeys(config.wrongKeyLimit, this.rateLimiter()),
       addresses: new ClientAddresses(config.trustedProxies),
       idempotency: new Idempotency(store, vault, keys, clock),
       challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
+      captureSessions: new CaptureSessionBook(clock, config.captureSessionTtlSeconds * SECOND_MS),
       traffic: this.traffic,
       openApi: () => this.openApi(),
       version: VERSION,
       transport,
     }
+  }
+
+  /** One for tenants and one for each kind of stranger, who must not drive the others' buckets out of memory. */
+  private rateLimiter(): RateLimiter {
+    const { coordinator } = this.ledger.store
+    return coordinator ? new SharedRateLimiter(coordinator, this.clock) : new LocalRateLimiter(this.clock)
   }
 
   private apiServer(environment: Environment, parts: SharedParts): ApiServer {
@@ -268,6 +322,7 @@ export class Service {
       ...judging,
       issuer: () => this.url(environment),
       engineHealth: () => engine.health(),
+      capturePage: () => this.capturePage,
     })
     return new ApiServer({
       ...parts,
@@ -280,6 +335,7 @@ export class Service {
       },
       tracing,
       isSaturated: (share) => engine.isSaturatedFor(share),
+      areKeysCurrent: () => this.keyWatch.isCurrent,
     })
   }
 
@@ -321,22 +377,28 @@ export class Service {
     return adminUrl(this.addressed())
   }
 
-  /** Where the admin listener and that of metrics listen, the latter where it has one of its own. */
-  get addresses(): { admin: ListenAddress; metrics: ListenAddress | undefined } {
-    const { adminListen, metricsListen } = this.addressed()
-    return { admin: adminListen, metrics: metricsListen }
+  /** Origin of the hosted capture page; null where it is not served. */
+  get capturePage(): string | null {
+    return captureOrigin(this.addressed())
+  }
+
+  /** Where the admin listener listens, and those of metrics and of the capture page, where there are any. */
+  get addresses(): Record<'metrics' | 'capture', ListenAddress | undefined> & { admin: ListenAddress } {
+    const { adminListen, metricsListen, captureListen } = this.addressed()
+    return { admin: adminListen, metrics: metricsListen, capture: captureListen }
   }
 
   /** The configuration with the ports that the system chose, where 0 was asked for. */
   private addressed(): Config {
     const { config } = this
-    const { production, sandbox, admin, metrics } = this.listeners
+    const { production, sandbox, admin, metrics, capture } = this.listeners
     return {
       ...config,
       productionListen: production?.address ?? config.productionListen,
       sandboxListen: sandbox?.address ?? config.sandboxListen,
       adminListen: admin?.address ?? config.adminListen,
       metricsListen: metrics?.address ?? config.metricsListen,
+      captureListen: capture?.address ?? config.captureListen,
     }
   }
 
@@ -364,9 +426,14 @@ export class Service {
       // A listener that a reload is opening would stay open.
       await this.reloading
       const patienceMs = this.config.deadlineMs + DRAIN_GRACE_MS
-      const { production, sandbox, admin, metrics } = this.listeners
-      await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])
+      const { production, sandbox, admin, metrics, capture } = this.listeners
+      await Promise.all([
+        production?.close(patienceMs),
+        sandbox?.close(patienceMs),
+        capture?.close(patienceMs),
+      ])
       await Promise.all([this.engine.close(), this.webhooks.stop()])
+      await this.duty.stop()
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await this.traffic.stop()
       await this.ledger.store.close()
@@ -385,7 +452,7 @@ function productionJudging({ config, store, vault, clock, recogniser }: SharedPa
   const { isSameCapture } = recogniser
   return {
     recogniser,
-    lockout: new AttemptLockout(store, attempts),
+    lockout: new AttemptLockout(attempts),
     captures: new StoredCaptures({ store, vault, clock, isSameCapture }),
   }
 }

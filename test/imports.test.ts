@@ -8,8 +8,8 @@ import { packageFile } from '../src/package-root.js'
 const RANKS = [
   ['cli'],
   ['service'],
-  ['dashboard'],
-  ['rekeying', 'key-watch', 'ledger', 'housekeeping', 'engine-setup', 'reload'],
+  ['dashboard', 'hosted'],
+  ['rekeying', 'key-watch', 'ledger', 'housekeeping', 'duty', 'engine-setup', 'reload'],
   ['server'],
   ['v1'],
   ['operations'],
@@ -19,6 +19,8 @@ const RANKS = [
   ['models'],
   ['config', 'clock', 'api-error', 'log', 'durable-file', 'tls-files', 'version', 'package-root'],
   ['errors'],
+  // What the dashboard's pages are built with.
+  ['capture'],
 ]
 /** Each could be a package of its own: what it may know of the rest. */
 const APART: Record<string, string[]> = {

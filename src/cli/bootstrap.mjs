@@ -30,6 +30,8 @@ const COMMANDS = {
   serve: () => [process.execPath, [join(root, 'dist/src/cli/main.js'), 'serve', ...args]],
   test,
   docs,
+  postgres: () => [bin('vitest'), ['run', '--project', 'postgres', ...args]],
+  pages: () => [bin('vitest'), ['run', '--project', 'pages', ...args]],
   campaigns: () => [bin('vitest'), ['run', '--project', 'campaigns', ...args]],
   bench: () => [process.execPath, [join(root, 'dist/bench/main.js'), ...args]],
   hostile: () => [process.execPath, [join(root, 'dist/test/hostile/main.js'), ...args]],
@@ -96,7 +98,7 @@ function test() {
     step('Linting', bin('biome'), ['check', '.'])
     step('Type-checking the tests', bin('tsc'), ['-p', join(root, 'test', 'tsconfig.json')])
     step('Type-checking the dashboard', bin('tsc'), ['-p', join(root, 'src', 'dashboard', 'web')])
-    return [bin('vitest'), ['run', '--project', 'rules', '--project', 'postgres']]
+    return [bin('vitest'), ['run', '--project', 'rules']]
   }
   return [bin('vitest'), ['run', ...args]]
 }

@@ -45,11 +45,12 @@ export function registerServeCommand(command: Command): void {
           production: service.url('production'),
           sandbox: service.url('sandbox'),
           admin: service.adminUrl,
+          ...(service.capturePage === null ? {} : { capture: service.capturePage }),
         }
         const { generated } = service.operatorPassword
         if (!options.json) {
           note(
-            `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n  HTTP        ${service.transport.description}\n`,
+            `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n${where.capture ? `  Captures    ${where.capture}/capture/…\n` : ''}  HTTP        ${service.transport.description}\n`,
           )
           if (generated) {
             note(`The operator's password for the dashboard, shown only now:\n\n  ${generated}\n`)
@@ -79,7 +80,8 @@ export function registerServeCommand(command: Command): void {
 /** Only now that it was shown does it count. A service that nobody could sign in to is stopped. @throws ConfigError */
 async function keepPassword(service: Service): Promise<void> {
   try {
-    service.operatorPassword.keep()
+    if (!(await service.operatorPassword.keep()))
+      note("The operator's password above does not hold: another service has made one for all meanwhile.")
   } catch (error) {
     await service.stop()
     throw error

@@ -6,9 +6,11 @@ import type { Environment } from '../config.js'
 import { openWithAny, type SealingKey, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { sha256 } from '../crypto/sha256.js'
+import type { Claims } from '../storage/coordinator.js'
 import type { IdempotencyRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
+import { LocalClaims } from './local-claims.js'
 
 const WINDOW_MS = DAY_MS
 const KEY = /^[\x20-\x7e]{1,255}$/
@@ -17,6 +19,15 @@ export interface KeptResponse {
   status: number
   /** The body bytes as first sent. */
   body: string
+}
+
+/** Of which there is one execution. */
+export interface IdempotentRequest {
+  tenantId: string
+  environment: Environment
+  method: string
+  path: string
+  key: string
 }
 
 /** The user a kept response belongs to. Without a data key of its own, it is sealed under the service's. */
@@ -32,14 +43,12 @@ export interface Execution {
 }
 
 export class Idempotency {
-  /** Keys whose first request is running, in this process only: a crash frees them. Value: payload hash, hex. */
-  private readonly running = new Map<string, string>()
-
   constructor(
     private readonly store: Store,
     private readonly vault: SubjectVault,
     private readonly keys: Pick<ServiceKeys, 'lookup' | 'idempotency'>,
     private readonly clock: Clock,
+    private readonly claims: Claims = store.coordinator ?? new LocalClaims(),
   ) {}
 
   /** @throws ApiError invalid_idempotency_key */
@@ -52,23 +61,18 @@ export class Idempotency {
    * @throws ApiError idempotency_key_reused, idempotency_in_progress
    */
   async begin(
-    request: { tenantId: string; environment: Environment; method: string; path: string; key: string },
+    request: IdempotentRequest,
     rawBody: Uint8Array,
   ): Promise<{ replay: KeptResponse } | { execution: Execution }> {
-    const { tenantId, environment, method, path, key } = request
-    const scope = createHmac('sha256', this.keys.lookup)
-      .update(`idempotency\0${tenantId}\0${environment}\0${method}\0${path}\0${key}`)
-      .digest()
+    const scope = this.scopeOf(request)
     const payloadHash = await sha256(rawBody)
     const name = scope.toString('hex')
-    const running = this.running.get(name)
-    if (running !== undefined) {
-      if (running !== payloadHash.toString('hex')) throw new ApiError('idempotency_key_reused')
+    const claim = await this.claims.claim(scope, payloadHash)
+    if ('heldFor' in claim) {
+      if (!claim.heldFor.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
       throw new ApiError('idempotency_in_progress', { headers: retryAfter(1) })
     }
-    // Claimed before another await, so that no second request can slip in between.
-    this.running.set(name, payloadHash.toString('hex'))
-    const release = () => void this.running.delete(name)
+    const { release } = claim
     try {
       const createdAt = this.clock.now()
       const record = await this.store.read.idempotencyRecord(scope, createdAt)
@@ -96,12 +100,29 @@ export class Idempotency {
         }
       release()
       if (!record.payloadHash.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
-      const body = openWithAny(await this.sealingKey(record), record.sealed, name).toString()
-      return { replay: { status: record.status, body } }
+      return { replay: await this.responseOf(record) }
     } catch (error) {
       release()
       throw error
     }
+  }
+
+  /** What an earlier execution answered, whatever its payload; null where nothing is kept. */
+  async kept(request: IdempotentRequest): Promise<KeptResponse | null> {
+    const record = await this.store.read.idempotencyRecord(this.scopeOf(request), this.clock.now())
+    return record ? this.responseOf(record) : null
+  }
+
+  private scopeOf({ tenantId, environment, method, path, key }: IdempotentRequest): Buffer {
+    return createHmac('sha256', this.keys.lookup)
+      .update(`idempotency\0${tenantId}\0${environment}\0${method}\0${path}\0${key}`)
+      .digest()
+  }
+
+  private async responseOf(record: IdempotencyRecord): Promise<KeptResponse> {
+    const context = record.scope.toString('hex')
+    const body = openWithAny(await this.sealingKey(record), record.sealed, context).toString()
+    return { status: record.status, body }
   }
 
   private async sealingKey({ lookup, subjectId }: IdempotencyRecord): Promise<SealingKey> {

@@ -7,6 +7,8 @@ import type { Store } from './store.js'
 export interface OpenOptions {
   /** By the service, which claims a database that several could reach; commands work beside it. */
   serving?: boolean
+  /** The service claims nothing: others may serve from the same database. */
+  isOneOfSeveral?: boolean
 }
 
 type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'>
@@ -14,14 +16,18 @@ type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'>
 /** @throws ConfigError; StoreOpenError */
 export async function openStore(
   config: DatabaseConfig,
-  { serving = false }: OpenOptions = {},
+  { serving = false, isOneOfSeveral = false }: OpenOptions = {},
 ): Promise<Store> {
   if (!isPostgres(config)) {
     const { SqliteStore } = await import('./sqlite-store.js')
-    return SqliteStore.open(sqliteFile(config))
+    return SqliteStore.open(sqliteFile(config), { serving })
   }
   const { openPostgresStore } = await import('./postgres-store.js')
-  return openPostgresStore(config.database, { passwordFile: config.databasePasswordFile, serving })
+  return openPostgresStore(config.database, {
+    passwordFile: config.databasePasswordFile,
+    serving,
+    isOneOfSeveral,
+  })
 }
 
 /** Nothing is made. @throws ConfigError; StoreOpenError when PostgreSQL cannot be asked */

@@ -32,6 +32,9 @@ export class PostgresLane {
   /** A commit has failed because of the server or the way to it, and none has succeeded since. */
   isFailing = false
   onCommit: (report: CommitReport) => void = () => {}
+  /** Of the keys that are worked with; null to write whatever the database's are. */
+  keysRevision: number | null = null
+  onStaleKeys: () => void = () => {}
 
   private readonly tx = storeTransaction(
     postgresConnection((query) => this.send(query)),
@@ -108,8 +111,13 @@ export class PostgresLane {
       const limitMs = Math.ceil(Math.min(Math.max(patienceMs, 1), LOCK_LIMIT_MS))
       try {
         this.client ??= await this.pool.acquire()
-        await this.lock(this.client, token, limitMs)
-        return waiting
+        const keysRevision = await this.lock(this.client, token, limitMs)
+        if (this.keysRevision === null || this.keysRevision === keysRevision) return waiting
+        await this.client.query('ROLLBACK')
+        const stale = new StoreUnavailableError('the working keys were changed meanwhile')
+        for (const { reject } of waiting) reject(stale)
+        this.onStaleKeys()
+        return []
       } catch (error) {
         if (isLockTimeout(error)) {
           await this.client!.query('ROLLBACK')
@@ -127,8 +135,11 @@ export class PostgresLane {
     return []
   }
 
-  /** Before anything else is sent: what follows a BEGIN that failed would be committed piece by piece. */
-  private async lock(client: PoolClient, token: string, limitMs: number): Promise<void> {
+  /**
+   * Before anything else is sent: what follows a BEGIN that failed would be committed piece by piece.
+   * @returns the revision of the database's keys, which nobody changes while the lane is ours
+   */
+  private async lock(client: PoolClient, token: string, limitMs: number): Promise<number> {
     const begun = [
       client.query('BEGIN ISOLATION LEVEL READ COMMITTED'),
       client.query({
@@ -136,11 +147,18 @@ export class PostgresLane {
         text: "SELECT set_config('lock_timeout', $1, true)",
         values: [`${limitMs}ms`],
       }),
-      client.query({ name: 'lane', text: 'UPDATE lane SET token = $1', values: [token] }),
+      client.query({
+        name: 'lane',
+        text: 'UPDATE lane SET token = $1 RETURNING keys_revision AS "keysRevision"',
+        values: [token],
+      }),
     ]
     // All are waited for: what is left of a failure must not meet what is sent next.
-    const failed = (await Promise.allSettled(begun)).find((one) => one.status === 'rejected')
+    const answers = await Promise.allSettled(begun)
+    const failed = answers.find((one) => one.status === 'rejected')
     if (failed) throw failed.reason
+    const { value: locked } = answers.at(-1) as PromiseFulfilledResult<QueryResult<{ keysRevision: number }>>
+    return locked.rows[0]!.keysRevision
   }
 
   private async run(job: Job): Promise<{ isDone: boolean; settle: () => void }> {

@@ -11,9 +11,24 @@ const STEPS: string[] = [
   -- The lock under which all writing is done; the token tells whose commit was the last.
   CREATE TABLE lane (
     id integer PRIMARY KEY CHECK (id = 1),
-    token text COLLATE "C" NOT NULL
+    token text COLLATE "C" NOT NULL,
+    keys_revision bigint NOT NULL DEFAULT 0
   ) WITH (fillfactor = 10);
   INSERT INTO lane (id, token) VALUES (1, '');
+
+  -- Who does what one service does for all.
+  CREATE TABLE duty (
+    id integer PRIMARY KEY CHECK (id = 1),
+    holder text COLLATE "C" NOT NULL,
+    ends_at timestamptz NOT NULL
+  ) WITH (fillfactor = 10);
+  INSERT INTO duty (id, holder, ends_at) VALUES (1, '', '-infinity');
+
+  -- Of the operator without a name.
+  CREATE TABLE operator_password (
+    id integer PRIMARY KEY CHECK (id = 1),
+    hash text COLLATE "C" NOT NULL
+  );
 
   CREATE TABLE tenant (
     id text COLLATE "C" PRIMARY KEY,
@@ -23,6 +38,7 @@ const STEPS: string[] = [
     burst bigint NOT NULL,
     fmr double precision,
     require_liveness text COLLATE "C" CHECK (require_liveness IN ('none', 'passive', 'active', 'both')),
+    capture_page text COLLATE "C",
     production_issued_at bigint,
     production_revealed_at bigint,
     suspended_at bigint,
@@ -84,7 +100,9 @@ const STEPS: string[] = [
     created_at bigint NOT NULL
   );
 
+  -- SQLite numbers its rows by itself, under this name.
   CREATE TABLE capture (
+    rowid bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     subject_id text COLLATE "C" NOT NULL REFERENCES subject (id) ON DELETE CASCADE,
     digest bytea NOT NULL,
     sealed bytea NOT NULL,
@@ -169,6 +187,14 @@ const STEPS: string[] = [
     created_at bigint NOT NULL,
     generation bigint NOT NULL
   );
+  -- Every transaction sees by the lane whether the keys that it works with are those of the database.
+  CREATE FUNCTION count_keyring_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE lane SET keys_revision = keys_revision + 1;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER keyring_change AFTER INSERT OR UPDATE OR DELETE ON keyring
+    FOR EACH STATEMENT EXECUTE FUNCTION count_keyring_change();
 
   CREATE TABLE operator (
     id text COLLATE "C" PRIMARY KEY,
@@ -222,12 +248,15 @@ const STEPS: string[] = [
     attempts bigint NOT NULL,
     next_attempt_at bigint,
     last_outcome text COLLATE "C",
+    -- Whoever is sending it now.
+    taken_by text COLLATE "C",
     created_at bigint NOT NULL,
     finished_at bigint,
     expires_at bigint NOT NULL,
     CHECK ((status = 'pending') = (next_attempt_at IS NOT NULL))
   );
   CREATE INDEX webhook_delivery_due ON webhook_delivery (endpoint_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+  CREATE INDEX webhook_delivery_taken ON webhook_delivery (taken_by) WHERE taken_by IS NOT NULL;
   CREATE INDEX webhook_delivery_of_tenant ON webhook_delivery (tenant_id, created_at);
   CREATE INDEX webhook_delivery_lookup ON webhook_delivery (lookup) WHERE lookup IS NOT NULL;
   CREATE INDEX webhook_delivery_expires_at ON webhook_delivery (expires_at);
@@ -240,6 +269,48 @@ const STEPS: string[] = [
     PRIMARY KEY (tenant_id, resolution, at)
   );
   CREATE INDEX traffic_at ON traffic (resolution, at);
+
+  CREATE TABLE capture_session (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    environment text COLLATE "C" NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    key_id text COLLATE "C" NOT NULL,
+    lookup bytea NOT NULL,
+    purpose text COLLATE "C" NOT NULL CHECK (purpose IN ('verify', 'enroll')),
+    sealed bytea NOT NULL,
+    link bytea NOT NULL,
+    browser bytea,
+    phone_link bytea,
+    phone_browser bytea,
+    consent_version text COLLATE "C",
+    consented_at bigint,
+    attempts bigint NOT NULL,
+    answered text COLLATE "C",
+    status text COLLATE "C" NOT NULL CHECK (status IN ('open', 'completed', 'cancelled')),
+    created_at bigint NOT NULL,
+    expires_at bigint NOT NULL
+  );
+  CREATE INDEX capture_session_lookup ON capture_session (lookup);
+  CREATE INDEX capture_session_expires_at ON capture_session (expires_at);
+
+  -- What services agree on while they run: nothing that a crash of the server may not lose.
+  CREATE UNLOGGED TABLE node (
+    id text COLLATE "C" PRIMARY KEY,
+    lease_until timestamptz NOT NULL
+  );
+  CREATE UNLOGGED TABLE claim (
+    scope bytea PRIMARY KEY,
+    payload_hash bytea NOT NULL,
+    node text COLLATE "C" NOT NULL,
+    token text COLLATE "C" NOT NULL UNIQUE
+  );
+  CREATE INDEX claim_of_node ON claim (node);
+  CREATE UNLOGGED TABLE bucket (
+    holder text COLLATE "C" PRIMARY KEY,
+    granted float8 NOT NULL,
+    tokens float8 NOT NULL,
+    at timestamptz NOT NULL
+  );
   `,
 ]
 

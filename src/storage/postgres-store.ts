@@ -6,9 +6,11 @@ import { CodedError } from '../errors.js'
 import { examinePostgres } from './postgres-check.js'
 import { PostgresClaim } from './postgres-claim.js'
 import { postgresConnection } from './postgres-connection.js'
+import { PostgresCoordinator } from './postgres-coordinator.js'
 import { PostgresLane } from './postgres-lane.js'
 import { migrate, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
+import { PostgresShared } from './postgres-shared.js'
 import { storeReader } from './statements.js'
 import {
   BackupUnsupportedError,
@@ -31,6 +33,8 @@ export interface PostgresOptions {
   passwordFile?: string | undefined
   /** Claims the database for this process: one service may serve from it at a time. Commands need no claim. */
   serving?: boolean
+  /** Serves beside others, without the claim. */
+  isOneOfSeveral?: boolean
 }
 
 /**
@@ -41,7 +45,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const access = accessOf(url, options)
   return opening(access.target, async () => {
     await withClient(access, migrate)
-    return PostgresStore.start(access, options.serving ?? false)
+    return PostgresStore.start(access, options)
   })
 }
 
@@ -52,8 +56,11 @@ export async function hasPostgresSchema(url: string, options: PostgresOptions = 
 }
 
 export class PostgresStore implements Store {
+  /** Of the service alone: commands execute nothing for a key. */
+  readonly coordinator: PostgresCoordinator | null
   readonly makesBackups = false
   readonly read: StoreReader
+  readonly shared: PostgresShared
   private readonly lane: PostgresLane
   private readonly writers: PostgresPool
   private readonly readers: PostgresPool
@@ -62,23 +69,26 @@ export class PostgresStore implements Store {
 
   private constructor(
     private readonly access: PostgresAccess,
-    serving: boolean,
+    { serving = false, isOneOfSeveral = false }: PostgresOptions,
   ) {
     this.writers = new PostgresPool(access, {
       size: 1,
       pipeline: true,
-      ...(serving ? { onConnect: new PostgresClaim().take } : {}),
+      ...(serving && !isOneOfSeveral ? { onConnect: new PostgresClaim().take } : {}),
     })
     this.readers = new PostgresPool(access, { size: READERS })
     this.lane = new PostgresLane(this.writers)
+    this.coordinator = serving ? new PostgresCoordinator(access) : null
     this.read = storeReader(postgresConnection((query) => this.readers.query(query)))
+    this.shared = new PostgresShared(this.readers, this.lane)
   }
 
   /** @throws Error of pg, or of the claim */
-  static async start(access: PostgresAccess, serving: boolean): Promise<PostgresStore> {
-    const store = new PostgresStore(access, serving)
+  static async start(access: PostgresAccess, options: PostgresOptions): Promise<PostgresStore> {
+    const store = new PostgresStore(access, options)
     try {
       await store.lane.connect()
+      await store.coordinator?.start()
       await store.askSize()
       return store
     } catch (error) {
@@ -145,6 +155,7 @@ export class PostgresStore implements Store {
   close(): Promise<void> {
     this.closing ??= (async () => {
       await this.lane.close()
+      await this.coordinator?.stop()
       await Promise.all([this.writers.end(), this.readers.end()])
     })()
     return this.closing

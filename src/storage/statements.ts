@@ -11,6 +11,7 @@ import type {
   AuditRecord,
   AuditSealRecord,
   CaptureRecord,
+  CaptureSessionRecord,
   ChallengeRecord,
   ErasureRecord,
   IdempotencyRecord,
@@ -19,12 +20,13 @@ import type {
   SubjectRecord,
   TenantRecord,
 } from './records.js'
-import type { StoreReader, StoreTransaction } from './store.js'
+import { AlreadyExecutedError, type StoreReader, type StoreTransaction } from './store.js'
 import {
   API_KEY,
   AUDIT,
   AUDIT_SEAL,
   CAPTURE,
+  CAPTURE_SESSION,
   CHALLENGE,
   ERASURE,
   IDEMPOTENCY,
@@ -76,8 +78,17 @@ export function storeReader(database: Connection): StoreReader {
     hasCapture: database.prepare<[string, Buffer, number]>(
       'SELECT 1 FROM capture WHERE subject_id = ? AND digest = ? AND seen_at > ? LIMIT 1',
     ),
+    lastCapture: database
+      .prepare<[string], number | null>('SELECT max(rowid) FROM capture WHERE subject_id = ?')
+      .pluck(),
+    capturesAfter: database.prepare<[string, number], CaptureRecord>(
+      `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND rowid > ? ORDER BY rowid`,
+    ),
     challenge: database.prepare<[string], ChallengeRecord>(
       `SELECT ${CHALLENGE.fields} FROM challenge WHERE id = ?`,
+    ),
+    captureSession: database.prepare<[string], CaptureSessionRecord>(
+      `SELECT ${CAPTURE_SESSION.fields} FROM capture_session WHERE id = ?`,
     ),
     idempotency: database.prepare<[Buffer, number], IdempotencyRecord>(
       `SELECT ${IDEMPOTENCY.fields} FROM idempotency WHERE scope = ? AND expires_at > ?`,
@@ -130,10 +141,18 @@ export function storeReader(database: Connection): StoreReader {
       return counts
     },
     lookupsOf: async (tenantId, limit) => sql.lookupsOf.all(tenantId, limit),
-    captures: async (subjectId, since, limit) => sql.captures.all(subjectId, since, limit),
-    hasCapture: async (subjectId, digest, since) =>
-      (await sql.hasCapture.get(subjectId, digest, since)) !== undefined,
+    captureHistory: async (subjectId, digests, since, limit) => {
+      // First: what is remembered meanwhile is then looked at twice, and never not at all.
+      const last = (await sql.lastCapture.get(subjectId)) ?? 0
+      const [newest, ...found] = await Promise.all([
+        sql.captures.all(subjectId, since, limit),
+        ...digests.map(async (digest) => sql.hasCapture.get(subjectId, digest, since)),
+      ])
+      return { hasDigest: found.some((row) => row !== undefined), newest, last }
+    },
+    capturesAfter: async (subjectId, last) => sql.capturesAfter.all(subjectId, last),
     challenge: async (id) => sql.challenge.get(id),
+    captureSession: async (id) => sql.captureSession.get(id),
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
     erasure: async (lookup, now) => sql.erasure.get(lookup, now),
     auditHead: async (tenantId) => sql.auditHead.get(tenantId),
@@ -161,6 +180,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       `UPDATE tenant SET rate_per_second = @ratePerSecond, burst = @burst, fmr = @fmr,
        require_liveness = @requireLiveness WHERE id = @id`,
     ),
+    setCapturePage: database.prepare('UPDATE tenant SET capture_page = ? WHERE id = ?'),
     setProductionIssued: database.prepare(
       'UPDATE tenant SET production_issued_at = ? WHERE id = ? AND production_issued_at IS NULL',
     ),
@@ -176,6 +196,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM webhook_endpoint WHERE tenant_id = @id',
       'DELETE FROM traffic WHERE tenant_id = @id',
       'DELETE FROM challenge WHERE tenant_id = @id',
+      'DELETE FROM capture_session WHERE tenant_id = @id',
+      'UPDATE tenant SET capture_page = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
     // Not those whose grace is over before: they have ended already.
@@ -207,6 +229,9 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     useChallenge: database.prepare('UPDATE challenge SET used_at = ? WHERE id = ? AND used_at IS NULL'),
     deleteChallenges: database.prepare('DELETE FROM challenge WHERE lookup = ?'),
     expireChallenges: database.prepare('DELETE FROM challenge WHERE expires_at <= ?'),
+    putCaptureSession: database.prepare(CAPTURE_SESSION.replace),
+    deleteCaptureSessions: database.prepare('DELETE FROM capture_session WHERE lookup = ?'),
+    expireCaptureSessions: database.prepare('DELETE FROM capture_session WHERE expires_at <= ?'),
     // An expired record of the same scope may still wait for its purge.
     insertIdempotency: database.prepare(
       `${IDEMPOTENCY.insert}
@@ -249,6 +274,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
     setContract: async (id, contract) => void sql.setContract.run({ id, ...contract }),
+    setCapturePage: async (tenantId, settings) => void sql.setCapturePage.run(settings, tenantId),
     setProductionIssued: async (tenantId, at) => void sql.setProductionIssued.run(at, tenantId),
     setProductionRevealed: async (tenantId, at) => void sql.setProductionRevealed.run(at, tenantId),
     setSuspended: async (tenantId, at) => void sql.setSuspended.run(at, tenantId),
@@ -275,14 +301,16 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     insertCapture: async (capture) => void sql.insertCapture.run(capture),
     insertChallenge: async (challenge) => void sql.insertChallenge.run(challenge),
     useChallenge: async (id, at) => (await sql.useChallenge.run(at, id)).changes === 1,
+    putCaptureSession: async (session) => void sql.putCaptureSession.run(session),
     insertIdempotencyRecord: async (record) => {
       const { changes } = await sql.insertIdempotency.run(record)
-      if (changes !== 1) throw new Error('idempotency record exists')
+      if (changes !== 1) throw new AlreadyExecutedError()
     },
     eraseSubject: async (lookup) => {
       const { changes: idempotencyRecords } = await sql.deleteIdempotency.run(lookup)
       sql.eraseWebhooks.run(lookup)
       sql.deleteChallenges.run(lookup)
+      sql.deleteCaptureSessions.run(lookup)
       const id = await sql.subjectId.get(lookup)
       if (id === undefined) return { references: 0, captures: 0, idempotencyRecords }
       const { changes: references } = await sql.deleteReference.run(id)
@@ -302,6 +330,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       sql.expireErasures.run(now)
       sql.expireCaptures.run(capturesBefore)
       sql.expireChallenges.run(now - CHALLENGE_KEPT_MS)
+      sql.expireCaptureSessions.run(now - CHALLENGE_KEPT_MS)
       sql.expireWebhooks.run(now)
       sql.expireSecrets.run(now)
       for (const [resolution, before] of Object.entries(trafficBefore))

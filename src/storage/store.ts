@@ -2,11 +2,14 @@
 
 import type { Environment } from '../config.js'
 import { CodedError } from '../errors.js'
+import type { Coordinator } from './coordinator.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
   AuditSealRecord,
+  CaptureHistory,
   CaptureRecord,
+  CaptureSessionRecord,
   ChallengeRecord,
   ErasureRecord,
   IdempotencyRecord,
@@ -41,11 +44,17 @@ export interface StoreReader extends WebhookReader {
   referencesOf(tenantId: string): Promise<Record<Environment, number>>
   /** Under which some of a tenant's users are found. */
   lookupsOf(tenantId: string, limit: number): Promise<Buffer[]>
-  /** Newest first; without those of which the digest alone is kept. */
-  captures(subjectId: string, since: number, limit: number): Promise<CaptureRecord[]>
-  /** Whether a capture of this digest was seen after `since`. */
-  hasCapture(subjectId: string, digest: Buffer, since: number): Promise<boolean>
+  /** The subject's captures after `since`, against which one of these digests is held. */
+  captureHistory(
+    subjectId: string,
+    digests: readonly Buffer[],
+    since: number,
+    limit: number,
+  ): Promise<CaptureHistory>
+  /** In the order in which they were remembered, after the place `last` of a history. */
+  capturesAfter(subjectId: string, last: number): Promise<CaptureRecord[]>
   challenge(id: string): Promise<ChallengeRecord | undefined>
+  captureSession(id: string): Promise<CaptureSessionRecord | undefined>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
@@ -77,6 +86,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
     tenantId: string,
     contract: Pick<TenantRecord, 'ratePerSecond' | 'burst' | 'fmr' | 'requireLiveness'>,
   ): Promise<void>
+  setCapturePage(tenantId: string, settings: string | null): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
   setProductionRevealed(tenantId: string, at: number): Promise<void>
   /** Null to resume. */
@@ -107,6 +117,9 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertChallenge(challenge: ChallengeRecord): Promise<void>
   /** Resolves with whether it was unused till now. */
   useChallenge(id: string, at: number): Promise<boolean>
+  /** In the place of one of the same id. */
+  putCaptureSession(session: CaptureSessionRecord): Promise<void>
+  /** @throws AlreadyExecutedError */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */
   eraseSubject(lookup: Buffer): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
@@ -133,7 +146,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   /** Replaces what stands there. */
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**
-   * Deletes what its window has closed on: kept responses, captures, challenges, erasure receipts, ended signing secrets, login links,
+   * Deletes what its window has closed on: kept responses, captures, challenges, capture sessions, erasure receipts, ended signing secrets, login links,
    * sessions, deliveries of webhooks and counted traffic.
    */
   deleteExpired(
@@ -150,11 +163,30 @@ export interface CommitReport {
   transactions: number
 }
 
+/** What a store has beside, that several services have in common. */
+export interface SharedStore {
+  /** Counts the changes of the keyrings. */
+  keysRevision(): Promise<number>
+  /**
+   * From now on refuses to write anything at another revision: what an older key seals could be opened by nobody later.
+   * @param onStale told of a transaction that was refused
+   */
+  requireKeys(revision: number, onStale: () => void): void
+  /** The hash of the password of the operator without a name. */
+  operatorPassword(): Promise<string | null>
+  /** @returns false where there is one already, which stays unless it is to be replaced */
+  keepOperatorPassword(hash: string, options?: { replace?: boolean }): Promise<boolean>
+}
+
 export interface Store {
-  /** Sees committed state only. */
-  readonly read: StoreReader
+  /** Of a database that several services can serve from; null for one that is a single service's. */
+  readonly coordinator: Coordinator | null
+  /** Of such a database too, for commands as well. */
+  readonly shared: SharedStore | null
   /** Whether `backup` is how it is backed up, and not the database's own tools. */
   readonly makesBackups: boolean
+  /** Sees committed state only. */
+  readonly read: StoreReader
   /**
    * Runs `work` alone and resolves once its effect is on disk; when it rejects, nothing of it happened.
    * `work` may await nothing but `tx`: the write lock is held meanwhile.
@@ -210,5 +242,13 @@ export class StoreUnavailableError extends CodedError<'store_unavailable'> {
   override readonly name = 'StoreUnavailableError'
   constructor(message: string, options?: { cause?: unknown }) {
     super('store_unavailable', message, options)
+  }
+}
+
+/** Another service has executed the request with this idempotency key, and was first. */
+export class AlreadyExecutedError extends CodedError<'already_executed'> {
+  override readonly name = 'AlreadyExecutedError'
+  constructor() {
+    super('already_executed', 'There is a kept response for this idempotency key.')
   }
 }

@@ -55,7 +55,11 @@ export function webhookWriter(database: Connection): WebhookWriter {
     insertDelivery: database.prepare(WEBHOOK_DELIVERY.insert),
     setProgress: database.prepare<[WebhookProgress & { id: string }]>(
       `UPDATE webhook_delivery SET status = @status, attempts = @attempts, next_attempt_at = @nextAttemptAt,
-         last_outcome = @lastOutcome, finished_at = @finishedAt WHERE id = @id`,
+         last_outcome = @lastOutcome, finished_at = @finishedAt, taken_by = @takenBy WHERE id = @id`,
+    ),
+    release: database.prepare(
+      `UPDATE webhook_delivery SET next_attempt_at = created_at, taken_by = NULL
+       WHERE taken_by IS NOT NULL AND taken_by <> ? AND next_attempt_at IS NOT NULL`,
     ),
     keepPending: database.prepare(
       `UPDATE webhook_delivery SET expires_at = @until
@@ -68,7 +72,8 @@ export function webhookWriter(database: Connection): WebhookWriter {
     deleteWebhookEndpoint: async (id) => void sql.deleteEndpoint.run(id),
     countDroppedWebhook: async (endpointId) => void sql.countDropped.run(endpointId),
     insertWebhookDelivery: async (delivery) => void sql.insertDelivery.run(delivery),
-    setWebhookProgress: async (id, progress) => void sql.setProgress.run({ ...progress, id }),
+    setWebhookProgress: async (id, progress) => void sql.setProgress.run({ takenBy: null, ...progress, id }),
+    releaseWebhooks: async (sender) => void sql.release.run(sender),
     keepPendingWebhooks: async (tenantId, until) => void sql.keepPending.run({ tenantId, until }),
     forgetWebhookBody: async (id) => void sql.forgetBody.run(id),
   }

@@ -1,8 +1,9 @@
 /** The pieces that the endpoints' schemas share. JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
 import Type from 'typebox'
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
-import { FINDINGS, GUIDANCE } from '../biometrics/challenge/active-geometry.js'
+import { FINDINGS } from '../biometrics/challenge/active-geometry.js'
 import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
+import { GUIDANCE } from '../biometrics/challenge/frame-faults.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
 import { NONCE_LENGTH } from '../subjects/challenge-book.js'
 
@@ -14,7 +15,7 @@ export const userId = Type.String({
   examples: ['user-4711'],
 })
 
-const image = (description: string) =>
+export const image = (description: string) =>
   Type.String({
     minLength: 1,
     contentEncoding: 'base64',
@@ -25,6 +26,31 @@ const image = (description: string) =>
 const MAX_IMAGES = 5
 /** Of a challenge: a look ahead, three movements, a look ahead. */
 const MAX_STEPS = 5
+
+/** Of a challenge. */
+export const framesField = Type.Array(
+  Type.Object(
+    {
+      step: Type.Integer({
+        minimum: 0,
+        maximum: MAX_STEPS - 1,
+        description: 'Index of the step that the person was shown.',
+      }),
+      t_ms: Type.Integer({
+        minimum: 0,
+        maximum: 120_000,
+        description: 'Milliseconds since the capture began.',
+      }),
+      image: image('The frame, not mirrored: a file as in `image`.'),
+    },
+    { additionalProperties: false },
+  ),
+  {
+    minItems: CAPTURE.minFrames,
+    maxItems: CAPTURE.maxFrames,
+    description: 'In the order of their capture.',
+  },
+)
 
 /** `image`, `images` or `challenge`: exactly one of them is required, which `decodeImages` checks. */
 export const imageFields = {
@@ -43,29 +69,7 @@ export const imageFields = {
       {
         id: Type.String({ minLength: 1, maxLength: 64 }),
         nonce: Type.String({ minLength: NONCE_LENGTH, maxLength: NONCE_LENGTH }),
-        frames: Type.Array(
-          Type.Object(
-            {
-              step: Type.Integer({
-                minimum: 0,
-                maximum: MAX_STEPS - 1,
-                description: 'Index of the step that the person was shown.',
-              }),
-              t_ms: Type.Integer({
-                minimum: 0,
-                maximum: 120_000,
-                description: 'Milliseconds since the capture began.',
-              }),
-              image: image('The frame, not mirrored: a file as in `image`.'),
-            },
-            { additionalProperties: false },
-          ),
-          {
-            minItems: CAPTURE.minFrames,
-            maxItems: CAPTURE.maxFrames,
-            description: 'In the order of their capture.',
-          },
-        ),
+        frames: framesField,
       },
       {
         title: 'ChallengeResponse',

@@ -25,7 +25,7 @@ export interface Cast {
 type MakeFilm = (cast: Cast, steps: readonly Step[], random: Random) => Promise<Film>
 
 /** Degrees through which paper is turned: less shows no yaw, more is not found as a face. */
-const PAPER: Reach = { turn: [28, 48], nod: [25, 42] }
+export const PAPER: Reach = { turn: [28, 48], nod: [25, 42] }
 
 /** In distances between the eyes, such as of a face: half the breadth of a head. */
 const FACE_RADIUS = [1.3, 2.2] as const
@@ -64,7 +64,7 @@ export function headFilm(
 }
 
 /** What is seen at a moment of a film. */
-type Scene = (portrait: Portrait) => (moment: Moment, step: Step) => Thing[]
+export type Scene = (portrait: Portrait) => (moment: Moment, step: Step) => Thing[]
 
 interface Production {
   reach: Reach
@@ -113,7 +113,7 @@ function poseOf({ yaw, pitch, roll, shift }: Moment, pivot: Pose['pivot']): Pose
   return { yaw, pitch, roll, shift: [shift[0], shift[1] - 0.4, shift[2]], pivot }
 }
 
-const headScene: Scene = (portrait) => {
+export const headScene: Scene = (portrait) => {
   const [mesh, below] = [head(portrait), torso(portrait)]
   return (moment) => [
     { mesh, pose: poseOf(moment, NECK) },
@@ -121,7 +121,7 @@ const headScene: Scene = (portrait) => {
   ]
 }
 
-const flat: Scene = (portrait) => {
+export const flat: Scene = (portrait) => {
   const mesh = print(portrait)
   return (moment) => [{ mesh, pose: poseOf(moment, MIDDLE_OF_SHEET) }]
 }
@@ -200,7 +200,7 @@ function fittest({ portrait, samePerson }: Cast, step: Step): Portrait {
   return samePerson.reduce((best, photo) => (score(photo) > score(best) ? photo : best), portrait)
 }
 
-const STILL: Reach = { turn: [0, 0], nod: [0, 0] }
+export const STILL: Reach = { turn: [0, 0], nod: [0, 0] }
 
 /** How much of the other photo there is over a step: for its middle half it is what is shown. */
 function shareOfOther(at: number, moments: readonly Moment[], fadeMs: number): number {

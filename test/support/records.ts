@@ -15,7 +15,7 @@ import type {
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
 } from '../../src/storage/records.js'
-import type { StoreTransaction } from '../../src/storage/store.js'
+import type { StoreReader, StoreTransaction } from '../../src/storage/store.js'
 
 /** A time as the service writes them: more than 32 bits. */
 export const AT = 1_790_000_000_000
@@ -31,6 +31,7 @@ export function tenant(name = 'a', changes: Partial<TenantRecord> = {}): TenantR
     burst: 1,
     fmr: null,
     requireLiveness: null,
+    capturePage: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
     suspendedAt: null,
@@ -204,6 +205,7 @@ export function delivery(
     attempts: 0,
     nextAttemptAt: AT,
     lastOutcome: null,
+    takenBy: null,
     createdAt: AT,
     finishedAt: null,
     expiresAt: AT + 1000,
@@ -228,4 +230,23 @@ export async function insertUser(tx: StoreTransaction, name: string, at = AT): P
   await tx.insertIdempotencyRecord(
     keptResponse(`scope of ${name}`, { lookup: bytes(name), subjectId: `sub_${name}`, createdAt: at }),
   )
+}
+
+/** The captures of a history, newest first. */
+export async function newestCaptures(
+  store: StoreReader,
+  subjectId: string,
+  since: number,
+  limit: number,
+): Promise<CaptureRecord[]> {
+  return (await store.captureHistory(subjectId, [], since, limit)).newest
+}
+
+export async function hasCapture(
+  store: StoreReader,
+  subjectId: string,
+  digest: Buffer,
+  since: number,
+): Promise<boolean> {
+  return (await store.captureHistory(subjectId, [digest], since, 1)).hasDigest
 }

@@ -114,7 +114,7 @@ async function sqlitePlace(): Promise<StorePlace> {
 }
 
 /** All but those that have rows from the beginning. */
-const TABLES = `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('lane', 'schema_version')`
+const TABLES = `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('lane', 'duty', 'schema_version')`
 
 async function postgresPlace(): Promise<StorePlace> {
   const database = await createDatabase()
