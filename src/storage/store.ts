@@ -32,6 +32,7 @@ import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 export interface StoreReader extends WebhookReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
+  /** Oldest first. */
   tenants(): Promise<TenantRecord[]>
   apiKeyByHash(hash: Buffer): Promise<{ key: ApiKeyRecord; tenant: TenantRecord } | undefined>
   /** Newest first. */
@@ -66,6 +67,7 @@ export interface StoreReader extends WebhookReader {
   sealedRows(kind: SealedKind, after: string, limit: number): Promise<SealedRow[]>
   /** Newest first, before the sequence `before` (exclusive). */
   recentAuditEntries(tenantId: string, before: number, limit: number): Promise<AuditRecord[]>
+  /** By name. */
   operators(): Promise<OperatorRecord[]>
   operatorByName(name: string): Promise<OperatorRecord | undefined>
   operatorById(id: string): Promise<OperatorRecord | undefined>

@@ -22,6 +22,11 @@ export function overPostgres(suite: () => void): void {
   describe.skipIf(!findPostgres())(OVER_POSTGRES, suite)
 }
 
+/** Whether this is the project in which services keep their data in PostgreSQL. */
+export function isOnPostgres(): boolean {
+  return process.env.COUNTERSIGN_TEST_STORE === 'postgres'
+}
+
 /** An empty one. */
 export async function createDatabase(): Promise<TestDatabase> {
   const server = await serverUrl()

@@ -13,7 +13,7 @@ import { Service } from '../../src/service.js'
 import { type ApiClient, apiClient } from './client.js'
 import { postgresDatabase, type ServiceDatabase, sqliteDatabase } from './database.js'
 import { OPERATOR_HASH } from './operator.js'
-import { createDatabase } from './postgres.js'
+import { createDatabase, isOnPostgres } from './postgres.js'
 import { withSharedEngine } from './shared-engine.js'
 
 export interface TestTenant {
@@ -48,7 +48,7 @@ export async function startService(
   { ownEngine = false } = {},
 ): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-test-'))
-  const postgres = process.env.COUNTERSIGN_TEST_STORE === 'postgres' ? await createDatabase() : null
+  const postgres = isOnPostgres() ? await createDatabase() : null
   const config = loadConfig({
     COUNTERSIGN_DATA_DIR: dataDir,
     ...(postgres ? { COUNTERSIGN_DATABASE: postgres.url } : {}),

@@ -9,12 +9,13 @@ import { packageFile } from '../../src/package-root.js'
 import { openPostgresStore } from '../../src/storage/postgres-store.js'
 import { SqliteStore } from '../../src/storage/sqlite-store.js'
 import type { Store } from '../../src/storage/store.js'
-import { createDatabase, overPostgres } from './postgres.js'
+import { createDatabase, isOnPostgres, overPostgres } from './postgres.js'
 
 /** Where the data of one store are. */
 interface StorePlace {
   open(): Promise<Store>
   execute(statement: string): Promise<void>
+  tamper(statement: string): Promise<void>
   openingScript: string
   /** As before the first opening, or after it. */
   empty(): Promise<void>
@@ -29,6 +30,8 @@ export interface StoresUnderTest {
   open(): Promise<Store>
   /** SQL past the store, as an operator's tool would send it. */
   execute(statement: string): Promise<void>
+  /** The same past its triggers, as somebody who owns the data can. */
+  tamper(statement: string): Promise<void>
   /** JavaScript after which, in a process of its own, the built store stands open as `store`. */
   readonly openingScript: string
 }
@@ -36,6 +39,11 @@ export interface StoresUnderTest {
 export function overStores(suite: (stores: StoresUnderTest) => void): void {
   describe('over sqlite', () => suite(storesAt('sqlite', sqlitePlace)))
   overPostgres(() => suite(storesAt('postgres', postgresPlace)))
+}
+
+/** The one of the project: SQLite, or PostgreSQL where the contract is tried on it. */
+export function storeOfProject(): StoresUnderTest {
+  return isOnPostgres() ? storesAt('postgres', postgresPlace) : storesAt('sqlite', sqlitePlace)
 }
 
 function storesAt(kind: StoresUnderTest['kind'], makePlace: () => Promise<StorePlace>): StoresUnderTest {
@@ -65,6 +73,7 @@ function storesAt(kind: StoresUnderTest['kind'], makePlace: () => Promise<StoreP
     },
     open,
     execute: (statement) => place.execute(statement),
+    tamper: (statement) => place.tamper(statement),
     get openingScript() {
       return place.openingScript
     },
@@ -75,19 +84,25 @@ function storesAt(kind: StoresUnderTest['kind'], makePlace: () => Promise<StoreP
 const builtModule = (name: string) =>
   JSON.stringify(pathToFileURL(packageFile('dist', 'src', 'storage', name)).href)
 
+const WITHOUT_TRIGGERS = ['audit_no_update', 'audit_no_delete', 'audit_in_order']
+  .map((trigger) => `DROP TRIGGER IF EXISTS ${trigger}`)
+  .join('; ')
+
 async function sqlitePlace(): Promise<StorePlace> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-store-'))
   const file = join(folder, 'countersign.db')
+  const execute = async (statement: string) => {
+    const database = new Database(file, { timeout: 5000 })
+    try {
+      database.exec(statement)
+    } finally {
+      database.close()
+    }
+  }
   return {
     open: async () => SqliteStore.open(file),
-    async execute(statement) {
-      const database = new Database(file, { timeout: 5000 })
-      try {
-        database.exec(statement)
-      } finally {
-        database.close()
-      }
-    },
+    execute,
+    tamper: (statement) => execute(`${WITHOUT_TRIGGERS}; ${statement}`),
     openingScript: `
       const { SqliteStore } = await import(${builtModule('sqlite-store.js')})
       const store = SqliteStore.open(${JSON.stringify(file)})`,
@@ -99,22 +114,23 @@ async function sqlitePlace(): Promise<StorePlace> {
 }
 
 /** All but those that have rows from the beginning. */
-const TABLES = `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('lane', 'schema_version')`
+const TABLES = `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('lane', 'duty', 'schema_version')`
 
 async function postgresPlace(): Promise<StorePlace> {
   const database = await createDatabase()
+  const execute = async (statement: string) => void (await database.query(statement))
+  const tamper = (statement: string) => execute(`SET session_replication_role = replica; ${statement}`)
   return {
     open: () => openPostgresStore(database.url),
-    execute: async (statement) => void (await database.query(statement)),
+    execute,
+    tamper,
     openingScript: `
       const { openPostgresStore } = await import(${builtModule('postgres-store.js')})
       const store = await openPostgresStore(${JSON.stringify(database.url)})`,
     async empty() {
       const tables = (await database.query(TABLES)).map(({ tablename }) => tablename)
-      // Past the triggers that keep the audit log; a new database for every test would take ten times as long.
-      await database.query(
-        `SET session_replication_role = replica; ${tables.map((one) => `DELETE FROM ${one}`).join('; ')}`,
-      )
+      // A new database for every test would take ten times as long.
+      await tamper(tables.map((one) => `DELETE FROM ${one}`).join('; '))
     },
     remove: () => database.drop(),
   }

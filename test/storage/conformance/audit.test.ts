@@ -3,6 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { AT, auditEntry, subject, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
+const REPLACEMENT = "SELECT tenant_id, sequence, '{}', hash FROM audit WHERE sequence = 2"
+const SQLITE_ATTEMPTS = [`INSERT OR REPLACE INTO audit ${REPLACEMENT}`]
+const POSTGRES_ATTEMPTS = [
+  `INSERT INTO audit ${REPLACEMENT} ON CONFLICT (tenant_id, sequence) DO UPDATE SET entry = excluded.entry`,
+  'TRUNCATE audit',
+  'TRUNCATE tenant CASCADE',
+]
+
 overStores((stores) => {
   const read = () => stores.store.read
   const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
@@ -82,7 +90,7 @@ overStores((stores) => {
         'DELETE FROM audit',
         'DELETE FROM audit WHERE sequence = 2',
         `INSERT INTO audit (tenant_id, sequence, entry, hash) SELECT tenant_id, 4, entry, hash FROM audit WHERE sequence = 1`,
-        ...(stores.kind === 'postgres' ? ['TRUNCATE audit', 'TRUNCATE tenant CASCADE'] : []),
+        ...(stores.kind === 'postgres' ? POSTGRES_ATTEMPTS : SQLITE_ATTEMPTS),
       ]
       for (const statement of attempts)
         await expect(stores.execute(statement), statement).rejects.toThrow(/append-only/)

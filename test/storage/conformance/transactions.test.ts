@@ -216,7 +216,9 @@ overStores((stores) => {
     })
   })
 
-  it('keeps every acknowledged row when the process that wrote it is killed', async () => {
+  it('keeps every acknowledged row when the process that wrote it is killed', {
+    timeout: 120_000,
+  }, async () => {
     const acknowledged: string[] = []
     for (const run of ['first', 'second', 'third']) {
       const script = `${stores.openingScript}\n${WRITER}`

@@ -122,6 +122,38 @@ overStores((stores) => {
       expect(await read().webhookDelivery('two')).toEqual(delivery('two', 'end_a'))
     })
 
+    it('that another sender was at are due again as when they were new, and no others', async () => {
+      const later = { nextAttemptAt: AT + 500, attempts: 1 }
+      await fill(
+        delivery('mine', 'end_a', { ...later, takenBy: 'me' }),
+        delivery('lost', 'end_a', { ...later, takenBy: 'somebody' }),
+        delivery('waiting', 'end_a', later),
+        delivery('told', 'end_a', DELIVERED),
+      )
+      await write((tx) => tx.releaseWebhooks('me'))
+      const found = ['mine', 'lost', 'waiting', 'told'].map((id) => read().webhookDelivery(id))
+      expect(await Promise.all(found)).toEqual([
+        delivery('mine', 'end_a', { ...later, takenBy: 'me' }),
+        delivery('lost', 'end_a', { ...later, nextAttemptAt: AT }),
+        delivery('waiting', 'end_a', later),
+        delivery('told', 'end_a', DELIVERED),
+      ])
+    })
+
+    it('are at nobody once they make progress, unless somebody is named', async () => {
+      await fill(delivery('one', 'end_a', { takenBy: 'me' }))
+      const waiting = {
+        status: 'pending',
+        nextAttemptAt: AT + 1,
+        lastOutcome: '503',
+        finishedAt: null,
+      } as const
+      await write((tx) => tx.setWebhookProgress('one', { ...waiting, attempts: 1, takenBy: 'you' }))
+      expect((await read().webhookDelivery('one'))?.takenBy).toBe('you')
+      await write((tx) => tx.setWebhookProgress('one', { ...waiting, attempts: 2 }))
+      expect((await read().webhookDelivery('one'))?.takenBy).toBeNull()
+    })
+
     it('forget their body', async () => {
       await fill(delivery('one', 'end_a', DELIVERED))
       await write((tx) => tx.forgetWebhookBody('one'))

@@ -1,0 +1,100 @@
+/** What every store does with the sessions of the hosted capture page, and with what the page is for a tenant. */
+import { describe, expect, it } from 'vitest'
+import type { CaptureSessionRecord } from '../../../src/storage/records.js'
+import type { StoreTransaction } from '../../../src/storage/store.js'
+import { AT, bytes, tenant } from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+const HOUR_MS = 3_600_000
+
+function session(id: string, changes: Partial<CaptureSessionRecord> = {}): CaptureSessionRecord {
+  return {
+    id,
+    tenantId: 'ten_a',
+    environment: 'sandbox',
+    keyId: 'key_1',
+    lookup: bytes('ada'),
+    purpose: 'verify',
+    sealed: bytes('sealed'),
+    link: bytes('link'),
+    browser: null,
+    phoneLink: null,
+    phoneBrowser: null,
+    consentVersion: null,
+    consentedAt: null,
+    attempts: 0,
+    answered: null,
+    status: 'open',
+    createdAt: AT,
+    expiresAt: AT + 100,
+    ...changes,
+  }
+}
+
+overStores((stores) => {
+  const read = () => stores.store.read
+  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+  const fill = (...sessions: CaptureSessionRecord[]) =>
+    write(async (tx) => {
+      for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+      for (const one of sessions) await tx.putCaptureSession(one)
+    })
+
+  describe('capture sessions', () => {
+    it('are replaced whole, and found by their id', async () => {
+      const changed = session('cap_1', {
+        ...{ browser: bytes('browser'), phoneLink: bytes('phone'), phoneBrowser: Buffer.alloc(32) },
+        ...{ consentVersion: '1', consentedAt: AT + 2, attempts: 1, answered: 'chl_1', status: 'completed' },
+      })
+      await fill(session('cap_1'), session('cap_2'))
+      expect(await read().captureSession('cap_1')).toEqual(session('cap_1'))
+      await write((tx) => tx.putCaptureSession(changed))
+      expect(await read().captureSession('cap_1')).toEqual(changed)
+      await write((tx) => tx.putCaptureSession(session('cap_1')))
+      expect(await read().captureSession('cap_1')).toEqual(session('cap_1'))
+      expect(await read().captureSession('cap_2')).toEqual(session('cap_2'))
+      expect(await read().captureSession('cap_3')).toBeUndefined()
+    })
+
+    it('belong to a tenant', async () => {
+      await fill()
+      const stray = session('cap_1', { tenantId: 'ten_nobody' })
+      await expect(write((tx) => tx.putCaptureSession(stray))).rejects.toThrow()
+      expect(await read().captureSession('cap_1')).toBeUndefined()
+    })
+
+    it('stay for an hour after their end', async () => {
+      await fill(session('cap_1'), session('cap_2', { expiresAt: AT + 101 }))
+      const expire = (now: number) => write((tx) => tx.deleteExpired(now, 0, { minute: 0, hour: 0 }))
+      await expire(AT + HOUR_MS + 99)
+      expect(await read().captureSession('cap_1')).toBeDefined()
+      await expire(AT + HOUR_MS + 100)
+      expect(await read().captureSession('cap_1')).toBeUndefined()
+      expect(await read().captureSession('cap_2')).toBeDefined()
+    })
+
+    it.each([
+      ['their user', (tx: StoreTransaction) => tx.eraseSubject(bytes('ada'))],
+      ['their tenant', (tx: StoreTransaction) => tx.closeTenant('ten_a', AT + 2)],
+    ])('go with %s, with or without a reference, and no others do', async (_, end) => {
+      await fill(session('cap_1'), session('cap_2', { tenantId: 'ten_b', lookup: bytes('eve') }))
+      await write(async (tx) => void (await end(tx)))
+      expect(await read().captureSession('cap_1')).toBeUndefined()
+      expect(await read().captureSession('cap_2')).toBeDefined()
+    })
+  })
+
+  it('what the capture page is for a tenant is set, and taken back by null or with the tenant', async () => {
+    await fill()
+    await write((tx) => tx.setCapturePage('ten_a', '{"name":"ä"}'))
+    expect(await read().tenantById('ten_a')).toEqual(tenant('a', { capturePage: '{"name":"ä"}' }))
+    expect(await read().tenantById('ten_b')).toEqual(tenant('b'))
+    await write((tx) => tx.setCapturePage('ten_a', null))
+    expect(await read().tenantById('ten_a')).toEqual(tenant('a'))
+    await write(async (tx) => {
+      await tx.setCapturePage('ten_a', '{}')
+      await tx.closeTenant('ten_a', AT + 1)
+    })
+    expect(await read().tenantById('ten_a')).toEqual(tenant('a', { deletedAt: AT + 1 }))
+  })
+})
