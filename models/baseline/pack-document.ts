@@ -40,7 +40,7 @@ const SUFFICIENT_FACE_PX = 64
 
 /**
  * The strictest calibrated rate at which at most one in a hundred pairs of a person's photos, one looking ahead and one turned
- * or nodding as far as a challenge asks, is refused; at 5e-3 it is 1.6. docs/guides/liveness.md has the figures of every pack.
+ * or nodding as far as a challenge asks, is refused; at 5e-3 it is 1.7. docs/guides/liveness.md has the figures of every pack.
  */
 const MOVED_FACE_FMR = 0.01
 

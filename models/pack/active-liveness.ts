@@ -10,5 +10,5 @@ export const ACTIVE_LIVENESS_68: ActiveLivenessSpec = {
   nodDegrees: 13,
   returnDegrees: 8,
   mostPerStride: { yaw: 28, pitch: 20, centre: 0.4, size: 0.15 },
-  leastAspect: 0.7,
+  leastAspect: 0.75,
 }

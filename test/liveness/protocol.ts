@@ -156,7 +156,10 @@ export class ProtocolCampaign {
   }
 
   private async filmed(cast: Cast, user: string): Promise<{ challenge: Challenge; frames: Frame[] }> {
-    const challenge = await this.challenge(user)
+    let challenge = await this.challenge(user)
+    // What asks for the same backwards is answered by its film reversed, or with two movements exchanged: no attack at all.
+    while (challenge.steps.join() === challenge.steps.toReversed().join())
+      challenge = await this.challenge(user)
     const film = await headFilm(cast, challenge.steps, this.random)
     return { challenge, frames: framesOf(film) }
   }
