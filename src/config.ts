@@ -4,6 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { ConfigError } from './config/config-error.js'
 import { defaultModelPack } from './config/default-model-pack.js'
 import { type ListenAddress, parseRate } from './config/parsers.js'
+import { isPostgresUrl } from './config/postgres-url.js'
 import { type Basis, type Config, SETTINGS, type Setting, type SettingName } from './config/settings.js'
 import { type Env, type GivenValue, readVariables } from './config/variables.js'
 
@@ -58,7 +59,12 @@ export function resolveConfig(env: Env = process.env): Resolution {
   for (const name of names)
     values[name] = read(SETTINGS[name]) ?? SETTINGS[name].whenUnset(values as unknown as Basis)
   const settled = given.has(variableOf('modelPack')) || defaultModelPack(values.modelsDir as string).isSettled
-  const config = Object.freeze({ ...values, isModelPackSettled: settled, otelVariables }) as Config
+  const config = Object.freeze({
+    ...values,
+    isModelPackSettled: settled,
+    isOperatorPasswordFileGiven: given.has(variableOf('operatorPasswordFile')),
+    otelVariables,
+  }) as Config
   for (const group of ALTERNATIVES) {
     const set = group.map(variableOf).filter((variable) => given.has(variable))
     if (set.length > 1) problems.push(`${set.join(' and ')} are both set; give one of them.`)
@@ -101,12 +107,17 @@ export function modelPackDir(config: Config): string {
   return isAbsolute(modelPack) || modelPack.includes('/') ? resolve(modelPack) : join(modelsDir, modelPack)
 }
 
+/** PostgreSQL, in the place of a SQLite file. */
+export function isPostgres({ database }: Pick<Config, 'database'>): boolean {
+  return isPostgresUrl(database)
+}
+
 /** The file behind `sqlite:<path>`. */
 export function sqliteFile(config: Pick<Config, 'database'>): string {
   const match = /^sqlite:(.+)$/.exec(config.database)
   if (!match)
     throw new ConfigError(
-      `COUNTERSIGN_DATABASE is not supported: expected sqlite:<file>, such as sqlite:data/countersign.db.`,
+      'COUNTERSIGN_DATABASE is not supported: expected sqlite:<file>, such as sqlite:data/countersign.db, or postgres://<user>@<host>/<database>.',
     )
   return resolve(match[1]!)
 }

@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from './clock.js'
+import type { Duty } from './duty.js'
 import type { Store } from './storage/store.js'
 
 /** More than a clock that is slewed moves between two rounds. */
@@ -26,6 +27,7 @@ export class Housekeeping {
     private readonly store: Store,
     private readonly clock: Clock,
     private readonly log: Logger,
+    private readonly duty: Pick<Duty, 'current'>,
     private readonly uptime = () => performance.now(),
   ) {
     this.lead = clock.now() - uptime()
@@ -50,7 +52,7 @@ export class Housekeeping {
       this.doubtUntil = uptime + DOUBT_MS
       this.log.warn({ jump_ms: Math.round(jumpMs) }, 'the clock was set: nothing is deleted for an hour')
     }
-    if (uptime < this.doubtUntil) return
+    if (uptime < this.doubtUntil || !this.duty.current()) return
     try {
       const trafficBefore = { minute: now - MINUTES_KEPT_MS, hour: now - HOURS_KEPT_MS }
       await this.store.transaction((tx) => tx.deleteExpired(now, now - DAY_MS, trafficBefore))

@@ -1,17 +1,24 @@
-/** Takes over new working keys while the service runs: within a second of their change, long before the old ones are forgotten. */
+/**
+ * Takes over new working keys while the service runs: within a second of their change, long before the old ones are forgotten. On a
+ * database of several services, writes nothing by keys that are no longer the database's.
+ */
 import type { Logger } from 'pino'
 import { SECOND_MS } from './clock.js'
 import type { Config } from './config.js'
 import { loadMasterKey } from './crypto/master-key.js'
 import { findKeys, type Ledger } from './ledger.js'
 import type { KeyringRecord } from './storage/records.js'
+import { StoreUnavailableError } from './storage/store.js'
 
 export const KEY_WATCH_MS = SECOND_MS
 
 export class KeyWatch {
   private timer: NodeJS.Timeout | null = null
+  private looking: Promise<void> | null = null
   private seen: string | null = null
   private masterKey: Buffer
+  /** Whether the keys are the database's, as far as the last look tells. */
+  isCurrent = true
 
   constructor(
     private readonly ledger: Pick<Ledger, 'store' | 'keys' | 'masterKey'>,
@@ -21,8 +28,9 @@ export class KeyWatch {
     this.masterKey = ledger.masterKey
   }
 
+  /** @throws ConfigError when the keys were changed since the ledger was opened, and the master key opens them no longer */
   async start(): Promise<void> {
-    this.seen = fingerprint(await this.ledger.store.read.keyrings())
+    await this.takeOver()
     this.timer = setInterval(() => void this.look(), KEY_WATCH_MS).unref()
   }
 
@@ -31,16 +39,31 @@ export class KeyWatch {
   }
 
   /** Never rejects. */
-  async look(): Promise<void> {
-    try {
-      const now = fingerprint(await this.ledger.store.read.keyrings())
-      if (now === this.seen) return
-      Object.assign(this.ledger.keys, await this.load())
+  look(): Promise<void> {
+    this.looking ??= this.takeOver()
+      .catch((err) => {
+        // A database that is away for a moment says nothing of the keys.
+        if (!(err instanceof StoreUnavailableError)) this.isCurrent = false
+        this.log.error({ err }, 'the working keys cannot be read: configure the new master key and restart')
+      })
+      .finally(() => {
+        this.looking = null
+      })
+    return this.looking
+  }
+
+  private async takeOver(): Promise<void> {
+    const { store, keys } = this.ledger
+    // Asked first: keys that are newer than it are refused until the next look, and older ones never pass.
+    const revision = await store.shared?.keysRevision()
+    const now = fingerprint(await store.read.keyrings())
+    if (now !== this.seen) {
+      Object.assign(keys, await this.load())
+      if (this.seen !== null) this.log.info({ phase: keys.phase }, 'the working keys were changed')
       this.seen = now
-      this.log.info({ phase: this.ledger.keys.phase }, 'the working keys were changed')
-    } catch (err) {
-      this.log.error({ err }, 'the working keys cannot be read: configure the new master key and restart')
     }
+    if (revision !== undefined) store.shared!.requireKeys(revision, () => void this.look())
+    this.isCurrent = true
   }
 
   /** The master key may have been replaced in its file; where it comes from outside, the service was restarted with the new one. */

@@ -1,11 +1,11 @@
 /** The books: database, keys, tenants, users and audit log, and what can be done to them, without the engine and the listeners. All that most commands need. */
 import { AuditLog } from './audit/audit-log.js'
 import { type Clock, systemClock } from './clock.js'
-import { type Config, ConfigError, sqliteFile } from './config.js'
+import { type Config, ConfigError } from './config.js'
 import { loadMasterKey, masterKeyId } from './crypto/master-key.js'
 import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from './crypto/service-keys.js'
 import { Operations } from './operations/operations.js'
-import { SqliteStore } from './storage/sqlite-store.js'
+import { type OpenOptions, openStore } from './storage/open-store.js'
 import type { Store, StoreReader } from './storage/store.js'
 import { SubjectVault } from './subjects/subject-vault.js'
 import { SigningSecrets } from './tenancy/signing-secrets.js'
@@ -27,9 +27,13 @@ export interface Ledger {
 }
 
 /** @throws ConfigError when the master key is not the database's; StoreOpenError */
-export async function openLedger(config: Config, clock: Clock = systemClock): Promise<Ledger> {
+export async function openLedger(
+  config: Config,
+  clock: Clock = systemClock,
+  options: OpenOptions = {},
+): Promise<Ledger> {
   const masterKey = loadMasterKey(config)
-  const store: Store = SqliteStore.open(sqliteFile(config))
+  const store = await openStore(config, options)
   try {
     const keys = (await findKeys(store.read, masterKey)) ?? (await firstKeys(store, masterKey, clock))
     const secrets = new SigningSecrets(keys, clock)

@@ -26,6 +26,7 @@ import { HostGuard } from './dashboard/host-guard.js'
 import { loadOperatorPassword, type OperatorPassword } from './dashboard/operator-password.js'
 import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
+import { Duty } from './duty.js'
 import { engineOptions } from './engine-setup.js'
 import { CaptureServer, UPLOAD_MS } from './hosted/capture-server.js'
 import { Housekeeping } from './housekeeping.js'
@@ -49,7 +50,8 @@ import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from './subjects/attempt-
 import { NO_CAPTURES, StoredCaptures } from './subjects/capture-memory.js'
 import { CaptureSessionBook } from './subjects/capture-session-book.js'
 import { ChallengeBook } from './subjects/challenge-book.js'
-import { RateLimiter } from './tenancy/rate-limiter.js'
+import { LocalRateLimiter, type RateLimiter } from './tenancy/rate-limiter.js'
+import { SharedRateLimiter } from './tenancy/shared-rate-limiter.js'
 import { EngineRecogniser } from './v1/engine-recogniser.js'
 import { scripted } from './v1/sandbox-outcomes.js'
 import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
@@ -74,6 +76,8 @@ export interface ServiceOptions {
   log?: Logger
   /** Whatever its grade, the pack may serve. */
   acceptsAnyPack?: boolean
+  /** Others may serve from the same database. */
+  isOneOfSeveral?: boolean
 }
 
 /** Of the memory for bodies: whatever sandbox and dashboard are sent, production has the other half. */
@@ -86,6 +90,7 @@ export class Service {
   private stopping: Promise<void> | null = null
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
+  private readonly duty: Duty
   private readonly certificates: Certificates
   private reloading: Promise<unknown> = Promise.resolve()
   private readonly webhooks: WebhookSender
@@ -108,10 +113,12 @@ export class Service {
     readonly transport: Transport,
   ) {
     this.startedAt = clock.now()
-    this.housekeeping = new Housekeeping(ledger.store, clock, log)
+    this.duty = new Duty(ledger.store, log)
+    this.housekeeping = new Housekeeping(ledger.store, clock, log, this.duty)
     this.keyWatch = new KeyWatch(ledger, config, log)
     this.certificates = new Certificates(clock, log)
-    this.webhooks = new WebhookSender({ ...ledger, clock, log, observe: metrics.countWebhookAttempt })
+    const { duty } = this
+    this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
     this.traffic = new Traffic(ledger.store, clock, log)
   }
 
@@ -124,12 +131,15 @@ export class Service {
     assertServable(pack, config.fmr, accepted)
     assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
     const transport = await chooseTransport(config.http)
-    const ledger = await openLedger(config, clock)
+    const ledger = await openLedger(config, clock, {
+      serving: true,
+      isOneOfSeveral: options.isOneOfSeveral ?? false,
+    })
     const metrics = new Metrics(config.metricsTenants)
     try {
       // What cannot be written shows at the first write alone: opening it reads.
       await ledger.store.assertWritable()
-      const operatorPassword = await loadOperatorPassword(config)
+      const operatorPassword = await loadOperatorPassword(config, ledger.store.shared)
       const tracing = await startTracing(config, log)
       const engine = await Engine.start({
         ...engineOptions(config),
@@ -164,6 +174,8 @@ export class Service {
 
   private async listen(): Promise<void> {
     const { config, ledger, engine, metrics, operatorPassword, transport } = this
+    // Before the first call: while the engine started, the keys may have been changed.
+    await this.keyWatch.start()
     metrics.engine.watch(() => engine.health())
     metrics.watchStore(ledger.store)
     metrics.showTransport(transport)
@@ -195,6 +207,7 @@ export class Service {
         operatorPassword,
         ledger.operations.signIns,
         this.adminUrl.startsWith('https:'),
+        this.rateLimiter(),
       ),
       apis: { production: production.handle, sandbox: sandbox.handle },
       urls: () => ({
@@ -214,7 +227,7 @@ export class Service {
       metrics: metricsListen ? null : metrics,
       openApi: parts.openApi,
       hosts,
-      isReady: () => this.ready,
+      isReady: () => this.ready && this.duty.isClockRight && this.keyWatch.isCurrent,
     })
     const adminTls = tlsFiles(config, 'admin')
     const shared = { ...bounds, bodies: lesser, tls: adminTls }
@@ -233,8 +246,8 @@ export class Service {
       store: ledger.store,
       dataDir: config.dataDir,
     })
+    await this.duty.start()
     await this.housekeeping.start()
-    await this.keyWatch.start()
     this.webhooks.start()
     this.traffic.start()
     this.ready = true
@@ -281,8 +294,8 @@ export class Service {
       log,
       engine,
       recogniser: new EngineRecogniser(engine),
-      rateLimiter: new RateLimiter(clock),
-      wrongKeys: new WrongKeys(config.wrongKeyLimit, clock),
+      rateLimiter: this.rateLimiter(),
+      wrongKeys: new WrongKeys(config.wrongKeyLimit, this.rateLimiter()),
       addresses: new ClientAddresses(config.trustedProxies),
       idempotency: new Idempotency(store, vault, keys, clock),
       challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
@@ -292,6 +305,12 @@ export class Service {
       version: VERSION,
       transport,
     }
+  }
+
+  /** One for tenants and one for each kind of stranger, who must not drive the others' buckets out of memory. */
+  private rateLimiter(): RateLimiter {
+    const { coordinator } = this.ledger.store
+    return coordinator ? new SharedRateLimiter(coordinator, this.clock) : new LocalRateLimiter(this.clock)
   }
 
   private apiServer(environment: Environment, parts: SharedParts): ApiServer {
@@ -316,6 +335,7 @@ export class Service {
       },
       tracing,
       isSaturated: (share) => engine.isSaturatedFor(share),
+      areKeysCurrent: () => this.keyWatch.isCurrent,
     })
   }
 
@@ -413,6 +433,7 @@ export class Service {
         capture?.close(patienceMs),
       ])
       await Promise.all([this.engine.close(), this.webhooks.stop()])
+      await this.duty.stop()
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await this.traffic.stop()
       await this.ledger.store.close()
@@ -431,7 +452,7 @@ function productionJudging({ config, store, vault, clock, recogniser }: SharedPa
   const { isSameCapture } = recogniser
   return {
     recogniser,
-    lockout: new AttemptLockout(store, attempts),
+    lockout: new AttemptLockout(attempts),
     captures: new StoredCaptures({ store, vault, clock, isSameCapture }),
   }
 }

@@ -92,6 +92,14 @@ export interface ChallengeResult {
   timingsMs: StageTimings
 }
 
+/** A small frame of a person who is still finding the place, or moving. */
+export interface GuideFrames {
+  image: Uint8Array
+  step: Step
+  /** A look ahead of before, for a movement to be measured from. */
+  frontal?: Uint8Array | undefined
+}
+
 export interface CompareResult {
   /** As in `VerifyResult`. */
   score: number

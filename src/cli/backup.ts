@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { systemClock } from '../clock.js'
-import { type Config, loadConfig, sqliteFile } from '../config.js'
+import { type Config, isPostgres, loadConfig, sqliteFile } from '../config.js'
 import { makeFolder, moveIntoPlace } from '../durable-file.js'
 import { COMMAND_LINE } from '../operations/operation.js'
+import { BackupUnsupportedError } from '../storage/store.js'
 import { assertMasterKey, using, withLedger } from './ledger.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
 import { progressBar } from './progress.js'
@@ -22,6 +23,7 @@ export function registerBackupCommand(command: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (file: string, options: OutputOptions & { keys?: string }) => {
+        if (isPostgres(loadConfig())) throw new BackupUnsupportedError()
         const keysFile = options.keys ?? join(dirname(file), KEYS_FILE)
         if (existsSync(file))
           throw new CommandError('file_exists', `${file} exists already; a backup never overwrites.`)
@@ -61,6 +63,7 @@ export function registerRestoreCommand(command: Command): void {
     .action(
       action(async (file: string, options: OutputOptions & { keys?: string }) => {
         const config = loadConfig()
+        if (isPostgres(config)) throw new BackupUnsupportedError()
         const database = sqliteFile(config)
         const beside = join(dirname(file), KEYS_FILE)
         const keysFile = options.keys ?? (existsSync(beside) ? beside : null)

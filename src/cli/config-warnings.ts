@@ -1,8 +1,10 @@
 /** What is allowed in a configuration, and unwise; and what its TLS files are worth. */
 import { statSync } from 'node:fs'
-import { type Config, captureOrigin, type Resolution, SETTINGS, sqliteFile } from '../config.js'
+import { type Config, captureOrigin, isPostgres, type Resolution, SETTINGS, sqliteFile } from '../config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
 import { examineTls, type TlsFiles, type TlsReport } from '../tls-files.js'
+
+const PASSWORD_IN_URL = /:\/\/[^/@]*:[^/@]*@/
 
 export interface ConfigWarning {
   /** A sentence. */
@@ -85,9 +87,10 @@ function databaseFiles(config: Config): string[] {
 }
 
 function secretFiles({ config, given }: Resolution): string[] {
-  const holdsSecret = Object.values(SETTINGS).some(
-    ({ isSecret, variable }) => isSecret && given.get(variable)?.source === 'file',
-  )
+  const isInFile = ({ variable }: { variable: string }) => given.get(variable)?.source === 'file'
+  const holdsSecret =
+    Object.values(SETTINGS).some((setting) => setting.isSecret && isInFile(setting)) ||
+    (isPostgres(config) && PASSWORD_IN_URL.test(config.database) && isInFile(SETTINGS.database))
   const used = ({ configFile, operatorPassword, operatorPasswordFile, masterKeyFile, ...files }: Config) => [
     ...(holdsSecret ? [configFile] : []),
     ...(isKeyFileUsed(config) ? [masterKeyFile] : []),
@@ -96,6 +99,7 @@ function secretFiles({ config, given }: Resolution): string[] {
     files.adminTlsKey,
     files.captureTlsKey,
     files.oidcClientSecretFile,
+    files.databasePasswordFile,
   ]
   return used(config).filter((file) => file !== undefined)
 }

@@ -10,7 +10,6 @@ import {
   resolveConfig,
   SETTINGS,
   type SettingName,
-  sqliteFile,
   unreadable,
 } from '../config.js'
 import { isKeyFileUsed, loadMasterKey } from '../crypto/master-key.js'
@@ -18,7 +17,7 @@ import { loadOperatorPassword } from '../dashboard/operator-password.js'
 import { configWarnings, tlsReports } from './config-warnings.js'
 import { action, EXIT, note, type OutputOptions, print } from './output.js'
 import { type Cell, listing, paint, table } from './style.js'
-import { tryAddresses, tryBackups, tryWriting } from './trials.js'
+import { tryAddresses, tryBackups, tryDatabase, tryWriting } from './trials.js'
 
 interface SettingView {
   name: string
@@ -73,6 +72,7 @@ export function registerConfigCommands(config: Command): void {
           ...tlsReports(config),
           await tryAddresses(config),
           tryWriting(config),
+          await tryDatabase(config),
           await tryBackups(config, Date.now()),
         ]
         const problems = [
@@ -134,10 +134,10 @@ function effectiveValue(name: SettingName, config: Config): string | null {
   return String(value).replace(/\/\/\S*@/, `//${MASK}@`)
 }
 
-/** What is wrong with the secrets and the database's name; nothing is made, and the key command is run. */
+/** What is wrong with the secrets; nothing is made, and the key command is run. */
 async function secretProblems(config: Config): Promise<string[]> {
   const { masterKey, masterKeyCommand, masterKeyFile, operatorPassword, operatorPasswordFile } = config
-  const checks: Array<() => unknown> = [() => sqliteFile(config)]
+  const checks: Array<() => unknown> = []
   if (masterKey || masterKeyCommand || (isKeyFileUsed(config) && existsSync(masterKeyFile)))
     checks.push(() => loadMasterKey(config))
   if (operatorPassword || existsSync(operatorPasswordFile)) checks.push(() => loadOperatorPassword(config))

@@ -1,17 +1,10 @@
 /** What `doctor` finds by trying the configuration as `serve` would use it. */
 import { statfs } from 'node:fs/promises'
-import type { Config } from '../config.js'
+import { type Config, isPostgres } from '../config.js'
 import { loadMasterKey } from '../crypto/master-key.js'
 import { tlsReports } from './config-warnings.js'
+import type { Finding } from './doctor-finding.js'
 import { nearestFolder, tryAddresses, tryBackups, tryWriting } from './trials.js'
-
-export interface Finding {
-  check: string
-  status: 'ok' | 'warning' | 'problem'
-  detail: string
-  /** How to mend it. */
-  remedy?: string
-}
 
 const LEAST_FREE_BYTES = 1 << 30
 
@@ -27,6 +20,8 @@ export function checkKeyCommand(config: Config): Finding {
 }
 
 export async function checkBackups(config: Config): Promise<Finding> {
+  if (isPostgres(config))
+    return { check: 'backups', status: 'ok', detail: "made by PostgreSQL's own tools, and not watched here" }
   const { warnings } = await tryBackups(config, Date.now())
   return {
     check: 'backups',

@@ -1,8 +1,9 @@
 /** Opens the database for one command and closes it again, whatever happens. */
 import { existsSync } from 'node:fs'
-import { type Config, loadConfig, sqliteFile } from '../config.js'
+import { type Config, loadConfig } from '../config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
 import type { Ledger } from '../ledger.js'
+import { describeDatabase, hasDatabase } from '../storage/open-store.js'
 import { CommandError } from './output.js'
 
 type Work<T> = (ledger: Ledger, config: Config) => Promise<T>
@@ -10,10 +11,10 @@ type Work<T> = (ledger: Ledger, config: Config) => Promise<T>
 /** @throws CommandError database_missing, master_key_missing: a command that only reads or changes must not make either */
 export async function withLedger<T>(work: Work<T>): Promise<T> {
   const config = loadConfig()
-  if (!hasDatabase(config))
+  if (!(await hasDatabase(config)))
     throw new CommandError(
       'database_missing',
-      `There is no database at ${sqliteFile(config)} yet: \`countersign serve\` or \`countersign tenant create\` makes it.`,
+      `There is no database at ${describeDatabase(config)} yet: \`countersign serve\` or \`countersign tenant create\` makes it.`,
     )
   assertMasterKey(config)
   return using(config, work)
@@ -22,12 +23,8 @@ export async function withLedger<T>(work: Work<T>): Promise<T> {
 /** Makes the database and the master key where there are none. */
 export async function withNewLedger<T>(work: Work<T>): Promise<T> {
   const config = loadConfig()
-  if (hasDatabase(config)) assertMasterKey(config)
+  if (await hasDatabase(config)) assertMasterKey(config)
   return using(config, work)
-}
-
-export function hasDatabase(config: Config): boolean {
-  return existsSync(sqliteFile(config))
 }
 
 /** For a database that is there: a key made now would not open it. @throws CommandError master_key_missing */

@@ -37,8 +37,8 @@ export function registerOperatorPasswordCommand(command: Command): void {
 async function reset(options: PasswordOptions): Promise<void> {
   if (options.generate)
     throw new UsageError('wrong_usage', '--reset makes the password itself: --generate is not for it.')
-  const password = await withLedger(async ({ operations }, config) => {
-    const made = await resetOperatorPassword(config)
+  const password = await withLedger(async ({ operations, store }, config) => {
+    const made = await resetOperatorPassword(config, store.shared)
     await operations.operators.recordPasswordReset(COMMAND_LINE)
     return made
   })

@@ -80,7 +80,8 @@ export function registerServeCommand(command: Command): void {
 /** Only now that it was shown does it count. A service that nobody could sign in to is stopped. @throws ConfigError */
 async function keepPassword(service: Service): Promise<void> {
   try {
-    service.operatorPassword.keep()
+    if (!(await service.operatorPassword.keep()))
+      note("The operator's password above does not hold: another service has made one for all meanwhile.")
   } catch (error) {
     await service.stop()
     throw error

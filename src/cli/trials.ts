@@ -6,7 +6,8 @@ import { request as secureRequest } from 'node:https'
 import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { DAY_MS } from '../clock.js'
-import { type Config, type ListenAddress, SETTINGS, sqliteFile } from '../config.js'
+import { type Config, ConfigError, type ListenAddress, SETTINGS, sqliteFile } from '../config.js'
+import { hasDatabase } from '../storage/open-store.js'
 
 /** A sentence each. */
 export interface Trial {
@@ -67,6 +68,18 @@ export function tryWriting(config: Config): Trial {
     if (existsSync(database)) attempt(database, () => accessSync(database, constants.W_OK))
   }
   return { problems, warnings: [] }
+}
+
+/** PostgreSQL has to be there to be asked; a SQLite file is made. */
+export async function tryDatabase(config: Config): Promise<Trial> {
+  const trial: Trial = { problems: [], warnings: [] }
+  try {
+    await hasDatabase(config)
+  } catch (error) {
+    if (error instanceof ConfigError) trial.problems.push(...error.problems)
+    else trial.problems.push((error as Error).message)
+  }
+  return trial
 }
 
 /** Reads the database alone: neither its keys nor the schema of this version are needed. @param now milliseconds since the epoch */

@@ -197,8 +197,13 @@ export const SETTING_GROUPS = {
     database: derived(
       'DATABASE',
       ({ dataDir }) => `sqlite:${join(dataDir, 'countersign.db')}`,
-      'Where records live. Default: sqlite:<data dir>/countersign.db.',
+      'Where records live: sqlite:<file>, or postgres://<user>@<host>/<database> (docs/postgresql.md). Default: sqlite:<data dir>/countersign.db.',
       text,
+    ),
+    databasePasswordFile: optional(
+      'DATABASE_PASSWORD_FILE',
+      'File with the password for PostgreSQL, instead of one in DATABASE; read for every connection. Default: none.',
+      path,
     ),
     masterKey: secret(
       'MASTER_KEY',
@@ -428,6 +433,8 @@ type ValueOf<S> = S extends Setting<infer Value, infer Unset> ? Value | Unset : 
 export type Config = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> } & {
   /** False where nobody named a model pack and the installation has not begun with one yet: another may take its place. */
   readonly isModelPackSettled: boolean
+  /** Named by whoever configured it, and not the data folder's. */
+  readonly isOperatorPasswordFileGiven: boolean
   /** Other OTEL_* variables of the configuration file, which the libraries of OpenTelemetry read. */
   readonly otelVariables: Readonly<Record<string, string>>
 }

@@ -71,7 +71,7 @@ export const TRIED_KEY_HEADER = 'X-Tried-Key'
 export const SANDBOX_PATH = '/sandbox'
 
 export interface TriedCallQuery {
-  operation: 'enroll' | 'verify'
+  operation: 'challenge' | 'enroll' | 'verify'
 }
 
 export const OPERATOR_ROLES = ['admin', 'viewer'] as const
@@ -430,7 +430,8 @@ export interface SystemView {
   database: {
     status: 'ok' | 'degraded'
     bytes: number
-    log_bytes: number
+    /** Null where the log is shared with other databases. */
+    log_bytes: number | null
     counts: { tenants: number; references: Record<Environment, number>; auditEntries: number }
   }
   pack: {

@@ -1,11 +1,9 @@
 /** The installation's matters: its tenants, and the state of the whole. */
-import { stat } from 'node:fs/promises'
 import { installedPacks } from '../../models/pack/installed-packs.js'
 import { calibrationPoints } from '../../models/pack/model-pack.js'
 import { networkFiles } from '../../models/pack/network-files.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
 import { isoTime } from '../clock.js'
-import { sqliteFile } from '../config.js'
 import { secretView } from '../operations/views.js'
 import * as bodies from './bodies.js'
 import { assertReached } from './grant-routes.js'
@@ -48,6 +46,7 @@ export const INSTALLATION_ROUTES = {
       const { engine, ledger, config, version, startedAt, urls, clock } = services
       const { store } = ledger
       const { pack } = engine
+      const size = store.size()
       return {
         version,
         node: process.version,
@@ -59,7 +58,8 @@ export const INSTALLATION_ROUTES = {
         memory_bytes: process.memoryUsage.rss(),
         database: {
           status: (await store.isHealthy()) ? 'ok' : 'degraded',
-          ...(await databaseBytes(sqliteFile(config))),
+          bytes: size.database,
+          log_bytes: size.log,
           counts: await store.read.counts(),
         },
         pack: {
@@ -82,9 +82,3 @@ export const INSTALLATION_ROUTES = {
     },
   },
 } satisfies Partial<OperatorTable>
-
-/** Of the main file, and of the log that goes into it at the next checkpoint. */
-async function databaseBytes(file: string): Promise<{ bytes: number; log_bytes: number }> {
-  const sizeOf = async (path: string) => (await stat(path).catch(() => null))?.size ?? 0
-  return { bytes: await sizeOf(file), log_bytes: await sizeOf(`${file}-wal`) }
-}

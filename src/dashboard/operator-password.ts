@@ -1,4 +1,7 @@
-/** The operator's password: configured, or kept in a file that the first start makes; as itself or as an scrypt hash. */
+/**
+ * The operator's password: configured, or kept since the first start in a file or in a database that several services share; as
+ * itself or as an scrypt hash.
+ */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -12,6 +15,7 @@ import {
   slowHash,
 } from '../crypto/password-hash.js'
 import { createDurably, makeFolder, replaceDurably } from '../durable-file.js'
+import type { SharedStore } from '../storage/store.js'
 
 const FINGERPRINT_SALT = 'countersign operator session'
 
@@ -20,6 +24,7 @@ interface StoredPassword {
   matches(password: string): Promise<boolean>
   /** The same as long as the stored text is the same. Tells nothing of the password to who has it alone. */
   fingerprint: string
+  hash: string
 }
 
 export interface OperatorPassword {
@@ -28,43 +33,66 @@ export interface OperatorPassword {
   fingerprint(): Promise<string>
   /** The password, when this start made it: to be shown once, and then kept. */
   generated: string | null
-  /** Puts the hash of the generated password in its file: before, a start that fails has promised nothing. @throws ConfigError */
-  keep(): void
+  /**
+   * Keeps the hash of the generated password: before, a start that fails has promised nothing.
+   * @returns false where another service has kept its own meanwhile, which holds for both @throws ConfigError
+   */
+  keep(): Promise<boolean>
 }
 
-/** @throws ConfigError when the file cannot be read, or holds no hash */
+type PasswordConfig = Pick<Config, 'operatorPassword' | 'operatorPasswordFile'> &
+  Partial<Pick<Config, 'isOperatorPasswordFileGiven'>>
+
+/** Where it is kept, as the password or its hash. */
+interface Place {
+  /** In messages. */
+  name: string
+  /** Null where there is none. @throws ConfigError */
+  read(): Promise<string | null>
+  /** @returns as `keep` */
+  make(hash: string): Promise<boolean>
+  /** @throws ConfigError */
+  replace(hash: string): Promise<void>
+}
+
+/**
+ * @param shared of a database on which several services work: unless a file is named, it has the password of them all
+ * @throws ConfigError when the file cannot be read, or holds no hash
+ */
 export async function loadOperatorPassword(
-  config: Pick<Config, 'operatorPassword' | 'operatorPasswordFile'>,
+  config: PasswordConfig,
+  shared: SharedStore | null = null,
 ): Promise<OperatorPassword> {
-  const { operatorPassword, operatorPasswordFile: file } = config
+  const { operatorPassword } = config
   if (operatorPassword !== undefined) {
     const { matches, fingerprint } = await readPassword(operatorPassword, 'COUNTERSIGN_OPERATOR_PASSWORD')
-    return { matches, fingerprint: async () => fingerprint, generated: null, keep() {} }
+    return { matches, fingerprint: async () => fingerprint, generated: null, keep: async () => true }
   }
-  const text = readText(file)
+  const place = placeOf(config, shared)
+  const text = await place.read()
   if (text !== null) {
-    const kept = new KeptPassword(file, text, await readPassword(text, file))
-    return { ...accessTo(kept), generated: null, keep() {} }
+    const kept = new KeptPassword(place, text, await readPassword(text, place.name))
+    return { ...accessTo(kept), generated: null, keep: async () => true }
   }
   const generated = generatePassword()
   const hash = await hashPassword(generated)
-  const kept = new KeptPassword(file, hash, await readPassword(hash, file))
-  return { ...accessTo(kept), generated, keep: () => makeFile(file, hash) }
+  const kept = new KeptPassword(place, hash, await readPassword(hash, place.name))
+  return { ...accessTo(kept), generated, keep: () => place.make(hash) }
 }
 
-/** The password of the file, read anew when it is another: a reset holds for a service that runs. */
+/** The password where it is kept, read anew when it is another: a reset holds for a service that runs. */
 class KeptPassword {
   constructor(
-    private readonly file: string,
+    private readonly place: Place,
     private text: string,
     private stored: StoredPassword,
   ) {}
 
   async current(): Promise<StoredPassword> {
     try {
-      const text = readText(this.file)
+      const text = await this.place.read()
       if (text !== null && text !== this.text) {
-        this.stored = await readPassword(text, this.file)
+        this.stored = await readPassword(text, this.place.name)
         this.text = text
       }
     } catch {
@@ -81,24 +109,62 @@ function accessTo(kept: KeptPassword): Pick<OperatorPassword, 'matches' | 'finge
   }
 }
 
-/** Makes another password and puts its hash in the file, in the place of what stands there. @throws ConfigError */
-export async function resetOperatorPassword({
-  operatorPassword,
-  operatorPasswordFile: file,
-}: Pick<Config, 'operatorPassword' | 'operatorPasswordFile'>): Promise<string> {
-  if (operatorPassword !== undefined)
+/** Makes another password and keeps its hash in the place of what stands there. @throws ConfigError */
+export async function resetOperatorPassword(
+  config: PasswordConfig,
+  shared: SharedStore | null = null,
+): Promise<string> {
+  if (config.operatorPassword !== undefined)
     throw new ConfigError(
       'The password is given by COUNTERSIGN_OPERATOR_PASSWORD: change it there, with what countersign operator-password --generate prints, and restart.',
     )
   const password = generatePassword()
-  const hash = await hashPassword(password)
-  try {
-    makeFolder(dirname(file))
-    replaceDurably(file, `${hash}\n`)
-  } catch (error) {
-    throw explain(error, file)
-  }
+  await placeOf(config, shared).replace(await hashPassword(password))
   return password
+}
+
+function placeOf(
+  { operatorPasswordFile: file, isOperatorPasswordFileGiven }: PasswordConfig,
+  shared: SharedStore | null,
+): Place {
+  return shared && !isOperatorPasswordFileGiven ? databasePlace(shared, filePlace(file)) : filePlace(file)
+}
+
+/** @param former where the password was before there was a database of several services: it is the first one there */
+function databasePlace(shared: SharedStore, former: Place): Place {
+  return {
+    name: 'the database',
+    async read() {
+      const hash = await shared.operatorPassword()
+      if (hash !== null) return hash
+      const text = await former.read()
+      if (text === null) return null
+      const { hash: adopted } = await readPassword(text, former.name)
+      await shared.keepOperatorPassword(adopted)
+      return shared.operatorPassword()
+    },
+    make: (hash) => shared.keepOperatorPassword(hash),
+    replace: async (hash) => void (await shared.keepOperatorPassword(hash, { replace: true })),
+  }
+}
+
+function filePlace(file: string): Place {
+  return {
+    name: file,
+    read: async () => readText(file),
+    async make(hash) {
+      makeFile(file, hash)
+      return true
+    },
+    async replace(hash) {
+      try {
+        makeFolder(dirname(file))
+        replaceDurably(file, `${hash}\n`)
+      } catch (error) {
+        throw explain(error, file)
+      }
+    },
+  }
 }
 
 function makeFile(file: string, hash: string): void {
@@ -139,6 +205,7 @@ async function readPassword(stored: string, origin: string): Promise<StoredPassw
   return {
     matches: (password) => matchesHash(password, hash),
     fingerprint: await fingerprint(stored),
+    hash,
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * What happened lately, per tenant. The last quarter of an hour stands in memory by steps of 10 s; minutes and hours stand in the database,
- * where the end of a process leaves them, for as long as a window shows them (housekeeping deletes them).
+ * where the end of a process leaves them, for as long as a window shows them (housekeeping deletes them). Several services add to the
+ * same rows: each shows what all have saved, and what it has not saved yet itself.
  */
 import type { Logger } from 'pino'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.js'
@@ -31,6 +32,9 @@ const SAVED_AT_ONCE = 16
 /** Minutes, while the database cannot be written. */
 const MOST_UNSAVED = 60
 
+/** Where others count too, minutes are all that one knows of them. */
+const QUARTER_OF_ALL = { ...WINDOWS.quarter, stepMs: MINUTE_MS }
+
 /** By the start of the stretch. */
 type Stretches = Map<number, TrafficCounts>
 
@@ -41,13 +45,15 @@ export class Traffic {
   private readonly unsaved = new Map<string, Stretches>()
   /** The same, on its way there. */
   private readonly underWay = new Map<string, Stretches>()
+  private readonly savesUnderWay = new Map<string, Promise<unknown>>()
+  private savesBegun = 0
   private readonly startedAt: number
   private timer: NodeJS.Timeout | null = null
   /** A database that is locked may keep one save waiting longer than until the next. */
   private saving: Promise<void> | null = null
 
   constructor(
-    private readonly store: Pick<Store, 'read' | 'transaction'>,
+    private readonly store: Pick<Store, 'read' | 'transaction' | 'shared'>,
     private readonly clock: Clock,
     private readonly log: Logger,
   ) {
@@ -70,7 +76,8 @@ export class Traffic {
   }
 
   readonly observe = (request: Observation): void => {
-    if (request.tenantId === undefined) return
+    // Guidance comes by the dozen for each verdict, and would hide them.
+    if (request.tenantId === undefined || request.endpoint === 'guide') return
     const now = this.clock.now()
     const { stepMs, spanMs } = WINDOWS.quarter
     const recent = stretchesOf(this.recent, request.tenantId)
@@ -82,7 +89,7 @@ export class Traffic {
   }
 
   async view(tenantId: string, window: TrafficWindow): Promise<TrafficView> {
-    const { stepMs, spanMs } = WINDOWS[window]
+    const { stepMs, spanMs } = this.isOfAll(window) ? QUARTER_OF_ALL : WINDOWS[window]
     const now = this.clock.now()
     const steps: Stretches = new Map()
     for (const [at, counts] of await this.stretches(tenantId, window, now))
@@ -105,7 +112,12 @@ export class Traffic {
   async save(): Promise<void> {
     const tenantIds = [...this.unsaved.keys()]
     while (tenantIds.length > 0) {
-      const saved = tenantIds.splice(0, SAVED_AT_ONCE).map((tenantId) => this.saveOne(tenantId))
+      const saved = tenantIds.splice(0, SAVED_AT_ONCE).map((tenantId) => {
+        this.savesBegun++
+        const done = this.saveOne(tenantId).finally(() => this.savesUnderWay.delete(tenantId))
+        this.savesUnderWay.set(tenantId, done)
+        return done
+      })
       const failures = (await Promise.all(saved)).filter((error) => error !== null)
       if (failures.length === 0) continue
       this.log.warn({ err: failures[0] }, 'the latest traffic could not be saved')
@@ -141,6 +153,11 @@ export class Traffic {
     }
   }
 
+  /** Several services count, so that this one has not seen all of the last quarter of an hour. */
+  private isOfAll(window: TrafficWindow): boolean {
+    return window === 'quarter' && this.store.shared !== null
+  }
+
   /** Everything that is known of the window, in any steps, none of it twice. */
   private async stretches(
     tenantId: string,
@@ -148,11 +165,18 @@ export class Traffic {
     now: number,
   ): Promise<Array<[number, TrafficCounts]>> {
     const { spanMs, stored } = WINDOWS[window]
+    const begun = this.savesBegun
     const unsaved = [...(this.unsaved.get(tenantId) ?? []), ...(this.underWay.get(tenantId) ?? [])]
     const recent = window === 'quarter' ? [...(this.recent.get(tenantId) ?? [])] : []
     const rows = await this.store.read.traffic(tenantId, stored, now - spanMs)
+    const underWay = this.savesUnderWay.get(tenantId)
+    if (this.store.shared && (underWay || begun !== this.savesBegun)) {
+      // Over a network, what is being saved meanwhile may be among what was read, or not.
+      await underWay
+      return this.stretches(tenantId, window, now)
+    }
     const saved = rows.map(({ at, counts }) => [at, parse(counts)] as [number, TrafficCounts])
-    if (window !== 'quarter') return [...saved, ...unsaved]
+    if (window !== 'quarter' || this.isOfAll(window)) return [...saved, ...unsaved]
     // From its first whole minute on this process has seen all; before that, one that ended may have seen a part.
     const whole = this.startedAt + MINUTE_MS
     return [...saved, ...unsaved].filter(([at]) => at < whole).concat(recent.filter(([at]) => at >= whole))

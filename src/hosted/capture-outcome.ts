@@ -1,6 +1,6 @@
 /** What an answer of verify or enroll means on the hosted page: done, another try, or not judged at all. */
 import type { ErrorCode } from '../api-error.js'
-import { GUIDANCE, type Guidance } from '../biometrics/challenge/active-geometry.js'
+import { GUIDANCE, type Guidance } from '../biometrics/challenge/frame-faults.js'
 import type { Reason } from '../v1/reasons.js'
 import type { OwnAnswer } from './own-calls.js'
 

@@ -1,5 +1,5 @@
 /** What the hosted page says, in the languages of the capture component. `{company}` stands for whoever asks. */
-import type { Guidance } from '../biometrics/challenge/active-geometry.js'
+import type { Guidance } from '../biometrics/challenge/frame-faults.js'
 import { CAPTURE_LANGUAGES, type CaptureLanguage } from '../config/capture-languages.js'
 
 export type PageTexts = Record<

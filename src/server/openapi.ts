@@ -37,6 +37,7 @@ const ABOUT_USERS = new Set<EndpointDescription['id']>([
   'verify',
   'delete',
   'get_user',
+  'guide',
   'create_capture_session',
   'get_capture_session',
 ])
@@ -69,6 +70,7 @@ const EXAMPLES: Partial<Record<EndpointDescription['id'], Json>> = {
     description: 'Transfer of 1250.00 EUR to Grace Hopper',
     return_url: 'https://bank.example/transfers/4711',
   },
+  guide: { image: EXAMPLE_IMAGE, step: 'turn_left', user_id: 'ada+turn_more' },
 }
 
 export function buildOpenApi(descriptions: EndpointDescription[], version: string, at = USUAL): Json {

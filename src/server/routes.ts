@@ -6,6 +6,7 @@ import type { Endpoint, EndpointDescription } from '../v1/endpoint.js'
 import { enroll, enrollDescription } from '../v1/enroll.js'
 import { getCaptureSession, getCaptureSessionDescription } from '../v1/get-capture-session.js'
 import { getUser, getUserDescription } from '../v1/get-user.js'
+import { guide, guideDescription } from '../v1/guidance.js'
 import { health, healthDescription } from '../v1/health.js'
 import { listAudit, listAuditDescription } from '../v1/list-audit.js'
 import { rotateSigning, rotateSigningDescription } from '../v1/rotate-signing.js'
@@ -24,6 +25,7 @@ export const DESCRIPTIONS: EndpointDescription[] = [
   createChallengeDescription,
   createCaptureSessionDescription,
   getCaptureSessionDescription,
+  guideDescription,
 ]
 
 /** Where the OpenAPI document is served, without a key, on both APIs. */
@@ -42,5 +44,6 @@ export function endpoints(services: Services): Array<Endpoint<unknown>> {
     createChallenge(services),
     createCaptureSession(services),
     getCaptureSession(services),
+    guide(services),
   ] as Array<Endpoint<never>> as Array<Endpoint<unknown>>
 }

@@ -35,13 +35,13 @@ export function watchStore(
   })
   new Gauge({
     name: 'countersign_store_size_bytes',
-    help: 'Size of the database file and of its write-ahead log.',
+    help: 'Size of the database, and of its write-ahead log where it has one of its own.',
     labelNames: ['file'],
     registers,
     collect() {
       const { database, log } = store.size()
       this.set({ file: 'database' }, database)
-      this.set({ file: 'log' }, log)
+      if (log !== null) this.set({ file: 'log' }, log)
     },
   })
 }

@@ -7,7 +7,7 @@ import type { Store } from '../storage/store.js'
 export interface Upkeep {
   /** Of each group of listeners, in milliseconds since the epoch; null where they show no certificate. */
   expiries(): Array<{ name: string; expiresAt: number | null }>
-  store: Pick<Store, 'read'>
+  store: Pick<Store, 'read' | 'makesBackups'>
   /** Where everything is written. */
   dataDir: string
 }
@@ -24,16 +24,17 @@ export function watchUpkeep(registry: Registry, { expiries, store, dataDir }: Up
         this.set({ listeners: name }, (expiresAt ?? Number.POSITIVE_INFINITY) / SECOND_MS)
     },
   })
-  new Gauge({
-    name: 'countersign_last_backup_timestamp_seconds',
-    help: 'When countersign backup last ended well; 0 for never.',
-    registers,
-    async collect() {
-      // Of a database that cannot be read, countersign_store_healthy tells.
-      const at = await store.read.lastBackupAt().catch(() => null)
-      if (at !== null) this.set(at / SECOND_MS)
-    },
-  })
+  if (store.makesBackups)
+    new Gauge({
+      name: 'countersign_last_backup_timestamp_seconds',
+      help: 'When countersign backup last ended well; 0 for never. Not with PostgreSQL, whose own tools make backups.',
+      registers,
+      async collect() {
+        // Of a database that cannot be read, countersign_store_healthy tells.
+        const at = await store.read.lastBackupAt().catch(() => null)
+        if (at !== null) this.set(at / SECOND_MS)
+      },
+    })
   new Gauge({
     name: 'countersign_disk_free_bytes',
     help: 'Free space of the file system with the data folder, for the user who runs the service.',

@@ -234,6 +234,10 @@ const MIGRATIONS: string[] = [
   ALTER TABLE tenant ADD COLUMN require_liveness TEXT
     CHECK (require_liveness IN ('none', 'passive', 'active', 'both'));
   `,
+  // Which process is sending a delivery now.
+  `
+  ALTER TABLE webhook_delivery ADD COLUMN taken_by TEXT;
+  `,
   // The hosted capture page: what it is for a tenant, and how far a person has come on it.
   `
   CREATE TABLE capture_session (

@@ -2,10 +2,12 @@
 
 import type { Environment } from '../config.js'
 import { CodedError } from '../errors.js'
+import type { Coordinator } from './coordinator.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
   AuditSealRecord,
+  CaptureHistory,
   CaptureRecord,
   CaptureSessionRecord,
   ChallengeRecord,
@@ -41,10 +43,15 @@ export interface StoreReader extends WebhookReader {
   referencesOf(tenantId: string): Promise<Record<Environment, number>>
   /** Under which some of a tenant's users are found. */
   lookupsOf(tenantId: string, limit: number): Promise<Buffer[]>
-  /** Newest first; without those of which the digest alone is kept. */
-  captures(subjectId: string, since: number, limit: number): Promise<CaptureRecord[]>
-  /** Whether a capture of this digest was seen after `since`. */
-  hasCapture(subjectId: string, digest: Buffer, since: number): Promise<boolean>
+  /** The subject's captures after `since`, against which one of these digests is held. */
+  captureHistory(
+    subjectId: string,
+    digests: readonly Buffer[],
+    since: number,
+    limit: number,
+  ): Promise<CaptureHistory>
+  /** In the order in which they were remembered, after the place `last` of a history. */
+  capturesAfter(subjectId: string, last: number): Promise<CaptureRecord[]>
   challenge(id: string): Promise<ChallengeRecord | undefined>
   captureSession(id: string): Promise<CaptureSessionRecord | undefined>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
@@ -110,6 +117,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   useChallenge(id: string, at: number): Promise<boolean>
   /** In the place of one of the same id. */
   putCaptureSession(session: CaptureSessionRecord): Promise<void>
+  /** @throws AlreadyExecutedError */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */
   eraseSubject(lookup: Buffer): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
@@ -153,9 +161,30 @@ export interface CommitReport {
   transactions: number
 }
 
+/** What a store has beside, that several services have in common. */
+export interface SharedStore {
+  /** Counts the changes of the keyrings. */
+  keysRevision(): Promise<number>
+  /**
+   * From now on refuses to write anything at another revision: what an older key seals could be opened by nobody later.
+   * @param onStale told of a transaction that was refused
+   */
+  requireKeys(revision: number, onStale: () => void): void
+  /** The hash of the password of the operator without a name. */
+  operatorPassword(): Promise<string | null>
+  /** @returns false where there is one already, which stays unless it is to be replaced */
+  keepOperatorPassword(hash: string, options?: { replace?: boolean }): Promise<boolean>
+}
+
 export interface Store {
+  /** Of a database that several services can serve from; null for one that is a single service's. */
+  readonly coordinator: Coordinator | null
   /** Sees committed state only. */
   readonly read: StoreReader
+  /** Whether `backup` is how it is backed up, and not the database's own tools. */
+  readonly makesBackups: boolean
+  /** The same, for commands too. */
+  readonly shared: SharedStore | null
   /**
    * Runs `work` alone and resolves once its effect is on disk; when it rejects, nothing of it happened.
    * `work` may await nothing but `tx`: the write lock is held meanwhile.
@@ -171,6 +200,7 @@ export interface Store {
    * A consistent copy while serving, and apart from it the data keys of all users as of now, which replace those in
    * `keysFile`: whoever keeps copies for long and one file of keys loses what is erased in every copy. Keys from before a change
    * of the working keys are moved aside to `keptKeysFile`; null where there were none.
+   * @throws BackupUnsupportedError where the database has tools of its own for it
    */
   backup(
     file: string,
@@ -179,18 +209,29 @@ export interface Store {
   ): Promise<{ subjects: number; keptKeysFile: string | null }>
   /** Tells `observer` of every commit; a later call replaces the observer. */
   observeCommits(observer: (report: CommitReport) => void): void
-  /** Bytes on disk: the database file, and the write-ahead log beside it. */
-  size(): { database: number; log: number }
+  /** Bytes on disk: the database, and the write-ahead log that is its own; null where it has none of its own. */
+  size(): { database: number; log: number | null }
   /** Full integrity check; resolves with what is wrong. */
   check(): Promise<string[]>
   close(): Promise<void>
 }
 
-/** The database file cannot be used as it is: another application's, a newer version's, damaged, or out of reach. */
+/** The database cannot be used as it is: another application's, a newer version's, damaged, or out of reach. */
 export class StoreOpenError extends CodedError<'database_unusable'> {
   override readonly name = 'StoreOpenError'
   constructor(message: string, options?: { cause?: unknown }) {
     super('database_unusable', message, options)
+  }
+}
+
+/** What the database's own tools are for. */
+export class BackupUnsupportedError extends CodedError<'backup_unsupported'> {
+  override readonly name = 'BackupUnsupportedError'
+  constructor() {
+    super(
+      'backup_unsupported',
+      'A PostgreSQL database is backed up and restored by its own tools, pg_dump or pg_basebackup: see docs/postgresql.md, also for what an erasure means for such backups.',
+    )
   }
 }
 
@@ -199,5 +240,13 @@ export class StoreUnavailableError extends CodedError<'store_unavailable'> {
   override readonly name = 'StoreUnavailableError'
   constructor(message: string, options?: { cause?: unknown }) {
     super('store_unavailable', message, options)
+  }
+}
+
+/** Another service has executed the request with this idempotency key, and was first. */
+export class AlreadyExecutedError extends CodedError<'already_executed'> {
+  override readonly name = 'AlreadyExecutedError'
+  constructor() {
+    super('already_executed', 'There is a kept response for this idempotency key.')
   }
 }

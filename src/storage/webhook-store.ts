@@ -27,7 +27,9 @@ export interface WebhookReader {
 export type WebhookProgress = Pick<
   WebhookDeliveryRecord,
   'status' | 'attempts' | 'nextAttemptAt' | 'lastOutcome' | 'finishedAt'
->
+> &
+  // Nobody is at it unless somebody is named.
+  Partial<Pick<WebhookDeliveryRecord, 'takenBy'>>
 
 export interface WebhookWriter {
   insertWebhookEndpoint(endpoint: WebhookEndpointRecord): Promise<void>
@@ -37,6 +39,8 @@ export interface WebhookWriter {
   countDroppedWebhook(endpointId: string): Promise<void>
   insertWebhookDelivery(delivery: WebhookDeliveryRecord): Promise<void>
   setWebhookProgress(id: string, progress: WebhookProgress): Promise<void>
+  /** Whatever senders but this one were at is due again, as it was when it was new. */
+  releaseWebhooks(sender: string): Promise<void>
   /** Of what waits, all that would be forgotten before this time. */
   keepPendingWebhooks(tenantId: string, until: number): Promise<void>
   /** Its body is wanted no longer. */

@@ -3,6 +3,7 @@
 import { replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
 import { ApiError, type ErrorCode, retryAfter } from '../api-error.js'
+import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import { fuseEmbeddings, scoreOf, viewOf } from '../biometrics/pipeline/match.js'
 import { adviceOn, assessQuality, faultsOf } from '../biometrics/pipeline/quality-bounds.js'
@@ -20,6 +21,7 @@ import type {
   EnrolCall,
   Enrolled,
   FusedReference,
+  GuideCall,
   OperatingPoint,
   Recogniser,
   RecogniserCall,
@@ -125,6 +127,10 @@ export class EngineRecogniser implements Recogniser {
     const { quality, liveness } = result.sample
     const sample = { quality, liveness: this.statement(liveness) }
     return { ...result, sample, matches: result.score >= threshold }
+  }
+
+  async guide({ image, step, frontal, input, ...call }: GuideCall): Promise<FrameGuidance[]> {
+    return this.engine.guide({ image, step, frontal }, call).catch((error) => translate(error, input))
   }
 
   private async verifyByChallenge(

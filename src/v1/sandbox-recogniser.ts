@@ -1,6 +1,8 @@
 /** The sandbox's recogniser: deterministic outcomes that the caller chooses by the end of the user id. No model runs. */
 import { createHash } from 'node:crypto'
 import { ApiError, ERRORS, type ErrorCode } from '../api-error.js'
+import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
+import { FRAME_LIMITS } from '../biometrics/challenge/frame-guidance.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { QualityComponents } from '../biometrics/measurements.js'
 import { adviceOn, assessQuality, faultsOf, type Purpose } from '../biometrics/pipeline/quality-bounds.js'
@@ -14,6 +16,7 @@ import type {
   EnrolCall,
   Enrolled,
   FusedReference,
+  GuideCall,
   OperatingPoint,
   Recogniser,
   RecogniserCall,
@@ -24,6 +27,7 @@ import {
   sandboxScript,
   sandboxSuffix,
   scriptedFault,
+  scriptedGuidance,
   waitAsScripted,
 } from './sandbox-outcomes.js'
 
@@ -111,6 +115,14 @@ export class SandboxRecogniser implements Recogniser {
       samples: [],
       timingsMs,
     }
+  }
+
+  async guide({ userId = '', image, step, frontal, input, ...call }: GuideCall): Promise<FrameGuidance[]> {
+    refuseScripted(userId)
+    const images = frontal ? [image, frontal] : [image]
+    const { maxPixels } = FRAME_LIMITS
+    await this.engine.inspect(images, { ...call, maxPixels }).catch((error) => translate(error, input))
+    return scriptedGuidance(userId, step)
   }
 
   /** As the production pack of this installation would say of a live face. */

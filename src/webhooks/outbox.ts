@@ -101,6 +101,7 @@ export class Outbox {
       attempts: 0,
       nextAttemptAt: now,
       lastOutcome: null,
+      takenBy: null,
       createdAt: now,
       finishedAt: null,
       expiresAt: now + RETENTION_MS,

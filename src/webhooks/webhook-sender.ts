@@ -7,7 +7,7 @@ import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.js'
 import { SIGNATURE_HEADER } from '../crypto/response-signature.js'
 import { signWebhook } from '../crypto/webhook-signature.js'
 import type { WebhookDeliveryRecord } from '../storage/records.js'
-import type { Store } from '../storage/store.js'
+import { type Store, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
 import type { WebhookProgress } from '../storage/webhook-store.js'
 import type { SigningSecrets } from '../tenancy/signing-secrets.js'
 import { VERSION } from '../version.js'
@@ -47,7 +47,17 @@ interface SenderParts {
   clock: Clock
   log: Logger
   observe: (outcome: DeliveryOutcome) => void
+  duty: SendingDuty
 }
+
+/** Of several services one sends: so each endpoint has one delivery at a time, in order, whoever stored it. */
+export interface SendingDuty {
+  /** Others may have had it before, and ended in the middle of a delivery: it is sent again. */
+  readonly isShared: boolean
+  /** Null while another service sends. */
+  current(): { id: string; signal: AbortSignal } | null
+}
+type Term = NonNullable<ReturnType<SendingDuty['current']>>
 
 export class WebhookSender {
   private timer: NodeJS.Timeout | null = null
@@ -58,6 +68,8 @@ export class WebhookSender {
   private readonly lastTurn = new Map<string, number>()
   private turns = 0
   private looking: Promise<void> | null = null
+  /** In which what others were at was released. */
+  private released: Term | null = null
 
   constructor(private readonly parts: SenderParts) {}
 
@@ -82,12 +94,18 @@ export class WebhookSender {
   }
 
   private async takeDue(): Promise<void> {
-    const { store, clock } = this.parts
+    const { store, clock, duty } = this.parts
+    const term = duty.current()
+    if (!term) return
     const now = clock.now()
     const isFree = ({ endpointId }: WebhookDeliveryRecord) => !this.underWay.has(endpointId)
+    if (duty.isShared && this.released !== term) {
+      await this.inTerm(term, (tx) => tx.releaseWebhooks(term.id))
+      this.released = term
+    }
     // Outside a transaction: most often there is nothing to take.
     if (!(await store.read.dueWebhooks(now, MOST_LOOKED_AT)).some(isFree)) return
-    const taken = await store.transaction(async (tx) => {
+    const taken = await this.inTerm(term, async (tx) => {
       const due = this.inTurn(await tx.dueWebhooks(now, MOST_LOOKED_AT)).filter(isFree)
       const taken = due.slice(0, MOST_AT_ONCE - this.underWay.size)
       for (const delivery of taken)
@@ -95,12 +113,14 @@ export class WebhookSender {
           ...delivery,
           attempts: ++delivery.attempts,
           nextAttemptAt: now + LEASE_MS,
+          takenBy: term.id,
         })
       return taken
     })
-    if (this.stopped.signal.aborted) return
+    // Whoever has the duty now sends it.
+    if (this.stopped.signal.aborted || duty.current() !== term) return
     for (const delivery of taken) {
-      const sending = this.send(delivery)
+      const sending = this.send(delivery, term)
         .catch((err) => this.parts.log.warn({ err, delivery: delivery.id }, 'a webhook could not be sent'))
         .finally(() => {
           this.underWay.delete(delivery.endpointId)
@@ -109,6 +129,15 @@ export class WebhookSender {
       this.underWay.set(delivery.endpointId, sending)
       this.lastTurn.set(delivery.endpointId, ++this.turns)
     }
+  }
+
+  /** Writing is done by one service at a time: whoever takes the duty over sees what was written by the one before. */
+  private inTerm<T>(term: Term, work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
+    return this.parts.store.transaction(async (tx) => {
+      if (this.parts.duty.current() !== term)
+        throw new StoreUnavailableError('another service sends webhooks now')
+      return work(tx)
+    })
   }
 
   /**
@@ -123,21 +152,23 @@ export class WebhookSender {
     return due.sort((a, b) => turnOf(a) - turnOf(b))
   }
 
-  private async send(delivery: WebhookDeliveryRecord): Promise<void> {
+  private async send(delivery: WebhookDeliveryRecord, term: Term): Promise<void> {
     const { store, outbox } = this.parts
     const endpoint = await store.read.webhookEndpoint(delivery.endpointId)
     const body = await outbox.body(store.read, delivery)
     // Removed, or erased, since it was taken.
     if (!endpoint || !body) return
-    const outcome = await this.post(endpoint.url, delivery, body)
-    if (outcome !== null) await this.settle(delivery, outcome)
+    const ended = AbortSignal.any([this.stopped.signal, term.signal])
+    const outcome = await this.post(endpoint.url, delivery, body, ended)
+    if (outcome !== null) await this.settle(delivery, outcome, term)
   }
 
-  /** An HTTP status, or why there was none; null where the service stopped meanwhile. */
+  /** An HTTP status, or why there was none; null where sending ended meanwhile. */
   private async post(
     url: string,
     { eventId, tenantId }: WebhookDeliveryRecord,
     body: Buffer,
+    ended: AbortSignal,
   ): Promise<number | string | null> {
     const { secrets, store, clock } = this.parts
     const { outgoing, incoming } = await secrets.active(store.read, tenantId)
@@ -156,18 +187,18 @@ export class WebhookSender {
         body: new Uint8Array(body),
         // An event must not follow whoever redirects it.
         redirect: 'manual',
-        signal: AbortSignal.any([timeout, this.stopped.signal]),
+        signal: AbortSignal.any([timeout, ended]),
       })
       // What it says does not matter, and may be endless.
       await response.body?.cancel()
       return response.status
     } catch (error) {
-      if (this.stopped.signal.aborted) return null
+      if (ended.aborted) return null
       return timeout.aborted ? 'no answer in time' : reasonOf(error)
     }
   }
 
-  private async settle(delivery: WebhookDeliveryRecord, outcome: number | string): Promise<void> {
+  private async settle(delivery: WebhookDeliveryRecord, outcome: number | string, term: Term): Promise<void> {
     const { store, clock, observe, log } = this.parts
     const now = clock.now()
     const isDelivered = typeof outcome === 'number' && outcome >= 200 && outcome < 300
@@ -181,8 +212,9 @@ export class WebhookSender {
       finishedAt: isOver ? now : null,
     }
     await store.transaction(async (tx) => {
-      // Erased while it was under way: it stays so.
-      if ((await tx.webhookDelivery(delivery.id))?.status !== 'pending') return
+      // Erased while it was under way: it stays so. What another sender is at is that one's.
+      const present = await tx.webhookDelivery(delivery.id)
+      if (present?.status !== 'pending' || present.takenBy !== term.id) return
       await tx.setWebhookProgress(delivery.id, progress)
       // It names somebody who is erased, under a key that is not theirs.
       if (isDelivered && delivery.subjectId === null) await tx.forgetWebhookBody(delivery.id)

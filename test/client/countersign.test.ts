@@ -470,6 +470,15 @@ describe('retries', () => {
     expect(key(2)).not.toBe(key(0))
   })
 
+  it('are not made of guidance, which the next frame asks for anyway', async () => {
+    const { guidance } = await sandbox().guide({ image: ada, step: 'turn_left', user_id: 'u+turn_more' })
+    expect(guidance).toEqual(['turn_more'])
+    proxy.requests = []
+    const error = await caught(sandbox().guide({ image: ada, user_id: 'u+unavailable' }))
+    expect(error).toMatchObject({ code: 'overloaded', status: 503 })
+    expect(proxy.requests).toHaveLength(1)
+  })
+
   it('wait as long as Retry-After says, and give up after maxRetries', async () => {
     const started = performance.now()
     const error = await caught(

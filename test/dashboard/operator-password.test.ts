@@ -30,7 +30,7 @@ describe('the password of the operator', () => {
     expect(existsSync(file)).toBe(false)
     const first = await load()
     expect(first.generated).not.toBe(failed.generated)
-    first.keep()
+    await first.keep()
     expect(await first.matches(first.generated!)).toBe(true)
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(readFileSync(file, 'utf8')).not.toContain(first.generated)
@@ -38,12 +38,12 @@ describe('the password of the operator', () => {
     expect(second.generated).toBeNull()
     expect(await second.matches(first.generated!)).toBe(true)
     expect(await second.matches(`${first.generated}x`)).toBe(false)
-    expect(() => failed.keep()).toThrow('was made by another process meanwhile')
+    await expect(failed.keep()).rejects.toThrow('was made by another process meanwhile')
   })
 
   it('that is reset holds at once, with another fingerprint, for a service that runs', async () => {
     const made = await load()
-    made.keep()
+    await made.keep()
     const running = await load()
     const before = await running.fingerprint()
     expect(await running.fingerprint()).toBe(before)

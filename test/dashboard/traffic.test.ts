@@ -184,14 +184,24 @@ describe('figures on their way to the database', () => {
     }
   })
 
+  it('are of what comes to verdicts: guidance, many times as frequent, is left out', async () => {
+    const { store } = running.service.ledger
+    const { id } = await running.tenant()
+    const traffic = new Traffic(store, running.clock, log)
+    for (const endpoint of ['guide', 'verify', 'guide'])
+      traffic.observe({ ...request, endpoint, tenantId: id } as Observation)
+    expect(sumOf(await traffic.view(id, 'hour'), 'sandbox')).toBe(1)
+  })
+
   it('share commits, a few tenants each, and are kept where the database is out of reach', async () => {
     const { store } = running.service.ledger
     const ids = await Promise.all(Array.from({ length: 20 }, async () => (await running.tenant()).id))
     let isAway = true
     const sizes: number[] = []
     let started = 0
-    const watched: Pick<Store, 'read' | 'transaction'> = {
+    const watched: Pick<Store, 'read' | 'transaction' | 'shared'> = {
       read: store.read,
+      shared: store.shared,
       transaction: (work) => {
         if (isAway) return Promise.reject(new StoreUnavailableError('away'))
         if (started++ === 0)

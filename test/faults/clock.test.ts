@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DAY_MS, HOUR_MS, ManualClock, MINUTE_MS, SECOND_MS } from '../../src/clock.js'
+import { Duty } from '../../src/duty.js'
 import { Housekeeping } from '../../src/housekeeping.js'
 import { SqliteStore } from '../../src/storage/sqlite-store.js'
 import { base64, face } from '../support/faces.js'
@@ -156,11 +157,12 @@ it('housekeeping deletes nothing for an hour after the clock was set, and what h
   try {
     const clock = new ManualClock()
     let uptime = 0
+    const log = pino({ level: 'silent' })
     const pass = (ms: number) => {
       uptime += ms
       clock.advance(ms)
     }
-    const keeping = new Housekeeping(store, clock, pino({ level: 'silent' }), () => uptime)
+    const keeping = new Housekeeping(store, clock, log, new Duty(store, log), () => uptime)
     const scope = Buffer.from('scope')
     const begun = clock.now()
     const kept = () => store.read.idempotencyRecord(scope, begun)

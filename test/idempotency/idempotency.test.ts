@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DAY_MS, MINUTE_MS } from '../../src/clock.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { poll } from '../support/command.js'
-import { countRows, withDatabase } from '../support/database.js'
+import { countRows, keptBytes } from '../support/database.js'
 import { base64, face, landscape } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { exchange, openSocket, rawRequest } from '../support/raw-socket.js'
@@ -63,11 +60,11 @@ describe('a replay', () => {
   it('never enrols twice', async () => {
     const once = keyed()
     const user_id = newUser()
-    const [references, audits] = [countRows(running, 'reference'), countRows(running, 'audit')]
+    const rows = () => Promise.all([countRows(running, 'reference'), countRows(running, 'audit')])
+    const [references, audits] = await rows()
     for (let i = 0; i < 3; i++)
       expect((await production.enroll({ user_id, image: photo, replace: true }, once)).status).toBe(201)
-    expect(countRows(running, 'reference')).toBe(references + 1)
-    expect(countRows(running, 'audit')).toBe(audits + 1)
+    expect(await rows()).toEqual([references + 1, audits + 1])
   })
 
   it('of a verify gives the same token', async () => {
@@ -88,10 +85,7 @@ describe('a replay', () => {
     expect(isReplay(second)).toBe(true)
     expect(second.text).toBe(first.text)
     expect((await other.sandbox.rotate()).status).toBe(409)
-    const secrets = withDatabase(running, (database) =>
-      database.prepare('SELECT count(*) FROM signing_secret WHERE tenant_id = ?').pluck().get(other.id),
-    )
-    expect(secrets).toBe(2)
+    expect(await countRows(running, 'signing_secret', 'tenant_id = $1', [other.id])).toBe(2)
   })
 
   it('of a forced rotation does not end another secret', async () => {
@@ -123,24 +117,20 @@ describe('a replay', () => {
   })
 
   it('survives a restart', async () => {
-    const dir = await mkdtemp(`${tmpdir()}/countersign-restart-`)
     const once = keyed()
-    const before = await startService({ COUNTERSIGN_DATA_DIR: dir })
-    const owner = await before.tenant()
+    const other = await startService()
+    const owner = await other.tenant()
     const first = await owner.sandbox.enroll({ user_id: 'u', image }, once)
-    await before.service.stop()
-    const after = await startService({ COUNTERSIGN_DATA_DIR: dir })
-    const client = apiClient(after.service.url('sandbox'), owner.sandboxKey)
+    await other.restart()
+    const client = apiClient(other.service.url('sandbox'), owner.sandboxKey)
     const second = await client.enroll({ user_id: 'u', image }, once)
     expect([isReplay(second), second.text]).toEqual([true, first.text])
-    await Promise.all([before.stop(), after.stop()])
-    await rm(dir, { recursive: true, force: true })
+    await other.stop()
   })
 
   it('is not readable in the database', async () => {
     const first = await sandbox.verify({ user_id: 'sealed+match', image, action }, keyed())
-    for (const name of readdirSync(running.dataDir)) {
-      const bytes = readFileSync(`${running.dataDir}/${name}`)
+    for (const [name, bytes] of await keptBytes(running)) {
       expect(bytes.includes(first.body.jwt), name).toBe(false)
       expect(bytes.includes(first.body.verification_id), name).toBe(false)
     }
@@ -185,7 +175,7 @@ describe('the same key in parallel', () => {
     const once = keyed()
     const user_id = newUser()
     const request = { user_id, images: [photo, photo, photo], replace: true }
-    const before = countRows(running, 'audit')
+    const before = await countRows(running, 'audit')
     const responses = await Promise.all(Array.from({ length: 10 }, () => production.enroll(request, once)))
     const executed = responses.filter((response) => response.status === 201 && !isReplay(response))
     expect(executed).toHaveLength(1)
@@ -197,7 +187,7 @@ describe('the same key in parallel', () => {
     }
     for (const response of responses)
       if (response.status !== 409) expect(response.text).toBe(executed[0]!.text)
-    expect(countRows(running, 'audit')).toBe(before + 1)
+    expect(await countRows(running, 'audit')).toBe(before + 1)
     const after = await production.enroll(request, once)
     expect([isReplay(after), after.text]).toEqual([true, executed[0]!.text])
   })
@@ -324,26 +314,20 @@ describe('what was not executed is not kept', () => {
 
   it('500', async () => {
     const user_id = newUser()
+    // So that nobody is as new as this user.
+    running.clock.advance(1)
     await sandbox.enroll({ user_id, image })
-    const spoil = (sealed: string) =>
-      withDatabase(running, (database) =>
-        database.exec(
-          `UPDATE subject SET wrapped_key = ${sealed} WHERE rowid = (SELECT max(rowid) FROM subject)`,
-        ),
-      )
-    const kept = withDatabase(
-      running,
-      (database) =>
-        database
-          .prepare('SELECT hex(wrapped_key) FROM subject ORDER BY rowid DESC LIMIT 1')
-          .pluck()
-          .get() as string,
-    )
+    const { database } = running
+    const [{ id, wrapped_key: kept }] = (await database.query(
+      'SELECT id, wrapped_key FROM subject ORDER BY created_at DESC LIMIT 1',
+    )) as [{ id: string; wrapped_key: Buffer }]
+    const put = (wrapped: Buffer) =>
+      database.query('UPDATE subject SET wrapped_key = $1 WHERE id = $2', [wrapped, id])
     const key = randomUUID()
-    spoil("x'00'")
+    await put(Buffer.alloc(1))
     const broken = await sandbox.verify({ user_id, image, action }, keyed(key))
     expect([broken.status, broken.body.code]).toEqual([500, 'internal_error'])
-    spoil(`x'${kept}'`)
+    await put(kept)
     const mended = await sandbox.verify({ user_id, image, action }, keyed(key))
     expect([mended.status, isReplay(mended)]).toEqual([200, false])
   })

@@ -120,7 +120,7 @@ const GRANTED: Record<string, Record<Environment, { own: Expected; foreign: Expe
 }
 
 const TABLES = ['subject', 'reference', 'capture', 'audit', 'erasure', 'signing_secret', 'idempotency']
-const rows = () => TABLES.map((table) => countRows(running, table))
+const rows = () => Promise.all(TABLES.map((table) => countRows(running, table)))
 
 for (const environment of ['production', 'sandbox'] as const)
   describe(`at the ${environment} base URL`, () => {
@@ -129,11 +129,11 @@ for (const environment of ['production', 'sandbox'] as const)
         const [status, code] = expectations[environment]
         if (code === null) continue
         it(`${endpoint} refuses ${who} with ${status} ${code}, and nothing changes`, async () => {
-          const before = rows()
+          const before = await rows()
           const response = await call(clients[environment][who]!)
           expect([response.status, response.body.code]).toEqual([status, code])
           expect(response.text).not.toMatch(/reference_id|jwt|svc-sec|"checks"/)
-          expect(rows()).toEqual(before)
+          expect(await rows()).toEqual(before)
           if (status === 401) expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/)
         })
       }

@@ -1,22 +1,29 @@
-/** Once a run: that what is started as a process is what was tested, and the baseline pack, which all tests share. */
+/** Once a run: that what is started as a process is what was tested, and what all tests share: the baseline pack, and a PostgreSQL. */
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import { isBuilt } from '../../src/cli/build-state.mjs'
 import { MODELS_DIR } from './models-dir.js'
+import { PostgresOnDemand } from './postgres-on-demand.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** A models folder that holds the pack `baseline`. */
     modelsDir: string
+    /** Where `PostgresOnDemand` is asked. */
+    postgresPort: number
   }
 }
 
-export default async function setup(project: TestProject): Promise<void> {
+/** @returns what ends it */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   if (!isBuilt())
     throw new Error(
       'dist is older than the sources, and tests would start it: run `npm test`, which builds first, also for one file: npm test -- <file>',
     )
   await buildBaseline({ outDir: join(MODELS_DIR, 'baseline') })
   project.provide('modelsDir', MODELS_DIR)
+  const postgres = await PostgresOnDemand.listen()
+  project.provide('postgresPort', postgres.port)
+  return () => postgres.close()
 }

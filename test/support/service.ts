@@ -1,4 +1,7 @@
-/** Boots the real service in this process: real listeners on free ports, real SQLite, real models, a clock that tests move. */
+/**
+ * Boots the real service in this process: real listeners on free ports, a real database, real models, a clock that tests move. The
+ * database is SQLite, and PostgreSQL in the project of that name.
+ */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +11,9 @@ import { ManualClock } from '../../src/clock.js'
 import { loadConfig } from '../../src/config.js'
 import { Service } from '../../src/service.js'
 import { type ApiClient, apiClient } from './client.js'
+import { postgresDatabase, type ServiceDatabase, sqliteDatabase } from './database.js'
 import { OPERATOR_HASH } from './operator.js'
+import { createDatabase } from './postgres.js'
 import { withSharedEngine } from './shared-engine.js'
 
 export interface TestTenant {
@@ -23,6 +28,7 @@ export interface TestService {
   readonly service: Service
   clock: ManualClock
   dataDir: string
+  readonly database: ServiceDatabase
   /** Everything logged so far, one JSON document a line. */
   logText(): string
   /** A new tenant, with a client for its sandbox key. */
@@ -42,8 +48,10 @@ export async function startService(
   { ownEngine = false } = {},
 ): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-test-'))
+  const postgres = process.env.COUNTERSIGN_TEST_STORE === 'postgres' ? await createDatabase() : null
   const config = loadConfig({
     COUNTERSIGN_DATA_DIR: dataDir,
+    ...(postgres ? { COUNTERSIGN_DATABASE: postgres.url } : {}),
     COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
     COUNTERSIGN_ACCEPT_PACK: 'baseline',
     COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
@@ -66,6 +74,7 @@ export async function startService(
     },
     clock,
     dataDir,
+    database: postgres ? postgresDatabase(postgres) : sqliteDatabase(dataDir),
     logText: () => lines.join(''),
     async tenant(contract = { ratePerSecond: 1000 }) {
       const created = await service.ledger.tenancy.create(`tenant-${++count}`, contract)
@@ -94,6 +103,7 @@ export async function startService(
     },
     async stop() {
       await service.stop()
+      await postgres?.drop()
       await rm(dataDir, { recursive: true, force: true })
     },
   }

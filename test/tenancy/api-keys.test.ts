@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../src/clock.js'
 import { apiClient } from '../support/client.js'
-import { withDatabase } from '../support/database.js'
+import { countRows, keptBytes } from '../support/database.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 let running: TestService
@@ -65,15 +63,9 @@ describe('a key', () => {
   it('is stored only as SHA-256', async () => {
     const production = await running.production(tenant)
     for (const key of [tenant.sandboxKey, production.key]) {
-      for (const name of readdirSync(running.dataDir))
-        expect(readFileSync(join(running.dataDir, name)).includes(key), name).toBe(false)
-      const found = withDatabase(running, (database) =>
-        database
-          .prepare('SELECT count(*) FROM api_key WHERE hash = ?')
-          .pluck()
-          .get(createHash('sha256').update(key).digest()),
-      )
-      expect(found).toBe(1)
+      for (const [name, bytes] of await keptBytes(running)) expect(bytes.includes(key), name).toBe(false)
+      const hash = createHash('sha256').update(key).digest()
+      expect(await countRows(running, 'api_key', 'hash = $1', [hash])).toBe(1)
     }
     expect(running.logText()).not.toContain(tenant.sandboxKey)
   })

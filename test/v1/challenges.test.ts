@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
-import { withDatabase } from '../support/database.js'
+import { countRows } from '../support/database.js'
 import { base64, face } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -101,23 +101,18 @@ describe('a challenge', () => {
 
   it('keeps neither its nonce nor a hash of the action that could be guessed at', async () => {
     const { asked } = await challenged()
-    withDatabase(running, (database) => {
-      const row = database.prepare('SELECT * FROM challenge WHERE id = ?').get(asked.challenge_id) as object
-      const text = Object.values(row)
-        .map((value) => (Buffer.isBuffer(value) ? value.toString('hex') : String(value)))
-        .join(' ')
-      expect(text).not.toContain(asked.nonce)
-      expect(text).not.toContain(Buffer.from(asked.nonce, 'base64url').toString('hex'))
-    })
+    const [row] = await running.database.query('SELECT * FROM challenge WHERE id = $1', [asked.challenge_id])
+    const text = Object.values(row!)
+      .map((value) => (Buffer.isBuffer(value) ? value.toString('hex') : String(value)))
+      .join(' ')
+    expect(text).not.toContain(asked.nonce)
+    expect(text).not.toContain(Buffer.from(asked.nonce, 'base64url').toString('hex'))
   })
 
   it('goes with the erasure of its user', async () => {
     const { user_id, asked } = await challenged()
     await tenant.sandbox.erase(user_id)
-    withDatabase(running, (database) => {
-      const left = database.prepare('SELECT count(*) FROM challenge WHERE id = ?').pluck()
-      expect(left.get(asked.challenge_id)).toBe(0)
-    })
+    expect(await countRows(running, 'challenge', 'id = $1', [asked.challenge_id])).toBe(0)
   })
 })
 
@@ -143,6 +138,20 @@ describe('the frames of a challenge', () => {
       liveness: { checked: true, passed: true, methods: ['active-geometry@1'] },
     })
   })
+
+  it.each([
+    [['turn'], ['active-turn@1'], 'face-active-turn'],
+    [['nod'], ['active-nod@1'], 'face-active-nod'],
+    [[], [], 'face-no-motion'],
+  ])(
+    'of a person who can move by %j alone have a weaker statement and name',
+    async (modes, methods, name) => {
+      const { user_id, asked } = await challenged('', { modes })
+      const { body } = await tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, blank) })
+      expect(body.liveness).toMatchObject({ checked: methods.length > 0, methods })
+      expect(decodeJwt(body.jwt, tenant.secret.secret).claims.acr).toBe(`urn:countersign:acr:${name}`)
+    },
+  )
 
   it('enrol a user too', async () => {
     const user_id = newUser()

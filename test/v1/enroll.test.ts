@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SubjectVault } from '../../src/subjects/subject-vault.js'
 import type { ApiClient } from '../support/client.js'
-import { countRows } from '../support/database.js'
+import { countRows, keptBytes } from '../support/database.js'
 import { base64, face, groupPhoto, landscape } from '../support/faces.js'
 import { blurredFace, distantFace, plain, pngBomb, unreadableFiles } from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -87,16 +86,14 @@ describe('a first enrolment', () => {
   it('keeps no image and no embedding in the clear', async () => {
     const digits = (await face('mary')).subarray(500, 532)
     await production.enroll({ user_id: 'mary-private', image: base64(await face('mary')) })
-    for (const name of readdirSync(running.dataDir)) {
-      if (name === 'models') continue
-      const bytes = readFileSync(`${running.dataDir}/${name}`)
+    for (const [name, bytes] of await keptBytes(running)) {
       expect(bytes.includes(digits), name).toBe(false)
       expect(bytes.includes('mary-private'), name).toBe(false)
     }
   })
 
   it('writes one audit entry that names the user only by a pseudonym', async () => {
-    const before = countRows(running, 'audit')
+    const before = await countRows(running, 'audit')
     const response = await production.enroll({ user_id: 'audited-user', image: ada })
     const entries = await running.service.ledger.store.read.auditEntries(tenant.id, before, 10)
     expect(entries).toHaveLength(1)

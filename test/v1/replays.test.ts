@@ -1,5 +1,3 @@
-import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { DAY_MS } from '../../src/clock.js'
@@ -87,13 +85,11 @@ for (const policy of ['report', 'reject'] as const)
     })
 
     it('is told in parallel as well: one of four is fresh', async () => {
-      const other = new Database(join(running.dataDir, 'countersign.db'))
       // With the write lock held elsewhere, all four are judged before the first is on disk.
-      other.exec('BEGIN IMMEDIATE')
+      const release = await running.database.holdWrites()
       const pending = Array.from({ length: 4 }, () => verify(adaToday))
       await new Promise((resolve) => setTimeout(resolve, 500))
-      other.exec('ROLLBACK')
-      other.close()
+      await release()
       const all = await Promise.all(pending)
       expect(all.filter(({ replay }) => !replay.suspected)).toHaveLength(1)
     })

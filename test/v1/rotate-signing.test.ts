@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/clock.js'
 import { type ApiClient, apiClient } from '../support/client.js'
+import { keptBytes } from '../support/database.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -92,8 +92,7 @@ describe('a rotation', () => {
 
   it('stores no secret in the clear and logs none', async () => {
     const { secret } = (await tenant.sandbox.rotate()).body.signing_secret
-    for (const name of readdirSync(running.dataDir))
-      expect(readFileSync(`${running.dataDir}/${name}`).includes(secret), name).toBe(false)
+    for (const [name, bytes] of await keptBytes(running)) expect(bytes.includes(secret), name).toBe(false)
     expect(running.logText()).not.toContain(secret)
   })
 })

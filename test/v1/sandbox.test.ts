@@ -251,21 +251,21 @@ describe('the shape of a sandbox answer', () => {
 
 describe('what the sandbox leaves behind', () => {
   it('is no audit entry, whatever is called', async () => {
-    const before = countRows(running, 'audit')
+    const before = await countRows(running, 'audit')
     await sandbox.enroll({ user_id: 'quiet', image })
     await sandbox.verify({ user_id: 'quiet+no_match', image, action })
     await sandbox.verify({ user_id: 'nobody', image, action })
     await sandbox.enroll({ user_id: 'quiet', image })
     await sandbox.erase('quiet')
     await sandbox.rotate()
-    expect(countRows(running, 'audit')).toBe(before)
+    expect(await countRows(running, 'audit')).toBe(before)
   })
 
   it('is no audit entry when a verify issues the production key either', async () => {
-    const before = countRows(running, 'audit')
+    const before = await countRows(running, 'audit')
     const response = await sandbox.verify({ user_id: 'a+match', image, action })
     expect(response.body.production_key).toBe('issued')
-    expect(countRows(running, 'audit')).toBe(before)
+    expect(await countRows(running, 'audit')).toBe(before)
   })
 
   it('is kept apart from production, both ways', async () => {

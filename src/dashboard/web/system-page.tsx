@@ -60,7 +60,9 @@ export function SystemPage() {
           <Facts
             rows={[
               ['Size', mebibytes(database.bytes)],
-              ['Write-ahead log', mebibytes(database.log_bytes)],
+              ...(database.log_bytes === null
+                ? []
+                : [['Write-ahead log', mebibytes(database.log_bytes)] as [string, string]]),
               ['Tenants', database.counts.tenants.toLocaleString()],
               ['References, production', database.counts.references.production.toLocaleString()],
               ['References, sandbox', database.counts.references.sandbox.toLocaleString()],

@@ -63,4 +63,16 @@ describe('a face with little around it', () => {
       ])
         expect((await engine.verify(images, anyone)).sample.liveness).toEqual(TOO_CLOSE)
     }))
+
+  it('is told to move away before it is judged, where it would not be', async () => {
+    const image = await face('grace')
+    const guided = (changes: object) =>
+      withPack(changes, async (engine) => {
+        told.push(await engine.guide({ image, step: 'frontal' }))
+      })
+    const told: string[][] = []
+    await guided({})
+    await guided({ leastCropShare: 0.9 })
+    expect(told).toEqual([[], ['too_close']])
+  })
 })

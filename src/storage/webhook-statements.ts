@@ -1,13 +1,13 @@
 /** The SQL of webhooks: their endpoints, and the outbox of deliveries. */
-import type { Database } from 'better-sqlite3'
+import type { Connection } from './connection.js'
 import type { WebhookDeliveryRecord, WebhookEndpointRecord } from './records.js'
-import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from './sqlite-tables.js'
+import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from './tables.js'
 import type { WebhookProgress, WebhookReader, WebhookWriter } from './webhook-store.js'
 
 /** Before this one are all. */
 const NEWEST = { createdAt: Number.MAX_SAFE_INTEGER, id: '' }
 
-export function webhookReader(database: Database): WebhookReader {
+export function webhookReader(database: Connection): WebhookReader {
   const endpoint = `SELECT ${WEBHOOK_ENDPOINT.fields} FROM webhook_endpoint`
   const delivery = `SELECT ${WEBHOOK_DELIVERY.fields} FROM webhook_delivery`
   const sql = {
@@ -20,7 +20,7 @@ export function webhookReader(database: Database): WebhookReader {
       WebhookDeliveryRecord
     >(
       `${delivery} WHERE tenant_id = @tenantId AND (created_at, id) < (@createdAt, @id)
-         AND (@status IS NULL OR status = @status) ORDER BY created_at DESC, id DESC LIMIT @limit`,
+         AND status = coalesce(@status, status) ORDER BY created_at DESC, id DESC LIMIT @limit`,
     ),
     delivery: database.prepare<[string], WebhookDeliveryRecord>(`${delivery} WHERE id = ?`),
     pending: database
@@ -42,12 +42,12 @@ export function webhookReader(database: Database): WebhookReader {
     webhookDeliveries: async (tenantId, limit, { status = null, before = NEWEST } = {}) =>
       sql.deliveries.all({ tenantId, limit, status, createdAt: before.createdAt, id: before.id }),
     webhookDelivery: async (id) => sql.delivery.get(id),
-    pendingWebhooks: async (endpointId) => sql.pending.get(endpointId)!,
+    pendingWebhooks: async (endpointId) => (await sql.pending.get(endpointId))!,
     dueWebhooks: async (now, limit) => sql.due.all(now, limit),
   }
 }
 
-export function webhookWriter(database: Database): WebhookWriter {
+export function webhookWriter(database: Connection): WebhookWriter {
   const sql = {
     insertEndpoint: database.prepare(WEBHOOK_ENDPOINT.insert),
     deleteEndpoint: database.prepare('DELETE FROM webhook_endpoint WHERE id = ?'),
@@ -55,7 +55,11 @@ export function webhookWriter(database: Database): WebhookWriter {
     insertDelivery: database.prepare(WEBHOOK_DELIVERY.insert),
     setProgress: database.prepare<[WebhookProgress & { id: string }]>(
       `UPDATE webhook_delivery SET status = @status, attempts = @attempts, next_attempt_at = @nextAttemptAt,
-         last_outcome = @lastOutcome, finished_at = @finishedAt WHERE id = @id`,
+         last_outcome = @lastOutcome, finished_at = @finishedAt, taken_by = @takenBy WHERE id = @id`,
+    ),
+    release: database.prepare(
+      `UPDATE webhook_delivery SET next_attempt_at = created_at, taken_by = NULL
+       WHERE taken_by IS NOT NULL AND taken_by <> ? AND next_attempt_at IS NOT NULL`,
     ),
     keepPending: database.prepare(
       `UPDATE webhook_delivery SET expires_at = @until
@@ -68,7 +72,8 @@ export function webhookWriter(database: Database): WebhookWriter {
     deleteWebhookEndpoint: async (id) => void sql.deleteEndpoint.run(id),
     countDroppedWebhook: async (endpointId) => void sql.countDropped.run(endpointId),
     insertWebhookDelivery: async (delivery) => void sql.insertDelivery.run(delivery),
-    setWebhookProgress: async (id, progress) => void sql.setProgress.run({ ...progress, id }),
+    setWebhookProgress: async (id, progress) => void sql.setProgress.run({ takenBy: null, ...progress, id }),
+    releaseWebhooks: async (sender) => void sql.release.run(sender),
     keepPendingWebhooks: async (tenantId, until) => void sql.keepPending.run({ tenantId, until }),
     forgetWebhookBody: async (id) => void sql.forgetBody.run(id),
   }

@@ -30,16 +30,27 @@ export interface Table {
   replace: string
 }
 
-/** Columns are named in every statement, so that their order in the file, which migrations change, means nothing. */
-function table<Row>(name: string, columnOf: Record<keyof Row & string, string>): Table {
+/**
+ * Columns are named in every statement, so that their order in the database, which migrations change, means nothing.
+ * @param key fields of the primary key, for a table with rows that are replaced
+ */
+function table<Row>(
+  name: string,
+  columnOf: Record<keyof Row & string, string>,
+  key: Array<keyof Row & string> = [],
+): Table {
   const pairs = Object.entries<string>(columnOf)
   const columns = pairs.map(([, column]) => column).join(', ')
   const values = pairs.map(([field]) => `@${field}`).join(', ')
-  const into = `INTO ${name} (${columns}) VALUES (${values})`
+  const insert = `INSERT INTO ${name} (${columns}) VALUES (${values})`
+  const keyColumns = key.map((field) => columnOf[field])
+  const replaced = pairs
+    .filter(([, column]) => !keyColumns.includes(column))
+    .map(([, column]) => `${column} = excluded.${column}`)
   return {
     fields: pairs.map(([field, column]) => `${column} AS "${field}"`).join(', '),
-    insert: `INSERT ${into}`,
-    replace: `INSERT OR REPLACE ${into}`,
+    insert,
+    replace: `${insert} ON CONFLICT (${keyColumns.join(', ')}) DO UPDATE SET ${replaced.join(', ')}`,
   }
 }
 
@@ -116,26 +127,30 @@ export const CHALLENGE = table<ChallengeRecord>('challenge', {
   usedAt: 'used_at',
 })
 
-export const CAPTURE_SESSION = table<CaptureSessionRecord>('capture_session', {
-  id: 'id',
-  tenantId: 'tenant_id',
-  environment: 'environment',
-  keyId: 'key_id',
-  lookup: 'lookup',
-  purpose: 'purpose',
-  sealed: 'sealed',
-  link: 'link',
-  browser: 'browser',
-  phoneLink: 'phone_link',
-  phoneBrowser: 'phone_browser',
-  consentVersion: 'consent_version',
-  consentedAt: 'consented_at',
-  attempts: 'attempts',
-  answered: 'answered',
-  status: 'status',
-  createdAt: 'created_at',
-  expiresAt: 'expires_at',
-})
+export const CAPTURE_SESSION = table<CaptureSessionRecord>(
+  'capture_session',
+  {
+    id: 'id',
+    tenantId: 'tenant_id',
+    environment: 'environment',
+    keyId: 'key_id',
+    lookup: 'lookup',
+    purpose: 'purpose',
+    sealed: 'sealed',
+    link: 'link',
+    browser: 'browser',
+    phoneLink: 'phone_link',
+    phoneBrowser: 'phone_browser',
+    consentVersion: 'consent_version',
+    consentedAt: 'consented_at',
+    attempts: 'attempts',
+    answered: 'answered',
+    status: 'status',
+    createdAt: 'created_at',
+    expiresAt: 'expires_at',
+  },
+  ['id'],
+)
 
 export const IDEMPOTENCY = table<IdempotencyRecord>('idempotency', {
   scope: 'scope',
@@ -148,15 +163,19 @@ export const IDEMPOTENCY = table<IdempotencyRecord>('idempotency', {
   expiresAt: 'expires_at',
 })
 
-export const ERASURE = table<ErasureRecord>('erasure', {
-  lookup: 'lookup',
-  erasureId: 'erasure_id',
-  erasedAt: 'erased_at',
-  references: 'reference_count',
-  captures: 'capture_count',
-  idempotencyRecords: 'idempotency_count',
-  expiresAt: 'expires_at',
-})
+export const ERASURE = table<ErasureRecord>(
+  'erasure',
+  {
+    lookup: 'lookup',
+    erasureId: 'erasure_id',
+    erasedAt: 'erased_at',
+    references: 'reference_count',
+    captures: 'capture_count',
+    idempotencyRecords: 'idempotency_count',
+    expiresAt: 'expires_at',
+  },
+  ['lookup'],
+)
 
 export const AUDIT = table<AuditRecord>('audit', {
   tenantId: 'tenant_id',
@@ -165,18 +184,26 @@ export const AUDIT = table<AuditRecord>('audit', {
   hash: 'hash',
 })
 
-export const AUDIT_SEAL = table<AuditSealRecord>('audit_seal', {
-  tenantId: 'tenant_id',
-  sequence: 'sequence',
-  mac: 'mac',
-})
+export const AUDIT_SEAL = table<AuditSealRecord>(
+  'audit_seal',
+  {
+    tenantId: 'tenant_id',
+    sequence: 'sequence',
+    mac: 'mac',
+  },
+  ['tenantId'],
+)
 
-export const KEYRING = table<KeyringRecord>('keyring', {
-  masterKeyId: 'master_key_id',
-  sealed: 'sealed',
-  createdAt: 'created_at',
-  generation: 'generation',
-})
+export const KEYRING = table<KeyringRecord>(
+  'keyring',
+  {
+    masterKeyId: 'master_key_id',
+    sealed: 'sealed',
+    createdAt: 'created_at',
+    generation: 'generation',
+  },
+  ['masterKeyId'],
+)
 
 export const LOGIN_LINK = table<LoginLinkRecord>('login_link', {
   hash: 'hash',
@@ -224,14 +251,19 @@ export const WEBHOOK_DELIVERY = table<WebhookDeliveryRecord>('webhook_delivery',
   attempts: 'attempts',
   nextAttemptAt: 'next_attempt_at',
   lastOutcome: 'last_outcome',
+  takenBy: 'taken_by',
   createdAt: 'created_at',
   finishedAt: 'finished_at',
   expiresAt: 'expires_at',
 })
 
-export const TRAFFIC = table<TrafficRecord>('traffic', {
-  tenantId: 'tenant_id',
-  resolution: 'resolution',
-  at: 'at',
-  counts: 'counts',
-})
+export const TRAFFIC = table<TrafficRecord>(
+  'traffic',
+  {
+    tenantId: 'tenant_id',
+    resolution: 'resolution',
+    at: 'at',
+    counts: 'counts',
+  },
+  ['tenantId', 'resolution', 'at'],
+)

@@ -1,9 +1,11 @@
 /**
- * The SQL of the SQLite store over one connection: reads, and the writes that run inside a transaction. What concerns tenants,
+ * The SQL of a store over one connection: reads, and the writes that run inside a transaction. What concerns tenants,
  * users and the audit log stands here; dashboard, keys and webhooks have files of their own.
  */
-import type { Database } from 'better-sqlite3'
 import type { Environment } from '../config.js'
+import type { Connection } from './connection.js'
+import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
+import { keysReader, keysWriter } from './key-statements.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
@@ -18,8 +20,7 @@ import type {
   SubjectRecord,
   TenantRecord,
 } from './records.js'
-import { dashboardReader, dashboardWriter } from './sqlite-dashboard.js'
-import { keysReader, keysWriter } from './sqlite-keys.js'
+import { AlreadyExecutedError, type StoreReader, type StoreTransaction } from './store.js'
 import {
   API_KEY,
   AUDIT,
@@ -33,14 +34,13 @@ import {
   SIGNING_SECRET,
   SUBJECT,
   TENANT,
-} from './sqlite-tables.js'
-import { webhookReader, webhookWriter } from './sqlite-webhooks.js'
-import type { StoreReader, StoreTransaction } from './store.js'
+} from './tables.js'
+import { webhookReader, webhookWriter } from './webhook-statements.js'
 
 /** After its end, so that whoever comes late is told that it is over. */
 const CHALLENGE_KEPT_MS = 3_600_000
 
-export function sqliteReader(database: Database): StoreReader {
+export function storeReader(database: Connection): StoreReader {
   const sql = {
     tenantById: database.prepare<[string], TenantRecord>(`SELECT ${TENANT.fields} FROM tenant WHERE id = ?`),
     tenantByName: database.prepare<[string], TenantRecord>(
@@ -75,11 +75,15 @@ export function sqliteReader(database: Database): StoreReader {
     captures: database.prepare<[string, number, number], CaptureRecord>(
       `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND seen_at > ? AND length(sealed) > 0 ORDER BY seen_at DESC LIMIT ?`,
     ),
-    hasCapture: database
-      .prepare<[string, Buffer, number], number>(
-        'SELECT EXISTS (SELECT 1 FROM capture WHERE subject_id = ? AND digest = ? AND seen_at > ?)',
-      )
+    hasCapture: database.prepare<[string, Buffer, number]>(
+      'SELECT 1 FROM capture WHERE subject_id = ? AND digest = ? AND seen_at > ? LIMIT 1',
+    ),
+    lastCapture: database
+      .prepare<[string], number | null>('SELECT max(rowid) FROM capture WHERE subject_id = ?')
       .pluck(),
+    capturesAfter: database.prepare<[string, number], CaptureRecord>(
+      `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND rowid > ? ORDER BY rowid`,
+    ),
     challenge: database.prepare<[string], ChallengeRecord>(
       `SELECT ${CHALLENGE.fields} FROM challenge WHERE id = ?`,
     ),
@@ -122,23 +126,31 @@ export function sqliteReader(database: Database): StoreReader {
     tenantByName: async (name) => sql.tenantByName.get(name),
     tenants: async () => sql.tenants.all(),
     apiKeyByHash: async (hash) => {
-      const key = sql.apiKeyByHash.get(hash)
-      return key && { key, tenant: sql.tenantById.get(key.tenantId)! }
+      const key = await sql.apiKeyByHash.get(hash)
+      return key && { key, tenant: (await sql.tenantById.get(key.tenantId))! }
     },
     apiKeys: async (tenantId) => sql.apiKeys.all(tenantId),
     signingSecrets: async (tenantId, now) => sql.signingSecrets.all(tenantId, now),
     subject: async (lookup) => {
-      const subject = sql.subject.get(lookup)
-      return subject && { subject, reference: sql.reference.get(subject.id) ?? null }
+      const subject = await sql.subject.get(lookup)
+      return subject && { subject, reference: (await sql.reference.get(subject.id)) ?? null }
     },
     referencesOf: async (tenantId) => {
       const counts = { production: 0, sandbox: 0 }
-      for (const { environment, count } of sql.referencesOf.all(tenantId)) counts[environment] = count
+      for (const { environment, count } of await sql.referencesOf.all(tenantId)) counts[environment] = count
       return counts
     },
     lookupsOf: async (tenantId, limit) => sql.lookupsOf.all(tenantId, limit),
-    captures: async (subjectId, since, limit) => sql.captures.all(subjectId, since, limit),
-    hasCapture: async (subjectId, digest, since) => sql.hasCapture.get(subjectId, digest, since) === 1,
+    captureHistory: async (subjectId, digests, since, limit) => {
+      // First: what is remembered meanwhile is then looked at twice, and never not at all.
+      const last = (await sql.lastCapture.get(subjectId)) ?? 0
+      const [newest, ...found] = await Promise.all([
+        sql.captures.all(subjectId, since, limit),
+        ...digests.map(async (digest) => sql.hasCapture.get(subjectId, digest, since)),
+      ])
+      return { hasDigest: found.some((row) => row !== undefined), newest, last }
+    },
+    capturesAfter: async (subjectId, last) => sql.capturesAfter.all(subjectId, last),
     challenge: async (id) => sql.challenge.get(id),
     captureSession: async (id) => sql.captureSession.get(id),
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
@@ -148,20 +160,20 @@ export function sqliteReader(database: Database): StoreReader {
     auditEntries: async (tenantId, after, limit) => sql.auditEntries.all(tenantId, after, limit),
     recentAuditEntries: async (tenantId, before, limit) =>
       sql.recentAuditEntries.all(tenantId, before, limit),
-    lastBackupAt: async () => sql.lastBackup.get() ?? null,
+    lastBackupAt: async () => (await sql.lastBackup.get()) ?? null,
     counts: async () => ({
-      tenants: sql.tenantCount.get()!,
+      tenants: (await sql.tenantCount.get())!,
       references: {
-        production: sql.referenceCount.get('production')!,
-        sandbox: sql.referenceCount.get('sandbox')!,
+        production: (await sql.referenceCount.get('production'))!,
+        sandbox: (await sql.referenceCount.get('sandbox'))!,
       },
-      auditEntries: sql.auditCount.get()!,
+      auditEntries: (await sql.auditCount.get())!,
     }),
   }
 }
 
 /** @param onErase told when a user's key was deleted */
-export function sqliteTransaction(database: Database, onErase: () => void): StoreTransaction {
+export function storeTransaction(database: Connection, onErase: () => void): StoreTransaction {
   const sql = {
     insertTenant: database.prepare(TENANT.insert),
     setContract: database.prepare(
@@ -239,7 +251,9 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     putErasure: database.prepare(ERASURE.replace),
     appendAudit: database.prepare(AUDIT.insert),
     putAuditSeal: database.prepare(AUDIT_SEAL.replace),
-    setLastBackup: database.prepare('INSERT OR REPLACE INTO last_backup (id, at) VALUES (1, ?)'),
+    setLastBackup: database.prepare(
+      'INSERT INTO last_backup (id, at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at',
+    ),
     expireLoginLinks: database.prepare('DELETE FROM login_link WHERE expires_at <= ?'),
     expireSessions: database.prepare('DELETE FROM dashboard_session WHERE expires_at <= ?'),
     expireIdempotency: database.prepare('DELETE FROM idempotency WHERE expires_at <= ?'),
@@ -254,7 +268,7 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     expireSecrets: database.prepare('DELETE FROM signing_secret WHERE valid_until <= ?'),
   }
   return {
-    ...sqliteReader(database),
+    ...storeReader(database),
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
     ...webhookWriter(database),
@@ -271,9 +285,10 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     },
     insertApiKey: async (key) => void sql.insertApiKey.run(key),
     endApiKeys: async (tenantId, type, end) =>
-      ('revokedAt' in end ? sql.revokeApiKeys : sql.limitApiKeys).run({ tenantId, type, ...end }).changes,
+      (await ('revokedAt' in end ? sql.revokeApiKeys : sql.limitApiKeys).run({ tenantId, type, ...end }))
+        .changes,
     endGraces: async (tenantId, type, revokedAt) =>
-      sql.revokeGraces.run({ tenantId, type, revokedAt }).changes,
+      (await sql.revokeGraces.run({ tenantId, type, revokedAt })).changes,
     insertSigningSecret: async (secret) => void sql.insertSigningSecret.run(secret),
     setSigningSecretEnd: async (id, validUntil) => void sql.setSigningSecretEnd.run(validUntil, id),
     deleteEndedSigningSecrets: async (tenantId) => void sql.deleteEndedSigningSecrets.run(tenantId),
@@ -285,20 +300,21 @@ export function sqliteTransaction(database: Database, onErase: () => void): Stor
     },
     insertCapture: async (capture) => void sql.insertCapture.run(capture),
     insertChallenge: async (challenge) => void sql.insertChallenge.run(challenge),
-    useChallenge: async (id, at) => sql.useChallenge.run(at, id).changes === 1,
+    useChallenge: async (id, at) => (await sql.useChallenge.run(at, id)).changes === 1,
     putCaptureSession: async (session) => void sql.putCaptureSession.run(session),
     insertIdempotencyRecord: async (record) => {
-      if (sql.insertIdempotency.run(record).changes !== 1) throw new Error('idempotency record exists')
+      const { changes } = await sql.insertIdempotency.run(record)
+      if (changes !== 1) throw new AlreadyExecutedError()
     },
     eraseSubject: async (lookup) => {
-      const idempotencyRecords = sql.deleteIdempotency.run(lookup).changes
+      const { changes: idempotencyRecords } = await sql.deleteIdempotency.run(lookup)
       sql.eraseWebhooks.run(lookup)
       sql.deleteChallenges.run(lookup)
       sql.deleteCaptureSessions.run(lookup)
-      const id = sql.subjectId.get(lookup)
+      const id = await sql.subjectId.get(lookup)
       if (id === undefined) return { references: 0, captures: 0, idempotencyRecords }
-      const references = sql.deleteReference.run(id).changes
-      const captures = sql.deleteCaptures.run(id).changes
+      const { changes: references } = await sql.deleteReference.run(id)
+      const { changes: captures } = await sql.deleteCaptures.run(id)
       sql.deleteSubject.run(id)
       onErase()
       return { references, captures, idempotencyRecords }

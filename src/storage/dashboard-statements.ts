@@ -1,8 +1,8 @@
 /** The SQL of the dashboard: its operators, sign-ins, sessions and charts. */
-import type { Database } from 'better-sqlite3'
+import type { Connection } from './connection.js'
 import type { LoginLinkRecord, OperatorRecord, SessionRecord, TrafficRecord } from './records.js'
-import { DASHBOARD_SESSION, LOGIN_LINK, OPERATOR, TRAFFIC } from './sqlite-tables.js'
 import type { StoreReader, StoreTransaction } from './store.js'
+import { DASHBOARD_SESSION, LOGIN_LINK, OPERATOR, TRAFFIC } from './tables.js'
 
 type DashboardReader = Pick<
   StoreReader,
@@ -21,7 +21,7 @@ type DashboardWriter = Pick<
   | 'putTraffic'
 >
 
-export function dashboardReader(database: Database): DashboardReader {
+export function dashboardReader(database: Connection): DashboardReader {
   const sql = {
     operators: database.prepare<[], OperatorRecord>(`SELECT ${OPERATOR.fields} FROM operator ORDER BY name`),
     operatorByName: database.prepare<[string], OperatorRecord>(
@@ -50,7 +50,7 @@ export function dashboardReader(database: Database): DashboardReader {
   }
 }
 
-export function dashboardWriter(database: Database): DashboardWriter {
+export function dashboardWriter(database: Connection): DashboardWriter {
   const sql = {
     insertLoginLink: database.prepare(LOGIN_LINK.insert),
     takeLoginLink: database.prepare<[Buffer, number], LoginLinkRecord>(

@@ -1,16 +1,20 @@
 /** The SQL of the service's own keys, and of all that is sealed under them. */
-import type { Database } from 'better-sqlite3'
+import type { Connection } from './connection.js'
 import type { KeyringRecord, SealedRow } from './records.js'
-import { KEYRING } from './sqlite-tables.js'
 import type { StoreReader, StoreTransaction } from './store.js'
+import { KEYRING } from './tables.js'
 
 type KeysReader = Pick<StoreReader, 'keyrings' | 'sealedRows'>
 type KeysWriter = Pick<StoreTransaction, 'putKeyring' | 'deleteKeyring' | 'putSealed'>
 
-export function keysReader(database: Database): KeysReader {
+export function keysReader(database: Connection): KeysReader {
   const sql = {
     keyrings: database.prepare<[], KeyringRecord>(
       `SELECT ${KEYRING.fields} FROM keyring ORDER BY created_at`,
+    ),
+    // Those of a user are sealed under the user's own key.
+    sealedResponses: database.prepare<[Buffer, number], { scope: Buffer; sealed: Buffer }>(
+      'SELECT scope, sealed FROM idempotency WHERE scope > ? AND subject_id IS NULL ORDER BY scope LIMIT ?',
     ),
     sealedRows: {
       subject: database.prepare<[string, number], SealedRow>(
@@ -19,10 +23,6 @@ export function keysReader(database: Database): KeysReader {
       signing_secret: database.prepare<[string, number], SealedRow>(
         'SELECT id, sealed FROM signing_secret WHERE id > ? ORDER BY id LIMIT ?',
       ),
-      // Those of a user are sealed under the user's own key.
-      idempotency: database.prepare<[string, number], SealedRow>(
-        'SELECT lower(hex(scope)) AS id, sealed FROM idempotency WHERE scope > unhex(?) AND subject_id IS NULL ORDER BY scope LIMIT ?',
-      ),
       webhook_delivery: database.prepare<[string, number], SealedRow>(
         'SELECT id, sealed FROM webhook_delivery WHERE id > ? AND subject_id IS NULL AND sealed IS NOT NULL ORDER BY id LIMIT ?',
       ),
@@ -30,22 +30,26 @@ export function keysReader(database: Database): KeysReader {
   }
   return {
     keyrings: async () => sql.keyrings.all(),
-    sealedRows: async (kind, after, limit) => sql.sealedRows[kind].all(after, limit),
+    sealedRows: async (kind, after, limit) => {
+      if (kind !== 'idempotency') return sql.sealedRows[kind].all(after, limit)
+      const rows = await sql.sealedResponses.all(Buffer.from(after, 'hex'), limit)
+      return rows.map(({ scope, sealed }) => ({ id: scope.toString('hex'), sealed }))
+    },
   }
 }
 
 /** @param onErase told when what was sealed under an old key was replaced */
-export function keysWriter(database: Database, onErase: () => void): KeysWriter {
+export function keysWriter(database: Connection, onErase: () => void): KeysWriter {
   const sql = {
     putKeyring: database.prepare(KEYRING.replace),
     deleteKeyring: database.prepare('DELETE FROM keyring WHERE master_key_id = ?'),
+    putSealedResponse: database.prepare<[{ scope: Buffer; sealed: Buffer }]>(
+      'UPDATE idempotency SET sealed = @sealed WHERE scope = @scope',
+    ),
     putSealed: {
       subject: database.prepare<[SealedRow]>('UPDATE subject SET wrapped_key = @sealed WHERE id = @id'),
       signing_secret: database.prepare<[SealedRow]>(
         'UPDATE signing_secret SET sealed = @sealed WHERE id = @id',
-      ),
-      idempotency: database.prepare<[SealedRow]>(
-        'UPDATE idempotency SET sealed = @sealed WHERE scope = unhex(@id)',
       ),
       webhook_delivery: database.prepare<[SealedRow]>(
         // Its body may have been forgotten meanwhile.
@@ -60,7 +64,9 @@ export function keysWriter(database: Database, onErase: () => void): KeysWriter 
       onErase()
     },
     putSealed: async (kind, row) => {
-      sql.putSealed[kind].run(row)
+      if (kind === 'idempotency')
+        sql.putSealedResponse.run({ scope: Buffer.from(row.id, 'hex'), sealed: row.sealed })
+      else sql.putSealed[kind].run(row)
       onErase()
     },
   }

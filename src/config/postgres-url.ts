@@ -1,0 +1,128 @@
+/** `postgres://user:password@host:port,host:port/database?sslmode=…`, as libpq reads it as far as it goes (PostgreSQL manual, 34.1.1.2). */
+import { isIP } from 'node:net'
+import { ConfigError } from './config-error.js'
+
+/** How far the server is asked to show who it is. There is no prefer: it takes plain text where anybody between asks for it. */
+export type TlsMode = 'disable' | 'require' | 'verify-ca' | 'verify-full'
+const TLS_MODES: readonly string[] = ['disable', 'require', 'verify-ca', 'verify-full'] satisfies TlsMode[]
+
+export interface PostgresTarget {
+  /** Tried in turn, until one is found that can be written; a path is the folder of a Unix socket. */
+  hosts: Array<{ host: string; port: number }>
+  user: string
+  /** Undefined where none stands in the URL. */
+  password: string | undefined
+  database: string
+  tls: TlsMode
+  /** PEM files: of the authorities that the server's certificate is held against, and the client's own certificate and key. */
+  rootCertFile: string | undefined
+  certFile: string | undefined
+  keyFile: string | undefined
+  connectTimeoutMs: number
+  /** Command line for the server, such as `-c search_path=countersign`. */
+  options: string | undefined
+}
+
+const PORT = 5432
+const CONNECT_TIMEOUT_SECONDS = 3
+const URL_PARTS =
+  /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?#]*)(?::(?<password>[^@/?#]*))?@)?(?<hosts>[^/?#]*)(?:\/(?<database>[^?#]*))?(?:\?(?<parameters>[^#]*))?$/
+const HOST = /^(?:\[(?<v6>[0-9a-fA-F:.]+)\]|(?<name>[^:[\]]+))(?::(?<port>\d{1,5}))?$/
+const PARAMETERS = [
+  'host',
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'connect_timeout',
+  'options',
+  'target_session_attrs',
+]
+
+export function isPostgresUrl(text: string): boolean {
+  return /^postgres(?:ql)?:/.test(text)
+}
+
+/** @throws ConfigError that never repeats the URL: it may hold a password */
+export function parsePostgresUrl(url: string): PostgresTarget {
+  const parts = URL_PARTS.exec(url)?.groups
+  if (!parts) throw problem('expected postgres://user@host:5432/database?sslmode=verify-full')
+  const parameters = readParameters(parts.parameters ?? '')
+  const hosts = readHosts(parameters.get('host') ?? decode(parts.hosts ?? ''))
+  const user = decode(parts.user ?? '')
+  if (user === '') throw problem('it names no user')
+  const session = parameters.get('target_session_attrs') ?? 'read-write'
+  if (session !== 'read-write') throw problem('target_session_attrs can only be read-write')
+  const tls = parameters.get('sslmode') ?? (hosts.every(isLocal) ? 'disable' : 'verify-full')
+  if (!isTlsMode(tls)) throw problem(`sslmode is ${tls}; expected one of ${TLS_MODES.join(', ')}`)
+  if (parameters.has('sslcert') !== parameters.has('sslkey'))
+    throw problem('sslcert and sslkey must be given together')
+  const seconds = Number(parameters.get('connect_timeout') ?? CONNECT_TIMEOUT_SECONDS)
+  if (!Number.isSafeInteger(seconds) || seconds < 1 || seconds > 60)
+    throw problem('connect_timeout must be a whole number of seconds from 1 to 60')
+  return {
+    hosts,
+    user,
+    password: parts.password === undefined ? undefined : decode(parts.password),
+    database: decode(parts.database ?? '') || user,
+    tls,
+    rootCertFile: parameters.get('sslrootcert'),
+    certFile: parameters.get('sslcert'),
+    keyFile: parameters.get('sslkey'),
+    connectTimeoutMs: seconds * 1000,
+    options: parameters.get('options'),
+  }
+}
+
+/** For messages: everything but who signs in, and how. */
+export function describePostgres({ hosts, database }: Pick<PostgresTarget, 'hosts' | 'database'>): string {
+  const places = hosts.map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`))
+  return `PostgreSQL database ${database} on ${places.join(', ')}`
+}
+
+function readParameters(text: string): Map<string, string> {
+  const parameters = new Map<string, string>()
+  for (const pair of text.split('&').filter(Boolean)) {
+    const [name = '', value = ''] = pair.split(/=(.*)/s).map(decode)
+    if (!PARAMETERS.includes(name))
+      throw problem(`${name} is not a parameter; known are ${PARAMETERS.join(', ')}`)
+    parameters.set(name, value)
+  }
+  return parameters
+}
+
+function readHosts(text: string): PostgresTarget['hosts'] {
+  return text.split(',').map((one) => {
+    if (one.startsWith('/')) return { host: one, port: PORT }
+    const parts = HOST.exec(one)?.groups
+    const port = Number(parts?.port ?? PORT)
+    if (!parts || port < 1 || port > 65535) throw problem('expected host:port, several with commas between')
+    return { host: (parts.v6 ?? parts.name)!, port }
+  })
+}
+
+/** What leaves the machine in no case. */
+function isLocal({ host }: { host: string }): boolean {
+  return (
+    host.startsWith('/') ||
+    host === 'localhost' ||
+    host === '::1' ||
+    (isIP(host) === 4 && host.startsWith('127.'))
+  )
+}
+
+function isTlsMode(text: string): text is TlsMode {
+  return TLS_MODES.includes(text)
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw problem('a % in it does not begin an escape')
+  }
+}
+
+function problem(why: string): ConfigError {
+  return new ConfigError(`COUNTERSIGN_DATABASE cannot be used: ${why}.`)
+}

@@ -1,0 +1,43 @@
+/** The store that is configured; the driver of the other is not loaded. */
+import { existsSync } from 'node:fs'
+import { describePostgres, parsePostgresUrl } from '../config/postgres-url.js'
+import { type Config, isPostgres, sqliteFile } from '../config.js'
+import type { Store } from './store.js'
+
+export interface OpenOptions {
+  /** By the service, which claims a database that several could reach; commands work beside it. */
+  serving?: boolean
+  /** The service claims nothing: others may serve from the same database. */
+  isOneOfSeveral?: boolean
+}
+
+type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'>
+
+/** @throws ConfigError; StoreOpenError */
+export async function openStore(
+  config: DatabaseConfig,
+  { serving = false, isOneOfSeveral = false }: OpenOptions = {},
+): Promise<Store> {
+  if (!isPostgres(config)) {
+    const { SqliteStore } = await import('./sqlite-store.js')
+    return SqliteStore.open(sqliteFile(config), { serving })
+  }
+  const { openPostgresStore } = await import('./postgres-store.js')
+  return openPostgresStore(config.database, {
+    passwordFile: config.databasePasswordFile,
+    serving,
+    isOneOfSeveral,
+  })
+}
+
+/** Nothing is made. @throws ConfigError; StoreOpenError when PostgreSQL cannot be asked */
+export async function hasDatabase(config: DatabaseConfig): Promise<boolean> {
+  if (!isPostgres(config)) return existsSync(sqliteFile(config))
+  const { hasPostgresSchema } = await import('./postgres-store.js')
+  return hasPostgresSchema(config.database, { passwordFile: config.databasePasswordFile })
+}
+
+/** Where it is, for messages, without a password. @throws ConfigError */
+export function describeDatabase(config: DatabaseConfig): string {
+  return isPostgres(config) ? describePostgres(parsePostgresUrl(config.database)) : sqliteFile(config)
+}

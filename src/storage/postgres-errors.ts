@@ -1,0 +1,31 @@
+/** PostgreSQL's failures in our words: what passes by itself, or with the next connection, becomes StoreUnavailableError. */
+import pg from 'pg'
+import { StoreUnavailableError } from './store.js'
+
+/**
+ * SQLSTATE (PostgreSQL manual, appendix A): connections, resources, the operator's intervention and the system's errors; standbys,
+ * locks, deadlocks and serialization; statements that took too long; passwords, which may be changed while the service runs.
+ */
+const UNAVAILABLE = /^(?:08|53|57|58|28|40001|40P01|25006|25P03|55P03|XX001)/
+
+/** Of a lock that another holds. */
+const LOCK_TIMEOUT = '55P03'
+
+/** @param error as pg gave it: without an SQLSTATE, it is one of the connection */
+export function translatePostgres(error: unknown): Error {
+  if (error instanceof StoreUnavailableError) return error
+  if (!(error instanceof pg.DatabaseError))
+    return new StoreUnavailableError(`PostgreSQL: ${(error as Error).message}`, { cause: error })
+  return UNAVAILABLE.test(error.code ?? '')
+    ? new StoreUnavailableError(`PostgreSQL: ${error.code} ${error.message}`, { cause: error })
+    : error
+}
+
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === LOCK_TIMEOUT
+}
+
+/** The server has answered: the connection is as good as it was. */
+export function isAnswer(error: unknown): boolean {
+  return error instanceof pg.DatabaseError
+}

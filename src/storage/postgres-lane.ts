@@ -1,0 +1,232 @@
+/**
+ * The lane of writing: one transaction after the other, on all nodes together. What comes while one group is on its way shares the
+ * next commit; between nodes, a row is locked for as long as a group takes.
+ */
+import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
+import type { PoolClient, QueryConfig, QueryResult } from 'pg'
+import { postgresConnection } from './postgres-connection.js'
+import { isAnswer, isLockTimeout, translatePostgres } from './postgres-errors.js'
+import type { PostgresPool } from './postgres-pool.js'
+import { storeTransaction } from './statements.js'
+import { type CommitReport, type StoreTransaction, StoreUnavailableError } from './store.js'
+
+const LOCK_PATIENCE_MS = 5000
+/** Shorter than a statement may take: what waits for the lane is to be told of the lock. */
+const LOCK_LIMIT_MS = 4000
+/** The lock is held for as long as all of them take. */
+const MOST_AT_ONCE = 64
+
+interface Job {
+  deadlineMs: number
+  work: (tx: StoreTransaction) => Promise<unknown>
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+export class PostgresLane {
+  private queue: Job[] = []
+  /** Set while a group is scheduled or running; `close` waits for it. */
+  private flushing: Promise<void> | null = null
+  private closed = false
+  /** A commit has failed because of the server or the way to it, and none has succeeded since. */
+  isFailing = false
+  onCommit: (report: CommitReport) => void = () => {}
+  /** Of the keys that are worked with; null to write whatever the database's are. */
+  keysRevision: number | null = null
+  onStaleKeys: () => void = () => {}
+
+  private readonly tx = storeTransaction(
+    postgresConnection((query) => this.send(query)),
+    () => {},
+  )
+  /** Of the group that is on its way. */
+  private client: PoolClient | null = null
+  /** The first failure of the job that is on its way: all that is sent after it fails for it. */
+  private failure: Error | null = null
+
+  constructor(private readonly pool: PostgresPool) {}
+
+  /** Shows at the start whether everything is in place. @throws Error of pg */
+  async connect(): Promise<void> {
+    this.client = await this.pool.acquire()
+  }
+
+  transaction<T>(
+    work: (tx: StoreTransaction) => Promise<T>,
+    deadlineMs = performance.now() + LOCK_PATIENCE_MS,
+  ): Promise<T> {
+    if (this.closed) return Promise.reject(new StoreUnavailableError('the store is closed'))
+    return new Promise<T>((resolve, reject) => {
+      this.queue.push({ work, deadlineMs, resolve: resolve as (value: unknown) => void, reject })
+      this.flushing ??= this.flushSoon()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.closed = true
+    await this.flushing
+    this.client?.release()
+    this.client = null
+  }
+
+  /** Waits a turn of the event loop, so that everything that this turn brought shares one commit. */
+  private async flushSoon(): Promise<void> {
+    await new Promise(setImmediate)
+    while (this.queue.length > 0) await this.commit(this.queue.splice(0, MOST_AT_ONCE))
+    this.flushing = null
+  }
+
+  /** Never rejects. */
+  private async commit(jobs: Job[]): Promise<void> {
+    let group = jobs
+    const token = randomUUID()
+    try {
+      group = await this.begin(jobs, token)
+      if (group.length === 0) return
+      const startedMs = performance.now()
+      const settle: Array<() => void> = []
+      let transactions = 0
+      for (const job of group) {
+        const outcome = await this.run(job)
+        settle.push(outcome.settle)
+        if (outcome.isDone) transactions++
+      }
+      await this.end(token)
+      this.isFailing = false
+      this.onCommit({ durationMs: performance.now() - startedMs, transactions })
+      for (const tell of settle) tell()
+    } catch (error) {
+      this.dropClient(error)
+      this.isFailing = true
+      for (const { reject } of group) reject(translatePostgres(error))
+    }
+  }
+
+  /** Waits for the lane, and tells those whose deadline passes meanwhile; resolves with the others. */
+  private async begin(jobs: Job[], token: string): Promise<Job[]> {
+    let hasReconnected = false
+    for (let waiting = jobs; waiting.length > 0; ) {
+      const patienceMs = Math.min(...waiting.map(({ deadlineMs }) => deadlineMs)) - performance.now()
+      const limitMs = Math.ceil(Math.min(Math.max(patienceMs, 1), LOCK_LIMIT_MS))
+      try {
+        this.client ??= await this.pool.acquire()
+        const keysRevision = await this.lock(this.client, token, limitMs)
+        if (this.keysRevision === null || this.keysRevision === keysRevision) return waiting
+        await this.client.query('ROLLBACK')
+        const stale = new StoreUnavailableError('the working keys were changed meanwhile')
+        for (const { reject } of waiting) reject(stale)
+        this.onStaleKeys()
+        return []
+      } catch (error) {
+        if (isLockTimeout(error)) {
+          await this.client!.query('ROLLBACK')
+          waiting = this.refuseLate(waiting, error)
+          this.queue = this.refuseLate(this.queue, error)
+        } else {
+          // Of a connection that has stood idle it may show only now that it is lost, and nothing was done on it yet.
+          const wasIdle = this.client !== null
+          this.dropClient(error)
+          if (!wasIdle || hasReconnected || isAnswer(error)) throw error
+          hasReconnected = true
+        }
+      }
+    }
+    return []
+  }
+
+  /**
+   * Before anything else is sent: what follows a BEGIN that failed would be committed piece by piece.
+   * @returns the revision of the database's keys, which nobody changes while the lane is ours
+   */
+  private async lock(client: PoolClient, token: string, limitMs: number): Promise<number> {
+    const begun = [
+      client.query('BEGIN ISOLATION LEVEL READ COMMITTED'),
+      client.query({
+        name: 'lane-patience',
+        text: "SELECT set_config('lock_timeout', $1, true)",
+        values: [`${limitMs}ms`],
+      }),
+      client.query({
+        name: 'lane',
+        text: 'UPDATE lane SET token = $1 RETURNING keys_revision AS "keysRevision"',
+        values: [token],
+      }),
+    ]
+    // All are waited for: what is left of a failure must not meet what is sent next.
+    const answers = await Promise.allSettled(begun)
+    const failed = answers.find((one) => one.status === 'rejected')
+    if (failed) throw failed.reason
+    const { value: locked } = answers.at(-1) as PromiseFulfilledResult<QueryResult<{ keysRevision: number }>>
+    return locked.rows[0]!.keysRevision
+  }
+
+  private async run(job: Job): Promise<{ isDone: boolean; settle: () => void }> {
+    this.failure = null
+    try {
+      void this.send('SAVEPOINT job')
+      const value = await job.work(this.tx)
+      // Sent after all that the job has written, and answered after it.
+      await this.send('RELEASE job')
+      return { isDone: true, settle: () => job.resolve(value) }
+    } catch (thrown) {
+      const error = this.failure ?? thrown
+      // Fails, and the group with it, where the connection is lost.
+      await this.client!.query('ROLLBACK TO job; RELEASE job')
+      return { isDone: false, settle: () => job.reject(error) }
+    }
+  }
+
+  /** @throws StoreUnavailableError also when it cannot be found out whether the commit has happened */
+  private async end(token: string): Promise<void> {
+    try {
+      const { command } = await this.client!.query('COMMIT')
+      // A transaction that has failed is rolled back without an error.
+      if (command !== 'COMMIT') throw new StoreUnavailableError(`PostgreSQL: ${command} for COMMIT`)
+    } catch (error) {
+      if (error instanceof StoreUnavailableError || isAnswer(error)) throw error
+      this.dropClient(error)
+      if (!(await this.wasLast(token)))
+        throw new StoreUnavailableError('PostgreSQL did not say whether it has committed', { cause: error })
+    }
+  }
+
+  /**
+   * Whether the last group that was committed, on any node, is the one of this token. Waits for the lane: a server that has lost us may
+   * still be committing. False where it cannot be known.
+   */
+  private async wasLast(token: string): Promise<boolean> {
+    try {
+      this.client = await this.pool.acquire()
+      const { rows } = await this.client.query<{ token: string }>('SELECT token FROM lane FOR UPDATE')
+      return rows[0]?.token === token
+    } catch (error) {
+      this.dropClient(error)
+      return false
+    }
+  }
+
+  private send(query: QueryConfig | string): Promise<QueryResult> {
+    const sent = (this.client as pg.ClientBase).query(query as QueryConfig).catch((error: unknown) => {
+      this.failure ??= translatePostgres(error)
+      throw this.failure
+    })
+    // Nobody may be waiting for it.
+    sent.catch(() => {})
+    return sent
+  }
+
+  /** @returns those whose deadline has not passed */
+  private refuseLate(jobs: Job[], error: unknown): Job[] {
+    const now = performance.now()
+    const late = jobs.filter(({ deadlineMs }) => deadlineMs <= now)
+    if (late.length > 0) this.isFailing = true
+    for (const { reject } of late) reject(translatePostgres(error))
+    return jobs.filter((job) => !late.includes(job))
+  }
+
+  private dropClient(error: unknown): void {
+    this.client?.release(error as Error)
+    this.client = null
+  }
+}

@@ -1,0 +1,385 @@
+/**
+ * The schema of the PostgreSQL store, as numbered steps: step n takes a schema from version n - 1 to n. Steps are never edited.
+ * Text is compared by its bytes, as in SQLite, whatever the database's collation.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClientBase } from 'pg'
+import { isLockTimeout } from './postgres-errors.js'
+
+const STEPS: string[] = [
+  `
+  -- The lock under which all writing is done; the token tells whose commit was the last.
+  CREATE TABLE lane (
+    id integer PRIMARY KEY CHECK (id = 1),
+    token text COLLATE "C" NOT NULL,
+    keys_revision bigint NOT NULL DEFAULT 0
+  ) WITH (fillfactor = 10);
+  INSERT INTO lane (id, token) VALUES (1, '');
+
+  -- Who does what one service does for all.
+  CREATE TABLE duty (
+    id integer PRIMARY KEY CHECK (id = 1),
+    holder text COLLATE "C" NOT NULL,
+    ends_at timestamptz NOT NULL
+  ) WITH (fillfactor = 10);
+  INSERT INTO duty (id, holder, ends_at) VALUES (1, '', '-infinity');
+
+  -- Of the operator without a name.
+  CREATE TABLE operator_password (
+    id integer PRIMARY KEY CHECK (id = 1),
+    hash text COLLATE "C" NOT NULL
+  );
+
+  CREATE TABLE tenant (
+    id text COLLATE "C" PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE,
+    created_at bigint NOT NULL,
+    rate_per_second double precision NOT NULL,
+    burst bigint NOT NULL,
+    fmr double precision,
+    require_liveness text COLLATE "C" CHECK (require_liveness IN ('none', 'passive', 'active', 'both')),
+    production_issued_at bigint,
+    production_revealed_at bigint,
+    suspended_at bigint,
+    -- Of a tenant that is deleted, its row and its audit log stay, and nothing else.
+    deleted_at bigint
+  );
+
+  CREATE TABLE api_key (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    type text COLLATE "C" NOT NULL CHECK (type IN ('sandbox', 'production')),
+    hash bytea NOT NULL UNIQUE,
+    hint text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    valid_until bigint,
+    revoked_at bigint
+  );
+  CREATE INDEX api_key_of_tenant ON api_key (tenant_id, created_at);
+
+  CREATE TABLE signing_secret (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    sealed bytea NOT NULL,
+    created_at bigint NOT NULL,
+    valid_until bigint
+  );
+  -- One current secret a tenant, whatever races.
+  CREATE UNIQUE INDEX signing_secret_current ON signing_secret (tenant_id) WHERE valid_until IS NULL;
+  CREATE INDEX signing_secret_of_tenant ON signing_secret (tenant_id, valid_until);
+
+  CREATE TABLE subject (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    environment text COLLATE "C" NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    lookup bytea NOT NULL UNIQUE,
+    wrapped_key bytea NOT NULL,
+    created_at bigint NOT NULL,
+    failures bigint NOT NULL,
+    locked_until bigint,
+    disabled_at bigint
+  );
+  CREATE INDEX subject_of_tenant ON subject (tenant_id);
+  -- A call that was under way when its tenant was deleted.
+  CREATE FUNCTION refuse_subject_of_deleted_tenant() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF (SELECT deleted_at FROM tenant WHERE id = NEW.tenant_id) IS NOT NULL THEN
+      RAISE EXCEPTION 'the tenant is deleted';
+    END IF;
+    RETURN NEW;
+  END $$;
+  CREATE TRIGGER subject_of_deleted_tenant BEFORE INSERT ON subject
+    FOR EACH ROW EXECUTE FUNCTION refuse_subject_of_deleted_tenant();
+
+  CREATE TABLE reference (
+    id text COLLATE "C" PRIMARY KEY,
+    subject_id text COLLATE "C" NOT NULL UNIQUE REFERENCES subject (id) ON DELETE CASCADE,
+    model text COLLATE "C" NOT NULL,
+    sealed bytea NOT NULL,
+    created_at bigint NOT NULL
+  );
+
+  -- SQLite numbers its rows by itself, under this name.
+  CREATE TABLE capture (
+    rowid bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    subject_id text COLLATE "C" NOT NULL REFERENCES subject (id) ON DELETE CASCADE,
+    digest bytea NOT NULL,
+    sealed bytea NOT NULL,
+    seen_at bigint NOT NULL
+  );
+  CREATE INDEX capture_of_subject ON capture (subject_id, seen_at);
+  CREATE INDEX capture_seen_at ON capture (seen_at);
+
+  CREATE TABLE challenge (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    environment text COLLATE "C" NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    lookup bytea NOT NULL,
+    binding bytea NOT NULL,
+    steps text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    expires_at bigint NOT NULL,
+    used_at bigint
+  );
+  CREATE INDEX challenge_of_tenant ON challenge (tenant_id);
+  CREATE INDEX challenge_lookup ON challenge (lookup);
+  CREATE INDEX challenge_expires_at ON challenge (expires_at);
+
+  CREATE TABLE idempotency (
+    scope bytea PRIMARY KEY,
+    lookup bytea,
+    subject_id text COLLATE "C",
+    payload_hash bytea NOT NULL,
+    status bigint NOT NULL,
+    sealed bytea NOT NULL,
+    created_at bigint NOT NULL,
+    expires_at bigint NOT NULL
+  );
+  CREATE INDEX idempotency_lookup ON idempotency (lookup) WHERE lookup IS NOT NULL;
+  CREATE INDEX idempotency_expires_at ON idempotency (expires_at);
+
+  CREATE TABLE erasure (
+    lookup bytea PRIMARY KEY,
+    erasure_id text COLLATE "C" NOT NULL,
+    erased_at bigint NOT NULL,
+    reference_count bigint NOT NULL,
+    capture_count bigint NOT NULL,
+    idempotency_count bigint NOT NULL,
+    expires_at bigint NOT NULL
+  );
+  CREATE INDEX erasure_expires_at ON erasure (expires_at);
+
+  CREATE TABLE audit (
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    sequence bigint NOT NULL,
+    entry text COLLATE "C" NOT NULL,
+    hash bytea NOT NULL,
+    PRIMARY KEY (tenant_id, sequence)
+  );
+  CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    RAISE EXCEPTION 'the audit log is append-only';
+  END $$;
+  CREATE TRIGGER audit_no_update BEFORE UPDATE OR DELETE ON audit
+    FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+  CREATE TRIGGER audit_no_truncate BEFORE TRUNCATE ON audit
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+  -- An entry comes at the end, or not at all.
+  CREATE FUNCTION refuse_audit_gap() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF NEW.sequence <> (SELECT coalesce(max(sequence), 0) + 1 FROM audit WHERE tenant_id = NEW.tenant_id) THEN
+      RAISE EXCEPTION 'the audit log is append-only';
+    END IF;
+    RETURN NEW;
+  END $$;
+  CREATE TRIGGER audit_in_order BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION refuse_audit_gap();
+
+  CREATE TABLE audit_seal (
+    tenant_id text COLLATE "C" PRIMARY KEY REFERENCES tenant (id),
+    sequence bigint NOT NULL,
+    mac bytea NOT NULL
+  );
+
+  CREATE TABLE keyring (
+    master_key_id text COLLATE "C" PRIMARY KEY,
+    sealed bytea NOT NULL,
+    created_at bigint NOT NULL,
+    generation bigint NOT NULL
+  );
+  -- Every transaction sees by the lane whether the keys that it works with are those of the database.
+  CREATE FUNCTION count_keyring_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE lane SET keys_revision = keys_revision + 1;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER keyring_change AFTER INSERT OR UPDATE OR DELETE ON keyring
+    FOR EACH STATEMENT EXECUTE FUNCTION count_keyring_change();
+
+  CREATE TABLE operator (
+    id text COLLATE "C" PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE,
+    role text COLLATE "C" NOT NULL CHECK (role IN ('admin', 'viewer')),
+    password_hash text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    last_sign_in_at bigint,
+    last_sign_in_by text COLLATE "C" CHECK (last_sign_in_by IN ('password', 'oidc'))
+  );
+
+  CREATE TABLE login_link (
+    hash bytea PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    expires_at bigint NOT NULL
+  );
+
+  CREATE TABLE dashboard_session (
+    hash bytea PRIMARY KEY,
+    tenant_id text COLLATE "C" REFERENCES tenant (id),
+    operator_id text COLLATE "C" REFERENCES operator (id),
+    expires_at bigint NOT NULL
+  );
+
+  CREATE TABLE last_backup (
+    id integer PRIMARY KEY CHECK (id = 1),
+    at bigint NOT NULL
+  );
+
+  CREATE TABLE webhook_endpoint (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id) ON DELETE CASCADE,
+    environment text COLLATE "C" NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    url text COLLATE "C" NOT NULL,
+    events text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    dropped bigint NOT NULL
+  );
+  CREATE INDEX webhook_endpoint_of_tenant ON webhook_endpoint (tenant_id, created_at);
+
+  CREATE TABLE webhook_delivery (
+    id text COLLATE "C" PRIMARY KEY,
+    event_id text COLLATE "C" NOT NULL,
+    endpoint_id text COLLATE "C" NOT NULL REFERENCES webhook_endpoint (id) ON DELETE CASCADE,
+    tenant_id text COLLATE "C" NOT NULL,
+    type text COLLATE "C" NOT NULL,
+    lookup bytea,
+    subject_id text COLLATE "C",
+    sealed bytea,
+    status text COLLATE "C" NOT NULL CHECK (status IN ('pending', 'delivered', 'failed', 'erased')),
+    attempts bigint NOT NULL,
+    next_attempt_at bigint,
+    last_outcome text COLLATE "C",
+    -- Whoever is sending it now.
+    taken_by text COLLATE "C",
+    created_at bigint NOT NULL,
+    finished_at bigint,
+    expires_at bigint NOT NULL,
+    CHECK ((status = 'pending') = (next_attempt_at IS NOT NULL))
+  );
+  CREATE INDEX webhook_delivery_due ON webhook_delivery (endpoint_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+  CREATE INDEX webhook_delivery_taken ON webhook_delivery (taken_by) WHERE taken_by IS NOT NULL;
+  CREATE INDEX webhook_delivery_of_tenant ON webhook_delivery (tenant_id, created_at);
+  CREATE INDEX webhook_delivery_lookup ON webhook_delivery (lookup) WHERE lookup IS NOT NULL;
+  CREATE INDEX webhook_delivery_expires_at ON webhook_delivery (expires_at);
+
+  CREATE TABLE traffic (
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id) ON DELETE CASCADE,
+    resolution text COLLATE "C" NOT NULL CHECK (resolution IN ('minute', 'hour')),
+    at bigint NOT NULL,
+    counts text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant_id, resolution, at)
+  );
+  CREATE INDEX traffic_at ON traffic (resolution, at);
+
+  -- What services agree on while they run: nothing that a crash of the server may not lose.
+  CREATE UNLOGGED TABLE node (
+    id text COLLATE "C" PRIMARY KEY,
+    lease_until timestamptz NOT NULL
+  );
+  CREATE UNLOGGED TABLE claim (
+    scope bytea PRIMARY KEY,
+    payload_hash bytea NOT NULL,
+    node text COLLATE "C" NOT NULL,
+    token text COLLATE "C" NOT NULL UNIQUE
+  );
+  CREATE INDEX claim_of_node ON claim (node);
+  CREATE UNLOGGED TABLE bucket (
+    holder text COLLATE "C" PRIMARY KEY,
+    granted float8 NOT NULL,
+    tokens float8 NOT NULL,
+    at timestamptz NOT NULL
+  );
+  `,
+  // The hosted capture page: what it is for a tenant, and how far a person has come on it.
+  `
+  CREATE TABLE capture_session (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    environment text COLLATE "C" NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    key_id text COLLATE "C" NOT NULL,
+    lookup bytea NOT NULL,
+    purpose text COLLATE "C" NOT NULL CHECK (purpose IN ('verify', 'enroll')),
+    sealed bytea NOT NULL,
+    link bytea NOT NULL,
+    browser bytea,
+    phone_link bytea,
+    phone_browser bytea,
+    consent_version text COLLATE "C",
+    consented_at bigint,
+    attempts bigint NOT NULL,
+    answered text COLLATE "C",
+    status text COLLATE "C" NOT NULL CHECK (status IN ('open', 'completed', 'cancelled')),
+    created_at bigint NOT NULL,
+    expires_at bigint NOT NULL
+  );
+  CREATE INDEX capture_session_of_tenant ON capture_session (tenant_id);
+  CREATE INDEX capture_session_lookup ON capture_session (lookup);
+  CREATE INDEX capture_session_expires_at ON capture_session (expires_at);
+  ALTER TABLE tenant ADD COLUMN capture_page text COLLATE "C";
+  `,
+]
+
+const APPLICATION = 'countersign'
+/** "CSGN": the advisory lock under which schemas of this database are changed. */
+const MIGRATION_LOCK = 0x4353474e
+/** Whoever else starts at once waits for the first to be done. */
+const TURN_MS = 60_000
+/** A statement that waits for a table lets no reader pass: so it gives up soon, and tries again. */
+const TABLE_LOCK_MS = 300
+const RETRY_MS = 200
+const RETRY_LIMIT_MS = 30_000
+
+/**
+ * Only reads.
+ * @returns 0 for a schema without tables
+ * @throws Error when it belongs to another application or to a newer version
+ */
+export async function schemaVersion(client: ClientBase): Promise<number> {
+  const { rows } = await client.query<{ schema: string | null; tables: number; isMarked: boolean }>(
+    `SELECT current_schema() AS schema, count(tablename) AS tables,
+       count(*) FILTER (WHERE tablename = 'schema_version') > 0 AS "isMarked"
+     FROM (SELECT 1) AS one LEFT JOIN pg_tables ON schemaname = current_schema()`,
+  )
+  const { schema, tables, isMarked } = rows[0]!
+  if (schema === null) throw new Error('its search path leads to no schema.')
+  if (tables === 0) return 0
+  const marked = isMarked
+    ? await client.query<{ application: string; version: number }>(
+        `SELECT to_jsonb(one) ->> 'application' AS application, (to_jsonb(one) ->> 'version')::bigint AS version
+         FROM schema_version AS one LIMIT 1`,
+      )
+    : null
+  const found = marked?.rows[0]
+  if (found?.application !== APPLICATION)
+    throw new Error(
+      `the schema ${schema} belongs to another application: give Countersign a database, or a schema, of its own.`,
+    )
+  if (found.version > STEPS.length)
+    throw new Error(
+      `it has schema ${found.version}, made by a newer Countersign; this one knows schema ${STEPS.length}. Start the newer version again, or restore a backup from before the upgrade.`,
+    )
+  return found.version
+}
+
+/** Brings the schema up to date in one transaction; of several processes at once, one does it. @throws as `schemaVersion` */
+export async function migrate(client: ClientBase): Promise<void> {
+  // Most starts find it done, and wait for nobody.
+  if ((await schemaVersion(client)) === STEPS.length) return
+  for (const untilMs = performance.now() + RETRY_LIMIT_MS; ; await sleep(RETRY_MS))
+    try {
+      await client.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${TURN_MS}`)
+      await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
+      const version = await schemaVersion(client)
+      await client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_MS}`)
+      if (version === 0)
+        await client.query(
+          `CREATE TABLE schema_version (application text NOT NULL, version bigint NOT NULL);
+           INSERT INTO schema_version (application, version) VALUES ('${APPLICATION}', 0)`,
+        )
+      for (const step of STEPS.slice(version)) await client.query(step)
+      await client.query(`UPDATE schema_version SET version = ${STEPS.length}`)
+      await client.query('COMMIT')
+      return
+    } catch (error) {
+      await client.query('ROLLBACK')
+      if (!isLockTimeout(error) || performance.now() > untilMs) throw error
+    }
+}

@@ -1,0 +1,226 @@
+/** Connections to whichever of the hosts can be written, each looked at when it is made. */
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { ConnectionOptions } from 'node:tls'
+import pg, { type ClientBase, type PoolClient } from 'pg'
+import { ConfigError } from '../config/config-error.js'
+import type { PostgresTarget } from '../config/postgres-url.js'
+import { isAnswer, translatePostgres } from './postgres-errors.js'
+
+const OLDEST_VERSION = 15
+/**
+ * Each shorter than the next, and all shorter than a request's deadline: the server gives a statement up before we give the server up,
+ * or it would go on with what nobody waits for.
+ */
+const LOCK_MS = 5000
+const STATEMENT_MS = 6000
+const QUERY_MS = 8000
+/** A node that stands still with the lane in its hand loses it; our own transactions never wait for anything but the server. */
+const IDLE_IN_TRANSACTION_MS = 5000
+const KEEP_ALIVE_MS = 10_000
+const INT8 = pg.types.builtins.INT8
+
+/** Times are milliseconds, far below 2^53: numbers, not the strings that pg makes of bigint. */
+const types = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+}
+
+/** Which host is the one to be written: of all pools of a store. */
+export class Hosts {
+  private index = 0
+
+  constructor(private readonly all: PostgresTarget['hosts']) {}
+
+  get current(): PostgresTarget['hosts'][number] {
+    return this.all[this.index]!
+  }
+
+  get count(): number {
+    return this.all.length
+  }
+
+  /** Of several that found out the same, the first one moves on. */
+  leave(host: PostgresTarget['hosts'][number]): void {
+    if (host === this.current) this.index = (this.index + 1) % this.all.length
+  }
+}
+
+export interface PoolOptions {
+  /** The most connections at once. */
+  size: number
+  /** Sends without waiting for what was sent before. */
+  pipeline?: boolean
+  /** For work that may take long: no statement is given up. */
+  isPatient?: boolean
+  /** What every connection begins with. */
+  onConnect?: (client: ClientBase) => Promise<void>
+}
+
+/** Where the server stands, and how one signs in there. */
+export interface PostgresAccess {
+  target: PostgresTarget
+  hosts: Hosts
+  /** Read for every connection: it may be replaced meanwhile. */
+  passwordFile: string | undefined
+}
+
+export class PostgresPool {
+  private readonly pool: pg.Pool
+  private readonly hostOf = new WeakMap<ClientBase, PostgresTarget['hosts'][number]>()
+
+  /** @throws ConfigError when a file of the TLS options cannot be read */
+  constructor(
+    private readonly access: PostgresAccess,
+    { size, pipeline = false, isPatient = false, onConnect }: PoolOptions,
+  ) {
+    const { target, hosts, passwordFile } = access
+    const { hostOf } = this
+    const ssl = tlsOptions(target)
+    // Never undefined: pg would look for one in the environment and in home folders.
+    const password = passwordFile
+      ? async () => (await readFile(passwordFile, 'utf8')).trimEnd()
+      : (target.password ?? '')
+    class HostClient extends pg.Client {
+      constructor(config?: pg.ClientConfig) {
+        const at = hosts.current
+        super({ ...config, ...at, password, ssl: at.host.startsWith('/') ? false : ssl })
+        hostOf.set(this, at)
+        // A connection that breaks shows in what is sent next; without a listener it would end the process.
+        this.on('error', () => {})
+      }
+
+      /** pg would leave a connection open on which it could not sign in. */
+      override connect(): Promise<pg.Client>
+      override connect(callback: (error: Error) => void): void
+      override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
+        if (!callback) return super.connect()
+        super.connect((error: Error) => {
+          if (error) this.connection.stream.destroy()
+          callback(error)
+        })
+        return undefined
+      }
+    }
+    this.pool = new pg.Pool({
+      Client: HostClient,
+      max: size,
+      user: target.user,
+      database: target.database,
+      ...(target.options === undefined ? {} : { options: target.options }),
+      application_name: 'countersign',
+      connectionTimeoutMillis: target.connectTimeoutMs,
+      idleTimeoutMillis: 0,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      pipeline,
+      types,
+      ...(isPatient
+        ? {}
+        : {
+            lock_timeout: LOCK_MS,
+            statement_timeout: STATEMENT_MS,
+            query_timeout: QUERY_MS,
+            idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+          }),
+      onConnect: async (client) => {
+        await assertUsable(client)
+        await onConnect?.(client)
+      },
+    })
+    this.pool.on('error', () => {})
+  }
+
+  /** @throws Error of pg, of the host that was tried last */
+  async acquire(): Promise<PoolClient> {
+    for (let tries = 1; ; ) {
+      const { hosts } = this.access
+      const tried = hosts.current
+      try {
+        const client = await this.pool.connect()
+        if (this.hostOf.get(client) === hosts.current) return client
+        // It leads to a host that has been left meanwhile.
+        client.release(true)
+      } catch (error) {
+        hosts.leave(tried)
+        if (++tries > hosts.count) throw error
+      }
+    }
+  }
+
+  /** Outside a transaction. @throws as translatePostgres makes it */
+  async query(query: pg.QueryConfig): Promise<pg.QueryResult> {
+    for (let isRetry = false; ; isRetry = true) {
+      const client = await this.acquire().catch((error) => {
+        throw translatePostgres(error)
+      })
+      const startedMs = performance.now()
+      try {
+        const result = await client.query(query)
+        client.release()
+        return result
+      } catch (error) {
+        client.release(isAnswer(error) ? undefined : true)
+        // A connection that has stood idle may be lost without a sign; a server that hangs does not get the same twice.
+        if (isRetry || isAnswer(error) || performance.now() - startedMs > STATEMENT_MS)
+          throw translatePostgres(error)
+      }
+    }
+  }
+
+  /** Waits for what is under way. */
+  end(): Promise<void> {
+    return this.pool.end()
+  }
+}
+
+/** @throws Error that says what keeps this server from being used */
+async function assertUsable(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{
+    version: string
+    number: number
+    encoding: string
+    isReadOnly: boolean
+  }>(
+    `SELECT version(), current_setting('server_version_num')::int AS number, current_setting('server_encoding') AS encoding,
+       pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly"`,
+  )
+  const { version, number, encoding, isReadOnly } = rows[0]!
+  if (!/^PostgreSQL /.test(version) || /-YB-|Yugabyte|Cockroach/i.test(version))
+    throw new Error(
+      `it is ${version.split(' ').slice(0, 4).join(' ')}: only PostgreSQL itself keeps what Countersign relies on.`,
+    )
+  if (Math.floor(number / 10_000) < OLDEST_VERSION)
+    throw new Error(
+      `it is ${version.split(' ').slice(0, 2).join(' ')}; Countersign needs ${OLDEST_VERSION} or later.`,
+    )
+  if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}; Countersign needs UTF8.`)
+  if (isReadOnly) throw new Error('it can only be read: it is a standby, or set to be read-only.')
+  // Where a role or database says otherwise, what was answered could be lost. More than `on` may be asked for, and stays.
+  await client.query(
+    `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
+  )
+  // Of a node that is gone without a word the server learns soon.
+  await client.query(`SELECT set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '3', false),
+    set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '15000', false)`)
+}
+
+function tlsOptions({ tls, rootCertFile, certFile, keyFile }: PostgresTarget): false | ConnectionOptions {
+  if (tls === 'disable') return false
+  const ca = rootCertFile === undefined ? undefined : readPem(rootCertFile)
+  return {
+    // As libpq has it: whoever names authorities wants them asked.
+    rejectUnauthorized: tls !== 'require' || ca !== undefined,
+    ...(ca === undefined ? {} : { ca }),
+    ...(certFile && keyFile ? { cert: readPem(certFile), key: readPem(keyFile) } : {}),
+    ...(tls === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
+  }
+}
+
+function readPem(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new ConfigError(`COUNTERSIGN_DATABASE cannot be used: ${(cause as Error).message}.`)
+  }
+}

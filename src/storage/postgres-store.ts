@@ -1,0 +1,209 @@
+/** The Store on PostgreSQL: writing in one lane of grouped commits, reading over connections of its own. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClientBase } from 'pg'
+import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../config/postgres-url.js'
+import { CodedError } from '../errors.js'
+import { examinePostgres } from './postgres-check.js'
+import { PostgresClaim } from './postgres-claim.js'
+import { postgresConnection } from './postgres-connection.js'
+import { PostgresCoordinator } from './postgres-coordinator.js'
+import { PostgresLane } from './postgres-lane.js'
+import { migrate, schemaVersion } from './postgres-migrations.js'
+import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
+import { PostgresShared } from './postgres-shared.js'
+import { storeReader } from './statements.js'
+import {
+  BackupUnsupportedError,
+  type CommitReport,
+  type Store,
+  StoreOpenError,
+  type StoreReader,
+  type StoreTransaction,
+  StoreUnavailableError,
+} from './store.js'
+
+/** Reads under way at once; what comes beyond them waits. */
+const READERS = 8
+/** Health is asked for by those who decide soon. */
+const HEALTH_MS = 2000
+const SIZE_KEPT_MS = 60_000
+
+export interface PostgresOptions {
+  /** Instead of the password in the URL; read for every connection. */
+  passwordFile?: string | undefined
+  /** Claims the database for this process: one service may serve from it at a time. Commands need no claim. */
+  serving?: boolean
+  /** Serves beside others, without the claim. */
+  isOneOfSeveral?: boolean
+}
+
+/**
+ * Makes the schema where there is none, and brings it up to date.
+ * @throws ConfigError for a URL that cannot be used; StoreOpenError when server or schema cannot be used or reached
+ */
+export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<PostgresStore> {
+  const access = accessOf(url, options)
+  return opening(access.target, async () => {
+    await withClient(access, migrate)
+    return PostgresStore.start(access, options)
+  })
+}
+
+/** Whether there is a schema of ours: nothing is made. @throws as `openPostgresStore` */
+export async function hasPostgresSchema(url: string, options: PostgresOptions = {}): Promise<boolean> {
+  const access = accessOf(url, options)
+  return opening(access.target, async () => (await withClient(access, schemaVersion)) > 0)
+}
+
+export class PostgresStore implements Store {
+  /** Of the service alone: commands execute nothing for a key. */
+  readonly coordinator: PostgresCoordinator | null
+  readonly makesBackups = false
+  readonly read: StoreReader
+  readonly shared: PostgresShared
+  private readonly lane: PostgresLane
+  private readonly writers: PostgresPool
+  private readonly readers: PostgresPool
+  private knownSize = { bytes: 0, askedAtMs: Number.NEGATIVE_INFINITY }
+  private closing: Promise<void> | null = null
+
+  private constructor(
+    private readonly access: PostgresAccess,
+    { serving = false, isOneOfSeveral = false }: PostgresOptions,
+  ) {
+    this.writers = new PostgresPool(access, {
+      size: 1,
+      pipeline: true,
+      ...(serving && !isOneOfSeveral ? { onConnect: new PostgresClaim().take } : {}),
+    })
+    this.readers = new PostgresPool(access, { size: READERS })
+    this.lane = new PostgresLane(this.writers)
+    this.coordinator = serving ? new PostgresCoordinator(access) : null
+    this.read = storeReader(postgresConnection((query) => this.readers.query(query)))
+    this.shared = new PostgresShared(this.readers, this.lane)
+  }
+
+  /** @throws Error of pg, or of the claim */
+  static async start(access: PostgresAccess, options: PostgresOptions): Promise<PostgresStore> {
+    const store = new PostgresStore(access, options)
+    try {
+      await store.lane.connect()
+      await store.coordinator?.start()
+      await store.askSize()
+      return store
+    } catch (error) {
+      await store.close()
+      throw error
+    }
+  }
+
+  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number): Promise<T> {
+    return this.lane.transaction(work, deadlineMs)
+  }
+
+  async isHealthy(): Promise<boolean> {
+    const asked = async () => {
+      await this.read.tenantById('')
+      if (this.lane.isFailing) await this.assertWritable(performance.now() + HEALTH_MS)
+      return true
+    }
+    const late = new AbortController()
+    try {
+      return await Promise.race([asked(), sleep(HEALTH_MS, false, { signal: late.signal })])
+    } catch {
+      return false
+    } finally {
+      late.abort()
+    }
+  }
+
+  async assertWritable(deadlineMs?: number): Promise<void> {
+    try {
+      // Every group writes the lane's row.
+      await this.transaction(async () => {}, deadlineMs)
+    } catch (error) {
+      const { message } = ((error as Error).cause ?? error) as Error
+      throw new StoreUnavailableError(
+        `Cannot write the ${describePostgres(this.access.target)}: ${message}`,
+        {
+          cause: error,
+        },
+      )
+    }
+  }
+
+  backup(): Promise<never> {
+    return Promise.reject(new BackupUnsupportedError())
+  }
+
+  observeCommits(observer: (report: CommitReport) => void): void {
+    this.lane.onCommit = observer
+  }
+
+  /** As of a minute ago at most: the server looks at every file for it. Its log is shared by all its databases. */
+  size(): { database: number; log: null } {
+    if (performance.now() - this.knownSize.askedAtMs > SIZE_KEPT_MS)
+      // Whether the database can be reached is told elsewhere.
+      this.askSize().catch(() => {})
+    return { database: this.knownSize.bytes, log: null }
+  }
+
+  async check(): Promise<string[]> {
+    return withClient(this.access, examinePostgres)
+  }
+
+  close(): Promise<void> {
+    this.closing ??= (async () => {
+      await this.lane.close()
+      await this.coordinator?.stop()
+      await Promise.all([this.writers.end(), this.readers.end()])
+    })()
+    return this.closing
+  }
+
+  private async askSize(): Promise<void> {
+    this.knownSize.askedAtMs = performance.now()
+    const { rows } = await this.readers.query({
+      text: 'SELECT pg_database_size(current_database()) AS bytes',
+    })
+    this.knownSize.bytes = rows[0].bytes
+  }
+}
+
+function accessOf(url: string, { passwordFile }: PostgresOptions): PostgresAccess {
+  const target = parsePostgresUrl(url)
+  return { target, hosts: new Hosts(target.hosts), passwordFile }
+}
+
+/** One connection, on which work may take long. */
+async function withClient<T>(access: PostgresAccess, work: (client: ClientBase) => Promise<T>): Promise<T> {
+  const pool = new PostgresPool(access, { size: 1, isPatient: true })
+  try {
+    const client = await pool.acquire()
+    try {
+      return await work(client)
+    } finally {
+      client.release()
+    }
+  } finally {
+    await pool.end()
+  }
+}
+
+async function opening<T>(target: PostgresTarget, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (cause instanceof CodedError) throw cause
+    throw new StoreOpenError(`Cannot use the ${describePostgres(target)}: ${reasonOf(cause as Error)}`, {
+      cause,
+    })
+  }
+}
+
+/** Node tries every address of a name, and tells of them together. */
+function reasonOf(error: Error): string {
+  return error instanceof AggregateError && error.errors.length > 0
+    ? error.errors.map(({ message }: Error) => message).join('; ')
+    : error.message
+}

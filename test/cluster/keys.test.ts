@@ -1,0 +1,139 @@
+/** Working keys and the operator's password of several services over one database. */
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { afterEach, expect, it } from 'vitest'
+import { openWithAny } from '../../src/crypto/sealed-box.js'
+import { loadOperatorPassword, resetOperatorPassword } from '../../src/dashboard/operator-password.js'
+import { type Ledger, openLedger } from '../../src/ledger.js'
+import { finish, prepare } from '../../src/rekeying.js'
+import { StoreUnavailableError } from '../../src/storage/store.js'
+import { poll } from '../support/command.js'
+import { base64, face } from '../support/faces.js'
+import { overPostgres } from '../support/postgres.js'
+import { type Cluster, makeTenant, startCluster } from './nodes.js'
+
+overPostgres(() => {
+  let cluster: Cluster
+  const ledgers: Ledger[] = []
+  afterEach(async () => {
+    for (const ledger of ledgers.splice(0)) await ledger.store.close()
+    await cluster?.stop()
+  })
+  /** As a command has it. */
+  const ledger = async (env: Record<string, string> = {}) => {
+    const opened = await openLedger(await cluster.configure(env))
+    ledgers.push(opened)
+    return opened
+  }
+  const ready = async (node: number) => (await fetch(`${cluster.nodes[node]!.adminUrl}/readyz`)).status
+
+  it('a change of the keys is taken over by all who have the new master key; the others write nothing, and are not ready', async () => {
+    cluster = await startCluster(1)
+    const next = randomBytes(32)
+    const begun = await ledger()
+    await prepare(begun.store, begun.keys, next)
+    const renewed = { COUNTERSIGN_MASTER_KEY: next.toString('base64') }
+    await cluster.start(renewed)
+    const tenant = await makeTenant(cluster)
+    const image = base64(await face('ada'))
+    const enroll = async (node: number, user: string) =>
+      (await tenant.production[node]!.enroll({ user_id: user, image })).status
+    // The next keys open already, and nobody seals by them yet.
+    expect([await enroll(0, 'a'), await enroll(1, 'b')]).toEqual([201, 201])
+    const finishing = await ledger(renewed)
+    let isFinished = false
+    const finished = finish(finishing.store, finishing.keys, next).then(() => {
+      isFinished = true
+    })
+    const statuses = new Set<number>()
+    const enrolled: string[] = []
+    for (let i = 0; !isFinished; i++) {
+      const status = await enroll(1, `user-${i}`)
+      statuses.add(status)
+      if (status === 201) enrolled.push(`user-${i}`)
+      // Of the old master key.
+      const old = await enroll(0, `old-${i}`)
+      if (old === 201) enrolled.push(`old-${i}`)
+    }
+    await finished
+    await poll(
+      () => ready(0),
+      (status) => status === 503,
+    )
+    expect(await enroll(0, 'late')).toBe(503)
+    await poll(
+      () => enroll(1, 'after'),
+      (status) => status !== 503,
+    )
+    expect(await ready(1)).toBe(200)
+    expect([...statuses].filter((status) => status !== 201 && status !== 503)).toEqual([])
+    expect(enrolled.length).toBeGreaterThan(0)
+    const { store, keys } = cluster.nodes[1]!.ledger
+    expect(keys.phase).toBe('settled')
+    for (const { id, sealed } of await store.read.sealedRows('subject', '', 10_000))
+      expect(() => openWithAny(keys.wrapping, sealed, id)).not.toThrow()
+    for (const { brokenAt } of [await cluster.nodes[1]!.ledger.audit.verify(store.read, tenant.id)])
+      expect(brokenAt).toBeNull()
+  })
+
+  it('a service whose keys are stale writes nothing from the moment of the change on, and reads', async () => {
+    cluster = await startCluster(0)
+    const stale = await ledger()
+    const { shared, read } = stale.store
+    let told = 0
+    shared!.requireKeys(await shared!.keysRevision(), () => told++)
+    const write = () => stale.tenancy.create(`tenant-${told}`)
+    await write()
+    const other = await ledger()
+    await prepare(other.store, other.keys, randomBytes(32))
+    await expect(write()).rejects.toThrow(StoreUnavailableError)
+    expect(told).toBe(1)
+    expect(await read.tenants()).toHaveLength(1)
+    shared!.requireKeys(await shared!.keysRevision(), () => told++)
+    await write()
+    expect(await read.tenants()).toHaveLength(2)
+  })
+
+  it('two that start at once on an empty database have one set of keys', async () => {
+    cluster = await startCluster(0)
+    const [one, other] = await Promise.all([ledger(), ledger()])
+    expect(one.keys.lookup.equals(other.keys.lookup)).toBe(true)
+    expect(one.keys.wrapping.current.equals(other.keys.wrapping.current)).toBe(true)
+    expect(await one.store.read.keyrings()).toHaveLength(1)
+  })
+
+  it('have one password of the operator, which the first to keep it made, and a reset holds for all at once', async () => {
+    cluster = await startCluster(0)
+    const { store } = await ledger()
+    const load = async () => loadOperatorPassword(await cluster.configure(), store.shared)
+    const [one, other] = [await load(), await load()]
+    expect([await one.keep(), await other.keep()]).toEqual([true, false])
+    for (const node of [one, other, await load()]) {
+      expect(await node.matches(one.generated!)).toBe(true)
+      expect(await node.matches(other.generated!)).toBe(false)
+      expect(await node.fingerprint()).toBe(await one.fingerprint())
+    }
+    const before = await one.fingerprint()
+    const password = await resetOperatorPassword(await cluster.configure(), store.shared)
+    for (const node of [one, other]) {
+      expect(await node.matches(password)).toBe(true)
+      expect(await node.matches(one.generated!)).toBe(false)
+      expect(await node.fingerprint()).not.toBe(before)
+    }
+  })
+
+  it('take over the password of a data folder from before, and keep to a file that is named', async () => {
+    cluster = await startCluster(0)
+    const { store } = await ledger()
+    const config = await cluster.configure()
+    writeFileSync(config.operatorPasswordFile, 'from before')
+    const adopted = await loadOperatorPassword(config, store.shared)
+    expect([adopted.generated, await adopted.matches('from before')]).toEqual([null, true])
+    const beside = await loadOperatorPassword(await cluster.configure(), store.shared)
+    expect(await beside.matches('from before')).toBe(true)
+    const file = `${config.operatorPasswordFile}.named`
+    writeFileSync(file, 'of the file')
+    const named = await cluster.configure({ COUNTERSIGN_OPERATOR_PASSWORD_FILE: file })
+    expect(await (await loadOperatorPassword(named, store.shared)).matches('of the file')).toBe(true)
+  })
+})

@@ -1,0 +1,16 @@
+/** A service's sender alone, in a process that a test can kill: with the configuration in the environment, and no engine. */
+const { loadConfig } = await import('../../dist/src/config.js')
+const { systemClock } = await import('../../dist/src/clock.js')
+const { createLog } = await import('../../dist/src/log.js')
+const { openLedger } = await import('../../dist/src/ledger.js')
+const { Duty } = await import('../../dist/src/duty.js')
+const { WebhookSender } = await import('../../dist/src/webhooks/webhook-sender.js')
+
+const config = loadConfig()
+const log = createLog(config)
+const ledger = await openLedger(config, systemClock, { serving: true, isOneOfSeveral: true })
+const duty = new Duty(ledger.store, log)
+await duty.start()
+new WebhookSender({ ...ledger, clock: systemClock, log, duty, observe() {} }).start()
+// The timers of a sender keep no process alive.
+setInterval(() => {}, 60_000)

@@ -1,0 +1,139 @@
+/** Webhooks of several services over one database: each event is sent by one of them, in order, and a dead one is followed. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { poll } from '../support/command.js'
+import { overPostgres } from '../support/postgres.js'
+import { type Cluster, type ClusterTenant, makeTenant, startCluster } from './nodes.js'
+
+const SENDER = fileURLToPath(new URL('sender.mjs', import.meta.url))
+
+overPostgres(() => {
+  let cluster: Cluster
+  let tenant: ClusterTenant
+  let receiver: Server
+  let url: string
+  /** Ids of events as they came, and how many were under way at once. */
+  let received: string[]
+  let underWay = 0
+  let mostUnderWay = 0
+  let answer: (response: ServerResponse) => void
+  const children: ChildProcess[] = []
+
+  beforeAll(async () => {
+    receiver = createServer(async (request, response) => {
+      received.push(request.headers['x-svc-webhook-id'] as string)
+      mostUnderWay = Math.max(mostUnderWay, ++underWay)
+      response.on('close', () => underWay--)
+      request.resume()
+      answer(response)
+    })
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+  })
+  beforeEach(async () => {
+    received = []
+    mostUnderWay = 0
+    answer = (response) => void setTimeout(() => response.writeHead(204).end(), 20)
+    cluster = await startCluster(0)
+  })
+  afterEach(async () => {
+    for (const child of children.splice(0)) child.kill('SIGKILL')
+    receiver.closeAllConnections()
+    await cluster?.stop()
+  })
+  afterAll(() => receiver?.close())
+
+  const webhooks = (node: number) => cluster.nodes[node]!.ledger.operations.webhooks
+  const record = () => cluster.nodes[0]!.ledger.tenancy.find(tenant.id)
+  async function prepare(): Promise<string> {
+    tenant = await makeTenant(cluster)
+    const webhook = { url, environment: 'production', events: [] } as const
+    return (await webhooks(0).add(await record(), COMMAND_LINE, webhook)).id
+  }
+  /** In the order in which they were stored. */
+  const deliveries = async () =>
+    (await cluster.nodes[0]!.ledger.store.read.webhookDeliveries(tenant.id, 1000)).reverse()
+  const settled = () => poll(deliveries, (all) => all.every(({ status }) => status !== 'pending'))
+
+  /** Another service's sender, which has the duty. */
+  async function startSender(): Promise<ChildProcess> {
+    const config = await cluster.configure()
+    const child = spawn(process.execPath, [SENDER], {
+      env: {
+        PATH: process.env.PATH,
+        COUNTERSIGN_DATA_DIR: config.dataDir,
+        COUNTERSIGN_DATABASE: config.database,
+        COUNTERSIGN_MASTER_KEY: config.masterKey,
+      },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    children.push(child)
+    await poll(
+      () =>
+        cluster.database.query('SELECT holder FROM duty WHERE ends_at > clock_timestamp()').catch(() => []),
+      (rows) => rows.length === 1,
+    )
+    return child
+  }
+
+  it('are each sent once, one at a time to an endpoint, in order, whichever service stored them', async () => {
+    await cluster.start()
+    await cluster.start()
+    const endpoint = await prepare()
+    for (let i = 0; i < 30; i++) await webhooks(i % 2).test(await record(), endpoint)
+    const all = await settled()
+    expect(all.map(({ status, attempts }) => [status, attempts])).toEqual(all.map(() => ['delivered', 1]))
+    expect(received).toEqual(all.map(({ eventId }) => eventId))
+    expect(mostUnderWay).toBe(1)
+  })
+
+  it('go on at once with the next service where one stops, nothing left out', async () => {
+    await cluster.start()
+    await cluster.start()
+    const endpoint = await prepare()
+    for (let i = 0; i < 10; i++) await webhooks(0).test(await record(), endpoint)
+    await poll(
+      async () => received.length,
+      (count) => count >= 3,
+    )
+    await cluster.nodes[0]!.stop()
+    cluster.nodes.shift()
+    const all = await settled()
+    expect(all.every(({ status }) => status === 'delivered')).toBe(true)
+    // What was under way is sent again.
+    expect([...new Set(received)]).toEqual(all.map(({ eventId }) => eventId))
+    expect(received.length - all.length).toBeLessThanOrEqual(1)
+  })
+
+  for (const signal of ['SIGKILL', 'SIGSTOP'] as const)
+    it(`of a service that had ${signal} are taken over from where it was, in order`, async () => {
+      const child = await startSender()
+      await cluster.start()
+      const endpoint = await prepare()
+      // Whoever had the duty is in the middle of the first one.
+      const hanging: ServerResponse[] = []
+      answer = (response) => void hanging.push(response)
+      for (let i = 0; i < 5; i++) await webhooks(0).test(await record(), endpoint)
+      await poll(
+        async () => hanging.length,
+        (count) => count === 1,
+      )
+      child.kill(signal)
+      answer = (response) => void response.writeHead(204).end()
+      const all = await settled()
+      const ids = all.map(({ eventId }) => eventId)
+      expect(received).toEqual([ids[0], ...ids])
+      expect(all.map(({ status }) => status)).toEqual(all.map(() => 'delivered'))
+      if (signal === 'SIGKILL') return
+      // It wakes up, and finds that it is no longer its turn.
+      child.kill('SIGCONT')
+      await webhooks(0).test(await record(), endpoint)
+      await settled()
+      expect(received).toHaveLength(all.length + 2)
+      expect(mostUnderWay).toBeLessThanOrEqual(2)
+    })
+})

@@ -1,0 +1,114 @@
+/** What every store does with the audit log: appended to, without a gap, and by nobody changed. */
+import { describe, expect, it } from 'vitest'
+import { AT, auditEntry, subject, tenant } from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+overStores((stores) => {
+  const read = () => stores.store.read
+  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+  const append = (sequence: number, tenantId = 'ten_a') =>
+    write((tx) => tx.appendAudit(auditEntry(sequence, { tenantId })))
+  const sequences = async (entries: Promise<Array<{ sequence: number }>>) =>
+    (await entries).map(({ sequence }) => sequence)
+
+  describe('audit entries', () => {
+    it('are read in order after one, newest first before one, and by the head', async () => {
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        for (let sequence = 1; sequence <= 12; sequence++) await tx.appendAudit(auditEntry(sequence))
+        await tx.appendAudit(auditEntry(1, { tenantId: 'ten_b' }))
+      })
+      expect(await read().auditHead('ten_a')).toEqual(auditEntry(12))
+      expect(await read().auditHead('ten_b')).toEqual(auditEntry(1, { tenantId: 'ten_b' }))
+      expect(await read().auditHead('ten_nobody')).toBeUndefined()
+      expect(await sequences(read().auditEntries('ten_a', 0, 3))).toEqual([1, 2, 3])
+      expect(await sequences(read().auditEntries('ten_a', 9, 10))).toEqual([10, 11, 12])
+      expect(await sequences(read().auditEntries('ten_a', 12, 10))).toEqual([])
+      expect(await sequences(read().recentAuditEntries('ten_a', 12, 3))).toEqual([11, 10, 9])
+      expect(await sequences(read().recentAuditEntries('ten_a', Number.MAX_SAFE_INTEGER, 2))).toEqual([
+        12, 11,
+      ])
+      expect(await read().auditEntries('ten_a', 4, 1)).toEqual([auditEntry(5)])
+    })
+
+    it('begin at one, follow without a gap, and come once', async () => {
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+      })
+      for (const sequence of [0, 2]) await expect(append(sequence), `${sequence} first`).rejects.toThrow()
+      await append(1)
+      await append(1, 'ten_b')
+      await append(2)
+      for (const sequence of [0, 1, 2, 4]) await expect(append(sequence), `${sequence}`).rejects.toThrow()
+      await append(3)
+      expect(await sequences(read().auditEntries('ten_a', 0, 10))).toEqual([1, 2, 3])
+      expect(await sequences(read().auditEntries('ten_b', 0, 10))).toEqual([1])
+    })
+
+    it('take along what was written with one that is refused', async () => {
+      await write((tx) => tx.insertTenant(tenant('a')))
+      await expect(
+        write(async (tx) => {
+          await tx.insertSubject(subject())
+          await tx.appendAudit(auditEntry(7))
+        }),
+      ).rejects.toThrow()
+      expect(await read().lookupsOf('ten_a', 10)).toEqual([])
+    })
+
+    it('follow one another from many transactions at once, over two openings too', async () => {
+      await write((tx) => tx.insertTenant(tenant('a')))
+      const both = [stores.store, await stores.open()]
+      await Promise.all(
+        Array.from({ length: 64 }, (_, i) =>
+          both[i % 2]!.transaction(async (tx) => {
+            const head = await tx.auditHead('ten_a')
+            await tx.appendAudit(auditEntry((head?.sequence ?? 0) + 1))
+          }),
+        ),
+      )
+      expect(await sequences(read().auditEntries('ten_a', 0, 100))).toEqual(
+        Array.from({ length: 64 }, (_, i) => i + 1),
+      )
+    })
+
+    it('can be neither changed, removed nor added out of order past the store', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        for (const sequence of [1, 2]) await tx.appendAudit(auditEntry(sequence))
+      })
+      const attempts = [
+        "UPDATE audit SET entry = '[]'",
+        'DELETE FROM audit',
+        'DELETE FROM audit WHERE sequence = 2',
+        `INSERT INTO audit (tenant_id, sequence, entry, hash) SELECT tenant_id, 4, entry, hash FROM audit WHERE sequence = 1`,
+        ...(stores.kind === 'postgres' ? ['TRUNCATE audit', 'TRUNCATE tenant CASCADE'] : []),
+      ]
+      for (const statement of attempts)
+        await expect(stores.execute(statement), statement).rejects.toThrow(/append-only/)
+      expect(await read().auditEntries('ten_a', 0, 10)).toEqual([auditEntry(1), auditEntry(2)])
+    })
+  })
+
+  it('an audit seal is one a tenant, which the next replaces', async () => {
+    const seal = (sequence: number, tenantId = 'ten_a') => ({
+      tenantId,
+      sequence,
+      mac: Buffer.alloc(32, sequence),
+    })
+    await write(async (tx) => {
+      for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+      for (const sequence of [1, 2]) await tx.putAuditSeal(seal(sequence))
+      await tx.putAuditSeal(seal(7, 'ten_b'))
+    })
+    expect(await read().auditSeal('ten_a')).toEqual(seal(2))
+    expect(await read().auditSeal('ten_b')).toEqual(seal(7, 'ten_b'))
+    expect(await read().auditSeal('ten_nobody')).toBeUndefined()
+  })
+
+  it('when the last backup was made is null before the first, and then the last that was told', async () => {
+    expect(await read().lastBackupAt()).toBeNull()
+    for (const at of [AT, AT + 1]) await write((tx) => tx.setLastBackup(at))
+    expect(await read().lastBackupAt()).toBe(AT + 1)
+  })
+})

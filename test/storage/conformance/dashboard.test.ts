@@ -1,0 +1,143 @@
+/** What every store does for the dashboard: operators, links, sessions and counted traffic. */
+import { describe, expect, it } from 'vitest'
+import type { TrafficResolution } from '../../../src/storage/records.js'
+import { AT, bytes, operator, session, tenant } from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+overStores((stores) => {
+  const read = () => stores.store.read
+  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+
+  describe('operators', () => {
+    it('come back by id and by name, and are listed by name', async () => {
+      const signedIn = operator('carl', { role: 'viewer', lastSignInAt: AT, lastSignInBy: 'oidc' })
+      await write(async (tx) => {
+        for (const one of [operator('bea'), signedIn, operator('anna')]) await tx.putOperator(one)
+      })
+      expect(await read().operatorById('op_carl')).toEqual(signedIn)
+      expect(await read().operatorByName('carl')).toEqual(signedIn)
+      expect(await read().operatorById('carl')).toBeUndefined()
+      expect(await read().operatorByName('op_carl')).toBeUndefined()
+      expect((await read().operators()).map(({ name }) => name)).toEqual(['anna', 'bea', 'carl'])
+    })
+
+    it('take the place of one of the same id, whose last sign-in stays; none takes the name of another', async () => {
+      await write(async (tx) => {
+        await tx.putOperator(operator('anna'))
+        await tx.setLastSignIn('op_anna', AT, 'password')
+        await tx.putOperator(operator('anna', { role: 'viewer', passwordHash: 'another' }))
+      })
+      expect(await read().operators()).toEqual([
+        operator('anna', {
+          ...{ role: 'viewer', passwordHash: 'another' },
+          ...{ lastSignInAt: AT, lastSignInBy: 'password' },
+        }),
+      ])
+      await expect(write((tx) => tx.putOperator(operator('anna', { id: 'op_other' })))).rejects.toThrow()
+      expect(await read().operatorById('op_other')).toBeUndefined()
+    })
+
+    it('are deleted with their sessions', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        for (const name of ['anna', 'bea']) {
+          await tx.putOperator(operator(name))
+          await tx.insertDashboardSession(session(name, { tenantId: null, operatorId: `op_${name}` }))
+        }
+        await tx.insertDashboardSession(session('of a tenant'))
+        await tx.deleteOperator('op_anna')
+      })
+      expect(await read().operators()).toEqual([operator('bea')])
+      expect(await read().dashboardSession(bytes('anna'), AT)).toBeUndefined()
+      expect(await read().dashboardSession(bytes('bea'), AT)).toBeDefined()
+      expect(await read().dashboardSession(bytes('of a tenant'), AT)).toBeDefined()
+    })
+  })
+
+  describe('sessions', () => {
+    it('last until they expire (exclusive), and are deleted one by one or for an operator', async () => {
+      const password = session('by password', { tenantId: null })
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.putOperator(operator('anna'))
+        await tx.insertDashboardSession(password)
+        await tx.insertDashboardSession(session('of a tenant'))
+        for (const hash of ['one', 'two'])
+          await tx.insertDashboardSession(session(hash, { tenantId: null, operatorId: 'op_anna' }))
+      })
+      const there = async (hash: string, now = AT) => read().dashboardSession(bytes(hash), now)
+      expect(await there('by password', AT + 9)).toEqual(password)
+      expect(await there('by password', AT + 10)).toBeUndefined()
+      expect(await there('unknown')).toBeUndefined()
+      await write((tx) => tx.deleteDashboardSession(bytes('of a tenant')))
+      expect(await there('of a tenant')).toBeUndefined()
+      await write((tx) => tx.deleteOperatorSessions('op_anna'))
+      expect([await there('one'), await there('two')]).toEqual([undefined, undefined])
+      expect(await there('by password')).toEqual(password)
+    })
+
+    it('belong to somebody who is there', async () => {
+      const insert = (changes: Parameters<typeof session>[1]) =>
+        write((tx) => tx.insertDashboardSession(session('s', changes)))
+      await expect(insert({ tenantId: 'ten_nobody' })).rejects.toThrow()
+      await expect(insert({ tenantId: null, operatorId: 'op_nobody' })).rejects.toThrow()
+      expect(await read().dashboardSession(bytes('s'), AT)).toBeUndefined()
+    })
+  })
+
+  describe('a login link', () => {
+    const link = { hash: bytes('link'), tenantId: 'ten_a', expiresAt: AT + 10 }
+
+    it('is used up by taking it, and expires (exclusive)', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertLoginLink(link)
+        await tx.insertLoginLink({ ...link, hash: bytes('late') })
+      })
+      const take = (hash: string, now: number) => write((tx) => tx.takeLoginLink(bytes(hash), now))
+      expect(await take('link', AT + 9)).toEqual(link)
+      expect(await take('link', AT + 9)).toBeUndefined()
+      expect(await take('late', AT + 10)).toBeUndefined()
+      expect(await take('unknown', AT)).toBeUndefined()
+    })
+
+    it('is taken by one of many who try at once, over two openings too', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertLoginLink(link)
+      })
+      const both = [stores.store, await stores.open()]
+      const taken = await Promise.all(
+        Array.from({ length: 16 }, (_, i) =>
+          both[i % 2]!.transaction((tx) => tx.takeLoginLink(bytes('link'), AT)),
+        ),
+      )
+      expect(taken.filter((one) => one !== undefined)).toEqual([link])
+    })
+  })
+
+  it('traffic is listed from a time on (inclusive), oldest first, and what stands there is replaced', async () => {
+    const put = (at: number, counts: string, resolution: TrafficResolution = 'minute', tenantId = 'ten_a') =>
+      write((tx) => tx.putTraffic({ tenantId, resolution, at, counts }))
+    await write(async (tx) => {
+      for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+    })
+    await put(AT + 2, '{"n":3}')
+    await put(AT, '{"n":1}')
+    await put(AT + 1, '{"n":2}')
+    await put(AT + 1, '{"n":20}')
+    await put(AT + 1, '{"n":5}', 'hour')
+    await put(AT + 1, '{"n":6}', 'minute', 'ten_b')
+    const listed = async (since: number) =>
+      (await read().traffic('ten_a', 'minute', since)).map(({ counts }) => counts)
+    expect(await listed(0)).toEqual(['{"n":1}', '{"n":20}', '{"n":3}'])
+    expect(await listed(AT + 1)).toEqual(['{"n":20}', '{"n":3}'])
+    expect(await read().trafficAt('ten_a', 'hour', AT + 1)).toEqual({
+      tenantId: 'ten_a',
+      resolution: 'hour',
+      at: AT + 1,
+      counts: '{"n":5}',
+    })
+    expect(await read().trafficAt('ten_a', 'hour', AT)).toBeUndefined()
+  })
+})

@@ -1,0 +1,155 @@
+/** What every store deletes once its window has closed, and nothing else. */
+import { describe, expect, it } from 'vitest'
+import type { TrafficResolution } from '../../../src/storage/records.js'
+import type { StoreTransaction } from '../../../src/storage/store.js'
+import {
+  AT,
+  bytes,
+  capture,
+  challenge,
+  DELIVERED,
+  delivery,
+  endpoint,
+  erasure,
+  hasCapture,
+  insertUser,
+  keptResponse,
+  newestCaptures,
+  session,
+  signingSecret,
+  subject,
+  tenant,
+} from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+const HOUR_MS = 3_600_000
+const NOW = AT + 1000
+
+overStores((stores) => {
+  const read = () => stores.store.read
+  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+  /** With windows of captures and traffic that have not closed. */
+  const expire = (
+    changes: { captures?: number; traffic?: Partial<Record<TrafficResolution, number>> } = {},
+  ) => write((tx) => tx.deleteExpired(NOW, changes.captures ?? 0, { minute: 0, hour: 0, ...changes.traffic }))
+  const fill = (work: (tx: StoreTransaction) => Promise<void>) =>
+    write(async (tx) => {
+      for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+      await work(tx)
+    })
+
+  describe('expiry', () => {
+    it('takes kept responses and erasure receipts at the time they expire', async () => {
+      await fill(async (tx) => {
+        for (const at of [NOW, NOW + 1]) {
+          await tx.insertIdempotencyRecord(keptResponse(`until ${at - NOW}`, { expiresAt: at }))
+          await tx.putErasure(erasure(`until ${at - NOW}`, { expiresAt: at }))
+        }
+      })
+      await expire()
+      // Asked as of then, when both were still to be had.
+      expect(await read().idempotencyRecord(bytes('until 0'), AT)).toBeUndefined()
+      expect(await read().idempotencyRecord(bytes('until 1'), AT)).toBeDefined()
+      expect(await read().erasure(bytes('until 0'), AT)).toBeUndefined()
+      expect(await read().erasure(bytes('until 1'), AT)).toBeDefined()
+    })
+
+    it('takes captures seen up to a time, and leaves their users and references', async () => {
+      await fill(async (tx) => {
+        await insertUser(tx, 'ada', NOW)
+        for (const seenAt of [AT, AT + 1]) {
+          await tx.insertCapture(capture(`seen ${seenAt - AT}`, { seenAt }))
+          await tx.insertCapture(capture(`digest ${seenAt - AT}`, { seenAt, sealed: Buffer.alloc(0) }))
+        }
+      })
+      await expire({ captures: AT })
+      const left = (await newestCaptures(read(), 'sub_ada', 0, 10)).map(({ digest }) => digest.toString())
+      expect(left).toEqual(['capture of ada', 'seen 1'])
+      const digests = ['digest 0', 'digest 1'].map((digest) =>
+        hasCapture(read(), 'sub_ada', bytes(digest), 0),
+      )
+      expect(await Promise.all(digests)).toEqual([false, true])
+      expect((await read().subject(bytes('ada')))?.reference).not.toBeNull()
+    })
+
+    it('takes challenges an hour after their end, used or not', async () => {
+      await fill(async (tx) => {
+        await tx.insertChallenge(challenge('gone', { expiresAt: NOW - HOUR_MS }))
+        await tx.insertChallenge(challenge('used', { expiresAt: NOW - HOUR_MS, usedAt: AT }))
+        await tx.insertChallenge(challenge('kept', { expiresAt: NOW - HOUR_MS + 1 }))
+      })
+      await expire()
+      const there = ['gone', 'used', 'kept'].map(async (id) => (await read().challenge(id)) !== undefined)
+      expect(await Promise.all(there)).toEqual([false, false, true])
+    })
+
+    it('takes signing secrets whose end has come, and never the current one', async () => {
+      await fill(async (tx) => {
+        await tx.insertSigningSecret(signingSecret('ended', { validUntil: NOW }))
+        await tx.insertSigningSecret(signingSecret('ending', { validUntil: NOW + 1 }))
+        await tx.insertSigningSecret(signingSecret('current'))
+      })
+      await expire()
+      expect((await read().signingSecrets('ten_a', AT)).map(({ id }) => id)).toEqual(['current', 'ending'])
+    })
+
+    it('takes login links and sessions at the time they expire', async () => {
+      await fill(async (tx) => {
+        for (const at of [NOW, NOW + 1]) {
+          const hash = bytes(`until ${at - NOW}`)
+          await tx.insertLoginLink({ hash, tenantId: 'ten_a', expiresAt: at })
+          await tx.insertDashboardSession(session('', { hash, expiresAt: at }))
+        }
+      })
+      await expire()
+      const links = ['until 0', 'until 1'].map((hash) => write((tx) => tx.takeLoginLink(bytes(hash), AT)))
+      expect((await Promise.all(links)).map((link) => link !== undefined)).toEqual([false, true])
+      expect(await read().dashboardSession(bytes('until 0'), AT)).toBeUndefined()
+      expect(await read().dashboardSession(bytes('until 1'), AT)).toBeDefined()
+    })
+
+    it('takes deliveries, but for what a suspended tenant is still to be told', async () => {
+      await fill(async (tx) => {
+        for (const name of ['a', 'b']) {
+          const tenantId = `ten_${name}`
+          await tx.insertWebhookEndpoint(endpoint(`end_${name}`, { tenantId }))
+          const add = (id: string, changes: Parameters<typeof delivery>[2]) =>
+            tx.insertWebhookDelivery(delivery(`${name} ${id}`, `end_${name}`, { tenantId, ...changes }))
+          await add('waiting', { expiresAt: NOW })
+          await add('told', { ...DELIVERED, expiresAt: NOW })
+          await add('later', { expiresAt: NOW + 1 })
+        }
+        await tx.setSuspended('ten_a', AT)
+      })
+      await expire()
+      const left = async (tenantId: string) =>
+        (await read().webhookDeliveries(tenantId, 10)).map(({ id }) => id).sort()
+      expect(await left('ten_a')).toEqual(['a later', 'a waiting'])
+      expect(await left('ten_b')).toEqual(['b later'])
+    })
+
+    it('takes counted traffic from before a time of its own for each resolution', async () => {
+      await fill(async (tx) => {
+        for (const resolution of ['minute', 'hour'] as const)
+          for (const at of [9, 10, 19, 20])
+            await tx.putTraffic({ tenantId: 'ten_a', resolution, at, counts: '{}' })
+      })
+      await expire({ traffic: { minute: 20, hour: 10 } })
+      const left = async (resolution: TrafficResolution) =>
+        (await read().traffic('ten_a', resolution, 0)).map(({ at }) => at)
+      expect(await left('minute')).toEqual([20])
+      expect(await left('hour')).toEqual([10, 19, 20])
+    })
+
+    it('leaves tenants, users and keys alone, however old', async () => {
+      await fill((tx) => tx.insertSubject(subject('ada', { createdAt: 1 })))
+      await write((tx) =>
+        tx.putKeyring({ masterKeyId: 'id', sealed: bytes('s'), createdAt: 1, generation: 0 }),
+      )
+      await write((tx) => tx.deleteExpired(NOW, NOW, { minute: NOW, hour: NOW }))
+      expect(await read().tenants()).toHaveLength(2)
+      expect(await read().subject(bytes('ada'))).toBeDefined()
+      expect(await read().keyrings()).toHaveLength(1)
+    })
+  })
+})

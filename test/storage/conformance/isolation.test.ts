@@ -1,0 +1,154 @@
+/**
+ * That a transaction runs alone, on every store: what it decides by what it has read still holds when it writes, whatever other
+ * transactions of this opening and of another one do meanwhile.
+ */
+import { describe, expect, it } from 'vitest'
+import type { Store, StoreTransaction } from '../../../src/storage/store.js'
+import {
+  AT,
+  bytes,
+  capture,
+  delivery,
+  endpoint,
+  hasCapture,
+  newestCaptures,
+  operator,
+  signingSecret,
+  subject,
+  tenant,
+} from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+overStores((stores) => {
+  const read = () => stores.store.read
+  /** The same work many times at once, by two openings in turn. */
+  async function atOnce<T>(
+    count: number,
+    work: (tx: StoreTransaction, i: number) => Promise<T>,
+  ): Promise<T[]> {
+    const both: Store[] = [stores.store, await stores.open()]
+    return Promise.all(Array.from({ length: count }, (_, i) => both[i % 2]!.transaction((tx) => work(tx, i))))
+  }
+  const fill = () =>
+    stores.store.transaction(async (tx) => {
+      await tx.insertTenant(tenant('a'))
+      await tx.insertSubject(subject('ada'))
+      await tx.insertWebhookEndpoint(endpoint('end'))
+    })
+
+  describe('alone', () => {
+    it('counts a user’s failures: none of 64 is lost', async () => {
+      await fill()
+      const counted = await atOnce(64, async (tx) => {
+        const { failures } = (await tx.subject(bytes('ada')))!.subject
+        await tx.setLockout('sub_ada', { failures: failures + 1, lockedUntil: null, disabledAt: null })
+        return failures + 1
+      })
+      expect(counted.sort((a, b) => a - b)).toEqual(Array.from({ length: 64 }, (_, i) => i + 1))
+      expect((await read().subject(bytes('ada')))?.subject.failures).toBe(64)
+    })
+
+    it('takes a capture once', async () => {
+      await fill()
+      const taken = await atOnce(32, async (tx) => {
+        await tx.subject(bytes('ada'))
+        if (await hasCapture(tx, 'sub_ada', bytes('same'), 0)) return false
+        await tx.insertCapture(capture('same'))
+        return true
+      })
+      expect(taken.filter(Boolean)).toHaveLength(1)
+      expect(await newestCaptures(read(), 'sub_ada', 0, 100)).toHaveLength(1)
+    })
+
+    it('makes the first keyring once', async () => {
+      const made = await atOnce(16, async (tx, i) => {
+        const [present] = await tx.keyrings()
+        if (present) return present.masterKeyId
+        await tx.putKeyring({ masterKeyId: `${i}`, sealed: bytes('s'), createdAt: AT, generation: 0 })
+        return `${i}`
+      })
+      expect(new Set(made).size).toBe(1)
+      expect((await read().keyrings()).map(({ masterKeyId }) => masterKeyId)).toEqual([made[0]])
+    })
+
+    it('leaves an operator, where each would remove another as long as one is left', async () => {
+      const all = Array.from({ length: 8 }, (_, i) => operator(`op-${i}`))
+      await stores.store.transaction(async (tx) => {
+        for (const one of all) await tx.putOperator(one)
+      })
+      await atOnce(8, async (tx, i) => {
+        const others = (await tx.operators()).filter(({ id }) => id !== all[i]!.id)
+        if (others.length > 0) await tx.deleteOperator(all[i]!.id)
+      })
+      expect(await read().operators()).toHaveLength(1)
+    })
+
+    it('adds up counted traffic', async () => {
+      await fill()
+      const at = { tenantId: 'ten_a', resolution: 'minute', at: AT } as const
+      await atOnce(32, async (tx) => {
+        const present = await tx.trafficAt(at.tenantId, at.resolution, at.at)
+        await tx.putTraffic({ ...at, counts: `${Number(present?.counts ?? 0) + 1}` })
+      })
+      expect((await read().trafficAt('ten_a', 'minute', AT))?.counts).toBe('32')
+    })
+
+    it('keeps to a limit of webhook endpoints, and of deliveries that wait', async () => {
+      await fill()
+      await atOnce(12, async (tx, i) => {
+        if ((await tx.webhookEndpoints('ten_a')).length < 4) await tx.insertWebhookEndpoint(endpoint(`${i}`))
+      })
+      expect(await read().webhookEndpoints('ten_a')).toHaveLength(4)
+      await atOnce(12, async (tx, i) => {
+        if ((await tx.pendingWebhooks('end')) < 5) await tx.insertWebhookDelivery(delivery(`${i}`, 'end'))
+        else await tx.countDroppedWebhook('end')
+      })
+      expect(await read().pendingWebhooks('end')).toBe(5)
+      expect((await read().webhookEndpoint('end'))?.dropped).toBe(7)
+    })
+
+    it('rotates a signing secret: each rotation ends the one before', async () => {
+      await fill()
+      await stores.store.transaction((tx) => tx.insertSigningSecret(signingSecret('kid_first')))
+      await atOnce(8, async (tx, i) => {
+        const [current] = await tx.signingSecrets('ten_a', AT)
+        await tx.setSigningSecretEnd(current!.id, AT + 1 + i)
+        await tx.insertSigningSecret(signingSecret(`kid_${i}`))
+      })
+      const all = await read().signingSecrets('ten_a', AT)
+      expect(all).toHaveLength(9)
+      expect(all.filter(({ validUntil }) => validUntil === null)).toHaveLength(1)
+    })
+
+    it('gives a delivery to one sender', async () => {
+      await fill()
+      await stores.store.transaction((tx) => tx.insertWebhookDelivery(delivery('del', 'end')))
+      const taken = await atOnce(16, async (tx) => {
+        const [due] = await tx.dueWebhooks(AT, 1)
+        if (!due) return false
+        const { status, attempts, lastOutcome, finishedAt } = due
+        await tx.setWebhookProgress('del', {
+          ...{ status, lastOutcome, finishedAt },
+          ...{ attempts: attempts + 1, nextAttemptAt: AT + 1000 },
+        })
+        return true
+      })
+      expect(taken.filter(Boolean)).toHaveLength(1)
+      expect((await read().webhookDelivery('del'))?.attempts).toBe(1)
+    })
+
+    it('changes users of several at once, in whatever order each names them', async () => {
+      const [one, two] = [bytes('ada'), bytes('eve')]
+      await fill()
+      await stores.store.transaction((tx) => tx.insertSubject(subject('eve')))
+      const add = async (tx: StoreTransaction, lookup: Buffer) => {
+        const { id, failures } = (await tx.subject(lookup))!.subject
+        await tx.setLockout(id, { failures: failures + 1, lockedUntil: null, disabledAt: null })
+      }
+      await atOnce(32, async (tx, i) => {
+        for (const lookup of i % 2 ? [one, two] : [two, one]) await add(tx, lookup)
+      })
+      for (const lookup of [one, two]) expect((await read().subject(lookup))?.subject.failures).toBe(32)
+    })
+  })
+})

@@ -1,0 +1,120 @@
+/** What every store does with the service's own keys, and with what is sealed under them. */
+import { describe, expect, it } from 'vitest'
+import type { SealedKind } from '../../../src/storage/records.js'
+import {
+  AT,
+  bytes,
+  DELIVERED,
+  delivery,
+  endpoint,
+  keptResponse,
+  signingSecret,
+  subject,
+  tenant,
+} from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+overStores((stores) => {
+  const read = () => stores.store.read
+  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+
+  it('a keyring is one a master key, oldest first, which the next replaces', async () => {
+    const keyring = (masterKeyId: string, createdAt: number, generation = 0) => ({
+      masterKeyId,
+      sealed: bytes(`sealed under ${masterKeyId}`),
+      createdAt,
+      generation,
+    })
+    expect(await read().keyrings()).toEqual([])
+    await write(async (tx) => {
+      await tx.putKeyring(keyring('new', AT + 2))
+      await tx.putKeyring(keyring('old', AT))
+      await tx.putKeyring(keyring('middle', AT + 1))
+    })
+    expect((await read().keyrings()).map(({ masterKeyId }) => masterKeyId)).toEqual(['old', 'middle', 'new'])
+    await write(async (tx) => {
+      await tx.putKeyring({ ...keyring('old', AT + 5, 3), sealed: bytes('anew') })
+      await tx.deleteKeyring('middle')
+      await tx.deleteKeyring('unknown')
+    })
+    expect(await read().keyrings()).toEqual([
+      keyring('new', AT + 2),
+      { masterKeyId: 'old', sealed: bytes('anew'), createdAt: AT + 5, generation: 3 },
+    ])
+  })
+
+  describe('sealed rows', () => {
+    /** Three rows of each kind, in no order, and beside them what is sealed under a user's key. */
+    const fill = () =>
+      write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertWebhookEndpoint(endpoint('end'))
+        for (const [i, id] of ['b', 'C', 'a'].entries()) {
+          await tx.insertSubject(subject(id))
+          await tx.insertSigningSecret(
+            signingSecret(`kid_${id}`, { validUntil: i === 0 ? null : AT + 100 + i }),
+          )
+          await tx.insertIdempotencyRecord(keptResponse(`scope ${id}`, { subjectId: null }))
+          await tx.insertWebhookDelivery(delivery(`del_${id}`, 'end'))
+        }
+        await tx.insertIdempotencyRecord(keptResponse("a user's"))
+        await tx.insertWebhookDelivery(delivery("a user's", 'end', { subjectId: 'sub_a' }))
+        await tx.insertWebhookDelivery(delivery('forgotten', 'end', { ...DELIVERED, sealed: null }))
+      })
+    const hex = (text: string) => bytes(text).toString('hex')
+    const EXPECTED: Record<SealedKind, Record<string, string>> = {
+      subject: {
+        sub_a: 'wrapped key of a',
+        sub_b: 'wrapped key of b',
+        sub_C: 'wrapped key of C',
+      },
+      signing_secret: { kid_a: 'sealed kid_a', kid_b: 'sealed kid_b', kid_C: 'sealed kid_C' },
+      idempotency: {
+        [hex('scope a')]: 'sealed response of scope a',
+        [hex('scope b')]: 'sealed response of scope b',
+        [hex('scope C')]: 'sealed response of scope C',
+      },
+      webhook_delivery: { del_a: 'sealed del_a', del_b: 'sealed del_b', del_C: 'sealed del_C' },
+    }
+    const KINDS = Object.keys(EXPECTED) as SealedKind[]
+
+    /** All of a kind, a page after the other. */
+    async function pages(kind: SealedKind, limit: number): Promise<Record<string, string>> {
+      const found: Record<string, string> = {}
+      for (let after = ''; ; ) {
+        const page = await read().sealedRows(kind, after, limit)
+        expect(page.length).toBeLessThanOrEqual(limit)
+        for (const { id, sealed } of page) {
+          expect(found).not.toHaveProperty(id)
+          found[id] = sealed.toString()
+        }
+        if (page.length === 0) return found
+        after = page.at(-1)!.id
+      }
+    }
+
+    it('are all that is sealed under a working key, each once whatever the size of a page', async () => {
+      await fill()
+      for (const kind of KINDS)
+        for (const limit of [1, 2, 3, 10]) expect(await pages(kind, limit), kind).toEqual(EXPECTED[kind])
+    })
+
+    it('are sealed anew, one by one', async () => {
+      await fill()
+      for (const kind of KINDS) {
+        const id = Object.keys(EXPECTED[kind])[1]!
+        await write((tx) => tx.putSealed(kind, { id, sealed: bytes('anew') }))
+        expect(await pages(kind, 10), kind).toEqual({ ...EXPECTED[kind], [id]: 'anew' })
+      }
+    })
+
+    it('that are gone meanwhile do not come back', async () => {
+      await fill()
+      for (const kind of KINDS)
+        await write((tx) => tx.putSealed(kind, { id: hex('gone'), sealed: bytes('anew') }))
+      await write((tx) => tx.putSealed('webhook_delivery', { id: 'forgotten', sealed: bytes('anew') }))
+      for (const kind of KINDS) expect(await pages(kind, 10), kind).toEqual(EXPECTED[kind])
+      expect((await read().webhookDelivery('forgotten'))?.sealed).toBeNull()
+    })
+  })
+})

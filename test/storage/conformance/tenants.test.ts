@@ -1,0 +1,302 @@
+/** What every store does with tenants, their keys and their signing secrets. */
+import { describe, expect, it } from 'vitest'
+import {
+  AT,
+  apiKey,
+  auditEntry,
+  bytes,
+  challenge,
+  delivery,
+  endpoint,
+  operator,
+  reference,
+  session,
+  signingSecret,
+  subject,
+  tenant,
+} from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+overStores((stores) => {
+  const read = () => stores.store.read
+  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+
+  describe('tenants', () => {
+    it('come back as they were written, by id and by name, and are undefined where there are none', async () => {
+      const full = tenant('full', {
+        ratePerSecond: 0.5,
+        burst: 40,
+        fmr: 1e-6,
+        requireLiveness: 'both',
+        productionIssuedAt: AT + 1,
+        productionRevealedAt: AT + 2,
+        suspendedAt: AT + 3,
+        deletedAt: AT + 4,
+      })
+      await write(async (tx) => {
+        await tx.insertTenant(full)
+        await tx.insertTenant(tenant('bare'))
+      })
+      expect(await read().tenantById('ten_full')).toEqual(full)
+      expect(await read().tenantByName('full')).toEqual(full)
+      expect(await read().tenantByName('bare')).toEqual(tenant('bare'))
+      expect(await read().tenantById('full')).toBeUndefined()
+      expect(await read().tenantByName('ten_full')).toBeUndefined()
+    })
+
+    it('are listed oldest first, and by id where they are of one time', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('c', { createdAt: AT }))
+        await tx.insertTenant(tenant('b', { createdAt: AT + 1 }))
+        await tx.insertTenant(tenant('a', { createdAt: AT }))
+        await tx.insertTenant(tenant('d', { createdAt: AT - 1 }))
+      })
+      expect((await read().tenants()).map(({ name }) => name)).toEqual(['d', 'a', 'c', 'b'])
+    })
+
+    it('share neither id nor name', async () => {
+      await write((tx) => tx.insertTenant(tenant('a')))
+      await expect(write((tx) => tx.insertTenant(tenant('a', { id: 'ten_other' })))).rejects.toThrow()
+      await expect(write((tx) => tx.insertTenant(tenant('a', { name: 'other' })))).rejects.toThrow()
+      expect(await read().tenants()).toEqual([tenant('a')])
+    })
+
+    it('keep everything but their contract when it is changed', async () => {
+      const before = tenant('a', { productionIssuedAt: AT })
+      const contract = { ratePerSecond: 2.5, burst: 7, fmr: 1e-4, requireLiveness: 'passive' } as const
+      await write(async (tx) => {
+        await tx.insertTenant(before)
+        await tx.insertTenant(tenant('b'))
+        await tx.setContract('ten_a', contract)
+      })
+      expect(await read().tenantById('ten_a')).toEqual({ ...before, ...contract })
+      expect(await read().tenantById('ten_b')).toEqual(tenant('b'))
+      const none = { ratePerSecond: 1, burst: 1, fmr: null, requireLiveness: null }
+      await write((tx) => tx.setContract('ten_a', none))
+      expect(await read().tenantById('ten_a')).toEqual(before)
+    })
+
+    it('have their first production key issued once, and revealed as often as is said', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertTenant(tenant('b'))
+        for (const at of [AT + 1, AT + 2]) await tx.setProductionIssued('ten_a', at)
+        for (const at of [AT + 3, AT + 4]) await tx.setProductionRevealed('ten_a', at)
+      })
+      expect(await read().tenantById('ten_a')).toMatchObject({
+        productionIssuedAt: AT + 1,
+        productionRevealedAt: AT + 4,
+      })
+      expect(await read().tenantById('ten_b')).toEqual(tenant('b'))
+    })
+
+    it('are suspended, and resumed by null', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.setSuspended('ten_a', AT)
+      })
+      expect(await read().tenantById('ten_a')).toEqual(tenant('a', { suspendedAt: AT }))
+      await write((tx) => tx.setSuspended('ten_a', null))
+      expect(await read().tenantById('ten_a')).toEqual(tenant('a'))
+    })
+
+    it('that are unknown are changed without effect', async () => {
+      await write(async (tx) => {
+        await tx.setSuspended('ten_nobody', AT)
+        await tx.setProductionIssued('ten_nobody', AT)
+        await tx.closeTenant('ten_nobody', AT)
+      })
+      expect(await read().tenants()).toEqual([])
+    })
+  })
+
+  describe('a closed tenant', () => {
+    it('keeps its row and its audit log; its keys end, and secrets, links, sessions, webhooks, challenges and traffic go', async () => {
+      await write(async (tx) => {
+        await tx.putOperator(operator('olga'))
+        await tx.insertDashboardSession(session('op', { tenantId: null, operatorId: 'op_olga' }))
+        for (const name of ['a', 'b']) {
+          const tenantId = `ten_${name}`
+          await tx.insertTenant(tenant(name))
+          await tx.insertApiKey(apiKey(`key_${name}`, { tenantId }))
+          await tx.insertSigningSecret(signingSecret(`old_${name}`, { tenantId, validUntil: AT + 100 }))
+          await tx.insertSigningSecret(signingSecret(`kid_${name}`, { tenantId }))
+          await tx.insertLoginLink({ hash: bytes(`link ${name}`), tenantId, expiresAt: AT + 10 })
+          await tx.insertDashboardSession(session(`session ${name}`, { tenantId }))
+          await tx.insertWebhookEndpoint(endpoint(`end_${name}`, { tenantId }))
+          await tx.insertWebhookDelivery(delivery(`del_${name}`, `end_${name}`, { tenantId }))
+          await tx.putTraffic({ tenantId, resolution: 'hour', at: AT, counts: '{}' })
+          await tx.insertChallenge(challenge(`cha_${name}`, { tenantId }))
+          await tx.appendAudit(auditEntry(1, { tenantId }))
+        }
+        await tx.insertApiKey(apiKey('revoked', { revokedAt: AT - 5 }))
+        await tx.closeTenant('ten_a', AT + 1)
+      })
+      expect(await read().tenantById('ten_a')).toEqual(tenant('a', { deletedAt: AT + 1 }))
+      expect(await read().auditEntries('ten_a', 0, 10)).toEqual([auditEntry(1)])
+      const ends = (await read().apiKeys('ten_a')).map(({ id, revokedAt }) => [id, revokedAt])
+      expect(Object.fromEntries(ends)).toEqual({ key_a: AT + 1, revoked: AT - 5 })
+
+      const left = async (name: string) => ({
+        secrets: (await read().signingSecrets(`ten_${name}`, AT)).length,
+        session: (await read().dashboardSession(bytes(`session ${name}`), AT)) !== undefined,
+        endpoints: (await read().webhookEndpoints(`ten_${name}`)).length,
+        delivery: (await read().webhookDelivery(`del_${name}`)) !== undefined,
+        traffic: (await read().traffic(`ten_${name}`, 'hour', 0)).length,
+        challenge: (await read().challenge(`cha_${name}`)) !== undefined,
+        link: (await write((tx) => tx.takeLoginLink(bytes(`link ${name}`), AT))) !== undefined,
+      })
+      expect(await left('a')).toEqual({
+        ...{ secrets: 0, session: false, endpoints: 0, delivery: false },
+        ...{ traffic: 0, challenge: false, link: false },
+      })
+      expect(await left('b')).toEqual({
+        ...{ secrets: 2, session: true, endpoints: 1, delivery: true },
+        ...{ traffic: 1, challenge: true, link: true },
+      })
+      expect((await read().apiKeys('ten_b'))[0]).toEqual(apiKey('key_b', { tenantId: 'ten_b' }))
+      expect(await read().dashboardSession(bytes('op'), AT)).toBeDefined()
+    })
+
+    it('takes no user any more, whatever was under way', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.closeTenant('ten_a', AT)
+      })
+      await expect(write((tx) => tx.insertSubject(subject()))).rejects.toThrow()
+      expect(await read().subject(bytes('ada'))).toBeUndefined()
+    })
+  })
+
+  describe('keys of a tenant', () => {
+    it('are found by their hash, with the tenant, and listed newest first', async () => {
+      const old = apiKey('old', { createdAt: AT - 1, validUntil: AT + 50, revokedAt: AT + 40 })
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertTenant(tenant('b'))
+        await tx.insertApiKey(apiKey('k1'))
+        await tx.insertApiKey(apiKey('k2'))
+        await tx.insertApiKey(old)
+        await tx.insertApiKey(apiKey('other', { tenantId: 'ten_b', type: 'production' }))
+      })
+      expect(await read().apiKeyByHash(bytes('hash of old'))).toEqual({ key: old, tenant: tenant('a') })
+      expect(await read().apiKeyByHash(bytes('hash of nothing'))).toBeUndefined()
+      expect((await read().apiKeys('ten_a')).map(({ id }) => id)).toEqual(['k2', 'k1', 'old'])
+      expect(await read().apiKeys('ten_nobody')).toEqual([])
+    })
+
+    it('share no hash, and belong to a tenant', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertApiKey(apiKey('k1'))
+      })
+      const insert = (key: ReturnType<typeof apiKey>) => write((tx) => tx.insertApiKey(key))
+      await expect(insert(apiKey('k2', { hash: bytes('hash of k1') }))).rejects.toThrow()
+      await expect(insert(apiKey('k3', { tenantId: 'ten_nobody' }))).rejects.toThrow()
+      expect(await read().apiKeys('ten_a')).toEqual([apiKey('k1')])
+    })
+
+    it('end with a grace period or at once, and never later than they would have', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertApiKey(apiKey('forever'))
+        await tx.insertApiKey(apiKey('soon', { validUntil: AT + 50 }))
+        await tx.insertApiKey(apiKey('other', { type: 'production' }))
+      })
+      const end = (how: { revokedAt: number } | { validUntil: number }) =>
+        write((tx) => tx.endApiKeys('ten_a', 'sandbox', how))
+      const key = async (id: string) => (await read().apiKeyByHash(bytes(`hash of ${id}`)))!.key
+      expect(await end({ validUntil: AT + 100 })).toBe(1)
+      expect(await key('forever')).toMatchObject({ validUntil: AT + 100, revokedAt: null })
+      expect(await key('soon')).toMatchObject({ validUntil: AT + 50, revokedAt: null })
+      expect(await end({ revokedAt: AT + 60 })).toBe(1)
+      expect(await key('forever')).toMatchObject({ validUntil: AT + 100, revokedAt: AT + 60 })
+      expect(await key('soon')).toMatchObject({ validUntil: AT + 50, revokedAt: null })
+      expect(await end({ revokedAt: AT + 70 })).toBe(0)
+      expect(await key('forever')).toMatchObject({ revokedAt: AT + 60 })
+      expect(await key('other')).toEqual(apiKey('other', { type: 'production' }))
+    })
+
+    it('in their grace period end at once where that is wanted, and no others', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertApiKey(apiKey('graced', { validUntil: AT + 200 }))
+        await tx.insertApiKey(apiKey('over', { validUntil: AT + 70 }))
+        await tx.insertApiKey(apiKey('fresh'))
+        await tx.insertApiKey(apiKey('production', { type: 'production', validUntil: AT + 200 }))
+      })
+      const endGraces = (at: number) => write((tx) => tx.endGraces('ten_a', 'sandbox', at))
+      expect([await endGraces(AT + 70), await endGraces(AT + 71)]).toEqual([1, 0])
+      const ends = (await read().apiKeys('ten_a')).map(({ id, revokedAt }) => [id, revokedAt])
+      expect(Object.fromEntries(ends)).toEqual({
+        graced: AT + 70,
+        over: null,
+        fresh: null,
+        production: null,
+      })
+    })
+  })
+
+  describe('signing secrets', () => {
+    it('are those valid now, whose end is exclusive, the current one first', async () => {
+      const [ending, current] = [signingSecret('ending', { validUntil: AT + 10 }), signingSecret('current')]
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertTenant(tenant('b'))
+        await tx.insertSigningSecret(ending)
+        await tx.insertSigningSecret(signingSecret('later', { createdAt: AT + 1, validUntil: AT + 10 }))
+        await tx.insertSigningSecret(current)
+        await tx.insertSigningSecret(signingSecret('other', { tenantId: 'ten_b' }))
+      })
+      const at = async (now: number) => (await read().signingSecrets('ten_a', now)).map(({ id }) => id)
+      expect(await at(AT + 9)).toEqual(['current', 'later', 'ending'])
+      expect(await at(AT + 10)).toEqual(['current'])
+      expect((await read().signingSecrets('ten_a', AT + 9))[2]).toEqual(ending)
+    })
+
+    it('have one current one a tenant, whatever races', async () => {
+      await write((tx) => tx.insertTenant(tenant('a')))
+      const results = await Promise.allSettled(
+        ['one', 'two', 'three'].map((id) => write((tx) => tx.insertSigningSecret(signingSecret(id)))),
+      )
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      expect(await read().signingSecrets('ten_a', AT)).toHaveLength(1)
+    })
+
+    it('are given an end, which makes room for the next, and can be deleted once they have one', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertTenant(tenant('b'))
+        await tx.insertSigningSecret(signingSecret('first'))
+        await tx.insertSigningSecret(signingSecret('other', { tenantId: 'ten_b', validUntil: AT + 1 }))
+        await tx.setSigningSecretEnd('first', AT + 100)
+        await tx.insertSigningSecret(signingSecret('second'))
+      })
+      expect(await read().signingSecrets('ten_a', AT)).toEqual([
+        signingSecret('second'),
+        signingSecret('first', { validUntil: AT + 100 }),
+      ])
+      await write((tx) => tx.deleteEndedSigningSecrets('ten_a'))
+      expect(await read().signingSecrets('ten_a', AT)).toEqual([signingSecret('second')])
+      expect(await read().signingSecrets('ten_b', AT)).toHaveLength(1)
+    })
+  })
+
+  it('counts tenants, references by environment, and audit entries', async () => {
+    const none = { tenants: 0, references: { production: 0, sandbox: 0 }, auditEntries: 0 }
+    expect(await read().counts()).toEqual(none)
+    await write(async (tx) => {
+      for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+      await tx.insertSubject(subject('ada'))
+      await tx.insertSubject(subject('eve', { environment: 'sandbox', tenantId: 'ten_b' }))
+      await tx.insertSubject(subject('bare'))
+      for (const name of ['ada', 'eve']) await tx.putReference(reference(name))
+      for (const sequence of [1, 2, 3]) await tx.appendAudit(auditEntry(sequence))
+    })
+    expect(await read().counts()).toEqual({
+      tenants: 2,
+      references: { production: 1, sandbox: 1 },
+      auditEntries: 3,
+    })
+  })
+})

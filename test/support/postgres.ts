@@ -1,0 +1,65 @@
+/** Databases in the run's PostgreSQL, for the tests that want one. */
+import { randomBytes } from 'node:crypto'
+import { connect } from 'node:net'
+import { json } from 'node:stream/consumers'
+import pg from 'pg'
+import { describe, inject } from 'vitest'
+import type { PostgresAnswer } from './postgres-on-demand.js'
+import { findPostgres } from './postgres-server.js'
+import { OVER_POSTGRES } from './skippable.js'
+
+export interface TestDatabase {
+  /** With the password of a superuser. */
+  readonly url: string
+  /** Through a connection of its own, as another program would; rows by column. */
+  query(statement: string, values?: unknown[]): Promise<Array<Record<string, unknown>>>
+  /** Whoever is connected is cut off. */
+  drop(): Promise<void>
+}
+
+/** Shows as skipped where no server can be had. */
+export function overPostgres(suite: () => void): void {
+  describe.skipIf(!findPostgres())(OVER_POSTGRES, suite)
+}
+
+/** An empty one. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const server = await serverUrl()
+  const name = `test_${randomBytes(8).toString('hex')}`
+  // Where nothing waits for the disk, copying files takes an eighth of copying through the log.
+  await query(`${server}/postgres`, `CREATE DATABASE ${name} STRATEGY FILE_COPY`)
+  const url = `${server}/${name}`
+  return {
+    url,
+    query: (statement, values) => query(url, statement, values),
+    drop: async () => void (await query(`${server}/postgres`, `DROP DATABASE ${name} WITH (FORCE)`)),
+  }
+}
+
+let asked: Promise<string> | null = null
+
+/** Once a worker. */
+function serverUrl(): Promise<string> {
+  asked ??= ask()
+  return asked
+}
+
+async function ask(): Promise<string> {
+  const answer = (await json(connect(inject('postgresPort'), '127.0.0.1'))) as PostgresAnswer
+  if ('error' in answer) throw new Error(answer.error)
+  return answer.url
+}
+
+async function query(
+  url: string,
+  statement: string,
+  values?: unknown[],
+): Promise<Array<Record<string, unknown>>> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return (await client.query(statement, values)).rows
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,280 @@
+/** Rows for the tests of stores: complete, of the tenant `ten_a` and its user `sub_ada` unless told otherwise. */
+import type {
+  ApiKeyRecord,
+  AuditRecord,
+  CaptureRecord,
+  CaptureSessionRecord,
+  ChallengeRecord,
+  ErasureRecord,
+  IdempotencyRecord,
+  OperatorRecord,
+  ReferenceRecord,
+  SessionRecord,
+  SigningSecretRecord,
+  SubjectRecord,
+  TenantRecord,
+  WebhookDeliveryRecord,
+  WebhookEndpointRecord,
+} from '../../src/storage/records.js'
+import type { StoreReader, StoreTransaction } from '../../src/storage/store.js'
+
+/** A time as the service writes them: more than 32 bits. */
+export const AT = 1_790_000_000_000
+
+export const bytes = (text: string) => Buffer.from(text)
+
+export function tenant(name = 'a', changes: Partial<TenantRecord> = {}): TenantRecord {
+  return {
+    id: `ten_${name}`,
+    name,
+    createdAt: AT,
+    ratePerSecond: 1,
+    burst: 1,
+    fmr: null,
+    requireLiveness: null,
+    capturePage: null,
+    productionIssuedAt: null,
+    productionRevealedAt: null,
+    suspendedAt: null,
+    deletedAt: null,
+    ...changes,
+  }
+}
+
+export function apiKey(id: string, changes: Partial<ApiKeyRecord> = {}): ApiKeyRecord {
+  return {
+    id,
+    tenantId: 'ten_a',
+    type: 'sandbox',
+    hash: bytes(`hash of ${id}`),
+    hint: 'abcd',
+    createdAt: AT,
+    validUntil: null,
+    revokedAt: null,
+    ...changes,
+  }
+}
+
+export function signingSecret(id: string, changes: Partial<SigningSecretRecord> = {}): SigningSecretRecord {
+  return {
+    id,
+    tenantId: 'ten_a',
+    sealed: bytes(`sealed ${id}`),
+    createdAt: AT,
+    validUntil: null,
+    ...changes,
+  }
+}
+
+export function subject(name = 'ada', changes: Partial<SubjectRecord> = {}): SubjectRecord {
+  return {
+    id: `sub_${name}`,
+    tenantId: 'ten_a',
+    environment: 'production',
+    lookup: bytes(name),
+    wrappedKey: bytes(`wrapped key of ${name}`),
+    createdAt: AT,
+    failures: 0,
+    lockedUntil: null,
+    disabledAt: null,
+    ...changes,
+  }
+}
+
+export function reference(name = 'ada', changes: Partial<ReferenceRecord> = {}): ReferenceRecord {
+  return {
+    id: `ref_${name}`,
+    subjectId: `sub_${name}`,
+    model: 'm@1',
+    sealed: bytes(`sealed reference of ${name}`),
+    createdAt: AT,
+    ...changes,
+  }
+}
+
+export function capture(digest: string, changes: Partial<CaptureRecord> = {}): CaptureRecord {
+  return {
+    subjectId: 'sub_ada',
+    digest: bytes(digest),
+    sealed: bytes(`sealed ${digest}`),
+    seenAt: AT,
+    ...changes,
+  }
+}
+
+export function challenge(id: string, changes: Partial<ChallengeRecord> = {}): ChallengeRecord {
+  return {
+    id,
+    tenantId: 'ten_a',
+    environment: 'production',
+    lookup: bytes('ada'),
+    binding: bytes('binding'),
+    steps: 'left right',
+    createdAt: AT,
+    expiresAt: AT + 10,
+    usedAt: null,
+    ...changes,
+  }
+}
+
+/** For ten milliseconds. */
+export function keptResponse(scope: string, changes: Partial<IdempotencyRecord> = {}): IdempotencyRecord {
+  const { createdAt = AT } = changes
+  return {
+    scope: bytes(scope),
+    lookup: bytes('ada'),
+    subjectId: 'sub_ada',
+    payloadHash: bytes('hash'),
+    status: 201,
+    sealed: bytes(`sealed response of ${scope}`),
+    createdAt,
+    expiresAt: createdAt + 10,
+    ...changes,
+  }
+}
+
+export function erasure(name = 'ada', changes: Partial<ErasureRecord> = {}): ErasureRecord {
+  return {
+    lookup: bytes(name),
+    erasureId: `era_${name}`,
+    erasedAt: AT,
+    references: 1,
+    captures: 2,
+    idempotencyRecords: 3,
+    expiresAt: AT + 10,
+    ...changes,
+  }
+}
+
+export function auditEntry(sequence: number, changes: Partial<AuditRecord> = {}): AuditRecord {
+  return {
+    tenantId: 'ten_a',
+    sequence,
+    entry: `{"n":${sequence}}`,
+    hash: Buffer.alloc(32, sequence),
+    ...changes,
+  }
+}
+
+export function operator(name: string, changes: Partial<OperatorRecord> = {}): OperatorRecord {
+  return {
+    id: `op_${name}`,
+    name,
+    role: 'admin',
+    passwordHash: `hash of ${name}`,
+    createdAt: AT,
+    lastSignInAt: null,
+    lastSignInBy: null,
+    ...changes,
+  }
+}
+
+/** A tenant's. */
+export function session(hash: string, changes: Partial<SessionRecord> = {}): SessionRecord {
+  return { hash: bytes(hash), tenantId: 'ten_a', operatorId: null, expiresAt: AT + 10, ...changes }
+}
+
+export function endpoint(id: string, changes: Partial<WebhookEndpointRecord> = {}): WebhookEndpointRecord {
+  return {
+    id,
+    tenantId: 'ten_a',
+    environment: 'production',
+    url: 'https://hooks.example/a',
+    events: '',
+    createdAt: AT,
+    dropped: 0,
+    ...changes,
+  }
+}
+
+/** Due at once. */
+export function delivery(
+  id: string,
+  endpointId: string,
+  changes: Partial<WebhookDeliveryRecord> = {},
+): WebhookDeliveryRecord {
+  return {
+    id,
+    eventId: `event of ${id}`,
+    endpointId,
+    tenantId: 'ten_a',
+    type: 'user.enrolled',
+    lookup: null,
+    subjectId: null,
+    sealed: bytes(`sealed ${id}`),
+    status: 'pending',
+    attempts: 0,
+    nextAttemptAt: AT,
+    lastOutcome: null,
+    takenBy: null,
+    createdAt: AT,
+    finishedAt: null,
+    expiresAt: AT + 1000,
+    ...changes,
+  }
+}
+
+/** What a delivery is once nothing more is tried. */
+export const DELIVERED = { status: 'delivered', nextAttemptAt: null, finishedAt: AT } as const
+
+/** A user with a reference, a capture and a kept response. */
+export async function insertUser(tx: StoreTransaction, name: string, at = AT): Promise<void> {
+  await tx.insertSubject(subject(name, { createdAt: at }))
+  await tx.putReference(reference(name, { createdAt: at }))
+  await tx.insertCapture(
+    capture(`capture of ${name}`, {
+      subjectId: `sub_${name}`,
+      sealed: bytes(`sealed capture of ${name}`),
+      seenAt: at,
+    }),
+  )
+  await tx.insertIdempotencyRecord(
+    keptResponse(`scope of ${name}`, { lookup: bytes(name), subjectId: `sub_${name}`, createdAt: at }),
+  )
+}
+
+/** The captures of a history, newest first. */
+export async function newestCaptures(
+  store: StoreReader,
+  subjectId: string,
+  since: number,
+  limit: number,
+): Promise<CaptureRecord[]> {
+  return (await store.captureHistory(subjectId, [], since, limit)).newest
+}
+
+export async function hasCapture(
+  store: StoreReader,
+  subjectId: string,
+  digest: Buffer,
+  since: number,
+): Promise<boolean> {
+  return (await store.captureHistory(subjectId, [digest], since, 1)).hasDigest
+}
+
+export function captureSession(
+  name: string,
+  changes: Partial<CaptureSessionRecord> = {},
+): CaptureSessionRecord {
+  return {
+    id: `cap_${name}`,
+    tenantId: 'ten_a',
+    environment: 'production',
+    keyId: 'key_a',
+    lookup: bytes(name),
+    purpose: 'verify',
+    sealed: bytes('sealed'),
+    link: bytes('link'),
+    browser: null,
+    phoneLink: null,
+    phoneBrowser: null,
+    consentVersion: null,
+    consentedAt: null,
+    attempts: 0,
+    answered: null,
+    status: 'open',
+    createdAt: AT,
+    expiresAt: AT + 1000,
+    ...changes,
+  }
+}
