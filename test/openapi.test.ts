@@ -372,8 +372,8 @@ describe('real responses are as documented', () => {
       '/v1/verify': 200,
       '/v1/delete': 200,
       '/v1/challenges': 201,
-      '/v1/capture-sessions': 201,
       '/v1/guidance': 200,
+      '/v1/capture-sessions': 201,
     })
   })
 })

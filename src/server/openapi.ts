@@ -64,13 +64,13 @@ const EXAMPLES: Partial<Record<EndpointDescription['id'], Json>> = {
     user_id: 'ada+match',
     action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' },
   },
+  guide: { image: EXAMPLE_IMAGE, step: 'turn_left', user_id: 'ada+turn_more' },
   create_capture_session: {
     user_id: 'ada+match',
     action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' },
     description: 'Transfer of 1250.00 EUR to Grace Hopper',
     return_url: 'https://bank.example/transfers/4711',
   },
-  guide: { image: EXAMPLE_IMAGE, step: 'turn_left', user_id: 'ada+turn_more' },
 }
 
 export function buildOpenApi(descriptions: EndpointDescription[], version: string, at = USUAL): Json {

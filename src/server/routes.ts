@@ -23,9 +23,9 @@ export const DESCRIPTIONS: EndpointDescription[] = [
   getUserDescription,
   listAuditDescription,
   createChallengeDescription,
+  guideDescription,
   createCaptureSessionDescription,
   getCaptureSessionDescription,
-  guideDescription,
 ]
 
 /** Where the OpenAPI document is served, without a key, on both APIs. */
@@ -42,8 +42,8 @@ export function endpoints(services: Services): Array<Endpoint<unknown>> {
     getUser(services),
     listAudit(services),
     createChallenge(services),
+    guide(services),
     createCaptureSession(services),
     getCaptureSession(services),
-    guide(services),
   ] as Array<Endpoint<never>> as Array<Endpoint<unknown>>
 }

@@ -38,6 +38,7 @@ const STEPS: string[] = [
     burst bigint NOT NULL,
     fmr double precision,
     require_liveness text COLLATE "C" CHECK (require_liveness IN ('none', 'passive', 'active', 'both')),
+    capture_page text COLLATE "C",
     production_issued_at bigint,
     production_revealed_at bigint,
     suspended_at bigint,
@@ -269,27 +270,6 @@ const STEPS: string[] = [
   );
   CREATE INDEX traffic_at ON traffic (resolution, at);
 
-  -- What services agree on while they run: nothing that a crash of the server may not lose.
-  CREATE UNLOGGED TABLE node (
-    id text COLLATE "C" PRIMARY KEY,
-    lease_until timestamptz NOT NULL
-  );
-  CREATE UNLOGGED TABLE claim (
-    scope bytea PRIMARY KEY,
-    payload_hash bytea NOT NULL,
-    node text COLLATE "C" NOT NULL,
-    token text COLLATE "C" NOT NULL UNIQUE
-  );
-  CREATE INDEX claim_of_node ON claim (node);
-  CREATE UNLOGGED TABLE bucket (
-    holder text COLLATE "C" PRIMARY KEY,
-    granted float8 NOT NULL,
-    tokens float8 NOT NULL,
-    at timestamptz NOT NULL
-  );
-  `,
-  // The hosted capture page: what it is for a tenant, and how far a person has come on it.
-  `
   CREATE TABLE capture_session (
     id text COLLATE "C" PRIMARY KEY,
     tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
@@ -313,7 +293,25 @@ const STEPS: string[] = [
   CREATE INDEX capture_session_of_tenant ON capture_session (tenant_id);
   CREATE INDEX capture_session_lookup ON capture_session (lookup);
   CREATE INDEX capture_session_expires_at ON capture_session (expires_at);
-  ALTER TABLE tenant ADD COLUMN capture_page text COLLATE "C";
+
+  -- What services agree on while they run: nothing that a crash of the server may not lose.
+  CREATE UNLOGGED TABLE node (
+    id text COLLATE "C" PRIMARY KEY,
+    lease_until timestamptz NOT NULL
+  );
+  CREATE UNLOGGED TABLE claim (
+    scope bytea PRIMARY KEY,
+    payload_hash bytea NOT NULL,
+    node text COLLATE "C" NOT NULL,
+    token text COLLATE "C" NOT NULL UNIQUE
+  );
+  CREATE INDEX claim_of_node ON claim (node);
+  CREATE UNLOGGED TABLE bucket (
+    holder text COLLATE "C" PRIMARY KEY,
+    granted float8 NOT NULL,
+    tokens float8 NOT NULL,
+    at timestamptz NOT NULL
+  );
   `,
 ]
 

@@ -179,12 +179,12 @@ export interface SharedStore {
 export interface Store {
   /** Of a database that several services can serve from; null for one that is a single service's. */
   readonly coordinator: Coordinator | null
-  /** Sees committed state only. */
-  readonly read: StoreReader
+  /** Of such a database too, for commands as well. */
+  readonly shared: SharedStore | null
   /** Whether `backup` is how it is backed up, and not the database's own tools. */
   readonly makesBackups: boolean
-  /** The same, for commands too. */
-  readonly shared: SharedStore | null
+  /** Sees committed state only. */
+  readonly read: StoreReader
   /**
    * Runs `work` alone and resolves once its effect is on disk; when it rejects, nothing of it happened.
    * `work` may await nothing but `tx`: the write lock is held meanwhile.

@@ -88,9 +88,9 @@ export interface EndpointDescription {
     | 'get_user'
     | 'list_audit'
     | 'create_challenge'
+    | 'guide'
     | 'create_capture_session'
     | 'get_capture_session'
-    | 'guide'
   method: 'GET' | 'POST' | 'DELETE'
   /** A segment in braces is a parameter: `/v1/users/{user_id}`. */
   path: string
