@@ -290,6 +290,7 @@ const STEPS: string[] = [
     created_at bigint NOT NULL,
     expires_at bigint NOT NULL
   );
+  CREATE INDEX capture_session_of_tenant ON capture_session (tenant_id);
   CREATE INDEX capture_session_lookup ON capture_session (lookup);
   CREATE INDEX capture_session_expires_at ON capture_session (expires_at);
 

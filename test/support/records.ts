@@ -3,6 +3,7 @@ import type {
   ApiKeyRecord,
   AuditRecord,
   CaptureRecord,
+  CaptureSessionRecord,
   ChallengeRecord,
   ErasureRecord,
   IdempotencyRecord,
@@ -249,4 +250,31 @@ export async function hasCapture(
   since: number,
 ): Promise<boolean> {
   return (await store.captureHistory(subjectId, [digest], since, 1)).hasDigest
+}
+
+export function captureSession(
+  name: string,
+  changes: Partial<CaptureSessionRecord> = {},
+): CaptureSessionRecord {
+  return {
+    id: `cap_${name}`,
+    tenantId: 'ten_a',
+    environment: 'production',
+    keyId: 'key_a',
+    lookup: bytes(name),
+    purpose: 'verify',
+    sealed: bytes('sealed'),
+    link: bytes('link'),
+    browser: null,
+    phoneLink: null,
+    phoneBrowser: null,
+    consentVersion: null,
+    consentedAt: null,
+    attempts: 0,
+    answered: null,
+    status: 'open',
+    createdAt: AT,
+    expiresAt: AT + 1000,
+    ...changes,
+  }
 }
