@@ -1,15 +1,23 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
-/** Minutes of load, faults and random sequences: `npm run test:campaigns`. */
+/** Minutes of load, faults and random sequences, whole models and other languages' tools: `npm run test:campaigns`. */
 const CAMPAIGNS = [
+  'test/biometrics/evaluation.test.ts',
   'test/biometrics/kernels/sanitizers.test.ts',
+  'test/cli/models-agree.test.ts',
+  'test/client/examples.test.ts',
   'test/faults/**/*.test.ts',
   'test/fuzz/campaign.test.ts',
+  'test/generated-clients.test.ts',
   'test/hostile/**/*.test.ts',
+  'test/models/build-baseline.test.ts',
   'test/powerloss/**/*.test.ts',
   'test/**/*.model.test.ts',
 ]
+
+/** In a browser: `npm run test:pages`. */
+const PAGES = ['test/**/*.browser.test.ts']
 
 const MOST_WORKERS = 8
 
@@ -28,7 +36,7 @@ export default defineConfig({
         test: {
           name: 'rules',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...CAMPAIGNS],
+          exclude: [...configDefaults.exclude, ...CAMPAIGNS, ...PAGES],
           // Loading the service and its native addons anew for each file would cost as much as many a file's tests.
           isolate: false,
           // A quarter of a file's time is waiting for processes that start; each worker takes half a gigabyte.
@@ -37,8 +45,13 @@ export default defineConfig({
       },
       {
         extends: true,
+        // A browser takes half a gigabyte, and both cores.
+        test: { name: 'pages', include: PAGES, maxWorkers: 2, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
         // Their load takes whole cores, and what they measure is time.
-        test: { name: 'campaigns', include: CAMPAIGNS, maxWorkers: 2, sequence: { groupOrder: 1 } },
+        test: { name: 'campaigns', include: CAMPAIGNS, maxWorkers: 2, sequence: { groupOrder: 2 } },
       },
     ],
   },

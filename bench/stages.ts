@@ -280,16 +280,9 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     [
       'replay check',
       async () => {
-        const cleanUps: Array<() => void> = []
-        const call = { defer: (cleanUp: () => void) => void cleanUps.push(cleanUp) }
-        const digests = captures.digest(fresh, [image], dimensions)
-        const isReplay = await captures.findReplay(
-          fresh,
-          { digests, embeddings: new Map([[0, embedding]]) },
-          call,
-        )
-        for (const cleanUp of cleanUps) cleanUp()
-        return isReplay
+        const recollection = await captures.recall(fresh, [image], dimensions)
+        const { digests } = recollection
+        return captures.findReplay(fresh, { digests, embeddings: new Map([[0, embedding]]) }, recollection)
       },
     ],
     ['hash the action', () => actionHash(canonicalJson(claims.action))],

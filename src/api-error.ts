@@ -283,7 +283,7 @@ export const ERRORS = {
     503,
     'unavailable',
     'The service is at capacity.',
-    'Retry after the time in `Retry-After`. `message` tells too many verifications of one user at a time from a service that is busy.',
+    'Retry after the time in `Retry-After`.',
   ),
   engine_unavailable: entry(
     503,

@@ -46,7 +46,8 @@ import { WrongKeys } from './server/wrong-keys.js'
 import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from './subjects/attempt-lockout.js'
 import { NO_CAPTURES, StoredCaptures } from './subjects/capture-memory.js'
 import { ChallengeBook } from './subjects/challenge-book.js'
-import { RateLimiter } from './tenancy/rate-limiter.js'
+import { LocalRateLimiter, type RateLimiter } from './tenancy/rate-limiter.js'
+import { SharedRateLimiter } from './tenancy/shared-rate-limiter.js'
 import { EngineRecogniser } from './v1/engine-recogniser.js'
 import { scripted } from './v1/sandbox-outcomes.js'
 import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
@@ -192,6 +193,7 @@ export class Service {
         operatorPassword,
         ledger.operations.signIns,
         this.adminUrl.startsWith('https:'),
+        this.rateLimiter(),
       ),
       apis: { production: production.handle, sandbox: sandbox.handle },
       urls: () => ({
@@ -247,8 +249,8 @@ export class Service {
       log,
       engine,
       recogniser: new EngineRecogniser(engine),
-      rateLimiter: new RateLimiter(clock),
-      wrongKeys: new WrongKeys(config.wrongKeyLimit, clock),
+      rateLimiter: this.rateLimiter(),
+      wrongKeys: new WrongKeys(config.wrongKeyLimit, this.rateLimiter()),
       addresses: new ClientAddresses(config.trustedProxies),
       idempotency: new Idempotency(store, vault, keys, clock),
       challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
@@ -257,6 +259,12 @@ export class Service {
       version: VERSION,
       transport,
     }
+  }
+
+  /** One for tenants and one for each kind of stranger, who must not drive the others' buckets out of memory. */
+  private rateLimiter(): RateLimiter {
+    const { coordinator } = this.ledger.store
+    return coordinator ? new SharedRateLimiter(coordinator, this.clock) : new LocalRateLimiter(this.clock)
   }
 
   private apiServer(environment: Environment, parts: SharedParts): ApiServer {
@@ -385,7 +393,7 @@ function productionJudging({ config, store, vault, clock, recogniser }: SharedPa
   const { isSameCapture } = recogniser
   return {
     recogniser,
-    lockout: new AttemptLockout(store, attempts),
+    lockout: new AttemptLockout(attempts),
     captures: new StoredCaptures({ store, vault, clock, isSameCapture }),
   }
 }

@@ -19,6 +19,8 @@ const RANKS = [
   ['models'],
   ['config', 'clock', 'api-error', 'log', 'durable-file', 'tls-files', 'version', 'package-root'],
   ['errors'],
+  // What the dashboard's pages are built with.
+  ['capture'],
 ]
 /** Each could be a package of its own: what it may know of the rest. */
 const APART: Record<string, string[]> = {

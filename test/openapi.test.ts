@@ -191,6 +191,8 @@ describe('real responses are as documented', () => {
       await check(client, 'POST', '/v1/verify', verification, 400, 'invalid_idempotency_key', {
         'X-Svc-Idempotency-Key': 'k'.repeat(256),
       })
+      await check(client, 'POST', '/v1/guidance', { image: photo, step: 'turn_left' }, 200)
+      await check(client, 'POST', '/v1/guidance', { image: photo, step: 'smile' }, 400, 'invalid_request')
       await check(client, 'GET', `/v1/users/${user}`, undefined, 200)
       await check(client, 'GET', '/v1/users/stranger', undefined, 404, 'reference_not_found')
       await check(client, 'GET', `/v1/users/${'x'.repeat(129)}`, undefined, 400, 'invalid_request')
@@ -343,6 +345,7 @@ describe('real responses are as documented', () => {
       '/v1/verify': 200,
       '/v1/delete': 200,
       '/v1/challenges': 201,
+      '/v1/guidance': 200,
     })
   })
 })

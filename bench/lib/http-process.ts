@@ -17,10 +17,9 @@ import { Metrics } from '../../src/server/metrics.js'
 import { listen, type TransportName } from '../../src/server/transport.js'
 import { WrongKeys } from '../../src/server/wrong-keys.js'
 import { SubjectVault } from '../../src/subjects/subject-vault.js'
-import { RateLimiter } from '../../src/tenancy/rate-limiter.js'
+import { LocalRateLimiter } from '../../src/tenancy/rate-limiter.js'
 import type { Endpoint } from '../../src/v1/endpoint.js'
-import { health } from '../../src/v1/health.js'
-import type { Services } from '../../src/v1/services.js'
+import { type HealthServices, health } from '../../src/v1/health.js'
 import { VERSION } from '../../src/version.js'
 import { serveOrders } from './helper-process.js'
 import type { HttpOrder, HttpResult } from './http-orders.js'
@@ -76,26 +75,25 @@ function apiServer(
   name: TransportName,
 ): ApiServer {
   const clock = systemClock
-  const services = {
-    clock,
+  const services: HealthServices = {
     config,
     store,
-    secrets,
     engineHealth: () => ENGINE,
+    recogniser: { operatingPoint: (fmr) => ({ threshold: 0, fmr, basis: 'measured', grade: 'evaluation' }) },
     version: VERSION,
     transport: { name, reason: 'configured' },
   }
   return new ApiServer({
     environment: 'sandbox',
-    endpoints: [health(services as unknown as Services) as Endpoint<unknown>],
+    endpoints: [health(services) as Endpoint<unknown>],
     openApi: () => '{}',
     clock,
     config,
     store,
     tenancy,
     secrets,
-    rateLimiter: new RateLimiter(clock),
-    wrongKeys: new WrongKeys(config.wrongKeyLimit, clock),
+    rateLimiter: new LocalRateLimiter(clock),
+    wrongKeys: new WrongKeys(config.wrongKeyLimit, new LocalRateLimiter(clock)),
     addresses: new ClientAddresses(config.trustedProxies),
     idempotency: new Idempotency(store, new SubjectVault(keys, clock), keys, clock),
     audit,

@@ -1,5 +1,6 @@
 /** The vocabulary of the engine: what goes in, what comes out, and the ways in which an image can be unusable. */
 import type { Fault, FrameNote } from './challenge/active-geometry.js'
+import type { FrameGuidance } from './challenge/frame-faults.js'
 import type { Step } from './challenge/steps.js'
 import type {
   FaceSample,
@@ -89,6 +90,20 @@ export interface ChallengeResult {
   samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding' | 'quality' | 'faces'>>
   /** As in `VerifyResult`; null without samples, or without a reference. */
   score: number | null
+  timingsMs: StageTimings
+}
+
+/** A small frame of a person who is still finding the place, or moving. */
+export interface GuideFrames {
+  image: Uint8Array
+  step: Step
+  /** A look ahead of before, for a movement to be measured from. */
+  frontal?: Uint8Array | undefined
+}
+
+export interface GuideResult {
+  /** The most urgent first; empty where nothing is left to be done. */
+  guidance: FrameGuidance[]
   timingsMs: StageTimings
 }
 

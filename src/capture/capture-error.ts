@@ -15,12 +15,16 @@ const RECOVERABLE = {
   camera_busy: true,
   /** The camera was unplugged, or taken away. */
   camera_lost: true,
+  /** The device was turned while the frames of a challenge were taken. */
+  rotated: true,
   /** The page was left for another tab or program. */
   hidden: true,
   /** The camera or the device could not deliver the frames of a challenge in time. */
   too_slow: true,
   /** Nothing was captured within the time there is. */
   timeout: true,
+  /** The file that was chosen in the place of the camera is no picture that the browser can read. */
+  file_unreadable: true,
 } as const
 
 export type CaptureErrorCode = keyof typeof RECOVERABLE

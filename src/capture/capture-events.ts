@@ -2,6 +2,7 @@
 import type { CaptureErrorCode } from './capture-error.js'
 import type { CaptureStep } from './capture-plan.js'
 import type { CapturedFrame } from './challenge-capture.js'
+import type { CaptureGuidance } from './guide.js'
 
 /** Of `cs-ready`: the camera's picture is shown, with as many pixels. */
 export interface ReadyDetail {
@@ -16,8 +17,25 @@ export interface StepDetail {
   steps: number
 }
 
-/** Of `cs-capture`: JPEGs as the camera saw them, not mirrored; of a challenge each with its step and time. */
-export type CaptureDetail = { mode: 'photo'; images: Blob[] } | { mode: 'challenge'; frames: CapturedFrame[] }
+/** Of `cs-consent`: what was agreed to, and when; as `enroll` takes it. */
+export interface ConsentDetail {
+  /** The `consent` attribute. */
+  id: string
+  /** RFC 3339. */
+  at: string
+}
+
+/** Of `cs-guidance`: what the person is told while this step is shown. */
+export interface GuidanceDetail {
+  step: CaptureStep
+  /** The most urgent first, empty where nothing is left to be done; null where nobody answered. */
+  guidance: readonly CaptureGuidance[] | null
+}
+
+/** Of `cs-capture`: JPEGs, not mirrored; of a challenge each with its step and time. */
+export type CaptureDetail =
+  | { mode: 'photo'; images: Blob[]; source: 'camera' | 'file' }
+  | { mode: 'challenge'; frames: CapturedFrame[] }
 
 /** Of `cs-error`: whether another try can succeed. */
 export interface ErrorDetail {
@@ -27,8 +45,15 @@ export interface ErrorDetail {
 
 export interface CaptureEvents {
   'cs-ready': CustomEvent<ReadyDetail>
+  'cs-consent': CustomEvent<ConsentDetail>
   'cs-step': CustomEvent<StepDetail>
+  'cs-guidance': CustomEvent<GuidanceDetail>
   'cs-capture': CustomEvent<CaptureDetail>
   'cs-cancel': CustomEvent<null>
   'cs-error': CustomEvent<ErrorDetail>
 }
+
+export type Emit = <Name extends keyof CaptureEvents>(
+  name: Name,
+  detail: CaptureEvents[Name]['detail'],
+) => void

@@ -1,18 +1,41 @@
 /**
- * `<countersign-capture>`: takes photos of a face, or the frames of a challenge, and hands them to the page. It sends nothing
- * anywhere and judges nothing; what it hands over proves nothing until the service has checked it.
+ * `<countersign-capture>`: takes photos of a face, or the frames of a challenge, and hands them to the page. It judges nothing
+ * and sends nothing anywhere but small frames to the page's own backend, where it is asked for guidance; what it hands over
+ * proves nothing until the service has checked it.
  */
 import { Camera, type CameraChoice } from './camera.js'
 import { CaptureError, type CaptureErrorCode, toCaptureError } from './capture-error.js'
 import type { CaptureDetail, CaptureEvents } from './capture-events.js'
+import type { CaptureMessages } from './capture-messages.js'
 import { type CaptureChallenge, type CaptureStep, planCapture } from './capture-plan.js'
-import { type CaptureMessages, messagesIn } from './capture-texts.js'
+import { type CaptureMode, CaptureSettings } from './capture-settings.js'
+import { messagesIn } from './capture-texts.js'
 import { type CaptureState, CaptureView } from './capture-view.js'
 import { type CapturedFrame, captureChallenge } from './challenge-capture.js'
+import { Coach } from './coach.js'
 import { FrameGrabber } from './frame-grabber.js'
+import type { CaptureDetector, CaptureGuidance } from './guide.js'
+import { photoFromFile } from './photo-file.js'
 
-export type { CaptureDetail, CaptureEvents, ErrorDetail, ReadyDetail, StepDetail } from './capture-events.js'
-export type { CameraChoice, CaptureChallenge, CapturedFrame, CaptureErrorCode, CaptureMessages, CaptureStep }
+export type {
+  CaptureDetail,
+  CaptureEvents,
+  ConsentDetail,
+  ErrorDetail,
+  GuidanceDetail,
+  ReadyDetail,
+  StepDetail,
+} from './capture-events.js'
+export type {
+  CameraChoice,
+  CaptureChallenge,
+  CaptureDetector,
+  CapturedFrame,
+  CaptureErrorCode,
+  CaptureGuidance,
+  CaptureMessages,
+  CaptureStep,
+}
 
 declare global {
   interface HTMLElementTagNameMap {
@@ -21,42 +44,46 @@ declare global {
   interface HTMLElementEventMap extends CaptureEvents {}
 }
 
-/** Defaults of the attributes, in pixels and milliseconds. */
-const DEFAULTS = {
-  maxSide: { photo: 1280, challenge: 640 },
-  quality: 0.85,
-  intervalMs: 200,
-  stepMs: 1600,
-  timeoutMs: 120_000,
-} as const
-const LEAST_STEP_MS = 1000
 const PROMPT_HINT_MS = 10_000
 /** What a page may have set before the class was there. */
-const PROPERTIES = ['challenge', 'messages'] as const
+const PROPERTIES = ['challenge', 'messages', 'detector'] as const
 
 // Imported where there is no page, as by a server that renders one, the class is there and cannot be used.
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
 export class CountersignCapture extends Base {
-  static readonly observedAttributes = ['lang', 'mode']
+  static readonly observedAttributes = ['lang', 'mode', 'consent', 'file-fallback']
 
+  private readonly settings = new CaptureSettings(this)
   private readonly view = new CaptureView(this.attachShadow({ mode: 'open' }), {
     start: () => void this.start(),
     capture: () => void this.capture(),
     cancel: () => this.cancel(),
     retry: () => void this.retry(),
+    useFile: (file) => void this.useFile(file),
     useCamera: async (id) => {
       await this.useCamera(id)
       this.view.focusCamera()
     },
   })
+  private readonly coach = new Coach({
+    view: this.view,
+    settings: this.settings,
+    texts: () => this.texts,
+    isReady: () => this.isReady,
+    emit: (name, detail) => this.emit(name, detail),
+  })
   private state: CaptureState = 'idle'
   private error: CaptureError | null = null
+  private source: 'camera' | 'file' = 'camera'
   /** From `start` to the moment at which the camera is off again; null in between. */
   private run: AbortController | null = null
+  /** What was agreed to. */
+  private agreed: string | null = null
   private asked: CaptureChallenge | null = null
   private expiresAtMs = Number.POSITIVE_INFINITY
   private ownMessages: Partial<CaptureMessages> = {}
+  private ownDetector: CaptureDetector | null = null
 
   constructor() {
     super()
@@ -90,8 +117,22 @@ export class CountersignCapture extends Base {
     this.render()
   }
 
-  get mode(): 'photo' | 'challenge' {
-    return this.getAttribute('mode') === 'challenge' ? 'challenge' : 'photo'
+  /** Every text as it is said: for a page that shows what came of a capture in the same language. */
+  get texts(): CaptureMessages {
+    return { ...messagesIn(this.settings.language), ...this.ownMessages }
+  }
+
+  /** The page's own way to tell what the person can do better, in the place of `guide-url`. */
+  get detector(): CaptureDetector | null {
+    return this.ownDetector
+  }
+
+  set detector(detector: CaptureDetector | null) {
+    this.ownDetector = detector
+  }
+
+  get mode(): CaptureMode {
+    return this.settings.mode
   }
 
   connectedCallback(): void {
@@ -106,31 +147,31 @@ export class CountersignCapture extends Base {
     this.state = 'idle'
   }
 
-  attributeChangedCallback(): void {
+  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+    if (name === 'consent' && before !== after) this.view.disagree()
     this.render()
   }
 
-  /** Asks for the camera and shows its picture. Resolves when it is shown, given up or refused: the events say which. */
+  /**
+   * Asks for the camera and shows its picture. Resolves when it is shown, given up or refused: the events say which. Nothing
+   * happens before what must be agreed to is.
+   */
   async start(): Promise<void> {
     if (this.run) return
+    if (!this.consents()) return this.enter('idle')
     const run = new AbortController()
     this.run = run
     this.error = null
     this.enter('opening')
     const hint = setTimeout(() => this.remind(), PROMPT_HINT_MS)
-    const late = () => this.fail(run, new CaptureError('timeout'))
-    const timer = setTimeout(late, this.number('timeout', DEFAULTS.timeoutMs, 1))
+    const timer = setTimeout(() => this.fail(run, new CaptureError('timeout')), this.settings.timeoutMs)
     run.signal.addEventListener('abort', () => {
       clearTimeout(hint)
       clearTimeout(timer)
     })
     try {
       const { video } = this.view
-      const request = {
-        facing: this.getAttribute('facing') ?? 'user',
-        cameraId: this.getAttribute('camera-id'),
-      }
-      const camera = await Camera.open(video, request, run.signal)
+      const camera = await Camera.open(video, this.settings, run.signal)
       clearTimeout(hint)
       const cameras = await Camera.list()
       if (run.signal.aborted) return
@@ -138,6 +179,7 @@ export class CountersignCapture extends Base {
       this.view.isMirrored = camera.isMirrored
       this.view.setCameras(cameras, camera.id)
       this.enter('live')
+      this.coach.begin(this.detector, run.signal)
       this.emit('cs-ready', { width: video.videoWidth, height: video.videoHeight })
     } catch (error) {
       this.fail(run, toCaptureError(error))
@@ -152,20 +194,16 @@ export class CountersignCapture extends Base {
     const { run } = this
     if (!run || this.state !== 'live') return
     if (this.mode === 'challenge' && !this.asked) throw new TypeError('set `challenge` before `capture`')
-    const grabber = new FrameGrabber(this.view.video, {
-      maxSide: this.number('max-side', DEFAULTS.maxSide[this.mode], 1),
-      quality: this.number('quality', DEFAULTS.quality, 0),
-    })
+    const grabber = new FrameGrabber(this.view.video, this.settings)
     this.enter('capturing')
     try {
       const detail: CaptureDetail =
         this.mode === 'photo'
-          ? { mode: 'photo', images: [await grabber.grab()] }
+          ? { mode: 'photo', images: [await grabber.grab()], source: 'camera' }
           : { mode: 'challenge', frames: await this.frames(this.asked!, grabber, run.signal) }
       if (run.signal.aborted) return
       this.end()
-      this.enter('done')
-      this.emit('cs-capture', detail)
+      this.finish(detail)
     } catch (error) {
       this.fail(run, toCaptureError(error))
     }
@@ -196,16 +234,27 @@ export class CountersignCapture extends Base {
     await this.start()
   }
 
+  private get isReady(): boolean {
+    return this.mode === 'photo' || this.asked !== null
+  }
+
+  private async useFile(file: File): Promise<void> {
+    if (this.run || !this.consents()) return
+    try {
+      const photo = await photoFromFile(file, this.settings)
+      this.finish({ mode: 'photo', images: [photo], source: 'file' })
+    } catch (error) {
+      this.refuse(toCaptureError(error))
+    }
+  }
+
   private frames(
     challenge: CaptureChallenge,
     grabber: FrameGrabber,
     signal: AbortSignal,
   ): Promise<CapturedFrame[]> {
     const { steps } = challenge
-    const plan = planCapture(challenge, {
-      intervalMs: this.number('interval', DEFAULTS.intervalMs, 1),
-      stepMs: this.number('step-time', DEFAULTS.stepMs, LEAST_STEP_MS),
-    })
+    const plan = planCapture(challenge, this.settings)
     // The service would refuse what comes later than this, whatever it shows.
     if (performance.now() + plan.durationMs >= this.expiresAtMs) throw new CaptureError('timeout')
     let shown = -1
@@ -213,11 +262,20 @@ export class CountersignCapture extends Base {
       this.view.share = share
       if (step === shown) return
       shown = step
-      const name = steps[step]!
-      this.view.sayStep(name, this.texts[name])
-      this.emit('cs-step', { step, name, steps: steps.length })
+      this.coach.showStep(step, steps)
     }
     return captureChallenge({ challenge, plan, grabber, onProgress, signal })
+  }
+
+  /** Whether there is nothing to agree to, or it was agreed to; the page is told when it is. */
+  private consents(): boolean {
+    const { consent } = this.settings
+    if (!this.view.isAgreed) this.agreed = null
+    else if (consent !== null && consent !== this.agreed) {
+      this.agreed = consent
+      this.emit('cs-consent', { id: consent, at: new Date().toISOString() })
+    }
+    return this.view.isAgreed
   }
 
   private readonly onVisibility = () => {
@@ -236,14 +294,26 @@ export class CountersignCapture extends Base {
     // What a capture says after its end is nobody's error.
     if (run !== this.run) return
     this.end()
+    this.refuse(error)
+  }
+
+  private refuse(error: CaptureError): void {
     this.error = error
     this.enter('error')
     this.emit('cs-error', { code: error.code, recoverable: error.recoverable })
   }
 
+  private finish(detail: CaptureDetail): void {
+    this.error = null
+    this.source = detail.mode === 'photo' ? detail.source : 'camera'
+    this.enter('done')
+    this.emit('cs-capture', detail)
+  }
+
   private end(): void {
     this.run?.abort()
     this.run = null
+    this.coach.end()
   }
 
   private enter(state: CaptureState): void {
@@ -253,28 +323,20 @@ export class CountersignCapture extends Base {
   }
 
   private render(): void {
-    const { view, state, mode, texts } = this
+    const { view, state, mode, texts, settings } = this
     view.write(texts, mode)
     view.show(state, {
-      capture: mode === 'photo' || this.asked !== null,
+      capture: this.isReady,
       retry: this.error?.recoverable === true,
+      file: settings.takesFiles,
+      consent: settings.consent !== null,
     })
+    view.sayDone(this.source === 'file' ? texts.done_file : texts.done)
     if (this.error) view.sayError(texts[this.error.code])
     // While it captures, steps are said.
     if (state === 'opening') view.say(texts.opening)
     else if (state === 'live') view.say(texts[`ready_${mode}`])
     else if (state !== 'capturing') view.say('')
-  }
-
-  private get texts(): CaptureMessages {
-    const language = this.closest<HTMLElement>('[lang]')?.lang ?? ''
-    return { ...messagesIn(language), ...this.ownMessages }
-  }
-
-  private number(attribute: string, fallback: number, least: number): number {
-    const text = this.getAttribute(attribute)
-    const value = Number(text)
-    return text === null || text === '' || !(value >= least) ? fallback : value
   }
 
   /** A property that the page set before the class was there would hide the class's own. */

@@ -22,12 +22,13 @@ export interface ChallengeCapture {
 
 /**
  * Empty where it was given up.
- * @throws CaptureError too_slow when the camera or the device do not keep to the limits of the challenge
+ * @throws CaptureError too_slow when the camera or the device do not keep to the limits of the challenge; rotated
  */
 export async function captureChallenge(capture: ChallengeCapture): Promise<CapturedFrame[]> {
   const { challenge, plan, grabber, signal } = capture
   const { steps, capture: limits } = challenge
   const frames: CapturedFrame[] = []
+  const { isUpright } = grabber
   let started: number | null = null
   for (;;) {
     const elapsedMs = started === null ? 0 : performance.now() - started
@@ -36,6 +37,8 @@ export async function captureChallenge(capture: ChallengeCapture): Promise<Captu
     capture.onProgress(step, elapsedMs / plan.durationMs)
     await grabber.nextFrame(limits.max_interval_ms, signal)
     if (signal.aborted) return []
+    // The frames are of one camera, held one way.
+    if (grabber.isUpright !== isUpright) throw new CaptureError('rotated')
     started ??= performance.now()
     const tMs = Math.round(performance.now() - started)
     const sinceLastMs = tMs - (frames.at(-1)?.t_ms ?? tMs)

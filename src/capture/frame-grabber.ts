@@ -35,16 +35,30 @@ export class FrameGrabber {
     })
   }
 
-  /** @throws CaptureError too_slow when the browser has no memory to encode with */
-  async grab(): Promise<Blob> {
-    const { video, canvas } = this
-    const { maxSide, quality } = this.options
-    const scale = Math.min(1, maxSide / Math.max(video.videoWidth, video.videoHeight))
-    canvas.width = Math.round(video.videoWidth * scale)
-    canvas.height = Math.round(video.videoHeight * scale)
-    canvas.getContext('2d')!.drawImage(video, 0, 0, canvas.width, canvas.height)
-    const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', quality))
-    if (!blob) throw new CaptureError('too_slow')
-    return blob
+  /** How the camera is held. */
+  get isUpright(): boolean {
+    return this.video.videoHeight > this.video.videoWidth
   }
+
+  /** @throws CaptureError too_slow when the browser has no memory to encode with */
+  grab(): Promise<Blob> {
+    const { videoWidth: width, videoHeight: height } = this.video
+    return encodeJpeg(this.canvas, this.video, { width, height }, this.options)
+  }
+}
+
+/** @throws CaptureError too_slow when the browser has no memory to encode with */
+export async function encodeJpeg(
+  canvas: HTMLCanvasElement,
+  picture: CanvasImageSource,
+  { width, height }: { width: number; height: number },
+  { maxSide, quality }: FrameOptions,
+): Promise<Blob> {
+  const scale = Math.min(1, maxSide / Math.max(width, height))
+  canvas.width = Math.round(width * scale)
+  canvas.height = Math.round(height * scale)
+  canvas.getContext('2d')!.drawImage(picture, 0, 0, canvas.width, canvas.height)
+  const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', quality))
+  if (!blob) throw new CaptureError('too_slow')
+  return blob
 }

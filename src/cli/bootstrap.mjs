@@ -30,6 +30,7 @@ const COMMANDS = {
   serve: () => [process.execPath, [join(root, 'dist/src/cli/main.js'), 'serve', ...args]],
   test,
   docs,
+  pages: () => [bin('vitest'), ['run', '--project', 'pages', ...args]],
   campaigns: () => [bin('vitest'), ['run', '--project', 'campaigns', ...args]],
   bench: () => [process.execPath, [join(root, 'dist/bench/main.js'), ...args]],
   hostile: () => [process.execPath, [join(root, 'dist/test/hostile/main.js'), ...args]],

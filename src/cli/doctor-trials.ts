@@ -3,15 +3,8 @@ import { statfs } from 'node:fs/promises'
 import { type Config, isPostgres } from '../config.js'
 import { loadMasterKey } from '../crypto/master-key.js'
 import { tlsReports } from './config-warnings.js'
+import type { Finding } from './doctor-finding.js'
 import { nearestFolder, tryAddresses, tryBackups, tryWriting } from './trials.js'
-
-export interface Finding {
-  check: string
-  status: 'ok' | 'warning' | 'problem'
-  detail: string
-  /** How to mend it. */
-  remedy?: string
-}
 
 const LEAST_FREE_BYTES = 1 << 30
 

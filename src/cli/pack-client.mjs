@@ -1,9 +1,14 @@
-/** Makes the package `countersign-client` out of the build: the SDK with jose alone, in dist/client-package. */
+/**
+ * Makes the package `countersign-client` out of the build, in dist/client-package: the SDK with jose alone, and the capture
+ * component as one file for browsers.
+ */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { build } from 'vite'
 
 const root = new URL('../../', import.meta.url)
 const built = new URL('dist/src/client/', root)
+const builtCapture = new URL('dist/src/capture/', root)
 const target = new URL('dist/client-package/', root)
 const ENTRIES = {
   '.': 'index',
@@ -26,7 +31,8 @@ const manifest = {
   license,
   type: 'module',
   engines,
-  sideEffects: false,
+  // The component registers its element; a bundler may drop nothing of it.
+  sideEffects: ['./lib/capture/capture.js'],
   exports: {
     ...Object.fromEntries(
       Object.entries(ENTRIES).map(([path, file]) => [
@@ -34,6 +40,7 @@ const manifest = {
         { types: `./lib/${file}.d.ts`, default: `./lib/${file}.js` },
       ]),
     ),
+    './capture': { types: './lib/capture/capture.d.ts', default: './lib/capture/capture.js' },
     './package.json': './package.json',
   },
   dependencies: { jose: dependencies.jose },
@@ -42,13 +49,45 @@ const manifest = {
 }
 
 rmSync(target, { recursive: true, force: true })
-mkdirSync(new URL('lib/', target), { recursive: true })
-for (const name of readdirSync(built).filter((file) => /\.(js|d\.ts)$/.test(file))) {
-  // The maps stay behind: they lead to sources that the package does not have.
-  const code = readFileSync(new URL(name, built), 'utf8').replace(/^\/\/# sourceMappingURL=.*\n?/m, '')
-  writeFileSync(new URL(`lib/${name}`, target), code)
-}
+mkdirSync(new URL('lib/capture/', target), { recursive: true })
+for (const name of readdirSync(built).filter((file) => /\.(js|d\.ts)$/.test(file)))
+  copyCode(new URL(name, built), `lib/${name}`)
+for (const name of declarationsOf('capture')) copyCode(new URL(name, builtCapture), `lib/capture/${name}`)
+// One file without an import: who has no bundler copies it, and a browser asks once.
+await build({
+  configFile: false,
+  root: fileURLToPath(root),
+  publicDir: false,
+  logLevel: 'warn',
+  build: {
+    outDir: fileURLToPath(new URL('lib/capture/', target)),
+    emptyOutDir: false,
+    target: 'es2022',
+    modulePreload: false,
+    rolldownOptions: {
+      input: fileURLToPath(new URL('capture.js', builtCapture)),
+      preserveEntrySignatures: 'strict',
+      output: { entryFileNames: 'capture.js' },
+    },
+  },
+})
 cpSync(new URL('LICENSE', root), new URL('LICENSE', target))
 cpSync(new URL('src/client/README.md', root), new URL('README.md', target))
 writeFileSync(new URL('package.json', target), `${JSON.stringify(manifest, null, 2)}\n`)
 console.log(fileURLToPath(target))
+
+/** The maps stay behind: they lead to sources that the package does not have. */
+function copyCode(from, to) {
+  const code = readFileSync(from, 'utf8').replace(/^\/\/# sourceMappingURL=.*\n?/m, '')
+  writeFileSync(new URL(to, target), code)
+}
+
+/** A module's types, and those that they are made of. */
+function declarationsOf(module, found = new Set()) {
+  const name = `${module}.d.ts`
+  if (found.has(name)) return found
+  found.add(name)
+  const code = readFileSync(new URL(name, builtCapture), 'utf8')
+  for (const [, imported] of code.matchAll(/ from '\.\/([\w-]+)\.js'/g)) declarationsOf(imported, found)
+  return found
+}

@@ -2,7 +2,7 @@
 import { decodeJwt, errors } from 'jose'
 import { actionHash } from './canonical-json.js'
 import { SignatureError, VerdictError } from './errors.js'
-import { encodePhotos } from './image.js'
+import { encodePhoto, encodePhotos } from './image.js'
 import { type Hooks, observer, type ResponseInfo } from './observer.js'
 import { MemoryReplayStore, type ReplayStore } from './replay-store.js'
 import { DEFAULT_TOLERANCE_SECONDS } from './response-signature.js'
@@ -23,6 +23,8 @@ import type {
   EnrollRequest,
   EnrollResult,
   Environment,
+  Guidance,
+  GuidanceRequest,
   HealthResult,
   ImageInput,
   RotateSigningRequest,
@@ -179,6 +181,23 @@ export class Countersign implements VerdictVerifier {
     if (request.purpose !== 'enroll') assertAction(request.action)
     const answer = await this.#post<Challenge>('/challenges', { ...request }, options)
     assertAnswers(answer.user_id === request.user_id && answer.purpose === (request.purpose ?? 'verify'))
+    return answer
+  }
+
+  /**
+   * What a person before the camera can do better, by one small frame. It is no part of a verdict: nobody is recognised and
+   * nothing kept, so it is not tried again where it fails. Go on without it.
+   */
+  async guide(request: GuidanceRequest, options: CallOptions = {}): Promise<Answer<Guidance>> {
+    options.signal?.throwIfAborted()
+    const { image, frontal } = request
+    const body = {
+      ...request,
+      image: await encodePhoto(image, 'image'),
+      ...(frontal === undefined ? {} : { frontal: await encodePhoto(frontal, 'frontal') }),
+    }
+    const answer = await this.#call<Guidance>('POST', '/guidance', body, { maxRetries: 0, ...options })
+    assertAnswers(answer.step === (request.step ?? 'frontal'))
     return answer
   }
 

@@ -28,7 +28,8 @@ async function encodeFrames({ id, nonce, frames }: ChallengeResponse): Promise<C
   return { id, nonce, frames: await Promise.all(encoded) }
 }
 
-async function encodePhoto(photo: ImageInput | null | undefined, path: string): Promise<string> {
+/** @throws TypeError that names the photo where it is missing or empty, or is none */
+export async function encodePhoto(photo: ImageInput | null | undefined, path: string): Promise<string> {
   if (photo === undefined || photo === null) throw new TypeError(`${path} is required: a photo`)
   if (
     !(

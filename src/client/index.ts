@@ -1,4 +1,5 @@
 /** `countersign/client`: Web APIs and jose alone, for Node, Bun, Deno and edge runtimes. */
+export { ACR_VALUES, ACTIVE_ACR, type Acr } from './acr.js'
 export { actionHash, canonicalJson } from './canonical-json.js'
 export { type Answer, type CallOptions, Countersign, type CountersignOptions } from './countersign.js'
 export { ERROR_CATEGORIES, ERROR_CODES, type ErrorCategory, type ErrorCode } from './error-codes.js'

@@ -1,4 +1,5 @@
 /** Step-up on a route, without a framework: which answer a request gets, or the verdict that lets it through. */
+import { ACR_VALUES } from './acr.js'
 import { actionHash } from './canonical-json.js'
 import { VerdictError, type VerdictErrorCode } from './errors.js'
 import type { Action, ActionLike, ApprovedClaims } from './types.js'
@@ -18,7 +19,7 @@ export interface StepUpOptions<Request, A extends ActionLike = Action> {
   nonce?(request: Request): MaybePromise<string>
   /** Where the caller puts the JWT; default `X-Step-Up-Verdict`. */
   header?: string
-  /** Accepted `acr`, such as `['urn:countersign:acr:face-pad']` for checks with liveness only; default: either. */
+  /** Accepted `acr`, such as `ACTIVE_ACR` for approvals with active liveness alone; default: that of any approval. */
   acr?: readonly string[]
   /** Greatest age of the check itself. */
   maxAgeSeconds?: number
@@ -46,7 +47,6 @@ export type StepUpOutcome<A extends ActionLike = Action> =
 /** Asking again cannot help: the person is not who was expected, or somebody tries another user's verdict. */
 const FINAL_CODES: ReadonlySet<VerdictErrorCode> = new Set<VerdictErrorCode>(['not_approved', 'wrong_user'])
 const DEFAULT_HEADER = 'X-Step-Up-Verdict'
-const DEFAULT_ACR = ['urn:countersign:acr:face', 'urn:countersign:acr:face-pad']
 /** A quoted-string (RFC 9110, section 5.6.4) without anything that had to be escaped. */
 const QUOTABLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/
 
@@ -58,7 +58,7 @@ export function createStepUp<Request, A extends ActionLike = Action>(
   options: StepUpOptions<Request, A>,
 ): (request: Request, header: (name: string) => string | null | undefined) => Promise<StepUpOutcome<A>> {
   const { verifier, acr, maxAgeSeconds, refuseReplays, header: headerName = DEFAULT_HEADER } = options
-  const challengeHeader = wwwAuthenticate(acr ?? DEFAULT_ACR, maxAgeSeconds)
+  const challengeHeader = wwwAuthenticate(acr ?? ACR_VALUES, maxAgeSeconds)
 
   return async (request, header) => {
     const userId = await options.user(request)

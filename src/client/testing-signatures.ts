@@ -113,7 +113,7 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
     action_hash: await actionHash(action),
     ...(nonce === undefined ? {} : { nonce }),
     amr: ['face'],
-    acr: reason === null ? acrOf(methods) : '0',
+    acr: reason === null ? acrOf(methods, verdict.challengeId !== undefined) : '0',
     liveness: { checked, passed, methods, score: livenessScore },
     ...(verdict.challengeId === undefined ? {} : { challenge: verdict.challengeId }),
     auth_time: issuedAt,
@@ -137,12 +137,12 @@ function livenessOf({ liveness, livenessChecked, reason = null }: FakeVerdict): 
   return { checked: true, score: passed ? 0.99 : 0.02, passed, methods: ['passive:sandbox@1'] }
 }
 
-/** A name of its own for each combination of methods. */
-function acrOf(methods: readonly string[]): string {
+/** A name of its own for each combination of methods; see `ACR_VALUES`. */
+function acrOf(methods: readonly string[], isOfChallenge: boolean): string {
   const active = methods.find((method) => method.startsWith('active-'))?.replace(/@.*/, '')
   const parts = [
     'face',
-    ...(active ? [active === 'active-geometry' ? 'active' : active] : []),
+    ...(active ? [active === 'active-geometry' ? 'active' : active] : isOfChallenge ? ['no-motion'] : []),
     ...(methods.some((method) => method.startsWith('passive:')) ? ['pad'] : []),
   ]
   return `urn:countersign:acr:${parts.join('-')}`

@@ -9,6 +9,7 @@ import {
 } from './testing-challenges.js'
 import { TestClock } from './testing-clock.js'
 import { FakeRefusal } from './testing-errors.js'
+import { guidanceAnswer } from './testing-guidance.js'
 import { outcomeOf, REFUSED, REJECTED } from './testing-outcomes.js'
 import { imageQualities, isPoor, QUALITY, qualityDetail } from './testing-quality.js'
 import {
@@ -212,6 +213,8 @@ export class FakeCountersign {
         return this.verify(call)
       case 'POST /challenges':
         return this.challenge(call)
+      case 'POST /guidance':
+        return guidanceAnswer(call)
       case 'DELETE /delete':
         return this.delete(call)
       case 'GET /health':

@@ -69,6 +69,27 @@ export interface Challenge {
   expires_at: string
 }
 
+/** A small frame of a person before the camera, who is to be told what to do better. */
+export interface GuidanceRequest<Image = ImageInput> {
+  /** Not mirrored, at most 307,200 pixels (640 x 480); a long side of 320 is enough. */
+  image: Image
+  /** What the person is to do: of a challenge the step that is shown. Default frontal. */
+  step?: ChallengeStep
+  /** A frame of before in which the person looks ahead, from which a movement is measured. */
+  frontal?: Image
+  /** For the sandbox, whose answers go by its end. */
+  user_id?: string
+}
+
+export interface Guidance {
+  step: ChallengeStep
+  /** The most urgent first; empty where nothing is left to be done. */
+  guidance: FrameGuidance[]
+}
+
+/** What a person can be told of one frame. */
+export type FrameGuidance = Exclude<LivenessGuidance, 'slower' | 'try_again'>
+
 export interface EnrollFields {
   /** 1 to 128 characters, no control characters. */
   user_id: string

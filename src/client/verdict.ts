@@ -15,7 +15,7 @@ export interface VerdictExpectations<A extends ActionLike = Action> {
   action: A
   /** Required when given. */
   nonce?: string | undefined
-  /** Accepted authentication contexts; default: any of an approval. */
+  /** Accepted authentication contexts, such as `ACTIVE_ACR`; default: that of any approval. */
   acr?: readonly string[] | undefined
   /** Greatest age of the check itself; default: as long as the JWT is valid. */
   maxAgeSeconds?: number | undefined

@@ -12,6 +12,7 @@ import type { SessionView, SignedOut } from './contract.js'
 import { DashboardError, refusal } from './dashboard-error.js'
 import type { DashboardServices } from './dashboard-services.js'
 import { OidcSignIn } from './oidc.js'
+import { auditRefusedSignIn } from './refused-sign-in.js'
 import { json } from './replies.js'
 import { callerOf, hasRight, OPERATOR_RIGHTS, type Right, TENANT_RIGHTS } from './rights.js'
 import type { OperatorCall, RouteOptions, TenantCall } from './route.js'
@@ -89,12 +90,7 @@ export class AdminApi {
       { request_id: requestId, address: addresses.of(request) },
       'a sign-in to the dashboard was refused',
     )
-    try {
-      await ledger.operations.signIns.failed(requestId)
-      return error
-    } catch (failure) {
-      return failure
-    }
+    return auditRefusedSignIn(error, ledger, requestId)
   }
 
   private async handleSession(request: IncomingRequest, guest: Guest): Promise<Reply> {

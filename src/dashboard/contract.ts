@@ -71,7 +71,7 @@ export const TRIED_KEY_HEADER = 'X-Tried-Key'
 export const SANDBOX_PATH = '/sandbox'
 
 export interface TriedCallQuery {
-  operation: 'enroll' | 'verify'
+  operation: 'challenge' | 'enroll' | 'verify'
 }
 
 export const OPERATOR_ROLES = ['admin', 'viewer'] as const

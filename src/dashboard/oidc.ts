@@ -6,6 +6,7 @@ import type { IncomingRequest, Reply } from '../server/listener.js'
 import { PROVIDER_SIGN_IN, type ProviderProblem } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
 import { ProviderSignInError } from './provider-sign-in-error.js'
+import { auditRefusedSignIn } from './refused-sign-in.js'
 import { json, plain } from './replies.js'
 import { type Guest, HOST_PREFIX, type Session } from './sessions.js'
 
@@ -40,25 +41,15 @@ export class OidcSignIn {
     try {
       return await step()
     } catch (error) {
-      const err = await this.told(error, guest)
+      const { log, ledger, countRefusal } = this.services
+      const isRefused = error instanceof ProviderSignInError
+      const err = isRefused ? await auditRefusedSignIn(error, ledger, guest.requestId) : error
       const problem = problemOf(err)
-      const { log, countRefusal } = this.services
       countRefusal(err instanceof ProviderSignInError ? 'sign_in_failed' : problem)
       const entry = { request_id: guest.requestId, address: guest.address, problem, err }
       if (problem === 'internal_error') log.error(entry, 'the dashboard failed')
       else log.warn(entry, 'a sign-in by the provider failed')
       return redirect(`/#/${PROVIDER_SIGN_IN}/${problem}/${guest.requestId}`)
-    }
-  }
-
-  /** The audit log is told of a sign-in that was refused. @returns the error, or what kept it from being told */
-  private async told(error: unknown, { requestId }: Guest): Promise<unknown> {
-    if (!(error instanceof ProviderSignInError)) return error
-    try {
-      await this.services.ledger.operations.signIns.failed(requestId)
-      return error
-    } catch (failure) {
-      return failure
     }
   }
 
@@ -81,7 +72,7 @@ export class OidcSignIn {
   private async finish(request: IncomingRequest, guest: Guest): Promise<Reply> {
     const { sessions } = this.services
     // First: what is made up has the provider asked, with our secret.
-    sessions.assertNotGuessing(guest)
+    await sessions.assertNotGuessing(guest)
     return redirect('/', sessions.cookie(await this.signedIn(request, guest)))
   }
 

@@ -10,7 +10,7 @@ import { networkOf } from '../server/wrong-keys.js'
 import type { OperatorRecord, OperatorRole, SignInMethod } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import { hashToken } from '../tenancy/login-link.js'
-import { RateLimiter } from '../tenancy/rate-limiter.js'
+import type { RateLimiter } from '../tenancy/rate-limiter.js'
 import type { InputOf, SessionRoutes } from './contract.js'
 import { DashboardError } from './dashboard-error.js'
 import type { OperatorPassword } from './operator-password.js'
@@ -54,8 +54,6 @@ export type Credentials = InputOf<SessionRoutes['POST /session']>
 type PasswordCredentials = Extract<Credentials, { password: string }>
 
 export class Sessions {
-  private readonly attempts: RateLimiter
-
   constructor(
     private readonly store: Store,
     private readonly clock: Clock,
@@ -63,13 +61,12 @@ export class Sessions {
     private readonly signIns: SignInOperations,
     /** The dashboard is reached over TLS: the cookie then travels on nothing else. */
     private readonly secure: boolean,
-  ) {
-    this.attempts = new RateLimiter(clock)
-  }
+    private readonly attempts: RateLimiter,
+  ) {}
 
   /** @throws DashboardError sign_in_failed; ApiError rate_limited */
   async signIn(credentials: Credentials, guest: Guest): Promise<Session> {
-    this.assertNotGuessing(guest)
+    await this.assertNotGuessing(guest)
     return 'password' in credentials
       ? this.signInByPassword(credentials, guest)
       : this.signInByLink(credentials.login_token, guest)
@@ -87,8 +84,8 @@ export class Sessions {
   }
 
   /** A sign-in begins. @throws ApiError rate_limited */
-  assertNotGuessing({ address }: Guest): void {
-    const attempt = this.attempts.take(networkOf(address), SIGN_IN_RATE)
+  async assertNotGuessing({ address }: Guest): Promise<void> {
+    const attempt = await this.attempts.take(`sign-in ${networkOf(address)}`, SIGN_IN_RATE)
     if (!attempt.allowed)
       throw new ApiError('rate_limited', {
         message: 'Too many sign-ins from this address.',

@@ -16,6 +16,7 @@ import { DashboardError } from './dashboard-error.js'
 import type { TenantTable } from './route.js'
 
 const OPERATIONS = new Map([
+  ['challenge', '/v1/challenges'],
   ['enroll', '/v1/enroll'],
   ['verify', '/v1/verify'],
 ])
@@ -28,7 +29,7 @@ export const TRY_ROUTES = {
     async answer({ services, tenant, input, request, deadlineMs }) {
       // Nobody's verdict waits for it, so it counts as a call in the sandbox.
       const contract = services.ledger.tenancy.rateContract(tenant, 'sandbox')
-      assertAllowed(services.rateLimiter.take(contract.holder, contract))
+      assertAllowed(await services.rateLimiter.take(contract.holder, contract))
       const images = await decodeImages(input)
       const { samples, timingsMs } = await services.engine.enrol(images, {
         // A photo to verify may be poorer than one to enrol: it is shown with what it is.
@@ -56,7 +57,7 @@ export const TRY_ROUTES = {
       const path = OPERATIONS.get(query.get('operation') ?? '')
       if (!path)
         throw new ApiError('invalid_request', {
-          details: [{ path: 'operation', issue: 'must be enroll or verify' }],
+          details: [{ path: 'operation', issue: 'must be challenge, enroll or verify' }],
         })
       const key = request.headers[TRIED_KEY_HEADER.toLowerCase()] ?? ''
       const environment = parseApiKey(key)

@@ -6,9 +6,11 @@ import type { Environment } from '../config.js'
 import { openWithAny, type SealingKey, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { sha256 } from '../crypto/sha256.js'
+import type { Claims } from '../storage/coordinator.js'
 import type { IdempotencyRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
+import { LocalClaims } from './local-claims.js'
 
 const WINDOW_MS = DAY_MS
 const KEY = /^[\x20-\x7e]{1,255}$/
@@ -32,14 +34,12 @@ export interface Execution {
 }
 
 export class Idempotency {
-  /** Keys whose first request is running, in this process only: a crash frees them. Value: payload hash, hex. */
-  private readonly running = new Map<string, string>()
-
   constructor(
     private readonly store: Store,
     private readonly vault: SubjectVault,
     private readonly keys: Pick<ServiceKeys, 'lookup' | 'idempotency'>,
     private readonly clock: Clock,
+    private readonly claims: Claims = store.coordinator ?? new LocalClaims(),
   ) {}
 
   /** @throws ApiError invalid_idempotency_key */
@@ -61,14 +61,12 @@ export class Idempotency {
       .digest()
     const payloadHash = await sha256(rawBody)
     const name = scope.toString('hex')
-    const running = this.running.get(name)
-    if (running !== undefined) {
-      if (running !== payloadHash.toString('hex')) throw new ApiError('idempotency_key_reused')
+    const claim = await this.claims.claim(scope, payloadHash)
+    if ('heldFor' in claim) {
+      if (!claim.heldFor.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
       throw new ApiError('idempotency_in_progress', { headers: retryAfter(1) })
     }
-    // Claimed before another await, so that no second request can slip in between.
-    this.running.set(name, payloadHash.toString('hex'))
-    const release = () => void this.running.delete(name)
+    const { release } = claim
     try {
       const createdAt = this.clock.now()
       const record = await this.store.read.idempotencyRecord(scope, createdAt)

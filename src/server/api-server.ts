@@ -7,10 +7,11 @@ import type { AuditLog } from '../audit/audit-log.js'
 import { BiometricError, type FlowShare } from '../biometrics/types.js'
 import type { Config } from '../config.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
-import type { Idempotency } from '../idempotency/idempotency.js'
+import type { Execution, Idempotency, KeptResponse } from '../idempotency/idempotency.js'
+import { AlreadyExecutedError } from '../storage/store.js'
 import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
 import type { TenantContract } from '../tenancy/tenancy.js'
-import type { Call, Endpoint } from '../v1/endpoint.js'
+import type { Call, Endpoint, EndpointDescription } from '../v1/endpoint.js'
 import { engineShare } from '../v1/engine-share.js'
 import type { Answer } from './answer.js'
 import { isConfidential } from './confidential.js'
@@ -99,7 +100,7 @@ export class ApiServer {
     // An unknown address is told as such whoever asks; the caller, where known, only decides who signs.
     const route = context.destination?.route ?? this.router.refuse(request, context.destination)
     if ('refusal' in identified) throw identified.refusal
-    const contract = this.limitRate(identified, context)
+    const contract = await this.limitRate(identified, route.endpoint, context)
     // Before a kept response is looked for: a replay hands out the same secret.
     if (route.endpoint.answersWithSecret && !isConfidential(request, this.parts.config))
       throw new ApiError('insecure_channel')
@@ -129,10 +130,15 @@ export class ApiServer {
     }
   }
 
-  private limitRate({ caller }: Identity, context: RequestContext): TenantContract {
+  private async limitRate(
+    { caller }: Identity,
+    endpoint: EndpointDescription,
+    context: RequestContext,
+  ): Promise<TenantContract> {
     const { tenancy, rateLimiter, environment } = this.parts
     const contract = tenancy.rateContract(caller.tenant, environment)
-    const decision = rateLimiter.take(contract.holder, contract)
+    const bucket = endpoint.ownRateLimit ? `${contract.holder} ${endpoint.id}` : contract.holder
+    const decision = await rateLimiter.take(bucket, contract)
     Object.assign(context.headers, rateLimitHeaders(contract, decision))
     assertAllowed(decision)
     return contract
@@ -144,39 +150,49 @@ export class ApiServer {
     context: RequestContext,
     admitted: Admitted,
   ): Promise<Answer> {
-    const { route, identity, share, body, deadlineMs } = admitted
     const begun = await this.beginExecution(request, admitted)
-    if (begun && 'replay' in begun) {
-      context.headers['X-Svc-Idempotent-Replay'] = 'true'
-      return begun.replay
-    }
-    const cleanUps: Array<() => void> = begun ? [begun.execution.release] : []
+    if (begun && 'replay' in begun) return replay(begun, context)
     try {
-      const call: Call<unknown> = {
-        input: route.parse(
-          body,
-          request.headers['content-type'],
-          request.query,
-          context.destination?.pathParameters,
-        ),
-        environment: this.parts.environment,
-        tenant: identity.caller.tenant,
-        keyId: identity.caller.key.id,
-        secrets: identity.secrets,
-        signingKeyId: request.headers['x-svc-signing-key-id'],
-        requestId: context.requestId,
-        deadlineMs,
-        signal: request.signal,
-        share,
-        timings: context.timings,
-        defer: (cleanUp) => void cleanUps.push(cleanUp),
-      }
-      const answer = await this.runner.run(route.endpoint, call, begun?.execution)
-      Object.assign(context.headers, answer.headers)
-      return answer
+      return await this.executeOnce(request, context, admitted, begun?.execution)
+    } catch (error) {
+      if (!(error instanceof AlreadyExecutedError)) throw error
     } finally {
-      for (const cleanUp of cleanUps) cleanUp()
+      begun?.execution.release()
     }
+    // Another service took ours for gone, and was first: nothing of ours has happened.
+    const again = await this.beginExecution(request, admitted)
+    if (again && 'replay' in again) return replay(again, context)
+    again?.execution.release()
+    throw new ApiError('idempotency_in_progress', { headers: retryAfter(1) })
+  }
+
+  private async executeOnce(
+    request: IncomingRequest,
+    context: RequestContext,
+    { route, identity, share, body, deadlineMs }: Admitted,
+    execution: Execution | undefined,
+  ): Promise<Answer> {
+    const call: Call<unknown> = {
+      input: route.parse(
+        body,
+        request.headers['content-type'],
+        request.query,
+        context.destination?.pathParameters,
+      ),
+      environment: this.parts.environment,
+      tenant: identity.caller.tenant,
+      keyId: identity.caller.key.id,
+      secrets: identity.secrets,
+      signingKeyId: request.headers['x-svc-signing-key-id'],
+      requestId: context.requestId,
+      deadlineMs,
+      signal: request.signal,
+      share,
+      timings: context.timings,
+    }
+    const answer = await this.runner.run(route.endpoint, call, execution)
+    Object.assign(context.headers, answer.headers)
+    return answer
   }
 
   private async beginExecution(request: IncomingRequest, { route, identity, body }: Admitted) {
@@ -204,4 +220,9 @@ export class ApiServer {
       close: refusal.code === 'body_too_large' || refusal.code === 'shutting_down',
     }
   }
+}
+
+function replay(kept: { replay: KeptResponse }, context: RequestContext): Answer {
+  context.headers['X-Svc-Idempotent-Replay'] = 'true'
+  return kept.replay
 }

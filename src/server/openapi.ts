@@ -32,7 +32,7 @@ const BODY_ERRORS: ErrorCode[] = [
   'deadline_exceeded',
 ]
 const IDEMPOTENCY_ERRORS: ErrorCode[] = ['idempotency_in_progress', 'idempotency_key_reused']
-const ABOUT_USERS = new Set<EndpointDescription['id']>(['enroll', 'verify', 'delete', 'get_user'])
+const ABOUT_USERS = new Set<EndpointDescription['id']>(['enroll', 'verify', 'delete', 'get_user', 'guide'])
 const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 
 /** Where the APIs are, ending in /v1. */
@@ -56,6 +56,7 @@ const EXAMPLES: Partial<Record<EndpointDescription['id'], Json>> = {
     user_id: 'ada+match',
     action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' },
   },
+  guide: { image: EXAMPLE_IMAGE, step: 'turn_left', user_id: 'ada+turn_more' },
 }
 
 export function buildOpenApi(descriptions: EndpointDescription[], version: string, at = USUAL): Json {

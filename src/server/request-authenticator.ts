@@ -42,7 +42,7 @@ export class RequestAuthenticator {
       return identity
     } catch (error) {
       if (error instanceof ApiError && WRONG_KEY.has(error.code))
-        assertNotGuessing(wrongKeys.wrong(addresses.of(request)))
+        assertNotGuessing(await wrongKeys.wrong(addresses.of(request)))
       if (error instanceof StoreUnavailableError && endpoint?.answersWithoutStore) {
         const identity = this.recent.find(authorization)
         if (identity) return identity

@@ -4,6 +4,7 @@ import { deleteDescription, erase } from '../v1/delete.js'
 import type { Endpoint, EndpointDescription } from '../v1/endpoint.js'
 import { enroll, enrollDescription } from '../v1/enroll.js'
 import { getUser, getUserDescription } from '../v1/get-user.js'
+import { guide, guideDescription } from '../v1/guidance.js'
 import { health, healthDescription } from '../v1/health.js'
 import { listAudit, listAuditDescription } from '../v1/list-audit.js'
 import { rotateSigning, rotateSigningDescription } from '../v1/rotate-signing.js'
@@ -20,6 +21,7 @@ export const DESCRIPTIONS: EndpointDescription[] = [
   getUserDescription,
   listAuditDescription,
   createChallengeDescription,
+  guideDescription,
 ]
 
 /** Where the OpenAPI document is served, without a key, on both APIs. */
@@ -36,5 +38,6 @@ export function endpoints(services: Services): Array<Endpoint<unknown>> {
     getUser(services),
     listAudit(services),
     createChallenge(services),
+    guide(services),
   ] as Array<Endpoint<never>> as Array<Endpoint<unknown>>
 }

@@ -3,26 +3,25 @@
  * time: with 256 bits of key, that a guesser would be told of a hit helps nobody, and behind a shared proxy the others would be
  * shut out.
  */
-import { type Clock, MINUTE_MS, SECOND_MS } from '../clock.js'
-import { type RateContract, RateLimiter } from '../tenancy/rate-limiter.js'
+import { MINUTE_MS, SECOND_MS } from '../clock.js'
+import type { RateContract, RateLimiter } from '../tenancy/rate-limiter.js'
 
 export class WrongKeys {
   private readonly contract: RateContract
-  private readonly allowance: RateLimiter
 
   /** @param perMinute wrong keys that an address may send a minute; 0 for any number */
   constructor(
     private readonly perMinute: number,
-    clock: Clock,
+    private readonly limiter: RateLimiter,
   ) {
     this.contract = { ratePerSecond: (perMinute * SECOND_MS) / MINUTE_MS, burst: perMinute }
-    this.allowance = new RateLimiter(clock)
   }
 
   /** A wrong key came from the address. @returns seconds to wait where there were too many, else 0 */
-  wrong(address: string): number {
+  async wrong(address: string): Promise<number> {
     if (this.perMinute === 0) return 0
-    return this.allowance.take(networkOf(address), this.contract).retryAfterSeconds
+    const { retryAfterSeconds } = await this.limiter.take(`wrong key ${networkOf(address)}`, this.contract)
+    return retryAfterSeconds
   }
 }
 

@@ -18,7 +18,7 @@ export async function openStore(
 ): Promise<Store> {
   if (!isPostgres(config)) {
     const { SqliteStore } = await import('./sqlite-store.js')
-    return SqliteStore.open(sqliteFile(config))
+    return SqliteStore.open(sqliteFile(config), { serving })
   }
   const { openPostgresStore } = await import('./postgres-store.js')
   return openPostgresStore(config.database, { passwordFile: config.databasePasswordFile, serving })

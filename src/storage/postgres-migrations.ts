@@ -84,7 +84,9 @@ const STEPS: string[] = [
     created_at bigint NOT NULL
   );
 
+  -- SQLite numbers its rows by itself, under this name.
   CREATE TABLE capture (
+    rowid bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     subject_id text COLLATE "C" NOT NULL REFERENCES subject (id) ON DELETE CASCADE,
     digest bytea NOT NULL,
     sealed bytea NOT NULL,
@@ -240,6 +242,25 @@ const STEPS: string[] = [
     PRIMARY KEY (tenant_id, resolution, at)
   );
   CREATE INDEX traffic_at ON traffic (resolution, at);
+
+  -- What services agree on while they run: nothing that a crash of the server may not lose.
+  CREATE UNLOGGED TABLE node (
+    id text COLLATE "C" PRIMARY KEY,
+    lease_until timestamptz NOT NULL
+  );
+  CREATE UNLOGGED TABLE claim (
+    scope bytea PRIMARY KEY,
+    payload_hash bytea NOT NULL,
+    node text COLLATE "C" NOT NULL,
+    token text COLLATE "C" NOT NULL UNIQUE
+  );
+  CREATE INDEX claim_of_node ON claim (node);
+  CREATE UNLOGGED TABLE bucket (
+    holder text COLLATE "C" PRIMARY KEY,
+    granted float8 NOT NULL,
+    tokens float8 NOT NULL,
+    at timestamptz NOT NULL
+  );
   `,
 ]
 

@@ -6,6 +6,7 @@ import { CodedError } from '../errors.js'
 import { examinePostgres } from './postgres-check.js'
 import { PostgresClaim } from './postgres-claim.js'
 import { postgresConnection } from './postgres-connection.js'
+import { PostgresCoordinator } from './postgres-coordinator.js'
 import { PostgresLane } from './postgres-lane.js'
 import { migrate, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
@@ -53,6 +54,8 @@ export async function hasPostgresSchema(url: string, options: PostgresOptions = 
 
 export class PostgresStore implements Store {
   readonly makesBackups = false
+  /** Of the service alone: commands execute nothing for a key. */
+  readonly coordinator: PostgresCoordinator | null
   readonly read: StoreReader
   private readonly lane: PostgresLane
   private readonly writers: PostgresPool
@@ -71,6 +74,7 @@ export class PostgresStore implements Store {
     })
     this.readers = new PostgresPool(access, { size: READERS })
     this.lane = new PostgresLane(this.writers)
+    this.coordinator = serving ? new PostgresCoordinator(access) : null
     this.read = storeReader(postgresConnection((query) => this.readers.query(query)))
   }
 
@@ -79,6 +83,7 @@ export class PostgresStore implements Store {
     const store = new PostgresStore(access, serving)
     try {
       await store.lane.connect()
+      await store.coordinator?.start()
       await store.askSize()
       return store
     } catch (error) {
@@ -145,6 +150,7 @@ export class PostgresStore implements Store {
   close(): Promise<void> {
     this.closing ??= (async () => {
       await this.lane.close()
+      await this.coordinator?.stop()
       await Promise.all([this.writers.end(), this.readers.end()])
     })()
     return this.closing

@@ -99,9 +99,18 @@ export interface CaptureRecord {
   subjectId: string
   /** Keyed digest of the image bytes. */
   digest: Buffer
-  /** The embedding under the user's data key. */
+  /** The embedding under the user's data key; empty where the digest alone is kept. */
   sealed: Buffer
   seenAt: number
+}
+
+export interface CaptureHistory {
+  /** Whether one of the digests that were asked for is among all. */
+  hasDigest: boolean
+  /** Newest first; without those of which the digest alone is kept. */
+  newest: CaptureRecord[]
+  /** The place of the latest one of all: what is remembered later comes after it. 0 where there is none. */
+  last: number
 }
 
 export interface IdempotencyRecord {

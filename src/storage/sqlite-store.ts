@@ -33,6 +33,7 @@ interface Job {
 
 export class SqliteStore implements Store {
   readonly makesBackups = true
+  readonly coordinator = null
   readonly read: StoreReader
   private readonly tx: StoreTransaction
   private queue: Job[] = []
@@ -51,6 +52,7 @@ export class SqliteStore implements Store {
   private constructor(
     private readonly writer: Database.Database,
     private readonly reader: Database.Database,
+    private readonly claim: Database.Database | null,
   ) {
     this.sql = {
       begin: writer.prepare('BEGIN IMMEDIATE'),
@@ -65,11 +67,16 @@ export class SqliteStore implements Store {
     this.wipeLog()
   }
 
-  /** @throws StoreOpenError when the file is not a database of ours, of a newer version, damaged, or out of reach. */
-  static open(file: string): SqliteStore {
+  /**
+   * @param serving by the service, of which there is one a database; commands work beside it
+   * @throws StoreOpenError when the file is not a database of ours, of a newer version, damaged, out of reach, or served already
+   */
+  static open(file: string, { serving = false } = {}): SqliteStore {
     let writer: Database.Database | undefined
+    let claim: Database.Database | null = null
     try {
       makeFolder(dirname(file))
+      if (serving) claim = claimDatabase(file)
       writer = new Database(file, { timeout: LOCK_PATIENCE_MS })
       // Before the first change: a file that is refused stays as it was.
       assertOurs(writer)
@@ -82,9 +89,11 @@ export class SqliteStore implements Store {
       migrate(writer)
       writer.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
       const reader = new Database(file, { readonly: true, timeout: BUSY_TIMEOUT_MS })
-      return new SqliteStore(writer, reader)
+      return new SqliteStore(writer, reader, claim)
     } catch (cause) {
+      claim?.close()
       writer?.close()
+      if (cause instanceof StoreOpenError) throw cause
       // The addon itself does not load: nothing is wrong with the file.
       if (
         cause instanceof Error &&
@@ -264,6 +273,26 @@ export class SqliteStore implements Store {
     await this.flushing
     this.reader.close()
     this.writer.close()
+    this.claim?.close()
+  }
+}
+
+/**
+ * An empty database beside it, locked until it is closed or the process ends, however it ends.
+ * @throws StoreOpenError where another service has it
+ */
+function claimDatabase(file: string): Database.Database {
+  const claim = new Database(`${file}-serving`, { timeout: 0 })
+  try {
+    claim.exec('BEGIN EXCLUSIVE')
+    return claim
+  } catch (error) {
+    claim.close()
+    if (!isBusy(error)) throw error
+    throw new StoreOpenError(
+      `Cannot use the database ${file}: another Countersign serves from it. Stop that one first; commands may run beside it.`,
+      { cause: error },
+    )
   }
 }
 

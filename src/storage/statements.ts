@@ -19,7 +19,7 @@ import type {
   SubjectRecord,
   TenantRecord,
 } from './records.js'
-import type { StoreReader, StoreTransaction } from './store.js'
+import { AlreadyExecutedError, type StoreReader, type StoreTransaction } from './store.js'
 import {
   API_KEY,
   AUDIT,
@@ -76,6 +76,12 @@ export function storeReader(database: Connection): StoreReader {
     hasCapture: database.prepare<[string, Buffer, number]>(
       'SELECT 1 FROM capture WHERE subject_id = ? AND digest = ? AND seen_at > ? LIMIT 1',
     ),
+    lastCapture: database
+      .prepare<[string], number | null>('SELECT max(rowid) FROM capture WHERE subject_id = ?')
+      .pluck(),
+    capturesAfter: database.prepare<[string, number], CaptureRecord>(
+      `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND rowid > ? ORDER BY rowid`,
+    ),
     challenge: database.prepare<[string], ChallengeRecord>(
       `SELECT ${CHALLENGE.fields} FROM challenge WHERE id = ?`,
     ),
@@ -130,9 +136,16 @@ export function storeReader(database: Connection): StoreReader {
       return counts
     },
     lookupsOf: async (tenantId, limit) => sql.lookupsOf.all(tenantId, limit),
-    captures: async (subjectId, since, limit) => sql.captures.all(subjectId, since, limit),
-    hasCapture: async (subjectId, digest, since) =>
-      (await sql.hasCapture.get(subjectId, digest, since)) !== undefined,
+    captureHistory: async (subjectId, digests, since, limit) => {
+      // First: what is remembered meanwhile is then looked at twice, and never not at all.
+      const last = (await sql.lastCapture.get(subjectId)) ?? 0
+      const [newest, ...found] = await Promise.all([
+        sql.captures.all(subjectId, since, limit),
+        ...digests.map(async (digest) => sql.hasCapture.get(subjectId, digest, since)),
+      ])
+      return { hasDigest: found.some((row) => row !== undefined), newest, last }
+    },
+    capturesAfter: async (subjectId, last) => sql.capturesAfter.all(subjectId, last),
     challenge: async (id) => sql.challenge.get(id),
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
     erasure: async (lookup, now) => sql.erasure.get(lookup, now),
@@ -277,7 +290,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     useChallenge: async (id, at) => (await sql.useChallenge.run(at, id)).changes === 1,
     insertIdempotencyRecord: async (record) => {
       const { changes } = await sql.insertIdempotency.run(record)
-      if (changes !== 1) throw new Error('idempotency record exists')
+      if (changes !== 1) throw new AlreadyExecutedError()
     },
     eraseSubject: async (lookup) => {
       const { changes: idempotencyRecords } = await sql.deleteIdempotency.run(lookup)

@@ -2,10 +2,12 @@
 
 import type { Environment } from '../config.js'
 import { CodedError } from '../errors.js'
+import type { Coordinator } from './coordinator.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
   AuditSealRecord,
+  CaptureHistory,
   CaptureRecord,
   ChallengeRecord,
   ErasureRecord,
@@ -40,10 +42,15 @@ export interface StoreReader extends WebhookReader {
   referencesOf(tenantId: string): Promise<Record<Environment, number>>
   /** Under which some of a tenant's users are found. */
   lookupsOf(tenantId: string, limit: number): Promise<Buffer[]>
-  /** Newest first; without those of which the digest alone is kept. */
-  captures(subjectId: string, since: number, limit: number): Promise<CaptureRecord[]>
-  /** Whether a capture of this digest was seen after `since`. */
-  hasCapture(subjectId: string, digest: Buffer, since: number): Promise<boolean>
+  /** The subject's captures after `since`, against which one of these digests is held. */
+  captureHistory(
+    subjectId: string,
+    digests: readonly Buffer[],
+    since: number,
+    limit: number,
+  ): Promise<CaptureHistory>
+  /** In the order in which they were remembered, after the place `last` of a history. */
+  capturesAfter(subjectId: string, last: number): Promise<CaptureRecord[]>
   challenge(id: string): Promise<ChallengeRecord | undefined>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
@@ -105,6 +112,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertChallenge(challenge: ChallengeRecord): Promise<void>
   /** Resolves with whether it was unused till now. */
   useChallenge(id: string, at: number): Promise<boolean>
+  /** @throws AlreadyExecutedError */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */
   eraseSubject(lookup: Buffer): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
@@ -149,6 +157,8 @@ export interface CommitReport {
 }
 
 export interface Store {
+  /** Of a database that several services can serve from; null for one that is a single service's. */
+  readonly coordinator: Coordinator | null
   /** Sees committed state only. */
   readonly read: StoreReader
   /** Whether `backup` is how it is backed up, and not the database's own tools. */
@@ -208,5 +218,13 @@ export class StoreUnavailableError extends CodedError<'store_unavailable'> {
   override readonly name = 'StoreUnavailableError'
   constructor(message: string, options?: { cause?: unknown }) {
     super('store_unavailable', message, options)
+  }
+}
+
+/** Another service has executed the request with this idempotency key, and was first. */
+export class AlreadyExecutedError extends CodedError<'already_executed'> {
+  override readonly name = 'AlreadyExecutedError'
+  constructor() {
+    super('already_executed', 'There is a kept response for this idempotency key.')
   }
 }

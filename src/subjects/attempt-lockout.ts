@@ -1,7 +1,6 @@
-/** Lockout as a verify meets it: attempts that are taken, the wait that is imposed, verdicts that are counted. */
+/** Lockout as a verify meets it: the wait that is imposed, verdicts that are counted. */
 import type { SubjectRecord } from '../storage/records.js'
-import type { Store, StoreTransaction } from '../storage/store.js'
-import { AttemptGate, type GateCall } from './attempt-gate.js'
+import type { StoreTransaction } from '../storage/store.js'
 import {
   afterRejection,
   CLEAR,
@@ -18,12 +17,6 @@ export function defaultAttempts(checksLiveness: boolean): number {
   return checksLiveness ? ATTEMPTS.withLiveness : ATTEMPTS.withoutLiveness
 }
 
-/** What a lockout needs of a request. */
-export interface AttemptCall extends GateCall {
-  /** Registers what must happen when the request has been committed or has failed. */
-  defer(cleanUp: () => void): void
-}
-
 export interface LockoutRefusal {
   reason: LockoutReason
   /** How long, where it ends by itself. */
@@ -32,11 +25,9 @@ export interface LockoutRefusal {
 
 export interface Lockout {
   /**
-   * Takes one of the user's attempts for the length of a request; waits where all are taken.
-   * @throws ApiError overloaded, deadline_exceeded
+   * Why nothing is said of a verify of the user now; null where it is evaluated. Asked before the images are looked at, and
+   * again of the state in the transaction, so that of parallel guesses no more count than attempts are left.
    */
-  takeAttempt(lookup: Buffer, call: AttemptCall): Promise<void>
-  /** Why a verify of the user is not evaluated now; null where it is. */
   refusal(subject: SubjectRecord, now: number): LockoutRefusal | null
   /** Counts a verdict on the user. Resolves with what it began, if anything. */
   count(
@@ -47,22 +38,8 @@ export interface Lockout {
 }
 
 export class AttemptLockout implements Lockout {
-  private readonly gate = new AttemptGate()
-
   /** @param attempts before the first delay; 0 turns lockout off, and lets what was imposed before run out */
-  constructor(
-    private readonly store: Store,
-    private readonly attempts: number,
-  ) {}
-
-  async takeAttempt(lookup: Buffer, call: AttemptCall): Promise<void> {
-    if (this.attempts === 0) return
-    const attemptsLeft = async () => {
-      const found = await this.store.read.subject(lookup)
-      return this.attempts - (found?.subject.failures ?? 0)
-    }
-    call.defer(await this.gate.enter(lookup.toString('latin1'), attemptsLeft, call))
-  }
+  constructor(private readonly attempts: number) {}
 
   refusal(subject: SubjectRecord, now: number): LockoutRefusal | null {
     const reason = lockoutReason(subject, now)
@@ -83,7 +60,6 @@ export class AttemptLockout implements Lockout {
 
 /** Where verdicts say nothing of a person, nobody is locked out. */
 export const NO_LOCKOUT: Lockout = {
-  takeAttempt: async () => {},
   refusal: () => null,
   count: async () => undefined,
 }

@@ -19,16 +19,34 @@ export interface Capture {
 /** One of the files themselves, or a face that is nearly identical. */
 export type Replay = 'file' | 'face'
 
+/** What was remembered of a user's captures when it was asked for. */
+export interface Recollection {
+  /** One an image that is to be held against it. */
+  digests: Buffer[]
+  /** One of the images is among what is remembered. */
+  hasFile: boolean
+  faces: Float32Array[]
+  /** The place of the last capture that was looked at. */
+  last: number
+}
+
+export const NOTHING_RECALLED: Recollection = { digests: [], hasFile: false, faces: [], last: 0 }
+
 export interface CaptureMemory {
   /** What is to be known of the images; large ones are hashed elsewhere than on this thread. */
   hash(images: Buffer[]): Promise<Buffer[]>
-  /** All that can be computed of the images' hashes before their embeddings, of this many dimensions, are there. */
+  /** Of images with these hashes, whose embeddings will have this many dimensions. */
   digest(subject: Subject, hashes: Buffer[], dimensions: number): Buffer[]
-  /** Whether a capture like this one was seen before, or is on its way in another request; null for no. */
-  findReplay(
+  /** Everything that can be done before the images' embeddings, of this many dimensions, are there. */
+  recall(subject: Subject, images: Buffer[], dimensions: number): Promise<Recollection>
+  /** Whether a capture like this one was seen before; null for no. */
+  findReplay(subject: Subject, capture: Capture, recollection: Recollection): Replay | null
+  /** The same of what was remembered since: of parallel requests with one capture, all but the first to commit are replays. */
+  findReplaySince(
+    tx: StoreTransaction,
     subject: Subject,
     capture: Capture,
-    call: { defer(cleanUp: () => void): void },
+    recollection: Recollection,
   ): Promise<Replay | null>
   /** Remembers each image. */
   remember(tx: StoreTransaction, subject: Subject, capture: Capture): Promise<void>
@@ -43,9 +61,6 @@ interface StoredCapturesParts {
 }
 
 export class StoredCaptures implements CaptureMemory {
-  /** By subject; the store does not know them yet. Without them, parallel requests with one capture would all pass for its first use. */
-  private readonly underWay = new Map<string, Capture[]>()
-
   constructor(private readonly parts: StoredCapturesParts) {}
 
   hash(images: Buffer[]): Promise<Buffer[]> {
@@ -57,18 +72,33 @@ export class StoredCaptures implements CaptureMemory {
     return hashes.map((hash) => this.parts.vault.captureDigest(subject, hash))
   }
 
-  async findReplay(
+  async recall(subject: Subject, images: Buffer[], dimensions: number): Promise<Recollection> {
+    const { store, vault, clock } = this.parts
+    const digests = this.digest(subject, await this.hash(images), dimensions)
+    const since = clock.now() - REPLAY_WINDOW_MS
+    const { id } = subject.record
+    const { hasDigest, newest, last } = await store.read.captureHistory(id, digests, since, MOST_CAPTURES)
+    const faces = newest.map(({ sealed }) => vault.openCapture(subject, sealed))
+    return { digests, hasFile: hasDigest, faces, last }
+  }
+
+  findReplay(subject: Subject, capture: Capture, { hasFile, faces }: Recollection): Replay | null {
+    if (hasFile) return 'file'
+    return this.holdsFace(subject, faces, capture) ? 'face' : null
+  }
+
+  async findReplaySince(
+    tx: StoreTransaction,
     subject: Subject,
     capture: Capture,
-    call: { defer(cleanUp: () => void): void },
+    { last }: Recollection,
   ): Promise<Replay | null> {
-    const others = this.enter(subject.record.id, capture)
-    call.defer(() => this.leave(subject.record.id, capture))
-    if (others.some((other) => sharesFile(other, capture)) || (await this.holdsFile(subject, capture)))
-      return 'file'
-    return others.some((other) => this.sharesFace(other, capture)) || (await this.holdsFace(subject, capture))
-      ? 'face'
-      : null
+    const later = await tx.capturesAfter(subject.record.id, last)
+    if (later.some(({ digest }) => capture.digests.some((own) => own.equals(digest)))) return 'file'
+    const faces = later
+      .filter(({ sealed }) => sealed.length > 0)
+      .map(({ sealed }) => this.parts.vault.openCapture(subject, sealed))
+    return this.holdsFace(subject, faces, capture) ? 'face' : null
   }
 
   async remember(tx: StoreTransaction, subject: Subject, { digests, embeddings }: Capture): Promise<void> {
@@ -85,57 +115,22 @@ export class StoredCaptures implements CaptureMemory {
     }
   }
 
-  private async holdsFile({ record }: Subject, { digests }: Capture): Promise<boolean> {
-    const { store, clock } = this.parts
-    const since = clock.now() - REPLAY_WINDOW_MS
-    for (const digest of digests) if (await store.read.hasCapture(record.id, digest, since)) return true
-    return false
-  }
-
-  private async holdsFace(subject: Subject, { embeddings }: Capture): Promise<boolean> {
-    const { store, vault, clock } = this.parts
-    const since = clock.now() - REPLAY_WINDOW_MS
-    const captures = await store.read.captures(subject.record.id, since, MOST_CAPTURES)
-    if (captures.length === 0) return false
+  private holdsFace(subject: Subject, faces: Float32Array[], { embeddings }: Capture): boolean {
+    if (faces.length === 0) return false
+    const { vault, isSameCapture } = this.parts
     const own = [...embeddings.values()].map((embedding) => vault.captureOf(subject, embedding))
-    return captures.some(({ sealed }) => {
-      const seen = vault.openCapture(subject, sealed)
-      return own.some((capture) => this.isNearlyIdentical(seen, capture))
-    })
-  }
-
-  private sharesFace(a: Capture, b: Capture): boolean {
-    return [...a.embeddings.values()].some((one) =>
-      [...b.embeddings.values()].some((other) => this.isNearlyIdentical(one, other)),
+    return faces.some((seen) =>
+      own.some((capture) => seen.length === capture.length && isSameCapture(seen, capture)),
     )
   }
-
-  private isNearlyIdentical(a: Float32Array, b: Float32Array): boolean {
-    return a.length === b.length && this.parts.isSameCapture(a, b)
-  }
-
-  /** @returns those that were under way before */
-  private enter(subjectId: string, capture: Capture): Capture[] {
-    const others = this.underWay.get(subjectId) ?? []
-    this.underWay.set(subjectId, [...others, capture])
-    return others
-  }
-
-  private leave(subjectId: string, capture: Capture): void {
-    const rest = this.underWay.get(subjectId)!.filter((other) => other !== capture)
-    if (rest.length > 0) this.underWay.set(subjectId, rest)
-    else this.underWay.delete(subjectId)
-  }
-}
-
-function sharesFile(a: Capture, b: Capture): boolean {
-  return a.digests.some((digest) => b.digests.some((other) => other.equals(digest)))
 }
 
 /** Where no model looks at an image, nothing is remembered and nothing is a replay. */
 export const NO_CAPTURES: CaptureMemory = {
   hash: async () => [],
   digest: () => [],
-  findReplay: async () => null,
+  recall: async () => NOTHING_RECALLED,
+  findReplay: () => null,
+  findReplaySince: async () => null,
   remember: async () => {},
 }

@@ -1,4 +1,4 @@
-/** Token buckets, one a tenant and environment or an address: `ratePerSecond` sustained, `burst` at once. State is in memory and refills by the clock. */
+/** Token buckets, one a tenant and environment or an address: `ratePerSecond` sustained, `burst` at once. */
 import { ApiError, retryAfter } from '../api-error.js'
 import { type Clock, SECOND_MS } from '../clock.js'
 
@@ -17,6 +17,12 @@ export interface RateDecision {
   resetSeconds: number
 }
 
+export interface RateLimiter {
+  take(holder: string, contract: RateContract): Promise<RateDecision>
+  /** Whole requests left now, as far as it is known here; takes none. */
+  remaining(holder: string, contract: RateContract): number
+}
+
 /** Where buckets are of addresses, strangers decide how many there are. */
 const MOST_BUCKETS = 100_000
 
@@ -25,12 +31,12 @@ interface Bucket {
   updatedAt: number
 }
 
-export class RateLimiter {
+/** Of a service that is alone: buckets are in memory and refill by the clock. */
+export class LocalRateLimiter implements RateLimiter {
   private readonly buckets = new Map<string, Bucket>()
 
   constructor(private readonly clock: Clock) {}
 
-  /** Whole requests left now; takes none. */
   remaining(holder: string, { ratePerSecond, burst }: RateContract): number {
     const bucket = this.buckets.get(holder)
     if (!bucket) return burst
@@ -38,7 +44,7 @@ export class RateLimiter {
     return Math.floor(Math.min(burst, bucket.tokens + elapsedSeconds * ratePerSecond))
   }
 
-  take(holder: string, { ratePerSecond, burst }: RateContract): RateDecision {
+  async take(holder: string, { ratePerSecond, burst }: RateContract): Promise<RateDecision> {
     const now = this.clock.now()
     const bucket = this.buckets.get(holder) ?? { tokens: burst, updatedAt: now }
     // Moved to the end: the first is the one not used for longest.

@@ -32,8 +32,6 @@ export interface Call<Input> {
   timings: Timings
   /** Whom the request is about, set as soon as it is known: a kept refusal is erased with the user as well. */
   lookup?: Buffer
-  /** Registers what must happen when the request has been committed or has failed. */
-  defer(cleanUp: () => void): void
 }
 
 /** For an endpoint that carries no images: far more than its few short fields need. */
@@ -88,6 +86,7 @@ export interface EndpointDescription {
     | 'get_user'
     | 'list_audit'
     | 'create_challenge'
+    | 'guide'
   method: 'GET' | 'POST' | 'DELETE'
   /** A segment in braces is a parameter: `/v1/users/{user_id}`. */
   path: string
@@ -112,8 +111,10 @@ export interface EndpointDescription {
   maxBodyBytes?: number
   /** Its answers hold a signing secret: given only over TLS, loopback, or with TLS that ends in front; replays too. */
   answersWithSecret: boolean
-  /** Honours X-Svc-Idempotency-Key. */
+  /** Honours X-Svc-Idempotency-Key. What changes nothing is safe to send again without it: the key is then taken and ignored. */
   idempotent: boolean
+  /** Counts towards a rate limit of its own, as large as the tenant's: however often it is called, no verify is refused for it. */
+  ownRateLimit?: boolean
   /** Of the entry that it writes to the audit log in production; null where it writes none. */
   auditEvent: AuditEventName | null
   /** Still answers callers of before, signed, when the database is gone. */

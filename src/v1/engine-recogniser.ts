@@ -10,6 +10,7 @@ import {
   BiometricError,
   type ChallengeFrames,
   type ChallengeResult,
+  type GuideResult,
   type Liveness,
 } from '../biometrics/types.js'
 import { type ImageInput, imagePath } from './images.js'
@@ -20,6 +21,7 @@ import type {
   EnrolCall,
   Enrolled,
   FusedReference,
+  GuideCall,
   OperatingPoint,
   Recogniser,
   RecogniserCall,
@@ -125,6 +127,10 @@ export class EngineRecogniser implements Recogniser {
     const { quality, liveness } = result.sample
     const sample = { quality, liveness: this.statement(liveness) }
     return { ...result, sample, matches: result.score >= threshold }
+  }
+
+  async guide({ image, step, frontal, input, ...call }: GuideCall): Promise<GuideResult> {
+    return this.engine.guide({ image, step, frontal }, call).catch((error) => translate(error, input))
   }
 
   private async verifyByChallenge(

@@ -137,7 +137,7 @@ export function enroll(services: Services): Endpoint<Input> {
   ): Promise<Commit | Outcome> {
     const { input } = call
     // Asked before the engine works for nothing, and again in the transaction, which decides.
-    if (input.add && !input.dry_run) await enrolment.prepareAddition(call, lookup)
+    if (input.add && !input.dry_run) await enrolment.assertAddable(call, lookup)
     else if (!input.dry_run) {
       const existing = await vault.find(store.read, lookup, input.user_id)
       if (existing?.reference && !input.replace) throw new ApiError('already_enrolled')

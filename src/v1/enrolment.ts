@@ -29,20 +29,10 @@ interface Photos {
 export class Enrolment {
   constructor(private readonly services: Services) {}
 
-  /**
-   * A match at an addition is a guess at the reference like any verify: it takes one of the user's attempts.
-   * @throws ApiError reference_not_found, reference_model_mismatch, locked_out; those of the lockout
-   */
-  async prepareAddition(call: EnrolCall, lookup: Buffer): Promise<void> {
-    const { vault, store, lockout, clock } = this.services
-    await lockout.takeAttempt(lookup, call)
-    const { subject } = this.extensible(await vault.find(store.read, lookup, call.input.user_id), call)
-    const refusal = lockout.refusal(subject.record, clock.now())
-    if (refusal)
-      throw new ApiError(
-        'locked_out',
-        refusal.waitMs === undefined ? {} : { headers: retryAfter(refusal.waitMs / SECOND_MS) },
-      )
+  /** @throws ApiError reference_not_found, reference_model_mismatch, locked_out */
+  async assertAddable(call: EnrolCall, lookup: Buffer): Promise<void> {
+    const { vault, store } = this.services
+    this.extensible(await vault.find(store.read, lookup, call.input.user_id), call)
   }
 
   /** @throws ApiError already_enrolled */
@@ -63,7 +53,10 @@ export class Enrolment {
     })
   }
 
-  /** Against the reference of the moment, so that of two additions at once none is lost. @throws ApiError reference_not_found, reference_model_mismatch */
+  /**
+   * Against the reference of the moment, so that of two additions at once none is lost.
+   * @throws ApiError reference_not_found, reference_model_mismatch, locked_out
+   */
   async add(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
     const { vault, recogniser, config } = this.services
     const { call, lookup, enrolled } = photos
@@ -84,12 +77,20 @@ export class Enrolment {
     })
   }
 
+  /** A match at an addition is a guess at the reference like any verify: whoever is locked out may not make one. */
   private extensible(
     subject: Subject | null,
     { environment }: EnrolCall,
   ): { subject: Subject; record: ReferenceRecord } {
+    const { recogniser, lockout, clock } = this.services
     if (!subject?.reference) throw new ApiError('reference_not_found')
-    assertComparable(subject.reference, this.services.recogniser, environment)
+    assertComparable(subject.reference, recogniser, environment)
+    const refusal = lockout.refusal(subject.record, clock.now())
+    if (refusal)
+      throw new ApiError(
+        'locked_out',
+        refusal.waitMs === undefined ? {} : { headers: retryAfter(refusal.waitMs / SECOND_MS) },
+      )
     return { subject, record: subject.reference }
   }
 

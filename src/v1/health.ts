@@ -66,7 +66,13 @@ export const healthDescription: EndpointDescription = {
   answersWithoutStore: true,
 }
 
-export function health(services: Services): Endpoint<undefined> {
+/** What a health report is made of. */
+export type HealthServices = Pick<Services, 'config' | 'engineHealth' | 'transport' | 'version'> & {
+  recogniser: Pick<Services['recogniser'], 'operatingPoint'>
+  store: Pick<Services['store'], 'isHealthy'>
+}
+
+export function health(services: HealthServices): Endpoint<undefined> {
   return {
     ...healthDescription,
     async handle({ environment }) {

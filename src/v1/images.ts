@@ -4,7 +4,7 @@ import { ApiError, type ErrorDetail } from '../api-error.js'
 import { decodeBase64Text } from './base64-text.js'
 
 /** Base64 as a string or, where the body was not turned into one, as the bytes between the quotes, escapes included. */
-type Base64 = string | Uint8Array
+export type Base64 = string | Uint8Array
 
 export interface ImageInput {
   image?: Base64
@@ -16,10 +16,11 @@ export interface ImageInput {
   }
 }
 
-/** The field that holds the image of this index. */
+/** The field that holds the image of this index. Beside a single image there is none but the one that guidance compares it with. */
 export function imagePath({ image, challenge }: ImageInput, index: number): string {
   if (challenge) return `challenge.frames.${index}.image`
-  return image === undefined ? `images.${index}` : 'image'
+  if (image === undefined) return `images.${index}`
+  return index === 0 ? 'image' : 'frontal'
 }
 
 /** How many images a request brings. */
@@ -49,7 +50,8 @@ export const ONE_OF_THEM = 'give one of `image`, `images` and `challenge`'
 
 const DATA_PREFIX = 'data:'
 
-async function decodeImage(text: Base64, path: string): Promise<Buffer> {
+/** @throws ApiError invalid_request when the base64 is wrong */
+export async function decodeImage(text: Base64, path: string): Promise<Buffer> {
   if (Buffer.from(text.slice(0, DATA_PREFIX.length)).toString() === DATA_PREFIX)
     throw invalid([{ path, issue: 'must be base64 alone, without a `data:` prefix' }])
   const decoding = decodeBase64Text(text)

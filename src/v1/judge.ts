@@ -3,7 +3,7 @@ import { ApiError } from '../api-error.js'
 import type { Environment } from '../config.js'
 import type { ReferenceRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
-import type { Capture } from '../subjects/capture-memory.js'
+import { type Capture, NOTHING_RECALLED, type Recollection, type Replay } from '../subjects/capture-memory.js'
 import type { LockoutReason } from '../subjects/lockout.js'
 import type { Subject } from '../subjects/subject-vault.js'
 import type { CaptureCall, OpenedChallenge } from './challenge-input.js'
@@ -21,18 +21,36 @@ interface Evidence {
   opened: OpenedChallenge | null
 }
 
+/** Why nothing is said of the images. */
+interface Refusal {
+  reason: Reason
+  /** Until the user may try again, where that is known. */
+  waitMs?: number | undefined
+}
+
+/** What the images were found to show; whether that counts is decided in the transaction. */
+export type Examination = { subject: Subject | null } & (
+  | { refusal: Refusal }
+  | {
+      refusal: null
+      comparison: Comparison
+      capture: Capture
+      replay: Replay | null
+      recollection: Recollection
+    }
+)
+
 export interface Verdict {
   /** Null for a user who is not enrolled, of whom the sandbox has a scripted verdict all the same. */
   subject: Subject | null
   /** Null for an approval. */
   reason: Reason | null
-  /** Null while the user is locked out: the images were not looked at. */
+  /** Null while the user is locked out: nothing is said of the images. */
   comparison: Comparison | null
   replaySuspected: boolean
-  /** Of the images, to be remembered; null where they were not looked at. */
-  capture: Capture | null
-  /** Until the user may try again, where that is known. */
   waitMs?: number | undefined
+  /** What the verdict began for the user. */
+  effect?: LockoutReason | undefined
 }
 
 type JudgeServices = Pick<
@@ -55,40 +73,49 @@ export function assertComparable(
 export class Judge {
   constructor(private readonly services: JudgeServices) {}
 
-  /** @throws ApiError reference_not_found, reference_model_mismatch; those of lockout and recogniser */
-  async judge(call: VerifyCall, lookup: Buffer, evidence: Evidence, threshold: number): Promise<Verdict> {
+  /** @throws ApiError reference_not_found, reference_model_mismatch; those of the recogniser */
+  async examine(
+    call: VerifyCall,
+    lookup: Buffer,
+    evidence: Evidence,
+    threshold: number,
+  ): Promise<Examination> {
     const { clock, lockout } = this.services
-    await lockout.takeAttempt(lookup, call)
     const subject = await this.findSubject(call, lookup)
-    const locked = this.scriptedLockout(call) ?? (subject && lockout.refusal(subject.record, clock.now()))
-    if (locked) {
-      const { reason, waitMs } = locked
-      return { subject, reason, comparison: null, replaySuspected: false, capture: null, waitMs }
-    }
-    return this.compare(call, subject, evidence, threshold)
+    const refusal = this.scriptedLockout(call) ?? (subject && lockout.refusal(subject.record, clock.now()))
+    return refusal ? { subject, refusal } : this.compare(call, subject, evidence, threshold)
   }
 
-  /** Inside the transaction. Resolves with what the verdict began for the user. @throws ApiError reference_not_found */
-  async settle(
+  /**
+   * Inside the transaction, against what is known there: of parallel verifies none sees the attempts or captures of the others
+   * any earlier. Writes what the verdict changes for the user.
+   * @throws ApiError reference_not_found
+   */
+  async decide(
     tx: StoreTransaction,
     call: VerifyCall,
-    verdict: Verdict,
+    examination: Examination,
     at: number,
-  ): Promise<LockoutReason | undefined> {
-    const { subject, capture, reason } = verdict
-    if (!subject) return undefined
+  ): Promise<Verdict> {
+    const { subject } = examination
+    if (!subject) return this.verdictOn(call, examination, null)
     const fresh = await tx.subject(subject.record.lookup)
     // Erased, or erased and enrolled anew, while this verify ran: its verdict is about nobody.
     if (fresh?.subject.id !== subject.record.id) throw new ApiError('reference_not_found')
-    if (!capture) return undefined
-    const { lockout, captures } = this.services
-    const begun = await lockout.count(tx, fresh.subject, { approved: reason === null, at })
+    const { lockout, captures, outbox } = this.services
+    if (examination.refusal) return refused(subject, examination.refusal)
+    const refusal = lockout.refusal(fresh.subject, at)
+    if (refusal) return refused(subject, refusal)
+    const { capture, recollection } = examination
+    const since = await captures.findReplaySince(tx, subject, capture, recollection)
+    const verdict = this.verdictOn(call, examination, since)
+    const effect = await lockout.count(tx, fresh.subject, { approved: verdict.reason === null, at })
     await captures.remember(tx, subject, capture)
-    await tellOfLockout(tx, this.services.outbox, call, { subject, begun })
-    return begun
+    await tellOfLockout(tx, outbox, call, { subject, begun: effect })
+    return { ...verdict, effect }
   }
 
-  private scriptedLockout({ input }: VerifyCall): { reason: Reason; waitMs: number } | undefined {
+  private scriptedLockout({ input }: VerifyCall): Refusal | undefined {
     const waitMs = this.services.recogniser.script?.(input.user_id).lockedOutForMs
     return waitMs === undefined ? undefined : { reason: 'locked_out', waitMs }
   }
@@ -105,7 +132,7 @@ export class Judge {
     subject: Subject | null,
     { images, opened }: Evidence,
     threshold: number,
-  ): Promise<Verdict> {
+  ): Promise<Examination> {
     const { vault, recogniser, captures } = this.services
     const { input, deadlineMs, signal, share } = call
     const reference = subject?.reference ? vault.openReference(subject, subject.reference).embedding : null
@@ -115,26 +142,43 @@ export class Judge {
       reference,
       threshold,
     )
-    // Here and not when they are needed: meanwhile the engine computes.
-    const hashing = subject && reference ? captures.hash(images) : []
-    const digesting = Promise.resolve(hashing).then((hashes) =>
-      subject && reference ? captures.digest(subject, hashes, reference.length) : [],
-    )
-    const [comparison, digests] = await Promise.all([comparing, digesting])
+    // Here and not when it is needed: meanwhile the engine computes.
+    const recalling =
+      subject && reference ? captures.recall(subject, images, reference.length) : NOTHING_RECALLED
+    const [comparison, recollection] = await Promise.all([comparing, recalling])
     Object.assign(call.timings, comparison.timingsMs)
+    const { digests } = recollection
     const capture = { digests, embeddings: embeddingsByImage(comparison.samples) }
-    const replay = subject && (await captures.findReplay(subject, capture, call))
-    const replaySuspected = recogniser.script?.(input.user_id).replayed || replay !== null
-    if (challenge && (replay === 'file' || holdsTwins(digests))) markReplayed(comparison)
-    const reason = this.reasonAgainst(comparison, replaySuspected)
-    return { subject, reason, comparison, replaySuspected, capture }
+    const replay = subject && captures.findReplay(subject, capture, recollection)
+    return { subject, refusal: null, comparison, capture, replay, recollection }
   }
 
-  private reasonAgainst({ matches, sample }: Comparison, replaySuspected: boolean): Reason | null {
-    if (sample.liveness.passed === false) return 'liveness_failed'
-    if (!matches) return 'no_match'
-    return replaySuspected && this.services.config.replayPolicy === 'reject' ? 'replayed_capture' : null
+  /** @param since what was remembered while the images were examined holds */
+  private verdictOn(call: VerifyCall, examination: Examination, since: Replay | null): Verdict {
+    const { subject, refusal } = examination
+    if (refusal) return refused(subject, refusal)
+    const { recogniser, config } = this.services
+    const { capture, replay: before } = examination
+    const replay = since === 'file' ? since : (before ?? since)
+    const isOfChallenge = call.input.challenge !== undefined
+    const comparison =
+      isOfChallenge && (replay === 'file' || holdsTwins(capture.digests))
+        ? replayed(examination.comparison)
+        : examination.comparison
+    const replaySuspected = recogniser.script?.(call.input.user_id).replayed || replay !== null
+    const reason = reasonAgainst(comparison, replaySuspected && config.replayPolicy === 'reject')
+    return { subject, reason, comparison, replaySuspected }
   }
+}
+
+function refused(subject: Subject | null, { reason, waitMs }: Refusal): Verdict {
+  return { subject, reason, comparison: null, replaySuspected: false, waitMs }
+}
+
+function reasonAgainst({ matches, sample }: Comparison, refusesReplay: boolean): Reason | null {
+  if (sample.liveness.passed === false) return 'liveness_failed'
+  if (!matches) return 'no_match'
+  return refusesReplay ? 'replayed_capture' : null
 }
 
 /** Frames of a camera differ; one that is sent twice was not captured twice. */
@@ -142,7 +186,14 @@ function holdsTwins(digests: readonly Buffer[]): boolean {
   return new Set(digests.map((digest) => digest.toString('latin1'))).size < digests.length
 }
 
-function markReplayed({ sample }: Comparison): void {
+function replayed(comparison: Comparison): Comparison {
+  const { sample } = comparison
   const { findings = [], guidance = 'try_again' } = sample.liveness
-  sample.liveness = { ...sample.liveness, passed: false, guidance, findings: [...findings, 'replayed'] }
+  const liveness = {
+    ...sample.liveness,
+    passed: false,
+    guidance,
+    findings: [...findings, 'replayed' as const],
+  }
+  return { ...comparison, sample: { ...sample, liveness } }
 }

@@ -1,5 +1,6 @@
 /** What is said of a capture's liveness: by which methods, whether that is enough, and how an approval is called by it. */
-import type { Fault, Finding, Guidance } from '../biometrics/challenge/active-geometry.js'
+import type { Fault, Finding } from '../biometrics/challenge/active-geometry.js'
+import type { Guidance } from '../biometrics/challenge/frame-faults.js'
 import { type Mode, modesOf, type Step } from '../biometrics/challenge/steps.js'
 import type { Liveness } from '../biometrics/types.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
@@ -65,12 +66,15 @@ export function missingLiveness(
 
 const ACR = 'urn:countersign:acr:'
 
-/** Authentication context that an approval claims (OpenID Connect's `acr`): a name of its own for each combination of methods. */
-export function acrOf({ methods }: Pick<LivenessStatement, 'methods'>): string {
+/**
+ * Authentication context that an approval claims (OpenID Connect's `acr`): a name of its own for each combination of methods, and
+ * for a challenge that asks for no movement.
+ */
+export function acrOf({ methods }: Pick<LivenessStatement, 'methods'>, isOfChallenge: boolean): string {
   const active = methods.find((method) => method.startsWith('active-'))?.replace(/@.*/, '')
   const parts = [
     'face',
-    ...(active ? [active === 'active-geometry' ? 'active' : active] : []),
+    ...(active ? [active === 'active-geometry' ? 'active' : active] : isOfChallenge ? ['no-motion'] : []),
     ...(methods.some((method) => method.startsWith('passive:')) ? ['pad'] : []),
   ]
   return ACR + parts.join('-')

@@ -7,6 +7,8 @@ import type {
   EnrolResult,
   FaceSample,
   FlowShare,
+  GuideFrames,
+  GuideResult,
   Quality,
   VerifyResult,
 } from '../biometrics/types.js'
@@ -30,6 +32,12 @@ export interface RecogniserCall {
 export interface EnrolCall extends RecogniserCall {
   /** Images that are too poor to enrol with are told of, not refused. */
   assessOnly: boolean
+}
+
+/** A small frame of a person whom nobody is to recognise. */
+export interface GuideCall extends Omit<RecogniserCall, 'userId' | 'images' | 'challenge'>, GuideFrames {
+  /** The sandbox's outcomes go by it. */
+  userId: string | undefined
 }
 
 /** As the engine gives it: `reference` is empty in the sandbox, and there are no samples. */
@@ -107,6 +115,8 @@ export interface Recogniser {
    * @throws ApiError reference_not_found; of category biometric_rejected, or unavailable
    */
   verify(call: RecogniserCall, reference: Float32Array | null, threshold: number): Promise<Comparison>
+  /** @throws ApiError image_unreadable, image_too_large, image_too_small, or unavailable */
+  guide(call: GuideCall): Promise<GuideResult>
   script?(userId: string): VerifyScript
 }
 

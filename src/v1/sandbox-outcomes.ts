@@ -1,21 +1,24 @@
 /** The sandbox's script: the outcomes that the caller chooses by the end of the user id. */
 import { ApiError, retryAfter } from '../api-error.js'
 import { BiometricError } from '../biometrics/biometric-error.js'
-import { type Fault, FINDINGS, GUIDANCE } from '../biometrics/challenge/active-geometry.js'
+import { type Fault, FINDINGS } from '../biometrics/challenge/active-geometry.js'
+import { FRAME_GUIDANCE, type FrameGuidance, GUIDANCE } from '../biometrics/challenge/frame-faults.js'
+import { modeOf, type Step } from '../biometrics/challenge/steps.js'
 import type { Clock } from '../clock.js'
 import type { Endpoint } from './endpoint.js'
 import type { VerifyScript } from './recogniser.js'
 
 const OF_CHALLENGE = 'where a challenge is sent: its frames fail for this, as `liveness` then says'
+const OF_FRAME = `${OF_CHALLENGE}; guidance says it too`
 
 /** What a `user_id` may end in, and what it brings about. */
 export const SANDBOX_OUTCOMES = {
   '+match': 'verify approves',
   '+no_match': 'verify rejects with reason no_match',
   '+spoof': 'enroll gets liveness_failed, verify rejects with reason liveness_failed',
-  '+low_quality': 'low_quality',
-  '+no_face': 'face_not_found',
-  '+multiple_faces': 'multiple_faces',
+  '+low_quality': 'low_quality; guidance says blurred',
+  '+no_face': 'face_not_found; guidance says no_face',
+  '+multiple_faces': 'multiple_faces; guidance says several_faces',
   '+different_people': 'different_people, as if the last image showed somebody else',
   '+rate_limited': 'rate_limited, on every endpoint that takes a user',
   '+unavailable': 'overloaded, on every endpoint that takes a user',
@@ -25,16 +28,16 @@ export const SANDBOX_OUTCOMES = {
   '+slow': 'enroll and verify answer after 5 s',
   '+expired': 'verify approves with a JWT that has expired',
   '+challenge_expired': 'challenge_expired, where a challenge is sent',
-  '+too_far': OF_CHALLENGE,
-  '+too_close': OF_CHALLENGE,
-  '+cut_off': OF_CHALLENGE,
-  '+too_dark': OF_CHALLENGE,
-  '+too_bright': OF_CHALLENGE,
-  '+blurred': OF_CHALLENGE,
-  '+not_frontal': OF_CHALLENGE,
-  '+wrong_direction': OF_CHALLENGE,
-  '+turn_more': OF_CHALLENGE,
-  '+nod_more': OF_CHALLENGE,
+  '+too_far': OF_FRAME,
+  '+too_close': OF_FRAME,
+  '+cut_off': OF_FRAME,
+  '+too_dark': OF_FRAME,
+  '+too_bright': OF_FRAME,
+  '+blurred': OF_FRAME,
+  '+not_frontal': OF_FRAME,
+  '+wrong_direction': OF_FRAME,
+  '+turn_more': OF_FRAME,
+  '+nod_more': OF_FRAME,
   '+slower': OF_CHALLENGE,
   '+flat': OF_CHALLENGE,
   '+face_changed': OF_CHALLENGE,
@@ -60,6 +63,28 @@ export function scriptedFault(userId: string): Fault | undefined {
   if (guidance) return { guidance }
   const finding = FINDINGS.find((known) => known === name)
   return finding && { guidance: finding === 'discontinuous' ? 'slower' : 'try_again', finding }
+}
+
+/** What a frame is told, whatever it shows: while the person looks ahead nothing of a movement, and the other way round. */
+export function scriptedGuidance(userId: string, step: Step): FrameGuidance[] {
+  const name = sandboxSuffix(userId) === '+low_quality' ? 'blurred' : scriptedFault(userId)?.guidance
+  const guidance = FRAME_GUIDANCE.find((known) => known === name)
+  return guidance && suits(guidance, step) ? [guidance] : []
+}
+
+function suits(guidance: FrameGuidance, step: Step): boolean {
+  switch (guidance) {
+    case 'blurred':
+    case 'not_frontal':
+      return step === 'frontal'
+    case 'wrong_direction':
+      return step !== 'frontal'
+    case 'turn_more':
+    case 'nod_more':
+      return step !== 'frontal' && guidance === `${modeOf(step)}_more`
+    default:
+      return true
+  }
 }
 
 const LOCKED_OUT_MS = 60_000

@@ -1,10 +1,17 @@
 /** The sandbox's recogniser: deterministic outcomes that the caller chooses by the end of the user id. No model runs. */
 import { createHash } from 'node:crypto'
 import { ApiError, ERRORS, type ErrorCode } from '../api-error.js'
+import { FRAME_LIMITS } from '../biometrics/challenge/frame-guidance.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { QualityComponents } from '../biometrics/measurements.js'
 import { adviceOn, assessQuality, faultsOf, type Purpose } from '../biometrics/pipeline/quality-bounds.js'
-import { BiometricError, type Liveness, type Quality, type StageTimings } from '../biometrics/types.js'
+import {
+  BiometricError,
+  type GuideResult,
+  type Liveness,
+  type Quality,
+  type StageTimings,
+} from '../biometrics/types.js'
 import type { Clock } from '../clock.js'
 import { type EngineRecogniser, livenessFailed, translate } from './engine-recogniser.js'
 import { type ImageInput, imageCount, imagePath } from './images.js'
@@ -14,6 +21,7 @@ import type {
   EnrolCall,
   Enrolled,
   FusedReference,
+  GuideCall,
   OperatingPoint,
   Recogniser,
   RecogniserCall,
@@ -24,6 +32,7 @@ import {
   sandboxScript,
   sandboxSuffix,
   scriptedFault,
+  scriptedGuidance,
   waitAsScripted,
 } from './sandbox-outcomes.js'
 
@@ -111,6 +120,16 @@ export class SandboxRecogniser implements Recogniser {
       samples: [],
       timingsMs,
     }
+  }
+
+  async guide({ userId = '', image, step, frontal, input, ...call }: GuideCall): Promise<GuideResult> {
+    refuseScripted(userId)
+    const images = frontal ? [image, frontal] : [image]
+    const { maxPixels } = FRAME_LIMITS
+    const { timingsMs } = await this.engine
+      .inspect(images, { ...call, maxPixels })
+      .catch((error) => translate(error, input))
+    return { guidance: scriptedGuidance(userId, step), timingsMs }
   }
 
   /** As the production pack of this installation would say of a live face. */

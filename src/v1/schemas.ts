@@ -1,8 +1,9 @@
 /** The pieces that the endpoints' schemas share. JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
 import Type from 'typebox'
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
-import { FINDINGS, GUIDANCE } from '../biometrics/challenge/active-geometry.js'
+import { FINDINGS } from '../biometrics/challenge/active-geometry.js'
 import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
+import { GUIDANCE } from '../biometrics/challenge/frame-faults.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
 import { NONCE_LENGTH } from '../subjects/challenge-book.js'
 
@@ -14,7 +15,7 @@ export const userId = Type.String({
   examples: ['user-4711'],
 })
 
-const image = (description: string) =>
+export const image = (description: string) =>
   Type.String({
     minLength: 1,
     contentEncoding: 'base64',

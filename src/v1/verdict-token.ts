@@ -53,7 +53,7 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
     action_hash: actionHash(facts.action),
     ...(input.nonce === undefined ? {} : { nonce: input.nonce }),
     amr: ['face'],
-    acr: reason ? NO_ACR : acrOf(facts.liveness),
+    acr: reason ? NO_ACR : acrOf(facts.liveness, facts.challengeId !== undefined),
     liveness: { checked, passed, methods, score: facts.liveness.score },
     ...(facts.challengeId === undefined ? {} : { challenge: facts.challengeId }),
     auth_time: issuedAt,

@@ -13,6 +13,7 @@ import { decodeImages } from './images.js'
 import { Judge, type Verdict } from './judge.js'
 import { type LivenessStatement, NOTHING_CHECKED } from './liveness.js'
 import { REASONS, type Reason } from './reasons.js'
+import type { OperatingPoint } from './recogniser.js'
 import {
   exactlyOneImageField,
   imageFields,
@@ -141,8 +142,7 @@ export function verify(services: Services): Endpoint<Input> {
   const judge = new Judge(services)
 
   /** Names, dates and signs a verdict. */
-  function sign(call: Call<Input>, action: string, verdict: Verdict, decision: Decision) {
-    const at = clock.now()
+  function sign(call: Call<Input>, action: string, verdict: Verdict, decision: Decision, at: number) {
     const verificationId = prefixedId('ver', at)
     const expired = recogniser.script?.(call.input.user_id).expired
     const issuedAt = Math.floor(at / SECOND_MS) - (expired ? 2 * config.jwtTtlSeconds : 0)
@@ -163,7 +163,7 @@ export function verify(services: Services): Endpoint<Input> {
     const started = performance.now()
     const tokens = signVerdict(call, claims)
     call.timings.sign = performance.now() - started
-    return { at, verificationId, expiresAt, actionHash: claims.action_hash, tokens }
+    return { verificationId, expiresAt, actionHash: claims.action_hash, tokens }
   }
 
   return {
@@ -186,23 +186,16 @@ export function verify(services: Services): Endpoint<Input> {
   ): Promise<Commit> {
     const { input, tenant, environment } = call
     const { images, opened, action, lookup } = capture
-    const { threshold, fmr, basis, grade } = recogniser.operatingPoint(tenant.fmr ?? config.fmr)
-    const verdict = await judge.judge(call, lookup, { images, opened }, threshold)
-    const { subject, reason, replaySuspected } = verdict
-    const decision: Decision = {
-      verdict: reason === null ? 'approved' : 'rejected',
-      reason,
-      score: scoreOf(verdict),
-      threshold: scoreView(threshold),
-      fmr,
-      fmr_basis: basis,
-      model_grade: grade,
-    }
+    const point = recogniser.operatingPoint(tenant.fmr ?? config.fmr)
+    const examination = await judge.examine(call, lookup, { images, opened }, point.threshold)
     const { model } = recogniser
-    const { at, verificationId, expiresAt, actionHash, tokens } = sign(call, action, verdict, decision)
 
     return async (tx) => {
-      const effect = await judge.settle(tx, call, verdict, at)
+      const at = clock.now()
+      const verdict = await judge.decide(tx, call, examination, at)
+      const { subject, reason, replaySuspected, effect } = verdict
+      const decision = decisionOf(verdict, point)
+      const { verificationId, expiresAt, actionHash, tokens } = sign(call, action, verdict, decision, at)
       const clears = environment === 'sandbox' && reason === null
       const issued = clears && (await issueProductionKey(tx, tenant.id, at))
       return {
@@ -236,6 +229,19 @@ export function verify(services: Services): Endpoint<Input> {
         },
       }
     }
+  }
+}
+
+function decisionOf(verdict: Verdict, { threshold, fmr, basis, grade }: OperatingPoint): Decision {
+  const { reason } = verdict
+  return {
+    verdict: reason === null ? 'approved' : 'rejected',
+    reason,
+    score: scoreOf(verdict),
+    threshold: scoreView(threshold),
+    fmr,
+    fmr_basis: basis,
+    model_grade: grade,
   }
 }
 

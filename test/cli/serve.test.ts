@@ -79,6 +79,20 @@ describe('serve', () => {
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
   })
 
+  it('is refused on a database from which another serves, which serves on; commands work beside it', async () => {
+    const second = await home.run(['serve'], {
+      COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
+    })
+    expect(second.code).toBe(1)
+    expect(second.stderr).toBe(
+      `error: Cannot use the database ${home.path('countersign.db')}: another Countersign serves from it. Stop that one first; commands may run beside it.\n`,
+    )
+    expect((await home.run(['tenant', 'list'])).code).toBe(0)
+    expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
+  })
+
   it('has made no password where it fails, and shows the one that holds when it does not', async () => {
     const taken = addressesOf(server)
     expect((await place.spawn(['serve'], taken)).code).toBe(1)

@@ -4,10 +4,14 @@ import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
 
 const MAX_UNPACKED_BYTES = 200_000
+/** As docs/guides/capture.md says. */
+const MAX_CAPTURE_BYTES = 40_000
+const MAX_CAPTURE_GZIP_BYTES = 14_000
 
 interface Packed {
   filename: string
@@ -41,7 +45,7 @@ it('is under 200 kB, and holds code, types, readme and licence', () => {
   expect(packed.unpackedSize).toBeLessThan(MAX_UNPACKED_BYTES)
   const others = packed.files
     .map(({ path }) => path)
-    .filter((path) => !/^lib\/[\w-]+\.(js|d\.ts)$/.test(path))
+    .filter((path) => !/^lib\/(capture\/)?[\w-]+\.(js|d\.ts)$/.test(path))
   expect(others.sort()).toEqual(['LICENSE', 'README.md', 'package.json'])
 })
 
@@ -128,4 +132,35 @@ it.each([
 ])('is told of %s by the compiler', async (_mistake, right, wrong, complaint) => {
   await writeFile(join(folder, 'wrong.ts'), APP.replace(right, wrong))
   expect(compile('wrong.ts')).toContain(complaint)
+})
+
+describe('the capture component in it', () => {
+  const captureFile = () =>
+    readFileSync(join(folder, 'node_modules/countersign-client/lib/capture/capture.js'))
+
+  it('is one small file that imports nothing, as it can be copied to any web server', () => {
+    const code = captureFile()
+    expect(packed.files.filter(({ path }) => /^lib\/capture\/.*\.js$/.test(path))).toHaveLength(1)
+    expect(code.toString()).not.toMatch(/\bimport\b[^.]|\/\*|sourceMappingURL/)
+    expect(code.length).toBeLessThan(MAX_CAPTURE_BYTES)
+    expect(gzipSync(code).length).toBeLessThan(MAX_CAPTURE_GZIP_BYTES)
+  })
+
+  it('has types under strict NodeNext, and can be imported where there is no page', async () => {
+    const page = `
+import type { CaptureDetail, CountersignCapture } from 'countersign-client/capture'
+import { CountersignCapture as Class } from 'countersign-client/capture'
+export function framesOf(detail: CaptureDetail): Blob[] {
+  return detail.mode === 'photo' ? detail.images : detail.frames.map(({ image }) => image)
+}
+export const listen = (capture: CountersignCapture) =>
+  capture.addEventListener('cs-error', ({ detail }) => detail.recoverable && capture.retry())
+console.log(typeof Class)
+`
+    await writeFile(join(folder, 'page.ts'), page)
+    expect(compile('page.ts')).toBe('')
+    expect(execFileSync(process.execPath, ['page.js'], { cwd: folder, encoding: 'utf8' })).toBe('function\n')
+    await writeFile(join(folder, 'wrong-page.ts'), page.replace('detail.recoverable', 'detail.recovers'))
+    expect(compile('wrong-page.ts')).toContain('recovers')
+  })
 })

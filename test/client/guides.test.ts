@@ -191,6 +191,39 @@ describe('the code of the guides', () => {
     await expect(enrol(bank, 'blurred', blurred)).rejects.toThrow(/^Please take another photo\. [A-Z].*\.$/)
   })
 
+  it('step-up: leads to the way without the face whoever is locked out or refused three times, and refuses it to nobody', async () => {
+    // @ts-expect-error plain JavaScript for the browser
+    const { enrol, transfer, transferByPhone } = await import('../../docs/examples/express/page.mjs')
+    const urlOf = (photo: Buffer) => `data:image/jpeg;base64,${photo.toString('base64')}`
+    const [ada, grace, none] = [urlOf(await face('ada')), urlOf(await face('grace')), urlOf(await plain())]
+    const refused = (user: string, photo: string) =>
+      transfer(bank, user, '1.00', 'Grace', async () => photo).then(
+        () => null,
+        ({ message, otherWay }: { message: string; otherWay: boolean }) => [message, otherWay],
+      )
+    await enrol(bank, 'bea', async () => ada)
+    const again = expect.stringMatching(/^Please take another photo\./)
+    expect(await refused('bea', none)).toEqual([again, false])
+    expect(await refused('bea', grace)).toEqual(['Not countersigned: no_match', false])
+    expect(await refused('bea', none)).toEqual([again, true])
+    expect(await refused('bea', ada)).toBeNull()
+    expect(await refused('bea', none)).toEqual([again, false])
+    await enrol(bank, 'cyd', async () => ada)
+    const elsewhere = new Countersign({
+      baseUrl: production.CS_BASE_URL!,
+      apiKey: production.CS_API_KEY!,
+      signingSecret: tenant.secret,
+    })
+    for (let i = 0; i < 5; i++)
+      await elsewhere.verify({ user_id: 'cyd', image: await face('grace'), action: 'x' })
+    expect(await refused('cyd', ada)).toEqual(['Not countersigned: locked_out', true])
+    expect(await transferByPhone(bank, 'dan', '1.00', 'Grace')).toEqual({
+      waiting: expect.any(String),
+      message: expect.any(String),
+    })
+    expect(await transferByPhone(bank, '', '1.00', 'Grace')).toMatchObject({ error: 'unauthenticated' })
+  })
+
   it('step-up: whatever goes wrong is answered in JSON, without a stack', async () => {
     const post = (path: string, body: string) =>
       fetch(bank + path, {

@@ -160,7 +160,12 @@ for (const [name, startApp] of Object.entries(FRAMEWORKS))
       const response = await app.send(ada(), TRANSFER)
       expect(response.status).toBe(401)
       expect(response.headers.get('www-authenticate')).toBe(
-        'Bearer error="insufficient_user_authentication", error_description="This action must be countersigned.", acr_values="urn:countersign:acr:face urn:countersign:acr:face-pad"',
+        'Bearer error="insufficient_user_authentication", error_description="This action must be countersigned.", acr_values="' +
+          'urn:countersign:acr:face-active-pad urn:countersign:acr:face-active ' +
+          'urn:countersign:acr:face-active-turn-pad urn:countersign:acr:face-active-turn ' +
+          'urn:countersign:acr:face-active-nod-pad urn:countersign:acr:face-active-nod ' +
+          'urn:countersign:acr:face-no-motion-pad urn:countersign:acr:face-pad ' +
+          'urn:countersign:acr:face-no-motion urn:countersign:acr:face"',
       )
       expect(response.headers.get('cache-control')).toBe('no-store')
       const hash = createHash('sha256').update('{"amount":"1250.00","to":"Grace","type":"transfer"}')

@@ -34,6 +34,8 @@ it('words its refusals as the service does', () => {
 
 /** Values of facts, types of the rest: ids, times and measurements are each side's own. */
 const FACTS = [
+  'step',
+  'guidance',
   'status',
   'verdict',
   'reason',
@@ -84,6 +86,23 @@ async function told(call: Promise<object>, secret: string): Promise<unknown> {
   }
 }
 
+it.each([
+  [['turn', 'nod'] as const, 'face-active'],
+  [['turn'] as const, 'face-active-turn'],
+  [['nod'] as const, 'face-active-nod'],
+  [[] as const, 'face-no-motion'],
+])('calls an approval by a challenge with %j as the service does', async (modes, name) => {
+  const frames = Array.from({ length: 16 }, (_, index) => ({ step: 0, t_ms: index * 200, image }))
+  for (const checksLiveness of [false, true]) {
+    const client = new FakeCountersign({ checksLiveness }).client()
+    const asked = await client.createChallenge({ user_id: 'ada+match', action, modes: [...modes] })
+    const challenge = { id: asked.challenge_id, nonce: asked.nonce, frames }
+    const { jwt } = await client.verify({ user_id: 'ada+match', action, challenge })
+    const { acr } = await client.verifyVerdict(jwt, { userId: 'ada+match', action })
+    expect(acr).toBe(`urn:countersign:acr:${name}${checksLiveness ? '-pad' : ''}`)
+  }
+})
+
 describe('answers as the sandbox does', () => {
   it.each([...Object.keys(SANDBOX_OUTCOMES), ' of no outcome'])('to a user %s', async (suffix) => {
     const tenant = await running.tenant()
@@ -106,6 +125,9 @@ describe('answers as the sandbox does', () => {
       (client) => client.enroll({ user_id, image, add: true, replace: true }),
       (client) => client.enroll({ user_id, images: [image, image, image], replace: true }),
       (client) => client.verify({ user_id, images: [image], action }),
+      (client) => client.guide({ image, user_id }),
+      (client) => client.guide({ image, user_id, step: 'turn_left' }),
+      (client) => client.guide({ image, user_id, step: 'nod_down', frontal: image }),
       (client) => client.getUser(user_id),
       (client) => client.delete(user_id),
       (client) => client.getUser(user_id),

@@ -47,6 +47,8 @@ const SCHEMAS: Record<string, Json> = {
   RotateSigningResult: response(paths['/v1/keys/rotate-signing'].post, 200),
   ChallengeFields: request(paths['/v1/challenges'].post),
   Challenge: response(paths['/v1/challenges'].post, 201),
+  'GuidanceRequest<string>': request(paths['/v1/guidance'].post),
+  Guidance: response(paths['/v1/guidance'].post, 200),
   User: response(paths['/v1/users/{user_id}'].get, 200),
   AuditPage: response(paths['/v1/audit'].get, 200),
   ErrorBody: whole(components.schemas.Error),

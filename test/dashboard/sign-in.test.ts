@@ -1,4 +1,5 @@
 /** Attacks on the way in to the dashboard, over a service of their own: who gets in, who is kept out, and what the logs say of it. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -7,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { loadOperatorPassword } from '../../src/dashboard/operator-password.js'
 import { Sessions } from '../../src/dashboard/sessions.js'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { LocalRateLimiter } from '../../src/tenancy/rate-limiter.js'
 import { loginToken, request, signIn } from '../support/dashboard.js'
 import { oidcProvider } from '../support/oidc-provider.js'
 import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
@@ -174,7 +176,8 @@ describe('another password', () => {
     const { store, operations } = running.service.ledger
     const { password, operator } = await operations.operators.add('kim@example.com', 'admin', COMMAND_LINE)
     const own = await loadOperatorPassword({ operatorPassword: OPERATOR_HASH, operatorPasswordFile: '' })
-    const sessions = new Sessions(store, running.clock, own, operations.signIns, false)
+    const limiter = new LocalRateLimiter(running.clock)
+    const sessions = new Sessions(store, running.clock, own, operations.signIns, false, limiter)
     const guest = { address: '127.0.0.1', requestId: 'req_1' }
     for (const change of ['reset', 'removed'] as const) {
       const signingIn = sessions.signIn({ name: operator.name, password }, guest)
@@ -207,7 +210,8 @@ describe('another password', () => {
         return isRight
       },
     }
-    const sessions = new Sessions(store, running.clock, password, operations.signIns, false)
+    const limiter = new LocalRateLimiter(running.clock)
+    const sessions = new Sessions(store, running.clock, password, operations.signIns, false, limiter)
     const guest = { address: '127.0.0.1', requestId: 'req_1' }
     const { token } = await sessions.signIn({ password: OPERATOR_PASSWORD }, guest)
     const found = sessions.find({ headers: { cookie: `countersign_session=${token}` } })

@@ -177,10 +177,12 @@ async function start({ checkout, bin }: Place, env: NodeJS.ProcessEnv): Promise<
   })
   const ready = /^\{.*"admin":"http.*\}$/m
   const signal = AbortSignal.timeout(START_TIMEOUT_MS)
+  // Once for all rounds: what loses a race keeps its listeners.
+  const ended = once(child, 'exit', { signal })
   try {
     while (!ready.test(told)) {
       if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`)
-      await Promise.race([once(child.stderr, 'data', { signal }), once(child, 'exit', { signal })])
+      await Promise.race([once(child.stderr, 'data', { signal }), ended])
     }
   } catch (error) {
     child.kill('SIGTERM')

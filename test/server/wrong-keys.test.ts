@@ -4,6 +4,7 @@ import { ClientAddresses } from '../../src/server/client-address.js'
 import { peerAddress } from '../../src/server/peer-address.js'
 import { WrongKeys } from '../../src/server/wrong-keys.js'
 import { generateApiKey } from '../../src/tenancy/api-key.js'
+import { LocalRateLimiter } from '../../src/tenancy/rate-limiter.js'
 import { type ApiResponse, apiClient, type CallOptions } from '../support/client.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -58,22 +59,22 @@ describe('an address that guesses keys', () => {
     expect(await via('198.51.100.7, 198.51.100.8')).toBe(401)
   })
 
-  it('is one network of 64 bits, where addresses are free to choose', () => {
-    const wrongKeys = new WrongKeys(1, running.clock)
-    expect(wrongKeys.wrong('2001:db8:0:1:0:0:0:1')).toBe(0)
-    expect(wrongKeys.wrong('2001:db8:0:1:ffff:0:0:2')).toBe(60)
-    expect(wrongKeys.wrong('2001:db8:0:2:0:0:0:1')).toBe(0)
-    expect(wrongKeys.wrong('192.0.2.1')).toBe(0)
-    expect(wrongKeys.wrong('192.0.2.2')).toBe(0)
+  it('is one network of 64 bits, where addresses are free to choose', async () => {
+    const wrongKeys = new WrongKeys(1, new LocalRateLimiter(running.clock))
+    expect(await wrongKeys.wrong('2001:db8:0:1:0:0:0:1')).toBe(0)
+    expect(await wrongKeys.wrong('2001:db8:0:1:ffff:0:0:2')).toBe(60)
+    expect(await wrongKeys.wrong('2001:db8:0:2:0:0:0:1')).toBe(0)
+    expect(await wrongKeys.wrong('192.0.2.1')).toBe(0)
+    expect(await wrongKeys.wrong('192.0.2.2')).toBe(0)
   })
 
-  it('is one of IPv4 where a listener takes both, too', () => {
-    const wrongKeys = new WrongKeys(1, running.clock)
+  it('is one of IPv4 where a listener takes both, too', async () => {
+    const wrongKeys = new WrongKeys(1, new LocalRateLimiter(running.clock))
     const wrong = (address: string) => wrongKeys.wrong(peerAddress(address))
-    expect(wrong('0000:0000:0000:0000:0000:ffff:c000:0201')).toBe(0)
-    expect(wrong('0000:0000:0000:0000:0000:ffff:c000:0202')).toBe(0)
-    expect(wrong('0000:0000:0000:0000:0000:ffff:c000:0201')).toBe(60)
-    expect(wrong('::ffff:192.0.2.2')).toBe(60)
+    expect(await wrong('0000:0000:0000:0000:0000:ffff:c000:0201')).toBe(0)
+    expect(await wrong('0000:0000:0000:0000:0000:ffff:c000:0202')).toBe(0)
+    expect(await wrong('0000:0000:0000:0000:0000:ffff:c000:0201')).toBe(60)
+    expect(await wrong('::ffff:192.0.2.2')).toBe(60)
   })
 
   it('is read from the right, past trusted proxies, as far as it is an address', () => {
@@ -92,8 +93,8 @@ describe('an address that guesses keys', () => {
     ).toBe('10.1.1.1')
   })
 
-  it('is no concern where the limit is off', () => {
-    const wrongKeys = new WrongKeys(0, running.clock)
-    for (let i = 0; i < 1000; i++) expect(wrongKeys.wrong('192.0.2.1')).toBe(0)
+  it('is no concern where the limit is off', async () => {
+    const wrongKeys = new WrongKeys(0, new LocalRateLimiter(running.clock))
+    for (let i = 0; i < 1000; i++) expect(await wrongKeys.wrong('192.0.2.1')).toBe(0)
   })
 })

@@ -15,15 +15,22 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox'] })
 }
 
+export interface PageOptions {
+  colorScheme: 'light' | 'dark'
+  width: number
+  /** Of the browser, such as `camera`. */
+  permissions?: string[]
+}
+
 /** A page whose every error fails the test that looks at `errors`. */
 export async function openPage(
   browser: Browser,
   running: TestService,
-  { colorScheme, width }: { colorScheme: 'light' | 'dark'; width: number },
+  { colorScheme, width, permissions = [] }: PageOptions,
 ): Promise<{ page: Page; errors: string[] }> {
   // Time for one more sign-in from this address.
   running.clock.advance(10 * SECOND_MS)
-  const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } })
+  const context = await browser.newContext({ colorScheme, permissions, viewport: { width, height: 900 } })
   const page = await context.newPage()
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(error.message))

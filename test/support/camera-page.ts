@@ -11,12 +11,14 @@ export const INSECURE_HOST = 'insecure.test'
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; require-trusted-types-for 'script'"
+/** Of a page that asks for guidance; every other one connects to nobody. */
+const GUIDED_POLICY = `${POLICY}; connect-src 'self'`
 
 /** Everything that the component says is kept in `heard`. */
 const SCRIPT = `import '/capture/capture.js'
 globalThis.heard = []
 globalThis.it = document.querySelector('countersign-capture')
-for (const name of ['cs-ready', 'cs-step', 'cs-capture', 'cs-cancel', 'cs-error'])
+for (const name of ['cs-consent', 'cs-ready', 'cs-guidance', 'cs-step', 'cs-capture', 'cs-cancel', 'cs-error'])
   document.addEventListener(name, ({ detail }) => heard.push({ name, detail }))
 `
 const STYLE = ':root { color-scheme: light dark; font-family: sans-serif }'
@@ -40,17 +42,34 @@ export function launchWithCamera(film: string): Promise<Browser> {
   })
 }
 
+/** A question for guidance as the page's backend was asked it. */
+export interface Asked {
+  step: string | null
+  type: string | undefined
+  frame: Buffer
+}
+
 export interface CameraPages {
   port: number
+  /** Of the backend at `/guidance`: what it answers with, status and body. */
+  guide: (question: Asked) => Promise<[status: number, body: string]>
   stop(): Promise<unknown>
 }
 
 /** Serves the component, and at `/?…` a page whose component has the attributes of the query. */
 export async function serveCameraPages(): Promise<CameraPages> {
-  const server = createServer((request, response) => {
+  const pages: Pick<CameraPages, 'guide'> = { guide: async () => [200, '{"guidance":[]}'] }
+  const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
+    const policy = searchParams.has('guide-url') ? GUIDED_POLICY : POLICY
     const answer = (type: string, body: string | Buffer) =>
-      response.writeHead(200, { 'Content-Type': type, 'Content-Security-Policy': POLICY }).end(body)
+      response.writeHead(200, { 'Content-Type': type, 'Content-Security-Policy': policy }).end(body)
+    if (pathname === '/guidance' && request.method === 'POST') {
+      const frame = Buffer.concat(await request.toArray())
+      const step = searchParams.get('step')
+      const [status, body] = await pages.guide({ step, type: request.headers['content-type'], frame })
+      return response.writeHead(status, { 'Content-Type': 'application/json' }).end(body)
+    }
     const code = /^\/capture\/([\w-]+\.js)$/.exec(pathname)
     if (code) return answer('text/javascript', readFileSync(packageFile('dist', 'src', 'capture', code[1]!)))
     if (pathname === '/page.js') return answer('text/javascript', SCRIPT)
@@ -61,12 +80,12 @@ export async function serveCameraPages(): Promise<CameraPages> {
   })
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
-  return {
+  return Object.assign(pages, {
     port: (server.address() as AddressInfo).port,
     stop: () =>
       new Promise((resolve) => {
         server.close(resolve)
         server.closeAllConnections()
       }),
-  }
+  })
 }

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-const RUNS = ['npm test', 'npm run test:campaigns', 'npm run test:nodes']
+const RUNS = ['npm test', 'npm run test:pages', 'npm run test:campaigns', 'npm run test:nodes']
 const TOTALS = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm
 
 const sum = { passed: 0, failed: 0, skipped: 0 }

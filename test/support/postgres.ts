@@ -26,7 +26,8 @@ export function overPostgres(suite: () => void): void {
 export async function createDatabase(): Promise<TestDatabase> {
   const server = await serverUrl()
   const name = `test_${randomBytes(8).toString('hex')}`
-  await query(`${server}/postgres`, `CREATE DATABASE ${name}`)
+  // Where nothing waits for the disk, copying files takes an eighth of copying through the log.
+  await query(`${server}/postgres`, `CREATE DATABASE ${name} STRATEGY FILE_COPY`)
   const url = `${server}/${name}`
   return {
     url,

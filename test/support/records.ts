@@ -15,7 +15,7 @@ import type {
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
 } from '../../src/storage/records.js'
-import type { StoreTransaction } from '../../src/storage/store.js'
+import type { StoreReader, StoreTransaction } from '../../src/storage/store.js'
 
 /** A time as the service writes them: more than 32 bits. */
 export const AT = 1_790_000_000_000
@@ -228,4 +228,23 @@ export async function insertUser(tx: StoreTransaction, name: string, at = AT): P
   await tx.insertIdempotencyRecord(
     keptResponse(`scope of ${name}`, { lookup: bytes(name), subjectId: `sub_${name}`, createdAt: at }),
   )
+}
+
+/** The captures of a history, newest first. */
+export async function newestCaptures(
+  store: StoreReader,
+  subjectId: string,
+  since: number,
+  limit: number,
+): Promise<CaptureRecord[]> {
+  return (await store.captureHistory(subjectId, [], since, limit)).newest
+}
+
+export async function hasCapture(
+  store: StoreReader,
+  subjectId: string,
+  digest: Buffer,
+  since: number,
+): Promise<boolean> {
+  return (await store.captureHistory(subjectId, [digest], since, 1)).hasDigest
 }

@@ -12,14 +12,11 @@ export const OVER_POSTGRES = 'over postgres'
 const SKIPPABLE: Record<string, string> = {
   'test/biometrics/evaluation.test.ts': 'evaluation data',
   'test/biometrics/kernels/sanitizers.test.ts': 'Linux, a compiler with sanitizers, and headers beside Node',
-  'test/capture/capture.test.ts': 'Chromium',
-  'test/capture/example.test.ts': 'Chromium',
   'test/cli/completion.test.ts': 'zsh or fish',
   'test/cli/doctor.test.ts': 'a user that is not root',
   'test/cli/evaluate-pad.test.ts': 'evaluation data',
   'test/cli/models-pull.test.ts': 'evaluation data',
   'test/client/examples.test.ts': 'Python, Go, or what an example is run with',
-  'test/dashboard/pages.test.ts': 'Chromium',
   'test/faults/clock.test.ts': 'libfaketime',
   'test/faults/disk-full.test.ts': 'a file system to fill',
   'test/faults/read-only.test.ts': 'a disk that can be made to fail, or a user that is not root',
@@ -33,6 +30,7 @@ const SKIPPABLE: Record<string, string> = {
 
 /** What is missing here, so that this test cannot run; undefined where it may not be skipped. */
 export function missingFor(file: string, fullName: string): string | undefined {
+  if (file.endsWith('.browser.test.ts')) return 'Chromium'
   const titles = fullName.split(' > ')
   if (titles.includes(OVER_POSTGRES) && !findPostgres()) return 'PostgreSQL'
   if (!titles.includes(OVER_UWS)) return SKIPPABLE[file]

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
-import { afterEach, beforeEach, describe } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
 import { openPostgresStore } from '../../src/storage/postgres-store.js'
 import { SqliteStore } from '../../src/storage/sqlite-store.js'
@@ -16,12 +16,14 @@ interface StorePlace {
   open(): Promise<Store>
   execute(statement: string): Promise<void>
   openingScript: string
+  /** As before the first opening, or after it. */
+  empty(): Promise<void>
   remove(): Promise<void>
 }
 
 export interface StoresUnderTest {
   readonly kind: 'sqlite' | 'postgres'
-  /** Opened on no data before each test; closed after it, as all are. */
+  /** Opened before each test, when there are no data; closed after it, as all are. */
   readonly store: Store
   /** Another one on the same data, as another process has it. */
   open(): Promise<Store>
@@ -45,14 +47,17 @@ function storesAt(kind: StoresUnderTest['kind'], makePlace: () => Promise<StoreP
     opened.push(another)
     return another
   }
-  beforeEach(async () => {
+  beforeAll(async () => {
     place = await makePlace()
+  })
+  beforeEach(async () => {
     store = await open()
   })
   afterEach(async () => {
     for (const one of opened.splice(0)) await one.close()
-    await place.remove()
+    await place.empty()
   })
+  afterAll(() => place.remove())
   return {
     kind,
     get store() {
@@ -86,18 +91,31 @@ async function sqlitePlace(): Promise<StorePlace> {
     openingScript: `
       const { SqliteStore } = await import(${builtModule('sqlite-store.js')})
       const store = SqliteStore.open(${JSON.stringify(file)})`,
+    async empty() {
+      for (const suffix of ['', '-wal', '-shm']) await rm(`${file}${suffix}`, { force: true })
+    },
     remove: () => rm(folder, { recursive: true, force: true }),
   }
 }
 
+/** All but those that have rows from the beginning. */
+const TABLES = `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('lane', 'schema_version')`
+
 async function postgresPlace(): Promise<StorePlace> {
-  const { url, query, drop } = await createDatabase()
+  const database = await createDatabase()
   return {
-    open: () => openPostgresStore(url),
-    execute: async (statement) => void (await query(statement)),
+    open: () => openPostgresStore(database.url),
+    execute: async (statement) => void (await database.query(statement)),
     openingScript: `
       const { openPostgresStore } = await import(${builtModule('postgres-store.js')})
-      const store = await openPostgresStore(${JSON.stringify(url)})`,
-    remove: drop,
+      const store = await openPostgresStore(${JSON.stringify(database.url)})`,
+    async empty() {
+      const tables = (await database.query(TABLES)).map(({ tablename }) => tablename)
+      // Past the triggers that keep the audit log; a new database for every test would take ten times as long.
+      await database.query(
+        `SET session_replication_role = replica; ${tables.map((one) => `DELETE FROM ${one}`).join('; ')}`,
+      )
+    },
+    remove: () => database.drop(),
   }
 }

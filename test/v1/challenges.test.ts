@@ -144,6 +144,20 @@ describe('the frames of a challenge', () => {
     })
   })
 
+  it.each([
+    [['turn'], ['active-turn@1'], 'face-active-turn'],
+    [['nod'], ['active-nod@1'], 'face-active-nod'],
+    [[], [], 'face-no-motion'],
+  ])(
+    'of a person who can move by %j alone have a weaker statement and name',
+    async (modes, methods, name) => {
+      const { user_id, asked } = await challenged('', { modes })
+      const { body } = await tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, blank) })
+      expect(body.liveness).toMatchObject({ checked: methods.length > 0, methods })
+      expect(decodeJwt(body.jwt, tenant.secret.secret).claims.acr).toBe(`urn:countersign:acr:${name}`)
+    },
+  )
+
   it('enrol a user too', async () => {
     const user_id = newUser()
     const { body: asked } = await ask({ user_id, purpose: 'enroll' })

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { HOUR_MS, SECOND_MS } from '../../src/clock.js'
-import { MOST_WAITING } from '../../src/subjects/attempt-gate.js'
 import { type ApiClient, apiClient } from '../support/client.js'
 import { base64, face, landscape } from '../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -184,32 +183,5 @@ describe('by default', () => {
     } finally {
       await lenient.stop()
     }
-  })
-})
-
-describe('one user hammered by forty callers', () => {
-  it('refuses the excess before those who wait, and keeps nobody beyond the deadline', async () => {
-    const started = performance.now()
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, async () => {
-        const { status, body, headers } = await right()
-        return { status, body, headers, elapsedMs: performance.now() - started }
-      }),
-    )
-    const of = (wanted: number) => answers.filter(({ status }) => status === wanted)
-    const [admitted, refused] = [of(200), of(503)]
-    expect(admitted.length + refused.length).toBe(40)
-    expect(admitted.length).toBeGreaterThan(MOST_WAITING)
-    expect(refused.length).toBeGreaterThan(0)
-    for (const { body } of admitted) expect(body.verdict).toBe('approved')
-    for (const { body, headers } of refused) {
-      expect(body).toMatchObject({ error: 'unavailable', code: 'overloaded' })
-      expect(headers.get('retry-after')).toBe('1')
-    }
-    const last = (some: typeof answers) => Math.max(...some.map(({ elapsedMs }) => elapsedMs))
-    expect(last(refused)).toBeLessThan(last(admitted))
-    expect(last(answers)).toBeLessThan(running.service.config.deadlineMs)
-    // Nobody is left in the gate.
-    expect((await right()).body.verdict).toBe('approved')
   })
 })

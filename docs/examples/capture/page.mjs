@@ -21,8 +21,10 @@ capture.addEventListener('cs-capture', async ({ detail }) => {
   capture.challenge = null
   const frames = detail.frames.map(async (frame) => ({ ...frame, image: await toDataUrl(frame.image) }))
   const response = await post('/transfers', { frames: await Promise.all(frames) })
-  const { done, message } = await response.json()
-  outcome.value = response.ok ? `${done.amount} went to ${done.to}.` : message
+  const { done, message, guidance } = await response.json()
+  // In the person's language, as the component says it.
+  const advice = capture.texts[/** @type {keyof typeof capture.texts} */ (guidance)] ?? ''
+  outcome.value = response.ok ? `${done.amount} went to ${done.to}.` : `${message} ${advice}`.trim()
   again.hidden = response.ok
 })
 
@@ -42,11 +44,9 @@ function fail(message) {
  * @param {object} body
  */
 function post(path, body) {
-  // Stands for your own session.
-  const user = new URLSearchParams(location.search).get('user') ?? ''
   return fetch(path, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'X-User': user },
+    headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   })
 }

@@ -1,6 +1,6 @@
 /** The backend of the page: it holds the API key, asks for challenges, and believes a verdict only after its JWT was checked. */
 import { fileURLToPath } from 'node:url'
-import { ApiError, Countersign } from 'countersign/client'
+import { ACTIVE_ACR, ApiError, Countersign } from 'countersign/client'
 import express from 'express'
 
 const {
@@ -30,6 +30,11 @@ app.use((_request, response, next) => {
   response.set('Permissions-Policy', 'camera=(self)')
   next()
 })
+// Stands for signing in: whoever opens `/?user=ada` is Ada from then on.
+app.get('/', (request, response, next) => {
+  response.cookie('user', String(request.query.user ?? ''), { httpOnly: true, sameSite: 'strict' })
+  next()
+})
 // The component and what it imports lie in one folder.
 app.use('/capture', express.static(fileURLToPath(new URL('.', import.meta.resolve('countersign/capture')))))
 for (const [path, file] of [
@@ -45,7 +50,25 @@ app.use(express.json({ limit: '8mb' }))
  * Stands for your own session: who is signed in.
  * @param {express.Request} request
  */
-const signedIn = (request) => request.get('x-user') ?? ''
+const signedIn = (request) =>
+  new URLSearchParams(request.get('cookie')?.replaceAll('; ', '&')).get('user') ?? ''
+
+/**
+ * The last good look ahead by user, from which a nod is measured: in memory, until the frames come. Stands for your session store.
+ * @type {Map<string, Buffer>}
+ */
+const ahead = new Map()
+
+app.post('/guidance', express.raw({ type: 'image/jpeg', limit: '100kb' }), async (request, response) => {
+  const user = signedIn(request)
+  const step = /** @type {import('countersign/client').ChallengeStep} */ (request.query.step)
+  const frontal = ahead.get(user)
+  const frame = { image: request.body, step, ...(frontal ? { frontal } : {}), user_id: user }
+  // Advice that comes late is none, and the person goes on without it.
+  const { guidance } = await countersign.guide(frame, { timeoutMs: 2000 })
+  if (step === 'frontal' && guidance.length === 0) ahead.set(user, request.body)
+  response.json({ guidance })
+})
 
 app.post('/challenges', async (request, response) => {
   const user = signedIn(request)
@@ -61,6 +84,7 @@ app.post('/transfers', async (request, response) => {
   const user = signedIn(request)
   const transfer = waiting.get(user)
   waiting.delete(user)
+  ahead.delete(user)
   if (!transfer) return response.status(409).json({ message: 'Nothing waits to be confirmed.' })
   const { action, id, nonce } = transfer
   const answer = await countersign.verify({
@@ -75,7 +99,7 @@ app.post('/transfers', async (request, response) => {
   const { jti } = await countersign.verifyVerdict(answer, {
     userId: user,
     action,
-    acr: ['urn:countersign:acr:face-active', 'urn:countersign:acr:face-active-pad'],
+    acr: ACTIVE_ACR,
   })
   response.json({ done: action, countersigned: jti })
 })

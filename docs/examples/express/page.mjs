@@ -3,6 +3,18 @@
 /** Three photos, seconds apart and with the head turned a little, miss far fewer people than one does. */
 const PHOTOS_TO_ENROL = 3
 
+/** Not countersigned. The button for the way without the face is always there; with `otherWay` the page leads to it. */
+export class Refused extends Error {
+  /**
+   * @param {string} message
+   * @param {boolean} otherWay
+   */
+  constructor(message, otherWay) {
+    super(message)
+    this.otherWay = otherWay
+  }
+}
+
 /**
  * @param {string} bank
  * @param {string} user
@@ -33,10 +45,20 @@ export async function transfer(bank, user, amount, to, takePhoto) {
     action: challenge.action,
     photos: [await takePhoto()],
   })
-  const { verdict, reason, jwt, message } = await checked.json()
-  if (!checked.ok) throw new Error(message)
-  if (verdict !== 'approved') throw new Error(`Not countersigned: ${reason}`)
+  const { verdict, reason, jwt, message, otherWay = false } = await checked.json()
+  if (!checked.ok) throw new Refused(message, otherWay)
+  if (verdict !== 'approved') throw new Refused(`Not countersigned: ${reason}`, otherWay)
   return (await post(bank, user, '/transfers', { amount, to }, { [challenge.header]: jwt })).json()
+}
+
+/**
+ * @param {string} bank
+ * @param {string} user
+ * @param {string} amount
+ * @param {string} to
+ */
+export async function transferByPhone(bank, user, amount, to) {
+  return (await post(bank, user, '/transfers/by-phone', { amount, to })).json()
 }
 
 /**

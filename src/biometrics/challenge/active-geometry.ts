@@ -8,28 +8,10 @@
 import type { ActiveLivenessSpec } from '../../../models/pack/pack-schema.js'
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
 import type { FrameFace, FrameRefusal } from '../measurements.js'
-import { assessQuality } from '../pipeline/quality-bounds.js'
 import { CAPTURE } from './capture-limits.js'
+import { faultOfPlace, faultOfQuality, type Guidance, REFUSED } from './frame-faults.js'
+import { movedBy, type Pose, poseOf } from './head-pose.js'
 import { type Movement, modeOf, type Step } from './steps.js'
-
-/** What the person can be told. */
-export const GUIDANCE = [
-  'no_face',
-  'several_faces',
-  'too_far',
-  'too_close',
-  'cut_off',
-  'too_dark',
-  'too_bright',
-  'blurred',
-  'not_frontal',
-  'wrong_direction',
-  'turn_more',
-  'nod_more',
-  'slower',
-  'try_again',
-] as const
-export type Guidance = (typeof GUIDANCE)[number]
 
 /** What is for the backend and the audit log alone: it would help whoever attacks. */
 export const FINDINGS = ['flat', 'face_changed', 'discontinuous', 'replayed', 'out_of_order'] as const
@@ -110,12 +92,6 @@ function faultOfOrder(notes: readonly FrameNote[], steps: readonly Step[]): Faul
     : null
 }
 
-const REFUSED: Record<FrameRefusal['code'], Guidance> = {
-  face_not_found: 'no_face',
-  multiple_faces: 'several_faces',
-  face_too_small: 'too_far',
-}
-
 /**
  * Detectors miss a face now and then. Whoever sends the frames could as well have left such a frame out, so a few are
  * taken as not sent: the gaps that remain are bounded all the same.
@@ -135,20 +111,9 @@ function faultOfAny(looks: readonly Look[]): Fault | null {
   return null
 }
 
-function faultOfPlace({ box, landmarks, width, height }: FrameFace): Guidance | null {
-  if (box.width > CAPTURE.maxFaceShare * width) return 'too_close'
-  const inside = (x: number, y: number) => x >= 0 && y >= 0 && x < width && y < height
-  const across = Math.min(box.x + box.width, width) - Math.max(box.x, 0)
-  const down = Math.min(box.y + box.height, height) - Math.max(box.y, 0)
-  const isWhole = across * down >= CAPTURE.minShareInside * box.width * box.height
-  return isWhole && landmarks.every(([x, y]) => inside(x, y)) ? null : 'cut_off'
-}
-
 /** A frame with what its landmarks say of the head. */
-class PosedFrame {
-  /** Degrees, positive to the person's left. */
+class PosedFrame implements Pose {
   readonly yaw: number
-  /** Degrees, positive upward. What is neutral differs from person to person: only differences count. */
   readonly pitch: number
   /** Distance of the eyes over that from eyes to mouth: it shrinks where something flat is turned. */
   readonly aspect: number
@@ -161,7 +126,7 @@ class PosedFrame {
     readonly face: FrameFace,
     readonly note: FrameNote,
   ) {
-    const { head_pose_yaw: yaw = 0, head_pose_pitch: pitch = 0 } = face.quality.components
+    const { yaw, pitch } = poseOf(face)
     this.yaw = yaw
     this.pitch = pitch
     const at = (index: number) => face.landmarks[index]!
@@ -188,8 +153,9 @@ class Series {
   judge(): GeometryVerdict {
     const frontal = this.bestFrontal()
     if (frontal === null) return refused('not_frontal')
-    const light = this.faultOfLight(frontal)
-    if (light) return refused(light)
+    const { components } = this.frames[frontal]!.face.quality
+    const quality = faultOfQuality(components, 'verify', this.bounds.quality)
+    if (quality) return refused(quality)
     const crossings = this.crossings(this.frames[frontal]!)
     if ('guidance' in crossings) return { keys: null, fault: crossings }
     const last = this.lastLook(this.frames[frontal]!, crossings.at(-1) ?? frontal)
@@ -209,21 +175,6 @@ class Series {
       (best, index) => (best === null || quality(index) > quality(best) ? index : best),
       null,
     )
-  }
-
-  private faultOfLight(frontal: number): Guidance | null {
-    const { components } = this.frames[frontal]!.face.quality
-    const failed = assessQuality(components, 'verify', this.bounds.quality)
-      .filter(({ passed }) => !passed)
-      .map(({ component }) => component)
-    if (failed.length === 0) return null
-    if (failed.includes('sharpness')) return 'blurred'
-    if (failed.includes('over_exposure_prevention')) return 'too_bright'
-    if (
-      failed.some((component) => component === 'luminance_mean' || component === 'under_exposure_prevention')
-    )
-      return 'too_dark'
-    return failed.some((component) => component.startsWith('head_pose')) ? 'not_frontal' : 'try_again'
   }
 
   /** The first frame of each movement past its target, with a return to the middle between two of them. */
@@ -302,20 +253,6 @@ class Series {
 /** What `mostPerStride` of a pack is measured over. */
 const STRIDE_MS = 200
 const LONGEST_STRIDE_MS = 250
-
-/** How far a frame is from the look ahead in the direction of a step, in degrees. */
-function movedBy(frame: PosedFrame, middle: PosedFrame, step: Movement): number {
-  switch (step) {
-    case 'turn_left':
-      return frame.yaw - middle.yaw
-    case 'turn_right':
-      return middle.yaw - frame.yaw
-    case 'nod_up':
-      return frame.pitch - middle.pitch
-    case 'nod_down':
-      return middle.pitch - frame.pitch
-  }
-}
 
 function refused(guidance: Guidance, finding?: Finding): GeometryVerdict {
   return { keys: null, fault: { guidance, ...(finding ? { finding } : {}) } }

@@ -42,7 +42,8 @@ export type WorkerTask =
   | { type: 'verify'; images: readonly Uint8Array[] }
   | { type: 'compare'; images: readonly [Uint8Array, Uint8Array] }
   | { type: 'challenge'; images: readonly Uint8Array[]; notes: readonly FrameNote[]; steps: readonly Step[] }
-  | { type: 'inspect'; images: readonly Uint8Array[] }
+  | { type: 'guide'; images: readonly Uint8Array[] }
+  | { type: 'inspect'; images: readonly Uint8Array[]; maxPixels?: number }
   | { type: 'fault'; fault: Fault }
 
 /** A task without its images, which are the frame's parts. */

@@ -41,16 +41,19 @@ const FailureSchema = Type.Object({
 function valueSchemas(dimensions: number) {
   const sample = faceSampleSchema(dimensions)
   const samples = Type.Object({ samples: Type.Array(sample, { minItems: 1 }) })
+  const looks = Type.Array(Type.Union([FrameFaceSchema, FrameRefusalSchema]), { minItems: 1 })
   return {
     enrol: samples,
     verify: samples,
     compare: Type.Object({ samples: Type.Tuple([sample, sample]) }),
     challenge: Type.Object({
-      looks: Type.Array(Type.Union([FrameFaceSchema, FrameRefusalSchema]), { minItems: 1 }),
+      looks,
       /** Of the key frames, where the movements are those of the challenge. */
       embeddings: Type.Array(Type.Object({ imageIndex: count, embedding: vectorSchema(dimensions) })),
       liveness: LivenessSchema,
     }),
+    /** Mean grey level of the first frame, where it shows no face. */
+    guide: Type.Object({ looks, luminance: Type.Union([Type.Number(), Type.Null()]) }),
     inspect: Type.Object({ images: Type.Array(InspectedImageSchema) }),
     fault: Type.Object({}),
   }
@@ -92,12 +95,13 @@ export function messageCheck(dimensions: number): MessageCheck {
         Type.Object({ ok: Type.Literal(true), value, timingsMs: StageTimingsSchema }),
       ]),
     )
-  const { enrol, verify, compare, challenge, inspect, fault } = valueSchemas(dimensions)
+  const { enrol, verify, compare, challenge, guide, inspect, fault } = valueSchemas(dimensions)
   const answers = {
     enrol: answer(enrol),
     verify: answer(verify),
     compare: answer(compare),
     challenge: answer(challenge),
+    guide: answer(guide),
     inspect: answer(inspect),
     fault: answer(fault),
   }

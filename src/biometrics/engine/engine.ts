@@ -10,6 +10,7 @@ import {
   verifyModelPack,
 } from '../../../models/pack/model-pack.js'
 import { judgeGeometry, keyIndices } from '../challenge/active-geometry.js'
+import { guidanceOn, leastFaceShare } from '../challenge/frame-guidance.js'
 import type { Fault, WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import type { FrameFace } from '../measurements.js'
@@ -27,6 +28,8 @@ import {
   type EnrolResult,
   type FaceSample,
   type FlowShare,
+  type GuideFrames,
+  type GuideResult,
   type InspectResult,
   type Liveness,
   type StageTimings,
@@ -183,6 +186,24 @@ export class Engine {
     })
   }
 
+  /**
+   * What a person can be told by a small frame. Looks and measures; recognises nobody, and never has a verdict wait: where no
+   * worker has a place at once, it is refused.
+   * @throws BiometricError image_unreadable, image_too_large, image_too_small, or a code of the moment
+   */
+  async guide({ image, step, frontal }: GuideFrames, call: CallOptions = {}): Promise<GuideResult> {
+    if (this.waiting.size > 0 || this.running >= this.capacity)
+      throw new BiometricError('overloaded', 'The workers are busy with verdicts; try again shortly.')
+    const images = frontal ? [image, frontal] : [image]
+    const { value, timingsMs } = await this.submit({ type: 'guide', images }, call)
+    const { looks, luminance } = value
+    if (looks.length !== images.length) throw garbled()
+    const [look, ahead = null] = looks
+    const minFaceShare = leastFaceShare(this.options.limits)
+    const seen = { look: look!, luminance, step, frontal: ahead }
+    return { guidance: guidanceOn(seen, { ...this.pack.manifest, minFaceShare }), timingsMs }
+  }
+
   /** Finds and compares the faces of two images, keeping nothing. @throws BiometricError as `verify` does */
   async compare(a: Uint8Array, b: Uint8Array, call: CallOptions = {}): Promise<CompareResult> {
     const { value, timingsMs } = await this.submit({ type: 'compare', images: [a, b] }, call)
@@ -195,11 +216,16 @@ export class Engine {
 
   /**
    * Decodes images without looking for faces.
+   * @param call `maxPixels`: fewer than the engine's own limit
    * @throws BiometricError image_unreadable, image_too_large, image_too_small, or a code of the moment
    */
-  async inspect(images: readonly Uint8Array[], call: CallOptions = {}): Promise<InspectResult> {
+  async inspect(
+    images: readonly Uint8Array[],
+    { maxPixels, ...call }: CallOptions & { maxPixels?: number } = {},
+  ): Promise<InspectResult> {
     assertAny(images)
-    const { value, timingsMs } = await this.submit({ type: 'inspect', images }, call)
+    const task = { type: 'inspect' as const, images, ...(maxPixels === undefined ? {} : { maxPixels }) }
+    const { value, timingsMs } = await this.submit(task, call)
     return { ...value, timingsMs }
   }
 

@@ -37,12 +37,14 @@ export interface AnalyseOptions {
   clock?: StageClock
 }
 
-/** How a frame of a challenge is to be looked at. */
+/** How a frame is to be looked at. */
 interface LookOptions {
   /** Its place among the frames. */
   imageIndex: number
   checkLiveness: boolean
   clock: StageClock
+  /** Default: those of every image. */
+  limits?: ImageLimits
 }
 
 /** What was seen in a frame of a challenge. */
@@ -149,10 +151,11 @@ export class FacePipeline {
    * A frame of a challenge: its face, with nothing refused for its quality, and what the embedder would need.
    * @throws BiometricError with `imageIndex`, when the frame shows no face that can be meant
    */
-  async look(bytes: Uint8Array, { imageIndex, checkLiveness, clock }: LookOptions): Promise<FrameLook> {
-    const image = await clock.measure('decode', () => decodeImage(bytes, this.limits, imageIndex))
+  async look(bytes: Uint8Array, options: LookOptions): Promise<FrameLook> {
+    const { imageIndex, checkLiveness, clock, limits = this.limits } = options
+    const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex))
     return this.inTurn(image, clock, async (pyramid) => {
-      const { face, chip, found } = await this.measureFace(image, pyramid, imageIndex, clock)
+      const { face, chip, found } = await this.measureFace(image, pyramid, { imageIndex, clock, limits })
       const liveness = checkLiveness
         ? await this.checkLiveness(pyramid, found.box, clock)
         : LIVENESS_UNCHECKED
@@ -197,7 +200,8 @@ export class FacePipeline {
     pyramid: ImagePyramid,
     { imageIndex, strictLiveness, clock }: Required<AnalyseOptions>,
   ): Promise<PreparedFace> {
-    const { face, chip, found } = await this.measureFace(image, pyramid, imageIndex, clock)
+    const { limits } = this
+    const { face, chip, found } = await this.measureFace(image, pyramid, { imageIndex, clock, limits })
     const faults = faultsOf(
       assessQuality(face.quality.components, 'verify', this.pack.manifest.quality),
       imageIndex,
@@ -218,11 +222,11 @@ export class FacePipeline {
   private async measureFace(
     image: DecodedImage,
     pyramid: ImagePyramid,
-    imageIndex: number,
-    clock: StageClock,
+    options: Required<Omit<LookOptions, 'checkLiveness'>>,
   ) {
     const { sourceScale } = image
-    const found = await this.findFace(image, pyramid, imageIndex, clock)
+    const { imageIndex, clock } = options
+    const found = await this.findFace(image, pyramid, options)
     const chip = await clock.measure('align', () => this.aligner.align(pyramid, found.points))
     const quality = await clock.measure('align', () => this.judge(chip, found, sourceScale))
     const toSource = (value: number) => value * sourceScale
@@ -236,12 +240,11 @@ export class FacePipeline {
   private async findFace(
     { sourceScale }: DecodedImage,
     pyramid: ImagePyramid,
-    imageIndex: number,
-    clock: StageClock,
+    { imageIndex, clock, limits }: Required<Omit<LookOptions, 'checkLiveness'>>,
   ): Promise<FoundFace> {
     const found = await clock.measure('detect', () => this.detector.detect(pyramid))
     const { width, height } = pyramid.base
-    const { face, faces } = chooseFace(found, { width, height, sourceScale }, this.limits, imageIndex)
+    const { face, faces } = chooseFace(found, { width, height, sourceScale }, limits, imageIndex)
     const finder = this.landmarks
     const points = finder ? await clock.measure('align', () => finder.find(pyramid, face.box)) : face.points
     if (!points) throw new Error('neither the detector nor a landmark network finds facial points')

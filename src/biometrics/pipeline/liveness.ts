@@ -29,11 +29,8 @@ export class LivenessChecker {
   /** @param box the detector's, in pixels of the pyramid's base */
   async check(pyramid: ImagePyramid, box: Box): Promise<Liveness> {
     const { base } = pyramid
-    const { networks, leastCropShare = 0 } = this.spec
-    const isTooClose = networks.some(
-      ({ cropScale }) => scaleWithin(box, cropScale, base.width, base.height) < leastCropShare * cropScale,
-    )
-    if (isTooClose) return TOO_CLOSE
+    const { networks } = this.spec
+    if (!hasRoomAround(box, base, this.spec)) return TOO_CLOSE
     let sum = 0
     for (const [i, { input, cropScale }] of networks.entries()) {
       const { width, height } = input
@@ -52,6 +49,17 @@ export class LivenessChecker {
     const score = sum / this.networks.length
     return { checked: true, score, passed: score >= this.spec.threshold }
   }
+}
+
+/** The image shows as much around the face as the networks need. */
+export function hasRoomAround(
+  box: Box,
+  { width, height }: { width: number; height: number },
+  { networks, leastCropShare = 0 }: Pick<LivenessSpec, 'networks' | 'leastCropShare'>,
+): boolean {
+  return networks.every(
+    ({ cropScale }) => scaleWithin(box, cropScale, width, height) >= leastCropShare * cropScale,
+  )
 }
 
 /**

@@ -2,13 +2,15 @@
 
 import { BiometricError, IMAGE_ERROR_CODES, type ImageErrorCode } from '../biometric-error.js'
 import { type FrameNote, judgeGeometry, keyIndices } from '../challenge/active-geometry.js'
+import { FRAME_LIMITS } from '../challenge/frame-guidance.js'
 import type { WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerFailure, WorkerReply, WorkerValues } from '../channel/worker-messages.js'
+import type { Pixels } from '../kernels/planes.js'
 import { decodeImage } from '../pipeline/decode.js'
 import type { FacePipeline } from '../pipeline/face-pipeline.js'
 import { LIVENESS_UNCHECKED } from '../pipeline/liveness.js'
 import { StageClock } from '../pipeline/stage-clock.js'
-import type { FaceSample, InspectedImage, Liveness } from '../types.js'
+import type { FaceSample, ImageLimits, InspectedImage, Liveness } from '../types.js'
 
 /** Never rejects: a refusal or failure is part of the reply. */
 export async function runTask(
@@ -37,8 +39,10 @@ function execute(
       return compare(task.images, pipeline, clock)
     case 'challenge':
       return challenge(task, pipeline, clock)
+    case 'guide':
+      return guide(task.images, pipeline, clock)
     case 'inspect':
-      return inspect(task.images, pipeline, clock)
+      return inspect(task, pipeline, clock)
   }
 }
 
@@ -128,7 +132,7 @@ async function lookAt(
   pipeline: FacePipeline,
   bytes: Uint8Array,
   imageIndex: number,
-  options: { checkLiveness: boolean; clock: StageClock },
+  options: { checkLiveness: boolean; clock: StageClock; limits?: ImageLimits },
 ): Promise<FrameOutcome> {
   try {
     const { face, chip, liveness } = await pipeline.look(bytes, { imageIndex, ...options })
@@ -163,16 +167,39 @@ function meanLiveness(seen: readonly FrameOutcome[], threshold: number): Livenes
   return { checked: true, score, passed: score >= threshold }
 }
 
-async function inspect(
+/** Small frames: decoded, their faces found and measured, nothing embedded. */
+async function guide(
   images: readonly Uint8Array[],
+  pipeline: FacePipeline,
+  clock: StageClock,
+): Promise<WorkerValues['guide']> {
+  const limits = { ...pipeline.limits, ...FRAME_LIMITS }
+  const looks: WorkerValues['guide']['looks'] = []
+  for (const [i, bytes] of images.entries())
+    looks.push((await lookAt(pipeline, bytes, i, { checkLiveness: false, clock, limits })).look)
+  const [look] = looks
+  const isFaceless = look && 'code' in look && look.code === 'face_not_found'
+  if (!isFaceless) return { looks, luminance: null }
+  const { pixels } = await clock.measure('decode', () => decodeImage(images[0]!, limits))
+  return { looks, luminance: meanLuminance(pixels) }
+}
+
+/** Of the green samples, which carry most of it. */
+function meanLuminance({ data }: Pixels): number {
+  let sum = 0
+  for (let i = 1; i < data.length; i += 3) sum += data[i]!
+  return sum / (data.length / 3)
+}
+
+async function inspect(
+  { images, maxPixels = Number.POSITIVE_INFINITY }: Extract<WorkerTask, { type: 'inspect' }>,
   pipeline: FacePipeline,
   clock: StageClock,
 ): Promise<WorkerValues['inspect']> {
   const inspected: InspectedImage[] = []
+  const limits = { ...pipeline.limits, maxPixels: Math.min(maxPixels, pipeline.limits.maxPixels) }
   for (const [i, bytes] of images.entries()) {
-    const { format, width, height } = await clock.measure('decode', () =>
-      decodeImage(bytes, pipeline.limits, i),
-    )
+    const { format, width, height } = await clock.measure('decode', () => decodeImage(bytes, limits, i))
     inspected.push({ format, width, height })
   }
   return { images: inspected }

@@ -1,5 +1,5 @@
-/** A photo with the face that was found in it, and the camera that takes one. */
-import { useEffect, useRef, useState } from 'preact/hooks'
+/** A photo with the face that was found in it. */
+import { useState } from 'preact/hooks'
 import type { Inspection } from '../contract.js'
 
 export function Photo({ url, inspection }: { url: string; inspection: Inspection | null }) {
@@ -23,52 +23,16 @@ export function Photo({ url, inspection }: { url: string; inspection: Inspection
   )
 }
 
-export function Camera({
-  onShot,
-  onError,
-}: {
-  onShot: (url: string) => void
-  onError: (message: string) => void
-}) {
-  const video = useRef<HTMLVideoElement>(null)
-  const [isReady, setReady] = useState(false)
-  useEffect(() => {
-    let stream: MediaStream | undefined
-    let gone = false
-    const stop = () => {
-      for (const track of stream?.getTracks() ?? []) track.stop()
-    }
-    const asked = navigator.mediaDevices?.getUserMedia({ video: { facingMode: 'user' } })
-    if (!asked) onError('The browser gives no camera here; it does so on https:// and on localhost.')
-    asked?.then(
-      (opened) => {
-        stream = opened
-        if (gone) stop()
-        else video.current!.srcObject = opened
-      },
-      () => onError('The camera cannot be used: there is none, or the browser may not use it here.'),
-    )
-    return () => {
-      gone = true
-      stop()
-    }
-  }, [])
-  const shoot = () => {
-    const { videoWidth, videoHeight } = video.current!
-    const canvas = Object.assign(document.createElement('canvas'), { width: videoWidth, height: videoHeight })
-    canvas.getContext('2d')!.drawImage(video.current!, 0, 0)
-    onShot(canvas.toDataURL('image/jpeg', 0.9))
-  }
-  return (
-    <>
-      <div class="photo">
-        <video ref={video} autoplay muted playsInline onLoadedData={() => setReady(true)} />
-      </div>
-      <div class="toolbar">
-        <button type="button" class="primary" disabled={!isReady} onClick={shoot}>
-          Take the photo
-        </button>
-      </div>
-    </>
-  )
+export function dataUrl(file: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(reader.result as string)
+    reader.onerror = () => reject(reader.error)
+    reader.readAsDataURL(file)
+  })
+}
+
+/** What the API takes of a data URL. */
+export function base64Of(url: string): string {
+  return url.slice(url.indexOf(',') + 1)
 }

@@ -6,7 +6,6 @@ export function AnswerView({ answer }: { answer: TriedCall }) {
   const { body, jwt } = answer
   const verdict = (body.verdict ?? body.status ?? body.code) as string
   const isGood = verdict === 'approved' || verdict === 'enrolled'
-  const row = (name: string, value: unknown): Fact[] => (value ? [[name, String(value)]] : [])
   return (
     <div class="answer" role="status">
       <div class="verdict">
@@ -20,7 +19,9 @@ export function AnswerView({ answer }: { answer: TriedCall }) {
       )}
       <Facts
         rows={[
-          ...row('Reason', body.reason),
+          ...livenessRows(body.liveness as Liveness | undefined, jwt?.claims),
+          ...row('For the person', forThePerson(body)),
+          ...row('For your backend', forTheBackend(body)),
           ...row('Message', body.message),
           ...row('Photos in the reference', (body.quality as { views?: number } | null | undefined)?.views),
           ...row('Replay', (body.replay as { suspected: boolean } | undefined)?.suspected && 'suspected'),
@@ -40,6 +41,49 @@ export function AnswerView({ answer }: { answer: TriedCall }) {
       )}
     </div>
   )
+}
+
+const row = (name: string, value: unknown): Fact[] => (value ? [[name, String(value)]] : [])
+
+/** As far as answers of the API have it. */
+interface Liveness {
+  checked: boolean
+  passed: boolean | null
+  methods: string[]
+  score: number | null
+  guidance?: string
+  findings?: string[]
+}
+interface Detail {
+  path: string
+  issue: string
+  hint?: string
+}
+
+/** Never a bare "live": by which methods, and what the approval is called for it. */
+function livenessRows(liveness: Liveness | undefined, claims: unknown): Fact[] {
+  if (!liveness) return []
+  const { checked, passed, methods, score } = liveness
+  const said = [
+    checked ? `${passed ? 'passed' : 'failed'}: ${methods.join(', ')}` : 'not checked',
+    ...(score === null ? [] : [`score ${score}`]),
+  ]
+  return [['Liveness', said.join(', ')], ...row('acr', (claims as { acr?: string } | undefined)?.acr)]
+}
+
+/** What a page may show: what the person can do better. */
+function forThePerson({ liveness, details }: TriedCall['body']): string {
+  const { guidance } = (liveness ?? {}) as Partial<Liveness>
+  const found = (details ?? []) as Detail[]
+  const ofFrames = found.filter(({ path }) => path === 'challenge.frames').map(({ issue }) => issue)
+  return [...(guidance ? [guidance] : []), ...ofFrames, ...found.flatMap(({ hint }) => hint ?? [])].join(' ')
+}
+
+/** What no page may show: it would tell an attacker what to mend. */
+function forTheBackend({ liveness, reason, details }: TriedCall['body']): string {
+  const { findings = [] } = (liveness ?? {}) as Partial<Liveness>
+  const issues = ((details ?? []) as Detail[]).map(({ path, issue }) => `${path} ${issue}`)
+  return [...(reason ? [reason] : []), ...findings, ...issues].join(', ')
 }
 
 function Validity({ isValid }: { isValid: boolean }) {

@@ -207,6 +207,17 @@ describe('the queue', () => {
     await stalled
   })
 
+  it('has no verdict wait for guidance: while no worker has a place, it is refused', async () => {
+    const engine = await running({ queueLimit: 2 })
+    const stalled = engine.injectFault({ kind: 'stall', durationMs: 200 })
+    const verdict = codeOf(engine.inspect([nobody]))
+    expect(await codeOf(engine.guide({ image: nobody, step: 'frontal' }))).toBe('overloaded')
+    expect(engine.health().queue).toMatchObject({ waiting: 1, running: 1 })
+    expect(await verdict).toBe('resolved')
+    await stalled
+    expect((await engine.guide({ image: nobody, step: 'frontal' })).guidance).toEqual(['no_face'])
+  })
+
   it('with a limit of 0 still serves a call that finds a free worker', async () => {
     const engine = await start({ queueLimit: 0 })
     expect(await codeOf(engine.inspect([nobody]))).toBe('resolved')

@@ -1,5 +1,6 @@
 /** What every store does with users: references, captures, challenges, kept responses, and their erasure. */
 import { describe, expect, it } from 'vitest'
+import { AlreadyExecutedError } from '../../../src/storage/store.js'
 import {
   AT,
   bytes,
@@ -9,8 +10,10 @@ import {
   delivery,
   endpoint,
   erasure,
+  hasCapture,
   insertUser,
   keptResponse,
+  newestCaptures,
   reference,
   subject,
   tenant,
@@ -116,11 +119,13 @@ overStores((stores) => {
         await tx.insertCapture(capture('theirs', { subjectId: 'sub_eve' }))
       })
       const digests = async (since: number, limit: number) =>
-        (await read().captures('sub_ada', since, limit)).map(({ digest }) => digest.toString())
+        (await newestCaptures(read(), 'sub_ada', since, limit)).map(({ digest }) => digest.toString())
       expect(await digests(AT, 10)).toEqual(['third', 'second', 'first'])
       expect(await digests(AT + 1, 10)).toEqual(['third', 'second'])
       expect(await digests(AT, 2)).toEqual(['third', 'second'])
-      expect(await read().captures('sub_eve', 0, 10)).toEqual([capture('theirs', { subjectId: 'sub_eve' })])
+      expect(await newestCaptures(read(), 'sub_eve', 0, 10)).toEqual([
+        capture('theirs', { subjectId: 'sub_eve' }),
+      ])
     })
 
     it('of which the digest alone is kept are told by it, and not listed', async () => {
@@ -131,13 +136,38 @@ overStores((stores) => {
         await tx.insertCapture(capture('whole', { seenAt: AT + 1 }))
       })
       const has = (digest: string, since: number, subjectId = 'sub_ada') =>
-        read().hasCapture(subjectId, bytes(digest), since)
+        hasCapture(read(), subjectId, bytes(digest), since)
       expect(await has('digest alone', AT - 1)).toBe(true)
       expect(await has('digest alone', AT)).toBe(false)
       expect(await has('whole', AT)).toBe(true)
       expect(await has('whole', AT, 'sub_eve')).toBe(false)
       expect(await has('never seen', 0)).toBe(false)
-      expect(await read().captures('sub_ada', 0, 10)).toEqual([capture('whole', { seenAt: AT + 1 })])
+      expect(await newestCaptures(read(), 'sub_ada', 0, 10)).toEqual([capture('whole', { seenAt: AT + 1 })])
+    })
+
+    it('that come after a history was read are those after its last place, in order, whatever their time', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        for (const name of ['ada', 'eve']) await tx.insertSubject(subject(name))
+      })
+      expect(await read().captureHistory('sub_ada', [], 0, 10)).toEqual({
+        hasDigest: false,
+        newest: [],
+        last: 0,
+      })
+      await write((tx) => tx.insertCapture(capture('before')))
+      const { last } = await read().captureHistory('sub_ada', [], AT + 9, 0)
+      const later = [
+        capture('of another clock', { seenAt: AT - 5 }),
+        capture('alone', { sealed: Buffer.alloc(0) }),
+      ]
+      await write(async (tx) => {
+        await tx.insertCapture(capture('theirs', { subjectId: 'sub_eve' }))
+        for (const one of later) await tx.insertCapture(one)
+        expect(await tx.capturesAfter('sub_ada', last)).toEqual(later)
+      })
+      expect(await read().capturesAfter('sub_ada', last)).toEqual(later)
+      expect(await read().capturesAfter('sub_ada', 0)).toEqual([capture('before'), ...later])
     })
 
     it('may be of one digest twice, and belong to a user', async () => {
@@ -146,7 +176,7 @@ overStores((stores) => {
         await tx.insertSubject(subject('ada'))
         for (const seenAt of [AT, AT + 1]) await tx.insertCapture(capture('same', { seenAt }))
       })
-      expect(await read().captures('sub_ada', 0, 10)).toHaveLength(2)
+      expect(await newestCaptures(read(), 'sub_ada', 0, 10)).toHaveLength(2)
       await expect(
         write((tx) => tx.insertCapture(capture('d', { subjectId: 'sub_nobody' }))),
       ).rejects.toThrow()
@@ -192,8 +222,8 @@ overStores((stores) => {
       expect(await read().idempotencyRecord(bytes('other'), AT)).toBeUndefined()
       const again = (createdAt: number) =>
         keptResponse('s', { createdAt, status: 404, sealed: bytes('x'), payloadHash: bytes('y') })
-      await expect(write((tx) => tx.insertIdempotencyRecord(again(AT + 9)))).rejects.toThrow(
-        'idempotency record exists',
+      await expect(write((tx) => tx.insertIdempotencyRecord(again(AT + 9)))).rejects.toBeInstanceOf(
+        AlreadyExecutedError,
       )
       expect(await read().idempotencyRecord(bytes('s'), AT)).toEqual(kept)
       await write((tx) => tx.insertIdempotencyRecord(again(AT + 10)))
@@ -231,11 +261,11 @@ overStores((stores) => {
       const erase = () => write((tx) => tx.eraseSubject(bytes('ada')))
       expect(await erase()).toEqual({ references: 1, captures: 2, idempotencyRecords: 2 })
       expect(await read().subject(bytes('ada'))).toBeUndefined()
-      expect(await read().captures('sub_ada', 0, 10)).toEqual([])
+      expect(await newestCaptures(read(), 'sub_ada', 0, 10)).toEqual([])
       expect(await read().idempotencyRecord(bytes('scope of ada'), AT)).toBeUndefined()
       expect(await read().challenge('cha_ada')).toBeUndefined()
       expect(await read().subject(bytes('grace'))).toMatchObject({ reference: { id: 'ref_grace' } })
-      expect(await read().captures('sub_grace', 0, 10)).toHaveLength(1)
+      expect(await newestCaptures(read(), 'sub_grace', 0, 10)).toHaveLength(1)
       expect(await read().idempotencyRecord(bytes('scope of grace'), AT)).toBeDefined()
       expect(await read().challenge('cha_grace')).toBeDefined()
       expect(await erase()).toEqual({ references: 0, captures: 0, idempotencyRecords: 0 })

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { CHROMIUM, violations } from '../support/browser.js'
@@ -12,6 +12,7 @@ import {
   launchWithCamera,
   serveCameraPages,
 } from '../support/camera-page.js'
+import { CaptureVisit, type Visit } from '../support/capture-visit.js'
 import { FILM, writeFilm } from '../support/film.js'
 
 /** Red on the left and blue on the right, with a grey band that differs from frame to frame. */
@@ -55,16 +56,11 @@ const CHALLENGE = {
 
 const NEVER = 'navigator.mediaDevices.getUserMedia = () => new Promise(() => {})'
 
-interface Heard {
-  name: string
-  // biome-ignore lint/suspicious/noExplicitAny: an event's detail, looked into freely
-  detail: any
-}
-
 describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_000 }, () => {
   let folder: string
   let browser: Browser
   let pages: CameraPages
+  let visited: CaptureVisit
   let page: Page
   let complaints: string[]
 
@@ -80,61 +76,20 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     await pages?.stop()
     if (folder) await rm(folder, { recursive: true, force: true })
   })
-  afterEach(() => page.context().close())
+  afterEach(() => visited.close())
 
-  interface Visit extends BrowserContextOptions {
-    host?: string
-    isAllowed?: boolean
-    /** Run before the page's own scripts. */
-    before?: string
+  async function visit(query: string, options?: Visit): Promise<void> {
+    visited = await CaptureVisit.open(browser, pages, query, options)
+    ;({ page, complaints } = visited)
   }
-
-  async function visit(query: string, visit: Visit = {}): Promise<void> {
-    const { host = 'localhost', isAllowed = true, before, ...options } = visit
-    const context = await browser.newContext({
-      viewport: { width: 800, height: 900 },
-      permissions: isAllowed ? ['camera'] : [],
-      ...options,
-    })
-    page = await context.newPage()
-    complaints = []
-    page.on('pageerror', (error) => complaints.push(error.message))
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type()) && !message.text().includes('favicon'))
-        complaints.push(message.text())
-    })
-    if (before) await page.addInitScript(before)
-    await page.goto(`http://${host}:${pages.port}/?${query}`)
-    await page.waitForFunction("customElements.get('countersign-capture')")
-  }
-
-  const heard = (name: string) =>
-    page.evaluate(`heard.filter((one) => one.name === '${name}')`) as Promise<Heard[]>
-  /** The first event of this name. */
-  async function hear(name: string): Promise<Heard> {
-    await expect.poll(async () => (await heard(name)).length).toBeGreaterThan(0)
-    return (await heard(name))[0]!
-  }
-  const click = (name: string) => page.getByRole('button', { name, exact: true }).click()
-  const focused = () => page.evaluate('it.shadowRoot.activeElement?.textContent')
-  /** The camera's track, remembered so that it can be looked at afterwards. */
-  const rememberTrack = () =>
-    page.evaluate("{ globalThis.track = it.shadowRoot.querySelector('video').srcObject.getTracks()[0] }")
-  const trackState = () => page.evaluate('track.readyState')
-  async function startCamera(): Promise<void> {
-    await click('Turn on camera')
-    await hear('cs-ready')
-    await rememberTrack()
-  }
-  const setChallenge = (challenge: object) => page.evaluate(`{ it.challenge = ${JSON.stringify(challenge)} }`)
-  /** The pictures of the capture as data URLs, in order. */
-  const images = (path: string) =>
-    page.evaluate(`Promise.all(heard.find(({ name }) => name === 'cs-capture').detail.${path}.map((blob) =>
-      new Promise((resolve) => {
-        const reader = new FileReader()
-        reader.onload = () => resolve(reader.result)
-        reader.readAsDataURL(blob)
-      })))`) as Promise<string[]>
+  const heard = (name: string) => visited.heard(name)
+  const hear = (name: string) => visited.hear(name)
+  const click = (name: string) => visited.click(name)
+  const focused = () => visited.focused()
+  const startCamera = () => visited.startCamera()
+  const trackState = () => visited.trackState()
+  const setChallenge = (challenge: object) => visited.setChallenge(challenge)
+  const images = (path: string) => visited.images(path)
   const decode = (url: string) => sharp(Buffer.from(url.split(',')[1]!, 'base64'))
   it('asks for nothing by itself', async () => {
     await visit('mode=photo', {

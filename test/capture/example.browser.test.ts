@@ -115,17 +115,29 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
   it('carries nothing out where the frames show no living person', async () => {
     const { page } = await open('ada+flat')
     const refused = page.waitForResponse((response) => response.url().endsWith('/transfers'))
-    expect(await confirm(page)).toBe('Not confirmed.')
+    expect(await confirm(page)).toBe('Not confirmed. Please try again.')
     const body = await (await refused).json()
     expect(Object.keys(body).sort()).toEqual(['guidance', 'message'])
     await page.getByRole('button', { name: 'Another try' }).click()
     await page.getByRole('button', { name: 'Begin' }).waitFor()
   })
 
+  it('guides the person by what the service says of small frames', async () => {
+    const { page, complaints } = await open('ada+too_dark')
+    const guided = page.waitForResponse((response) => new URL(response.url()).pathname === '/guidance')
+    await page.getByRole('button', { name: 'Turn on camera' }).click()
+    const response = await guided
+    expect(await response.json()).toEqual({ guidance: ['too_dark'] })
+    const { width, height } = await sharp(response.request().postDataBuffer()!).metadata()
+    expect(Math.max(width, height)).toBeLessThanOrEqual(320)
+    await page.getByText('Turn to the light').first().waitFor()
+    expect(complaints).toEqual([])
+  })
+
   it('keeps the nonce of a challenge from the browser', async () => {
     const response = await fetch(`${address}/challenges`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'X-User': 'ada+match' },
+      headers: { 'Content-Type': 'application/json', Cookie: 'user=ada%2Bmatch' },
       body: JSON.stringify({ amount: '1.00', to: 'Grace' }),
     })
     const body = (await response.json()) as { steps: string[] }

@@ -1,0 +1,71 @@
+/** What can be wrong with a single frame, in words that a person can be told; nothing here knows of a series. */
+import type { QualityComponent } from '../../../models/pack/quality-components.js'
+import type { QualitySpec } from '../../../models/pack/quality-schema.js'
+import type { FrameFace, FrameRefusal, QualityComponents } from '../measurements.js'
+import { assessQuality, type Purpose } from '../pipeline/quality-bounds.js'
+import { CAPTURE } from './capture-limits.js'
+
+/** What the person can be told of one frame. */
+export const FRAME_GUIDANCE = [
+  'no_face',
+  'several_faces',
+  'too_far',
+  'too_close',
+  'cut_off',
+  'too_dark',
+  'too_bright',
+  'blurred',
+  'not_frontal',
+  'wrong_direction',
+  'turn_more',
+  'nod_more',
+] as const
+export type FrameGuidance = (typeof FRAME_GUIDANCE)[number]
+
+/** What the person can be told, of a series as well. */
+export const GUIDANCE = [...FRAME_GUIDANCE, 'slower', 'try_again'] as const
+export type Guidance = (typeof GUIDANCE)[number]
+
+export const REFUSED: Record<FrameRefusal['code'], Guidance> = {
+  face_not_found: 'no_face',
+  multiple_faces: 'several_faces',
+  face_too_small: 'too_far',
+}
+
+/** The face must be in the frame, wholly, and not fill it. */
+export function faultOfPlace({ box, landmarks, width, height }: FrameFace): Guidance | null {
+  if (box.width > CAPTURE.maxFaceShare * width) return 'too_close'
+  const inside = (x: number, y: number) => x >= 0 && y >= 0 && x < width && y < height
+  const across = Math.min(box.x + box.width, width) - Math.max(box.x, 0)
+  const down = Math.min(box.y + box.height, height) - Math.max(box.y, 0)
+  const isWhole = across * down >= CAPTURE.minShareInside * box.width * box.height
+  return isWhole && landmarks.every(([x, y]) => inside(x, y)) ? null : 'cut_off'
+}
+
+/** In the order in which they are told; what is not among them, nobody can be told in a word. */
+const BY_COMPONENT: ReadonlyArray<readonly [QualityComponent, low: Guidance, high: Guidance]> = [
+  ['sharpness', 'blurred', 'blurred'],
+  ['over_exposure_prevention', 'too_bright', 'too_bright'],
+  ['luminance_mean', 'too_dark', 'too_bright'],
+  ['under_exposure_prevention', 'too_dark', 'too_dark'],
+  ['illumination_uniformity', 'too_dark', 'too_dark'],
+  ['luminance_variance', 'too_dark', 'too_dark'],
+  ['head_pose_yaw', 'not_frontal', 'not_frontal'],
+  ['head_pose_pitch', 'not_frontal', 'not_frontal'],
+  ['head_pose_roll', 'not_frontal', 'not_frontal'],
+]
+
+/** Light, focus and pose by the bounds of a pack: the first that is out of them. */
+export function faultOfQuality(
+  components: QualityComponents,
+  purpose: Purpose,
+  spec: QualitySpec | undefined,
+): Guidance | null {
+  const failed = assessQuality(components, purpose, spec).filter(({ passed }) => !passed)
+  if (failed.length === 0) return null
+  for (const [name, low, high] of BY_COMPONENT) {
+    const found = failed.find(({ component }) => component === name)
+    if (found) return found.value < (found.bound?.min ?? Number.NEGATIVE_INFINITY) ? low : high
+  }
+  return 'try_again'
+}

@@ -1,0 +1,33 @@
+/** The texts that the component has, by name. */
+import type { CaptureErrorCode } from './capture-error.js'
+import type { CaptureStep } from './capture-plan.js'
+import type { CaptureGuidance } from './guide.js'
+
+export type CaptureMessages = Record<
+  | 'intro_photo'
+  | 'intro_challenge'
+  | 'agree'
+  | 'start'
+  | 'choose_file'
+  | 'opening'
+  | 'ready_photo'
+  | 'ready_challenge'
+  | 'take_photo'
+  | 'begin'
+  | 'cancel'
+  | 'retry'
+  | 'done'
+  | 'done_file'
+  | 'camera'
+  | 'progress'
+  | 'good_photo'
+  | 'good_challenge'
+  | 'hold_still'
+  | 'reached'
+  | 'slower'
+  | 'try_again'
+  | CaptureStep
+  | CaptureGuidance
+  | CaptureErrorCode,
+  string
+>

@@ -1,0 +1,83 @@
+/** What the person is told while the camera is on: the steps, and what can be done better, in sight and aloud. */
+import type { Emit } from './capture-events.js'
+import type { CaptureMessages } from './capture-messages.js'
+import type { CaptureStep } from './capture-plan.js'
+import type { CaptureSettings } from './capture-settings.js'
+import { languageOf } from './capture-texts.js'
+import type { CaptureView } from './capture-view.js'
+import { askBackend, type CaptureDetector, type CaptureGuidance, Guide } from './guide.js'
+import { Speaker } from './speaker.js'
+
+export interface CoachParts {
+  view: CaptureView
+  settings: CaptureSettings
+  texts(): CaptureMessages
+  /** The person could press the button. */
+  isReady(): boolean
+  emit: Emit
+}
+
+export class Coach {
+  private readonly speaker = new Speaker()
+  private guide: Guide | null = null
+  private step: CaptureStep = 'frontal'
+  private isCapturing = false
+
+  constructor(private readonly parts: CoachParts) {}
+
+  /** The camera's picture is shown. @param detector the page's own; null for the one at `guide-url`, where that is given */
+  begin(detector: CaptureDetector | null, signal: AbortSignal): void {
+    const { view, settings, texts } = this.parts
+    const { guideUrl, mode } = settings
+    this.step = 'frontal'
+    this.isCapturing = false
+    this.speak(texts()[`ready_${mode}`])
+    const ask = detector ?? (guideUrl === null ? null : askBackend(guideUrl))
+    if (!ask) return
+    this.guide = new Guide({
+      video: view.video,
+      ask,
+      step: () => this.step,
+      tell: (guidance, step) => this.tell(guidance, step),
+      signal,
+    })
+  }
+
+  showStep(step: number, steps: readonly CaptureStep[]): void {
+    const { view, texts, emit } = this.parts
+    const name = steps[step]!
+    const text = texts()[name]
+    this.step = name
+    this.isCapturing = true
+    view.sayStep(name, text)
+    this.speak(text)
+    this.guide?.restart()
+    emit('cs-step', { step, name, steps: steps.length })
+  }
+
+  end(): void {
+    this.guide = null
+    this.speaker.stop()
+  }
+
+  private tell(guidance: readonly CaptureGuidance[] | null, step: CaptureStep): void {
+    const { view, settings, texts, emit } = this.parts
+    const isGood = guidance?.length === 0
+    const text = guidance && (isGood ? this.praise(step) : (texts()[guidance[0]!] ?? ''))
+    view.sayHint(text === null ? null : { text, isGood })
+    if (text !== null && settings.speaks) this.speaker.add(text, languageOf(settings.language))
+    emit('cs-guidance', { step, guidance })
+  }
+
+  private praise(step: CaptureStep): string {
+    const { settings, isReady } = this.parts
+    const texts = this.parts.texts()
+    if (!this.isCapturing && isReady()) return texts[`good_${settings.mode}`]
+    return step === 'frontal' ? texts.hold_still : texts.reached
+  }
+
+  private speak(text: string): void {
+    const { speaks, language } = this.parts.settings
+    if (speaks) this.speaker.say(text, languageOf(language))
+  }
+}

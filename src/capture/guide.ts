@@ -1,0 +1,122 @@
+/** Asks again and again what the person can do better, by a small frame each time; one question at a time. */
+import type { CaptureStep } from './capture-plan.js'
+import { FrameGrabber } from './frame-grabber.js'
+
+/** What a person can be told of one frame, as `POST /v1/guidance` names it. */
+export type CaptureGuidance =
+  | 'no_face'
+  | 'several_faces'
+  | 'too_far'
+  | 'too_close'
+  | 'cut_off'
+  | 'too_dark'
+  | 'too_bright'
+  | 'blurred'
+  | 'not_frontal'
+  | 'wrong_direction'
+  | 'turn_more'
+  | 'nod_more'
+
+/** Says what the person can do better, the most urgent first; nothing where nothing is left to be done. */
+export type CaptureDetector = (
+  frame: Blob,
+  step: CaptureStep,
+  /** Aborted when the answer would come too late. */
+  signal: AbortSignal,
+) => readonly CaptureGuidance[] | Promise<readonly CaptureGuidance[]>
+
+const FRAME = { maxSide: 320, quality: 0.8 } as const
+const INTERVAL_MS = 700
+const ANSWER_MS = 3000
+/** Between two questions while nobody answers. */
+const LONGEST_INTERVAL_MS = 10_000
+
+export interface GuideParts {
+  video: HTMLVideoElement
+  ask: CaptureDetector
+  /** The step that is shown; it may change between question and answer. */
+  step(): CaptureStep
+  /** Told of each answer to a question about the step that is still shown; null where there is none. */
+  tell(guidance: readonly CaptureGuidance[] | null, step: CaptureStep): void
+  /** Ends it. */
+  signal: AbortSignal
+}
+
+export class Guide {
+  private readonly grabber: FrameGrabber
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private isAsking = false
+  private failures = 0
+  /** A head that went far enough comes back: what is seen of it then is no news. */
+  private isReached = false
+
+  constructor(private readonly parts: GuideParts) {
+    this.grabber = new FrameGrabber(parts.video, FRAME)
+    parts.signal.addEventListener('abort', () => clearTimeout(this.timer))
+    this.askLater()
+  }
+
+  /** Another step is shown: the person needs a moment to begin it. */
+  restart(): void {
+    this.isReached = false
+    if (!this.isAsking) this.askLater()
+  }
+
+  private askLater(): void {
+    clearTimeout(this.timer)
+    if (this.parts.signal.aborted) return
+    const intervalMs = Math.min(INTERVAL_MS * 2 ** this.failures, LONGEST_INTERVAL_MS)
+    this.timer = setTimeout(() => void this.ask(), intervalMs)
+  }
+
+  private async ask(): Promise<void> {
+    const { parts } = this
+    const step = parts.step()
+    if (this.isReached) return
+    this.isAsking = true
+    const guidance = await this.answer(step)
+    this.isAsking = false
+    if (parts.signal.aborted) return
+    this.failures = guidance ? 0 : this.failures + 1
+    if (step === parts.step()) {
+      this.isReached = step !== 'frontal' && guidance?.length === 0
+      parts.tell(guidance, step)
+    }
+    this.askLater()
+  }
+
+  /** Null where none comes, or none that can be understood: the person goes on without it. */
+  private async answer(step: CaptureStep): Promise<readonly CaptureGuidance[] | null> {
+    const { ask, signal } = this.parts
+    const question = new AbortController()
+    const end = () => question.abort()
+    const late = setTimeout(end, ANSWER_MS)
+    signal.addEventListener('abort', end)
+    const given = new Promise<null>((resolve) => {
+      question.signal.addEventListener('abort', () => resolve(null))
+    })
+    try {
+      const frame = await this.grabber.grab()
+      const answer = await Promise.race([ask(frame, step, question.signal), given])
+      return Array.isArray(answer) ? answer : null
+    } catch {
+      return null
+    } finally {
+      clearTimeout(late)
+      signal.removeEventListener('abort', end)
+    }
+  }
+}
+
+/** Sends frames to the page's own backend, which asks the service. */
+export function askBackend(url: string): CaptureDetector {
+  return async (frame, step, signal) => {
+    const address = new URL(url, document.baseURI)
+    address.searchParams.set('step', step)
+    const headers = { 'Content-Type': 'image/jpeg' }
+    const response = await fetch(address, { method: 'POST', headers, body: frame, signal })
+    if (!response.ok) throw new Error(`guidance: ${response.status}`)
+    const { guidance } = await response.json()
+    return guidance
+  }
+}

@@ -1,0 +1,28 @@
+/** What the services of one database agree on while they run. Nothing of it is durable: with them it is gone. */
+
+/** Tokens of a bucket that fills by `ratePerSecond` up to `burst`. */
+export interface TokenBucket {
+  ratePerSecond: number
+  burst: number
+}
+
+export interface TokenLease {
+  /** Whole tokens that were taken out; 0 where there was none. */
+  granted: number
+  /** What the bucket holds after that, with its fraction. */
+  left: number
+}
+
+/** Held, or the digest of the payload for which another holds it. */
+export type Claim = { release(): void } | { heldFor: Buffer }
+
+/** The right to execute a request for an idempotency key. */
+export interface Claims {
+  /** Takes what nobody holds, or whose holder is gone. @throws StoreUnavailableError */
+  claim(scope: Buffer, payloadHash: Buffer): Promise<Claim>
+}
+
+export interface Coordinator extends Claims {
+  /** @throws StoreUnavailableError */
+  leaseTokens(holder: string, bucket: TokenBucket, most: number): Promise<TokenLease>
+}

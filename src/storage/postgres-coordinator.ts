@@ -1,0 +1,134 @@
+/**
+ * What services agree on through PostgreSQL. Each has a lease of its own that it renews; what a service holds is free once its lease
+ * has ended. All times are the database's.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Claim, Coordinator, TokenBucket, TokenLease } from './coordinator.js'
+import { type PostgresAccess, PostgresPool } from './postgres-pool.js'
+import { StoreUnavailableError } from './store.js'
+
+const LEASE_MS = 2000
+const BEAT_MS = 500
+/** Without a beat for so long, what others may soon take over is used no more. */
+const SILENT_MS = 1500
+/** Rows of services that have ended without a word. */
+const FORGOTTEN_MS = 3_600_000
+const CONNECTIONS = 4
+
+export class PostgresCoordinator implements Coordinator {
+  private readonly id = randomUUID()
+  private readonly pool: PostgresPool
+  private beating: NodeJS.Timeout | null = null
+  private isBeating = false
+  private renewedAtMs = Number.NEGATIVE_INFINITY
+  /** Tokens of claims that could not be given back when they ended. */
+  private unreleased: string[] = []
+
+  constructor(access: PostgresAccess) {
+    this.pool = new PostgresPool(access, {
+      size: CONNECTIONS,
+      // What a crash of the server loses of this, it may lose.
+      onConnect: async (client) => void (await client.query('SET synchronous_commit = off')),
+    })
+  }
+
+  /** @throws as a query does */
+  async start(): Promise<void> {
+    await this.renew()
+    this.beating = setInterval(() => void this.beat(), BEAT_MS).unref()
+  }
+
+  async claim(scope: Buffer, payloadHash: Buffer): Promise<Claim> {
+    if (performance.now() - this.renewedAtMs > SILENT_MS)
+      throw new StoreUnavailableError('PostgreSQL has not been heard of for too long')
+    const token = randomUUID()
+    for (;;) {
+      const taken = await this.pool.query({
+        name: 'claim',
+        text: `INSERT INTO claim (scope, payload_hash, node, token) VALUES ($1, $2, $3, $4)
+          ON CONFLICT (scope) DO UPDATE SET payload_hash = excluded.payload_hash, node = excluded.node, token = excluded.token
+          WHERE NOT EXISTS (SELECT 1 FROM node WHERE id = claim.node AND lease_until > clock_timestamp())`,
+        values: [scope, payloadHash, this.id, token],
+      })
+      if (taken.rowCount === 1) return { release: () => void this.release([token]) }
+      const held = await this.pool.query({
+        name: 'claim-of',
+        text: 'SELECT payload_hash AS "heldFor" FROM claim WHERE scope = $1',
+        values: [scope],
+      })
+      // Given back in between: it is free.
+      if (held.rows[0]) return held.rows[0] as { heldFor: Buffer }
+    }
+  }
+
+  async leaseTokens(
+    holder: string,
+    { ratePerSecond, burst }: TokenBucket,
+    most: number,
+  ): Promise<TokenLease> {
+    const { rows } = await this.pool.query({
+      name: 'lease-tokens',
+      // Whoever waited for the row may come with an earlier time than the one before: a bucket never runs backwards.
+      text: `INSERT INTO bucket AS b (holder, granted, tokens, at)
+        VALUES ($1, least($4, floor($3::float8)), $3::float8 - least($4, floor($3::float8)), statement_timestamp())
+        ON CONFLICT (holder) DO UPDATE SET (granted, tokens, at) = (
+          SELECT least($4, floor(filled)), filled - least($4, floor(filled)), greatest(b.at, statement_timestamp())
+          FROM (SELECT least($3::float8, b.tokens
+            + greatest(0, extract(epoch FROM statement_timestamp() - b.at)) * $2::float8) AS filled) AS now)
+        RETURNING granted, tokens AS left`,
+      values: [holder, ratePerSecond, burst, most],
+    })
+    return rows[0] as TokenLease
+  }
+
+  async stop(): Promise<void> {
+    if (this.beating) clearInterval(this.beating)
+    try {
+      await this.pool.query({ text: 'DELETE FROM claim WHERE node = $1', values: [this.id] })
+      await this.pool.query({ text: 'DELETE FROM node WHERE id = $1', values: [this.id] })
+    } catch {
+      // The lease ends by itself.
+    }
+    await this.pool.end()
+  }
+
+  private async beat(): Promise<void> {
+    // A server that hangs gets one at a time.
+    if (this.isBeating) return
+    this.isBeating = true
+    try {
+      await this.renew()
+      if (this.unreleased.length > 0) await this.release(this.unreleased.splice(0))
+    } catch {
+      // Shows in `renewedAtMs`.
+    } finally {
+      this.isBeating = false
+    }
+  }
+
+  private async renew(): Promise<void> {
+    // Before the question: the lease is counted from when the server hears it.
+    const askedAtMs = performance.now()
+    await this.pool.query({
+      name: 'renew',
+      text: `WITH forgotten AS (DELETE FROM node WHERE lease_until < clock_timestamp() - $3 * interval '1 ms')
+        INSERT INTO node (id, lease_until) VALUES ($1, clock_timestamp() + $2 * interval '1 ms')
+        ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until`,
+      values: [this.id, LEASE_MS, FORGOTTEN_MS],
+    })
+    this.renewedAtMs = askedAtMs
+  }
+
+  /** What cannot be given back now is tried again with the next beat. */
+  private async release(tokens: string[]): Promise<void> {
+    try {
+      await this.pool.query({
+        name: 'release',
+        text: 'DELETE FROM claim WHERE token = ANY ($1::text[])',
+        values: [tokens],
+      })
+    } catch {
+      this.unreleased.push(...tokens)
+    }
+  }
+}

@@ -1,0 +1,407 @@
+/** What the component makes of guidance, consent, files and speech, in a real browser whose camera sees a face. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import sharp from 'sharp'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { FRAME_GUIDANCE, GUIDANCE } from '../../src/biometrics/challenge/frame-faults.js'
+import { CHROMIUM, violations } from '../support/browser.js'
+import { type Asked, type CameraPages, launchWithCamera, serveCameraPages } from '../support/camera-page.js'
+import { CaptureVisit, type Visit } from '../support/capture-visit.js'
+import { face } from '../support/faces.js'
+import { FILM, writeFilm } from '../support/film.js'
+
+const CHALLENGE = {
+  steps: ['frontal', 'turn_left', 'frontal'],
+  capture: {
+    min_frames: 4,
+    max_frames: 40,
+    min_interval_ms: 60,
+    max_interval_ms: 5000,
+    min_duration_ms: 1000,
+    max_duration_ms: 20_000,
+  },
+  expires_in: 90,
+}
+const GUIDED = 'guide-url=/guidance'
+const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja']
+
+describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => {
+  let folder: string
+  let browser: Browser
+  let pages: CameraPages
+  let visited: CaptureVisit
+  let asked: Asked[]
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'countersign-guidance-'))
+    const film = join(folder, 'film.y4m')
+    await writeFilm(film, await pictures())
+    browser = await launchWithCamera(film)
+    pages = await serveCameraPages()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await pages?.stop()
+    if (folder) await rm(folder, { recursive: true, force: true })
+  })
+  beforeEach(() => {
+    asked = []
+    answerWith(() => [])
+  })
+  afterEach(() => visited?.close())
+
+  /** The backend's answers, by the step that is asked about. */
+  function answerWith(guidance: (step: string | null) => string[]): void {
+    pages.guide = async (question) => {
+      asked.push(question)
+      return [200, JSON.stringify({ guidance: guidance(question.step) })]
+    }
+  }
+  async function visit(query: string, options?: Visit): Promise<CaptureVisit> {
+    visited = await CaptureVisit.open(browser, pages, query, options)
+    return visited
+  }
+  const hint = () => visited.shown('hint')
+  const ovalIs = (name: string) =>
+    visited.page.evaluate(`it.shadowRoot.querySelector('[part=oval]').classList.contains('${name}')`)
+
+  describe('with a guide-url', () => {
+    it('sends small frames one after the other, with the step, and shows the first thing to do', async () => {
+      let underWay = 0
+      pages.guide = async (question) => {
+        asked.push(question)
+        expect(++underWay).toBe(1)
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        underWay--
+        return [200, '{"guidance":["too_dark","not_frontal"]}']
+      }
+      await visit(`mode=photo&${GUIDED}`)
+      await visited.startCamera()
+      await expect.poll(async () => (await visited.heard('cs-guidance')).length).toBeGreaterThan(2)
+      expect((await visited.hear('cs-guidance')).detail).toEqual({
+        step: 'frontal',
+        guidance: ['too_dark', 'not_frontal'],
+      })
+      expect(await hint()).toBe('Too dark. Turn to the light.')
+      expect(await ovalIs('amiss')).toBe(true)
+      for (const { step, type, frame } of asked) {
+        expect([step, type]).toEqual(['frontal', 'image/jpeg'])
+        const { width, height } = await sharp(frame).metadata()
+        expect(Math.max(width, height)).toBeLessThanOrEqual(320)
+      }
+      expect(visited.complaints).toEqual([])
+    })
+
+    it('never keeps a person from the button', async () => {
+      answerWith(() => ['too_far'])
+      await visit(`mode=photo&${GUIDED}`)
+      await visited.startCamera()
+      await expect.poll(hint).toBe('Come closer.')
+      await visited.click('Take photo')
+      await visited.hear('cs-capture')
+      expect(await visited.trackState()).toBe('ended')
+    })
+
+    it('says what is good, and asks no more once the camera is off', async () => {
+      await visit(`mode=photo&${GUIDED}`)
+      await visited.startCamera()
+      await expect.poll(hint).toBe('Good. Take the photo.')
+      expect(await ovalIs('good')).toBe(true)
+      await visited.page.keyboard.press('Escape')
+      await visited.hear('cs-cancel')
+      const before = asked.length
+      await visited.page.waitForTimeout(1000)
+      expect(asked.length).toBe(before)
+    })
+
+    it.each([
+      ['an error', async () => [503, '{"code":"overloaded"}'] as [number, string]],
+      ['nonsense', async () => [200, '<html>'] as [number, string]],
+      ['another shape', async () => [200, '{"guidance":"too_dark"}'] as [number, string]],
+    ])('goes on with the oval alone where the backend answers with %s', async (_, guide) => {
+      pages.guide = guide
+      await visit(`mode=photo&${GUIDED}`)
+      await visited.startCamera()
+      expect((await visited.hear('cs-guidance')).detail).toEqual({ step: 'frontal', guidance: null })
+      expect(await hint()).toBeNull()
+      expect([await ovalIs('amiss'), await ovalIs('good')]).toEqual([false, false])
+      expect(await visited.heard('cs-error')).toEqual([])
+      await visited.click('Take photo')
+      await visited.hear('cs-capture')
+    })
+
+    it('gives up a question that nobody answers, and asks again', async () => {
+      pages.guide = (question) => {
+        asked.push(question)
+        return asked.length === 1 ? new Promise(() => {}) : Promise.resolve([200, '{"guidance":[]}'])
+      }
+      await visit(`mode=photo&${GUIDED}`)
+      await visited.startCamera()
+      await expect
+        .poll(async () => (await visited.heard('cs-guidance')).map(({ detail }) => detail.guidance), {
+          timeout: 30_000,
+        })
+        .toEqual([null, []])
+    })
+
+    it('guides each step of a challenge, and asks no more for a movement that went far enough', async () => {
+      let turns = 0
+      answerWith((step) => (step === 'turn_left' && turns++ === 0 ? ['turn_more'] : []))
+      await visit(`mode=challenge&step-time=6000&${GUIDED}`)
+      await visited.startCamera()
+      await expect.poll(hint).toBe('Good. Hold still.')
+      await visited.setChallenge(CHALLENGE)
+      await expect.poll(hint).toBe('Good. You can begin.')
+      await visited.click('Begin')
+      await expect.poll(hint, { timeout: 30_000 }).toBe('Turn a little further.')
+      await expect.poll(hint).toBe('Good. Now come back.')
+      await visited.hear('cs-capture')
+      expect(turns).toBe(2)
+      const steps = (await visited.heard('cs-guidance')).map(({ detail }) => detail.step)
+      expect([...new Set(steps)]).toEqual(['frontal', 'turn_left'])
+      expect(steps.at(-1)).toBe('frontal')
+    })
+
+    it('reads hints out one at a time, apart from what is seen', async () => {
+      answerWith(() => ['too_far'])
+      await visit(`mode=photo&${GUIDED}`)
+      await visited.startCamera()
+      await expect.poll(hint).toBe('Come closer.')
+      const live = "it.shadowRoot.querySelector('.heard')"
+      expect(await visited.page.evaluate(`${live}.textContent`)).toBe('Come closer.')
+      expect(await visited.page.evaluate(`${live}.getAttribute('aria-live')`)).toBe('polite')
+      answerWith(() => ['too_close'])
+      await expect.poll(hint).toBe('Move back a little.')
+      expect(await visited.page.evaluate(`${live}.textContent`)).toBe('Come closer.')
+      await expect
+        .poll(() => visited.page.evaluate(`${live}.textContent`), { timeout: 10_000 })
+        .toBe('Move back a little.')
+    })
+
+    it('has a text for every code of the service, in every language', async () => {
+      await visit('mode=photo')
+      const texts = new Set<string>()
+      for (const language of LANGUAGES) {
+        await visited.page.evaluate(`{ it.lang = '${language}' }`)
+        const said = (await visited.page.evaluate(
+          `${JSON.stringify(GUIDANCE)}.map((code) => it.texts[code])`,
+        )) as string[]
+        for (const text of said) texts.add(text)
+        expect(said.every(Boolean)).toBe(true)
+      }
+      expect(texts.size).toBe(GUIDANCE.length * LANGUAGES.length)
+    })
+  })
+
+  it('asks the page’s own detector in the place of a backend', async () => {
+    await visit('mode=photo')
+    await visited.page.evaluate(`{
+      globalThis.seen = []
+      it.detector = (frame, step) => { seen.push([frame.type, step]); return ['several_faces'] }
+    }`)
+    await visited.startCamera()
+    await expect.poll(hint).toBe('Only one person, please.')
+    expect(await visited.page.evaluate('seen[0]')).toEqual(['image/jpeg', 'frontal'])
+    expect(asked).toEqual([])
+    expect(visited.complaints).toEqual([])
+  })
+
+  describe('with something to agree to', () => {
+    const box = () => visited.page.getByRole('checkbox', { name: 'I agree.' })
+
+    it('asks for no camera before it is agreed to, by keyboard alone', async () => {
+      await visit('mode=photo&consent=2026-11')
+      expect(await visited.page.getByRole('button', { name: 'Turn on camera' }).isDisabled()).toBe(true)
+      await visited.page.evaluate('it.start()')
+      expect(await visited.heard('cs-ready')).toEqual([])
+      await box().focus()
+      await visited.page.keyboard.press('Space')
+      expect(await visited.heard('cs-consent')).toEqual([])
+      await visited.page.keyboard.press('Tab')
+      await visited.page.keyboard.press('Enter')
+      await visited.hear('cs-ready')
+      const names = ((await visited.page.evaluate('heard')) as Array<{ name: string }>).map(
+        ({ name }) => name,
+      )
+      expect(names).toEqual(['cs-consent', 'cs-ready'])
+      const { id, at } = (await visited.hear('cs-consent')).detail
+      expect(id).toBe('2026-11')
+      expect(new Date(at).toISOString()).toBe(at)
+    })
+
+    it('tells of it once, and asks anew for another text', async () => {
+      await visit('mode=photo&consent=2026-11')
+      await box().check()
+      await visited.startCamera()
+      await visited.page.keyboard.press('Escape')
+      await visited.click('Turn on camera')
+      await expect.poll(async () => (await visited.heard('cs-ready')).length).toBe(2)
+      expect(await visited.heard('cs-consent')).toHaveLength(1)
+      await visited.page.keyboard.press('Escape')
+      await visited.page.evaluate("it.setAttribute('consent', '2026-12')")
+      expect(await box().isChecked()).toBe(false)
+      expect(await visited.page.getByRole('button', { name: 'Turn on camera' }).isDisabled()).toBe(true)
+      await box().check()
+      await visited.click('Turn on camera')
+      await expect
+        .poll(async () => (await visited.heard('cs-consent')).map(({ detail }) => detail.id))
+        .toEqual(['2026-11', '2026-12'])
+    })
+  })
+
+  describe('with a file in the place of the camera', () => {
+    const choose = async (name: string, mimeType: string, buffer: Buffer) => {
+      const chooser = visited.page.waitForEvent('filechooser')
+      await visited.click('Choose a photo instead')
+      await (await chooser).setFiles({ name, mimeType, buffer })
+    }
+
+    it('gives it as a photo, upright and no larger than asked for', async () => {
+      await visit('mode=photo&file-fallback&max-side=300')
+      // Turned by its EXIF alone.
+      const photo = await sharp(await face('grace'))
+        .resize(400, 300)
+        .withMetadata({ orientation: 6 })
+        .jpeg()
+        .toBuffer()
+      await choose('photo.jpg', 'image/jpeg', photo)
+      const { detail } = await visited.hear('cs-capture')
+      expect([detail.mode, detail.source]).toEqual(['photo', 'file'])
+      const [image] = await visited.images('images')
+      const { format, width, height, orientation } = await sharp(
+        Buffer.from(image!.split(',')[1]!, 'base64'),
+      ).metadata()
+      expect([format, width, height, orientation]).toEqual(['jpeg', 225, 300, undefined])
+      expect(await visited.focused()).toContain('Your photo was read')
+    })
+
+    it('says where it is no picture, and takes another', async () => {
+      await visit('mode=photo&file-fallback')
+      await choose('notes.txt', 'image/jpeg', Buffer.from('notes'))
+      expect((await visited.hear('cs-error')).detail).toEqual({ code: 'file_unreadable', recoverable: true })
+      expect(await visited.shown('error')).toBe('This file cannot be read as a photo.')
+      await choose(
+        'photo.png',
+        'image/png',
+        await sharp(await face('grace'))
+          .png()
+          .toBuffer(),
+      )
+      await visited.hear('cs-capture')
+    })
+
+    it('is there where the camera is refused, after what must be agreed to, and in photo mode alone', async () => {
+      await visit('mode=photo&file-fallback&consent=2026-11', { isAllowed: false })
+      const button = () => visited.page.getByRole('button', { name: 'Choose a photo instead' })
+      expect(await button().isDisabled()).toBe(true)
+      await visited.page.getByRole('checkbox').check()
+      await visited.click('Turn on camera')
+      await visited.hear('cs-error')
+      expect(await button().isEnabled()).toBe(true)
+      await visited.close()
+      await visit('mode=challenge&file-fallback')
+      expect(await button().count()).toBe(0)
+    })
+  })
+
+  it('says rotated where the device is turned amid a challenge, and not before it', async () => {
+    await visit('mode=challenge')
+    await visited.startCamera()
+    await visited.setChallenge({ ...CHALLENGE, steps: ['frontal'] })
+    const turn = `Object.defineProperties(it.shadowRoot.querySelector('video'), {
+      videoWidth: { value: ${FILM.height}, configurable: true }, videoHeight: { value: ${FILM.width}, configurable: true } })`
+    await visited.page.evaluate("it.setAttribute('step-time', '20000')")
+    await visited.click('Begin')
+    await visited.hear('cs-step')
+    await visited.page.evaluate(`{ ${turn} }`)
+    expect((await visited.hear('cs-error')).detail).toEqual({ code: 'rotated', recoverable: true })
+    expect(await visited.trackState()).toBe('ended')
+    await visited.click('Try again')
+    await expect.poll(async () => (await visited.heard('cs-ready')).length).toBe(2)
+    expect(await visited.heard('cs-error')).toHaveLength(1)
+  })
+
+  describe('aloud', () => {
+    const VOICE = `
+      globalThis.spoken = []
+      Object.defineProperty(globalThis, 'speechSynthesis', { value: {
+        speaking: false, cancel() {}, speak({ text, lang }) { spoken.push([lang, text]) } } })`
+    const spoken = () => visited.page.evaluate('spoken')
+
+    it('says steps and hints in the language of the texts, each once', async () => {
+      answerWith(() => ['too_far'])
+      await visit(`mode=challenge&speech&lang=de-AT&step-time=3000&${GUIDED}`, { before: VOICE })
+      await visited.click('Kamera einschalten')
+      await visited.hear('cs-ready')
+      await visited.setChallenge(CHALLENGE)
+      await expect.poll(async () => (await visited.heard('cs-guidance')).length).toBeGreaterThan(1)
+      expect(await spoken()).toEqual([
+        ['de-AT', expect.stringContaining('Schauen Sie geradeaus')],
+        ['de-AT', 'Kommen Sie näher.'],
+      ])
+      await visited.click('Beginnen')
+      await expect.poll(spoken).toContainEqual(['de-AT', 'Drehen Sie den Kopf nach links und zurück.'])
+    })
+
+    it.each([
+      ['it is not asked for', `mode=photo&${GUIDED}`, {}],
+      [
+        'the person’s system asks for quiet',
+        `mode=photo&speech&${GUIDED}`,
+        { reducedMotion: 'reduce' as const },
+      ],
+    ])('says nothing where %s', async (_, query, options) => {
+      await visit(query, { before: VOICE, ...options })
+      await visited.startCamera()
+      await visited.hear('cs-guidance')
+      expect(await spoken()).toEqual([])
+    })
+  })
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    it(`is accessible with every hint, and no wider than 320 px, ${colorScheme}`, async () => {
+      let code: string | null = null
+      answerWith(() => (code ? [code] : []))
+      await visit(`mode=photo&consent=2026-11&file-fallback&${GUIDED}`, {
+        colorScheme,
+        viewport: { width: 320, height: 640 },
+      })
+      const look = async (state: string) => {
+        expect([state, ...(await violations(visited.page))]).toEqual([state])
+        expect(await visited.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+        const { COUNTERSIGN_SCREENSHOTS } = process.env
+        if (COUNTERSIGN_SCREENSHOTS)
+          await visited.page.screenshot({
+            path: join(COUNTERSIGN_SCREENSHOTS, `${state}-${colorScheme}.png`),
+          })
+      }
+      await look('consent')
+      await visited.page.getByRole('checkbox').check()
+      await visited.startCamera()
+      for (code of [null, ...FRAME_GUIDANCE]) {
+        const text = (await visited.page.evaluate(`it.texts['${code ?? 'good_photo'}']`)) as string
+        await expect.poll(hint).toBe(text)
+        await look(`hint-${code ?? 'none'}`)
+      }
+    })
+
+  async function pictures(): Promise<Buffer[]> {
+    const grace = await sharp(await face('grace'))
+      .resize(FILM.height)
+      .toBuffer()
+    const ground = sharp({
+      create: { width: FILM.width, height: FILM.height, channels: 3, background: '#8f8d88' },
+    })
+    const frame = await ground
+      .composite([{ input: grace, left: (FILM.width - FILM.height) / 2, top: 0 }])
+      .png()
+      .toBuffer()
+    const brighter = (index: number) =>
+      sharp(frame)
+        .modulate({ brightness: 1 + index / 100 })
+        .toBuffer()
+    return Promise.all(Array.from({ length: 20 }, (_, index) => brighter(index)))
+  }
+})

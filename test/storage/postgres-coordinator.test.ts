@@ -1,0 +1,128 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/clock.js'
+import { parsePostgresUrl } from '../../src/config/postgres-url.js'
+import { PostgresCoordinator } from '../../src/storage/postgres-coordinator.js'
+import { Hosts } from '../../src/storage/postgres-pool.js'
+import { openPostgresStore } from '../../src/storage/postgres-store.js'
+import { StoreUnavailableError } from '../../src/storage/store.js'
+import { SharedRateLimiter } from '../../src/tenancy/shared-rate-limiter.js'
+import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
+
+const SCOPE = Buffer.from('scope')
+const PAYLOAD = Buffer.from('payload')
+
+overPostgres(() => {
+  let database: TestDatabase
+  const coordinators: PostgresCoordinator[] = []
+  /** As a service of its own has it. */
+  const coordinator = async () => {
+    const target = parsePostgresUrl(database.url)
+    const made = new PostgresCoordinator({ target, hosts: new Hosts(target.hosts), passwordFile: undefined })
+    coordinators.push(made)
+    await made.start()
+    return made
+  }
+  beforeAll(async () => {
+    database = await createDatabase()
+    await (await openPostgresStore(database.url)).close()
+  })
+  afterEach(async () => {
+    for (const one of coordinators.splice(0)) await one.stop()
+    await database.query('DELETE FROM claim')
+    await database.query('DELETE FROM bucket')
+  })
+  afterAll(() => database?.drop())
+
+  const held = async () => (await database.query('SELECT node FROM claim')).map(({ node }) => node)
+
+  describe('a claim', () => {
+    it('is held by one service at a time, whichever asks, and tells the others for which payload', async () => {
+      const services = await Promise.all([coordinator(), coordinator(), coordinator()])
+      const asked = Array.from({ length: 30 }, (_, i) => services[i % 3]!.claim(SCOPE, PAYLOAD))
+      const claims = await Promise.all(asked)
+      expect(claims.filter((claim) => 'release' in claim)).toHaveLength(1)
+      for (const claim of claims)
+        if ('heldFor' in claim) expect(Buffer.compare(claim.heldFor, PAYLOAD)).toBe(0)
+    })
+
+    it('is free again once it is given back', async () => {
+      const [one, other] = await Promise.all([coordinator(), coordinator()])
+      const claim = await one.claim(SCOPE, PAYLOAD)
+      if ('release' in claim) claim.release()
+      await expect.poll(held).toEqual([])
+      expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('release')
+    })
+
+    it('is kept while its service lives, and taken over once its lease has ended without a word', async () => {
+      const [living, other] = await Promise.all([coordinator(), coordinator()])
+      await living.claim(SCOPE, PAYLOAD)
+      await database.query("INSERT INTO node VALUES ('killed', clock_timestamp() + interval '1 s')")
+      await database.query("INSERT INTO claim VALUES ($1, $2, 'killed', 'token')", [
+        Buffer.from('of the killed'),
+        PAYLOAD,
+      ])
+      expect(await other.claim(Buffer.from('of the killed'), PAYLOAD)).toHaveProperty('heldFor')
+      await expect.poll(() => other.claim(Buffer.from('of the killed'), PAYLOAD)).toHaveProperty('release')
+      expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('heldFor')
+    })
+
+    it('of a service that stops is free at once', async () => {
+      const [one, other] = await Promise.all([coordinator(), coordinator()])
+      await one.claim(SCOPE, PAYLOAD)
+      coordinators.splice(coordinators.indexOf(one), 1)
+      await one.stop()
+      expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('release')
+    })
+
+    it('is not to be had while the database has not heard of the service for too long', async () => {
+      const one = await coordinator()
+      await database.query('ALTER TABLE node RENAME TO node_away')
+      try {
+        await expect
+          .poll(() => one.claim(SCOPE, PAYLOAD).catch((error) => error), { interval: 200 })
+          .toBeInstanceOf(StoreUnavailableError)
+      } finally {
+        await database.query('ALTER TABLE node_away RENAME TO node')
+      }
+      const anew = () => one.claim(Buffer.from('anew'), PAYLOAD).catch((error) => error)
+      await expect.poll(anew).toHaveProperty('release')
+    })
+  })
+
+  describe('a rate limit over three services', () => {
+    it('admits no more than the contract together, and all of it', async () => {
+      const services = await Promise.all([coordinator(), coordinator(), coordinator()])
+      const limiters = services.map((one) => new SharedRateLimiter(one, systemClock))
+      // So slow that nothing of note fills up meanwhile.
+      const contract = { ratePerSecond: 0.001, burst: 50 }
+      const asked = Array.from({ length: 200 }, (_, i) => limiters[i % 3]!.take('tenant', contract))
+      const decisions = await Promise.all(asked)
+      expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(50)
+      const refused = decisions.find(({ allowed }) => !allowed)!
+      expect(refused.remaining).toBe(0)
+      expect(refused.retryAfterSeconds).toBeGreaterThan(900)
+    })
+
+    it('leaves at most a lot a service idle', async () => {
+      const services = await Promise.all([coordinator(), coordinator(), coordinator()])
+      const limiters = services.map((one) => new SharedRateLimiter(one, systemClock))
+      // A lot is five.
+      const contract = { ratePerSecond: 100, burst: 50 }
+      const slow = { ...contract, ratePerSecond: 100 }
+      for (const limiter of limiters)
+        expect(await limiter.take('other', slow)).toMatchObject({ allowed: true })
+      const [{ tokens }] = (await database.query("SELECT tokens FROM bucket WHERE holder = 'other'")) as [
+        { tokens: number },
+      ]
+      expect(tokens).toBeGreaterThanOrEqual(50 - 3 * 5)
+    })
+
+    it('fills up by the clock of the database', async () => {
+      const one = new SharedRateLimiter(await coordinator(), systemClock)
+      const contract = { ratePerSecond: 10, burst: 1 }
+      expect(await one.take('tenant', contract)).toMatchObject({ allowed: true, remaining: 0 })
+      await database.query("UPDATE bucket SET at = at - interval '1 s'")
+      expect(await one.take('tenant', contract)).toMatchObject({ allowed: true })
+    })
+  })
+})

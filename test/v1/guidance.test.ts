@@ -1,0 +1,250 @@
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FRAME_GUIDANCE } from '../../src/biometrics/challenge/frame-faults.js'
+import { STEPS, type Step } from '../../src/biometrics/challenge/steps.js'
+import { Random } from '../hostile/random.js'
+import { headFilm } from '../liveness/films.js'
+import { loadPipeline } from '../liveness/pipeline.js'
+import { portraitOf } from '../liveness/portrait.js'
+import type { ApiClient } from '../support/client.js'
+import { withDatabase } from '../support/database.js'
+import { base64, face, groupPhoto, landscape } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient & { key: string }
+let grace: Buffer
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
+  tenant = await running.tenant()
+  production = await running.production(tenant)
+  grace = await framed(await face('grace'), 240)
+})
+afterAll(() => running?.stop())
+
+const ask = (image: Buffer, fields: Record<string, unknown> = {}, client: ApiClient = production) =>
+  client.call('POST', '/v1/guidance', { image: base64(image), ...fields })
+const guidance = async (image: Buffer, fields: Record<string, unknown> = {}) => {
+  const { status, body } = await ask(image, fields)
+  expect(status).toBe(200)
+  return body.guidance
+}
+
+/** A square photo so many pixels high in the middle of a frame of a camera. */
+async function framed(photo: Buffer, height: number, left = Math.round((320 - height) / 2)): Promise<Buffer> {
+  const picture = await sharp(photo).resize(height).toBuffer()
+  return sharp({ create: { width: 320, height: 240, channels: 3, background: '#9a9a98' } })
+    .composite([{ input: picture, left, top: Math.round((240 - height) / 2) }])
+    .jpeg()
+    .toBuffer()
+}
+
+describe('a person who looks ahead', () => {
+  it('has nothing to do', async () => {
+    expect(await ask(grace)).toMatchObject({ status: 200, body: { step: 'frontal', guidance: [] } })
+  })
+
+  const FRAMES: Array<[string, () => Promise<Buffer>]> = [
+    ['no_face', landscape],
+    ['several_faces', () => sharp(groupPhoto()).resize(600).jpeg().toBuffer()],
+    ['too_far', async () => framed(await face('mary'), 70)],
+    [
+      'too_close',
+      async () =>
+        sharp(await face('grace', 260))
+          .resize(320)
+          .jpeg()
+          .toBuffer(),
+    ],
+    ['cut_off', () => sharp(grace).extract({ left: 0, top: 0, width: 320, height: 140 }).jpeg().toBuffer()],
+    [
+      'too_dark',
+      async () =>
+        sharp(await framed(await face('mary'), 240))
+          .linear(0.5)
+          .jpeg()
+          .toBuffer(),
+    ],
+    ['too_bright', () => sharp(grace).linear(1, 90).jpeg().toBuffer()],
+    [
+      'blurred',
+      async () =>
+        sharp(await framed(await face('mary'), 240))
+          .blur(4)
+          .jpeg()
+          .toBuffer(),
+    ],
+    ['not_frontal', async () => framed(await face('mary'), 240)],
+  ]
+  it.each(FRAMES)('is told %s first', async (code, frame) => {
+    expect((await guidance(await frame()))[0]).toBe(code)
+  })
+
+  it('is told several things where several are wrong, the place before the light', async () => {
+    const wrong = await sharp(await framed(await face('mary'), 80))
+      .linear(0.5)
+      .jpeg()
+      .toBuffer()
+    expect(await guidance(wrong)).toEqual(['too_far', 'too_dark', 'not_frontal'])
+  })
+
+  it('is told of the light where it hides the face', async () => {
+    expect(await guidance(await sharp(grace).linear(0.1).jpeg().toBuffer())).toEqual(['too_dark', 'no_face'])
+    expect(await guidance(await sharp(grace).linear(1, 190).jpeg().toBuffer())).toEqual([
+      'too_bright',
+      'no_face',
+    ])
+  })
+})
+
+describe('a person who moves', () => {
+  let ahead: Buffer
+  /** The frame that goes furthest in each movement. */
+  const moved: Partial<Record<Step, Buffer>> = {}
+
+  beforeAll(async () => {
+    const pipeline = await loadPipeline()
+    try {
+      const portrait = await portraitOf(pipeline, 'ada', await face('adaElsewhere'))
+      for (const step of STEPS.slice(1)) {
+        const film = await headFilm({ portrait }, ['frontal', step, 'frontal'], new Random(4))
+        const during = film.notes.flatMap((note, index) => (note.step === 1 ? [index] : []))
+        ahead = await small(film.frames[0]!)
+        moved[step] = await small(film.frames[during[Math.floor(during.length / 2)]!]!)
+      }
+    } finally {
+      await pipeline.release()
+    }
+  })
+  const small = (frame: Buffer) => sharp(frame).resize(480, 480, { fit: 'inside' }).jpeg().toBuffer()
+  const told = (shown: Step, asked: Step) =>
+    guidance(shown === 'frontal' ? ahead : moved[shown]!, { step: asked, frontal: base64(ahead) })
+
+  it.each(STEPS.slice(1))('far enough for %s has nothing left to do', async (step) => {
+    expect(await told(step, step)).toEqual([])
+  })
+
+  it('too little is to go on', async () => {
+    expect(await told('frontal', 'turn_left')).toEqual(['turn_more'])
+    expect(await told('frontal', 'nod_up')).toEqual(['nod_more'])
+  })
+
+  it('the other way is told so', async () => {
+    expect(await told('turn_left', 'turn_right')).toEqual(['wrong_direction'])
+    expect(await told('nod_up', 'nod_down')).toEqual(['wrong_direction'])
+  })
+
+  it('while it was to look ahead is not', async () => {
+    expect(await told('turn_left', 'frontal')).toEqual(['not_frontal'])
+  })
+
+  it('without a look ahead to compare with is told of a turn, and of a nod nothing', async () => {
+    expect(await guidance(moved.turn_left!, { step: 'turn_left' })).toEqual([])
+    expect(await guidance(ahead, { step: 'turn_left' })).toEqual(['turn_more'])
+    expect(await guidance(ahead, { step: 'nod_up' })).toEqual([])
+    const nobody = base64(await landscape())
+    expect(await guidance(ahead, { step: 'nod_up', frontal: nobody })).toEqual([])
+  })
+})
+
+describe('guidance', () => {
+  it('keeps nothing, whatever it is sent along with', async () => {
+    const rows = () =>
+      withDatabase(running, (database) => {
+        const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all()
+        // How many requests there were is counted; nothing of what they held.
+        return tables
+          .filter((name) => name !== 'traffic')
+          .map((name) => [name, database.prepare(`SELECT count(*) FROM "${name}"`).pluck().get()])
+      })
+    const before = rows()
+    const headers = { 'X-Svc-Idempotency-Key': 'guidance' }
+    for (const image of [grace, await landscape()]) {
+      const json = { image: base64(image), user_id: 'nobody' }
+      const { status, headers: answered } = await production.call('POST', '/v1/guidance', json, { headers })
+      expect([status, answered.get('x-svc-idempotent-replay')]).toEqual([200, null])
+    }
+    expect(rows()).toEqual(before)
+  })
+
+  it('tells no score, and nothing but codes', async () => {
+    const { body } = await ask(grace, { step: 'turn_left' })
+    expect(Object.keys(body).sort()).toEqual(['guidance', 'step'])
+    for (const code of body.guidance) expect(FRAME_GUIDANCE).toContain(code)
+  })
+
+  it.each([
+    [{ image: undefined }, 'image'],
+    [{ step: 'smile' }, 'step'],
+    [{ frontal: 'data:image/png;base64,AAAA' }, 'frontal'],
+    [{ images: [] }, 'images'],
+  ])('is refused for %j', async (fields, path) => {
+    const { status, body } = await ask(grace, fields)
+    expect([status, body.code, body.details[0].path]).toEqual([400, 'invalid_request', path])
+  })
+
+  it.each(['image', 'frontal'])(
+    'is refused for a large or broken %s, in both environments',
+    async (field) => {
+      const large = await sharp(grace).resize(801, 601).jpeg().toBuffer()
+      for (const [broken, code] of [
+        [large, 'image_too_large'],
+        [Buffer.from('nothing'), 'image_unreadable'],
+      ] as const)
+        for (const client of [production, tenant.sandbox]) {
+          const { status, body } = await ask(grace, { step: 'turn_left', [field]: base64(broken) }, client)
+          expect([status, body.code, body.details[0].path]).toEqual([422, code, field])
+        }
+    },
+  )
+
+  it('has a rate limit of its own, so that no verify is refused for it', async () => {
+    const limited = await running.production(await running.tenant({ ratePerSecond: 1 }))
+    const statuses: number[] = []
+    for (let i = 0; i < 3; i++) statuses.push((await ask(grace, {}, limited)).status)
+    expect(statuses).toEqual([200, 200, 429])
+    expect((await limited.health()).status).toBe(200)
+  })
+
+  it('is counted apart from what comes to a verdict', async () => {
+    await ask(grace)
+    const text = await (await fetch(`${running.service.adminUrl}/metrics`)).text()
+    expect(text).toMatch(/countersign_requests_total\{environment="production",endpoint="guide",status="200"/)
+  })
+})
+
+describe('in the sandbox', () => {
+  const told = async (user_id: string | undefined, step: Step) =>
+    (await ask(await landscape(), { step, ...(user_id ? { user_id } : {}) }, tenant.sandbox)).body.guidance
+
+  it('nothing is to be done, whatever the frame shows', async () => {
+    expect(await told(undefined, 'frontal')).toEqual([])
+    expect(await told('grace+match', 'turn_left')).toEqual([])
+  })
+
+  it.each(FRAME_GUIDANCE)('the end of the user id chooses: %s', async (code) => {
+    const ends = { no_face: '+no_face', several_faces: '+multiple_faces' } as Record<string, string>
+    const steps: Step[] = ['frontal', 'turn_left', 'nod_up']
+    const answers = await Promise.all(steps.map((step) => told(`grace${ends[code] ?? `+${code}`}`, step)))
+    const said = steps.filter((_, index) => answers[index].length > 0)
+    for (const answer of answers) expect([[], [code]]).toContainEqual(answer)
+    const when: Record<string, Step[]> = {
+      blurred: ['frontal'],
+      not_frontal: ['frontal'],
+      wrong_direction: ['turn_left', 'nod_up'],
+      turn_more: ['turn_left'],
+      nod_more: ['nod_up'],
+    }
+    expect(said).toEqual(when[code] ?? steps)
+  })
+
+  it('it is refused where that is asked for', async () => {
+    for (const [end, status] of [
+      ['rate_limited', 429],
+      ['unavailable', 503],
+    ] as const)
+      expect((await ask(grace, { user_id: `grace+${end}` }, tenant.sandbox)).status).toBe(status)
+  })
+})
