@@ -14,6 +14,7 @@ import {
 } from '../config.js'
 import { isKeyFileUsed, loadMasterKey } from '../crypto/master-key.js'
 import { loadOperatorPassword } from '../dashboard/operator-password.js'
+import { describeDatabase } from '../storage/open-store.js'
 import { configWarnings, tlsReports } from './config-warnings.js'
 import { action, EXIT, note, type OutputOptions, print } from './output.js'
 import { type Cell, listing, paint, table } from './style.js'
@@ -134,10 +135,10 @@ function effectiveValue(name: SettingName, config: Config): string | null {
   return String(value).replace(/\/\/\S*@/, `//${MASK}@`)
 }
 
-/** What is wrong with the secrets; nothing is made, and the key command is run. */
+/** What is wrong with the secrets and the database's name; nothing is made, and the key command is run. */
 async function secretProblems(config: Config): Promise<string[]> {
   const { masterKey, masterKeyCommand, masterKeyFile, operatorPassword, operatorPasswordFile } = config
-  const checks: Array<() => unknown> = []
+  const checks: Array<() => unknown> = [() => describeDatabase(config)]
   if (masterKey || masterKeyCommand || (isKeyFileUsed(config) && existsSync(masterKeyFile)))
     checks.push(() => loadMasterKey(config))
   if (operatorPassword || existsSync(operatorPasswordFile)) checks.push(() => loadOperatorPassword(config))

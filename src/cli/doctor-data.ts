@@ -75,11 +75,7 @@ export async function checkDatabase(config: Config): Promise<Finding> {
       detail: `whole; ${counted(tenants, 'tenant')}, ${counted(references.production, 'production reference')}`,
     }
   } catch (error) {
-    return {
-      check,
-      status: 'problem',
-      detail: (error as Error).message,
-      remedy: `see docs/${isPostgres(config) ? 'postgresql' : 'operations'}.md`,
-    }
+    const remedy = `see docs/${isPostgres(config) ? 'postgresql' : 'operations'}.md`
+    return { check, status: 'problem', detail: (error as Error).message, remedy }
   }
 }

@@ -76,8 +76,8 @@ export async function tryDatabase(config: Config): Promise<Trial> {
   try {
     await hasDatabase(config)
   } catch (error) {
-    if (error instanceof ConfigError) trial.problems.push(...error.problems)
-    else trial.problems.push((error as Error).message)
+    // A name that cannot be read is told with the other settings.
+    if (!(error instanceof ConfigError)) trial.problems.push((error as Error).message)
   }
   return trial
 }

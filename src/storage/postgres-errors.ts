@@ -8,6 +8,9 @@ import { StoreUnavailableError } from './store.js'
  */
 const UNAVAILABLE = /^(?:08|53|57|58|28|40001|40P01|25006|25P03|55P03|XX001)/
 
+/** Connections, shutdowns, and what has been idle or has taken too long (25P03, 25P04, 57P05). */
+const ENDS_CONNECTION = /^(?:08|57P|25P03|25P04)/
+
 /** Of a lock that another holds. */
 const LOCK_TIMEOUT = '55P03'
 
@@ -25,7 +28,10 @@ export function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === LOCK_TIMEOUT
 }
 
-/** The server has answered: the connection is as good as it was. */
+/**
+ * The server has answered, and the connection is as good as it was. Not so when it says that it ends the connection: what was on its way,
+ * a commit too, may have happened or not. By the code: the severity is told in the server's language.
+ */
 export function isAnswer(error: unknown): boolean {
-  return error instanceof pg.DatabaseError
+  return error instanceof pg.DatabaseError && !ENDS_CONNECTION.test(error.code ?? '')
 }

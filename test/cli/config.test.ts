@@ -106,11 +106,22 @@ describe('config check', () => {
     expect(readdirSync(place.dataDir)).toEqual([])
   })
 
+  it('says that PostgreSQL cannot be reached, and no password', async () => {
+    const env = { COUNTERSIGN_DATABASE: 'postgres://user:battery@127.0.0.1:1/db' }
+    const { code, json } = await place.run(['config', 'check', '--json'], env)
+    expect(code).toBe(1)
+    expect(json).toEqual({
+      ok: false,
+      problems: ['Cannot use the PostgreSQL database db on 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1'],
+      warnings: [],
+    })
+  })
+
   it('tells everything that is wrong, secrets included, and ends with 1', async () => {
     const env = {
       COUNTERSIGN_WORKERS: 'many',
       COUNTERSIGN_FRM: '1e-5',
-      COUNTERSIGN_DATABASE: 'postgres://user:battery@host/db',
+      COUNTERSIGN_DATABASE: 'mysql://user:battery@host/db',
       COUNTERSIGN_MASTER_KEY: 'c2hvcnQ=',
       COUNTERSIGN_OPERATOR_PASSWORD: 'scrypt$cut',
     }
