@@ -2,10 +2,11 @@ import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { findPostgres } from './test/support/postgres-server.js'
 
-/** Minutes of load, faults and random sequences, whole models and other languages' tools: `npm run test:campaigns`. */
+/** Minutes of load, faults, films and random sequences, whole models and other languages' tools: `npm run test:campaigns`. */
 const CAMPAIGNS = [
   'test/biometrics/evaluation.test.ts',
   'test/biometrics/kernels/sanitizers.test.ts',
+  'test/capture/verdict.test.ts',
   'test/cli/models-agree.test.ts',
   'test/client/examples.test.ts',
   'test/faults/**/*.test.ts',

@@ -1,6 +1,7 @@
 /** `npm run bench`: picks the suites, runs them one after the other, keeps and prints what they found. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { packageFile } from '../src/package-root.js'
+import { challenge } from './challenge.js'
 import { cli } from './cli.js'
 import { floor } from './floor.js'
 import { http } from './http.js'
@@ -22,7 +23,7 @@ import { soak } from './soak.js'
 import { stages } from './stages.js'
 import type { Suite } from './suite.js'
 
-const SUITES: readonly Suite[] = [stages, latency, floor, http, scaling, cli, peers, soak]
+const SUITES: readonly Suite[] = [stages, latency, floor, http, challenge, scaling, cli, peers, soak]
 /** Only when asked for: one installs some 700 MB of packages first, the other takes an hour. */
 const ON_DEMAND: readonly Suite[] = [peers, soak]
 
@@ -117,7 +118,7 @@ new Command('npm run bench --')
     [
       '\nSuites:',
       ...SUITES.map(
-        ({ name, description, defaultSeconds }) => `  ${name.padEnd(8)} ${description} (${defaultSeconds} s)`,
+        ({ name, description, defaultSeconds }) => `  ${name.padEnd(9)} ${description} (${defaultSeconds} s)`,
       ),
       '\nWithout a suite all but peers and soak run: one installs some 700 MB of packages first, the other takes an hour.',
       '\nResults are shown, and kept with --out or --update. docs/benchmarks.md says how to read them.',

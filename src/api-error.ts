@@ -207,6 +207,24 @@ export const ERRORS = {
     'The model pack of this installation cannot check liveness in this way.',
     'Ask for other `modes`, or have the operator install a pack that can: `countersign models list`.',
   ),
+  capture_page_unavailable: entry(
+    422,
+    'invalid_request',
+    'This installation does not serve the capture page.',
+    'Have the operator set COUNTERSIGN_CAPTURE_LISTEN, or show `<countersign-capture>` on a page of your own.',
+  ),
+  return_url_not_allowed: entry(
+    422,
+    'invalid_request',
+    'The capture page may not lead back to this address.',
+    'Have the operator allow its origin: `countersign tenant capture-page <tenant> --return-origin <origin>`.',
+  ),
+  capture_session_not_found: entry(
+    404,
+    'not_found',
+    'There is no such capture session.',
+    'Sessions belong to one tenant and environment, and are forgotten an hour after they expire, and with the erasure of their user.',
+  ),
   image_unreadable: entry(
     422,
     'biometric_rejected',

@@ -20,6 +20,7 @@ const ALTERNATIVES: readonly SettingName[][] = [
 const KEY_PAIRS = [
   ['tlsCert', 'tlsKey'],
   ['adminTlsCert', 'adminTlsKey'],
+  ['captureTlsCert', 'captureTlsKey'],
 ] as const
 
 export interface Resolution {
@@ -134,6 +135,13 @@ export function environmentUrl(config: Config, environment: Environment): string
 export function adminUrl(config: Config): string {
   const { host, port } = config.adminListen
   return config.adminUrl ?? `${config.adminTlsCert ? 'https' : 'http'}://${urlHost(host)}:${port}`
+}
+
+/** Origin of the hosted capture page; null where it is not served. */
+export function captureOrigin({ captureListen, captureUrl, captureTlsCert }: Config): string | null {
+  if (!captureListen) return null
+  const { host, port } = captureListen
+  return captureUrl ?? new URL(`${captureTlsCert ? 'https' : 'http'}://${urlHost(host)}:${port}`).origin
 }
 
 /** The names by which the admin and metrics listeners are reached; IP addresses besides. */

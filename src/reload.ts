@@ -12,11 +12,13 @@ const RELOADED: ReadonlySet<SettingName> = new Set([
   'tlsKey',
   'adminTlsCert',
   'adminTlsKey',
+  'captureTlsCert',
+  'captureTlsKey',
 ])
 
 /** The listeners that show one certificate, and the one that they show. */
 interface Certificate {
-  name: 'api' | 'admin'
+  name: 'api' | 'admin' | 'capture'
   listeners: Listener[]
   /** Undefined where they serve plain HTTP. */
   files: TlsFiles | undefined
@@ -72,10 +74,13 @@ export class Certificates {
   }
 }
 
-/** Of the listeners of the APIs, or of those of dashboard and metrics. */
+/** Of the listeners of the APIs, of those of dashboard and metrics, or of that of the capture page. */
 export function tlsFiles(config: Config, name: Certificate['name']): TlsFiles | undefined {
-  const [certFile, keyFile] =
-    name === 'api' ? [config.tlsCert, config.tlsKey] : [config.adminTlsCert, config.adminTlsKey]
+  const { certFile, keyFile } = {
+    api: { certFile: config.tlsCert, keyFile: config.tlsKey },
+    admin: { certFile: config.adminTlsCert, keyFile: config.adminTlsKey },
+    capture: { certFile: config.captureTlsCert, keyFile: config.captureTlsKey },
+  }[name]
   return certFile && keyFile ? { certFile, keyFile } : undefined
 }
 
@@ -83,7 +88,7 @@ export function tlsFiles(config: Config, name: Certificate['name']): TlsFiles | 
 export function awaitingRestart(began: Config, next: Config): string[] {
   const names = Object.keys(SETTINGS) as SettingName[]
   const isSame = (name: SettingName) => JSON.stringify(began[name]) === JSON.stringify(next[name])
-  const turnsTls = (['api', 'admin'] as const).some(
+  const turnsTls = (['api', 'admin', 'capture'] as const).some(
     (name) => (tlsFiles(began, name) === undefined) !== (tlsFiles(next, name) === undefined),
   )
   return names

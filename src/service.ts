@@ -14,6 +14,7 @@ import {
   adminHosts,
   adminUrl,
   type Config,
+  captureOrigin,
   type Environment,
   environmentUrl,
   type ListenAddress,
@@ -27,6 +28,7 @@ import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
 import { Duty } from './duty.js'
 import { engineOptions } from './engine-setup.js'
+import { CaptureServer, UPLOAD_MS } from './hosted/capture-server.js'
 import { Housekeeping } from './housekeeping.js'
 import { Idempotency } from './idempotency/idempotency.js'
 import { KeyWatch } from './key-watch.js'
@@ -34,7 +36,7 @@ import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
 import { Certificates, tlsFiles } from './reload.js'
 import { ApiServer } from './server/api-server.js'
-import { BodyBudget } from './server/body-budget.js'
+import { BodyBudget, type BodyShare } from './server/body-budget.js'
 import { ClientAddresses } from './server/client-address.js'
 import type { Listener } from './server/listener.js'
 import { listenerBounds } from './server/listener-bounds.js'
@@ -46,6 +48,7 @@ import { chooseTransport, listen, type Transport } from './server/transport.js'
 import { WrongKeys } from './server/wrong-keys.js'
 import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from './subjects/attempt-lockout.js'
 import { NO_CAPTURES, StoredCaptures } from './subjects/capture-memory.js'
+import { CaptureSessionBook } from './subjects/capture-session-book.js'
 import { ChallengeBook } from './subjects/challenge-book.js'
 import { LocalRateLimiter, type RateLimiter } from './tenancy/rate-limiter.js'
 import { SharedRateLimiter } from './tenancy/shared-rate-limiter.js'
@@ -94,7 +97,7 @@ export class Service {
   private readonly traffic: Traffic
   private openApiText: string | null = null
   private readonly servers: Partial<Record<Environment, ApiServer>> = {}
-  private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics', Listener>> = {}
+  private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics' | 'capture', Listener>> = {}
   private readonly startedAt: number
 
   private constructor(
@@ -234,6 +237,7 @@ export class Service {
         { ...shared, address: metricsListen, handler: metricsHandler(metrics, hosts) },
         transport,
       )
+    await this.listenForCaptures(parts, lesser)
     this.certificates.add('api', [this.listeners.production, this.listeners.sandbox], tls)
     const { admin, metrics: ofMetrics } = this.listeners
     this.certificates.add('admin', ofMetrics ? [admin, ofMetrics] : [admin], adminTls)
@@ -247,6 +251,36 @@ export class Service {
     this.webhooks.start()
     this.traffic.start()
     this.ready = true
+  }
+
+  /** The hosted capture page, where it is asked for. */
+  private async listenForCaptures(parts: SharedParts, bodies: BodyShare): Promise<void> {
+    const { config, servers, transport } = this
+    const address = config.captureListen
+    if (!address) return
+    const { production, sandbox } = servers
+    // Links need the port that the system chose, and nobody asks for any before.
+    let page: CaptureServer | undefined
+    const tls = tlsFiles(config, 'capture')
+    const bounds = listenerBounds(config)
+    const listener = await listen(
+      {
+        ...bounds,
+        limits: { ...bounds.limits, requestMs: bounds.limits.headMs + UPLOAD_MS },
+        address,
+        bodies,
+        tls,
+        handler: (request) => page!.handle(request),
+      },
+      transport,
+    )
+    this.listeners.capture = listener
+    page = new CaptureServer({
+      ...parts,
+      apis: { production: production!.handle, sandbox: sandbox!.handle },
+      origin: () => this.capturePage!,
+    })
+    this.certificates.add('capture', [listener], tls)
   }
 
   /** What both APIs and the dashboard work with. */
@@ -265,6 +299,7 @@ export class Service {
       addresses: new ClientAddresses(config.trustedProxies),
       idempotency: new Idempotency(store, vault, keys, clock),
       challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
+      captureSessions: new CaptureSessionBook(clock, config.captureSessionTtlSeconds * SECOND_MS),
       traffic: this.traffic,
       openApi: () => this.openApi(),
       version: VERSION,
@@ -287,6 +322,7 @@ export class Service {
       ...judging,
       issuer: () => this.url(environment),
       engineHealth: () => engine.health(),
+      capturePage: () => this.capturePage,
     })
     return new ApiServer({
       ...parts,
@@ -341,22 +377,28 @@ export class Service {
     return adminUrl(this.addressed())
   }
 
-  /** Where the admin listener and that of metrics listen, the latter where it has one of its own. */
-  get addresses(): { admin: ListenAddress; metrics: ListenAddress | undefined } {
-    const { adminListen, metricsListen } = this.addressed()
-    return { admin: adminListen, metrics: metricsListen }
+  /** Origin of the hosted capture page; null where it is not served. */
+  get capturePage(): string | null {
+    return captureOrigin(this.addressed())
+  }
+
+  /** Where the admin listener listens, and those of metrics and of the capture page, where there are any. */
+  get addresses(): Record<'metrics' | 'capture', ListenAddress | undefined> & { admin: ListenAddress } {
+    const { adminListen, metricsListen, captureListen } = this.addressed()
+    return { admin: adminListen, metrics: metricsListen, capture: captureListen }
   }
 
   /** The configuration with the ports that the system chose, where 0 was asked for. */
   private addressed(): Config {
     const { config } = this
-    const { production, sandbox, admin, metrics } = this.listeners
+    const { production, sandbox, admin, metrics, capture } = this.listeners
     return {
       ...config,
       productionListen: production?.address ?? config.productionListen,
       sandboxListen: sandbox?.address ?? config.sandboxListen,
       adminListen: admin?.address ?? config.adminListen,
       metricsListen: metrics?.address ?? config.metricsListen,
+      captureListen: capture?.address ?? config.captureListen,
     }
   }
 
@@ -384,8 +426,12 @@ export class Service {
       // A listener that a reload is opening would stay open.
       await this.reloading
       const patienceMs = this.config.deadlineMs + DRAIN_GRACE_MS
-      const { production, sandbox, admin, metrics } = this.listeners
-      await Promise.all([production?.close(patienceMs), sandbox?.close(patienceMs)])
+      const { production, sandbox, admin, metrics, capture } = this.listeners
+      await Promise.all([
+        production?.close(patienceMs),
+        sandbox?.close(patienceMs),
+        capture?.close(patienceMs),
+      ])
       await Promise.all([this.engine.close(), this.webhooks.stop()])
       await this.duty.stop()
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])

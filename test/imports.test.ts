@@ -8,7 +8,7 @@ import { packageFile } from '../src/package-root.js'
 const RANKS = [
   ['cli'],
   ['service'],
-  ['dashboard'],
+  ['dashboard', 'hosted'],
   ['rekeying', 'key-watch', 'ledger', 'housekeeping', 'duty', 'engine-setup', 'reload'],
   ['server'],
   ['v1'],

@@ -6,6 +6,7 @@ import { ERRORS } from '../src/api-error.js'
 import { buildOpenApi } from '../src/server/openapi.js'
 import { DESCRIPTIONS } from '../src/server/routes.js'
 import { VERSION } from '../src/version.js'
+import { allowReturn, askForSession, Visitor } from './support/capture-page.js'
 import { type ApiClient, type ApiResponse, apiClient } from './support/client.js'
 import { documentInDocs } from './support/docs.js'
 import { base64, face, landscape } from './support/faces.js'
@@ -77,7 +78,9 @@ function faults(schema: Json, body: unknown): unknown[] {
 
 /** The document's path of an address. */
 function templateOf(address: string): string {
-  return address.startsWith('/v1/users/') ? '/v1/users/{user_id}' : address.split('?')[0]!
+  if (address.startsWith('/v1/users/')) return '/v1/users/{user_id}'
+  if (address.startsWith('/v1/capture-sessions/')) return '/v1/capture-sessions/{session_id}'
+  return address.split('?')[0]!
 }
 
 function expectDocumented(address: string, method: string, response: ApiResponse): void {
@@ -112,7 +115,10 @@ describe('real responses are as documented', () => {
   let plain: string
 
   beforeAll(async () => {
-    running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '2' })
+    running = await startService({
+      COUNTERSIGN_LOCKOUT_ATTEMPTS: '2',
+      COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+    })
     tenant = await running.tenant()
     production = await running.production(tenant)
     photo = base64(await face('ada'))
@@ -330,8 +336,29 @@ describe('real responses are as documented', () => {
     }
   })
 
+  it('a session of the capture page, before and after its verdict', async () => {
+    await allowReturn(running, tenant)
+    const { sandbox } = tenant
+    const made = await askForSession(sandbox, { user_id: 'documented+match' })
+    expectDocumented('/v1/capture-sessions', 'POST', made)
+    const address = `/v1/capture-sessions/${made.body.session_id}`
+    expectDocumented(address, 'GET', await sandbox.call('GET', address))
+    const visitor = new Visitor(made.body.url)
+    await visitor.open()
+    await visitor.agree()
+    await visitor.capture(plain)
+    const done = await sandbox.call('GET', address)
+    expect(done.body.result.status).toBe(200)
+    expectDocumented(address, 'GET', done)
+    const verdict = document.paths['/v1/verify'].post.responses[200].content['application/json'].schema
+    expect(faults(verdict, done.body.result.body)).toEqual([])
+    expectDocumented(address, 'GET', await production.call('GET', address))
+  })
+
   it('has examples that the sandbox takes as they stand, and says them as commands', async () => {
-    const { sandbox } = await running.tenant()
+    const other = await running.tenant()
+    await allowReturn(running, other)
+    const { sandbox } = other
     const answers: Record<string, number> = {}
     for (const [path, operations] of Object.entries<Json>(document.paths))
       for (const [method, { requestBody, description }] of Object.entries<Json>(operations)) {
@@ -346,6 +373,7 @@ describe('real responses are as documented', () => {
       '/v1/delete': 200,
       '/v1/challenges': 201,
       '/v1/guidance': 200,
+      '/v1/capture-sessions': 201,
     })
   })
 })

@@ -5,6 +5,7 @@ import { packageFile } from '../src/package-root.js'
 import { buildOpenApi } from '../src/server/openapi.js'
 import { DESCRIPTIONS } from '../src/server/routes.js'
 import { VERSION } from '../src/version.js'
+import { allowReturn, RETURN_ORIGIN } from './support/capture-page.js'
 import { documentInDocs } from './support/docs.js'
 import { base64, face } from './support/faces.js'
 import { postmanCollection } from './support/postman-collection.js'
@@ -13,10 +14,13 @@ import { startService, type TestService } from './support/service.js'
 let running: TestService
 let variables: Record<string, string>
 beforeAll(async () => {
-  running = await startService()
+  running = await startService({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' })
+  const tenant = await running.tenant()
+  await allowReturn(running, tenant)
   variables = {
+    return_url: RETURN_ORIGIN,
     base_url: running.service.url('production').replace(/\/v1$/, ''),
-    api_key: (await running.production(await running.tenant())).key,
+    api_key: (await running.production(tenant)).key,
     user_id: 'ada',
     image: base64(await face('ada')),
   }
@@ -47,5 +51,7 @@ it('holds requests that work, one of every endpoint', async () => {
       ...(request.body ? { body: filled(request.body.raw) } : {}),
     })
     expect(response.ok, `${name}: ${response.status}`).toBe(true)
+    const { session_id } = (await response.json()) as { session_id?: string }
+    if (session_id) variables.session_id = session_id
   }
 })

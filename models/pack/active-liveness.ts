@@ -9,6 +9,6 @@ export const ACTIVE_LIVENESS_68: ActiveLivenessSpec = {
   turnDegrees: 22,
   nodDegrees: 13,
   returnDegrees: 8,
-  mostPerStride: { yaw: 24, pitch: 18, centre: 0.45, size: 0.15 },
+  mostPerStride: { yaw: 28, pitch: 20, centre: 0.4, size: 0.15 },
   leastAspect: 0.7,
 }

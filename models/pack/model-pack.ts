@@ -137,6 +137,14 @@ export function samePersonThreshold(pack: ModelPack): number {
   return thresholdForFmr(pack, pack.manifest.embedder.samePersonFmr ?? DEFAULT_SAME_PERSON_FMR).threshold
 }
 
+/** The score from which on a face that moves for a challenge counts as the one that looked straight ahead before. */
+export function movedFaceThreshold(pack: ModelPack): number {
+  const { activeLiveness } = pack.manifest
+  return activeLiveness?.movedFaceFmr
+    ? thresholdForFmr(pack, activeLiveness.movedFaceFmr).threshold
+    : samePersonThreshold(pack)
+}
+
 const DEFAULT_REPLAY_SCORE = 0.98
 
 /** The score from which on two captures of one user count as one that was sent twice. */

@@ -49,6 +49,11 @@ const ActiveLivenessSchema = Type.Object(
     mostPerStride: Type.Object({ yaw: Degrees, pitch: Degrees, centre: Ratio, size: Ratio }, strict),
     /** Of a moved face's distance of the eyes over that from eyes to mouth, the least that may be left. */
     leastAspect: Ratio,
+    /**
+     * From which false match rate's threshold on a moved face counts as the one that looked straight ahead before. Default: as
+     * of the images of one request.
+     */
+    movedFaceFmr: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
   },
   strict,
 )

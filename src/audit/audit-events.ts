@@ -9,6 +9,8 @@ export const AUDIT_EVENTS = [
   'key_revoked',
   'key_reissued',
   'contract_changed',
+  'capture_page_changed',
+  'capture_consented',
   'user_unlocked',
   'webhook_added',
   'webhook_removed',

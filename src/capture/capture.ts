@@ -286,7 +286,8 @@ export class CountersignCapture extends Base {
   /** The browser's question may never be answered, nor be seen; the capture goes on when it is. */
   private remind(): void {
     const { code, recoverable } = new CaptureError('prompt_ignored')
-    this.view.sayError(this.texts[code])
+    // Where it is read out: the focus stays where it is, on what gives up.
+    this.view.say(this.texts[code])
     this.emit('cs-error', { code, recoverable })
   }
 

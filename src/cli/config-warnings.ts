@@ -1,6 +1,6 @@
 /** What is allowed in a configuration, and unwise; and what its TLS files are worth. */
 import { statSync } from 'node:fs'
-import { type Config, isPostgres, type Resolution, SETTINGS, sqliteFile } from '../config.js'
+import { type Config, captureOrigin, isPostgres, type Resolution, SETTINGS, sqliteFile } from '../config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
 import { examineTls, type TlsFiles, type TlsReport } from '../tls-files.js'
 
@@ -22,12 +22,13 @@ export function configWarnings(resolution: Resolution): ConfigWarning[] {
 }
 
 /** Of each certificate that is configured. */
-export function tlsReports({ tlsCert, tlsKey, adminTlsCert, adminTlsKey }: Config): TlsReport[] {
+export function tlsReports(config: Config): TlsReport[] {
   const pairs = new Map<string, TlsFiles>()
-  // Both listeners may have the same files, which are told of once.
+  // Listeners may have the same files, which are told of once.
   for (const [certFile, keyFile] of [
-    [tlsCert, tlsKey],
-    [adminTlsCert, adminTlsKey],
+    [config.tlsCert, config.tlsKey],
+    [config.adminTlsCert, config.adminTlsKey],
+    [config.captureTlsCert, config.captureTlsKey],
   ])
     if (certFile && keyFile) pairs.set(`${certFile}\0${keyFile}`, { certFile, keyFile })
   return [...pairs.values()].map((files) => examineTls(files, Date.now()))
@@ -38,6 +39,11 @@ function addressWarnings(config: Config): string[] {
   const urls = (['productionUrl', 'sandboxUrl'] as const)
     .filter((name) => config[name] !== undefined && !config[name].endsWith('/v1'))
     .map((name) => `${SETTINGS[name].variable} is ${config[name]}, and does not end in /v1.`)
+  const capture = captureOrigin(config)
+  if (capture?.startsWith('http:') && !isLoopbackHost(new URL(capture).hostname))
+    urls.push(
+      `The hosted capture page is reached at ${capture}, and browsers give a camera to https alone: set ${SETTINGS.captureTlsCert.variable} and ${SETTINGS.captureTlsKey.variable}, or ${SETTINGS.captureUrl.variable} where TLS ends in front.`,
+    )
   if (isLoopbackHost(adminListen.host) || adminTlsCert || tlsTerminatedUpstream) return urls
   return [
     ...urls,
@@ -91,6 +97,7 @@ function secretFiles({ config, given }: Resolution): string[] {
     ...(operatorPassword === undefined ? [operatorPasswordFile] : []),
     files.tlsKey,
     files.adminTlsKey,
+    files.captureTlsKey,
     files.oidcClientSecretFile,
     files.databasePasswordFile,
   ]

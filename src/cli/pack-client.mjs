@@ -2,7 +2,8 @@
  * Makes the package `countersign-client` out of the build, in dist/client-package: the SDK with jose alone, and the capture
  * component as one file for browsers.
  */
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 
@@ -50,9 +51,13 @@ const manifest = {
 
 rmSync(target, { recursive: true, force: true })
 mkdirSync(new URL('lib/capture/', target), { recursive: true })
-for (const name of readdirSync(built).filter((file) => /\.(js|d\.ts)$/.test(file)))
-  copyCode(new URL(name, built), `lib/${name}`)
-for (const name of declarationsOf('capture')) copyCode(new URL(name, builtCapture), `lib/capture/${name}`)
+// Without comments: they stand in the types, where editors show them.
+const tsc = fileURLToPath(new URL('node_modules/typescript/bin/tsc', root))
+execFileSync(process.execPath, [tsc, '-p', fileURLToPath(new URL('src/client', root))], {
+  stdio: ['ignore', 2, 2],
+})
+copyTypes(built, Object.values(ENTRIES), 'lib/')
+copyTypes(builtCapture, ['capture'], 'lib/capture/')
 // One file without an import: who has no bundler copies it, and a browser asks once.
 await build({
   configFile: false,
@@ -76,18 +81,13 @@ cpSync(new URL('src/client/README.md', root), new URL('README.md', target))
 writeFileSync(new URL('package.json', target), `${JSON.stringify(manifest, null, 2)}\n`)
 console.log(fileURLToPath(target))
 
-/** The maps stay behind: they lead to sources that the package does not have. */
-function copyCode(from, to) {
-  const code = readFileSync(from, 'utf8').replace(/^\/\/# sourceMappingURL=.*\n?/m, '')
-  writeFileSync(new URL(to, target), code)
-}
-
-/** A module's types, and those that they are made of. */
-function declarationsOf(module, found = new Set()) {
-  const name = `${module}.d.ts`
-  if (found.has(name)) return found
-  found.add(name)
-  const code = readFileSync(new URL(name, builtCapture), 'utf8')
-  for (const [, imported] of code.matchAll(/ from '\.\/([\w-]+)\.js'/g)) declarationsOf(imported, found)
-  return found
+/** Those of the modules that can be imported, and what they are made of. */
+function copyTypes(from, modules, to) {
+  const reached = new Set(modules)
+  // A set gives also what is added while it is gone through.
+  for (const module of reached) {
+    const types = readFileSync(new URL(`${module}.d.ts`, from), 'utf8')
+    for (const [, imported] of types.matchAll(/["']\.\/([\w-]+)\.js["']/g)) reached.add(imported)
+    writeFileSync(new URL(`${to}${module}.d.ts`, target), types)
+  }
 }

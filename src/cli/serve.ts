@@ -45,11 +45,12 @@ export function registerServeCommand(command: Command): void {
           production: service.url('production'),
           sandbox: service.url('sandbox'),
           admin: service.adminUrl,
+          ...(service.capturePage === null ? {} : { capture: service.capturePage }),
         }
         const { generated } = service.operatorPassword
         if (!options.json) {
           note(
-            `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n  HTTP        ${service.transport.description}\n`,
+            `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n${where.capture ? `  Captures    ${where.capture}/capture/…\n` : ''}  HTTP        ${service.transport.description}\n`,
           )
           if (generated) {
             note(`The operator's password for the dashboard, shown only now:\n\n  ${generated}\n`)

@@ -10,6 +10,7 @@ import { parseDuration } from './duration.js'
 import { withLedger, withNewLedger } from './ledger.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
 import { fields, listing } from './style.js'
+import { registerTenantCapturePage } from './tenant-capture-page.js'
 import { registerTenantLifecycle } from './tenant-lifecycle.js'
 import {
   assertReached,
@@ -87,6 +88,7 @@ export function registerTenantCommands(tenant: Command): void {
     )
 
   registerTenantLifecycle(tenant)
+  registerTenantCapturePage(tenant)
 
   tenant
     .command('login-link <tenant>')

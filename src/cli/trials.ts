@@ -114,6 +114,15 @@ function addressesOf(config: Config) {
     ...(config.metricsListen
       ? [{ name: 'metricsListen', address: config.metricsListen, isEncrypted: admin } as const]
       : []),
+    ...(config.captureListen
+      ? [
+          {
+            name: 'captureListen',
+            address: config.captureListen,
+            isEncrypted: config.captureTlsCert !== undefined,
+          } as const,
+        ]
+      : []),
   ] as const
 }
 
@@ -125,7 +134,7 @@ function open(address: ListenAddress): Promise<Server> {
   })
 }
 
-/** By what all of its listeners answer to an address that is none of theirs: in the API's words, the dashboard's, or those of metrics. */
+/** By what all of its listeners answer to an address that is none of theirs: in the API's words, or in those of dashboard, metrics and capture page. */
 function isCountersign({ host, port }: ListenAddress, isEncrypted: boolean): Promise<boolean> {
   const options = { host: reachable(host), port, path: '/v1', timeout: ANSWER_MS, rejectUnauthorized: false }
   return new Promise((resolve) => {

@@ -63,6 +63,14 @@ export function baseUrl(text: string, variable: string): string {
   return text.replace(/\/+$/, '')
 }
 
+/** A base URL without a path. */
+export function origin(text: string, variable: string): string {
+  const url = new URL(baseUrl(text, variable))
+  if (url.pathname !== '/' || url.search || url.hash)
+    fail(variable, text, 'a URL without a path, such as https://capture.example.com')
+  return url.origin
+}
+
 /** As it was written: issuers are compared letter by letter. */
 export function issuer(text: string, variable: string): string {
   baseUrl(text, variable)

@@ -14,6 +14,7 @@ import {
   nameList,
   networkList,
   oneOf,
+  origin,
   parseRate,
   path,
   text,
@@ -104,6 +105,16 @@ export const SETTING_GROUPS = {
       'Address of /metrics alone, which is then not on the admin listener. Default: none.',
       listenAddress,
     ),
+    captureListen: optional(
+      'CAPTURE_LISTEN',
+      'Address of the hosted capture page, which browsers reach. Default: none, and no page.',
+      listenAddress,
+    ),
+    captureUrl: optional(
+      'CAPTURE_URL',
+      'Public URL of the hosted capture page, without a path: what its links begin with. Browsers give a camera to https alone. Default: made from the listen address.',
+      origin,
+    ),
     productionUrl: optional(
       'PRODUCTION_URL',
       'Public base URL of production, ending in /v1; the `iss` of production JWTs. Default: made from the listen address.',
@@ -136,6 +147,12 @@ export const SETTING_GROUPS = {
       'More host names by which the admin and metrics listeners are reached, separated by commas. IP addresses, localhost, the host listened on and that of ADMIN_URL always are.',
       nameList,
     ),
+    captureTlsCert: optional(
+      'CAPTURE_TLS_CERT',
+      'PEM file with the certificate chain; with CAPTURE_TLS_KEY, the hosted capture page is served by TLS. May be that of TLS_CERT.',
+      text,
+    ),
+    captureTlsKey: optional('CAPTURE_TLS_KEY', 'PEM file with the private key.', text),
     tlsTerminatedUpstream: setting(
       'TLS_TERMINATED_UPSTREAM',
       'false',
@@ -356,6 +373,12 @@ export const SETTING_GROUPS = {
       '90',
       'Time in which the frames of a challenge must come, in seconds.',
       integer(15, 300),
+    ),
+    captureSessionTtlSeconds: setting(
+      'CAPTURE_SESSION_TTL_SECONDS',
+      '900',
+      'Time in which a capture on the hosted page must be done, in seconds.',
+      integer(60, 3600),
     ),
     jwtTtlSeconds: setting(
       'JWT_TTL_SECONDS',

@@ -71,7 +71,7 @@ export const TRIED_KEY_HEADER = 'X-Tried-Key'
 export const SANDBOX_PATH = '/sandbox'
 
 export interface TriedCallQuery {
-  operation: 'challenge' | 'enroll' | 'verify'
+  operation: 'challenge' | 'enroll' | 'guidance' | 'verify'
 }
 
 export const OPERATOR_ROLES = ['admin', 'viewer'] as const

@@ -18,6 +18,7 @@ import type { TenantTable } from './route.js'
 const OPERATIONS = new Map([
   ['challenge', '/v1/challenges'],
   ['enroll', '/v1/enroll'],
+  ['guidance', '/v1/guidance'],
   ['verify', '/v1/verify'],
 ])
 
@@ -57,7 +58,7 @@ export const TRY_ROUTES = {
       const path = OPERATIONS.get(query.get('operation') ?? '')
       if (!path)
         throw new ApiError('invalid_request', {
-          details: [{ path: 'operation', issue: 'must be challenge, enroll or verify' }],
+          details: [{ path: 'operation', issue: 'must be challenge, enroll, guidance or verify' }],
         })
       const key = request.headers[TRIED_KEY_HEADER.toLowerCase()] ?? ''
       const environment = parseApiKey(key)

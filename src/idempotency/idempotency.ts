@@ -21,6 +21,15 @@ export interface KeptResponse {
   body: string
 }
 
+/** Of which there is one execution. */
+export interface IdempotentRequest {
+  tenantId: string
+  environment: Environment
+  method: string
+  path: string
+  key: string
+}
+
 /** The user a kept response belongs to. Without a data key of its own, it is sealed under the service's. */
 export interface ResponseOwner {
   lookup: Buffer
@@ -52,13 +61,10 @@ export class Idempotency {
    * @throws ApiError idempotency_key_reused, idempotency_in_progress
    */
   async begin(
-    request: { tenantId: string; environment: Environment; method: string; path: string; key: string },
+    request: IdempotentRequest,
     rawBody: Uint8Array,
   ): Promise<{ replay: KeptResponse } | { execution: Execution }> {
-    const { tenantId, environment, method, path, key } = request
-    const scope = createHmac('sha256', this.keys.lookup)
-      .update(`idempotency\0${tenantId}\0${environment}\0${method}\0${path}\0${key}`)
-      .digest()
+    const scope = this.scopeOf(request)
     const payloadHash = await sha256(rawBody)
     const name = scope.toString('hex')
     const claim = await this.claims.claim(scope, payloadHash)
@@ -94,12 +100,29 @@ export class Idempotency {
         }
       release()
       if (!record.payloadHash.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
-      const body = openWithAny(await this.sealingKey(record), record.sealed, name).toString()
-      return { replay: { status: record.status, body } }
+      return { replay: await this.responseOf(record) }
     } catch (error) {
       release()
       throw error
     }
+  }
+
+  /** What an earlier execution answered, whatever its payload; null where nothing is kept. */
+  async kept(request: IdempotentRequest): Promise<KeptResponse | null> {
+    const record = await this.store.read.idempotencyRecord(this.scopeOf(request), this.clock.now())
+    return record ? this.responseOf(record) : null
+  }
+
+  private scopeOf({ tenantId, environment, method, path, key }: IdempotentRequest): Buffer {
+    return createHmac('sha256', this.keys.lookup)
+      .update(`idempotency\0${tenantId}\0${environment}\0${method}\0${path}\0${key}`)
+      .digest()
+  }
+
+  private async responseOf(record: IdempotencyRecord): Promise<KeptResponse> {
+    const context = record.scope.toString('hex')
+    const body = openWithAny(await this.sealingKey(record), record.sealed, context).toString()
+    return { status: record.status, body }
   }
 
   private async sealingKey({ lookup, subjectId }: IdempotencyRecord): Promise<SealingKey> {

@@ -2,6 +2,11 @@
 import type { Clock } from '../clock.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
+import {
+  type CapturePageSettings,
+  capturePageSettings,
+  checkedCapturePage,
+} from '../tenancy/capture-page-settings.js'
 import { createLoginLink } from '../tenancy/login-link.js'
 import type { Contract, CreatedTenant, GrantedContract, Tenancy } from '../tenancy/tenancy.js'
 import type { Actor, AuditedTransactions } from './operation.js'
@@ -47,6 +52,27 @@ export class TenantOperations {
       result: undefined,
       facts: { event: 'database_restored' },
     }))
+  }
+
+  /**
+   * Changes what the hosted capture page is for the tenant. @returns the tenant as it is now
+   * @throws CapturePageError invalid_origin, invalid_company, invalid_consent
+   */
+  setCapturePage({ id }: TenantRecord, actor: Actor, settings: CapturePageSettings): Promise<TenantRecord> {
+    const checked = checkedCapturePage(settings)
+    return this.audited.run(id, actor, async (tx) => {
+      await tx.setCapturePage(id, checked)
+      const tenant = (await tx.tenantById(id))!
+      const { company, returnOrigins, frameAncestors, consent } = capturePageSettings(tenant)
+      const facts = {
+        event: 'capture_page_changed',
+        company,
+        return_origins: returnOrigins,
+        frame_ancestors: frameAncestors,
+        consent_version: consent?.version ?? null,
+      } as const
+      return { result: tenant, facts }
+    })
   }
 
   /** Changes what the tenant's production key may do, the false match rate of its verdicts, and what must be checked of captures. @returns the tenant as it is now */

@@ -17,7 +17,7 @@ import type { Answer } from './answer.js'
 import { isConfidential } from './confidential.js'
 import { EndpointRunner } from './endpoint-runner.js'
 import type { IncomingRequest, WholeReply } from './listener.js'
-import type { Identity } from './recent-callers.js'
+import type { Identity, KnownCaller } from './recent-callers.js'
 import { ReplySigner, type SignerParts } from './reply-signer.js'
 import { type AuthenticatorParts, RequestAuthenticator } from './request-authenticator.js'
 import type { RequestContext } from './request-context.js'
@@ -75,7 +75,8 @@ export class ApiServer {
     this.recorder = new RequestRecorder(parts)
   }
 
-  readonly handle = async (request: IncomingRequest): Promise<WholeReply> => {
+  /** @param known in the place of an API key */
+  readonly handle = async (request: IncomingRequest, known?: KnownCaller): Promise<WholeReply> => {
     const destination = this.router.find(request)
     const context: RequestContext = {
       requestId: newRequestId(this.parts.clock.now()),
@@ -85,6 +86,7 @@ export class ApiServer {
       trace: this.parts.tracing?.begin(request, destination?.template),
       headers: {},
       identity: null,
+      known,
     }
     const answer = await this.answer(request, context).catch((error) => this.refuse(error, context))
     const reply = this.signer.sign(request, context, answer)
@@ -125,7 +127,9 @@ export class ApiServer {
   ): Promise<Identity | { refusal: unknown }> {
     const started = performance.now()
     try {
-      context.identity = await this.authenticator.authenticate(request, context.destination?.route?.endpoint)
+      context.identity =
+        context.known?.identity ??
+        (await this.authenticator.authenticate(request, context.destination?.route?.endpoint))
       return context.identity
     } catch (refusal) {
       return { refusal }
@@ -193,6 +197,7 @@ export class ApiServer {
       signal: request.signal,
       share,
       timings: context.timings,
+      captureSession: context.known?.captureSession,
     }
     const answer = await this.runner.run(route.endpoint, call, execution)
     Object.assign(context.headers, answer.headers)

@@ -57,6 +57,7 @@ export class EndpointRunner {
         if (event)
           await this.parts.audit.append(tx, call.tenant.id, {
             ...outcome.audit,
+            ...(call.captureSession ? { capture_session: call.captureSession } : {}),
             event,
             actor: call.keyId,
             request_id: call.requestId,

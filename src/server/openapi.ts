@@ -32,7 +32,15 @@ const BODY_ERRORS: ErrorCode[] = [
   'deadline_exceeded',
 ]
 const IDEMPOTENCY_ERRORS: ErrorCode[] = ['idempotency_in_progress', 'idempotency_key_reused']
-const ABOUT_USERS = new Set<EndpointDescription['id']>(['enroll', 'verify', 'delete', 'get_user', 'guide'])
+const ABOUT_USERS = new Set<EndpointDescription['id']>([
+  'enroll',
+  'verify',
+  'delete',
+  'get_user',
+  'guide',
+  'create_capture_session',
+  'get_capture_session',
+])
 const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 
 /** Where the APIs are, ending in /v1. */
@@ -57,6 +65,12 @@ const EXAMPLES: Partial<Record<EndpointDescription['id'], Json>> = {
     action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' },
   },
   guide: { image: EXAMPLE_IMAGE, step: 'turn_left', user_id: 'ada+turn_more' },
+  create_capture_session: {
+    user_id: 'ada+match',
+    action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' },
+    description: 'Transfer of 1250.00 EUR to Grace Hopper',
+    return_url: 'https://bank.example/transfers/4711',
+  },
 }
 
 export function buildOpenApi(descriptions: EndpointDescription[], version: string, at = USUAL): Json {

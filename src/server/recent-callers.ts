@@ -9,6 +9,12 @@ export interface Identity {
   secrets: ActiveSecrets
 }
 
+/** Who calls within the service itself, their key checked before: the hosted capture page. */
+export interface KnownCaller {
+  identity: Identity
+  captureSession: string
+}
+
 const MOST_CALLERS = 100
 
 export class RecentCallers {

@@ -1,6 +1,6 @@
 /** What is known of a request while it is on its way, filled in stage by stage. */
 import type { Timings } from '../v1/stages.js'
-import type { Identity } from './recent-callers.js'
+import type { Identity, KnownCaller } from './recent-callers.js'
 import type { Destination } from './router.js'
 import type { RequestTrace } from './tracing.js'
 
@@ -16,4 +16,6 @@ export interface RequestContext {
   readonly headers: Record<string, string>
   /** Null until the caller is known. */
   identity: Identity | null
+  /** Set where the request is one of the service's own. */
+  readonly known: KnownCaller | undefined
 }

@@ -1,8 +1,10 @@
 /** The table of contents of the API: every endpoint, in the order of the specification, then those beyond it. */
+import { createCaptureSession, createCaptureSessionDescription } from '../v1/capture-sessions.js'
 import { createChallenge, createChallengeDescription } from '../v1/challenges.js'
 import { deleteDescription, erase } from '../v1/delete.js'
 import type { Endpoint, EndpointDescription } from '../v1/endpoint.js'
 import { enroll, enrollDescription } from '../v1/enroll.js'
+import { getCaptureSession, getCaptureSessionDescription } from '../v1/get-capture-session.js'
 import { getUser, getUserDescription } from '../v1/get-user.js'
 import { guide, guideDescription } from '../v1/guidance.js'
 import { health, healthDescription } from '../v1/health.js'
@@ -22,6 +24,8 @@ export const DESCRIPTIONS: EndpointDescription[] = [
   listAuditDescription,
   createChallengeDescription,
   guideDescription,
+  createCaptureSessionDescription,
+  getCaptureSessionDescription,
 ]
 
 /** Where the OpenAPI document is served, without a key, on both APIs. */
@@ -39,5 +43,7 @@ export function endpoints(services: Services): Array<Endpoint<unknown>> {
     listAudit(services),
     createChallenge(services),
     guide(services),
+    createCaptureSession(services),
+    getCaptureSession(services),
   ] as Array<Endpoint<never>> as Array<Endpoint<unknown>>
 }

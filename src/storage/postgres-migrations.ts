@@ -38,6 +38,7 @@ const STEPS: string[] = [
     burst bigint NOT NULL,
     fmr double precision,
     require_liveness text COLLATE "C" CHECK (require_liveness IN ('none', 'passive', 'active', 'both')),
+    capture_page text COLLATE "C",
     production_issued_at bigint,
     production_revealed_at bigint,
     suspended_at bigint,
@@ -268,6 +269,29 @@ const STEPS: string[] = [
     PRIMARY KEY (tenant_id, resolution, at)
   );
   CREATE INDEX traffic_at ON traffic (resolution, at);
+
+  CREATE TABLE capture_session (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    environment text COLLATE "C" NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    key_id text COLLATE "C" NOT NULL,
+    lookup bytea NOT NULL,
+    purpose text COLLATE "C" NOT NULL CHECK (purpose IN ('verify', 'enroll')),
+    sealed bytea NOT NULL,
+    link bytea NOT NULL,
+    browser bytea,
+    phone_link bytea,
+    phone_browser bytea,
+    consent_version text COLLATE "C",
+    consented_at bigint,
+    attempts bigint NOT NULL,
+    answered text COLLATE "C",
+    status text COLLATE "C" NOT NULL CHECK (status IN ('open', 'completed', 'cancelled')),
+    created_at bigint NOT NULL,
+    expires_at bigint NOT NULL
+  );
+  CREATE INDEX capture_session_lookup ON capture_session (lookup);
+  CREATE INDEX capture_session_expires_at ON capture_session (expires_at);
 
   -- What services agree on while they run: nothing that a crash of the server may not lose.
   CREATE UNLOGGED TABLE node (

@@ -14,6 +14,8 @@ export interface TenantRecord {
   fmr: number | null
   /** What must have been checked of every capture, besides what is configured; null for nothing. */
   requireLiveness: LivenessRequirement | null
+  /** JSON of what the hosted capture page is for this tenant; null where nothing was set. */
+  capturePage: string | null
   /** When the first sandbox verify cleared; null before. */
   productionIssuedAt: number | null
   /** When the first production key was revealed; null before. */
@@ -170,6 +172,37 @@ export interface ChallengeRecord {
   expiresAt: number
   /** Null while it can be used. */
   usedAt: number | null
+}
+
+/** How far a person has come on the hosted capture page. */
+export interface CaptureSessionRecord {
+  id: string
+  tenantId: string
+  environment: Environment
+  /** Of the API key that asked for it. */
+  keyId: string
+  /** The user whose erasure takes it along. */
+  lookup: Buffer
+  purpose: 'verify' | 'enroll'
+  /** What it is for, under a key of its own that the database does not hold. */
+  sealed: Buffer
+  /** That key, under the secret in the link that was given out. */
+  link: Buffer
+  /** SHA-256 of the cookie of the browser that opened the link; null before. */
+  browser: Buffer | null
+  /** As `link`, for the phone that it was handed to; null where it was not. */
+  phoneLink: Buffer | null
+  phoneBrowser: Buffer | null
+  /** Of the text that the person agreed to; null before. */
+  consentVersion: string | null
+  consentedAt: number | null
+  /** Captures that were judged. */
+  attempts: number
+  /** The challenge of the last of them, under which its answer is kept; null before the first. */
+  answered: string | null
+  status: 'open' | 'completed' | 'cancelled'
+  createdAt: number
+  expiresAt: number
 }
 
 /** How long a stretch of counted traffic is. */

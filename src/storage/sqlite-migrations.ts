@@ -238,6 +238,32 @@ const MIGRATIONS: string[] = [
   `
   ALTER TABLE webhook_delivery ADD COLUMN taken_by TEXT;
   `,
+  // The hosted capture page: what it is for a tenant, and how far a person has come on it.
+  `
+  CREATE TABLE capture_session (
+    id TEXT PRIMARY KEY,
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    environment TEXT NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    key_id TEXT NOT NULL,
+    lookup BLOB NOT NULL,
+    purpose TEXT NOT NULL CHECK (purpose IN ('verify', 'enroll')),
+    sealed BLOB NOT NULL,
+    link BLOB NOT NULL,
+    browser BLOB,
+    phone_link BLOB,
+    phone_browser BLOB,
+    consent_version TEXT,
+    consented_at INTEGER,
+    attempts INTEGER NOT NULL,
+    answered TEXT,
+    status TEXT NOT NULL CHECK (status IN ('open', 'completed', 'cancelled')),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX capture_session_lookup ON capture_session (lookup);
+  CREATE INDEX capture_session_expires_at ON capture_session (expires_at);
+  ALTER TABLE tenant ADD COLUMN capture_page TEXT;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

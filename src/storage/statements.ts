@@ -11,6 +11,7 @@ import type {
   AuditRecord,
   AuditSealRecord,
   CaptureRecord,
+  CaptureSessionRecord,
   ChallengeRecord,
   ErasureRecord,
   IdempotencyRecord,
@@ -25,6 +26,7 @@ import {
   AUDIT,
   AUDIT_SEAL,
   CAPTURE,
+  CAPTURE_SESSION,
   CHALLENGE,
   ERASURE,
   IDEMPOTENCY,
@@ -84,6 +86,9 @@ export function storeReader(database: Connection): StoreReader {
     ),
     challenge: database.prepare<[string], ChallengeRecord>(
       `SELECT ${CHALLENGE.fields} FROM challenge WHERE id = ?`,
+    ),
+    captureSession: database.prepare<[string], CaptureSessionRecord>(
+      `SELECT ${CAPTURE_SESSION.fields} FROM capture_session WHERE id = ?`,
     ),
     idempotency: database.prepare<[Buffer, number], IdempotencyRecord>(
       `SELECT ${IDEMPOTENCY.fields} FROM idempotency WHERE scope = ? AND expires_at > ?`,
@@ -147,6 +152,7 @@ export function storeReader(database: Connection): StoreReader {
     },
     capturesAfter: async (subjectId, last) => sql.capturesAfter.all(subjectId, last),
     challenge: async (id) => sql.challenge.get(id),
+    captureSession: async (id) => sql.captureSession.get(id),
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
     erasure: async (lookup, now) => sql.erasure.get(lookup, now),
     auditHead: async (tenantId) => sql.auditHead.get(tenantId),
@@ -174,6 +180,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       `UPDATE tenant SET rate_per_second = @ratePerSecond, burst = @burst, fmr = @fmr,
        require_liveness = @requireLiveness WHERE id = @id`,
     ),
+    setCapturePage: database.prepare('UPDATE tenant SET capture_page = ? WHERE id = ?'),
     setProductionIssued: database.prepare(
       'UPDATE tenant SET production_issued_at = ? WHERE id = ? AND production_issued_at IS NULL',
     ),
@@ -189,6 +196,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM webhook_endpoint WHERE tenant_id = @id',
       'DELETE FROM traffic WHERE tenant_id = @id',
       'DELETE FROM challenge WHERE tenant_id = @id',
+      'DELETE FROM capture_session WHERE tenant_id = @id',
+      'UPDATE tenant SET capture_page = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
     // Not those whose grace is over before: they have ended already.
@@ -220,6 +229,9 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     useChallenge: database.prepare('UPDATE challenge SET used_at = ? WHERE id = ? AND used_at IS NULL'),
     deleteChallenges: database.prepare('DELETE FROM challenge WHERE lookup = ?'),
     expireChallenges: database.prepare('DELETE FROM challenge WHERE expires_at <= ?'),
+    putCaptureSession: database.prepare(CAPTURE_SESSION.replace),
+    deleteCaptureSessions: database.prepare('DELETE FROM capture_session WHERE lookup = ?'),
+    expireCaptureSessions: database.prepare('DELETE FROM capture_session WHERE expires_at <= ?'),
     // An expired record of the same scope may still wait for its purge.
     insertIdempotency: database.prepare(
       `${IDEMPOTENCY.insert}
@@ -262,6 +274,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
     setContract: async (id, contract) => void sql.setContract.run({ id, ...contract }),
+    setCapturePage: async (tenantId, settings) => void sql.setCapturePage.run(settings, tenantId),
     setProductionIssued: async (tenantId, at) => void sql.setProductionIssued.run(at, tenantId),
     setProductionRevealed: async (tenantId, at) => void sql.setProductionRevealed.run(at, tenantId),
     setSuspended: async (tenantId, at) => void sql.setSuspended.run(at, tenantId),
@@ -288,6 +301,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     insertCapture: async (capture) => void sql.insertCapture.run(capture),
     insertChallenge: async (challenge) => void sql.insertChallenge.run(challenge),
     useChallenge: async (id, at) => (await sql.useChallenge.run(at, id)).changes === 1,
+    putCaptureSession: async (session) => void sql.putCaptureSession.run(session),
     insertIdempotencyRecord: async (record) => {
       const { changes } = await sql.insertIdempotency.run(record)
       if (changes !== 1) throw new AlreadyExecutedError()
@@ -296,6 +310,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       const { changes: idempotencyRecords } = await sql.deleteIdempotency.run(lookup)
       sql.eraseWebhooks.run(lookup)
       sql.deleteChallenges.run(lookup)
+      sql.deleteCaptureSessions.run(lookup)
       const id = await sql.subjectId.get(lookup)
       if (id === undefined) return { references: 0, captures: 0, idempotencyRecords }
       const { changes: references } = await sql.deleteReference.run(id)
@@ -315,6 +330,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       sql.expireErasures.run(now)
       sql.expireCaptures.run(capturesBefore)
       sql.expireChallenges.run(now - CHALLENGE_KEPT_MS)
+      sql.expireCaptureSessions.run(now - CHALLENGE_KEPT_MS)
       sql.expireWebhooks.run(now)
       sql.expireSecrets.run(now)
       for (const [resolution, before] of Object.entries(trafficBefore))

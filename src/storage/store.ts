@@ -9,6 +9,7 @@ import type {
   AuditSealRecord,
   CaptureHistory,
   CaptureRecord,
+  CaptureSessionRecord,
   ChallengeRecord,
   ErasureRecord,
   IdempotencyRecord,
@@ -52,6 +53,7 @@ export interface StoreReader extends WebhookReader {
   /** In the order in which they were remembered, after the place `last` of a history. */
   capturesAfter(subjectId: string, last: number): Promise<CaptureRecord[]>
   challenge(id: string): Promise<ChallengeRecord | undefined>
+  captureSession(id: string): Promise<CaptureSessionRecord | undefined>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
@@ -82,6 +84,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
     tenantId: string,
     contract: Pick<TenantRecord, 'ratePerSecond' | 'burst' | 'fmr' | 'requireLiveness'>,
   ): Promise<void>
+  setCapturePage(tenantId: string, settings: string | null): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
   setProductionRevealed(tenantId: string, at: number): Promise<void>
   /** Null to resume. */
@@ -112,6 +115,8 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertChallenge(challenge: ChallengeRecord): Promise<void>
   /** Resolves with whether it was unused till now. */
   useChallenge(id: string, at: number): Promise<boolean>
+  /** In the place of one of the same id. */
+  putCaptureSession(session: CaptureSessionRecord): Promise<void>
   /** @throws AlreadyExecutedError */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */
@@ -139,7 +144,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   /** Replaces what stands there. */
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**
-   * Deletes what its window has closed on: kept responses, captures, challenges, erasure receipts, ended signing secrets, login links,
+   * Deletes what its window has closed on: kept responses, captures, challenges, capture sessions, erasure receipts, ended signing secrets, login links,
    * sessions, deliveries of webhooks and counted traffic.
    */
   deleteExpired(
@@ -174,12 +179,12 @@ export interface SharedStore {
 export interface Store {
   /** Of a database that several services can serve from; null for one that is a single service's. */
   readonly coordinator: Coordinator | null
-  /** Sees committed state only. */
-  readonly read: StoreReader
+  /** Of such a database too, for commands as well. */
+  readonly shared: SharedStore | null
   /** Whether `backup` is how it is backed up, and not the database's own tools. */
   readonly makesBackups: boolean
-  /** The same, for commands too. */
-  readonly shared: SharedStore | null
+  /** Sees committed state only. */
+  readonly read: StoreReader
   /**
    * Runs `work` alone and resolves once its effect is on disk; when it rejects, nothing of it happened.
    * `work` may await nothing but `tx`: the write lock is held meanwhile.

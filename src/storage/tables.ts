@@ -4,6 +4,7 @@ import type {
   AuditRecord,
   AuditSealRecord,
   CaptureRecord,
+  CaptureSessionRecord,
   ChallengeRecord,
   ErasureRecord,
   IdempotencyRecord,
@@ -61,6 +62,7 @@ export const TENANT = table<TenantRecord>('tenant', {
   burst: 'burst',
   fmr: 'fmr',
   requireLiveness: 'require_liveness',
+  capturePage: 'capture_page',
   productionIssuedAt: 'production_issued_at',
   productionRevealedAt: 'production_revealed_at',
   suspendedAt: 'suspended_at',
@@ -124,6 +126,31 @@ export const CHALLENGE = table<ChallengeRecord>('challenge', {
   expiresAt: 'expires_at',
   usedAt: 'used_at',
 })
+
+export const CAPTURE_SESSION = table<CaptureSessionRecord>(
+  'capture_session',
+  {
+    id: 'id',
+    tenantId: 'tenant_id',
+    environment: 'environment',
+    keyId: 'key_id',
+    lookup: 'lookup',
+    purpose: 'purpose',
+    sealed: 'sealed',
+    link: 'link',
+    browser: 'browser',
+    phoneLink: 'phone_link',
+    phoneBrowser: 'phone_browser',
+    consentVersion: 'consent_version',
+    consentedAt: 'consented_at',
+    attempts: 'attempts',
+    answered: 'answered',
+    status: 'status',
+    createdAt: 'created_at',
+    expiresAt: 'expires_at',
+  },
+  ['id'],
+)
 
 export const IDEMPOTENCY = table<IdempotencyRecord>('idempotency', {
   scope: 'scope',

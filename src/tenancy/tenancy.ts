@@ -96,6 +96,7 @@ export class Tenancy {
       burst: burstOf(ratePerSecond),
       fmr: contract.fmr ?? null,
       requireLiveness: contract.requireLiveness ?? null,
+      capturePage: null,
       productionIssuedAt: null,
       productionRevealedAt: null,
       suspendedAt: null,
@@ -139,11 +140,25 @@ export class Tenancy {
     const found = await this.store.read.apiKeyByHash(hashApiKey(token!))
     if (!found) throw unauthenticated('invalid_api_key')
     const { key, tenant } = found
-    if (key.revokedAt !== null || (key.validUntil !== null && key.validUntil <= this.clock.now()))
-      throw unauthenticated('revoked_api_key')
+    this.assertInForce(key)
     if (key.type !== environment) throw new ApiError('wrong_environment')
     if (tenant.suspendedAt !== null) throw new ApiError('tenant_suspended')
     return { tenant, key }
+  }
+
+  /** Who called before, as long as their key is in force. @throws ApiError invalid_api_key, revoked_api_key, tenant_suspended */
+  async callerAgain(tenantId: string, keyId: string): Promise<Caller> {
+    const tenant = await this.store.read.tenantById(tenantId)
+    const key = (await this.store.read.apiKeys(tenantId)).find(({ id }) => id === keyId)
+    if (!tenant || !key) throw unauthenticated('invalid_api_key')
+    this.assertInForce(key)
+    if (tenant.suspendedAt !== null) throw new ApiError('tenant_suspended')
+    return { tenant, key }
+  }
+
+  private assertInForce({ revokedAt, validUntil }: ApiKeyRecord): void {
+    if (revokedAt !== null || (validUntil !== null && validUntil <= this.clock.now()))
+      throw unauthenticated('revoked_api_key')
   }
 
   /** What the tenant may do: its contract in production, a small default in the sandbox. */

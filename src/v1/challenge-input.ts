@@ -1,7 +1,7 @@
 /** A challenge as a request brings it: opened, its frames described, and used up with whatever comes of it. */
 
 import { ApiError } from '../api-error.js'
-import { modesOf } from '../biometrics/challenge/steps.js'
+import { type Mode, modesOf } from '../biometrics/challenge/steps.js'
 import type { ChallengeFrames } from '../biometrics/types.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { StoreTransaction } from '../storage/store.js'
@@ -32,18 +32,30 @@ export async function openChallenge(
   const given = input.challenge
   const challenge =
     given && (await challenges.open(store.read, given, { tenantId: tenant.id, environment, ...subject }))
+  const modes = challenge ? modesOf(challenge.steps) : []
+  assertLivenessOffered({ config, recogniser }, { input, tenant }, modes)
+  if (!challenge) return null
+  const notes = given!.frames.map(({ step, t_ms: tMs }) => ({ step, tMs }))
+  return { challenge, frames: { notes, steps: challenge.steps } }
+}
+
+/**
+ * @param modes of the challenge; none where there is none
+ * @throws ApiError liveness_required, liveness_unavailable
+ */
+export function assertLivenessOffered(
+  { config, recogniser }: Pick<ChallengeServices, 'config' | 'recogniser'>,
+  { input, tenant }: Pick<Call<{ require_liveness?: LivenessRequirement }>, 'input' | 'tenant'>,
+  modes: readonly Mode[],
+): void {
   const requirement = strictest(
     config.requireLiveness,
     tenant.requireLiveness ?? 'none',
     input.require_liveness ?? 'none',
   )
-  const modes = challenge ? modesOf(challenge.steps) : []
   const missing = missingLiveness(requirement, { passive: recogniser.passiveLiveness !== null, modes })
   if (missing === 'passive') throw new ApiError('liveness_unavailable')
   if (missing === 'active') throw new ApiError('liveness_required')
-  if (!challenge) return null
-  const notes = given!.frames.map(({ step, t_ms: tMs }) => ({ step, tMs }))
-  return { challenge, frames: { notes, steps: challenge.steps } }
 }
 
 /** What came of the call uses the challenge up, whatever it is: a refusal of the capture as well. */

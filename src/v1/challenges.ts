@@ -11,24 +11,24 @@ import { activeMethod } from './liveness.js'
 import { nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
-const purposeField = Type.Union(
+export const purposeField = Type.Union(
   PURPOSES.map((name) => Type.Literal(name)),
   { default: 'verify', description: 'The call in which the frames will be sent.' },
 )
+
+export const modesField = Type.Array(Type.Union(MODES.map((mode) => Type.Literal(mode))), {
+  maxItems: MODES.length,
+  uniqueItems: true,
+  description:
+    'How the person can move the head; default both. With one of them the statement is weaker and named so; with none, `[]`, frames alone are taken.',
+})
 
 const body = Type.Object(
   {
     user_id: userId,
     purpose: Type.Optional(purposeField),
     action: Type.Optional(actionSchema),
-    modes: Type.Optional(
-      Type.Array(Type.Union(MODES.map((mode) => Type.Literal(mode))), {
-        maxItems: MODES.length,
-        uniqueItems: true,
-        description:
-          'How the person can move the head; default both. With one of them the statement is weaker and named so; with none, `[]`, frames alone are taken.',
-      }),
-    ),
+    modes: Type.Optional(modesField),
   },
   { title: 'ChallengeRequest', additionalProperties: false },
 )
@@ -139,7 +139,7 @@ export function createChallenge(services: Services): Endpoint<Input> {
 }
 
 /** @throws ApiError invalid_request when there is no action to verify, or one to enrol */
-function actionFor(purpose: Purpose, action: unknown): string | null {
+export function actionFor(purpose: Purpose, action: unknown): string | null {
   const refuse = (issue: string) => new ApiError('invalid_request', { details: [{ path: 'action', issue }] })
   if (purpose === 'enroll') {
     if (action !== undefined) throw refuse('an enrolment has no action')
@@ -150,7 +150,11 @@ function actionFor(purpose: Purpose, action: unknown): string | null {
 }
 
 /** Nobody is to move the head for a verify that cannot succeed. @throws ApiError reference_not_found, reference_model_mismatch, locked_out */
-async function assertVerifiable(services: Services, { input }: Call<Input>, lookup: Buffer): Promise<void> {
+export async function assertVerifiable(
+  services: Services,
+  { input }: Pick<Call<{ user_id: string }>, 'input'>,
+  lookup: Buffer,
+): Promise<void> {
   const { vault, store, lockout, recogniser, clock } = services
   const script = recogniser.script?.(input.user_id)
   const subject = await vault.find(store.read, lookup, input.user_id)

@@ -30,6 +30,8 @@ export interface Call<Input> {
   /** The caller's part of the engine. */
   share: FlowShare
   timings: Timings
+  /** Of the hosted capture page, on which the images were taken. */
+  captureSession?: string | undefined
   /** Whom the request is about, set as soon as it is known: a kept refusal is erased with the user as well. */
   lookup?: Buffer
 }
@@ -87,6 +89,8 @@ export interface EndpointDescription {
     | 'list_audit'
     | 'create_challenge'
     | 'guide'
+    | 'create_capture_session'
+    | 'get_capture_session'
   method: 'GET' | 'POST' | 'DELETE'
   /** A segment in braces is a parameter: `/v1/users/{user_id}`. */
   path: string

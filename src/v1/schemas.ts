@@ -27,6 +27,31 @@ const MAX_IMAGES = 5
 /** Of a challenge: a look ahead, three movements, a look ahead. */
 const MAX_STEPS = 5
 
+/** Of a challenge. */
+export const framesField = Type.Array(
+  Type.Object(
+    {
+      step: Type.Integer({
+        minimum: 0,
+        maximum: MAX_STEPS - 1,
+        description: 'Index of the step that the person was shown.',
+      }),
+      t_ms: Type.Integer({
+        minimum: 0,
+        maximum: 120_000,
+        description: 'Milliseconds since the capture began.',
+      }),
+      image: image('The frame, not mirrored: a file as in `image`.'),
+    },
+    { additionalProperties: false },
+  ),
+  {
+    minItems: CAPTURE.minFrames,
+    maxItems: CAPTURE.maxFrames,
+    description: 'In the order of their capture.',
+  },
+)
+
 /** `image`, `images` or `challenge`: exactly one of them is required, which `decodeImages` checks. */
 export const imageFields = {
   image: Type.Optional(
@@ -44,29 +69,7 @@ export const imageFields = {
       {
         id: Type.String({ minLength: 1, maxLength: 64 }),
         nonce: Type.String({ minLength: NONCE_LENGTH, maxLength: NONCE_LENGTH }),
-        frames: Type.Array(
-          Type.Object(
-            {
-              step: Type.Integer({
-                minimum: 0,
-                maximum: MAX_STEPS - 1,
-                description: 'Index of the step that the person was shown.',
-              }),
-              t_ms: Type.Integer({
-                minimum: 0,
-                maximum: 120_000,
-                description: 'Milliseconds since the capture began.',
-              }),
-              image: image('The frame, not mirrored: a file as in `image`.'),
-            },
-            { additionalProperties: false },
-          ),
-          {
-            minItems: CAPTURE.minFrames,
-            maxItems: CAPTURE.maxFrames,
-            description: 'In the order of their capture.',
-          },
-        ),
+        frames: framesField,
       },
       {
         title: 'ChallengeResponse',

@@ -2,10 +2,12 @@
 import type { EngineHealth } from '../biometrics/types.js'
 import type { Clock } from '../clock.js'
 import type { Config } from '../config.js'
+import type { Idempotency } from '../idempotency/idempotency.js'
 import type { Operations } from '../operations/operations.js'
 import type { Store } from '../storage/store.js'
 import type { Lockout } from '../subjects/attempt-lockout.js'
 import type { CaptureMemory } from '../subjects/capture-memory.js'
+import type { CaptureSessionBook } from '../subjects/capture-session-book.js'
 import type { ChallengeBook } from '../subjects/challenge-book.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
@@ -13,7 +15,15 @@ import type { Recogniser } from './recogniser.js'
 
 export interface Services {
   clock: Clock
-  config: Pick<Config, 'fmr' | 'jwtTtlSeconds' | 'replayPolicy' | 'requireLiveness' | 'challengeTtlSeconds'>
+  config: Pick<
+    Config,
+    | 'fmr'
+    | 'jwtTtlSeconds'
+    | 'replayPolicy'
+    | 'requireLiveness'
+    | 'challengeTtlSeconds'
+    | 'captureSessionTtlSeconds'
+  >
   store: Store
   vault: SubjectVault
   outbox: Outbox
@@ -22,6 +32,10 @@ export interface Services {
   lockout: Lockout
   captures: CaptureMemory
   challenges: ChallengeBook
+  captureSessions: CaptureSessionBook
+  /** Origin of the hosted capture page; null where it is not served. */
+  capturePage(): string | null
+  idempotency: Pick<Idempotency, 'kept'>
   /** Base URL, the `iss` of JWTs. */
   issuer(): string
   engineHealth(): EngineHealth

@@ -31,6 +31,7 @@ beforeEach(async () => {
         burst: 1,
         fmr: null,
         requireLiveness: null,
+        capturePage: null,
         productionIssuedAt: null,
         productionRevealedAt: null,
         suspendedAt: null,

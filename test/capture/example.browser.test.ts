@@ -1,15 +1,13 @@
 /** docs/examples/capture as a person uses it: camera, component, the customer's backend, the service's sandbox, a verdict. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
-import { CHROMIUM } from '../support/browser.js'
+import { CHROMIUM, violations } from '../support/browser.js'
 import { launchWithCamera } from '../support/camera-page.js'
+import { type CaptureExample, startCaptureExample } from '../support/capture-example.js'
 import { face } from '../support/faces.js'
 import { FILM, writeFilm } from '../support/film.js'
 import { startService, type TestService } from '../support/service.js'
@@ -20,8 +18,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
   let running: TestService
   let folder: string
   let browser: Browser
-  let backend: ChildProcess
-  let address: string
+  let backend: CaptureExample
 
   beforeAll(async () => {
     running = await startService()
@@ -38,24 +35,11 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
         .toBuffer()
     await writeFilm(film, await Promise.all(Array.from({ length: PICTURES }, (_, index) => brighter(index))))
     browser = await launchWithCamera(film)
-    backend = spawn(process.execPath, [packageFile('docs', 'examples', 'capture', 'server.mjs')], {
-      env: {
-        ...process.env,
-        CS_BASE_URL: running.service.url('sandbox'),
-        CS_API_KEY: tenant.sandboxKey,
-        CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
-        CS_TENANT_ID: tenant.id,
-        PORT: '0',
-      },
-    })
-    backend.stderr!.setEncoding('utf8').on('data', (text) => process.stderr.write(text))
-    address = String((await once(backend.stdout!, 'data'))[0]).trim()
+    const baseUrl = running.service.url('sandbox')
+    backend = await startCaptureExample(tenant, { baseUrl, apiKey: tenant.sandboxKey })
   })
   afterAll(async () => {
-    if (backend && backend.exitCode === null) {
-      backend.kill()
-      await once(backend, 'exit')
-    }
+    await backend?.stop()
     await browser?.close()
     await running?.stop()
     if (folder) await rm(folder, { recursive: true, force: true })
@@ -78,7 +62,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     })
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(error.message))
-    await page.goto(`${address}/?user=${encodeURIComponent(user)}`)
+    await page.goto(`${backend.address}/?user=${encodeURIComponent(user)}`)
     return { page, complaints }
   }
 
@@ -122,6 +106,39 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     await page.getByRole('button', { name: 'Begin' }).waitFor()
   })
 
+  it('can be used with the keyboard alone, again after a refusal, and is accessible all the way', async () => {
+    const { page, complaints } = await open('ada+flat')
+    const focused = () =>
+      page.evaluate(
+        '(document.activeElement.shadowRoot?.activeElement ?? document.activeElement).textContent',
+      )
+    const press = async (button: string) => {
+      if ((await focused()) !== button) await page.keyboard.press('Tab')
+      expect(await focused()).toBe(button)
+      await page.keyboard.press('Enter')
+    }
+    const looked = async (state: string) => expect([state, ...(await violations(page))]).toEqual([state])
+    await looked('idle')
+    await press('Turn on camera')
+    const outcome = page.locator('output')
+    for (;;) {
+      await expect.poll(focused).toBe('Begin')
+      await looked('live')
+      await page.keyboard.press('Enter')
+      const again = page.getByRole('button', { name: 'Try again' })
+      await again.or(outcome.filter({ hasText: /\w/ })).waitFor()
+      if (await outcome.textContent()) break
+      await press('Try again')
+    }
+    expect(await focused()).toContain('Done')
+    await looked('refused')
+    await press('Another try')
+    await expect.poll(focused).toBe('Begin')
+    await page.keyboard.press('Escape')
+    expect(await focused()).toBe('Turn on camera')
+    expect(complaints).toEqual([])
+  })
+
   it('guides the person by what the service says of small frames', async () => {
     const { page, complaints } = await open('ada+too_dark')
     const guided = page.waitForResponse((response) => new URL(response.url()).pathname === '/guidance')
@@ -135,7 +152,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
   })
 
   it('keeps the nonce of a challenge from the browser', async () => {
-    const response = await fetch(`${address}/challenges`, {
+    const response = await fetch(`${backend.address}/challenges`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Cookie: 'user=ada%2Bmatch' },
       body: JSON.stringify({ amount: '1.00', to: 'Grace' }),

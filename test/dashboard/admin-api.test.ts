@@ -179,7 +179,7 @@ describe('a tenant', () => {
     expect(answer.body.code).toBe('not_permitted')
   })
 
-  it('calls nothing but enroll, verify and challenges at "try it"', async () => {
+  it('calls nothing but enroll, verify, challenges and guidance at "try it"', async () => {
     for (const query of ['', '?operation=', '?operation=delete', '?operation=../keys/rotate-signing']) {
       const path = `/tenants/${own.id}/try/call${query}`
       const answer = await tenant.call('POST', path, {}, { 'X-Tried-Key': own.sandboxKey })

@@ -133,7 +133,7 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
     expect(await facts(page)).toMatchObject({
       Liveness: 'failed: active-geometry@1',
       acr: '0',
-      'For the person': 'try_again',
+      'For the person': 'Please try again. (try_again)',
       'For your backend': 'liveness_failed, flat',
     })
     await page.context().close()
@@ -147,6 +147,14 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
       Liveness: 'passed: active-turn@1',
       acr: 'urn:countersign:acr:face-active-turn',
     })
+    await page.context().close()
+  })
+
+  it('guides by the API, with the key that is tried', async () => {
+    const { page, errors } = await openTryPage(LIGHT)
+    await tryChallenge(page, 'ada+too_dark')
+    await page.getByText('Too dark. Turn to the light.').first().waitFor()
+    expect(errors).toEqual([])
     await page.context().close()
   })
 

@@ -25,7 +25,7 @@ export interface Cast {
 type MakeFilm = (cast: Cast, steps: readonly Step[], random: Random) => Promise<Film>
 
 /** Degrees through which paper is turned: less shows no yaw, more is not found as a face. */
-const PAPER: Reach = { turn: [28, 48], nod: [25, 42] }
+export const PAPER: Reach = { turn: [28, 48], nod: [25, 42] }
 
 /** In distances between the eyes, such as of a face: half the breadth of a head. */
 const FACE_RADIUS = [1.3, 2.2] as const
@@ -63,8 +63,23 @@ export function headFilm(
   return filmOf(cast, steps, random, { reach: ORDINARY, scene: headScene })
 }
 
+/** A head before a camera, a frame for each pose. */
+export async function filmHead(
+  portrait: Portrait,
+  poses: readonly HeadPose[],
+  camera: Camera,
+  random: Random,
+): Promise<Buffer[]> {
+  const things = headScene(portrait)
+  const frames: Buffer[] = []
+  for (const pose of poses) frames.push(await renderFrame(things(pose), camera, random))
+  return frames
+}
+
+export type HeadPose = Pick<Moment, 'yaw' | 'pitch' | 'roll' | 'shift'>
+
 /** What is seen at a moment of a film. */
-type Scene = (portrait: Portrait) => (moment: Moment, step: Step) => Thing[]
+export type Scene = (portrait: Portrait) => (moment: Moment, step: Step) => Thing[]
 
 interface Production {
   reach: Reach
@@ -109,19 +124,19 @@ const NECK = [0, 1.3, -1.8] as const
 /** Between eyes and mouth. */
 const MIDDLE_OF_SHEET = [0, 0.5, 0] as const
 
-function poseOf({ yaw, pitch, roll, shift }: Moment, pivot: Pose['pivot']): Pose {
+function poseOf({ yaw, pitch, roll, shift }: HeadPose, pivot: Pose['pivot']): Pose {
   return { yaw, pitch, roll, shift: [shift[0], shift[1] - 0.4, shift[2]], pivot }
 }
 
-const headScene: Scene = (portrait) => {
+export function headScene(portrait: Portrait): (pose: HeadPose) => Thing[] {
   const [mesh, below] = [head(portrait), torso(portrait)]
-  return (moment) => [
-    { mesh, pose: poseOf(moment, NECK) },
-    { mesh: below, pose: poseOf({ ...moment, yaw: 0, pitch: 0 }, NECK) },
+  return (pose) => [
+    { mesh, pose: poseOf(pose, NECK) },
+    { mesh: below, pose: poseOf({ ...pose, yaw: 0, pitch: 0 }, NECK) },
   ]
 }
 
-const flat: Scene = (portrait) => {
+export const flat: Scene = (portrait) => {
   const mesh = print(portrait)
   return (moment) => [{ mesh, pose: poseOf(moment, MIDDLE_OF_SHEET) }]
 }
@@ -200,7 +215,7 @@ function fittest({ portrait, samePerson }: Cast, step: Step): Portrait {
   return samePerson.reduce((best, photo) => (score(photo) > score(best) ? photo : best), portrait)
 }
 
-const STILL: Reach = { turn: [0, 0], nod: [0, 0] }
+export const STILL: Reach = { turn: [0, 0], nod: [0, 0] }
 
 /** How much of the other photo there is over a step: for its middle half it is what is shown. */
 function shareOfOther(at: number, moments: readonly Moment[], fadeMs: number): number {
@@ -256,6 +271,6 @@ async function peopleSwapped(cast: Cast, steps: readonly Step[], random: Random)
   const scenes = [headScene(cast.portrait), headScene(cast.stranger)]
   return filmOf(cast, steps, random, {
     reach: ORDINARY,
-    scene: () => (moment, step) => scenes[moment.step === 0 ? 0 : 1]!(moment, step),
+    scene: () => (moment) => scenes[moment.step === 0 ? 0 : 1]!(moment),
   })
 }

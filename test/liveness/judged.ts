@@ -1,16 +1,15 @@
 /** A film as it is judged: each axis alone, both of them, and the whole with the faces compared. */
-
-import { samePersonThreshold } from '../../models/pack/model-pack.js'
 import {
   type Fault,
   type FrameNote,
   judgeGeometry,
   type KeyFrames,
+  keyIndices,
   type Look,
 } from '../../src/biometrics/challenge/active-geometry.js'
+import { showsOneFace } from '../../src/biometrics/challenge/same-face.js'
 import { type Mode, modeOf, type Step } from '../../src/biometrics/challenge/steps.js'
 import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
-import { findOddOne } from '../../src/biometrics/pipeline/match.js'
 import { StageClock } from '../../src/biometrics/pipeline/stage-clock.js'
 import { BiometricError } from '../../src/biometrics/types.js'
 import type { Film } from './films.js'
@@ -82,12 +81,13 @@ export async function judge(pipeline: FacePipeline, film: Film, steps: readonly 
 /** As the engine compares the frames that speak for the series. */
 async function faceChange(pipeline: FacePipeline, film: Film, keys: KeyFrames): Promise<Fault | null> {
   const clock = new StageClock()
-  const embeddings: Float32Array[] = []
-  for (const imageIndex of new Set([keys.frontal, ...keys.movements, keys.last])) {
+  const embeddings = new Map<number, Float32Array>()
+  for (const imageIndex of keyIndices(keys)) {
     const options = { imageIndex, checkLiveness: false, clock }
     const { chip } = await pipeline.look(film.frames[imageIndex]!, options)
-    embeddings.push(await pipeline.embed(chip, clock))
+    embeddings.set(imageIndex, await pipeline.embed(chip, clock))
   }
-  const odd = findOddOne(pipeline.pack, embeddings, samePersonThreshold(pipeline.pack))
-  return odd === null ? null : { guidance: 'try_again', finding: 'face_changed' }
+  return showsOneFace(pipeline.pack, keys, (index) => embeddings.get(index)!)
+    ? null
+    : { guidance: 'try_again', finding: 'face_changed' }
 }

@@ -2,35 +2,56 @@
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
+import { movedFaceThreshold } from '../../models/pack/model-pack.js'
 import { Random } from '../hostile/random.js'
 import { startVictim } from '../hostile/service.js'
 import { MODELS_DIR } from '../support/models-dir.js'
-import { castingOf } from './photos.js'
+import { type MovedPairs, measureMovedFaces, movedFacesTable } from './moved-faces.js'
+import { castingOf, peopleOfEvaluation } from './photos.js'
 import { loadPipeline } from './pipeline.js'
 import { present, type Row, tableOf, upper95 } from './presentations.js'
 import { ProtocolCampaign } from './protocol.js'
 
-const { photos, rounds, seed, json } = new Command()
+interface Options {
+  photos: number
+  rounds: number
+  seed: number
+  pack?: string
+  movedFaces?: boolean
+  json?: boolean
+}
+
+const { photos, rounds, seed, json, pack, movedFaces } = new Command()
   .option('--photos <n>', 'people of whom films are made, one photo each', Number, 10)
   .option('--rounds <n>', 'how often each attack on the protocol is tried', Number, 3)
   .option('--seed <n>', 'the same seed gives the same films', Number, 1)
+  .option(
+    '--pack <folder>',
+    'judge the films by another pack than the baseline; the protocol is attacked by that',
+  )
+  .option('--moved-faces', 'instead: how surely the pack knows turned and nodding faces of real photos again')
   .option('--json', 'the result alone')
   .parse()
-  .opts<{ photos: number; rounds: number; seed: number; json?: boolean }>()
+  .opts<Options>()
 
 await buildBaseline({ outDir: join(MODELS_DIR, 'baseline') })
-const random = new Random(seed)
-const pipeline = await loadPipeline()
-const { source, casts } = await castingOf(pipeline, photos, random)
+if (movedFaces) {
+  await tellOfMovedFaces()
+  process.exit()
+}
+const pipeline = await loadPipeline(pack)
+const { source, casts } = await castingOf(pipeline, photos, new Random(seed))
 const told = (text: string) => json || console.log(text)
 told(`Photos of ${casts.length} people, one each, of ${source}.`)
 
 // What a slow machine does not finish in time is not refused for what it is.
 const victim = await startVictim(MODELS_DIR, undefined, { COUNTERSIGN_DEADLINE_MS: '600000' })
-const protocol = await new ProtocolCampaign(victim, casts, random).run(rounds).finally(() => victim.stop())
+const protocol = await new ProtocolCampaign(victim, casts, new Random(seed))
+  .run(rounds)
+  .finally(() => victim.stop())
 for (const [name, answers] of Object.entries(protocol.answers)) told(`  ${name}: ${answers.join(', ')}`)
 
-const presentations = await present(pipeline, casts, random, (done) =>
+const presentations = await present(pipeline, casts, seed, (done) =>
   process.stderr.write(`${done} of ${casts.length} people\n`),
 )
 await pipeline.release()
@@ -52,3 +73,29 @@ console.log(
   }),
 )
 if (protocol.accepted > 0 || (rounds > 0 && protocol.controlsApproved === 0)) process.exitCode = 1
+
+/** Faces of these photos are small, and others stand beside them. */
+async function tellOfMovedFaces(): Promise<void> {
+  const people = peopleOfEvaluation()
+  if (people.length === 0) throw new Error('the photos of the evaluation data are needed')
+  const faces = await loadPipeline(pack, { minFacePx: 40, face: 'centre' })
+  const measured = await measureMovedFaces(faces, people)
+  if (!json) console.log(movedFacesTable(faces, measured))
+  const { modes, ...counts } = measured
+  const pairs = ({ genuine, impostor, people }: MovedPairs) => ({
+    pairs: genuine.length,
+    people,
+    strangers: impostor.length,
+  })
+  const threshold = movedFaceThreshold(faces.pack)
+  console.log(
+    JSON.stringify({
+      model: faces.pack.modelId,
+      ...counts,
+      turn: pairs(modes.turn),
+      nod: pairs(modes.nod),
+      threshold,
+    }),
+  )
+  await faces.release()
+}

@@ -22,7 +22,7 @@ export interface Casting {
 }
 
 export async function castingOf(pipeline: FacePipeline, count: number, random: Random): Promise<Casting> {
-  const people = peopleOf(DATA)
+  const people = peopleOfEvaluation()
   const source = people.length > 0 ? 'labelled faces in the wild' : 'the samples of face-api'
   const chosen = people.length > 0 ? shuffled(people, random) : SAMPLES
   const found: Array<Omit<Cast, 'stranger'>> = []
@@ -46,7 +46,7 @@ export async function castingOf(pipeline: FacePipeline, count: number, random: R
   return { source, casts }
 }
 
-interface Person {
+export interface Person {
   person: string
   files: Array<() => Promise<Buffer>>
 }
@@ -58,9 +58,10 @@ const SAMPLES: Person[] = [
   { person: 'joan', files: [() => face('joan')] },
 ]
 
-function peopleOf(root: string): Person[] {
+/** Of the evaluation data; none where it is not at hand. */
+export function peopleOfEvaluation(): Person[] {
   return SETS.flatMap((set) => {
-    const folder = join(root, set)
+    const folder = join(DATA, set)
     if (!existsSync(folder)) return []
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())

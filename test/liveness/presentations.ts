@@ -1,10 +1,10 @@
 /** Films of every species, judged, and counted: what passes by each axis alone, and by both. */
 
-import { drawSteps, MODES } from '../../src/biometrics/challenge/steps.js'
+import { drawSteps, MODES, type Step } from '../../src/biometrics/challenge/steps.js'
 import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
 import { wilson } from '../../src/evaluation/intervals.js'
-import type { Random } from '../hostile/random.js'
-import { type Cast, headFilm, SPECIES, type Species } from './films.js'
+import { Random } from '../hostile/random.js'
+import { type Cast, type Film, headFilm, SPECIES, type Species } from './films.js'
 import { type Judged, judge } from './judged.js'
 
 export interface Row {
@@ -23,26 +23,41 @@ export interface Presentations {
 
 const emptyRow = (): Row => ({ n: 0, turn: 0, nod: 0, both: 0, faults: {} })
 
-/** One film of every species and two of the head for each cast. */
+/** A film that is still to be made. */
+interface Filming {
+  /** Null for the person whose photo it is made of. */
+  species: Species | null
+  steps: Step[]
+  shoot(): Promise<Film>
+}
+
+const HEADS_EACH = 2
+
+/** One film of every species and two of the head. Each has random numbers of its own, so that no film depends on which others are made. */
+export function filmingsOf(cast: Cast, index: number, seed: number): Filming[] {
+  const names = [...Array<null>(HEADS_EACH).fill(null), ...(Object.keys(SPECIES) as Species[])]
+  return names.flatMap((species, number) => {
+    if (species?.startsWith('photos_') && cast.samePerson.length === 0) return []
+    const random = new Random(seed * 1_000_003 + index * 101 + number)
+    const steps = drawSteps(MODES, (below) => random.below(below))
+    const shoot = () => (species ? SPECIES[species](cast, steps, random) : headFilm(cast, steps, random))
+    return [{ species, steps, shoot }]
+  })
+}
+
 export async function present(
   pipeline: FacePipeline,
   casts: readonly Cast[],
-  random: Random,
+  seed: number,
   progress: (done: number) => void,
 ): Promise<Presentations> {
   const names = Object.keys(SPECIES) as Species[]
   const species = Object.fromEntries(names.map((name) => [name, emptyRow()])) as Record<Species, Row>
   const bonaFide = emptyRow()
   for (const [index, cast] of casts.entries()) {
-    const draw = () => drawSteps(MODES, (below) => random.below(below))
-    for (let take = 0; take < 2; take++) {
-      const steps = draw()
-      count(bonaFide, await judge(pipeline, await headFilm(cast, steps, random), steps))
-    }
-    for (const name of names) {
-      if (name.startsWith('photos_') && cast.samePerson.length === 0) continue
-      const steps = draw()
-      count(species[name], await judge(pipeline, await SPECIES[name](cast, steps, random), steps))
+    for (const filming of filmingsOf(cast, index, seed)) {
+      const row = filming.species ? species[filming.species] : bonaFide
+      count(row, await judge(pipeline, await filming.shoot(), filming.steps))
     }
     progress(index + 1)
   }

@@ -14,8 +14,11 @@ export interface Mesh {
   portrait: Portrait
 }
 
-/** Where a point of the photo is in space; null where there is nothing. */
+/** Where a point of a patch is in space; null where there is nothing. */
 type Shape = (x: number, y: number) => readonly [x: number, y: number, z: number] | null
+
+/** Which point of the photo it shows. By default a patch is a part of the photo. */
+type Texture = (x: number, y: number) => readonly [x: number, y: number]
 
 interface Patch {
   left: number
@@ -26,7 +29,7 @@ interface Patch {
 
 const STEP = 0.07
 
-function meshOf(portrait: Portrait, patch: Patch, shape: Shape): Mesh {
+function meshOf(portrait: Portrait, patch: Patch, shape: Shape, textureAt: Texture = (x, y) => [x, y]): Mesh {
   const columns = Math.ceil((patch.right - patch.left) / STEP)
   const rows = Math.ceil((patch.bottom - patch.top) / STEP)
   const vertices: number[] = []
@@ -41,7 +44,8 @@ function meshOf(portrait: Portrait, patch: Patch, shape: Shape): Mesh {
       index.set(row * (columns + 1) + column, vertices.length / 3)
       vertices.push(...point)
       const { origin, axis } = portrait
-      texture.push(origin.x + x * axis.x - y * axis.y, origin.y + x * axis.y + y * axis.x)
+      const [u, v] = textureAt(x, y)
+      texture.push(origin.x + u * axis.x - v * axis.y, origin.y + u * axis.y + v * axis.x)
     }
   const triangles: number[] = []
   for (let row = 0; row < rows; row++)
@@ -65,7 +69,16 @@ const HEAD = { width: 1.3, height: 2, depth: 1.5, centre: 0.05 } as const
 /** How far the nose stands out of it, and how broad it is. */
 const NOSE = { height: 0.45, breadth: 0.17, underside: 0.12 } as const
 
-/** An ellipsoid, steep at crown and chin, with a nose. */
+/** Exponents of its outline: 2 is an ellipse, more is steeper. A forehead goes back, a chin does not. */
+const STEEPNESS = { crown: 2.6, chin: 4 } as const
+
+/** So far round to either side, in radians: beyond the ears, so that no edge is seen where the head is turned. */
+const ROUND = 2.4
+
+/**
+ * An ellipsoid, steep at the chin, with a nose. Behind the ears, where the photo ends, it shows once more what is before
+ * them.
+ */
 export function head(portrait: Portrait): Mesh {
   const { nose } = portrait
   const noseAt = (x: number, y: number) => {
@@ -75,15 +88,27 @@ export function head(portrait: Portrait): Mesh {
     return NOSE.height * along * Math.exp(-(aside ** 2 + below ** 2) / 2)
   }
   const { width, height, depth, centre } = HEAD
-  const patch = { left: -width, right: width, top: centre - height, bottom: centre + height }
-  return meshOf(portrait, patch, (x, y) => {
-    const square = 1 - (x / width) ** 2 - ((y - centre) / height) ** 4
-    return square < 0 ? null : [x, y, depth * Math.sqrt(square) - depth + noseAt(x, y)]
-  })
+  /** Of the ellipsoid at this height, as shares of the largest. */
+  const girth = (y: number) => {
+    const steepness = y < centre ? STEEPNESS.crown : STEEPNESS.chin
+    return Math.sqrt(Math.max(1 - Math.abs((y - centre) / height) ** steepness, 0))
+  }
+  const aside = (angle: number, y: number) => width * girth(y) * Math.sin(angle)
+  const patch = { left: -ROUND, right: ROUND, top: centre - height, bottom: centre + height }
+  return meshOf(
+    portrait,
+    patch,
+    (angle, y) => {
+      const x = aside(angle, y)
+      const isFront = Math.cos(angle) > 0
+      return [x, y, depth * girth(y) * Math.cos(angle) - depth + (isFront ? noseAt(x, y) : 0)]
+    },
+    (angle, y) => [aside(angle, y), y],
+  )
 }
 
-/** Below the chin, and as far behind the face. */
-const TORSO = { top: 1.6, z: -1 } as const
+/** Below the chin, and so far behind the face that a head that nods stays before it. */
+const TORSO = { top: 1.6, z: -2 } as const
 
 /** What is below the head, where the photo shows it: a detector expects no head without it. */
 export function torso(portrait: Portrait): Mesh {

@@ -54,7 +54,8 @@ export function trajectory(steps: readonly Step[], reach: Reach, random: Random)
   return moments
 }
 
-interface Part {
+/** What is done for a step, by the film's clock. */
+export interface Part {
   step: Step
   startMs: number
   outMs: number
@@ -77,7 +78,7 @@ function planOf(steps: readonly Step[], reach: Reach, random: Random): Part[] {
   })
 }
 
-function poseAt(
+export function poseAt(
   { step, startMs, outMs, holdMs, degrees }: Part,
   atMs: number,
 ): { yaw: number; pitch: number } {
@@ -104,7 +105,7 @@ function ease(share: number): number {
 }
 
 /** Nobody holds still: slow waves and a tremor. */
-function swayOf(random: Random): (atMs: number) => Omit<Moment, 'step' | 'tMs'> {
+export function swayOf(random: Random): (atMs: number) => Omit<Moment, 'step' | 'tMs'> {
   const wave = (size: number) => {
     const phase = 2 * Math.PI * random.next()
     const hertz = 0.2 + 0.5 * random.next()

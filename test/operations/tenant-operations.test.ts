@@ -46,6 +46,12 @@ describe('an operation', () => {
     await keys.revoke(tenant, COMMAND_LINE, 'production')
     const { current, previous } = await keys.rotateSigning(tenant, actor, false)
     await tenants.setContract(tenant, actor, { ratePerSecond: 7, fmr: 1e-5, requireLiveness: 'active' })
+    await tenants.setCapturePage(tenant, actor, {
+      company: 'Bank of Ada',
+      returnOrigins: ['https://bank.example'],
+      frameAncestors: [],
+      consent: { version: '1', text: 'We compare your face.' },
+    })
     const by = { actor: actor.name, request_id: actor.requestId }
     const times = { at: expect.any(String), sequence: expect.any(Number) }
     expect(await log()).toEqual([
@@ -61,9 +67,18 @@ describe('an operation', () => {
         fmr: 1e-5,
         require_liveness: 'active',
       },
+      {
+        ...by,
+        ...times,
+        event: 'capture_page_changed',
+        company: 'Bank of Ada',
+        return_origins: ['https://bank.example'],
+        frame_ancestors: [],
+        consent_version: '1',
+      },
     ])
     for (const { event } of await log()) expect(AUDIT_EVENTS).toContain(event)
-    expect(await ledger.audit.verify(ledger.store.read, tenant.id)).toEqual({ entries: 5, brokenAt: null })
+    expect(await ledger.audit.verify(ledger.store.read, tenant.id)).toEqual({ entries: 6, brokenAt: null })
   })
 
   it('that is refused changes nothing and leaves no entry', async () => {

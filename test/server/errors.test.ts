@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/api-error.js'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { askForSession } from '../support/capture-page.js'
 import { answerTo } from '../support/challenges.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
@@ -112,6 +113,12 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     sandbox.verify({ user_id: newUser(), image, action, require_liveness: 'active' }),
   liveness_unavailable: ({ sandbox, image }) =>
     sandbox.verify({ user_id: newUser(), image, action, require_liveness: 'passive' }),
+  capture_page_unavailable: ({ sandbox }) => askForSession(sandbox, { user_id: `${newUser()}+match` }),
+  return_url_not_allowed: () =>
+    besides({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' }, ({ sandbox }) =>
+      askForSession(sandbox, { user_id: `${newUser()}+match` }),
+    ),
+  capture_session_not_found: ({ sandbox }) => sandbox.call('GET', '/v1/capture-sessions/cap_0'),
   malformed_json: ({ sandbox }) => sandbox.call('POST', '/v1/enroll', undefined, { raw: '{' }),
   invalid_request: ({ sandbox }) => sandbox.enroll({ user_id: newUser() }),
   invalid_idempotency_key: ({ sandbox, image }) =>

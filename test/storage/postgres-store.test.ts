@@ -30,6 +30,7 @@ function tenant(name: string): TenantRecord {
     burst: 1,
     fmr: null,
     requireLiveness: null,
+    capturePage: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
     suspendedAt: null,

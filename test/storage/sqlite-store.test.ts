@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { CaptureSessionRecord } from '../../src/storage/records.js'
 import { joinKeys, type RestoreError } from '../../src/storage/sqlite-backup.js'
 import { SqliteStore } from '../../src/storage/sqlite-store.js'
-import { StoreOpenError, StoreUnavailableError } from '../../src/storage/store.js'
+import { StoreOpenError, type StoreTransaction, StoreUnavailableError } from '../../src/storage/store.js'
 import { bytes, insertUser as insertUserRows, tenant } from '../support/records.js'
 
 let dir: string
@@ -77,6 +78,81 @@ describe('opening', () => {
   it('refuses a file that is no database', () => {
     writeFileSync(file, 'not a database, but long enough to look like one '.repeat(100))
     expect(() => openStore()).toThrow(StoreOpenError)
+  })
+})
+
+describe('capture sessions', () => {
+  const session: CaptureSessionRecord = {
+    id: 'cap_1',
+    tenantId: 'ten_a',
+    environment: 'sandbox',
+    keyId: 'key_1',
+    lookup: bytes('ada'),
+    purpose: 'verify',
+    sealed: bytes('sealed'),
+    link: bytes('link'),
+    browser: null,
+    phoneLink: null,
+    phoneBrowser: null,
+    consentVersion: null,
+    consentedAt: null,
+    attempts: 0,
+    answered: null,
+    status: 'open',
+    createdAt: 1,
+    expiresAt: 100,
+  }
+  const HOUR_MS = 3_600_000
+  const expire = (store: SqliteStore, now: number) =>
+    store.transaction((tx) => tx.deleteExpired(now, 0, { minute: 0, hour: 0 }))
+
+  it('are replaced whole, and found by their id', async () => {
+    const store = openStore()
+    const changed = {
+      ...session,
+      browser: bytes('browser'),
+      phoneLink: bytes('phone'),
+      consentVersion: '1',
+      consentedAt: 2,
+      attempts: 1,
+      answered: 'chl_1',
+      status: 'completed' as const,
+    }
+    await store.transaction(async (tx) => {
+      await tx.insertTenant(tenant('a'))
+      await tx.putCaptureSession(session)
+    })
+    expect(await store.read.captureSession('cap_1')).toEqual(session)
+    await store.transaction((tx) => tx.putCaptureSession(changed))
+    expect(await store.read.captureSession('cap_1')).toEqual(changed)
+    expect(await store.read.captureSession('cap_2')).toBeUndefined()
+  })
+
+  it('stay for an hour after their end', async () => {
+    const store = openStore()
+    await store.transaction(async (tx) => {
+      await tx.insertTenant(tenant('a'))
+      await tx.putCaptureSession(session)
+    })
+    await expire(store, HOUR_MS + 99)
+    expect(await store.read.captureSession('cap_1')).toBeDefined()
+    await expire(store, HOUR_MS + 100)
+    expect(await store.read.captureSession('cap_1')).toBeUndefined()
+  })
+
+  it.each([
+    ['their user', (tx: StoreTransaction) => tx.eraseSubject(bytes('ada'))],
+    ['their tenant', (tx: StoreTransaction) => tx.closeTenant('ten_a', 2)],
+  ])('go with %s, with or without a reference', async (_, end) => {
+    const store = openStore()
+    await store.transaction(async (tx) => {
+      await tx.insertTenant(tenant('a'))
+      await tx.setCapturePage('ten_a', '{}')
+      await tx.putCaptureSession(session)
+    })
+    expect((await store.read.tenantById('ten_a'))?.capturePage).toBe('{}')
+    await store.transaction(async (tx) => void (await end(tx)))
+    expect(await store.read.captureSession('cap_1')).toBeUndefined()
   })
 })
 

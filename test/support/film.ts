@@ -4,11 +4,21 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import sharp from 'sharp'
 
-export const FILM = { width: 320, height: 240, fps: 20 } as const
+export interface FilmFormat {
+  /** Pixels, both even. */
+  width: number
+  height: number
+  fps: number
+}
+
+export const FILM: FilmFormat = { width: 320, height: 240, fps: 20 }
 
 /** @param pictures one a frame, of any format that sharp reads; the film starts anew at its end */
-export async function writeFilm(file: string, pictures: Buffer[]): Promise<void> {
-  const { width, height, fps } = FILM
+export async function writeFilm(
+  file: string,
+  pictures: readonly Buffer[],
+  { width, height, fps }: FilmFormat = FILM,
+): Promise<void> {
   const out = createWriteStream(file)
   out.write(`YUV4MPEG2 W${width} H${height} F${fps}:1 Ip A1:1 C420jpeg\n`)
   for (const picture of pictures) {

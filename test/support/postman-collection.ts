@@ -9,6 +9,7 @@ const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.
 const VALUES: Record<string, unknown> = {
   user_id: '{{user_id}}',
   image: '{{image}}',
+  return_url: '{{return_url}}',
   action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' },
 }
 
@@ -16,6 +17,12 @@ const VARIABLES = [
   ['base_url', 'http://127.0.0.1:8081', 'Without /v1. The sandbox of `npm start`.'],
   ['api_key', '', 'svc-sbx-… or svc-prod-…, as the base URL is.'],
   ['user_id', 'user-4711', 'Your own id of the user.'],
+  [
+    'return_url',
+    'https://bank.example/',
+    'Where the capture page leads back to; its origin must be allowed.',
+  ],
+  ['session_id', '', 'As `POST /v1/capture-sessions` named it.'],
   ['image', '', 'A JPEG, PNG or WebP file in base64.'],
 ] as const
 

@@ -31,6 +31,7 @@ export function tenant(name = 'a', changes: Partial<TenantRecord> = {}): TenantR
     burst: 1,
     fmr: null,
     requireLiveness: null,
+    capturePage: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
     suspendedAt: null,

@@ -34,6 +34,7 @@ const REASONS: Record<string, string> = {
   'tar-stream':
     'reads model packs that come as tar files, and the npm package that holds the embedder of the standard pack',
   typebox: 'validates requests, and gives the schemas of the OpenAPI document',
+  uqr: 'draws the QR code by which a capture is handed to a phone',
   uuid: 'UUIDv7 for request ids',
   'uWebSockets.js': 'HTTP and TLS',
   yauzl: 'reads model packs that come as ZIP files',

@@ -9,6 +9,8 @@ const again = /** @type {HTMLButtonElement} */ (document.querySelector('main > b
 // Not before the camera shows a picture: the time in which the frames must come begins now.
 capture.addEventListener('cs-ready', async () => {
   outcome.value = ''
+  // What is left of a capture that failed is not what the bank waits for.
+  capture.challenge = null
   const response = await post('/challenges', { amount: '1250.00', to: 'Grace' })
   const body = await response.json()
   if (response.ok) capture.challenge = body

@@ -109,6 +109,8 @@ const onError = (error, _request, response, next) => {
   if (response.headersSent) return next(error)
   const isOfCapture = error instanceof ApiError && error.category === 'biometric_rejected'
   if (isOfCapture) return response.status(422).json({ message: 'Please try again.' })
+  if (error instanceof ApiError && error.code === 'reference_not_found')
+    return response.status(409).json({ message: 'Please set up your face first.' })
   console.error(error instanceof Error ? `${error.name}: ${error.message}` : error)
   response.status(503).json({ message: 'Please try again later.' })
 }

@@ -65,7 +65,8 @@ export function judgeGeometry(
 ): GeometryVerdict {
   const shown = looks.flatMap((look, index) => ('box' in look ? [index] : []))
   const shownNotes = shown.map((index) => notes[index]!)
-  const fault = faultOfOrder(notes, steps) ?? faultOfAny(looks) ?? faultOfOrder(shownNotes, steps)
+  const fault =
+    faultOfOrder(notes, steps) ?? faultOfAny(looks) ?? faultOfOrder(shownNotes, steps, LONGEST_GAP_MS)
   if (fault) return { keys: null, fault }
   const frames = shown.map((index) => new PosedFrame(looks[index] as FrameFace, notes[index]!))
   const verdict = new Series(frames, steps, bounds).judge()
@@ -75,7 +76,12 @@ export function judgeGeometry(
   return { keys: { frontal: at(frontal), movements: movements.map(at), last: at(last) }, fault: null }
 }
 
-function faultOfOrder(notes: readonly FrameNote[], steps: readonly Step[]): Fault | null {
+/** @param longestMs between two frames */
+function faultOfOrder(
+  notes: readonly FrameNote[],
+  steps: readonly Step[],
+  longestMs: number = CAPTURE.maxIntervalMs,
+): Fault | null {
   const outOfOrder: Fault = { guidance: 'try_again', finding: 'out_of_order' }
   const [first] = notes
   if (first?.step !== 0 || notes.at(-1)!.step !== steps.length - 1) return outOfOrder
@@ -84,7 +90,7 @@ function faultOfOrder(notes: readonly FrameNote[], steps: readonly Step[]): Faul
     if (!before) continue
     if (step < before.step || step > before.step + 1 || tMs <= before.tMs) return outOfOrder
     const gap = tMs - before.tMs
-    if (gap < CAPTURE.minIntervalMs || gap > CAPTURE.maxIntervalMs) return { guidance: 'try_again' }
+    if (gap < CAPTURE.minIntervalMs || gap > longestMs) return { guidance: 'try_again' }
   }
   const duration = notes.at(-1)!.tMs - first.tMs
   return duration < CAPTURE.minDurationMs || duration > CAPTURE.maxDurationMs
@@ -93,10 +99,12 @@ function faultOfOrder(notes: readonly FrameNote[], steps: readonly Step[]): Faul
 }
 
 /**
- * Detectors miss a face now and then. Whoever sends the frames could as well have left such a frame out, so a few are
- * taken as not sent: the gaps that remain are bounded all the same.
+ * Detectors miss a face now and then, most likely where it is turned furthest. Whoever sends the frames could as well have
+ * left such a frame out, so a few are taken as not sent: the gaps that remain are bounded all the same.
  */
 const MOST_FACELESS = 3
+/** Of those gaps: two frames in a row that are missing at five a second, with some unevenness. They explain no longer way than `LONGEST_STRIDE_MS` does. */
+const LONGEST_GAP_MS = 1_000
 
 /** Every frame that shows faces must show one, wholly. */
 function faultOfAny(looks: readonly Look[]): Fault | null {

@@ -28,6 +28,8 @@ export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
 
 interface RunningTask {
   type: TaskType
+  /** How many pictures it brought; 1 without any. */
+  pictures: number
   resolve: (reply: WorkerReply) => void
   reject: (error: Error) => void
   watchdog: NodeJS.Timeout
@@ -146,7 +148,8 @@ export class EngineProcess {
         return
       }
       const watchdog = setTimeout(() => this.killStuck(worker), STUCK_MS).unref()
-      worker.running.set(id, { type: task.type, resolve, reject, watchdog })
+      const pictures = Math.max(images.length, 1)
+      worker.running.set(id, { type: task.type, pictures, resolve, reject, watchdog })
       const message = { id, task: rest } as TaskMessage
       worker.socket.cork()
       for (const piece of encodeFrame(message, images)) worker.socket.write(piece)
@@ -250,7 +253,7 @@ export class EngineProcess {
 
   private leastBusy(): Worker | undefined {
     let best: Worker | undefined
-    for (const worker of this.workers) if (!best || worker.running.size < best.running.size) best = worker
+    for (const worker of this.workers) if (!best || picturesOf(worker) < picturesOf(best)) best = worker
     return best
   }
 
@@ -283,6 +286,11 @@ export class EngineProcess {
   private report(kind: EngineIncident['kind'], error: unknown): void {
     if (!this.closing) this.options.onIncident({ kind, error })
   }
+}
+
+/** Of all that runs on it: a challenge is as much work as two dozen photos. */
+function picturesOf({ running }: Worker): number {
+  return [...running.values()].reduce((sum, { pictures }) => sum + pictures, 0)
 }
 
 /**

@@ -12,6 +12,7 @@ import {
 import { judgeGeometry, keyIndices } from '../challenge/active-geometry.js'
 import type { FrameGuidance } from '../challenge/frame-faults.js'
 import { guidanceOn, leastFaceShare } from '../challenge/frame-guidance.js'
+import { showsOneFace } from '../challenge/same-face.js'
 import type { Fault, WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import type { FrameFace } from '../measurements.js'
@@ -170,12 +171,11 @@ export class Engine {
         const { quality, faces } = looks[imageIndex] as FrameFace
         return { ...found, quality, faces }
       })
-      const isOnePerson =
-        findOddOne(
-          this.pack,
-          samples.map(({ embedding }) => embedding),
-          samePersonThreshold(this.pack),
-        ) === null
+      const isOnePerson = showsOneFace(
+        this.pack,
+        keys,
+        (imageIndex) => samples.find((sample) => sample.imageIndex === imageIndex)!.embedding,
+      )
       return {
         fault: isOnePerson ? null : { guidance: 'try_again' as const, finding: 'face_changed' as const },
         liveness,

@@ -49,7 +49,7 @@ export class FaceEmbedder {
   /**
    * Adds a face to the next run.
    * @param chip [3, height, width] float32 as `FaceAligner` makes it; copied
-   * @param clock is told how long the face waited (`queue`) and how long its run took (`embed`)
+   * @param clock is told how long the face waited (`queue`) and, once for all faces of one clock, how long their run took (`embed`)
    * @returns after that run: [dimensions] float32, of length 1 when the pack says `normalize`; a new array
    */
   add(chip: Float32Array, clock: StageClock): Promise<Float32Array> {
@@ -74,9 +74,9 @@ export class FaceEmbedder {
     try {
       const views = await this.runViews(chips, faces.length * this.viewsPerFace)
       const tookMs = performance.now() - startedAt
+      for (const clock of new Set(faces.map((face) => face.clock))) clock.add('embed', tookMs)
       for (const [index, { clock, since, resolve, reject }] of faces.entries()) {
         clock.add('queue', startedAt - since)
-        clock.add('embed', tookMs)
         const embedding = this.embeddingOf(views, index)
         if (embedding.every(Number.isFinite)) resolve(embedding)
         else reject(new Error('the embedder returned a number that is not finite'))

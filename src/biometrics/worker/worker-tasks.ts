@@ -3,6 +3,7 @@
 import { BiometricError, IMAGE_ERROR_CODES, type ImageErrorCode } from '../biometric-error.js'
 import { type FrameNote, judgeGeometry, keyIndices } from '../challenge/active-geometry.js'
 import { FRAME_LIMITS } from '../challenge/frame-guidance.js'
+import type { Step } from '../challenge/steps.js'
 import type { WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerFailure, WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import type { Pixels } from '../kernels/planes.js'
@@ -102,7 +103,7 @@ async function challenge(
 ): Promise<WorkerValues['challenge']> {
   const { activeLiveness, quality } = pipeline.pack.manifest
   if (!activeLiveness) throw new Error('the pack takes no challenge')
-  const judged = livenessFrames(notes)
+  const judged = livenessFrames(notes, steps)
   const seen: FrameOutcome[] = []
   let next = 0
   const lookAtTheRest = async () => {
@@ -146,14 +147,14 @@ async function lookAt(
 
 const FACELESS = ['face_not_found', 'multiple_faces', 'face_too_small'] as const
 
-/** First, middle and last look straight ahead of the beginning. */
-function livenessFrames(notes: readonly FrameNote[]): Set<number> {
-  const count = notes.filter(({ step }) => step === 0).length
-  const places = Array.from(
-    { length: Math.min(MOST_LIVENESS_FRAMES, count) },
-    (_, i, of = MOST_LIVENESS_FRAMES) => Math.round((i * (count - 1)) / (of - 1)),
+/** Spread over the looks straight ahead at the beginning and at the end: what is held up may change meanwhile. */
+function livenessFrames(notes: readonly FrameNote[], steps: readonly Step[]): Set<number> {
+  const ahead = notes.flatMap(({ step }, index) => (step === 0 || step === steps.length - 1 ? [index] : []))
+  const count = Math.min(MOST_LIVENESS_FRAMES, ahead.length)
+  const places = Array.from({ length: count }, (_, i) =>
+    Math.round((i * (ahead.length - 1)) / Math.max(count - 1, 1)),
   )
-  return new Set(places)
+  return new Set(places.map((place) => ahead[place]!))
 }
 
 /** Of the frames that could be judged: one of them says less than all. Where none could, that one speaks which says why. */

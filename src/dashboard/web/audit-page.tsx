@@ -17,6 +17,8 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   key_revoked: { text: 'Keys revoked', isOfUser: false },
   key_reissued: { text: 'Key reissued', isOfUser: false },
   contract_changed: { text: 'Contract changed', isOfUser: false },
+  capture_page_changed: { text: 'Capture page changed', isOfUser: false },
+  capture_consented: { text: 'Consent given', isOfUser: true },
   user_unlocked: { text: 'User unlocked', isOfUser: true },
   webhook_added: { text: 'Webhook added', isOfUser: false },
   webhook_removed: { text: 'Webhook removed', isOfUser: false },

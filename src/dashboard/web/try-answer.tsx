@@ -1,4 +1,5 @@
 /** What the service answered to a tried photo: verdict, score, timings, signature and JWT. */
+import { messagesIn } from '../../capture/capture-texts.js'
 import type { TriedCall } from '../contract.js'
 import { Badge, type Fact, Facts } from './parts.js'
 
@@ -71,12 +72,17 @@ function livenessRows(liveness: Liveness | undefined, claims: unknown): Fact[] {
   return [['Liveness', said.join(', ')], ...row('acr', (claims as { acr?: string } | undefined)?.acr)]
 }
 
+/** What the capture component says to each code. */
+const TEXTS: Record<string, string> = messagesIn('en')
+
 /** What a page may show: what the person can do better. */
 function forThePerson({ liveness, details }: TriedCall['body']): string {
   const { guidance } = (liveness ?? {}) as Partial<Liveness>
   const found = (details ?? []) as Detail[]
   const ofFrames = found.filter(({ path }) => path === 'challenge.frames').map(({ issue }) => issue)
-  return [...(guidance ? [guidance] : []), ...ofFrames, ...found.flatMap(({ hint }) => hint ?? [])].join(' ')
+  const codes = [...(guidance ? [guidance] : []), ...ofFrames]
+  const said = codes.map((code) => (TEXTS[code] ? `${TEXTS[code]} (${code})` : code))
+  return [...said, ...found.flatMap(({ hint }) => hint ?? [])].join(' ')
 }
 
 /** What no page may show: it would tell an attacker what to mend. */

@@ -9,6 +9,7 @@ import type {
 import type { TriedCall } from '../contract.js'
 import { tryCall } from './api.js'
 import { Capture } from './capture.js'
+import { guideOf } from './guide.js'
 import { Problem } from './parts.js'
 import { base64Of, dataUrl } from './photo.js'
 import { TRIED_ACTION, type Trial } from './trial.js'
@@ -34,7 +35,8 @@ interface SentFrame extends Omit<CapturedFrame, 'image'> {
   image: string
 }
 
-export function TryChallenge({ tenantId, operation, apiKey, userId }: Trial) {
+export function TryChallenge(trial: Trial) {
+  const { tenantId, operation, apiKey, userId } = trial
   const [movements, setMovements] = useState<Movements>('Turns and nods')
   const [camera, setCamera] = useState(false)
   const [sent, setSent] = useState<{ steps: readonly string[]; frames: SentFrame[] } | null>(null)
@@ -111,7 +113,13 @@ export function TryChallenge({ tenantId, operation, apiKey, userId }: Trial) {
         {!apiKey && <span class="muted">Type an API key above first.</span>}
       </div>
       {camera && (
-        <Capture mode="challenge" onReady={ask} onCapture={send} onCancel={() => setCamera(false)} />
+        <Capture
+          mode="challenge"
+          detector={guideOf(trial)}
+          onReady={ask}
+          onCapture={send}
+          onCancel={() => setCamera(false)}
+        />
       )}
       {sent && (
         <ol class="thumbs small" aria-label={`${sent.frames.length} frames that were sent`}>

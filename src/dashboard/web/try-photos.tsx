@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Inspection, TriedCall } from '../contract.js'
 import { callTenant, tryCall } from './api.js'
 import { Capture } from './capture.js'
+import { guideOf } from './guide.js'
 import { Facts, Problem } from './parts.js'
 import { base64Of, dataUrl, Photo } from './photo.js'
 import { TRIED_ACTION, type Trial } from './trial.js'
@@ -12,7 +13,8 @@ import { useAction } from './use-action.js'
 /** The API takes five; three are what misses fewest people for the trouble. */
 const MOST_PHOTOS = { enroll: 5, verify: 1 }
 
-export function TryPhotos({ tenantId, operation, apiKey, userId }: Trial) {
+export function TryPhotos(trial: Trial) {
+  const { tenantId, operation, apiKey, userId } = trial
   const [photos, setPhotos] = useState<string[]>([])
   const photo = photos.at(-1)
   const [inspection, setInspection] = useState<Inspection | null>(null)
@@ -81,6 +83,7 @@ export function TryPhotos({ tenantId, operation, apiKey, userId }: Trial) {
       {camera ? (
         <Capture
           mode="photo"
+          detector={apiKey ? guideOf(trial) : null}
           onCapture={(detail) => detail.mode === 'photo' && void take(detail.images[0]!)}
           onCancel={() => setCamera(false)}
         />

@@ -1,0 +1,260 @@
+/** Users of the service in memory: enrolled, challenged, verified and erased as its sandbox does it. No photo is looked at. */
+import type { SigningSecret } from './signing-secret.js'
+import {
+  assertChallengeRequest,
+  challengeLiveness,
+  FakeChallenges,
+  type OpenedChallenge,
+} from './testing-challenges.js'
+import type { TestClock } from './testing-clock.js'
+import { FakeRefusal } from './testing-errors.js'
+import { outcomeOf, REFUSED, REJECTED } from './testing-outcomes.js'
+import { imageQualities, isPoor, QUALITY, qualityDetail } from './testing-quality.js'
+import { type FakeUser, findUser, LOCKED_OUT_SECONDS, userAnswer } from './testing-records.js'
+import { blame, type Call, photosOf, refuseBusy, refuseRequest } from './testing-requests.js'
+import type { FakeSecrets } from './testing-secrets.js'
+import { type FakeAnswer, type FakeVerdict, fakeId, UNCHECKED } from './testing-signatures.js'
+import type { ActionLike, Liveness, ModelGrade, RejectionReason } from './types.js'
+
+/** What they need of the service that they are users of. */
+export interface FakeInstallation {
+  readonly clock: TestClock
+  readonly signing: FakeSecrets
+  readonly jwtTtlSeconds: number
+  readonly replayPolicy: 'mark' | 'reject'
+  readonly checksLiveness: boolean
+  readonly modelGrade: ModelGrade
+  signVerdict(verdict: FakeVerdict, secret: SigningSecret, atMs: number): Promise<string>
+}
+
+const RECEIPT_MS = 24 * 3_600_000
+const SLOW_MS = 5_000
+const THRESHOLD = 0.7
+/** Photos that a challenge's frames make a reference of. */
+const CHALLENGE_VIEWS = 2
+
+export class FakeUsers {
+  private readonly users = new Map<string, FakeUser>()
+  /** A repeated erasure gets the same receipt for a day. */
+  private readonly receipts = new Map<string, { body: object; untilMs: number }>()
+  private readonly challenges = new FakeChallenges()
+
+  constructor(private readonly service: FakeInstallation) {}
+
+  async enroll(call: Call): Promise<FakeAnswer> {
+    const { replace, add, dry_run } = call.body
+    if (add && replace) refuseRequest(call, 'add', 'give either `add` or `replace`')
+    if (dry_run && call.body.challenge)
+      refuseRequest(call, 'dry_run', 'a challenge is good for one call: assess photos')
+    const photos = photosOf(call)
+    const opened = this.openChallenge(call, 'enroll')
+    return usingUp(opened, () => this.enrolPhotos(call, opened, opened ? CHALLENGE_VIEWS : photos.length))
+  }
+
+  private async enrolPhotos(call: Call, opened: OpenedChallenge | null, photos: number): Promise<FakeAnswer> {
+    const { user_id, replace, add, dry_run, consent } = call.body
+    const present = this.users.get(user_id)
+    if (!dry_run && add && present === undefined) throw new FakeRefusal('reference_not_found', call.requestId)
+    if (!dry_run && !add && !replace && present !== undefined)
+      throw new FakeRefusal('already_enrolled', call.requestId)
+    const outcome = await this.screen(call)
+    const liveness = this.liveness(call, outcome === '+spoof' ? 'liveness_failed' : null, opened)
+    if (liveness.passed === false)
+      throw new FakeRefusal('liveness_failed', call.requestId, livenessDetails(call, liveness))
+    if (!dry_run && !opened) this.refusePoor(call, 'enrol')
+    const assessed = (views: number) => ({
+      user_id,
+      quality: { ...QUALITY, views, images: imageQualities(user_id, photos) },
+      liveness,
+      model: 'sandbox@1',
+    })
+    if (dry_run) return { status: 200, body: { ...assessed(photos), status: 'assessed' } }
+    const views = (add ? (present?.reference.views ?? 0) : 0) + photos
+    const created_at = this.time()
+    const reference_id = fakeId('ref')
+    this.users.set(user_id, {
+      enrolled_at: present?.enrolled_at ?? created_at,
+      reference: {
+        reference_id,
+        created_at,
+        model: 'sandbox@1',
+        comparable: true,
+        views,
+        consent: consent ?? (add ? (present?.reference.consent ?? null) : null),
+      },
+    })
+    this.receipts.delete(user_id)
+    const body = { reference_id, ...assessed(views), status: 'enrolled', created_at }
+    return { status: 201, body }
+  }
+
+  async verify(call: Call): Promise<FakeAnswer> {
+    photosOf(call)
+    const opened = this.openChallenge(call, 'verify')
+    return usingUp(opened, () => this.reachVerdict(call, opened))
+  }
+
+  private async reachVerdict(call: Call, opened: OpenedChallenge | null): Promise<FakeAnswer> {
+    const { user_id, action, nonce } = call.body as { user_id: string; action: ActionLike; nonce?: string }
+    const outcome = outcomeOf(user_id)
+    if (outcome === null && !this.users.has(user_id))
+      throw new FakeRefusal('reference_not_found', call.requestId)
+    // Who is locked out is told so before anybody looks at the photo.
+    if (outcome !== '+locked_out') await this.screen(call)
+    if (!opened) this.refusePoor(call, 'verify')
+    const replaySuspected = outcome === '+replayed'
+    const replayed = replaySuspected && this.service.replayPolicy === 'reject' ? 'replayed_capture' : null
+    const scripted = REJECTED[outcome ?? ''] ?? null
+    const liveness = this.liveness(call, scripted, opened)
+    const reason =
+      scripted === 'locked_out'
+        ? scripted
+        : liveness.passed === false
+          ? 'liveness_failed'
+          : (scripted ?? replayed)
+    const compared = reason !== 'locked_out'
+    const score =
+      compared && !liveness.guidance ? (reason === 'no_match' ? THRESHOLD - 0.1 : THRESHOLD + 0.1) : null
+    const verificationId = fakeId('ver')
+    const atMs = this.service.clock.now() - (outcome === '+expired' ? 2000 * this.service.jwtTtlSeconds : 0)
+    const sign = (secret: SigningSecret) =>
+      this.service.signVerdict(
+        {
+          userId: user_id,
+          action,
+          reason,
+          nonce,
+          score,
+          replaySuspected,
+          liveness,
+          challengeId: call.body.challenge?.id,
+          verificationId,
+          requestId: call.requestId,
+        },
+        secret,
+        atMs,
+      )
+    const [newest, older] = this.service.signing.active
+    const asked = call.headers.get('x-svc-signing-key-id')
+    const tokens =
+      older && asked !== newest.id
+        ? { jwt: await sign(older), jwt_next: await sign(newest) }
+        : { jwt: await sign(newest) }
+    const body = {
+      verification_id: verificationId,
+      user_id,
+      verdict: reason === null ? 'approved' : 'rejected',
+      reason,
+      score,
+      threshold: THRESHOLD,
+      fmr: 0.0001,
+      fmr_basis: 'measured',
+      model_grade: this.service.modelGrade,
+      liveness,
+      quality: compared ? QUALITY : null,
+      replay: { suspected: replaySuspected },
+      model: 'sandbox@1',
+      verified_at: this.time(),
+      ...tokens,
+      jwt_expires_at: new Date((Math.floor(atMs / 1000) + this.service.jwtTtlSeconds) * 1000).toISOString(),
+    }
+    return {
+      status: 200,
+      body,
+      ...(compared ? {} : { headers: { 'Retry-After': String(LOCKED_OUT_SECONDS) } }),
+    }
+  }
+
+  user(userId: string, call: Call): FakeAnswer {
+    refuseBusy(userId, call)
+    return userAnswer(userId, findUser(this.users, userId, call), this.service.clock.now())
+  }
+
+  delete(call: Call): FakeAnswer {
+    const { user_id } = call.body
+    refuseBusy(user_id, call)
+    const now = this.service.clock.now()
+    const receipt = this.receipts.get(user_id)
+    if (receipt && now < receipt.untilMs) return { status: 200, body: receipt.body }
+    if (!this.users.delete(user_id)) throw new FakeRefusal('reference_not_found', call.requestId)
+    const erased = { references: 1, captures: 0, idempotency_records: 0 }
+    const body = { user_id, status: 'erased', erasure_id: fakeId('era'), erased_at: this.time(), erased }
+    this.receipts.set(user_id, { body, untilMs: now + RECEIPT_MS })
+    return { status: 200, body }
+  }
+
+  /** Refuses what the end of the user id says, as enrol and verify do. */
+  private async screen(call: Call): Promise<string | null> {
+    const { user_id } = call.body
+    refuseBusy(user_id, call)
+    const outcome = outcomeOf(user_id)
+    if (outcome === '+slow') await this.service.clock.sleep(SLOW_MS, call.signal)
+    if (call.body.challenge && outcome === '+challenge_expired')
+      throw new FakeRefusal('challenge_expired', call.requestId)
+    if (outcome !== null && outcome in REFUSED && !call.body.challenge) {
+      const code = REFUSED[outcome as keyof typeof REFUSED]
+      throw new FakeRefusal(code, call.requestId, blame(call, code))
+    }
+    return outcome
+  }
+
+  private refusePoor(call: Call, purpose: 'enrol' | 'verify'): void {
+    const { user_id, images } = call.body
+    if (!isPoor(user_id)) return
+    const details = [qualityDetail(images ? 'images.0' : 'image', purpose)]
+    throw new FakeRefusal('low_quality', call.requestId, details)
+  }
+
+  challenge(call: Call): FakeAnswer {
+    assertChallengeRequest(call)
+    const { user_id, purpose = 'verify' } = call.body
+    refuseBusy(user_id, call)
+    if (purpose === 'verify' && !this.users.has(user_id) && outcomeOf(user_id) === null)
+      throw new FakeRefusal('reference_not_found', call.requestId)
+    return { status: 201, body: this.challenges.issue(call, this.service.clock.now()) }
+  }
+
+  private openChallenge(call: Call, purpose: 'verify' | 'enroll'): OpenedChallenge | null {
+    const opened = this.challenges.open(call, purpose, this.service.clock.now())
+    const { require_liveness: required = 'none' } = call.body
+    if ((required === 'active' || required === 'both') && !opened?.method)
+      throw new FakeRefusal('liveness_required', call.requestId)
+    if ((required === 'passive' || required === 'both') && !this.service.checksLiveness)
+      throw new FakeRefusal('liveness_unavailable', call.requestId)
+    return opened
+  }
+
+  /** An attack is told when it is asked for by name, whatever the model pack could find. */
+  private liveness(call: Call, reason: RejectionReason | null, opened: OpenedChallenge | null): Liveness {
+    if (reason === 'locked_out') return UNCHECKED
+    const methods = ['passive:sandbox@1']
+    const passive =
+      reason === 'liveness_failed'
+        ? { checked: true, score: 0.02, passed: false, methods }
+        : this.service.checksLiveness
+          ? { checked: true, score: 0.99, passed: true, methods }
+          : UNCHECKED
+    return opened ? challengeLiveness(call.body.user_id, passive, opened.method) : passive
+  }
+
+  private time(): string {
+    return new Date(this.service.clock.now()).toISOString()
+  }
+}
+
+/** Whatever comes of the photos uses the challenge up. */
+async function usingUp(opened: OpenedChallenge | null, work: () => Promise<FakeAnswer>): Promise<FakeAnswer> {
+  try {
+    const answer = await work()
+    opened?.use()
+    return answer
+  } catch (error) {
+    if (error instanceof FakeRefusal && error.category === 'biometric_rejected') opened?.use()
+    throw error
+  }
+}
+
+function livenessDetails(call: Call, { guidance }: Liveness) {
+  if (!call.body.challenge) return blame(call, 'liveness_failed')
+  return guidance && [{ path: 'challenge.frames', issue: guidance }]
+}

@@ -1,0 +1,19 @@
+/** Guidance before the camera, by the API itself with the key that is tried. */
+import type { CaptureDetector, CaptureGuidance } from '../../capture/capture.js'
+import { tryCall } from './api.js'
+import { base64Of, dataUrl } from './photo.js'
+import type { Trial } from './trial.js'
+
+export function guideOf({ tenantId, apiKey, userId }: Trial): CaptureDetector {
+  /** A frame in which nothing was left to be done: movements are measured from it. */
+  let frontal: string | undefined
+  return async (frame, step) => {
+    const image = base64Of(await dataUrl(frame))
+    const body = { user_id: userId, image, step, ...(frontal && step !== 'frontal' ? { frontal } : {}) }
+    const answer = await tryCall(tenantId, { key: apiKey, operation: 'guidance', body })
+    if (answer.status !== 200) throw new Error(`guidance: ${answer.status}`)
+    const guidance = answer.body.guidance as CaptureGuidance[]
+    if (step === 'frontal' && guidance.length === 0) frontal = image
+    return guidance
+  }
+}

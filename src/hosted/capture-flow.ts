@@ -1,0 +1,205 @@
+/** What the hosted page asks of the service, step by step: consent, a challenge, the frames, the hand-over to a phone. */
+import Type, { type Static } from 'typebox'
+import type { AuditLog } from '../audit/audit-log.js'
+import type { Clock } from '../clock.js'
+import { isoTime } from '../clock.js'
+import type { CaptureLanguage } from '../config/capture-languages.js'
+import { requestId } from '../crypto/identifiers.js'
+import { sha256 } from '../crypto/sha256.js'
+import type { IncomingRequest } from '../server/listener.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
+import type { CaptureSession, CaptureSessionBook } from '../subjects/capture-session-book.js'
+import type { SubjectVault } from '../subjects/subject-vault.js'
+import { captureAnswerKey } from '../v1/get-capture-session.js'
+import { framesField } from '../v1/schemas.js'
+import { MOST_ATTEMPTS, outcomeOf } from './capture-outcome.js'
+import type { OwnCalls } from './own-calls.js'
+import { PAGE_TEXTS } from './page-texts.js'
+
+export const consentBody = Type.Object({ agree: Type.Literal(true) }, { additionalProperties: false })
+export const framesBody = Type.Object({ frames: framesField }, { additionalProperties: false })
+
+export interface CaptureFlowParts {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  vault: SubjectVault
+  captureSessions: CaptureSessionBook
+}
+
+/** Of a session at a time: what the page shows. */
+export type PageState =
+  | { state: 'open' }
+  | { state: 'challenge'; challenge: Record<string, unknown> }
+  /** Another capture is to be made. */
+  | { state: 'again'; message: string }
+  /** Null where the person goes on at another device. */
+  | { state: 'over'; return_url: string | null }
+
+/** Cameras are refused, unplugged and slow: more challenges than tries, and yet not without end. */
+const MOST_CHALLENGES = 15
+
+/** The session has gone on meanwhile, in another tab or on the phone: the page is to be loaded anew. */
+export class CaptureFlowError extends Error {
+  override readonly name = 'CaptureFlowError'
+}
+
+export class CaptureFlow {
+  constructor(
+    private readonly parts: CaptureFlowParts,
+    private readonly calls: OwnCalls,
+  ) {}
+
+  state(session: CaptureSession): PageState {
+    const { record, side } = session
+    if (record.status === 'open') return { state: 'open' }
+    return { state: 'over', return_url: side === 'phone' ? null : returnUrlOf(session) }
+  }
+
+  /** @param shown the text that the page has, by its version */
+  async consent(token: string, shown: { version: string; text: string }): Promise<PageState> {
+    const { clock, audit, vault } = this.parts
+    const textHash = (await sha256(Buffer.from(shown.text))).toString('hex')
+    return this.change(token, async (session, tx) => {
+      const { record, content } = session
+      if (record.consentedAt !== null) return
+      Object.assign(record, { consentVersion: shown.version, consentedAt: clock.now() })
+      if (record.environment !== 'production') return
+      const subject = await vault.find(tx, record.lookup, content.errand.userId)
+      await audit.append(tx, record.tenantId, {
+        event: 'capture_consented',
+        actor: record.keyId,
+        request_id: requestId(clock.now()),
+        capture_session: record.id,
+        purpose: record.purpose,
+        consent_version: shown.version,
+        consent_sha256: textHash,
+        // Who is yet to be enrolled has no pseudonym: the entry of the enrolment names the same session.
+        ...(subject ? { subject: subject.pseudonym } : {}),
+      })
+    })
+  }
+
+  async challenge(
+    session: CaptureSession,
+    token: string,
+    request: IncomingRequest,
+    language: CaptureLanguage,
+  ): Promise<PageState> {
+    const { record, content } = session
+    const { errand } = content
+    if (record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
+    if (content.challenges >= MOST_CHALLENGES) return this.change(token, complete)
+    const { purpose } = record
+    const { status, body } = await this.calls.post(
+      session,
+      request,
+      '/v1/challenges',
+      { user_id: errand.userId, purpose, ...given({ action: errand.action, modes: errand.modes }) },
+      null,
+    )
+    if (outcomeOf({ status, body }).advice === 'busy')
+      return { state: 'again', message: PAGE_TEXTS[language].busy }
+    // The user was locked out or erased meanwhile.
+    if (status !== 201) return this.change(token, complete)
+    const { challenge_id: id, nonce, steps, capture, expires_in } = body
+    await this.change(token, async ({ content }) => {
+      content.challenge = { id: String(id), nonce: String(nonce) }
+      content.challenges++
+    })
+    return { state: 'challenge', challenge: { steps, capture, expires_in } }
+  }
+
+  async frames(
+    session: CaptureSession,
+    token: string,
+    request: IncomingRequest,
+    { frames }: Static<typeof framesBody>,
+    language: CaptureLanguage,
+  ): Promise<PageState> {
+    const { record, content } = session
+    const { errand, challenge } = content
+    if (record.consentedAt === null || !challenge) throw new CaptureFlowError('nothing was asked for')
+    const answer = await this.calls.post(
+      session,
+      request,
+      `/v1/${record.purpose}`,
+      {
+        user_id: errand.userId,
+        challenge: {
+          ...challenge,
+          frames: frames.map((frame) => ({ ...frame, image: String(frame.image) })),
+        },
+        ...given({ require_liveness: errand.requireLiveness }),
+        ...(record.purpose === 'verify'
+          ? { action: errand.action, nonce: record.id }
+          : {
+              ...given({ replace: errand.replace }),
+              consent: { id: record.id, at: isoTime(record.consentedAt) },
+            }),
+      },
+      captureAnswerKey(record.id, challenge.id),
+    )
+    const { isJudged, isFinal, advice } = outcomeOf(answer)
+    const again: PageState = { state: 'again', message: PAGE_TEXTS[language][advice] }
+    if (!isJudged) return again
+    const state = await this.change(token, async (fresh) => {
+      // A repeat of a request whose answer was lost gets the same one, and is no further try.
+      if (fresh.record.answered === challenge.id) return
+      fresh.record.answered = challenge.id
+      fresh.record.attempts++
+      fresh.content.challenge = null
+      if (isFinal || fresh.record.attempts >= MOST_ATTEMPTS) await complete(fresh)
+    })
+    return state.state === 'over' ? state : again
+  }
+
+  cancel(token: string): Promise<PageState> {
+    return this.change(token, async ({ record }) => {
+      record.status = 'cancelled'
+    })
+  }
+
+  /** @returns the token of the phone's link */
+  async handOver(token: string): Promise<string> {
+    let phone = ''
+    await this.change(token, async (session) => {
+      if (session.side !== 'page') throw new CaptureFlowError('a phone has nothing to hand over')
+      phone = this.parts.captureSessions.handOver(session)
+    })
+    return phone
+  }
+
+  /** Of a session that is not over. `work` may await nothing but `tx`. @returns the state after it */
+  private change(
+    token: string,
+    work: (session: CaptureSession, tx: StoreTransaction) => Promise<void>,
+  ): Promise<PageState> {
+    const { store, captureSessions } = this.parts
+    return store.transaction(async (tx) => {
+      const session = await captureSessions.find(tx, token)
+      if (!session) throw new CaptureFlowError('the session is gone')
+      if (session.record.status === 'open') {
+        await work(session, tx)
+        await captureSessions.put(tx, session)
+      }
+      return this.state(session)
+    })
+  }
+}
+
+async function complete({ record }: CaptureSession): Promise<void> {
+  record.status = 'completed'
+}
+
+/** Where the person came from, with the id of the session and nothing else. */
+export function returnUrlOf({ record, content }: CaptureSession): string {
+  const url = new URL(content.errand.returnUrl)
+  url.searchParams.set('capture_session', record.id)
+  return url.href
+}
+
+/** Without what is undefined. */
+function given(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}

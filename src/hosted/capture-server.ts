@@ -1,0 +1,255 @@
+/** The capture listener: the hosted page behind its single-use links, and what that page asks for. Nothing else is there. */
+import type { Logger } from 'pino'
+import Type from 'typebox'
+import { ApiError } from '../api-error.js'
+import { SECOND_MS } from '../clock.js'
+import { inputParser } from '../server/json-body.js'
+import type { IncomingRequest, Reply } from '../server/listener.js'
+import { toApiError } from '../server/to-api-error.js'
+import type { TenantRecord } from '../storage/records.js'
+import type { CaptureSession } from '../subjects/capture-session-book.js'
+import { capturePageSettings } from '../tenancy/capture-page-settings.js'
+import { SMALL_BODY_BYTES } from '../v1/endpoint.js'
+import {
+  CaptureFlow,
+  CaptureFlowError,
+  type CaptureFlowParts,
+  consentBody,
+  framesBody,
+  type PageState,
+  returnUrlOf,
+} from './capture-flow.js'
+import { type OwnCallParts, OwnCalls } from './own-calls.js'
+import { pageFiles } from './page-files.js'
+import { PageReplies } from './page-replies.js'
+import { languageOf } from './page-texts.js'
+import { phoneCode } from './phone-code.js'
+import { noticePage, ownConsent, sessionPage } from './session-page.js'
+
+export interface CaptureServerParts extends CaptureFlowParts, OwnCallParts {
+  /** Of the page, as browsers reach it. */
+  origin: () => string
+  log: Logger
+}
+
+/** Phones send what they captured over slow lines, and the challenge has its own end. */
+export const UPLOAD_MS = 60_000
+const OWN_CONSENT_VERSION = 'countersign-1'
+const PATH = /^\/capture\/([\w.-]{1,128})(?:\/(consent|challenge|frames|cancel|phone|status))?$/
+
+const nothing = Type.Object({}, { additionalProperties: false })
+const parseNothing = inputParser({ body: nothing, bodyOptional: true })
+const parseConsent = inputParser({ body: consentBody })
+const parseFrames = inputParser({ body: framesBody })
+
+/** What a request to an address of a session meets. */
+interface Visit {
+  request: IncomingRequest
+  token: string
+  session: CaptureSession
+}
+
+export class CaptureServer {
+  private readonly flow: CaptureFlow
+  private readonly isSecure: boolean
+  private readonly replies: PageReplies
+  private readonly files: ReadonlyMap<string, Reply>
+
+  constructor(private readonly parts: CaptureServerParts) {
+    this.flow = new CaptureFlow(parts, new OwnCalls(parts))
+    this.isSecure = parts.origin().startsWith('https:')
+    this.replies = new PageReplies(this.isSecure)
+    this.files = pageFiles(this.replies)
+  }
+
+  readonly handle = async (request: IncomingRequest): Promise<Reply> => {
+    const { replies } = this
+    if (request.malformed) return replies.plain(request.malformed.status, `${request.malformed.message}\n`)
+    try {
+      const [, token, step] = PATH.exec(request.path) ?? []
+      if (token !== undefined)
+        return step === undefined ? await this.open(request, token) : await this.step(request, token, step)
+      const file = this.files.get(request.path)
+      if (!file) return replies.plain(404, 'There is no such page.\n')
+      return isRead(request) ? file : this.notAllowed('GET, HEAD')
+    } catch (error) {
+      return this.refuse(error)
+    }
+  }
+
+  /** The page. The first browser that asks for it has the link from then on. */
+  private async open(request: IncomingRequest, token: string): Promise<Reply> {
+    const { store, captureSessions } = this.parts
+    // A HEAD, or a look ahead that nobody sees, must not use the link up.
+    if (request.method !== 'GET') return this.notAllowed('GET')
+    if (/prefetch|prerender|preview/.test(request.headers['sec-purpose'] ?? request.headers.purpose ?? ''))
+      return this.replies.plain(503, 'Not ahead of time.\n')
+    const found = await store.transaction(async (tx) => {
+      const session = await captureSessions.find(tx, token)
+      if (!session) return null
+      const tenant = await tx.tenantById(session.record.tenantId)
+      const bound = captureSessions.isBoundTo(session, this.cookie(request, session))
+      const isOpen = session.record.status === 'open' && !captureSessions.hasExpired(session.record)
+      if (bound !== null || !isOpen) return { session, tenant: tenant!, bound, secret: null }
+      const secret = captureSessions.bind(session)
+      await captureSessions.put(tx, session)
+      return { session, tenant: tenant!, bound: true, secret }
+    })
+    const asked = languageOf(request.headers['accept-language'])
+    if (!found) return this.replies.page(404, noticePage(asked, 'not_found', null), [])
+    const { session, tenant, bound, secret } = found
+    return this.show(session, tenant, { bound, secret, asked })
+  }
+
+  private async show(
+    session: CaptureSession,
+    tenant: TenantRecord,
+    {
+      bound,
+      secret,
+      asked,
+    }: { bound: boolean | null; secret: string | null; asked: ReturnType<typeof languageOf> },
+  ): Promise<Reply> {
+    const { record, content, side } = session
+    const { errand } = content
+    const language = errand.locale ?? asked
+    const { frameAncestors } = capturePageSettings(tenant)
+    const company = companyOf(tenant)
+    const backTo = side === 'page' ? { company, url: returnUrlOf(session) } : null
+    const notice = (status: number, text: Parameters<typeof noticePage>[1], back = backTo) =>
+      this.replies.page(status, noticePage(language, text, back), frameAncestors)
+    if (bound === false) return notice(403, 'elsewhere', null)
+    if (record.status !== 'open') return notice(200, side === 'page' ? 'over' : 'over_phone')
+    if (this.parts.captureSessions.hasExpired(record) || !(await this.isInForce(session)))
+      return notice(410, 'expired')
+    const page = sessionPage({
+      language,
+      environment: record.environment,
+      purpose: record.purpose,
+      company,
+      description: errand.description,
+      consent: this.consentText(session, tenant, language).text,
+      hasConsented: record.consentedAt !== null,
+      canHandOver: side === 'page',
+    })
+    const cookie =
+      secret === null ? {} : { 'Set-Cookie': this.newCookie(session, secret, frameAncestors.length > 0) }
+    return this.replies.page(200, page, frameAncestors, cookie)
+  }
+
+  /** What the page asks for. */
+  private async step(request: IncomingRequest, token: string, step: string): Promise<Reply> {
+    const { store, captureSessions, origin } = this.parts
+    const method = step === 'status' ? 'GET' : 'POST'
+    if (request.method !== method) return this.notAllowed(method)
+    // Browsers name the page's origin with every POST. Another page that knows the link is none of ours.
+    if (method === 'POST' && request.headers.origin !== origin())
+      return this.replies.json(403, { code: 'wrong_origin' })
+    const session = await captureSessions.find(store.read, token)
+    if (!session) return this.replies.json(404, { code: 'not_found' })
+    if (captureSessions.isBoundTo(session, this.cookie(request, session)) !== true)
+      return this.replies.json(403, { code: 'opened_elsewhere' })
+    const visit = { request, token, session }
+    if (session.record.status !== 'open') return this.replies.json(200, this.flow.state(session))
+    if (captureSessions.hasExpired(session.record)) return this.replies.json(410, { code: 'expired' })
+    return this.replies.json(200, await this.take(visit, step))
+  }
+
+  private async take(visit: Visit, step: string): Promise<PageState | { url: string; code: string }> {
+    const { flow } = this
+    const { request, token, session } = visit
+    if (step === 'status') return flow.state(session)
+    const language = session.content.errand.locale ?? languageOf(request.headers['accept-language'])
+    const contentType = request.headers['content-type']
+    const body = (limitBytes?: number) =>
+      request.body(performance.now() + UPLOAD_MS, limitBytes, session.record.tenantId)
+    if (step === 'frames') {
+      const input = parseFrames(await body(), contentType, '') as Parameters<CaptureFlow['frames']>[3]
+      return flow.frames(session, token, request, input, language)
+    }
+    const parse = step === 'consent' ? parseConsent : parseNothing
+    parse(await body(SMALL_BODY_BYTES), contentType, '')
+    switch (step) {
+      case 'consent': {
+        const tenant = await this.parts.store.read.tenantById(session.record.tenantId)
+        return flow.consent(token, this.consentText(session, tenant!, language))
+      }
+      case 'challenge':
+        return flow.challenge(session, token, request, language)
+      case 'phone': {
+        const url = `${this.parts.origin()}/capture/${await flow.handOver(token)}`
+        return { url, code: phoneCode(url) }
+      }
+      default:
+        return flow.cancel(token)
+    }
+  }
+
+  private consentText(
+    session: CaptureSession,
+    tenant: TenantRecord,
+    language: ReturnType<typeof languageOf>,
+  ) {
+    const { record, content } = session
+    const own = {
+      version: `${OWN_CONSENT_VERSION}.${record.purpose}.${language}`,
+      text: ownConsent(language, record.purpose, companyOf(tenant)),
+    }
+    return content.errand.consent ?? capturePageSettings(tenant).consent ?? own
+  }
+
+  /** The key that asked for the session is in force. */
+  private async isInForce({ record }: CaptureSession): Promise<boolean> {
+    try {
+      await this.parts.tenancy.callerAgain(record.tenantId, record.keyId)
+      return true
+    } catch (error) {
+      if (error instanceof ApiError) return false
+      throw error
+    }
+  }
+
+  private cookieName({ record, side }: CaptureSession): string {
+    return `${this.isSecure ? '__Host-' : ''}${record.id}_${side}`
+  }
+
+  private cookie({ headers }: IncomingRequest, session: CaptureSession): string | undefined {
+    const prefix = `${this.cookieName(session)}=`
+    const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim())
+    return pairs.find((pair) => pair.startsWith(prefix))?.slice(prefix.length)
+  }
+
+  private newCookie(session: CaptureSession, secret: string, isFramed: boolean): string {
+    const { expiresAt } = session.record
+    const seconds = Math.ceil((expiresAt - this.parts.clock.now()) / SECOND_MS)
+    const attributes = [`${this.cookieName(session)}=${secret}`, 'Path=/', `Max-Age=${seconds}`, 'HttpOnly']
+    // In a frame of another site a cookie is only kept apart for that site, and then it must say so.
+    if (this.isSecure)
+      attributes.push('Secure', ...(isFramed ? ['SameSite=None', 'Partitioned'] : ['SameSite=Lax']))
+    else attributes.push('SameSite=Lax')
+    return attributes.join('; ')
+  }
+
+  private notAllowed(allow: string): Reply {
+    return this.replies.plain(405, `Only ${allow} is supported.\n`, { Allow: allow })
+  }
+
+  private refuse(error: unknown): Reply {
+    if (error instanceof CaptureFlowError) return this.replies.json(409, { code: 'conflict' })
+    const refusal = toApiError(error)
+    if (refusal.status >= 500)
+      this.parts.log.error({ err: refusal.cause ?? refusal }, 'the capture page failed')
+    return {
+      ...this.replies.json(refusal.status, { code: refusal.code }, refusal.headers),
+      close: refusal.code === 'body_too_large',
+    }
+  }
+}
+
+function companyOf(tenant: TenantRecord): string {
+  return capturePageSettings(tenant).company ?? tenant.name
+}
+
+function isRead({ method }: IncomingRequest): boolean {
+  return method === 'GET' || method === 'HEAD'
+}

@@ -1,0 +1,23 @@
+/** How the hosted page looks: one file, for light and dark, from 320 px on. */
+export const PAGE_STYLE = `
+:root { color-scheme: light dark; --accent: light-dark(#0b57d0, #a8c7fa); --on-accent: light-dark(#fff, #062e6f); --paper: light-dark(#fff, #1f2023); --ground: light-dark(#eef1f6, #131416); --ink: light-dark(#1b1c1f, #e6e7ea); --quiet: light-dark(#4a4d55, #b6b9c2) }
+* { box-sizing: border-box }
+[hidden] { display: none !important }
+body { margin: 0; min-block-size: 100vh; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
+main { max-inline-size: 40rem; margin-inline: auto; padding: 1.5rem; background: var(--paper); min-block-size: 100vh }
+@media (min-width: 44rem) { main { margin-block: 2rem; min-block-size: 0; border-radius: 1rem } }
+h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25 }
+[tabindex="-1"]:focus { outline: none }
+p { margin-block: .75rem }
+.company { margin: 0 0 .25rem; color: var(--quiet); font-weight: 600 }
+.sandbox { margin: 0 0 1rem; padding: .5rem .75rem; border: 2px dashed light-dark(#8a5300, #ffb95c); border-radius: .5rem }
+.description { padding: .75rem 1rem; border-inline-start: 4px solid var(--accent); font-size: 1.125rem; font-weight: 600 }
+.consent { color: var(--quiet) }
+.message { padding: .75rem; border: 2px solid light-dark(#b3261e, #f2b8b5); border-radius: .5rem }
+.message:empty { display: none }
+.actions { display: flex; flex-wrap: wrap; gap: .75rem; margin-block: 1.25rem 0 }
+button, .button { min-block-size: 2.75rem; max-inline-size: 100%; padding: .5rem 1.25rem; border: 2px solid var(--accent); border-radius: 1.5rem; background: transparent; color: inherit; font: inherit; text-decoration: none; cursor: pointer }
+.primary { background: var(--accent); color: var(--on-accent) }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+.code { display: block; inline-size: min(16rem, 100%); margin: 1rem auto; border: 1rem solid #fff; border-radius: .5rem; background: #fff }
+`

@@ -1,0 +1,187 @@
+/** POST /v1/capture-sessions: a link to the hosted capture page, for one user and one action. */
+import Type, { type Static } from 'typebox'
+import { ApiError } from '../api-error.js'
+import { MODES } from '../biometrics/challenge/steps.js'
+import { isoTime } from '../clock.js'
+import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
+import type { TenantRecord } from '../storage/records.js'
+import type { Purpose } from '../subjects/challenge-book.js'
+import {
+  capturePageSettings,
+  MOST_CONSENT_CHARACTERS,
+  MOST_VERSION_CHARACTERS,
+  safeOrigin,
+} from '../tenancy/capture-page-settings.js'
+import { actionSchema } from './action.js'
+import { assertLivenessOffered } from './challenge-input.js'
+import { actionFor, assertVerifiable, modesField, purposeField } from './challenges.js'
+import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
+import { requireLiveness, time, userId } from './schemas.js'
+import type { Services } from './services.js'
+
+const NO_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
+
+const body = Type.Object(
+  {
+    user_id: userId,
+    purpose: Type.Optional(purposeField),
+    action: Type.Optional(actionSchema),
+    modes: Type.Optional(modesField),
+    require_liveness: Type.Optional(requireLiveness),
+    replace: Type.Optional(
+      Type.Boolean({ default: false, description: 'Of an enrolment: as `enroll` takes it.' }),
+    ),
+    return_url: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description:
+        'Where the page leads when it is done, with `capture_session=<id>` added to the query. Its origin must be allowed for the tenant.',
+      examples: ['https://bank.example/transfers/4711'],
+    }),
+    locale: Type.Optional(
+      Type.Union(
+        CAPTURE_LANGUAGES.map((language) => Type.Literal(language)),
+        { description: 'Language of the page. Default: what the browser asks for.' },
+      ),
+    ),
+    description: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        pattern: NO_CONTROL_CHARACTERS,
+        description: 'What the person confirms, in words: shown on the page.',
+        examples: ['Transfer of 1250.00 EUR to Grace Hopper'],
+      }),
+    ),
+    consent: Type.Optional(
+      Type.Object(
+        {
+          version: Type.String({
+            minLength: 1,
+            maxLength: MOST_VERSION_CHARACTERS,
+            pattern: NO_CONTROL_CHARACTERS,
+          }),
+          text: Type.String({ minLength: 1, maxLength: MOST_CONSENT_CHARACTERS }),
+        },
+        {
+          title: 'ConsentText',
+          additionalProperties: false,
+          description:
+            'What the person agrees to before the camera starts, in the place of the tenant’s text.',
+        },
+      ),
+    ),
+  },
+  { title: 'CaptureSessionRequest', additionalProperties: false },
+)
+
+const success = Type.Object(
+  {
+    session_id: Type.String(),
+    url: Type.String({
+      description: 'Where the person is sent. It opens in one browser, once, and is told only here.',
+    }),
+    user_id: userId,
+    purpose: purposeField,
+    expires_in: Type.Integer({ description: 'Seconds in which the capture must be done.' }),
+    expires_at: time('When the session expires.'),
+  },
+  { title: 'CaptureSessionLink' },
+)
+
+export const createCaptureSessionDescription: EndpointDescription = {
+  id: 'create_capture_session',
+  method: 'POST',
+  path: '/v1/capture-sessions',
+  summary: 'Have a face captured on the hosted page',
+  description:
+    'Makes a link to the capture page of this installation: consent, camera, challenge and up to three tries. What comes of it is for the backend, at `GET /v1/capture-sessions/{session_id}`; the person is led back with the id of the session alone.',
+  body,
+  success: { status: 201, description: 'The link.', schema: success },
+  errors: [
+    'capture_page_unavailable',
+    'return_url_not_allowed',
+    'already_enrolled',
+    'reference_not_found',
+    'reference_model_mismatch',
+    'locked_out',
+    'liveness_required',
+    'liveness_unavailable',
+    'overloaded',
+  ],
+  usesEngine: false,
+  maxBodyBytes: 65_536,
+  answersWithSecret: false,
+  idempotent: true,
+  auditEvent: null,
+  answersWithoutStore: false,
+}
+
+type Input = Static<typeof body>
+
+export function createCaptureSession(services: Services): Endpoint<Input> {
+  const { vault, captureSessions, recogniser, config } = services
+  return {
+    ...createCaptureSessionDescription,
+    async handle(call): Promise<Commit> {
+      const { input, tenant, environment, keyId } = call
+      const purpose: Purpose = input.purpose ?? 'verify'
+      actionFor(purpose, input.action)
+      const origin = services.capturePage()
+      if (origin === null) throw new ApiError('capture_page_unavailable')
+      assertReturnAllowed(tenant, input.return_url)
+      if (!recogniser.takesChallenges) throw new ApiError('liveness_unavailable')
+      assertLivenessOffered(services, call, input.modes ?? MODES)
+      const lookup = vault.lookup(tenant.id, environment, input.user_id)
+      call.lookup = lookup
+      if (purpose === 'verify') await assertVerifiable(services, call, lookup)
+      else await assertEnrollable(services, call, lookup)
+      return async (tx) => {
+        const { id, token, expiresAt } = await captureSessions.issue(
+          tx,
+          { tenantId: tenant.id, environment, keyId, lookup, purpose },
+          {
+            userId: input.user_id,
+            action: input.action,
+            modes: input.modes,
+            requireLiveness: input.require_liveness,
+            replace: input.replace,
+            returnUrl: input.return_url,
+            locale: input.locale,
+            description: input.description,
+            consent: input.consent,
+          },
+        )
+        return {
+          status: 201,
+          body: {
+            session_id: id,
+            url: `${origin}/capture/${token}`,
+            user_id: input.user_id,
+            purpose,
+            expires_in: config.captureSessionTtlSeconds,
+            expires_at: isoTime(expiresAt),
+          },
+          owner: { lookup, subject: null },
+        }
+      }
+    },
+  }
+}
+
+/** @throws ApiError return_url_not_allowed */
+function assertReturnAllowed(tenant: TenantRecord, returnUrl: string): void {
+  const origin = safeOrigin(returnUrl)
+  if (origin === null || !capturePageSettings(tenant).returnOrigins.includes(origin))
+    throw new ApiError('return_url_not_allowed')
+}
+
+/** @throws ApiError invalid_request, already_enrolled */
+async function assertEnrollable(
+  { vault, store }: Services,
+  { input }: Call<Input>,
+  lookup: Buffer,
+): Promise<void> {
+  const existing = await vault.find(store.read, lookup, input.user_id)
+  if (existing?.reference && !input.replace) throw new ApiError('already_enrolled')
+}

@@ -1,0 +1,66 @@
+/** `countersign tenant capture-page`. */
+import { writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Workplace, workplace } from '../support/command.js'
+
+let place: Workplace
+beforeAll(async () => {
+  place = await workplace()
+  expect((await place.run(['tenant', 'create', 'acme', '--json'])).code).toBe(0)
+})
+afterAll(() => place?.dispose())
+
+const run = (...options: string[]) => place.run(['tenant', 'capture-page', 'acme', ...options])
+
+describe('tenant capture-page', () => {
+  it('says at first that the page leads nowhere', async () => {
+    const { code, stdout } = await run()
+    expect([code, stdout]).toEqual([0, expect.stringContaining('nowhere: no session can be made')])
+  })
+
+  it('changes what is named, and leaves the rest as it was', async () => {
+    const text = place.path('consent.txt')
+    writeFileSync(text, 'We compare your face.\n')
+    await run(
+      '--company',
+      'Bank of Ada',
+      '--return-origin',
+      'https://bank.example',
+      'https://app.bank.example',
+    )
+    await run('--consent-version', '2026-11', '--consent-text', text)
+    const { json } = await run('--frame-ancestor', 'https://app.bank.example', '--json')
+    expect(json).toEqual({
+      tenant_id: expect.stringMatching(/^ten_/),
+      name: 'acme',
+      company: 'Bank of Ada',
+      return_origins: ['https://bank.example', 'https://app.bank.example'],
+      frame_ancestors: ['https://app.bank.example'],
+      consent_version: '2026-11',
+      consent_text: 'We compare your face.',
+    })
+    expect((await run('--json')).json).toEqual(json)
+  })
+
+  it('goes back to nothing by none', async () => {
+    const nothing = ['--company', 'none', '--frame-ancestor', 'none', '--consent-text', 'none']
+    expect((await run(...nothing, '--json')).json).toMatchObject({
+      company: null,
+      return_origins: ['https://bank.example', 'https://app.bank.example'],
+      frame_ancestors: [],
+      consent_version: null,
+    })
+  })
+
+  it.each([
+    [['--return-origin', 'http://bank.example'], 1, 'invalid_origin'],
+    [['--consent-version', '2'], 2, 'wrong_usage'],
+    [['--consent-text', '/nowhere'], 2, 'wrong_usage'],
+    [['--consent-version', '2', '--consent-text', '/nowhere'], 1, 'file_unreadable'],
+  ])('refuses %j, and changes nothing', async (options, code, error) => {
+    const before = (await run('--json')).json
+    const refused = await run(...options, '--json')
+    expect([refused.code, refused.error.code]).toEqual([code, error])
+    expect((await run('--json')).json).toEqual(before)
+  })
+})

@@ -1,0 +1,478 @@
+/** The hosted capture page over HTTP: whose link it is, what it demands before the camera, and what comes of a capture. */
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ACTION, allowReturn, askForSession, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
+import type { ApiClient } from '../support/client.js'
+import { withDatabase } from '../support/database.js'
+import { base64, face } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { overTransports } from '../support/transports.js'
+import { decodeJwt } from '../support/trust.js'
+
+overTransports((transport) => {
+  let running: TestService
+  let tenant: TestTenant
+  let production: ApiClient
+  let blank: string
+  let users = 0
+  const newUser = (suffix = '+match') => `hosted-${++users}${suffix}`
+
+  beforeAll(async () => {
+    running = await startService({
+      COUNTERSIGN_HTTP: transport,
+      COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+      // A busy machine takes its time with twenty frames.
+      COUNTERSIGN_DEADLINE_MS: '60000',
+    })
+    tenant = await running.tenant()
+    await allowReturn(running, tenant, { company: 'Bank <of> Ada' })
+    production = await running.production(tenant)
+    blank = base64(await plain())
+  })
+  afterAll(() => running?.stop())
+
+  async function session(fields: Record<string, unknown> = {}, client = tenant.sandbox) {
+    const { status, body } = await askForSession(client, { user_id: newUser(), ...fields })
+    expect([status, body.code]).toEqual([201, undefined])
+    return { id: body.session_id as string, visitor: new Visitor(body.url), asked: body }
+  }
+  const look = async (id: string, client = tenant.sandbox) =>
+    (await client.call('GET', `/v1/capture-sessions/${id}`)).body
+
+  describe('a capture session', () => {
+    it('is a link that is told once, for a quarter of an hour', async () => {
+      const { asked } = await session({ user_id: 'hosted-told+match' })
+      expect(asked).toEqual({
+        session_id: expect.stringMatching(/^cap_[0-9a-f]{32}$/),
+        url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/capture\/cap_[0-9a-f]{32}\.[\w-]{43}$/),
+        user_id: 'hosted-told+match',
+        purpose: 'verify',
+        expires_in: 900,
+        expires_at: new Date(running.clock.now() + 900_000).toISOString(),
+      })
+      expect(await look(asked.session_id)).toMatchObject({
+        status: 'open',
+        attempts: 0,
+        consent: null,
+        result: null,
+      })
+    })
+
+    it.each([
+      ['https://evil.example/', 'return_url_not_allowed'],
+      ['http://bank.example/', 'return_url_not_allowed'],
+      [`https://ada@bank.example/`, 'return_url_not_allowed'],
+      ['javascript:alert(1)', 'return_url_not_allowed'],
+      ['/transfers', 'return_url_not_allowed'],
+    ])('does not lead back to %s', async (return_url, code) => {
+      const { status, body } = await askForSession(tenant.sandbox, { user_id: newUser(), return_url })
+      expect([status, body.code]).toEqual([422, code])
+    })
+
+    it('is not made for who could not be verified, or is enrolled already', async () => {
+      const unknown = await askForSession(tenant.sandbox, { user_id: 'hosted-nobody' })
+      expect(unknown.body.code).toBe('reference_not_found')
+      const user_id = newUser('')
+      await tenant.sandbox.enroll({ user_id, image: blank })
+      const enrolled = { user_id, purpose: 'enroll', action: undefined }
+      expect((await askForSession(tenant.sandbox, enrolled)).body.code).toBe('already_enrolled')
+      expect((await askForSession(tenant.sandbox, { ...enrolled, replace: true })).status).toBe(201)
+    })
+
+    it('is not to be had where the page is not served', async () => {
+      const without = await startService()
+      try {
+        const { sandbox } = await without.tenant()
+        const { status, body } = await askForSession(sandbox, { user_id: newUser() })
+        expect([status, body.code]).toEqual([422, 'capture_page_unavailable'])
+      } finally {
+        await without.stop()
+      }
+    })
+
+    it('is nobody else’s to look at', async () => {
+      const { id } = await session()
+      const other = await running.tenant()
+      for (const client of [other.sandbox, production])
+        expect((await client.call('GET', `/v1/capture-sessions/${id}`)).body.code).toBe(
+          'capture_session_not_found',
+        )
+    })
+
+    it('stands in the database without what it is for, and without its link', async () => {
+      const user_id = 'hosted-secret+match'
+      const { visitor, id } = await session({ user_id, description: 'Pay Grace' })
+      await visitor.open()
+      withDatabase(running, (database) => {
+        const row = database.prepare('SELECT * FROM capture_session WHERE id = ?').get(id) as object
+        const text = Object.values(row)
+          .map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value)))
+          .join(' ')
+        for (const secret of [user_id, 'Pay Grace', 'bank.example', visitor.url.split('.').at(-1)!])
+          expect(text).not.toContain(secret)
+      })
+    })
+
+    it('goes with the erasure of its user', async () => {
+      const user_id = newUser('')
+      await tenant.sandbox.enroll({ user_id, image: blank })
+      const { id, visitor } = await session({ user_id })
+      await tenant.sandbox.erase(user_id)
+      expect((await look(id)).code).toBe('capture_session_not_found')
+      expect((await visitor.open()).status).toBe(404)
+    })
+
+    it('ends with the key that asked for it, and with a suspension', async () => {
+      const other = await running.tenant()
+      await allowReturn(running, other)
+      const { visitor } = await session({}, other.sandbox)
+      await visitor.open()
+      await visitor.agree()
+      const { tenancy, store } = running.service.ledger
+      const record = await tenancy.find(other.id)
+      await store.transaction((tx) => tenancy.reissueKey(tx, record, 'sandbox', 0))
+      expect((await visitor.open()).status).toBe(410)
+      expect((await visitor.post('challenge')).status).toBe(401)
+    })
+  })
+
+  describe('the link of a capture session', () => {
+    it('opens in one browser, as often as that likes, and in no other', async () => {
+      const { visitor, id } = await session()
+      expect((await visitor.open()).status).toBe(200)
+      expect((await look(id)).status).toBe('in_progress')
+      expect((await visitor.open()).status).toBe(200)
+      const other = new Visitor(visitor.url)
+      const refused = await other.open({ 'Accept-Language': 'de-CH,en' })
+      expect(refused.status).toBe(403)
+      expect(refused.text).toContain('schon in einem anderen Browser')
+      expect(refused.headers.getSetCookie()).toEqual([])
+      expect((await other.agree()).status).toBe(403)
+      expect((await other.status()).status).toBe(403)
+    })
+
+    it('is not used up by a look ahead or a HEAD', async () => {
+      const { visitor, id } = await session()
+      expect((await visitor.open({ 'Sec-Purpose': 'prefetch;prerender' })).status).toBe(503)
+      expect((await fetch(visitor.url, { method: 'HEAD' })).status).toBe(405)
+      expect((await look(id)).status).toBe('open')
+      expect((await visitor.open()).status).toBe(200)
+    })
+
+    it('leads nowhere with another secret', async () => {
+      const { visitor } = await session()
+      const url = visitor.url.replace(/\.[\w-]{43}$/, `.${'A'.repeat(43)}`)
+      expect((await new Visitor(url).open()).status).toBe(404)
+      expect((await new Visitor(url).agree()).status).toBe(404)
+    })
+
+    it('expires, and says where to begin anew', async () => {
+      const { visitor, id } = await session()
+      await visitor.open()
+      running.clock.advance(900_000)
+      const { status, text } = await visitor.open()
+      expect(status).toBe(410)
+      expect(text).toContain(`href="${RETURN_ORIGIN}/transfers/7?tab=1&amp;capture_session=${id}"`)
+      expect((await visitor.agree()).status).toBe(410)
+      expect((await look(id)).status).toBe('expired')
+    })
+
+    it('is bound by a cookie that no script reads', async () => {
+      const { visitor, id } = await session()
+      const [cookie] = (await visitor.open()).headers.getSetCookie()
+      expect(cookie).toMatch(
+        new RegExp(`^${id}_page=[\\w-]{43}; Path=/; Max-Age=900; HttpOnly; SameSite=Lax$`),
+      )
+    })
+
+    it('can be handed to a phone, whose link is single-use as well', async () => {
+      const { visitor, id } = await session()
+      await visitor.open()
+      const { body } = await visitor.post('phone')
+      expect(body.url).toMatch(/\/capture\/cap_[0-9a-f]{32}\.[\w-]{43}$/)
+      expect(body.code).toMatch(/^data:image\/svg\+xml;base64,/)
+      const phone = new Visitor(body.url)
+      expect((await phone.open()).status).toBe(200)
+      expect((await new Visitor(body.url).open()).status).toBe(403)
+      expect((await phone.post('phone')).status).toBe(409)
+      await phone.agree()
+      expect((await visitor.status()).body).toEqual({ state: 'open' })
+      expect((await phone.capture(blank)).body).toEqual({ state: 'over', return_url: null })
+      expect((await visitor.status()).body).toEqual({
+        state: 'over',
+        return_url: `${RETURN_ORIGIN}/transfers/7?tab=1&capture_session=${id}`,
+      })
+    })
+
+    it('of a phone ends where another one is made', async () => {
+      const { visitor } = await session()
+      await visitor.open()
+      const first = new Visitor((await visitor.post('phone')).body.url)
+      await first.open()
+      await visitor.post('phone')
+      expect((await first.open()).status).toBe(404)
+    })
+  })
+
+  describe('the page', () => {
+    it('has nothing inline and nothing from elsewhere, and stays out of caches, frames and referrers', async () => {
+      const { visitor } = await session()
+      const { headers, text } = await visitor.open()
+      expect(headers.get('content-security-policy')).toBe(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+      )
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('referrer-policy')).toBe('no-referrer')
+      expect(headers.get('permissions-policy')).toContain('camera=(self)')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(text).not.toMatch(/<script(?![^>]* src="\/)|<style| style=| on\w+="|https?:\/\//)
+      const links = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path!)
+      expect(links.length).toBe(2)
+      for (const path of links) expect((await fetch(new URL(path, visitor.url))).status).toBe(200)
+    })
+
+    it('shows itself in the frames that the tenant names', async () => {
+      const other = await running.tenant()
+      await allowReturn(running, other, { frameAncestors: ['https://app.bank.example'] })
+      const { visitor } = await session({}, other.sandbox)
+      const { headers } = await visitor.open()
+      expect(headers.get('content-security-policy')).toContain('frame-ancestors https://app.bank.example;')
+    })
+
+    it('says who asks for what, in the language asked for, and that the sandbox is a test', async () => {
+      const { visitor } = await session({ description: 'Pay <Grace>', locale: 'de' })
+      const { text } = await visitor.open()
+      expect(text).toContain('<html lang="de">')
+      for (const said of ['Bank &lt;of&gt; Ada bittet Sie', 'Pay &lt;Grace&gt;', 'Test. Was hier'])
+        expect(text).toContain(said)
+      const fallback = await session()
+      expect((await fallback.visitor.open({ 'Accept-Language': 'fr-FR,fr;q=0.9' })).text).toContain(
+        '<html lang="fr">',
+      )
+    })
+
+    it('takes nothing from a page of another origin', async () => {
+      const { visitor } = await session()
+      await visitor.open()
+      for (const Origin of ['https://evil.example', 'null'])
+        expect((await visitor.post('consent', { agree: true }, { Origin })).status).toBe(403)
+      expect((await visitor.status()).body).toEqual({ state: 'open' })
+    })
+
+    it('is all that is there', async () => {
+      const { origin } = new URL((await session()).visitor.url)
+      for (const path of [
+        '/',
+        '/v1/health',
+        '/metrics',
+        '/assets/../package.json',
+        '/assets/capture/capture.d.ts',
+      ])
+        expect((await fetch(origin + path)).status).toBe(404)
+      expect((await fetch(`${origin}/assets/page.css`, { method: 'POST' })).status).toBe(405)
+    })
+  })
+
+  describe('behind a proxy that ends TLS', () => {
+    let secure: TestService
+    let framed: TestTenant
+    beforeAll(async () => {
+      secure = await startService({
+        COUNTERSIGN_HTTP: transport,
+        COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+        COUNTERSIGN_CAPTURE_URL: PUBLIC,
+      })
+      framed = await secure.tenant()
+      await allowReturn(secure, framed, { frameAncestors: ['https://app.bank.example'] })
+    })
+    afterAll(() => secure?.stop())
+
+    const PUBLIC = 'https://capture.bank.example'
+    /** What the proxy would ask. */
+    async function visitorOf(client: ApiClient) {
+      const { body } = await askForSession(client, { user_id: newUser() })
+      expect(body.url).toMatch(/^https:\/\/capture\.bank\.example\/capture\/cap_/)
+      const { host, port } = secure.service.addresses.capture!
+      return new Visitor(body.url.replace(PUBLIC, `http://${host}:${port}`), PUBLIC)
+    }
+
+    it('the cookie is one that no neighbour in the domain can set, and browsers come back by https alone', async () => {
+      const tenant = await secure.tenant()
+      await allowReturn(secure, tenant)
+      const { headers } = await (await visitorOf(tenant.sandbox)).open()
+      expect(headers.getSetCookie()[0]).toMatch(
+        /^__Host-cap_[0-9a-f]{32}_page=[\w-]{43}; Path=\/; Max-Age=900; HttpOnly; Secure; SameSite=Lax$/,
+      )
+      expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
+    })
+
+    it('the cookie of a page in a frame is kept apart for that frame’s site', async () => {
+      const visitor = await visitorOf(framed.sandbox)
+      const { headers } = await visitor.open()
+      expect(headers.getSetCookie()[0]).toMatch(/; HttpOnly; Secure; SameSite=None; Partitioned$/)
+      expect((await visitor.agree()).body).toEqual({ state: 'open' })
+    })
+  })
+
+  describe('on the page', () => {
+    it('the camera waits for consent, and frames for a challenge', async () => {
+      const { visitor, id } = await session()
+      await visitor.open()
+      expect((await visitor.post('challenge')).status).toBe(409)
+      expect((await visitor.post('consent', { agree: false })).status).toBe(400)
+      expect((await visitor.agree()).body).toEqual({ state: 'open' })
+      expect((await look(id)).consent).toEqual({
+        version: 'countersign-1.verify.en',
+        at: new Date(running.clock.now()).toISOString(),
+      })
+      const frames = Array.from({ length: 16 }, (_, index) => ({ step: 0, t_ms: index * 200, image: blank }))
+      expect((await visitor.post('frames', { frames })).status).toBe(409)
+    })
+
+    it('an approval ends it, and the backend has the verdict for the action and the session', async () => {
+      const { visitor, id, asked } = await session()
+      await visitor.open()
+      await visitor.agree()
+      const { body } = await visitor.capture(blank)
+      expect(body).toEqual({
+        state: 'over',
+        return_url: `${RETURN_ORIGIN}/transfers/7?tab=1&capture_session=${id}`,
+      })
+      const { status, attempts, result } = await look(id)
+      expect([status, attempts, result.status]).toEqual(['completed', 1, 200])
+      expect(result.body).toMatchObject({ verdict: 'approved', user_id: asked.user_id })
+      const { claims, valid } = decodeJwt(result.body.jwt, tenant.secret.secret)
+      expect(valid).toBe(true)
+      expect(claims).toMatchObject({ action: ACTION, nonce: id })
+      const after = await visitor.open()
+      expect([after.status, after.text.includes('capture_session=')]).toEqual([200, true])
+      expect((await visitor.capture(blank)).body.state).toBe('over')
+    })
+
+    it('what failed is told as advice, and the third failure ends it', async () => {
+      const { visitor, id } = await session({ user_id: newUser('+too_dark') })
+      await visitor.open()
+      await visitor.agree()
+      for (const attempts of [1, 2]) {
+        expect((await visitor.capture(blank)).body).toEqual({
+          state: 'again',
+          message: 'It is too dark. Please find more light.',
+        })
+        expect(await look(id)).toMatchObject({ status: 'in_progress', attempts })
+      }
+      expect((await visitor.capture(blank)).body.state).toBe('over')
+      const { status, result } = await look(id)
+      expect([status, result.body.verdict, result.body.reason]).toEqual([
+        'completed',
+        'rejected',
+        'liveness_failed',
+      ])
+    })
+
+    it.each(['+flat', '+no_match', '+spoof'])('nobody learns why %s was refused', async (suffix) => {
+      const { visitor } = await session({ user_id: newUser(suffix) })
+      await visitor.open()
+      await visitor.agree()
+      expect((await visitor.capture(blank)).body).toEqual({
+        state: 'again',
+        message: 'That did not work. Please try again.',
+      })
+    })
+
+    it('a locked out user gets no second try', async () => {
+      const { visitor, id } = await session({ user_id: newUser('+locked_out') })
+      await visitor.open()
+      await visitor.agree()
+      expect((await visitor.capture(blank)).body.state).toBe('over')
+      expect(await look(id)).toMatchObject({
+        status: 'completed',
+        attempts: 1,
+        result: { body: { verdict: 'rejected', reason: 'locked_out' } },
+      })
+    })
+
+    it('frames that are none are refused, and cost no try', async () => {
+      const { visitor, id } = await session()
+      await visitor.open()
+      await visitor.agree()
+      await visitor.post('challenge')
+      expect((await visitor.post('frames', { frames: [] })).status).toBe(400)
+      expect((await visitor.post('frames', '{')).status).toBe(400)
+      expect((await visitor.post('frames', '{}', { 'Content-Type': 'text/plain' })).status).toBe(415)
+      expect((await look(id)).attempts).toBe(0)
+    })
+
+    it('a body is no larger than the API takes', async () => {
+      const { visitor } = await session()
+      await visitor.open()
+      await visitor.agree()
+      await visitor.post('challenge')
+      const image = 'A'.repeat(1_000_000)
+      const frames = Array.from({ length: 16 }, (_, index) => ({ step: 0, t_ms: index * 200, image }))
+      const refused = await visitor.post('frames', { frames }).catch(() => null)
+      // The listener may close while the rest is on its way.
+      if (refused) expect(refused.status).toBe(413)
+      expect((await visitor.status()).body).toEqual({ state: 'open' })
+    })
+
+    it('who does not want to leads back, and nothing was captured', async () => {
+      const { visitor, id } = await session()
+      await visitor.open()
+      expect((await visitor.post('cancel')).body).toEqual({
+        state: 'over',
+        return_url: `${RETURN_ORIGIN}/transfers/7?tab=1&capture_session=${id}`,
+      })
+      expect(await look(id)).toMatchObject({ status: 'cancelled', result: null })
+    })
+
+    it('an enrolment is made with the consent that was given', async () => {
+      const user_id = newUser('')
+      const { visitor, id } = await session({ user_id, purpose: 'enroll', action: undefined })
+      await visitor.open()
+      await visitor.agree()
+      expect((await visitor.capture(blank)).body.state).toBe('over')
+      expect((await look(id)).result).toMatchObject({ status: 201, body: { status: 'enrolled', user_id } })
+      const { body } = await tenant.sandbox.call('GET', `/v1/users/${encodeURIComponent(user_id)}`)
+      expect(body.reference.consent).toMatchObject({ id })
+    })
+  })
+
+  describe('in production', () => {
+    it('consent and verdict stand in the audit log, bound to one session, and failures count for the lockout', async () => {
+      const consent = { version: '2026-11', text: 'We compare your face.' }
+      const user_id = newUser('')
+      const ada = base64(await face('ada'))
+      const grace = await face('grace')
+      const enrolled = await production.enroll({ user_id, image: ada })
+      expect(enrolled.status).toBe(201)
+      const { visitor, id } = await session({ user_id, consent, modes: [] }, production)
+      const { text } = await visitor.open()
+      expect(text).toContain(consent.text)
+      await visitor.agree()
+      const brighter = (index: number) =>
+        sharp(grace)
+          .modulate({ brightness: 1 + index / 200 })
+          .jpeg()
+          .toBuffer()
+      const frames = await Promise.all(Array.from({ length: 20 }, (_, index) => brighter(index)))
+      const { body } = await visitor.capture(frames.map(base64))
+      expect(body.state).toBe('again')
+      const { body: log } = await production.call('GET', '/v1/audit')
+      // biome-ignore lint/suspicious/noExplicitAny: an entry, looked into freely
+      const entries: any[] = log.data.filter(({ facts }: any) => facts.capture_session === id)
+      expect(entries.map(({ event }) => event)).toEqual(['capture_consented', 'verify'])
+      const [consented, verified] = entries
+      expect(consented.subject).toBe(verified.subject)
+      expect(consented.facts).toMatchObject({
+        consent_version: '2026-11',
+        consent_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+        purpose: 'verify',
+      })
+      expect(JSON.stringify(entries)).not.toContain(user_id)
+      const { body: user } = await production.call('GET', `/v1/users/${encodeURIComponent(user_id)}`)
+      expect(user.lockout.rejections).toBe(1)
+    })
+  })
+})

@@ -1,0 +1,40 @@
+/** docs/examples/capture as a process of its own: a customer's backend with its page. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { packageFile } from '../../src/package-root.js'
+import type { TestTenant } from './service.js'
+
+export interface CaptureExample {
+  address: string
+  stop(): Promise<void>
+}
+
+/**
+ * @param baseUrl of the service's production or sandbox
+ * @param apiKey of the same
+ */
+export async function startCaptureExample(
+  tenant: TestTenant,
+  { baseUrl, apiKey }: { baseUrl: string; apiKey: string },
+): Promise<CaptureExample> {
+  const backend = spawn(process.execPath, [packageFile('docs', 'examples', 'capture', 'server.mjs')], {
+    env: {
+      ...process.env,
+      CS_BASE_URL: baseUrl,
+      CS_API_KEY: apiKey,
+      CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
+      CS_TENANT_ID: tenant.id,
+      PORT: '0',
+    },
+  })
+  backend.stderr.setEncoding('utf8').on('data', (text) => process.stderr.write(text))
+  const [line] = await once(backend.stdout, 'data')
+  return {
+    address: String(line).trim(),
+    async stop() {
+      if (backend.exitCode !== null) return
+      backend.kill()
+      await once(backend, 'exit')
+    },
+  }
+}

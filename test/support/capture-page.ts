@@ -1,0 +1,94 @@
+/** The hosted capture page as a browser would ask for it, without one. */
+import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { answerTo } from './challenges.js'
+import type { ApiClient } from './client.js'
+import type { TestService, TestTenant } from './service.js'
+
+export const RETURN_ORIGIN = 'https://bank.example'
+export const ACTION = { type: 'wire_transfer', amount: '1250.00' }
+
+/** Lets the tenant's page lead back to `RETURN_ORIGIN`. */
+export async function allowReturn(
+  { service }: TestService,
+  { id }: TestTenant,
+  settings: { company?: string; frameAncestors?: string[]; consent?: { version: string; text: string } } = {},
+): Promise<void> {
+  const { tenancy, operations } = service.ledger
+  await operations.tenants.setCapturePage(await tenancy.find(id), COMMAND_LINE, {
+    company: null,
+    returnOrigins: [RETURN_ORIGIN],
+    frameAncestors: [],
+    consent: null,
+    ...settings,
+  })
+}
+
+export function askForSession(client: ApiClient, fields: Record<string, unknown>) {
+  return client.call('POST', '/v1/capture-sessions', {
+    action: ACTION,
+    return_url: `${RETURN_ORIGIN}/transfers/7?tab=1`,
+    ...fields,
+  })
+}
+
+/** One browser, which keeps its cookies. */
+export class Visitor {
+  private readonly cookies = new Map<string, string>()
+
+  constructor(
+    readonly url: string,
+    private readonly origin = new URL(url).origin,
+  ) {}
+
+  async open(headers: Record<string, string> = {}) {
+    const response = await fetch(this.url, {
+      headers: { ...this.cookieHeader(), ...headers },
+      redirect: 'manual',
+    })
+    for (const cookie of response.headers.getSetCookie()) {
+      const [pair = ''] = cookie.split(';')
+      const at = pair.indexOf('=')
+      this.cookies.set(pair.slice(0, at), pair.slice(at + 1))
+    }
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+
+  async post(step: string, body: unknown = {}, headers: Record<string, string> = {}) {
+    const response = await fetch(`${this.url}/${step}`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Origin: this.origin,
+        ...this.cookieHeader(),
+        ...headers,
+      },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    const text = await response.text()
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
+    return { status: response.status, headers: response.headers, body: JSON.parse(text || 'null') as any }
+  }
+
+  async status() {
+    const response = await fetch(`${this.url}/status`, { headers: this.cookieHeader() })
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
+    return { status: response.status, body: (await response.json()) as any }
+  }
+
+  agree() {
+    return this.post('consent', { agree: true })
+  }
+
+  /** A challenge, and its answer with this picture. */
+  async capture(image: string | string[]) {
+    const { body } = await this.post('challenge')
+    if (body.state !== 'challenge') return { status: 0, body }
+    const { frames } = answerTo({ challenge_id: '', nonce: '', steps: body.challenge.steps }, image)
+    return this.post('frames', { frames })
+  }
+
+  private cookieHeader(): Record<string, string> {
+    if (this.cookies.size === 0) return {}
+    return { Cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ') }
+  }
+}
