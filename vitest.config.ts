@@ -20,7 +20,10 @@ const CAMPAIGNS = [
 
 /** In a browser: `npm run test:pages`. */
 const PAGES = ['test/**/*.browser.test.ts']
-/** What callers and tenants are promised, and hangs on what is kept: on PostgreSQL as well, `npm run test:postgres`. */
+
+/** What only PostgreSQL has. */
+const POSTGRES = ['test/cluster/**/*.test.ts', 'test/storage/postgres-*.test.ts']
+/** What callers and tenants are promised, and hangs on what is kept: on PostgreSQL as well, with the former `npm run test:postgres`. */
 const CONTRACT = [
   'test/audit/*.test.ts',
   // Not what signs in often: several services count that by the database's clock, which no test moves.
@@ -49,7 +52,7 @@ export default defineConfig({
         test: {
           name: 'rules',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...CAMPAIGNS, ...PAGES],
+          exclude: [...configDefaults.exclude, ...CAMPAIGNS, ...PAGES, ...POSTGRES],
           // Loading the service and its native addons anew for each file would cost as much as many a file's tests.
           isolate: false,
           maxWorkers,
@@ -59,7 +62,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgres',
-          include: CONTRACT,
+          include: [...POSTGRES, ...CONTRACT],
           env: { COUNTERSIGN_TEST_STORE: 'postgres' },
           isolate: false,
           maxWorkers,

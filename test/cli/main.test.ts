@@ -20,6 +20,7 @@ const COMMANDS = [
   '',
   'serve',
   'tenant',
+  'tenant capture-page',
   'tenant create',
   'tenant list',
   'tenant show',

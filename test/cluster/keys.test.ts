@@ -39,6 +39,16 @@ overPostgres(() => {
       await prepare(begun.store, begun.keys, next)
       const renewed = { COUNTERSIGN_MASTER_KEY: next.toString('base64') }
       await cluster.start(renewed)
+      // The one that was there before has to see the change first.
+      const { store: former } = cluster.nodes[0]!.ledger
+      await poll(
+        () =>
+          former.assertWritable().then(
+            () => true,
+            () => false,
+          ),
+        (isWritable) => isWritable,
+      )
       const tenant = await makeTenant(cluster)
       const image = base64(await face('ada'))
       const enroll = async (node: number, user: string) =>
