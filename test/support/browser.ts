@@ -48,6 +48,12 @@ export const loaded = (page: Page) =>
 export async function violations(page: Page, scope = 'html'): Promise<string[]> {
   // A page keeps it from one route to the next.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source)
+  // Colours between two states are nobody's; what goes on for good is not waited for.
+  await page.evaluate(
+    `Promise.all(document.getAnimations()
+      .filter((animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime))
+      .map((animation) => animation.finished.catch(() => {}))).then(() => {})`,
+  )
   const { violations: found } = await page.evaluate(
     (root) => (globalThis as unknown as { axe: typeof axe }).axe.run(root, { resultTypes: ['violations'] }),
     scope,
