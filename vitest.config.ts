@@ -6,7 +6,6 @@ import { findPostgres } from './test/support/postgres-server.js'
 const CAMPAIGNS = [
   'test/biometrics/evaluation.test.ts',
   'test/biometrics/kernels/sanitizers.test.ts',
-  'test/capture/verdict.test.ts',
   'test/cli/models-agree.test.ts',
   'test/client/examples.test.ts',
   'test/faults/**/*.test.ts',
@@ -21,6 +20,8 @@ const CAMPAIGNS = [
 /** In a browser: `npm run test:pages`. */
 const PAGES = ['test/**/*.browser.test.ts']
 
+/** Real time before a browser's camera, which nothing else may slow down: `npm run test:films`. */
+const FILMS = ['test/capture/verdict.test.ts']
 /** What only PostgreSQL has. */
 const POSTGRES = ['test/cluster/**/*.test.ts', 'test/storage/postgres-*.test.ts']
 /** What callers and tenants are promised, and hangs on what is kept: on PostgreSQL as well, with the former `npm run test:postgres`. */
@@ -52,7 +53,7 @@ export default defineConfig({
         test: {
           name: 'rules',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...CAMPAIGNS, ...PAGES, ...POSTGRES],
+          exclude: [...configDefaults.exclude, ...CAMPAIGNS, ...PAGES, ...FILMS, ...POSTGRES],
           // Loading the service and its native addons anew for each file would cost as much as many a file's tests.
           isolate: false,
           maxWorkers,
@@ -79,6 +80,7 @@ export default defineConfig({
         // Their load takes whole cores, and what they measure is time.
         test: { name: 'campaigns', include: CAMPAIGNS, maxWorkers: 2, sequence: { groupOrder: 2 } },
       },
+      { extends: true, test: { name: 'films', include: FILMS, maxWorkers: 1, sequence: { groupOrder: 3 } } },
     ],
   },
 })

@@ -32,6 +32,7 @@ const COMMANDS = {
   docs,
   postgres: () => [bin('vitest'), ['run', '--project', 'postgres', ...args]],
   pages: () => [bin('vitest'), ['run', '--project', 'pages', ...args]],
+  films: () => [bin('vitest'), ['run', '--project', 'films', ...args]],
   campaigns: () => [bin('vitest'), ['run', '--project', 'campaigns', ...args]],
   bench: () => [process.execPath, [join(root, 'dist/bench/main.js'), ...args]],
   hostile: () => [process.execPath, [join(root, 'dist/test/hostile/main.js'), ...args]],

@@ -186,7 +186,8 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
     ['up and right', 'ada-2', UP_AND_RIGHT],
   ])('of a head that does what is asked (%s) ends with a transfer', async (_, user, steps) => {
     const { said, status, body, complaints } = await confirm(user, 'head', steps)
-    expect([said, status]).toEqual(['1250.00 went to Grace.', 200])
+    // What a refusal was for stands in the failure.
+    expect([said, status], JSON.stringify(await logged())).toEqual(['1250.00 went to Grace.', 200])
     expect(body).toEqual({
       done: { type: 'transfer', amount: '1250.00', to: 'Grace' },
       countersigned: expect.stringMatching(/^ver_/),

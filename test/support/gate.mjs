@@ -9,6 +9,7 @@ const RUNS = [
   'npm test',
   'npm run test:postgres',
   'npm run test:pages',
+  'npm run test:films',
   'npm run test:campaigns',
   'npm run test:nodes',
 ]
