@@ -268,6 +268,7 @@ describe('--json', () => {
       'webhook deliveries': () => ['acme'],
       'tenant show': () => ['acme'],
       'tenant update': () => ['acme', '--rate-limit', '9/s'],
+      'tenant capture-page': () => ['acme', '--company', 'Acme'],
       'tenant suspend': () => ['demo'],
       'tenant resume': () => ['demo'],
       'tenant delete': () => ['demo', '--confirm', 'demo'],
