@@ -8,11 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHROMIUM, violations } from '../support/browser.js'
 import { launchWithCamera } from '../support/camera-page.js'
 import { type CaptureExample, startCaptureExample } from '../support/capture-example.js'
-import { face } from '../support/faces.js'
-import { FILM, writeFilm } from '../support/film.js'
+import { FILM, writeFaceFilm } from '../support/film.js'
 import { startService, type TestService } from '../support/service.js'
-
-const PICTURES = 20
 
 describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 180_000 }, () => {
   let running: TestService
@@ -27,13 +24,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     const tenant = await running.tenant()
     folder = await mkdtemp(join(tmpdir(), 'countersign-capture-example-'))
     const film = join(folder, 'film.y4m')
-    const ada = await face('ada')
-    // A little brighter each time: no picture of a camera is like another.
-    const brighter = (index: number) =>
-      sharp(ada)
-        .modulate({ brightness: 1 + index / 100 })
-        .toBuffer()
-    await writeFilm(film, await Promise.all(Array.from({ length: PICTURES }, (_, index) => brighter(index))))
+    await writeFaceFilm(film)
     browser = await launchWithCamera(film)
     const baseUrl = running.service.url('sandbox')
     backend = await startCaptureExample(tenant, { baseUrl, apiKey: tenant.sandboxKey })

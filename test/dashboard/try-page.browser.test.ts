@@ -3,16 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHROMIUM, openPage, type PageOptions, violations } from '../support/browser.js'
 import { launchWithCamera } from '../support/camera-page.js'
 import { loginToken } from '../support/dashboard.js'
-import { face } from '../support/faces.js'
-import { writeFilm } from '../support/film.js'
+import { writeFaceFilm } from '../support/film.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
-const PICTURES = 20
 const LIGHT: PageOptions = { colorScheme: 'light', width: 1280, permissions: ['camera'] }
 
 describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () => {
@@ -26,13 +23,7 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
     tenant = await running.tenant()
     folder = await mkdtemp(join(tmpdir(), 'countersign-try-page-'))
     const film = join(folder, 'film.y4m')
-    const ada = await face('ada')
-    // A little brighter each time: no picture of a camera is like another.
-    const brighter = (index: number) =>
-      sharp(ada)
-        .modulate({ brightness: 1 + index / 100 })
-        .toBuffer()
-    await writeFilm(film, await Promise.all(Array.from({ length: PICTURES }, (_, index) => brighter(index))))
+    await writeFaceFilm(film)
     browser = await launchWithCamera(film)
   })
   afterAll(async () => {

@@ -5,17 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
 import { CHROMIUM, violations } from '../support/browser.js'
 import { launchWithCamera } from '../support/camera-page.js'
 import { askForSession } from '../support/capture-page.js'
-import { face } from '../support/faces.js'
-import { writeFilm } from '../support/film.js'
+import { writeFaceFilm } from '../support/film.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
-
-const PICTURES = 20
 
 describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180_000 }, () => {
   let running: TestService
@@ -51,12 +47,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     })
     folder = await mkdtemp(join(tmpdir(), 'countersign-hosted-'))
     const film = join(folder, 'film.y4m')
-    const ada = await face('ada')
-    const brighter = (index: number) =>
-      sharp(ada)
-        .modulate({ brightness: 1 + index / 100 })
-        .toBuffer()
-    await writeFilm(film, await Promise.all(Array.from({ length: PICTURES }, (_, index) => brighter(index))))
+    await writeFaceFilm(film)
     browser = await launchWithCamera(film)
   })
   afterAll(async () => {

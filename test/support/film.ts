@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import sharp from 'sharp'
+import { face } from './faces.js'
 
 export interface FilmFormat {
   /** Pixels, both even. */
@@ -53,4 +54,16 @@ function toI420(rgb: Buffer, width: number, height: number): Buffer {
       frame[pixels + pixels / 4 + square] = 128 + 0.5 * red - 0.4187 * green - 0.0813 * blue
     }
   return frame
+}
+
+const PICTURES = 20
+
+/** Of one face. A little brighter each time: no picture of a camera is like another. */
+export async function writeFaceFilm(file: string): Promise<void> {
+  const ada = await face('ada')
+  const brighter = (index: number) =>
+    sharp(ada)
+      .modulate({ brightness: 1 + index / 100 })
+      .toBuffer()
+  await writeFilm(file, await Promise.all(Array.from({ length: PICTURES }, (_, index) => brighter(index))))
 }

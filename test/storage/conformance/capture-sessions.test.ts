@@ -2,34 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import type { CaptureSessionRecord } from '../../../src/storage/records.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
-import { AT, bytes, tenant } from '../../support/records.js'
+import { AT, bytes, captureSession, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
 const HOUR_MS = 3_600_000
 
-function session(id: string, changes: Partial<CaptureSessionRecord> = {}): CaptureSessionRecord {
-  return {
-    id,
-    tenantId: 'ten_a',
-    environment: 'sandbox',
-    keyId: 'key_1',
-    lookup: bytes('ada'),
-    purpose: 'verify',
-    sealed: bytes('sealed'),
-    link: bytes('link'),
-    browser: null,
-    phoneLink: null,
-    phoneBrowser: null,
-    consentVersion: null,
-    consentedAt: null,
-    attempts: 0,
-    answered: null,
-    status: 'open',
-    createdAt: AT,
-    expiresAt: AT + 100,
-    ...changes,
-  }
-}
+const session = (id: string, changes: Partial<CaptureSessionRecord> = {}) =>
+  captureSession('ada', { id, environment: 'sandbox', expiresAt: AT + 100, ...changes })
 
 overStores((stores) => {
   const read = () => stores.store.read
