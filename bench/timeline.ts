@@ -119,7 +119,7 @@ export const timeline: Suite = {
           rows: [['', 'who', 'what', 'median', ''], ...rows],
         },
       ],
-      picture: drawTimeline('One verify, one caller', spans, wholeMs),
+      picture: drawTimeline('One verify, one caller', spans),
       notes: [
         `Images: ${describeSizes(verifyImages)}. ${observed.length} calls of one caller, ${USERS} users, idempotency keys.`,
         'Each figure is the median over the calls; medians do not quite add up. Whatever stands at the worker but is no computing is the way there: socket, wake-up, frame.',

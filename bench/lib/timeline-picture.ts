@@ -16,11 +16,16 @@ const SIZE = { width: 900, marginLeft: 96, marginRight: 16, marginTop: 34, margi
 const LANE_HEIGHT = 74
 const COLOURS = { computing: '#2364aa', other: '#f2a541', none: '#e8ecf0' }
 
-/** @param spans in each lane one after the other */
-export function drawTimeline(title: string, spans: readonly Span[], wholeMs: number): string {
+/** Shorter ones have their number in the table alone: there is no room for it. */
+const LEAST_LABELLED_SHARE = 0.02
+
+/** @param spans one after the other */
+export function drawTimeline(title: string, spans: readonly Span[]): string {
+  const wholeMs = Math.max(...spans.map(({ toMs }) => toMs))
   const { document } = parseHTML('<!doctype html><html><body></body></html>')
   const lanes = [...new Set(spans.map(({ lane }) => lane))]
   const bars = spans.map((span, i) => ({ ...span, number: i + 1, middle: (span.fromMs + span.toMs) / 2 }))
+  const labelled = bars.filter(({ fromMs, toMs }) => toMs - fromMs > LEAST_LABELLED_SHARE * wholeMs)
   const height = lanes.length * LANE_HEIGHT + SIZE.marginTop + SIZE.marginBottom
   const svg = Plot.plot({
     document: document as unknown as NonNullable<Plot.PlotOptions['document']>,
@@ -40,7 +45,7 @@ export function drawTimeline(title: string, spans: readonly Span[], wholeMs: num
         stroke: '#ffffff',
         strokeWidth: 0.5,
       }),
-      Plot.text(bars, { x: 'middle', y: 'lane', text: 'number', dy: -18, fontSize: 11 }),
+      Plot.text(labelled, { x: 'middle', y: 'lane', text: 'number', dy: -18, fontSize: 11 }),
     ],
   })
   svg.setAttribute('y', '30')
