@@ -69,6 +69,9 @@ export class Idempotency {
     const name = scope.toString('hex')
     const claim = await this.claims.claim(scope, payloadHash)
     if ('heldFor' in claim) {
+      // Who holds it may only be looking, as we are; or be about to give it back.
+      const record = await this.store.read.idempotencyRecord(scope, this.clock.now())
+      if (record) return { replay: await this.replayOf(record, payloadHash) }
       if (!claim.heldFor.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
       throw new ApiError('idempotency_in_progress', { headers: retryAfter(1) })
     }
@@ -99,8 +102,7 @@ export class Idempotency {
           },
         }
       release()
-      if (!record.payloadHash.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
-      return { replay: await this.responseOf(record) }
+      return { replay: await this.replayOf(record, payloadHash) }
     } catch (error) {
       release()
       throw error
@@ -117,6 +119,11 @@ export class Idempotency {
     return createHmac('sha256', this.keys.lookup)
       .update(`idempotency\0${tenantId}\0${environment}\0${method}\0${path}\0${key}`)
       .digest()
+  }
+
+  private async replayOf(record: IdempotencyRecord, payloadHash: Buffer): Promise<KeptResponse> {
+    if (!record.payloadHash.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
+    return this.responseOf(record)
   }
 
   private async responseOf(record: IdempotencyRecord): Promise<KeptResponse> {
