@@ -105,7 +105,7 @@ function apiServer(
     observe: new Metrics(0).observe,
     tracing: null,
     isSaturated: () => false,
-    areKeysCurrent: () => true,
+    isInStep: () => true,
   })
 }
 

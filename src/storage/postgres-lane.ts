@@ -7,6 +7,7 @@ import type pg from 'pg'
 import type { PoolClient, QueryConfig, QueryResult } from 'pg'
 import { postgresConnection } from './postgres-connection.js'
 import { isAnswer, isLockTimeout, translatePostgres } from './postgres-errors.js'
+import { SCHEMA } from './postgres-migrations.js'
 import type { PostgresPool } from './postgres-pool.js'
 import { storeTransaction } from './statements.js'
 import { type CommitReport, type StoreTransaction, StoreUnavailableError } from './store.js'
@@ -22,6 +23,12 @@ interface Job {
   work: (tx: StoreTransaction) => Promise<unknown>
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
+}
+
+/** By what all write. */
+interface Agreed {
+  keysRevision: number
+  compatibleFrom: number
 }
 
 export class PostgresLane {
@@ -111,12 +118,15 @@ export class PostgresLane {
       const limitMs = Math.ceil(Math.min(Math.max(patienceMs, 1), LOCK_LIMIT_MS))
       try {
         this.client ??= await this.pool.acquire()
-        const keysRevision = await this.lock(this.client, token, limitMs)
-        if (this.keysRevision === null || this.keysRevision === keysRevision) return waiting
+        const { keysRevision, compatibleFrom } = await this.lock(this.client, token, limitMs)
+        const isStale = this.keysRevision !== null && this.keysRevision !== keysRevision
+        if (!isStale && compatibleFrom <= SCHEMA) return waiting
         await this.client.query('ROLLBACK')
-        const stale = new StoreUnavailableError('the working keys were changed meanwhile')
-        for (const { reject } of waiting) reject(stale)
-        this.onStaleKeys()
+        const reason = isStale
+          ? 'the working keys were changed meanwhile'
+          : 'the schema is for newer versions'
+        for (const { reject } of waiting) reject(new StoreUnavailableError(reason))
+        if (isStale) this.onStaleKeys()
         return []
       } catch (error) {
         if (isLockTimeout(error)) {
@@ -137,9 +147,9 @@ export class PostgresLane {
 
   /**
    * Before anything else is sent: what follows a BEGIN that failed would be committed piece by piece.
-   * @returns the revision of the database's keys, which nobody changes while the lane is ours
+   * @returns what nobody changes while the lane is ours: the revision of the keys, and the oldest schema whose code may write here
    */
-  private async lock(client: PoolClient, token: string, limitMs: number): Promise<number> {
+  private async lock(client: PoolClient, token: string, limitMs: number): Promise<Agreed> {
     const begun = [
       client.query('BEGIN ISOLATION LEVEL READ COMMITTED'),
       client.query({
@@ -149,7 +159,8 @@ export class PostgresLane {
       }),
       client.query({
         name: 'lane',
-        text: 'UPDATE lane SET token = $1 RETURNING keys_revision AS "keysRevision"',
+        text: `UPDATE lane SET token = $1
+          RETURNING keys_revision AS "keysRevision", compatible_from AS "compatibleFrom"`,
         values: [token],
       }),
     ]
@@ -157,8 +168,8 @@ export class PostgresLane {
     const answers = await Promise.allSettled(begun)
     const failed = answers.find((one) => one.status === 'rejected')
     if (failed) throw failed.reason
-    const { value: locked } = answers.at(-1) as PromiseFulfilledResult<QueryResult<{ keysRevision: number }>>
-    return locked.rows[0]!.keysRevision
+    const { value: locked } = answers.at(-1) as PromiseFulfilledResult<QueryResult<Agreed>>
+    return locked.rows[0]!
   }
 
   private async run(job: Job): Promise<{ isDone: boolean; settle: () => void }> {

@@ -2,7 +2,7 @@
 
 import type { Environment } from '../config.js'
 import { CodedError } from '../errors.js'
-import type { Coordinator } from './coordinator.js'
+import type { Coordinator, ServiceNode } from './coordinator.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
@@ -165,6 +165,8 @@ export interface CommitReport {
 
 /** What a store has beside, that several services have in common. */
 export interface SharedStore {
+  /** Services that work on the database now, the oldest first. */
+  nodes(): Promise<ServiceNode[]>
   /** Counts the changes of the keyrings. */
   keysRevision(): Promise<number>
   /**
