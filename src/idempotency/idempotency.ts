@@ -67,7 +67,12 @@ export class Idempotency {
     const scope = this.scopeOf(request)
     const payloadHash = await sha256(rawBody)
     const name = scope.toString('hex')
-    const claim = await this.claims.claim(scope, payloadHash)
+    const createdAt = this.clock.now()
+    const claiming = this.claims.claim(scope, payloadHash)
+    // Asked for at once: what another service keeps in between shows when the response of ours is to be kept.
+    const reading = this.store.read.idempotencyRecord(scope, createdAt)
+    reading.catch(() => {})
+    const claim = await claiming
     if ('heldFor' in claim) {
       // Who holds it may only be looking, as we are; or be about to give it back.
       const record = await this.store.read.idempotencyRecord(scope, this.clock.now())
@@ -77,8 +82,7 @@ export class Idempotency {
     }
     const { release } = claim
     try {
-      const createdAt = this.clock.now()
-      const record = await this.store.read.idempotencyRecord(scope, createdAt)
+      const record = await reading
       if (!record)
         return {
           execution: {
