@@ -70,7 +70,8 @@ export class Idempotency {
     const claim = await this.claims.claim(scope, payloadHash)
     if ('heldFor' in claim) {
       if (!claim.heldFor.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
-      throw new ApiError('idempotency_in_progress', { headers: retryAfter(1) })
+      // Callers whose node has just died ask again at another: not before they can be heard.
+      throw new ApiError('idempotency_in_progress', { headers: retryAfter(claim.leaseSeconds) })
     }
     const { release } = claim
     try {
