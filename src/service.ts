@@ -76,8 +76,6 @@ export interface ServiceOptions {
   log?: Logger
   /** Whatever its grade, the pack may serve. */
   acceptsAnyPack?: boolean
-  /** Others may serve from the same database. */
-  isOneOfSeveral?: boolean
 }
 
 /** Of the memory for bodies: whatever sandbox and dashboard are sent, production has the other half. */
@@ -131,10 +129,7 @@ export class Service {
     assertServable(pack, config.fmr, accepted)
     assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
     const transport = await chooseTransport(config.http)
-    const ledger = await openLedger(config, clock, {
-      serving: true,
-      isOneOfSeveral: options.isOneOfSeveral ?? false,
-    })
+    const ledger = await openLedger(config, clock, { serving: true })
     const metrics = new Metrics(config.metricsTenants)
     try {
       // What cannot be written shows at the first write alone: opening it reads.

@@ -28,7 +28,7 @@ export class PostgresCoordinator implements Coordinator {
     this.pool = new PostgresPool(access, {
       size: CONNECTIONS,
       // What a crash of the server loses of this, it may lose.
-      onConnect: async (client) => void (await client.query('SET synchronous_commit = off')),
+      settings: { synchronous_commit: 'off' },
     })
   }
 
