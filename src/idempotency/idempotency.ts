@@ -78,7 +78,8 @@ export class Idempotency {
       const record = await this.store.read.idempotencyRecord(scope, this.clock.now())
       if (record) return { replay: await this.replayOf(record, payloadHash) }
       if (!claim.heldFor.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
-      throw new ApiError('idempotency_in_progress', { headers: retryAfter(1) })
+      // Callers whose node has just died ask again at another: not before they can be heard.
+      throw new ApiError('idempotency_in_progress', { headers: retryAfter(claim.leaseSeconds) })
     }
     const { release } = claim
     try {
