@@ -56,6 +56,7 @@ const COMMANDS = [
   'models calibrate',
   'backup',
   'restore',
+  'migrate-store',
   'audit',
   'audit verify',
   'audit anchor',
