@@ -14,7 +14,7 @@ import { storeReader } from './statements.js'
 
 /** "CSGM": with the table of the lane, which tells schemas apart, the name of the lock of whoever copies into a schema. */
 const COPY_LOCK = 0x4353474d
-/** The session of a copy that was killed may still be there. */
+/** What was killed may seem to be there for a while. */
 const PATIENCE_MS = 5000
 const RETRY_MS = 200
 /** The lane under this lock is written by nobody, and so is nothing else that is copied. */
@@ -180,17 +180,20 @@ async function unfinishedMark(client: ClientBase): Promise<string | null> {
   return rows[0]!.mark
 }
 
-/** On a connection apart from what is copied: as of now. @throws StoreCopyError */
+/** On a connection apart from what is copied: as of now. The lease of a service that was killed is waited for. @throws StoreCopyError */
 async function assertUnserved(
   pool: PostgresPool,
   code: 'source_in_use' | 'target_in_use',
   name: string,
 ): Promise<void> {
-  const { rowCount } = await pool.query({
-    text: 'SELECT 1 FROM node WHERE lease_until > clock_timestamp() LIMIT 1',
-  })
-  if (rowCount !== 0)
-    throw new StoreCopyError(code, `A Countersign serves from the ${name}. Stop all that do first.`)
+  for (const untilMs = performance.now() + PATIENCE_MS; ; await sleep(RETRY_MS)) {
+    const { rowCount } = await pool.query({
+      text: 'SELECT 1 FROM node WHERE lease_until > clock_timestamp() LIMIT 1',
+    })
+    if (rowCount === 0) return
+    if (performance.now() > untilMs)
+      throw new StoreCopyError(code, `A Countersign serves from the ${name}. Stop all that do first.`)
+  }
 }
 
 /** @throws StoreCopyError */
