@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Claim, Coordinator, TokenBucket, TokenLease } from './coordinator.js'
+import type { EpochProgress } from './epoch-book.js'
 import { type PostgresAccess, PostgresPool } from './postgres-pool.js'
 import { StoreUnavailableError } from './store.js'
 
@@ -21,6 +22,7 @@ export class PostgresCoordinator implements Coordinator {
   private beating: NodeJS.Timeout | null = null
   private isBeating = false
   private renewedAtMs = Number.NEGATIVE_INFINITY
+  private epochs: EpochProgress | null = null
   /** Tokens of claims that could not be given back when they ended. */
   private unreleased: string[] = []
 
@@ -94,6 +96,10 @@ export class PostgresCoordinator implements Coordinator {
     return rows[0] as { isTaken: boolean; nowMs: number }
   }
 
+  showEpochs(progress: EpochProgress): void {
+    this.epochs = progress
+  }
+
   async stop(): Promise<void> {
     if (this.beating) clearInterval(this.beating)
     try {
@@ -125,9 +131,11 @@ export class PostgresCoordinator implements Coordinator {
     await this.pool.query({
       name: 'renew',
       text: `WITH forgotten AS (DELETE FROM node WHERE lease_until < clock_timestamp() - $3 * interval '1 ms')
-        INSERT INTO node (id, lease_until) VALUES ($1, clock_timestamp() + $2 * interval '1 ms')
-        ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until`,
-      values: [this.id, LEASE_MS, FORGOTTEN_MS],
+        INSERT INTO node (id, lease_until, epoch_loaded, epoch_used)
+        VALUES ($1, clock_timestamp() + $2 * interval '1 ms', $4, $5)
+        ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until,
+          epoch_loaded = excluded.epoch_loaded, epoch_used = excluded.epoch_used`,
+      values: [this.id, LEASE_MS, FORGOTTEN_MS, this.epochs?.loaded, this.epochs?.used],
     })
     this.renewedAtMs = askedAtMs
   }

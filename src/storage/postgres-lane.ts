@@ -17,6 +17,11 @@ const LOCK_LIMIT_MS = 4000
 /** The lock is held for as long as all of them take. */
 const MOST_AT_ONCE = 64
 
+interface LaneKeys {
+  keysRevision: number
+  oldestEpoch: number
+}
+
 interface Job {
   deadlineMs: number
   work: (tx: StoreTransaction) => Promise<unknown>
@@ -34,6 +39,8 @@ export class PostgresLane {
   onCommit: (report: CommitReport) => void = () => {}
   /** Of the keys that are worked with; null to write whatever the database's are. */
   keysRevision: number | null = null
+  /** Under which data keys are wrapped; null to write whatever the database's is. */
+  epoch: number | null = null
   onStaleKeys: () => void = () => {}
 
   private readonly tx = storeTransaction(
@@ -111,8 +118,7 @@ export class PostgresLane {
       const limitMs = Math.ceil(Math.min(Math.max(patienceMs, 1), LOCK_LIMIT_MS))
       try {
         this.client ??= await this.pool.acquire()
-        const keysRevision = await this.lock(this.client, token, limitMs)
-        if (this.keysRevision === null || this.keysRevision === keysRevision) return waiting
+        if (this.hasKeysOf(await this.lock(this.client, token, limitMs))) return waiting
         await this.client.query('ROLLBACK')
         const stale = new StoreUnavailableError('the working keys were changed meanwhile')
         for (const { reject } of waiting) reject(stale)
@@ -137,9 +143,9 @@ export class PostgresLane {
 
   /**
    * Before anything else is sent: what follows a BEGIN that failed would be committed piece by piece.
-   * @returns the revision of the database's keys, which nobody changes while the lane is ours
+   * @returns what keys the database wants, which nobody changes while the lane is ours
    */
-  private async lock(client: PoolClient, token: string, limitMs: number): Promise<number> {
+  private async lock(client: PoolClient, token: string, limitMs: number): Promise<LaneKeys> {
     const begun = [
       client.query('BEGIN ISOLATION LEVEL READ COMMITTED'),
       client.query({
@@ -149,7 +155,7 @@ export class PostgresLane {
       }),
       client.query({
         name: 'lane',
-        text: 'UPDATE lane SET token = $1 RETURNING keys_revision AS "keysRevision"',
+        text: 'UPDATE lane SET token = $1 RETURNING keys_revision AS "keysRevision", oldest_epoch AS "oldestEpoch"',
         values: [token],
       }),
     ]
@@ -157,8 +163,13 @@ export class PostgresLane {
     const answers = await Promise.allSettled(begun)
     const failed = answers.find((one) => one.status === 'rejected')
     if (failed) throw failed.reason
-    const { value: locked } = answers.at(-1) as PromiseFulfilledResult<QueryResult<{ keysRevision: number }>>
-    return locked.rows[0]!.keysRevision
+    const { value: locked } = answers.at(-1) as PromiseFulfilledResult<QueryResult<LaneKeys>>
+    return locked.rows[0]!
+  }
+
+  private hasKeysOf({ keysRevision, oldestEpoch }: LaneKeys): boolean {
+    if (this.keysRevision !== null && this.keysRevision !== keysRevision) return false
+    return this.epoch === null || this.epoch >= oldestEpoch
   }
 
   private async run(job: Job): Promise<{ isDone: boolean; settle: () => void }> {
