@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { MINUTE_MS } from './clock.js'
 import type { Duty } from './duty.js'
 import { EpochRotation, type EpochRotationParts } from './epoch-rotation.js'
-import type { EpochBook, EpochRecord } from './storage/epoch-book.js'
+import { type EpochBook, type EpochRecord, isUnderWay } from './storage/epoch-book.js'
 
 /** How long services may take to read a key: they look every second. */
 const PATIENCE_MS = MINUTE_MS
@@ -70,8 +70,8 @@ export class EpochKeeper {
 
   private isDue(records: readonly EpochRecord[]): boolean {
     const { intervalMs, clock } = this.parts
+    if (records.some(isUnderWay)) return true
     const last = records.at(-1)
-    if (last?.settledAt === null) return true
     return intervalMs > 0 && (last === undefined || last.announcedAt + intervalMs <= clock.now())
   }
 }

@@ -11,7 +11,13 @@ import { isOpenedBy, openWithAny, seal } from './crypto/sealed-box.js'
 import type { ServiceKeys } from './crypto/service-keys.js'
 import { missingKey } from './epochs.js'
 import { CodedError } from './errors.js'
-import type { EpochBook, EpochProgress, EpochRecord, RewrappedRow } from './storage/epoch-book.js'
+import {
+  type EpochBook,
+  type EpochProgress,
+  type EpochRecord,
+  isUnderWay,
+  type RewrappedRow,
+} from './storage/epoch-book.js'
 import type { SealedRow } from './storage/records.js'
 import type { Store } from './storage/store.js'
 import { writeWrappedKeys } from './wrapped-keys.js'
@@ -97,15 +103,19 @@ export class EpochRotation {
     return (await epochs.all()).find((one) => one.number === number)!
   }
 
+  /** @returns what is under way already, else a new one */
   private async begin(): Promise<EpochRecord> {
     const { folder, clock } = this.parts
-    const last = (await this.epochs.all()).at(-1)
-    if (last?.settledAt === null) return last
-    // First: what is announced is there.
-    const keyId = folder.make()
-    const announced = await this.epochs.announce(keyId, clock.now())
-    if (announced.keyId !== keyId) folder.destroy(new Set([keyId]))
-    return announced
+    for (;;) {
+      const underWay = (await this.epochs.all()).find(isUnderWay)
+      if (underWay) return underWay
+      // First: what is announced is there.
+      const keyId = folder.make()
+      await this.epochs.announce(keyId, clock.now())
+      const records = await this.epochs.all()
+      // Another was first.
+      if (!records.some((one) => one.keyId === keyId)) folder.destroy(new Set([keyId]))
+    }
   }
 
   private async wait(

@@ -45,7 +45,9 @@ export async function openLedger(
   const store = await openStore(config, options)
   try {
     const keys = (await findKeys(store.read, masterKey)) ?? (await firstKeys(store, masterKey, clock))
-    if (!options.withoutEpochs) await takeOverEpochs(store, keys, epochFolder(config))
+    const folder = epochFolder(config)
+    folder?.assertThere()
+    if (!options.withoutEpochs) await takeOverEpochs(store, keys, folder)
     const secrets = new SigningSecrets(keys, clock)
     const tenancy = new Tenancy(store, secrets, clock, config)
     const audit = new AuditLog(keys, clock)

@@ -16,6 +16,11 @@ export interface EpochRecord {
   retiredAt: number | null
 }
 
+/** Begun, and not ended. */
+export function isUnderWay({ settledAt, retiredAt }: EpochRecord): boolean {
+  return settledAt === null && retiredAt === null
+}
+
 /** What a service has come to. */
 export interface EpochProgress {
   /** The last epoch whose key it has read, with all that are needed before it. */
@@ -32,8 +37,8 @@ export interface RewrappedRow extends SealedRow {
 export interface EpochBook {
   /** Oldest first. */
   all(): Promise<EpochRecord[]>
-  /** One at a time. @returns the one that is announced, of this key or of another's before */
-  announce(keyId: string, at: number): Promise<EpochRecord>
+  /** Unless another one is under way. */
+  announce(keyId: string, at: number): Promise<void>
   activate(number: number, at: number): Promise<void>
   /** From when it resolves on, nobody writes who wraps under an earlier one. */
   fence(number: number): Promise<void>

@@ -17,16 +17,12 @@ export class PostgresEpochs implements EpochBook {
     return rows
   }
 
-  async announce(keyId: string, at: number): Promise<EpochRecord> {
-    // Of two at once, one is the first: the index allows one that is not activated.
+  async announce(keyId: string, at: number): Promise<void> {
+    // Of two at once, one is the first: the index allows one that is not settled.
     await this.pool.query({
       text: 'INSERT INTO epoch (key_id, announced_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
       values: [keyId, at],
     })
-    const { rows } = await this.pool.query({
-      text: `SELECT ${FIELDS} FROM epoch ORDER BY number DESC LIMIT 1`,
-    })
-    return rows[0]
   }
 
   async activate(number: number, at: number): Promise<void> {

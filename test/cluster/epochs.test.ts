@@ -16,6 +16,7 @@ import { finish, prepare } from '../../src/rekeying.js'
 import { StoreUnavailableError } from '../../src/storage/store.js'
 import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
+import { sampleOf } from '../support/metrics.js'
 import { overPostgres } from '../support/postgres.js'
 import { type Cluster, makeTenant, startCluster } from './nodes.js'
 
@@ -277,6 +278,12 @@ overPostgres(() => {
       )
       expect(records).toHaveLength(1)
       expect(keyFiles()).toEqual([`${records[0]!.keyId}.epoch-key`])
+      for (const { adminUrl } of cluster.nodes) {
+        const metrics = await (await fetch(`${adminUrl}/metrics`)).text()
+        expect(sampleOf(metrics, 'countersign_epoch_start_timestamp_seconds')).toBe(
+          records[0]!.announcedAt / 1000,
+        )
+      }
     },
     LIMIT_MS,
   )
