@@ -125,7 +125,7 @@ export class Enrolment {
     const record = await vault.putReference(tx, subject, model, { ...reference, consent })
     await captures.remember(tx, subject, {
       digests: captures.digest(subject, hashes, reference.embedding.length),
-      embeddings: embeddingsByImage(enrolled.samples),
+      faces: captures.facesOf(subject, embeddingsByImage(enrolled.samples)),
     })
     await this.services.outbox.put(tx, {
       tenantId: call.tenant.id,
