@@ -40,7 +40,7 @@ import { BodyBudget, type BodyShare } from './server/body-budget.js'
 import { ClientAddresses } from './server/client-address.js'
 import type { Listener } from './server/listener.js'
 import { listenerBounds } from './server/listener-bounds.js'
-import { Metrics } from './server/metrics.js'
+import { Metrics, type MetricsPlace, type MetricsSnapshot } from './server/metrics.js'
 import { buildOpenApi } from './server/openapi.js'
 import { DESCRIPTIONS, endpoints } from './server/routes.js'
 import type { Tracing } from './server/tracing.js'
@@ -78,6 +78,8 @@ export interface ServiceOptions {
   acceptsAnyPack?: boolean
   /** Others may serve from the same database. */
   isOneOfSeveral?: boolean
+  /** One of several processes of this machine, which listen at the same addresses. */
+  place?: MetricsPlace | undefined
 }
 
 /** Of the memory for bodies: whatever sandbox and dashboard are sent, production has the other half. */
@@ -88,6 +90,7 @@ const DRAIN_GRACE_MS = SECOND_MS
 export class Service {
   private ready = false
   private stopping: Promise<void> | null = null
+  private isLeaving = false
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
   private readonly duty: Duty
@@ -111,6 +114,7 @@ export class Service {
     readonly operatorPassword: OperatorPassword,
     /** The HTTP server behind all listeners. */
     readonly transport: Transport,
+    private readonly sharesPorts: boolean,
   ) {
     this.startedAt = clock.now()
     this.duty = new Duty(ledger.store, log)
@@ -135,7 +139,7 @@ export class Service {
       serving: true,
       isOneOfSeveral: options.isOneOfSeveral ?? false,
     })
-    const metrics = new Metrics(config.metricsTenants)
+    const metrics = new Metrics(config.metricsTenants, options.place)
     try {
       // What cannot be written shows at the first write alone: opening it reads.
       await ledger.store.assertWritable()
@@ -158,6 +162,7 @@ export class Service {
         tracing,
         operatorPassword,
         transport,
+        options.place !== undefined,
       )
       try {
         await service.listen()
@@ -186,7 +191,7 @@ export class Service {
 
     const { productionListen, sandboxListen, adminListen, metricsListen } = config
     const tls = tlsFiles(config, 'api')
-    const bounds = listenerBounds(config)
+    const bounds = this.bounds()
     const bodies = new BodyBudget(config.bodyMemoryBytes)
     metrics.watchBodies(bodies)
     const lesser = bodies.share(LESSER_SHARE)
@@ -253,6 +258,10 @@ export class Service {
     this.ready = true
   }
 
+  private bounds() {
+    return { ...listenerBounds(this.config), sharesPort: this.sharesPorts }
+  }
+
   /** The hosted capture page, where it is asked for. */
   private async listenForCaptures(parts: SharedParts, bodies: BodyShare): Promise<void> {
     const { config, servers, transport } = this
@@ -262,7 +271,7 @@ export class Service {
     // Links need the port that the system chose, and nobody asks for any before.
     let page: CaptureServer | undefined
     const tls = tlsFiles(config, 'capture')
-    const bounds = listenerBounds(config)
+    const bounds = this.bounds()
     const listener = await listen(
       {
         ...bounds,
@@ -405,12 +414,24 @@ export class Service {
   /** Takes over log level and certificates, one reload after the other. @returns whether every certificate could be used */
   reload(next: Config): Promise<boolean> {
     const reloaded = this.reloading.then(() => {
-      if (this.stopping) return true
+      if (this.stopping || this.isLeaving) return true
       this.log.level = next.logLevel
       return this.certificates.renew(next)
     })
     this.reloading = reloaded
     return reloaded
+  }
+
+  metricsSnapshot(): Promise<MetricsSnapshot> {
+    return this.metrics.snapshot()
+  }
+
+  /** Leaves what comes to the other processes that listen at the same addresses: stops when no connection is left. */
+  async leave(): Promise<void> {
+    this.isLeaving = true
+    await this.reloading
+    await Promise.all(Object.values(this.listeners).map((listener) => listener.retire()))
+    await this.stop()
   }
 
   /**
