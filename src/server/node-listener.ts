@@ -100,6 +100,8 @@ class Door {
   /** Of TCP, below TLS. */
   private readonly sockets = new Set<Socket>()
   private readonly connections = new WeakMap<Socket, Connection>()
+  /** Connections since the start. */
+  private taken = 0
   private isRetired = false
 
   constructor(
@@ -108,6 +110,7 @@ class Door {
   ) {
     server.maxConnections = options.limits.maxConnections
     server.on('connection', (socket: Socket) => {
+      this.taken++
       this.sockets.add(socket)
       socket.once('close', () => this.sockets.delete(socket))
     })
@@ -125,7 +128,7 @@ class Door {
   }
 
   async retire(): Promise<void> {
-    await quietMoment()
+    await quietMoment(() => this.taken)
     this.isRetired = true
     NetServer.prototype.close.call(this.server)
     while (this.sockets.size > 0) await sleep(POLL_MS)

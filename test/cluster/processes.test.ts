@@ -140,12 +140,12 @@ overPostgres(() => {
       const agent = new Agent({ keepAlive: true, maxSockets: 4 })
       let isOver = false
       let calls = 0
-      const failures: string[] = []
+      const failures: Record<'kept' | 'new', unknown[]> = { kept: [], new: [] }
       const keepCalling = async (kept: Agent | false) => {
         while (!isOver) {
           const status = await call(health, key, kept).catch((error: Error) => error.message)
           calls++
-          if (status !== 200) failures.push(`${kept ? 'kept' : 'new'}: ${status}`)
+          if (status !== 200) failures[kept ? 'kept' : 'new'].push(status)
         }
       }
       const callers = [agent, agent, agent, agent, false, false].map((kept) =>
@@ -158,7 +158,9 @@ overPostgres(() => {
       agent.destroy()
       expect(pids().filter((pid) => before.has(pid))).toEqual([])
       expect(calls).toBeGreaterThan(100)
-      expect(failures).toEqual([])
+      expect(failures.kept).toEqual([])
+      // What the kernel has taken in the very moment in which a listener is closed, it resets, unless net.ipv4.tcp_migrate_req is set.
+      expect(failures.new.length).toBeLessThanOrEqual(1)
     },
     LIMIT_MS,
   )
