@@ -24,8 +24,21 @@ import { scaling } from './scaling.js'
 import { soak } from './soak.js'
 import { stages } from './stages.js'
 import type { Suite } from './suite.js'
+import { timeline } from './timeline.js'
 
-const SUITES: readonly Suite[] = [stages, latency, floor, http, challenge, scaling, cli, peers, soak, cluster]
+const SUITES: readonly Suite[] = [
+  stages,
+  latency,
+  timeline,
+  floor,
+  http,
+  challenge,
+  scaling,
+  cli,
+  peers,
+  soak,
+  cluster,
+]
 /** Only when asked for: one installs some 700 MB of packages first, one takes an hour, one wants a PostgreSQL. */
 const ON_DEMAND: readonly Suite[] = [peers, soak, cluster]
 

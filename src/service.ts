@@ -1,5 +1,6 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
 import type { Logger } from 'pino'
+import { packFingerprint } from '../models/pack/calibration.js'
 import { loadModelPack } from '../models/pack/model-pack.js'
 import {
   assertLivenessServed,
@@ -28,6 +29,7 @@ import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
 import { Duty } from './duty.js'
 import { engineOptions } from './engine-setup.js'
+import { Fleet } from './fleet.js'
 import { CaptureServer, UPLOAD_MS } from './hosted/capture-server.js'
 import { Housekeeping } from './housekeeping.js'
 import { Idempotency } from './idempotency/idempotency.js'
@@ -76,8 +78,6 @@ export interface ServiceOptions {
   log?: Logger
   /** Whatever its grade, the pack may serve. */
   acceptsAnyPack?: boolean
-  /** Others may serve from the same database. */
-  isOneOfSeveral?: boolean
   /** One of several processes of this machine, which listen at the same addresses. */
   place?: MetricsPlace | undefined
 }
@@ -94,6 +94,7 @@ export class Service {
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
   private readonly duty: Duty
+  private readonly fleet: Fleet
   private readonly certificates: Certificates
   private reloading: Promise<unknown> = Promise.resolve()
   private readonly webhooks: WebhookSender
@@ -118,6 +119,7 @@ export class Service {
   ) {
     this.startedAt = clock.now()
     this.duty = new Duty(ledger.store, log)
+    this.fleet = new Fleet(ledger.store, log)
     this.housekeeping = new Housekeeping(ledger.store, clock, log, this.duty)
     this.keyWatch = new KeyWatch(ledger, config, log)
     this.certificates = new Certificates(clock, log)
@@ -135,10 +137,7 @@ export class Service {
     assertServable(pack, config.fmr, accepted)
     assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
     const transport = await chooseTransport(config.http)
-    const ledger = await openLedger(config, clock, {
-      serving: true,
-      isOneOfSeveral: options.isOneOfSeveral ?? false,
-    })
+    const ledger = await openLedger(config, clock, { serving: true })
     const metrics = new Metrics(config.metricsTenants, options.place)
     try {
       // What cannot be written shows at the first write alone: opening it reads.
@@ -232,7 +231,7 @@ export class Service {
       metrics: metricsListen ? null : metrics,
       openApi: parts.openApi,
       hosts,
-      isReady: () => this.ready && this.duty.isClockRight && this.keyWatch.isCurrent,
+      isReady: () => this.ready && this.duty.isClockRight && this.isInStep,
     })
     const adminTls = tlsFiles(config, 'admin')
     const shared = { ...bounds, bodies: lesser, tls: adminTls }
@@ -251,6 +250,7 @@ export class Service {
       store: ledger.store,
       dataDir: config.dataDir,
     })
+    await this.fleet.start(this.sharedSettings())
     await this.duty.start()
     await this.housekeeping.start()
     this.webhooks.start()
@@ -260,6 +260,27 @@ export class Service {
 
   private bounds() {
     return { ...listenerBounds(this.config), sharesPort: this.sharesPorts }
+  }
+
+  /** The database's keys and schema are those that this service works with. */
+  private get isInStep(): boolean {
+    return this.keyWatch.isCurrent && this.fleet.isCurrent
+  }
+
+  /** What a caller could tell one service from another by. */
+  private sharedSettings(): Record<string, string> {
+    const { config, engine } = this
+    return {
+      COUNTERSIGN_MODEL_PACK: `${engine.pack.modelId} ${packFingerprint(engine.pack.manifest).slice(0, 12)}`,
+      COUNTERSIGN_FMR: String(config.fmr),
+      COUNTERSIGN_REQUIRE_LIVENESS: config.requireLiveness,
+      COUNTERSIGN_REPLAY_POLICY: config.replayPolicy,
+      COUNTERSIGN_LOCKOUT_ATTEMPTS: String(config.lockoutAttempts ?? 'default'),
+      COUNTERSIGN_PRODUCTION_URL: this.url('production'),
+      COUNTERSIGN_SANDBOX_URL: this.url('sandbox'),
+      COUNTERSIGN_ADMIN_URL: this.adminUrl,
+      COUNTERSIGN_CAPTURE_URL: this.capturePage ?? 'none',
+    }
   }
 
   /** The hosted capture page, where it is asked for. */
@@ -344,7 +365,7 @@ export class Service {
       },
       tracing,
       isSaturated: (share) => engine.isSaturatedFor(share),
-      areKeysCurrent: () => this.keyWatch.isCurrent,
+      isInStep: () => this.isInStep,
     })
   }
 
@@ -455,6 +476,7 @@ export class Service {
       ])
       await Promise.all([this.engine.close(), this.webhooks.stop()])
       await this.duty.stop()
+      await this.fleet.stop()
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await this.traffic.stop()
       await this.ledger.store.close()

@@ -9,7 +9,7 @@ const RANKS = [
   ['cli'],
   ['service'],
   ['dashboard', 'hosted'],
-  ['rekeying', 'key-watch', 'ledger', 'housekeeping', 'duty', 'engine-setup', 'reload'],
+  ['rekeying', 'key-watch', 'ledger', 'housekeeping', 'duty', 'fleet', 'engine-setup', 'reload'],
   ['server'],
   ['v1'],
   ['operations'],

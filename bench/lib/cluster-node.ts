@@ -35,8 +35,7 @@ async function start(order: Extract<NodeOrder, { type: 'start' }>): Promise<Serv
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_WORKERS: String(order.workers),
   })
-  const options = { log: createLog(config), isOneOfSeveral: true }
-  return Service.start(config, options)
+  return Service.start(config, { log: createLog(config) })
 }
 
 /** Each with a production key, without the sandbox call that a customer gets it by. */

@@ -35,7 +35,6 @@ async function start(order: StartOrder): Promise<void> {
   const config = shareOf({ ...loadConfig(), ...addresses, modelPack }, index, count)
   const service = Service.start(config, {
     acceptsAnyPack: options.demo ?? false,
-    isOneOfSeveral: true,
     log: createLog(config, name),
     place: { name, others: metricsOfOthers },
   })

@@ -1,4 +1,5 @@
 /** What the services of one PostgreSQL database have in common beside its records: by which keys they write, and the operator's password. */
+import type { ServiceNode } from './coordinator.js'
 import type { PostgresLane } from './postgres-lane.js'
 import type { PostgresPool } from './postgres-pool.js'
 import type { SharedStore } from './store.js'
@@ -8,6 +9,16 @@ export class PostgresShared implements SharedStore {
     private readonly pool: PostgresPool,
     private readonly lane: PostgresLane,
   ) {}
+
+  async nodes(): Promise<ServiceNode[]> {
+    const { rows } = await this.pool.query({
+      name: 'nodes',
+      text: `SELECT id, name, version, started_at AS "startedAt", settings::json AS settings,
+          (extract(epoch FROM lease_until - clock_timestamp()) * 1000)::float8 AS "leaseMs"
+        FROM node WHERE lease_until > clock_timestamp() AND name IS NOT NULL ORDER BY started_at, id`,
+    })
+    return rows as ServiceNode[]
+  }
 
   async keysRevision(): Promise<number> {
     const { rows } = await this.pool.query({

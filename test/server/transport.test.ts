@@ -173,10 +173,11 @@ overTransports((name) => {
       expect((await open.response())?.status).toBe(200)
       void listeners.at(-1)!.retire()
       await poll(
-        () => openSocket(url).then(
-          (other) => other.end(),
-          ({ code }) => code,
-        ),
+        () =>
+          openSocket(url).then(
+            (other) => other.end(),
+            ({ code }) => code,
+          ),
         (code) => code === 'ECONNREFUSED',
       )
       open.send(rawRequest('GET /'))
