@@ -43,7 +43,7 @@ import { BodyBudget, type BodyShare } from './server/body-budget.js'
 import { ClientAddresses } from './server/client-address.js'
 import type { Listener } from './server/listener.js'
 import { listenerBounds } from './server/listener-bounds.js'
-import { Metrics } from './server/metrics.js'
+import { Metrics, type MetricsPlace, type MetricsSnapshot } from './server/metrics.js'
 import { buildOpenApi } from './server/openapi.js'
 import { DESCRIPTIONS, endpoints } from './server/routes.js'
 import type { Tracing } from './server/tracing.js'
@@ -79,6 +79,8 @@ export interface ServiceOptions {
   log?: Logger
   /** Whatever its grade, the pack may serve. */
   acceptsAnyPack?: boolean
+  /** One of several processes of this machine, which listen at the same addresses. */
+  place?: MetricsPlace | undefined
 }
 
 /** Of the memory for bodies: whatever sandbox and dashboard are sent, production has the other half. */
@@ -89,6 +91,7 @@ const DRAIN_GRACE_MS = SECOND_MS
 export class Service {
   private ready = false
   private stopping: Promise<void> | null = null
+  private isLeaving = false
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
   private readonly duty: Duty
@@ -114,6 +117,7 @@ export class Service {
     readonly operatorPassword: OperatorPassword,
     /** The HTTP server behind all listeners. */
     readonly transport: Transport,
+    private readonly sharesPorts: boolean,
   ) {
     this.startedAt = clock.now()
     this.duty = new Duty(ledger.store, log)
@@ -137,7 +141,7 @@ export class Service {
     assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
     const transport = await chooseTransport(config.http)
     const ledger = await openLedger(config, clock, { serving: true })
-    const metrics = new Metrics(config.metricsTenants)
+    const metrics = new Metrics(config.metricsTenants, options.place)
     try {
       // What cannot be written shows at the first write alone: opening it reads.
       await ledger.store.assertWritable()
@@ -160,6 +164,7 @@ export class Service {
         tracing,
         operatorPassword,
         transport,
+        options.place !== undefined,
       )
       try {
         await service.listen()
@@ -188,7 +193,7 @@ export class Service {
 
     const { productionListen, sandboxListen, adminListen, metricsListen } = config
     const tls = tlsFiles(config, 'api')
-    const bounds = listenerBounds(config)
+    const bounds = this.bounds()
     const bodies = new BodyBudget(config.bodyMemoryBytes)
     metrics.watchBodies(bodies)
     const lesser = bodies.share(LESSER_SHARE)
@@ -257,6 +262,10 @@ export class Service {
     this.ready = true
   }
 
+  private bounds() {
+    return { ...listenerBounds(this.config), sharesPort: this.sharesPorts }
+  }
+
   /** The database's keys and schema are those that this service works with. */
   private get isInStep(): boolean {
     return this.keyWatch.isCurrent && this.fleet.isCurrent
@@ -299,7 +308,7 @@ export class Service {
     // Links need the port that the system chose, and nobody asks for any before.
     let page: CaptureServer | undefined
     const tls = tlsFiles(config, 'capture')
-    const bounds = listenerBounds(config)
+    const bounds = this.bounds()
     const listener = await listen(
       {
         ...bounds,
@@ -442,12 +451,24 @@ export class Service {
   /** Takes over log level and certificates, one reload after the other. @returns whether every certificate could be used */
   reload(next: Config): Promise<boolean> {
     const reloaded = this.reloading.then(() => {
-      if (this.stopping) return true
+      if (this.stopping || this.isLeaving) return true
       this.log.level = next.logLevel
       return this.certificates.renew(next)
     })
     this.reloading = reloaded
     return reloaded
+  }
+
+  metricsSnapshot(): Promise<MetricsSnapshot> {
+    return this.metrics.snapshot()
+  }
+
+  /** Leaves what comes to the other processes that listen at the same addresses: stops when no connection is left. */
+  async leave(): Promise<void> {
+    this.isLeaving = true
+    await this.reloading
+    await Promise.all(Object.values(this.listeners).map((listener) => listener.retire()))
+    await this.stop()
   }
 
   /**
