@@ -247,7 +247,7 @@ export class Service {
       dataDir: config.dataDir,
     })
     await this.duty.start()
-    await this.housekeeping.start()
+    this.housekeeping.start()
     this.webhooks.start()
     this.traffic.start()
     this.ready = true
