@@ -40,8 +40,8 @@ export interface ApiServerParts extends AuthenticatorParts, SignerParts, Recorde
   tracing: Tracing | null
   /** The engine has no place for one more request of this share. */
   isSaturated: (share: FlowShare) => boolean
-  /** The database's keys are those that are worked with. */
-  areKeysCurrent: () => boolean
+  /** The database's keys and schema are those that are worked with. */
+  isInStep: () => boolean
 }
 
 /** An admitted request, read whole. */
@@ -100,7 +100,7 @@ export class ApiServer {
     if (request.malformed) throw request.malformed
     if (this.draining) throw new ApiError('shutting_down', { headers: retryAfter(1) })
     // By other keys nobody's secrets open, and what is written could be opened by nobody.
-    if (!this.parts.areKeysCurrent()) throw new StoreUnavailableError('the working keys were changed')
+    if (!this.parts.isInStep()) throw new StoreUnavailableError('working keys or schema were changed')
     if (request.path === OPENAPI_PATH && request.method === 'GET')
       return { status: 200, body: this.parts.openApi() }
     const identified = await this.authenticate(request, context)

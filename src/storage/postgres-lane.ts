@@ -7,6 +7,7 @@ import type pg from 'pg'
 import type { PoolClient, QueryConfig, QueryResult } from 'pg'
 import { postgresConnection } from './postgres-connection.js'
 import { isAnswer, isLockTimeout, translatePostgres } from './postgres-errors.js'
+import { SCHEMA } from './postgres-migrations.js'
 import type { PostgresPool } from './postgres-pool.js'
 import { storeTransaction } from './statements.js'
 import { type CommitReport, type StoreTransaction, StoreUnavailableError } from './store.js'
@@ -22,6 +23,13 @@ interface Job {
   work: (tx: StoreTransaction) => Promise<unknown>
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
+}
+
+/** By what all write: the revision of the keys, the earliest epoch that may wrap, the oldest schema whose code may work here. */
+interface Agreed {
+  keysRevision: number
+  oldestEpoch: number
+  compatibleFrom: number
 }
 
 interface Outcome {
@@ -40,6 +48,8 @@ export class PostgresLane {
   onCommit: (report: CommitReport) => void = () => {}
   /** Of the keys that are worked with; null to write whatever the database's are. */
   keysRevision: number | null = null
+  /** Under which data keys are wrapped; null to write whatever the database's is. */
+  epoch: number | null = null
   onStaleKeys: () => void = () => {}
 
   private readonly tx = storeTransaction(
@@ -118,12 +128,15 @@ export class PostgresLane {
       const limitMs = Math.ceil(Math.min(Math.max(patienceMs, 1), LOCK_LIMIT_MS))
       try {
         this.client ??= await this.pool.acquire()
-        const keysRevision = await this.lock(this.client, token, limitMs)
-        if (this.keysRevision === null || this.keysRevision === keysRevision) return waiting
+        const agreed = await this.lock(this.client, token, limitMs)
+        const isStale = !this.hasKeysOf(agreed)
+        if (!isStale && agreed.compatibleFrom <= SCHEMA) return waiting
         await this.client.query('ROLLBACK')
-        const stale = new StoreUnavailableError('the working keys were changed meanwhile')
-        for (const { reject } of waiting) reject(stale)
-        this.onStaleKeys()
+        const reason = isStale
+          ? 'the working keys were changed meanwhile'
+          : 'the schema is for newer versions'
+        for (const { reject } of waiting) reject(new StoreUnavailableError(reason))
+        if (isStale) this.onStaleKeys()
         return []
       } catch (error) {
         if (isLockTimeout(error)) {
@@ -144,9 +157,9 @@ export class PostgresLane {
 
   /**
    * Before anything else is sent: what follows a BEGIN that failed would be committed piece by piece.
-   * @returns the revision of the database's keys, which nobody changes while the lane is ours
+   * @returns what nobody changes while the lane is ours
    */
-  private async lock(client: PoolClient, token: string, limitMs: number): Promise<number> {
+  private async lock(client: PoolClient, token: string, limitMs: number): Promise<Agreed> {
     const begun = [
       client.query('BEGIN ISOLATION LEVEL READ COMMITTED'),
       client.query({
@@ -156,7 +169,8 @@ export class PostgresLane {
       }),
       client.query({
         name: 'lane',
-        text: 'UPDATE lane SET token = $1 RETURNING keys_revision AS "keysRevision"',
+        text: `UPDATE lane SET token = $1 RETURNING keys_revision AS "keysRevision",
+          oldest_epoch AS "oldestEpoch", compatible_from AS "compatibleFrom"`,
         values: [token],
       }),
     ]
@@ -164,8 +178,13 @@ export class PostgresLane {
     const answers = await Promise.allSettled(begun)
     const failed = answers.find((one) => one.status === 'rejected')
     if (failed) throw failed.reason
-    const { value: locked } = answers.at(-1) as PromiseFulfilledResult<QueryResult<{ keysRevision: number }>>
-    return locked.rows[0]!.keysRevision
+    const { value: locked } = answers.at(-1) as PromiseFulfilledResult<QueryResult<Agreed>>
+    return locked.rows[0]!
+  }
+
+  private hasKeysOf({ keysRevision, oldestEpoch }: Agreed): boolean {
+    if (this.keysRevision !== null && this.keysRevision !== keysRevision) return false
+    return this.epoch === null || this.epoch >= oldestEpoch
   }
 
   /** Its failure is the whole transaction's, so that the commit need not wait for what it has written. */

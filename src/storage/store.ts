@@ -2,7 +2,8 @@
 
 import type { Environment } from '../config.js'
 import { CodedError } from '../errors.js'
-import type { Coordinator } from './coordinator.js'
+import type { Coordinator, ServiceNode } from './coordinator.js'
+import type { EpochBook } from './epoch-book.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
@@ -170,6 +171,8 @@ export interface CommitReport {
 
 /** What a store has beside, that several services have in common. */
 export interface SharedStore {
+  /** Services that work on the database now, the oldest first. */
+  nodes(): Promise<ServiceNode[]>
   /** Counts the changes of the keyrings. */
   keysRevision(): Promise<number>
   /**
@@ -177,6 +180,9 @@ export interface SharedStore {
    * @param onStale told of a transaction that was refused
    */
   requireKeys(revision: number, onStale: () => void): void
+  readonly epochs: EpochBook
+  /** From now on refuses to write anything once an epoch after this one is the oldest under which data keys may be wrapped. */
+  requireEpoch(number: number): void
   /** The hash of the password of the operator without a name. */
   operatorPassword(): Promise<string | null>
   /** @returns false where there is one already, which stays unless it is to be replaced */
