@@ -255,7 +255,7 @@ export class Service {
     })
     await this.fleet.start(this.sharedSettings())
     await this.duty.start()
-    await this.housekeeping.start()
+    this.housekeeping.start()
     this.webhooks.start()
     this.epochKeeper?.start()
     this.traffic.start()

@@ -90,7 +90,16 @@ export class PostgresPool {
   ) {
     const { target, hosts, passwordFile } = access
     const { hostOf } = this
-    const ssl = tlsOptions(target)
+    let ssl = tlsOptions(target)
+    /** Certificates are replaced while the service runs; files that cannot be read just now leave those from before. */
+    const readTls = () => {
+      try {
+        ssl = tlsOptions(target)
+      } catch {
+        // Shows when what is there has expired.
+      }
+      return ssl
+    }
     // Never undefined: pg would look for one in the environment and in home folders.
     const password = passwordFile
       ? async () => (await readFile(passwordFile, 'utf8')).trimEnd()
@@ -98,7 +107,7 @@ export class PostgresPool {
     class HostClient extends pg.Client {
       constructor(config?: pg.ClientConfig) {
         const at = hosts.current
-        super({ ...config, ...at, password, ssl: at.host.startsWith('/') ? false : ssl })
+        super({ ...config, ...at, password, ssl: at.host.startsWith('/') ? false : readTls() })
         hostOf.set(this, at)
         // A connection that breaks shows in what is sent next; without a listener it would end the process.
         this.on('error', () => {})

@@ -162,13 +162,14 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**
    * Deletes what its window has closed on: kept responses, captures, challenges, capture sessions, erasure receipts, ended signing secrets, login links,
-   * sessions, deliveries of webhooks and counted traffic.
+   * sessions, deliveries of webhooks and counted traffic. No more at once than others can wait for.
+   * @returns whether there may be more of it
    */
   deleteExpired(
     now: number,
     capturesBefore: number,
     trafficBefore: Record<TrafficResolution, number>,
-  ): Promise<void>
+  ): Promise<boolean>
 }
 
 export interface CommitReport {
