@@ -227,6 +227,7 @@ export class Service {
       openApi: parts.openApi,
       hosts,
       isReady: () => this.ready && this.duty.isClockRight && this.isInStep,
+      nodes: () => this.fleet.nodes,
     })
     const adminTls = tlsFiles(config, 'admin')
     const shared = { ...bounds, bodies: lesser, tls: adminTls }
