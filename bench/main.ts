@@ -22,8 +22,20 @@ import { scaling } from './scaling.js'
 import { soak } from './soak.js'
 import { stages } from './stages.js'
 import type { Suite } from './suite.js'
+import { timeline } from './timeline.js'
 
-const SUITES: readonly Suite[] = [stages, latency, floor, http, challenge, scaling, cli, peers, soak]
+const SUITES: readonly Suite[] = [
+  stages,
+  latency,
+  timeline,
+  floor,
+  http,
+  challenge,
+  scaling,
+  cli,
+  peers,
+  soak,
+]
 /** Only when asked for: one installs some 700 MB of packages first, the other takes an hour. */
 const ON_DEMAND: readonly Suite[] = [peers, soak]
 

@@ -8,7 +8,7 @@ import { BiometricError, type FlowShare } from '../biometrics/types.js'
 import type { Config } from '../config.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import type { Execution, Idempotency, KeptResponse } from '../idempotency/idempotency.js'
-import { AlreadyExecutedError, StoreUnavailableError } from '../storage/store.js'
+import { AlreadyExecutedError, type Store, StoreUnavailableError } from '../storage/store.js'
 import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
 import type { TenantContract } from '../tenancy/tenancy.js'
 import type { Call, Endpoint, EndpointDescription } from '../v1/endpoint.js'
@@ -33,6 +33,7 @@ export interface ApiServerParts extends AuthenticatorParts, SignerParts, Recorde
   openApi: () => string
   config: Pick<Config, 'deadlineMs' | 'tlsTerminatedUpstream'>
   rateLimiter: RateLimiter
+  store: Store
   idempotency: Idempotency
   audit: AuditLog
   /** Null where traces are not asked for. */

@@ -13,8 +13,8 @@ export interface TokenLease {
   left: number
 }
 
-/** Held, or the digest of the payload for which another holds it. */
-export type Claim = { release(): void } | { heldFor: Buffer }
+/** Held, or the digest of the payload for which another holds it, and when that is free if its holder has died. */
+export type Claim = { release(): void } | { heldFor: Buffer; leaseSeconds: number }
 
 /** The right to execute a request for an idempotency key. */
 export interface Claims {

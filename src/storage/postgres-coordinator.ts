@@ -69,11 +69,13 @@ export class PostgresCoordinator implements Coordinator {
       if (taken.rowCount === 1) return { release: () => void this.release([token]) }
       const held = await this.pool.query({
         name: 'claim-of',
-        text: 'SELECT payload_hash AS "heldFor" FROM claim WHERE scope = $1',
+        text: `SELECT payload_hash AS "heldFor", coalesce(extract(epoch FROM
+            (SELECT lease_until FROM node WHERE id = claim.node) - clock_timestamp()), 0)::float8 AS "leaseSeconds"
+          FROM claim WHERE scope = $1`,
         values: [scope],
       })
       // Given back in between: it is free.
-      if (held.rows[0]) return held.rows[0] as { heldFor: Buffer }
+      if (held.rows[0]) return held.rows[0] as { heldFor: Buffer; leaseSeconds: number }
     }
   }
 

@@ -31,6 +31,12 @@ interface Agreed {
   compatibleFrom: number
 }
 
+interface Outcome {
+  /** There is something to commit. */
+  isDone: boolean
+  settle: () => void
+}
+
 export class PostgresLane {
   private queue: Job[] = []
   /** Set while a group is scheduled or running; `close` waits for it. */
@@ -51,6 +57,8 @@ export class PostgresLane {
   private client: PoolClient | null = null
   /** The first failure of the job that is on its way: all that is sent after it fails for it. */
   private failure: Error | null = null
+  /** Statements of that job. */
+  private sent: Array<Promise<unknown>> = []
 
   constructor(private readonly pool: PostgresPool) {}
 
@@ -92,17 +100,16 @@ export class PostgresLane {
       group = await this.begin(jobs, token)
       if (group.length === 0) return
       const startedMs = performance.now()
-      const settle: Array<() => void> = []
-      let transactions = 0
-      for (const job of group) {
-        const outcome = await this.run(job)
-        settle.push(outcome.settle)
-        if (outcome.isDone) transactions++
+      const run = group.length === 1 ? this.runAlone : this.runAmongOthers
+      const outcomes: Outcome[] = []
+      for (const job of group) outcomes.push(await run(job))
+      const transactions = outcomes.filter(({ isDone }) => isDone).length
+      if (transactions === 0) await this.client!.query('ROLLBACK')
+      else if (await this.end(token)) {
+        this.isFailing = false
+        this.onCommit({ durationMs: performance.now() - startedMs, transactions })
       }
-      await this.end(token)
-      this.isFailing = false
-      this.onCommit({ durationMs: performance.now() - startedMs, transactions })
-      for (const tell of settle) tell()
+      for (const { settle } of outcomes) settle()
     } catch (error) {
       this.dropClient(error)
       this.isFailing = true
@@ -172,33 +179,58 @@ export class PostgresLane {
     return locked.rows[0]!
   }
 
-  private async run(job: Job): Promise<{ isDone: boolean; settle: () => void }> {
+  /** Its failure is the whole transaction's, so that the commit need not wait for what it has written. */
+  private readonly runAlone = async (job: Job): Promise<Outcome> => {
     this.failure = null
+    this.sent = []
+    try {
+      const value = await job.work(this.tx)
+      // Known once the commit is answered.
+      const settle = () => (this.failure ? job.reject(this.failure) : job.resolve(value))
+      return { isDone: true, settle }
+    } catch (thrown) {
+      return { isDone: false, settle: () => job.reject(this.failure ?? thrown) }
+    }
+  }
+
+  private readonly runAmongOthers = async (job: Job): Promise<Outcome> => {
+    this.failure = null
+    this.sent = []
     try {
       void this.send('SAVEPOINT job')
       const value = await job.work(this.tx)
-      // Sent after all that the job has written, and answered after it.
-      await this.send('RELEASE job')
+      await Promise.all(this.sent)
+      // What could fail is done: its answer comes with the next job's first.
+      void this.send('RELEASE job')
       return { isDone: true, settle: () => job.resolve(value) }
     } catch (thrown) {
       const error = this.failure ?? thrown
       // Fails, and the group with it, where the connection is lost.
       await this.client!.query('ROLLBACK TO job; RELEASE job')
+      this.failure = null
       return { isDone: false, settle: () => job.reject(error) }
     }
   }
 
-  /** @throws StoreUnavailableError also when it cannot be found out whether the commit has happened */
-  private async end(token: string): Promise<void> {
+  /**
+   * @returns false where a statement of a job that is alone has failed, for which all was rolled back
+   * @throws StoreUnavailableError also when it cannot be found out whether the commit has happened
+   */
+  private async end(token: string): Promise<boolean> {
     try {
       const { command } = await this.client!.query('COMMIT')
+      if (command === 'COMMIT') return true
       // A transaction that has failed is rolled back without an error.
-      if (command !== 'COMMIT') throw new StoreUnavailableError(`PostgreSQL: ${command} for COMMIT`)
+      if (this.failure) return false
+      throw new StoreUnavailableError(`PostgreSQL: ${command} for COMMIT`)
     } catch (error) {
       if (error instanceof StoreUnavailableError || isAnswer(error)) throw error
       this.dropClient(error)
       if (!(await this.wasLast(token)))
         throw new StoreUnavailableError('PostgreSQL did not say whether it has committed', { cause: error })
+      // What failed with the connection, it has done all the same.
+      this.failure = null
+      return true
     }
   }
 
@@ -224,6 +256,7 @@ export class PostgresLane {
     })
     // Nobody may be waiting for it.
     sent.catch(() => {})
+    this.sent.push(sent)
     return sent
   }
 

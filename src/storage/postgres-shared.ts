@@ -33,17 +33,30 @@ export class PostgresShared implements SharedStore {
     this.lane.onStaleKeys = onStale
   }
 
-  async operatorPassword(): Promise<string | null> {
-    const { rows } = await this.pool.query({ name: 'password', text: 'SELECT hash FROM operator_password' })
-    return rows[0]?.hash ?? null
+  operatorPassword(): Promise<string | null> {
+    return operatorPassword(this.pool)
   }
 
-  async keepOperatorPassword(hash: string, { replace = false } = {}): Promise<boolean> {
-    const onConflict = replace ? 'UPDATE SET hash = excluded.hash' : 'NOTHING'
-    const { rowCount } = await this.pool.query({
-      text: `INSERT INTO operator_password (id, hash) VALUES (1, $1) ON CONFLICT (id) DO ${onConflict}`,
-      values: [hash],
-    })
-    return rowCount === 1
+  keepOperatorPassword(hash: string, options?: { replace?: boolean }): Promise<boolean> {
+    return keepOperatorPassword(this.pool, hash, options)
   }
+}
+
+export async function operatorPassword(pool: PostgresPool): Promise<string | null> {
+  const { rows } = await pool.query({ name: 'password', text: 'SELECT hash FROM operator_password' })
+  return rows[0]?.hash ?? null
+}
+
+/** @returns as SharedStore has it */
+export async function keepOperatorPassword(
+  pool: PostgresPool,
+  hash: string,
+  { replace = false } = {},
+): Promise<boolean> {
+  const onConflict = replace ? 'UPDATE SET hash = excluded.hash' : 'NOTHING'
+  const { rowCount } = await pool.query({
+    text: `INSERT INTO operator_password (id, hash) VALUES (1, $1) ON CONFLICT (id) DO ${onConflict}`,
+    values: [hash],
+  })
+  return rowCount === 1
 }

@@ -34,7 +34,11 @@ export interface StoreReader extends WebhookReader {
   tenantByName(name: string): Promise<TenantRecord | undefined>
   /** Oldest first. */
   tenants(): Promise<TenantRecord[]>
-  apiKeyByHash(hash: Buffer): Promise<{ key: ApiKeyRecord; tenant: TenantRecord } | undefined>
+  /** With the tenant's signing secrets, as `signingSecrets` has them. */
+  apiKeyByHash(
+    hash: Buffer,
+    now: number,
+  ): Promise<{ key: ApiKeyRecord; tenant: TenantRecord; secrets: SigningSecretRecord[] } | undefined>
   /** Newest first. */
   apiKeys(tenantId: string): Promise<ApiKeyRecord[]>
   /** Those valid at `now`, the current one first. */
@@ -119,7 +123,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   useChallenge(id: string, at: number): Promise<boolean>
   /** In the place of one of the same id. */
   putCaptureSession(session: CaptureSessionRecord): Promise<void>
-  /** @throws AlreadyExecutedError */
+  /** Where there is one in force, the transaction fails with AlreadyExecutedError, if not here then at its end. */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */
   eraseSubject(lookup: Buffer): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
