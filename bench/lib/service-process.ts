@@ -221,7 +221,8 @@ async function readVitals(url: string): Promise<Vitals> {
 /** Of a tick, in which /proc counts; fixed at 100 Hz for user space on every architecture that Node runs on. */
 const TICK_MS = 10
 
-function readCpuTimes(pid: number): CpuTimes | null {
+/** Null where the system does not tell (anything but Linux). */
+export function readCpuTimes(pid: number): CpuTimes | null {
   const read = (path: string) => {
     const stat = readFileSync(path, 'utf8')
     // proc(5): utime and stime are fields 14 and 15; the name in field 2 may hold blanks, so counting starts behind it.

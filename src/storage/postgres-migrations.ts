@@ -326,6 +326,22 @@ const STEPS: string[] = [
     ADD COLUMN started_at bigint,
     ADD COLUMN settings text COLLATE "C";
   `,
+  `
+  -- Whose keys, which lie outside of the database, wrap users' data keys.
+  CREATE TABLE epoch (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    key_id text COLLATE "C" NOT NULL UNIQUE,
+    announced_at bigint NOT NULL,
+    activated_at bigint,
+    settled_at bigint,
+    retired_at bigint
+  );
+  -- One change at a time, whoever begins it.
+  CREATE UNIQUE INDEX epoch_unsettled ON epoch ((true)) WHERE settled_at IS NULL AND retired_at IS NULL;
+  -- Whoever wraps under an earlier one writes nothing.
+  ALTER TABLE lane ADD COLUMN oldest_epoch bigint NOT NULL DEFAULT 0;
+  ALTER TABLE node ADD COLUMN epoch_loaded bigint, ADD COLUMN epoch_used bigint;
+  `,
 ]
 
 /** That this code is made for. */
@@ -427,7 +443,7 @@ async function takeSteps(client: ClientBase, version: number): Promise<void> {
   else await assertNoneLeftBehind(client)
   for (const step of STEPS.slice(version)) await client.query(step)
   await client.query(`UPDATE schema_version SET version = ${SCHEMA}`)
-  await client.query(`UPDATE lane SET compatible_from = ${COMPATIBLE_FROM}`)
+  await client.query(`UPDATE lane SET compatible_from = greatest(compatible_from, ${COMPATIBLE_FROM})`)
 }
 
 /**
