@@ -443,7 +443,7 @@ async function takeSteps(client: ClientBase, version: number): Promise<void> {
   else await assertNoneLeftBehind(client)
   for (const step of STEPS.slice(version)) await client.query(step)
   await client.query(`UPDATE schema_version SET version = ${SCHEMA}`)
-  await client.query(`UPDATE lane SET compatible_from = ${COMPATIBLE_FROM}`)
+  await client.query(`UPDATE lane SET compatible_from = greatest(compatible_from, ${COMPATIBLE_FROM})`)
 }
 
 /**

@@ -22,6 +22,6 @@ process.on('disconnect', () => process.exit(1))
 const { loadConfig } = await import('../../dist/src/config.js')
 const { Service } = await import('../../dist/src/service.js')
 
-const service = await Service.start(loadConfig(), { isOneOfSeveral: true })
+const service = await Service.start(loadConfig())
 process.on('SIGTERM', () => service.stop().then(() => process.exit(0)))
 process.send({ isReady: true })

@@ -67,6 +67,7 @@ const COMMANDS = [
   'config',
   'config show',
   'config check',
+  'nodes',
   'operator',
   'operator list',
   'operator add',
@@ -320,11 +321,12 @@ describe('--json', () => {
   const MADE = ['serve', 'tenant create']
   /** As processes, because what a native library prints passes by the streams of JavaScript. */
   const NATIVE = ['compare', 'evaluate', 'models import', 'backup', 'doctor']
-  /** Need a server elsewhere, a liveness network, a user, a webhook or PostgreSQL: see models-pull, evaluate-pad, user, webhook and postgres-copy.test.ts. */
+  /** Need a server elsewhere, a liveness network, a user, a webhook or PostgreSQL: see models-pull, evaluate-pad, user, webhook, postgres-copy and fleet.test.ts. */
   const ELSEWHERE = [
     'models pull',
     'evaluate-pad',
     'migrate-store',
+    'nodes',
     ...['user show', 'user unlock'],
     ...['webhook add', 'webhook remove', 'webhook test', 'webhook redeliver'],
   ]
