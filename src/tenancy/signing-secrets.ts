@@ -32,7 +32,13 @@ export interface ActiveSecrets {
   incoming: SigningSecret | null
 }
 
+/** So many unsealed secrets are kept at hand, those that were asked for first making room. */
+const MOST_AT_HAND = 1024
+
 export class SigningSecrets {
+  /** By id, with the box that each was in: every call reads that from the store, and a rekeyed one is another. */
+  private readonly atHand = new Map<string, { box: Buffer; secret: SigningSecret }>()
+
   constructor(
     private readonly keys: Pick<ServiceKeys, 'secrets'>,
     private readonly clock: Clock,
@@ -85,6 +91,11 @@ export class SigningSecrets {
   }
 
   private unseal({ id, sealed }: SigningSecretRecord): SigningSecret {
-    return { id, secret: openWithAny(this.keys.secrets, sealed, id) }
+    const known = this.atHand.get(id)
+    if (known?.box.equals(sealed)) return known.secret
+    const secret = { id, secret: openWithAny(this.keys.secrets, sealed, id) }
+    if (this.atHand.size >= MOST_AT_HAND) this.atHand.delete(this.atHand.keys().next().value!)
+    this.atHand.set(id, { box: sealed, secret })
+    return secret
   }
 }

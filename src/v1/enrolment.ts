@@ -140,7 +140,7 @@ export class Enrolment {
     const record = await vault.putReference(tx, subject, model, { ...reference, consent })
     await captures.remember(tx, subject, {
       digests: captures.digest(subject, hashes, reference.embedding.length),
-      embeddings: embeddingsByImage(enrolled.samples),
+      faces: captures.facesOf(subject, embeddingsByImage(enrolled.samples)),
     })
     const occurrence = {
       tenantId: call.tenant.id,

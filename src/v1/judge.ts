@@ -14,6 +14,8 @@ import type { Services } from './services.js'
 
 type VerifyCall = CaptureCall
 
+const NO_FACES: Capture['faces'] = new Map()
+
 /** What is to be judged. */
 interface Evidence {
   images: Buffer[]
@@ -152,8 +154,9 @@ export class Judge {
     const [comparison, recollection] = await Promise.all([comparing, recalling])
     Object.assign(call.timings, comparison.timingsMs)
     const { digests } = recollection
-    const capture = { digests, embeddings: embeddingsByImage(comparison.samples) }
-    const replay = subject && captures.findReplay(subject, capture, recollection)
+    const embeddings = embeddingsByImage(comparison.samples)
+    const capture = { digests, faces: subject ? captures.facesOf(subject, embeddings) : NO_FACES }
+    const replay = subject && captures.findReplay(capture, recollection)
     return { subject, refusal: null, comparison, capture, replay, recollection }
   }
 

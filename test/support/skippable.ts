@@ -20,6 +20,8 @@ const SKIPPABLE: Record<string, string> = {
   'test/cli/evaluate-pad.test.ts': 'evaluation data',
   'test/cli/models-pull.test.ts': 'evaluation data',
   'test/client/examples.test.ts': 'Python, Go, or what an example is run with',
+  'test/cluster/haproxy.test.ts': 'haproxy',
+  'test/cluster/two-nodes.test.ts': 'haproxy',
   'test/faults/clock.test.ts': 'libfaketime',
   'test/faults/disk-full.test.ts': 'a file system to fill',
   'test/faults/read-only.test.ts': 'a disk that can be made to fail, or a user that is not root',
