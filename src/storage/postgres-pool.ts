@@ -36,6 +36,8 @@ const BOUNDS = {
 }
 /** Found set where a connection has only just been made, it tells that others have the same session. */
 const SESSION_MARK = 'countersign.session'
+/** As pg-pool says that none of its connections became free in time. */
+const QUEUE_TIMEOUT = 'timeout exceeded when trying to connect'
 const INT8 = pg.types.builtins.INT8
 
 /** Times are milliseconds, far below 2^53: numbers, not the strings that pg makes of bigint. */
@@ -190,6 +192,8 @@ export class PostgresPool {
         // It leads to a host that has been left meanwhile.
         client.release(true)
       } catch (error) {
+        // All connections are at work, which says nothing of the host.
+        if ((error as Error).message === QUEUE_TIMEOUT) throw error
         hosts.leave(tried)
         if (++tries > hosts.count) throw error
       }

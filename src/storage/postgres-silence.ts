@@ -17,6 +17,8 @@ const AT_WORK = `SELECT pid FROM pg_stat_activity WHERE pid = ANY($1::int[]) AND
   (coalesce(state, '') LIKE 'idle%' OR wait_event_type = 'Client') AND state_change < clock_timestamp() - interval '0.5 s')`
 
 export class SilenceWatch {
+  /** When a connection was last found silent. */
+  lastSilentMs = Number.NEGATIVE_INFINITY
   private readonly connections = new Set<WatchedConnection>()
   private readonly timer: NodeJS.Timeout
 
@@ -39,6 +41,7 @@ export class SilenceWatch {
   private async look(): Promise<void> {
     const silent = [...this.connections].filter((one) => one.silentMs() > SILENT_MS)
     if (silent.length === 0) return
+    this.lastSilentMs = performance.now()
     const heard = new Map(silent.map((one) => [one, one.heard]))
     const pids = silent.map(({ pid }) => pid).filter((pid) => pid !== null)
     try {

@@ -133,6 +133,10 @@ export class PostgresStore implements Store {
     return Promise.reject(new BackupUnsupportedError())
   }
 
+  hasBeenSilentSince(sinceMs: number): boolean {
+    return this.silence.lastSilentMs >= sinceMs
+  }
+
   observeCommits(observer: (report: CommitReport) => void): void {
     this.lane.onCommit = observer
   }
