@@ -238,6 +238,8 @@ export interface Store {
   ): Promise<{ subjects: number; keptKeysFile: string | null }>
   /** Tells `observer` of every commit; a later call replaces the observer. */
   observeCommits(observer: (report: CommitReport) => void): void
+  /** Whether it has kept anybody waiting for longer than a second since then, on the axis of `performance.now()`. */
+  hasBeenSilentSince(sinceMs: number): boolean
   /** Bytes on disk: the database, and the write-ahead log that is its own; null where it has none of its own. */
   size(): { database: number; log: number | null }
   /** Full integrity check; resolves with what is wrong. */
