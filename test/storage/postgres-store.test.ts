@@ -302,6 +302,7 @@ overPostgres(() => {
     const store = await openStore(database.url)
     await store.close()
     await database.query('UPDATE schema_version SET version = 999')
+    await database.query('UPDATE lane SET compatible_from = 998')
     expect(await refusal(openPostgresStore(database.url))).toMatch(/schema 999, made by a newer Countersign/)
     expect(await database.query('SELECT version FROM schema_version')).toEqual([{ version: '999' }])
   })
