@@ -40,6 +40,7 @@ describe.skipIf(!helm)('Helm', () => {
     const rendered = manifests(
       'autoscaling.enabled=false',
       'database.caConfigMap=',
+      'epochKeys.existingClaim=epochs',
       'image.tag=next',
       'imagePullSecrets[0].name=registry',
       'model.existingClaim=packs',
@@ -63,6 +64,7 @@ describe.skipIf(!helm)('Helm', () => {
     expect(spec.template.spec.containers[0].env).toEqual(
       expect.arrayContaining([
         { name: 'COUNTERSIGN_REPLAY_POLICY', value: 'reject' },
+        { name: 'COUNTERSIGN_EPOCH_KEYS', value: '/epochs' },
         { name: 'COUNTERSIGN_MODELS_DIR', value: '/models' },
         { name: 'COUNTERSIGN_OPERATOR_PASSWORD_FILE', value: '/run/secrets/countersign/operator.password' },
       ]),

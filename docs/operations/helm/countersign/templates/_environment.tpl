@@ -20,6 +20,10 @@
   value: /run/secrets/countersign/database.password
 - name: COUNTERSIGN_MASTER_KEY_FILE
   value: /run/secrets/countersign/master.key
+{{- if .Values.epochKeys.existingClaim }}
+- name: COUNTERSIGN_EPOCH_KEYS
+  value: /epochs
+{{- end }}
 {{- with .Values.operatorPasswordKey }}
 - name: COUNTERSIGN_OPERATOR_PASSWORD_FILE
   value: /run/secrets/countersign/{{ . }}
