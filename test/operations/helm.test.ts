@@ -52,6 +52,7 @@ describe.skipIf(!helm)('Helm', () => {
       'serviceMonitor.enabled=true',
       'settings.COUNTERSIGN_REPLAY_POLICY=reject',
       'tolerations[0].key=faces',
+      'urls.capture=https://capture.bank.example',
       'tolerations[0].operator=Exists',
       'volumes[0].name=more',
       'volumes[0].emptyDir.medium=Memory',
@@ -69,6 +70,8 @@ describe.skipIf(!helm)('Helm', () => {
         { name: 'COUNTERSIGN_OPERATOR_PASSWORD_FILE', value: '/run/secrets/countersign/operator.password' },
       ]),
     )
+    const ports: Array<{ name: string }> = spec.template.spec.containers[0].ports
+    expect(ports.at(-1)).toEqual({ name: 'capture', containerPort: 8084 })
     const kinds = rendered.map(({ kind }) => kind)
     expect(kinds).toContain('ServiceMonitor')
     expect(kinds).not.toContain('HorizontalPodAutoscaler')

@@ -10,6 +10,12 @@
   value: {{ .Values.urls.sandbox | quote }}
 - name: COUNTERSIGN_ADMIN_URL
   value: {{ .Values.urls.admin | quote }}
+{{- with .Values.urls.capture }}
+- name: COUNTERSIGN_CAPTURE_LISTEN
+  value: 0.0.0.0:8084
+- name: COUNTERSIGN_CAPTURE_URL
+  value: {{ . | quote }}
+{{- end }}
 - name: COUNTERSIGN_TRUSTED_PROXIES
   value: {{ .Values.trustedProxies | quote }}
 - name: COUNTERSIGN_TLS_TERMINATED_UPSTREAM
