@@ -6,7 +6,7 @@ import { COPIED_TABLES, type CopiedTable, TablePages } from './copied-tables.js'
 import { type CopyOrigin, type CopySource, type CopyTarget, StoreCopyError } from './copy-side.js'
 import { postgresConnection } from './postgres-connection.js'
 import { isLockTimeout, translatePostgres } from './postgres-errors.js'
-import { migrate, SCHEMA_VERSION, schemaVersion } from './postgres-migrations.js'
+import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
 import { PostgresPool } from './postgres-pool.js'
 import { keepOperatorPassword, operatorPassword } from './postgres-shared.js'
 import { accessOf, opening, type PostgresOptions } from './postgres-store.js'
@@ -209,10 +209,10 @@ async function takeLock(client: ClientBase, name: string): Promise<void> {
 }
 
 function assertVersion(version: number, code: 'source_outdated' | 'target_outdated', name: string): void {
-  if (version !== SCHEMA_VERSION)
+  if (version !== SCHEMA)
     throw new StoreCopyError(
       code,
-      `The ${name} has schema ${version}, this Countersign schema ${SCHEMA_VERSION}: bring it up to date with \`countersign tenant list\` first.`,
+      `The ${name} has schema ${version}, this Countersign schema ${SCHEMA}: bring it up to date with \`countersign tenant list\` first.`,
     )
 }
 

@@ -1,13 +1,29 @@
 /** What the services of one PostgreSQL database have in common beside its records: by which keys they write, and the operator's password. */
+import type { ServiceNode } from './coordinator.js'
+import { PostgresEpochs } from './postgres-epochs.js'
 import type { PostgresLane } from './postgres-lane.js'
 import type { PostgresPool } from './postgres-pool.js'
 import type { SharedStore } from './store.js'
 
 export class PostgresShared implements SharedStore {
+  readonly epochs: PostgresEpochs
+
   constructor(
     private readonly pool: PostgresPool,
     private readonly lane: PostgresLane,
-  ) {}
+  ) {
+    this.epochs = new PostgresEpochs(pool)
+  }
+
+  async nodes(): Promise<ServiceNode[]> {
+    const { rows } = await this.pool.query({
+      name: 'nodes',
+      text: `SELECT id, name, version, started_at AS "startedAt", settings::json AS settings,
+          (extract(epoch FROM lease_until - clock_timestamp()) * 1000)::float8 AS "leaseMs"
+        FROM node WHERE lease_until > clock_timestamp() AND name IS NOT NULL ORDER BY started_at, id`,
+    })
+    return rows as ServiceNode[]
+  }
 
   async keysRevision(): Promise<number> {
     const { rows } = await this.pool.query({
@@ -20,6 +36,10 @@ export class PostgresShared implements SharedStore {
   requireKeys(revision: number, onStale: () => void): void {
     this.lane.keysRevision = revision
     this.lane.onStaleKeys = onStale
+  }
+
+  requireEpoch(number: number): void {
+    this.lane.epoch = number
   }
 
   operatorPassword(): Promise<string | null> {

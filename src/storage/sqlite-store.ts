@@ -9,6 +9,7 @@ import { removeDatabase, separateKeys } from './sqlite-backup.js'
 import { assertOurs, migrate } from './sqlite-migrations.js'
 import { storeReader, storeTransaction } from './statements.js'
 import {
+  AlreadyExecutedError,
   type CommitReport,
   type Store,
   StoreOpenError,
@@ -349,6 +350,9 @@ const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
 function translate(error: unknown): unknown {
   if (error instanceof Database.SqliteError && UNAVAILABLE.test(error.code))
     return new StoreUnavailableError(`SQLite: ${error.code}`, { cause: error })
+  // Of a kept response in the place of one that has not expired.
+  if (error instanceof Database.SqliteError && /^NOT NULL .* idempotency\./.test(error.message))
+    return new AlreadyExecutedError()
   return error
 }
 

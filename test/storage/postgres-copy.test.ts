@@ -390,8 +390,8 @@ overPostgres(() => {
       expect((await refusal(sqlite(old), database.url)).code).toBe('source_outdated')
       await moved(sqlite(source), database.url)
       await database.query('UPDATE schema_version SET version = version + 1')
-      expect((await refusal(sqlite(source), database.url)).code).toBe('database_unusable')
-      expect((await refusal(database.url, sqlite(newFile()))).code).toBe('database_unusable')
+      expect((await refusal(sqlite(source), database.url)).code).toBe('target_outdated')
+      expect((await refusal(database.url, sqlite(newFile()))).code).toBe('source_outdated')
     })
 
     it('with another master key, and where there is nothing to copy', async () => {
