@@ -1,7 +1,7 @@
 /** `countersign migrate-store`: whole databases moved from SQLite to PostgreSQL and back, with services before and after. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -126,6 +126,35 @@ overPostgres(() => {
       }
       expect(dumpSqlite(back)).toEqual(dumpSqlite(source))
       expect(schemaOf(back)).toEqual(schemaOf(source))
+      await useServed({ COUNTERSIGN_DATABASE: sqlite(back) })
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'what epochs have wrapped is wrapped without them in SQLite, and goes on after a kill',
+    async () => {
+      const folder = place.path('epochs')
+      mkdirSync(folder)
+      const env = { COUNTERSIGN_DATABASE: database.url, COUNTERSIGN_EPOCH_KEYS: folder }
+      await moved(sqlite(source), database.url)
+      // Whose data key is none.
+      await database.query("DELETE FROM subject WHERE id = 'sub_eve'")
+      for (let i = 0; i < 2; i++)
+        expect((await place.run(['keys', 'rotate-epoch', '--json'], env)).code).toBe(0)
+      const back = newFile()
+      const without = await refusal(database.url, sqlite(back))
+      expect(without.message).toContain('COUNTERSIGN_EPOCH_KEYS')
+      expect((await move(database.url, sqlite(back), env)).code).toBe(0)
+      const [held, copied] = [await dumpPostgres(database), dumpSqlite(back)]
+      expect({ ...copied, subject: [] }).toEqual({ ...held, subject: [] })
+      expect(copied.subject).toHaveLength(held.subject!.length)
+      // Wrapped with another nonce, it is the same all the same.
+      await unfinish(back)
+      const again = await move(database.url, sqlite(back), env)
+      expect(again).toMatchObject({ code: 0, stderr: '' })
+      expect(again.json).toMatchObject({ copied: 0, was_finished: false })
+      expect(dumpSqlite(back)).toEqual(copied)
       await useServed({ COUNTERSIGN_DATABASE: sqlite(back) })
     },
     LIMIT_MS,
