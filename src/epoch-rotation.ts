@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from './clock.js'
 import type { EpochFolder } from './crypto/epoch-folder.js'
 import { dataKeyWrapping, wrappingOf } from './crypto/epoch-key.js'
-import { isOpenedBy, openWithAny, seal } from './crypto/sealed-box.js'
+import { isOpenedBy, openedBy, seal } from './crypto/sealed-box.js'
 import type { ServiceKeys } from './crypto/service-keys.js'
 import { missingKey } from './epochs.js'
 import { CodedError } from './errors.js'
@@ -19,11 +19,11 @@ import {
   type RewrappedRow,
 } from './storage/epoch-book.js'
 import type { SealedRow } from './storage/records.js'
-import type { Store } from './storage/store.js'
+import { type Store, StoreUnavailableError } from './storage/store.js'
 import { writeWrappedKeys } from './wrapped-keys.js'
 
-/** Read at once, and wrapped anew in one statement: a tenth of a second's work. */
-const BATCH = 1000
+/** Read at once, and wrapped anew in one statement: a few milliseconds' work, for which calls wait that come meanwhile. */
+const BATCH = 100
 const POLL_MS = 250
 
 /** `nodes_behind`: some service does not see the folder, or is of a version without epochs. */
@@ -135,37 +135,41 @@ export class EpochRotation {
     }
   }
 
-  /** Goes through all rows until there was nothing left to do: only then are the keys of before needed by none. */
+  /** Goes through all rows, again where another was at one of them at the same time. That nothing is left is told by the export. */
   private async wrapAll(
     epochKey: Buffer,
     onProgress: (done: number) => void,
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const { store, keys } = this.parts
-    let wrapped: number
+    let missed: number
     do {
-      wrapped = 0
+      missed = 0
       let done = 0
       for (let after: string | null = ''; after !== null; ) {
         signal?.throwIfAborted()
         const rows: SealedRow[] = await store.read.sealedRows('subject', after, BATCH)
         const anew = rows.flatMap(wrapsAnew(keys, epochKey))
-        wrapped += anew.length
-        // A row that has gone, or that another has wrapped meanwhile, is left alone.
-        if (anew.length > 0) await this.epochs.rewrap(anew)
+        if (anew.length > 0) missed += anew.length - (await this.epochs.rewrap(anew))
         done += rows.length
         onProgress(done)
         after = rows.length < BATCH ? null : rows.at(-1)!.id
       }
-    } while (wrapped > 0)
+    } while (missed > 0)
   }
 }
 
-/** Of a row that is under the epoch's key already, nothing. */
+/** Of a row that is under the epoch's key already, nothing. @throws StoreUnavailableError where a key is not read yet */
 function wrapsAnew(keys: ServiceKeys, epochKey: Buffer): (row: SealedRow) => RewrappedRow[] {
-  const [present, all] = [wrappingOf(keys, epochKey), dataKeyWrapping(keys)]
-  return ({ id, sealed }) =>
-    isOpenedBy(present, { id, sealed })
-      ? []
-      : [{ id, before: sealed, sealed: seal(present.current, openWithAny(all, sealed, id), id) }]
+  const present = wrappingOf(keys, epochKey)
+  const isPresent = (key: Buffer) => [present.current, ...present.others].some((one) => one.equals(key))
+  const { current, others } = dataKeyWrapping(keys)
+  const [former, ...formers] = [current, ...others].filter((key) => !isPresent(key))
+  return (row) => {
+    // First: most rows are of the epoch before, and a key that does not fit costs more than one that does.
+    const dataKey = openedBy({ current: former!, others: formers }, row)
+    if (dataKey) return [{ id: row.id, before: row.sealed, sealed: seal(present.current, dataKey, row.id) }]
+    if (isOpenedBy(present, row)) return []
+    throw new StoreUnavailableError('a data key is wrapped under keys that were not read yet')
+  }
 }

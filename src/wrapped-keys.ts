@@ -18,7 +18,8 @@ import type { SealedRow } from './storage/records.js'
 import type { Store, StoreReader } from './storage/store.js'
 
 const FORMAT = 'countersign wrapped keys 1'
-const BATCH = 1000
+/** Read at once: calls that come meanwhile wait for it. */
+const BATCH = 100
 const PARTIAL = '.partial'
 
 /** The first line, by which a file is told to belong to a database; the last one says how many keys stand between. */
