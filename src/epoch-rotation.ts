@@ -26,8 +26,11 @@ import { writeWrappedKeys } from './wrapped-keys.js'
 const BATCH = 100
 const POLL_MS = 250
 
-/** `nodes_behind`: some service does not see the folder, or is of a version without epochs. */
-export class EpochError extends CodedError<'nodes_behind' | 'no_epochs'> {
+/**
+ * `nodes_behind`: some service does not see the folder, or is of a version without epochs. `overtaken`: another has ended this epoch, and
+ * begun a later one.
+ */
+export class EpochError extends CodedError<'nodes_behind' | 'overtaken' | 'no_epochs'> {
   override readonly name = 'EpochError'
 }
 
@@ -67,7 +70,7 @@ export class EpochRotation {
 
   /**
    * Ends what was begun and not ended, else begins a new epoch. @returns it, settled
-   * @throws EpochError nodes_behind, ConfigError, StoreUnavailableError; whenever it is called again, it goes on from there
+   * @throws EpochError nodes_behind, overtaken; ConfigError, StoreUnavailableError; whenever it is called again, it goes on from there
    */
   async rotate({
     patienceMs,
@@ -93,8 +96,9 @@ export class EpochRotation {
     // Not whatever the process takes for the present one: by this key alone it is told what is left to do.
     const epochKey = folder.read(begun.keyId)
     if (!epochKey) throw missingKey(begun, folder)
-    await this.wrapAll(epochKey, onProgress, signal)
+    await this.wrapAll(begun, epochKey, onProgress, signal)
     onStep('wrapped')
+    await this.assertLast(begun)
     // Before anything is destroyed: for copies of the database from before.
     await writeWrappedKeys(this.parts, { id: begun.keyId, key: epochKey }, folder.wrappedKeysFile)
     onStep('exported')
@@ -137,6 +141,7 @@ export class EpochRotation {
 
   /** Goes through all rows, again where another was at one of them at the same time. That nothing is left is told by the export. */
   private async wrapAll(
+    epoch: EpochRecord,
     epochKey: Buffer,
     onProgress: (done: number) => void,
     signal: AbortSignal | undefined,
@@ -144,18 +149,26 @@ export class EpochRotation {
     const { store, keys } = this.parts
     let missed: number
     do {
+      await this.assertLast(epoch)
       missed = 0
       let done = 0
       for (let after: string | null = ''; after !== null; ) {
         signal?.throwIfAborted()
         const rows: SealedRow[] = await store.read.sealedRows('subject', after, BATCH)
         const anew = rows.flatMap(wrapsAnew(keys, epochKey))
-        if (anew.length > 0) missed += anew.length - (await this.epochs.rewrap(anew))
+        if (anew.length > 0) missed += anew.length - (await this.epochs.rewrap(anew, epoch.number))
         done += rows.length
         onProgress(done)
         after = rows.length < BATCH ? null : rows.at(-1)!.id
       }
     } while (missed > 0)
+  }
+
+  /** Who has stood still meanwhile must not wrap under a key that was destroyed. @throws EpochError overtaken */
+  private async assertLast({ number }: EpochRecord): Promise<void> {
+    const last = (await this.epochs.all()).at(-1)!
+    if (last.number !== number)
+      throw new EpochError('overtaken', `Epoch ${number} is over: epoch ${last.number} has begun meanwhile.`)
   }
 }
 

@@ -43,10 +43,10 @@ export class WrappedKeysError extends CodedError<
 
 /**
  * Of a database in which all data keys are wrapped under the epoch key of that id. @returns how many
- * @throws WrappedKeysError epoch_under_way where they are not
+ * @throws WrappedKeysError epoch_under_way where they are not, or another epoch has begun
  */
 export async function writeWrappedKeys(
-  { store, keys }: { store: Pick<Store, 'read'>; keys: ServiceKeys },
+  { store, keys }: { store: Pick<Store, 'read' | 'shared'>; keys: ServiceKeys },
   epochKey: { id: string; key: Buffer },
   file: string,
 ): Promise<number> {
@@ -72,6 +72,9 @@ export async function writeWrappedKeys(
     }
     await handle.write(`${JSON.stringify({ users: count })}\n`)
     await handle.close()
+    // Whoever has stood still replaces no later file.
+    const present = (await store.shared!.epochs.all()).findLast(({ retiredAt }) => retiredAt === null)
+    if (present?.keyId !== epochKey.id) throw underWay()
     moveIntoPlace(partial, file)
     return count
   } finally {
@@ -137,7 +140,7 @@ export async function readWrappedKeys(
         users++
       }
     }
-    if (anew.length > 0) await epochs.rewrap(anew)
+    if (anew.length > 0) await epochs.rewrap(anew, null)
     const lookups = await epochs.lookupsOf(gone)
     if (lookups.length > 0)
       await store.transaction(async (tx) => {

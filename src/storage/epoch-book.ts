@@ -42,12 +42,15 @@ export interface EpochBook {
   activate(number: number, at: number): Promise<void>
   /** From when it resolves on, nobody writes who wraps under an earlier one. */
   fence(number: number): Promise<void>
-  /** With it, all before it are retired. */
+  /** With it, all before it are retired. Not where a later one has begun. */
   settle(number: number, at: number): Promise<void>
   /** How many of the services that are alive have not come so far. */
   behind(stage: keyof EpochProgress, number: number): Promise<number>
-  /** Leaves alone what is not as it was before. @returns how many were replaced */
-  rewrap(rows: readonly RewrappedRow[]): Promise<number>
+  /**
+   * Leaves alone what is not as it was before. @param number of the epoch, after which none may have begun; null for a database that
+   * no service has @returns how many were replaced
+   */
+  rewrap(rows: readonly RewrappedRow[], number: number | null): Promise<number>
   /** Under which these subjects are found. */
   lookupsOf(subjectIds: readonly string[]): Promise<Buffer[]>
   /** Of a database that was restored: the epoch of this key in the place of all, settled. */

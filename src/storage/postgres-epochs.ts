@@ -43,8 +43,8 @@ export class PostgresEpochs implements EpochBook {
   async settle(number: number, at: number): Promise<void> {
     await this.pool.query({
       text: `UPDATE epoch SET settled_at = CASE number WHEN $1 THEN coalesce(settled_at, $2) ELSE settled_at END,
-          retired_at = CASE number WHEN $1 THEN NULL ELSE coalesce(retired_at, $2) END
-        WHERE number <= $1`,
+          retired_at = CASE number WHEN $1 THEN retired_at ELSE coalesce(retired_at, $2) END
+        WHERE number <= $1 AND (SELECT max(number) FROM epoch) = $1`,
       values: [number, at],
     })
   }
@@ -58,13 +58,19 @@ export class PostgresEpochs implements EpochBook {
     return rows[0].behind
   }
 
-  async rewrap(rows: readonly RewrappedRow[]): Promise<number> {
+  async rewrap(rows: readonly RewrappedRow[], number: number | null): Promise<number> {
     const { rowCount } = await this.pool.query({
       name: 'rewrap',
       text: `UPDATE subject SET wrapped_key = one.after
         FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS one (id, before, after)
-        WHERE subject.id = one.id AND subject.wrapped_key = one.before`,
-      values: [rows.map(({ id }) => id), rows.map(({ before }) => before), rows.map(({ sealed }) => sealed)],
+        WHERE subject.id = one.id AND subject.wrapped_key = one.before
+          AND ($4::bigint IS NULL OR $4 = (SELECT max(number) FROM epoch))`,
+      values: [
+        rows.map(({ id }) => id),
+        rows.map(({ before }) => before),
+        rows.map(({ sealed }) => sealed),
+        number,
+      ],
     })
     return rowCount ?? 0
   }
