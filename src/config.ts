@@ -85,6 +85,10 @@ export function resolveConfig(env: Env = process.env): Resolution {
     problems.push(
       `${variableOf('bodyMemoryBytes')} (${config.bodyMemoryBytes}) must not be less than ${variableOf('maxBodyBytes')} (${config.maxBodyBytes}).`,
     )
+  if (config.processes !== 'auto' && config.processes > 1 && !isPostgres(config))
+    problems.push(
+      `${variableOf('processes')} is ${config.processes}, and a SQLite database is served by one process: several need PostgreSQL (docs/postgresql.md).`,
+    )
   return { config, given, problems, warnings }
 }
 

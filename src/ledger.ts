@@ -1,10 +1,11 @@
 /** The books: database, keys, tenants, users and audit log, and what can be done to them, without the engine and the listeners. All that most commands need. */
+import { existsSync } from 'node:fs'
 import { AuditLog } from './audit/audit-log.js'
 import { type Clock, systemClock } from './clock.js'
-import { type Config, ConfigError } from './config.js'
+import { type Config, ConfigError, isPostgres } from './config.js'
 import { EpochFolder } from './crypto/epoch-folder.js'
 import type { EpochKeys } from './crypto/epoch-key.js'
-import { loadMasterKey, masterKeyId } from './crypto/master-key.js'
+import { isKeyFileUsed, loadMasterKey, masterKeyId } from './crypto/master-key.js'
 import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from './crypto/service-keys.js'
 import { loadEpochs } from './epochs.js'
 import { Operations } from './operations/operations.js'
@@ -41,9 +42,12 @@ export async function openLedger(
   clock: Clock = systemClock,
   options: LedgerOptions = {},
 ): Promise<Ledger> {
-  const masterKey = loadMasterKey(config)
+  // What cannot be used is to show before there is a database. One that others have made may be there: it needs their key.
+  const given = isPostgres(config) && !hasMasterKey(config) ? null : loadMasterKey(config)
   const store = await openStore(config, options)
   try {
+    if (!given) await assertNew(store, config)
+    const masterKey = given ?? loadMasterKey(config)
     const keys = (await findKeys(store.read, masterKey)) ?? (await firstKeys(store, masterKey, clock))
     const folder = epochFolder(config)
     folder?.assertThere()
@@ -59,6 +63,18 @@ export async function openLedger(
     await store.close()
     throw error
   }
+}
+
+function hasMasterKey(config: Config): boolean {
+  return !isKeyFileUsed(config) || existsSync(config.masterKeyFile)
+}
+
+/** @throws ConfigError for a database that has keys, unless another process has made their master key in this moment */
+async function assertNew(store: Store, config: Config): Promise<void> {
+  if ((await store.read.keyrings()).length > 0 && !hasMasterKey(config))
+    throw new ConfigError(
+      `There is no master key at ${config.masterKeyFile}: put the one of the database there first.`,
+    )
 }
 
 /** Null where none is configured. */

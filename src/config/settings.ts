@@ -17,6 +17,7 @@ import {
   origin,
   parseRate,
   path,
+  processes,
   text,
 } from './parsers.js'
 
@@ -303,8 +304,14 @@ export const SETTING_GROUPS = {
     workers: derived(
       'WORKERS',
       () => availableParallelism(),
-      'Worker threads, one inference thread each. Default: one a core.',
+      'Worker threads of all processes together, one inference thread each. Default: one a core.',
       integer(1, 256),
+    ),
+    processes: setting(
+      'PROCESSES',
+      '1',
+      'Service processes on this machine, which share addresses and workers and keep their records in one PostgreSQL database; auto for one each eight cores. Linux only (docs/operations.md).',
+      processes,
     ),
     queueLimit: derived(
       'QUEUE_LIMIT',

@@ -9,6 +9,7 @@ import { removeDatabase, separateKeys } from './sqlite-backup.js'
 import { assertOurs, migrate } from './sqlite-migrations.js'
 import { storeReader, storeTransaction } from './statements.js'
 import {
+  AlreadyExecutedError,
   type CommitReport,
   type Store,
   StoreOpenError,
@@ -285,7 +286,7 @@ export class SqliteStore implements Store {
  * An empty database beside it, locked until it is closed or the process ends, however it ends.
  * @throws StoreOpenError where another service has it
  */
-function claimDatabase(file: string): Database.Database {
+export function claimDatabase(file: string): Database.Database {
   const claim = new Database(`${file}-serving`, { timeout: 0 })
   try {
     claim.exec('BEGIN EXCLUSIVE')
@@ -321,7 +322,7 @@ function committedState(writer: Database.Database, reader: Database.Database): C
 }
 
 /** SQLite says of a folder in which it can make no log only that the file does not open. */
-function obstacleOf(cause: Error, file: string): string {
+export function obstacleOf(cause: Error, file: string): string {
   if (!(cause instanceof Database.SqliteError) || !/^SQLITE_(CANTOPEN|READONLY)/.test(cause.code))
     return cause.message
   const unwritable = [dirname(file), file].find((path) => existsSync(path) && !isWritable(path))
@@ -349,6 +350,9 @@ const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
 function translate(error: unknown): unknown {
   if (error instanceof Database.SqliteError && UNAVAILABLE.test(error.code))
     return new StoreUnavailableError(`SQLite: ${error.code}`, { cause: error })
+  // Of a kept response in the place of one that has not expired.
+  if (error instanceof Database.SqliteError && /^NOT NULL .* idempotency\./.test(error.message))
+    return new AlreadyExecutedError()
   return error
 }
 

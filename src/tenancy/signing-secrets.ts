@@ -45,7 +45,11 @@ export class SigningSecrets {
   ) {}
 
   async active(store: StoreReader, tenantId: string): Promise<ActiveSecrets> {
-    const [current, previous] = await store.signingSecrets(tenantId, this.clock.now())
+    return this.activeOf(tenantId, await store.signingSecrets(tenantId, this.clock.now()))
+  }
+
+  /** @param records valid now, the current one first */
+  activeOf(tenantId: string, [current, previous]: SigningSecretRecord[]): ActiveSecrets {
     if (!current || current.validUntil !== null) throw new Error(`tenant ${tenantId} has no signing secret`)
     return previous
       ? { outgoing: this.unseal(previous), incoming: this.unseal(current) }

