@@ -9,13 +9,14 @@ import type { EpochFolder } from './crypto/epoch-folder.js'
 import { dataKeyWrapping, wrappingOf } from './crypto/epoch-key.js'
 import { isOpenedBy, openedBy, seal } from './crypto/sealed-box.js'
 import type { ServiceKeys } from './crypto/service-keys.js'
-import { missingKey } from './epochs.js'
+import { epochKeyOf, missingKey } from './epochs.js'
 import { CodedError } from './errors.js'
 import {
   type EpochBook,
   type EpochProgress,
   type EpochRecord,
   isUnderWay,
+  keylessId,
   type RewrappedRow,
 } from './storage/epoch-book.js'
 import type { SealedRow } from './storage/records.js'
@@ -48,6 +49,8 @@ export interface EpochRotationParts {
 }
 
 export interface RotationOptions {
+  /** To begin one without a key, if any: as before the first. */
+  isKeyless?: boolean
   /** How long services may take to read the key. */
   patienceMs: number
   /** After each step, whatever is done already is durable. */
@@ -74,13 +77,14 @@ export class EpochRotation {
    */
   async rotate({
     patienceMs,
+    isKeyless = false,
     onStep = () => {},
     onProgress = () => {},
     signal,
   }: RotationOptions): Promise<EpochRecord> {
     const { epochs } = this
     const { clock, folder, look } = this.parts
-    const begun = await this.begin()
+    const begun = await this.begin(isKeyless)
     const { number } = begun
     onStep('announced')
     if (begun.activatedAt === null) {
@@ -94,8 +98,8 @@ export class EpochRotation {
     await epochs.fence(number)
     onStep('fenced')
     // Not whatever the process takes for the present one: by this key alone it is told what is left to do.
-    const epochKey = folder.read(begun.keyId)
-    if (!epochKey) throw missingKey(begun, folder)
+    const epochKey = epochKeyOf(begun, folder)
+    if (epochKey === undefined) throw missingKey(begun, folder)
     await this.wrapAll(begun, epochKey, onProgress, signal)
     onStep('wrapped')
     await this.assertLast(begun)
@@ -108,13 +112,13 @@ export class EpochRotation {
   }
 
   /** @returns what is under way already, else a new one */
-  private async begin(): Promise<EpochRecord> {
+  private async begin(isKeyless: boolean): Promise<EpochRecord> {
     const { folder, clock } = this.parts
     for (;;) {
       const underWay = (await this.epochs.all()).find(isUnderWay)
       if (underWay) return underWay
       // First: what is announced is there.
-      const keyId = folder.make()
+      const keyId = isKeyless ? keylessId() : folder.make()
       await this.epochs.announce(keyId, clock.now())
       const records = await this.epochs.all()
       // Another was first.
@@ -142,7 +146,7 @@ export class EpochRotation {
   /** Goes through all rows, again where another was at one of them at the same time. That nothing is left is told by the export. */
   private async wrapAll(
     epoch: EpochRecord,
-    epochKey: Buffer,
+    epochKey: Buffer | null,
     onProgress: (done: number) => void,
     signal: AbortSignal | undefined,
   ): Promise<void> {
@@ -173,14 +177,14 @@ export class EpochRotation {
 }
 
 /** Of a row that is under the epoch's key already, nothing. @throws StoreUnavailableError where a key is not read yet */
-function wrapsAnew(keys: ServiceKeys, epochKey: Buffer): (row: SealedRow) => RewrappedRow[] {
+function wrapsAnew(keys: ServiceKeys, epochKey: Buffer | null): (row: SealedRow) => RewrappedRow[] {
   const present = wrappingOf(keys, epochKey)
   const isPresent = (key: Buffer) => [present.current, ...present.others].some((one) => one.equals(key))
   const { current, others } = dataKeyWrapping(keys)
   const [former, ...formers] = [current, ...others].filter((key) => !isPresent(key))
   return (row) => {
     // First: most rows are of the epoch before, and a key that does not fit costs more than one that does.
-    const dataKey = openedBy({ current: former!, others: formers }, row)
+    const dataKey = former ? openedBy({ current: former, others: formers }, row) : null
     if (dataKey) return [{ id: row.id, before: row.sealed, sealed: seal(present.current, dataKey, row.id) }]
     if (isOpenedBy(present, row)) return []
     throw new StoreUnavailableError('a data key is wrapped under keys that were not read yet')

@@ -13,6 +13,7 @@ import { wrappingOf } from './crypto/epoch-key.js'
 import { isOpenedBy } from './crypto/sealed-box.js'
 import type { ServiceKeys } from './crypto/service-keys.js'
 import { moveIntoPlace } from './durable-file.js'
+import { epochKeyOf } from './epochs.js'
 import { CodedError } from './errors.js'
 import type { SealedRow } from './storage/records.js'
 import type { Store, StoreReader } from './storage/store.js'
@@ -47,7 +48,7 @@ export class WrappedKeysError extends CodedError<
  */
 export async function writeWrappedKeys(
   { store, keys }: { store: Pick<Store, 'read' | 'shared'>; keys: ServiceKeys },
-  epochKey: { id: string; key: Buffer },
+  epochKey: { id: string; key: Buffer | null },
   file: string,
 ): Promise<number> {
   await removeLeftovers(file)
@@ -114,8 +115,8 @@ export async function readWrappedKeys(
   const { epochs } = store.shared!
   const header = await checkedHeader(file)
   await assertFits(header, store.read, file)
-  const epochKey = folder.read(header.epoch_key)
-  if (!epochKey)
+  const epochKey = epochKeyOf({ keyId: header.epoch_key }, folder)
+  if (epochKey === undefined)
     throw new WrappedKeysError(
       'wrong_keys',
       `${file} is wrapped under the epoch key ${header.epoch_key}, which ${folder.path} does not hold: use the latest file.`,

@@ -45,6 +45,7 @@ export const TABLES_OF_POSTGRES: readonly string[] = [
   'lane',
   'duty',
   'node',
+  'epoch',
   'claim',
   'bucket',
   'operator_password',

@@ -7,6 +7,7 @@ export class StoreCopyError extends CodedError<
   | 'source_missing'
   | 'source_outdated'
   | 'source_in_use'
+  | 'source_in_epoch'
   | 'source_changed'
   | 'target_in_use'
   | 'target_not_empty'

@@ -1,4 +1,5 @@
 /** How services agree on the epochs of the keys that lie outside of their database. Each step is durable and whole when it resolves. */
+import { randomUUID } from 'node:crypto'
 import type { SealedRow } from './records.js'
 
 /**
@@ -8,12 +9,24 @@ import type { SealedRow } from './records.js'
 export interface EpochRecord {
   /** Later ones are greater. */
   number: number
+  /** Of a key in the folder, or `isKeyless`. */
   keyId: string
   announcedAt: number
   activatedAt: number | null
   settledAt: number | null
   /** Nothing is wrapped under it any more, here. */
   retiredAt: number | null
+}
+
+const KEYLESS = 'none-'
+
+/** Names an epoch in which data keys are wrapped by the working key alone, as before the first. */
+export function keylessId(): string {
+  return `${KEYLESS}${randomUUID()}`
+}
+
+export function isKeyless(keyId: string): boolean {
+  return keyId.startsWith(KEYLESS)
 }
 
 /** Begun, and not ended. */
