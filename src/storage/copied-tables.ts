@@ -48,6 +48,7 @@ export const TABLES_OF_POSTGRES: readonly string[] = [
   'lane',
   'duty',
   'node',
+  'epoch',
   'claim',
   'bucket',
   'epoch',
