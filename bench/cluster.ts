@@ -246,6 +246,10 @@ async function startNodes(
           }),
         ),
       )
+      if (results.every(({ verifiedAtMs }) => verifiedAtMs.length === 0))
+        throw new Error(
+          `no verify was answered within ${seconds} s: a longer run, or an idle machine, has some`,
+        )
       const wallMs = performance.now() - before.atMs
       const cores = busyCoreMs()
       const threads = await mainThreads()

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
 
-const PROCESSES = 3
+const PROCESSES = 2
 /** Services that start on a busy machine. */
-const LIMIT_MS = 240_000
+const LIMIT_MS = 300_000
 const CONNECTIONS = 600
 
 /** One call over a connection that `agent` keeps, or over one of its own. */
@@ -84,8 +84,8 @@ overPostgres(() => {
       expect(counts).toHaveLength(PROCESSES)
       const expected = CONNECTIONS / PROCESSES
       const chiSquare = counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
-      // Of two degrees of freedom: an even spread exceeds it once in a million times.
-      expect(chiSquare).toBeLessThan(27.6)
+      // Of one degree of freedom: an even spread exceeds it once in a million times.
+      expect(chiSquare).toBeLessThan(23.9)
     },
     LIMIT_MS,
   )
@@ -97,7 +97,7 @@ overPostgres(() => {
     const processes = [...text.matchAll(/^process_start_time_seconds\{process="(.*)"\}/gm)].map(
       ([, name]) => name,
     )
-    expect(processes.sort()).toEqual(['process-1', 'process-2', 'process-3'])
+    expect(processes.sort()).toEqual(['process-1', 'process-2'])
     const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
     expect(samples.filter((line) => !/process="process-\d"/.test(line))).toEqual([])
   })
