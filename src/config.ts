@@ -77,6 +77,10 @@ export function resolveConfig(env: Env = process.env): Resolution {
       problems.push(`${pair.map(variableOf).join(' and ')} must be given together.`)
     for (const file of files) if (file) problems.push(...unreadable(file))
   }
+  if (config.epochKeys !== undefined && !isPostgres(config))
+    problems.push(
+      `${variableOf('epochKeys')} is for PostgreSQL: with SQLite, backups hold no data keys (docs/operations.md).`,
+    )
   if (config.bodyMemoryBytes < config.maxBodyBytes)
     problems.push(
       `${variableOf('bodyMemoryBytes')} (${config.bodyMemoryBytes}) must not be less than ${variableOf('maxBodyBytes')} (${config.maxBodyBytes}).`,

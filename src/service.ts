@@ -10,7 +10,7 @@ import {
   gradeOf,
 } from '../models/pack/pack-grade.js'
 import { Engine } from './biometrics/engine/engine.js'
-import { type Clock, SECOND_MS, systemClock } from './clock.js'
+import { type Clock, HOUR_MS, SECOND_MS, systemClock } from './clock.js'
 import {
   adminHosts,
   adminUrl,
@@ -29,12 +29,13 @@ import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
 import { Duty } from './duty.js'
 import { engineOptions } from './engine-setup.js'
+import { EpochKeeper } from './epoch-keeper.js'
 import { Fleet } from './fleet.js'
 import { CaptureServer, UPLOAD_MS } from './hosted/capture-server.js'
 import { Housekeeping } from './housekeeping.js'
 import { Idempotency } from './idempotency/idempotency.js'
 import { KeyWatch } from './key-watch.js'
-import { type Ledger, openLedger } from './ledger.js'
+import { epochFolder, type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
 import { Certificates, tlsFiles } from './reload.js'
 import { ApiServer } from './server/api-server.js'
@@ -95,6 +96,7 @@ export class Service {
   private readonly keyWatch: KeyWatch
   private readonly duty: Duty
   private readonly fleet: Fleet
+  private readonly epochKeeper: EpochKeeper | null
   private readonly certificates: Certificates
   private reloading: Promise<unknown> = Promise.resolve()
   private readonly webhooks: WebhookSender
@@ -122,6 +124,7 @@ export class Service {
     this.fleet = new Fleet(ledger.store, log)
     this.housekeeping = new Housekeeping(ledger.store, clock, log, this.duty)
     this.keyWatch = new KeyWatch(ledger, config, log)
+    this.epochKeeper = this.makeEpochKeeper()
     this.certificates = new Certificates(clock, log)
     const { duty } = this
     this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
@@ -254,6 +257,7 @@ export class Service {
     await this.duty.start()
     await this.housekeeping.start()
     this.webhooks.start()
+    this.epochKeeper?.start()
     this.traffic.start()
     this.ready = true
   }
@@ -281,6 +285,18 @@ export class Service {
       COUNTERSIGN_ADMIN_URL: this.adminUrl,
       COUNTERSIGN_CAPTURE_URL: this.capturePage ?? 'none',
     }
+  }
+
+  private makeEpochKeeper(): EpochKeeper | null {
+    const { config, ledger, clock, log, duty } = this
+    const folder = epochFolder(config)
+    if (!folder) return null
+    return new EpochKeeper({
+      ...{ ...ledger, folder, clock, log, duty },
+      intervalMs: config.epochHours * HOUR_MS,
+      retentionMs: config.epochRetentionHours * HOUR_MS,
+      look: () => this.keyWatch.look(),
+    })
   }
 
   /** The hosted capture page, where it is asked for. */
@@ -474,7 +490,7 @@ export class Service {
         sandbox?.close(patienceMs),
         capture?.close(patienceMs),
       ])
-      await Promise.all([this.engine.close(), this.webhooks.stop()])
+      await Promise.all([this.engine.close(), this.webhooks.stop(), this.epochKeeper?.stop()])
       await this.duty.stop()
       await this.fleet.stop()
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])

@@ -222,6 +222,25 @@ export const SETTING_GROUPS = {
       path,
     ),
   },
+  'Epoch keys': {
+    epochKeys: optional(
+      'EPOCH_KEYS',
+      "Folder that all nodes see, with keys without which no archive of the database opens users' data (docs/postgresql.md). PostgreSQL only. Default: none.",
+      path,
+    ),
+    epochHours: setting(
+      'EPOCH_HOURS',
+      '24',
+      'Hours after which a new epoch begins; what was erased before is then lost in every copy. 0: by countersign keys rotate-epoch alone.',
+      integer(0, 8760),
+    ),
+    epochRetentionHours: setting(
+      'EPOCH_RETENTION_HOURS',
+      '1',
+      'Hours for which the key of an epoch that has ended is kept, for a standby that lags behind. 0: it is destroyed at once.',
+      integer(0, 8760),
+    ),
+  },
   Dashboard: {
     operatorPassword: secret(
       'OPERATOR_PASSWORD',

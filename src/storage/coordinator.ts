@@ -1,5 +1,7 @@
 /** What the services of one database agree on while they run. Nothing of it is durable: with them it is gone. */
 
+import type { EpochProgress } from './epoch-book.js'
+
 /** Tokens of a bucket that fills by `ratePerSecond` up to `burst`. */
 export interface TokenBucket {
   ratePerSecond: number
@@ -48,6 +50,8 @@ export interface Coordinator extends Claims {
    * @throws StoreUnavailableError
    */
   takeDuty(forMs: number): Promise<{ isTaken: boolean; nowMs: number }>
+  /** Lets the others know with the next beat. */
+  showEpochs(progress: EpochProgress): void
   /** @throws StoreUnavailableError */
   leaseTokens(holder: string, bucket: TokenBucket, most: number): Promise<TokenLease>
 }

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { VERSION } from '../version.js'
 import type { Claim, Coordinator, TokenBucket, TokenLease } from './coordinator.js'
+import type { EpochProgress } from './epoch-book.js'
 import { SCHEMA } from './postgres-migrations.js'
 import { type PostgresAccess, PostgresPool } from './postgres-pool.js'
 import { StoreUnavailableError } from './store.js'
@@ -29,6 +30,7 @@ export class PostgresCoordinator implements Coordinator {
   private beating: NodeJS.Timeout | null = null
   private isBeating = false
   private renewedAtMs = Number.NEGATIVE_INFINITY
+  private epochs: EpochProgress | null = null
   /** Tokens of claims that could not be given back when they ended. */
   private unreleased: string[] = []
 
@@ -112,6 +114,10 @@ export class PostgresCoordinator implements Coordinator {
     return rows[0] as { isTaken: boolean; nowMs: number }
   }
 
+  showEpochs(progress: EpochProgress): void {
+    this.epochs = progress
+  }
+
   async stop(): Promise<void> {
     if (this.beating) clearInterval(this.beating)
     try {
@@ -144,11 +150,15 @@ export class PostgresCoordinator implements Coordinator {
       name: 'renew',
       // All of it each time: a crash of the server empties the table.
       text: `WITH forgotten AS (DELETE FROM node WHERE lease_until < clock_timestamp() - $3 * interval '1 ms')
-        INSERT INTO node (id, lease_until, name, version, schema, started_at, settings)
-        VALUES ($1, clock_timestamp() + $2 * interval '1 ms', $4, $5, $6, $7, $8)
-        ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, settings = excluded.settings
+        INSERT INTO node (id, lease_until, name, version, schema, started_at, settings, epoch_loaded, epoch_used)
+        VALUES ($1, clock_timestamp() + $2 * interval '1 ms', $4, $5, $6, $7, $8, $9, $10)
+        ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, settings = excluded.settings,
+          epoch_loaded = excluded.epoch_loaded, epoch_used = excluded.epoch_used
         RETURNING (SELECT compatible_from FROM lane) AS "compatibleFrom"`,
-      values: [this.id, LEASE_MS, FORGOTTEN_MS, NAME, VERSION, SCHEMA, this.startedAt, this.settings],
+      values: [
+        ...[this.id, LEASE_MS, FORGOTTEN_MS, NAME, VERSION, SCHEMA, this.startedAt, this.settings],
+        ...[this.epochs?.loaded, this.epochs?.used],
+      ],
     })
     this.renewedAtMs = askedAtMs
     this.isOutdated = rows[0].compatibleFrom > SCHEMA

@@ -25,9 +25,10 @@ interface Job {
   reject: (error: unknown) => void
 }
 
-/** By what all write. */
+/** By what all write: the revision of the keys, the earliest epoch that may wrap, the oldest schema whose code may work here. */
 interface Agreed {
   keysRevision: number
+  oldestEpoch: number
   compatibleFrom: number
 }
 
@@ -47,6 +48,8 @@ export class PostgresLane {
   onCommit: (report: CommitReport) => void = () => {}
   /** Of the keys that are worked with; null to write whatever the database's are. */
   keysRevision: number | null = null
+  /** Under which data keys are wrapped; null to write whatever the database's is. */
+  epoch: number | null = null
   onStaleKeys: () => void = () => {}
 
   private readonly tx = storeTransaction(
@@ -125,9 +128,9 @@ export class PostgresLane {
       const limitMs = Math.ceil(Math.min(Math.max(patienceMs, 1), LOCK_LIMIT_MS))
       try {
         this.client ??= await this.pool.acquire()
-        const { keysRevision, compatibleFrom } = await this.lock(this.client, token, limitMs)
-        const isStale = this.keysRevision !== null && this.keysRevision !== keysRevision
-        if (!isStale && compatibleFrom <= SCHEMA) return waiting
+        const agreed = await this.lock(this.client, token, limitMs)
+        const isStale = !this.hasKeysOf(agreed)
+        if (!isStale && agreed.compatibleFrom <= SCHEMA) return waiting
         await this.client.query('ROLLBACK')
         const reason = isStale
           ? 'the working keys were changed meanwhile'
@@ -154,7 +157,7 @@ export class PostgresLane {
 
   /**
    * Before anything else is sent: what follows a BEGIN that failed would be committed piece by piece.
-   * @returns what nobody changes while the lane is ours: the revision of the keys, and the oldest schema whose code may write here
+   * @returns what nobody changes while the lane is ours
    */
   private async lock(client: PoolClient, token: string, limitMs: number): Promise<Agreed> {
     const begun = [
@@ -166,8 +169,8 @@ export class PostgresLane {
       }),
       client.query({
         name: 'lane',
-        text: `UPDATE lane SET token = $1
-          RETURNING keys_revision AS "keysRevision", compatible_from AS "compatibleFrom"`,
+        text: `UPDATE lane SET token = $1 RETURNING keys_revision AS "keysRevision",
+          oldest_epoch AS "oldestEpoch", compatible_from AS "compatibleFrom"`,
         values: [token],
       }),
     ]
@@ -177,6 +180,11 @@ export class PostgresLane {
     if (failed) throw failed.reason
     const { value: locked } = answers.at(-1) as PromiseFulfilledResult<QueryResult<Agreed>>
     return locked.rows[0]!
+  }
+
+  private hasKeysOf({ keysRevision, oldestEpoch }: Agreed): boolean {
+    if (this.keysRevision !== null && this.keysRevision !== keysRevision) return false
+    return this.epoch === null || this.epoch >= oldestEpoch
   }
 
   /** Its failure is the whole transaction's, so that the commit need not wait for what it has written. */

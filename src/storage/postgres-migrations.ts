@@ -326,6 +326,22 @@ const STEPS: string[] = [
     ADD COLUMN started_at bigint,
     ADD COLUMN settings text COLLATE "C";
   `,
+  `
+  -- Whose keys, which lie outside of the database, wrap users' data keys.
+  CREATE TABLE epoch (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    key_id text COLLATE "C" NOT NULL UNIQUE,
+    announced_at bigint NOT NULL,
+    activated_at bigint,
+    settled_at bigint,
+    retired_at bigint
+  );
+  -- One change at a time, whoever begins it.
+  CREATE UNIQUE INDEX epoch_unsettled ON epoch ((true)) WHERE settled_at IS NULL AND retired_at IS NULL;
+  -- Whoever wraps under an earlier one writes nothing.
+  ALTER TABLE lane ADD COLUMN oldest_epoch bigint NOT NULL DEFAULT 0;
+  ALTER TABLE node ADD COLUMN epoch_loaded bigint, ADD COLUMN epoch_used bigint;
+  `,
 ]
 
 /** That this code is made for. */
@@ -348,16 +364,23 @@ const RETRY_LIMIT_MS = 30_000
 
 /**
  * Only reads.
+ * @param isCopying a copy that was not finished is to be finished
  * @returns 0 for a schema without tables
- * @throws Error when it belongs to another application, or to a newer version beside which this one may not work
+ * @throws Error when it belongs to another application, to a newer version beside which this one may not work, or is an unfinished copy
  */
-export async function schemaVersion(client: ClientBase): Promise<number> {
-  const { rows } = await client.query<{ schema: string | null; tables: number; isMarked: boolean }>(
+export async function schemaVersion(client: ClientBase, { isCopying = false } = {}): Promise<number> {
+  const { rows } = await client.query<{
+    schema: string | null
+    tables: number
+    isMarked: boolean
+    isUnfinished: boolean
+  }>(
     `SELECT current_schema() AS schema, count(tablename) AS tables,
-       count(*) FILTER (WHERE tablename = 'schema_version') > 0 AS "isMarked"
+       count(*) FILTER (WHERE tablename = 'schema_version') > 0 AS "isMarked",
+       count(*) FILTER (WHERE tablename = 'unfinished_copy') > 0 AS "isUnfinished"
      FROM (SELECT 1) AS one LEFT JOIN pg_tables ON schemaname = current_schema()`,
   )
-  const { schema, tables, isMarked } = rows[0]!
+  const { schema, tables, isMarked, isUnfinished } = rows[0]!
   if (schema === null) throw new Error('its search path leads to no schema.')
   if (tables === 0) return 0
   const marked = isMarked
@@ -371,6 +394,10 @@ export async function schemaVersion(client: ClientBase): Promise<number> {
     throw new Error(
       `the schema ${schema} belongs to another application: give Countersign a database, or a schema, of its own.`,
     )
+  if (isUnfinished && !isCopying) {
+    const begun = await client.query<{ command: string }>('SELECT command FROM unfinished_copy')
+    throw new Error(`it is a copy that was not finished: \`${begun.rows[0]?.command}\` finishes it.`)
+  }
   if (found.version > SCHEMA) await assertCompatible(client, found.version)
   return found.version
 }

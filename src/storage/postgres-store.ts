@@ -163,7 +163,7 @@ export class PostgresStore implements Store {
   }
 }
 
-function accessOf(url: string, { passwordFile }: PostgresOptions): PostgresAccess {
+export function accessOf(url: string, { passwordFile }: PostgresOptions): PostgresAccess {
   const target = parsePostgresUrl(url)
   return { target, hosts: new Hosts(target.hosts), passwordFile }
 }
@@ -183,7 +183,7 @@ async function withClient<T>(access: PostgresAccess, work: (client: ClientBase) 
   }
 }
 
-async function opening<T>(target: PostgresTarget, work: () => Promise<T>): Promise<T> {
+export async function opening<T>(target: PostgresTarget, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {

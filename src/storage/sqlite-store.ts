@@ -286,7 +286,7 @@ export class SqliteStore implements Store {
  * An empty database beside it, locked until it is closed or the process ends, however it ends.
  * @throws StoreOpenError where another service has it
  */
-function claimDatabase(file: string): Database.Database {
+export function claimDatabase(file: string): Database.Database {
   const claim = new Database(`${file}-serving`, { timeout: 0 })
   try {
     claim.exec('BEGIN EXCLUSIVE')
@@ -322,7 +322,7 @@ function committedState(writer: Database.Database, reader: Database.Database): C
 }
 
 /** SQLite says of a folder in which it can make no log only that the file does not open. */
-function obstacleOf(cause: Error, file: string): string {
+export function obstacleOf(cause: Error, file: string): string {
   if (!(cause instanceof Database.SqliteError) || !/^SQLITE_(CANTOPEN|READONLY)/.test(cause.code))
     return cause.message
   const unwritable = [dirname(file), file].find((path) => existsSync(path) && !isWritable(path))

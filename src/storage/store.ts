@@ -3,6 +3,7 @@
 import type { Environment } from '../config.js'
 import { CodedError } from '../errors.js'
 import type { Coordinator, ServiceNode } from './coordinator.js'
+import type { EpochBook } from './epoch-book.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
@@ -178,6 +179,9 @@ export interface SharedStore {
    * @param onStale told of a transaction that was refused
    */
   requireKeys(revision: number, onStale: () => void): void
+  readonly epochs: EpochBook
+  /** From now on refuses to write anything once an epoch after this one is the oldest under which data keys may be wrapped. */
+  requireEpoch(number: number): void
   /** The hash of the password of the operator without a name. */
   operatorPassword(): Promise<string | null>
   /** @returns false where there is one already, which stays unless it is to be replaced */

@@ -2,8 +2,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { constants, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chmod, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -45,32 +45,44 @@ export class PostgresServer {
     readonly url: string,
     /** Where its Unix socket lies; whoever may enter needs no password. */
     readonly socketFolder: string,
+    readonly dataFolder: string,
+    /** Of the databases in it. */
+    private readonly password: string,
     private readonly keeper: ChildProcess,
   ) {}
 
-  /** @param settings of postgresql.conf, over those of tests */
-  static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
+  /**
+   * @param settings of postgresql.conf, over those of tests
+   * @param backup the copy of a server's data folder to begin with, and that server
+   */
+  static async start(
+    settings: Record<string, string> = {},
+    backup?: { folder: string; of: PostgresServer },
+  ): Promise<PostgresServer> {
     const found = findPostgres()
     if (!found) throw new Error('this machine has no PostgreSQL that tests could start')
     const folder = await mkdtemp(join(tmpdir(), 'countersign-postgres-'))
     try {
       const user = otherUser()
       const programs = await runnable(found, folder)
-      const password = randomBytes(16).toString('hex')
-      await writeFile(join(folder, 'password'), password)
-      if (user) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, folder])
+      const password = backup?.of.password ?? randomBytes(16).toString('hex')
       const data = join(folder, 'data')
-      execFileSync(
-        join(programs, 'initdb'),
-        [
-          ...['--pgdata', data, '--username', 'postgres', '--pwfile', join(folder, 'password')],
-          ...['--auth-local', 'trust', '--auth-host', 'scram-sha-256'],
-          // Sorts by a language, as somebody's database will: what has to sort by bytes must say so itself.
-          ...['--locale', 'C', '--locale-provider', 'icu', '--icu-locale', 'en', '--encoding', 'UTF8'],
-          '--no-sync',
-        ],
-        { ...user, cwd: folder, stdio: 'pipe' },
-      )
+      await writeFile(join(folder, 'password'), password)
+      if (backup) await cp(backup.folder, data, { recursive: true, mode: constants.COPYFILE_FICLONE })
+      if (user) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, folder])
+      if (backup) await chmod(data, 0o700)
+      else
+        execFileSync(
+          join(programs, 'initdb'),
+          [
+            ...['--pgdata', data, '--username', 'postgres', '--pwfile', join(folder, 'password')],
+            ...['--auth-local', 'trust', '--auth-host', 'scram-sha-256'],
+            // Sorts by a language, as somebody's database will: what has to sort by bytes must say so itself.
+            ...['--locale', 'C', '--locale-provider', 'icu', '--icu-locale', 'en', '--encoding', 'UTF8'],
+            '--no-sync',
+          ],
+          { ...user, cwd: folder, stdio: 'pipe' },
+        )
       const port = await freePort()
       const all = {
         ...SETTINGS,
@@ -81,7 +93,13 @@ export class PostgresServer {
       }
       const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
       const keeper = await running(folder, user, [join(programs, 'postgres'), '-D', data, ...options])
-      return new PostgresServer(`postgres://postgres:${password}@127.0.0.1:${port}`, folder, keeper)
+      return new PostgresServer(
+        `postgres://postgres:${password}@127.0.0.1:${port}`,
+        folder,
+        data,
+        password,
+        keeper,
+      )
     } catch (error) {
       await rm(folder, { recursive: true, force: true })
       throw error
