@@ -134,6 +134,21 @@ overPostgres(() => {
   )
 
   it(
+    'one that stands still is killed, and started anew',
+    async () => {
+      const stopped = pids().at(-1)!
+      process.kill(stopped, 'SIGSTOP')
+      await server.logged('a process gives no sign of life: it is killed')
+      expect(logged('a process gives no sign of life: it is killed')).toMatchObject([{ pid: stopped }])
+      await poll(
+        async () => logged('the process is ready again'),
+        (told) => told.length === 2,
+      )
+    },
+    LIMIT_MS,
+  )
+
+  it(
     'are exchanged one by one on SIGUSR2 without a call that fails, on kept connections and on new ones',
     async () => {
       const before = new Set(pids())
