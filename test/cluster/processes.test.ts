@@ -206,4 +206,23 @@ overPostgres(() => {
     },
     LIMIT_MS,
   )
+
+  it(
+    'end by themselves where their supervisor is killed',
+    async () => {
+      await writeFile(settings(), 'COUNTERSIGN_LOG_LEVEL=info\n')
+      const orphaned = await place.serve(['--config', settings()])
+      await orphaned.logged('all processes are ready')
+      orphaned.signal('SIGKILL')
+      await poll(
+        () =>
+          fetch(`${orphaned.admin}/readyz`).then(
+            () => 'served',
+            ({ cause }) => cause.code,
+          ),
+        (outcome) => outcome === 'ECONNREFUSED',
+      )
+    },
+    LIMIT_MS,
+  )
 })
