@@ -295,8 +295,9 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     expireTraffic: database.prepare('DELETE FROM traffic WHERE resolution = ? AND at < ?'),
     expireSecrets: database.prepare('DELETE FROM signing_secret WHERE valid_until <= ?'),
   }
+  const reader = storeReader(database)
   return {
-    ...storeReader(database),
+    ...reader,
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
     ...webhookWriter(database),
@@ -353,6 +354,11 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     putErasure: async (erasure) => void sql.putErasure.run(erasure),
     appendAudit: async (record) => void sql.appendAudit.run(record),
     putAuditSeal: async (seal) => void sql.putAuditSeal.run(seal),
+    extendAudit: async (tenantId, follow, asked = reader.auditHead(tenantId)) => {
+      const { record, seal } = follow(await asked)
+      sql.appendAudit.run(record)
+      sql.putAuditSeal.run(seal)
+    },
     setLastBackup: async (at) => void sql.setLastBackup.run(at),
     deleteExpired: async (now, capturesBefore, trafficBefore) => {
       sql.expireLoginLinks.run(now)
