@@ -19,11 +19,12 @@ import {
 } from './lib/report.js'
 import { peers } from './peers.js'
 import { scaling } from './scaling.js'
+import { size } from './size.js'
 import { soak } from './soak.js'
 import { stages } from './stages.js'
 import type { Suite } from './suite.js'
 
-const SUITES: readonly Suite[] = [stages, latency, floor, http, challenge, scaling, cli, peers, soak]
+const SUITES: readonly Suite[] = [stages, latency, floor, http, challenge, scaling, cli, size, peers, soak]
 /** Only when asked for: one installs some 700 MB of packages first, the other takes an hour. */
 const ON_DEMAND: readonly Suite[] = [peers, soak]
 

@@ -73,6 +73,7 @@ const COMMANDS = [
   'operator reset-password',
   'operator remove',
   'operator-password',
+  'size',
   'completion',
   'doctor',
 ]
@@ -300,6 +301,7 @@ describe('--json', () => {
       'operator reset-password': () => ['kim'],
       'operator remove': () => ['kim'],
       'operator-password': () => ['--generate'],
+      size: () => ['--rps', '20'],
       completion: () => ['bash'],
       doctor: () => [],
     }
