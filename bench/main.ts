@@ -1,8 +1,10 @@
 /** `npm run bench`: picks the suites, runs them one after the other, keeps and prints what they found. */
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { isPostgresUrl } from '../src/config/postgres-url.js'
 import { packageFile } from '../src/package-root.js'
 import { challenge } from './challenge.js'
 import { cli } from './cli.js'
+import { cluster } from './cluster.js'
 import { floor } from './floor.js'
 import { http } from './http.js'
 import { latency } from './latency.js'
@@ -23,10 +25,24 @@ import { size } from './size.js'
 import { soak } from './soak.js'
 import { stages } from './stages.js'
 import type { Suite } from './suite.js'
+import { timeline } from './timeline.js'
 
-const SUITES: readonly Suite[] = [stages, latency, floor, http, challenge, scaling, cli, size, peers, soak]
-/** Only when asked for: one installs some 700 MB of packages first, the other takes an hour. */
-const ON_DEMAND: readonly Suite[] = [peers, soak]
+const SUITES: readonly Suite[] = [
+  stages,
+  latency,
+  timeline,
+  floor,
+  http,
+  challenge,
+  scaling,
+  cli,
+  size,
+  peers,
+  soak,
+  cluster,
+]
+/** Only when asked for: one installs some 700 MB of packages first, one takes an hour, one wants a PostgreSQL. */
+const ON_DEMAND: readonly Suite[] = [peers, soak, cluster]
 
 interface Options {
   seconds?: number
@@ -35,6 +51,8 @@ interface Options {
   references: number
   minutes: number
   rate?: number
+  engineMs: number
+  database?: string
   json?: boolean
   out?: string
   update?: boolean
@@ -64,6 +82,18 @@ function parseRate(text: string): number {
   const rate = Number(text)
   if (!(rate > 0 && rate <= 1000)) throw new InvalidArgumentError('Expected more than 0, at most 1000.')
   return rate
+}
+
+function parseEngineMs(text: string): number {
+  const engineMs = Number(text)
+  if (!(engineMs > 0 && engineMs <= 1000))
+    throw new InvalidArgumentError('Expected more than 0, at most 1000.')
+  return engineMs
+}
+
+function parseDatabase(text: string): string {
+  if (!isPostgresUrl(text)) throw new InvalidArgumentError('Expected postgres://<user>@<host>/<database>.')
+  return text
 }
 
 function parseSeconds(text: string): number {
@@ -107,6 +137,8 @@ new Command('npm run bench --')
   .option('--references <n>', 'scaling: the most references to try', parseReferences, 100_000)
   .option('--minutes <n>', 'soak: how long', parseMinutes, 60)
   .option('--rate <n>', 'soak: calls a second; default: 70 % of what the machine can do', parseRate)
+  .option('--engine-ms <n>', 'cluster: what a picture takes of an engine worker', parseEngineMs, 5)
+  .option('--database <url>', 'cluster: an empty PostgreSQL database; default: one of its own', parseDatabase)
   .option('--cpu-prof <folder>', "write V8 CPU profiles of the service's threads there (slows it down)")
   .addOption(
     new Option('--out <folder>', 'keep the results there: JSON, Markdown and a picture').conflicts('update'),
@@ -121,7 +153,7 @@ new Command('npm run bench --')
       ...SUITES.map(
         ({ name, description, defaultSeconds }) => `  ${name.padEnd(9)} ${description} (${defaultSeconds} s)`,
       ),
-      '\nWithout a suite all but peers and soak run: one installs some 700 MB of packages first, the other takes an hour.',
+      '\nWithout a suite all but peers, soak and cluster run: one installs some 700 MB of packages first, one takes an hour, one wants a PostgreSQL.',
       '\nResults are shown, and kept with --out or --update. docs/benchmarks.md says how to read them.',
       'Exit codes: 0 done, 1 a limit of the specification was missed or a run failed, 2 wrong usage.',
     ].join('\n'),
@@ -144,6 +176,8 @@ new Command('npm run bench --')
           references: options.references,
           soakMinutes: options.minutes,
           soakRate: options.rate,
+          engineMs: options.engineMs,
+          database: options.database,
           keepPartial: (details) => folder && keepPartial(name, details, folder),
         })
         finish(result, options)

@@ -251,7 +251,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     for (let i = 0; i < CAPTURES_KEPT; i++)
       await captures.remember(tx, fresh, {
         digests: [randomBytes(64)],
-        embeddings: new Map([[0, randomEmbedding(dimensions)]]),
+        faces: captures.facesOf(fresh, new Map([[0, randomEmbedding(dimensions)]])),
       })
     return made
   })
@@ -282,7 +282,8 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
       async () => {
         const recollection = await captures.recall(fresh, [image], dimensions)
         const { digests } = recollection
-        return captures.findReplay(fresh, { digests, embeddings: new Map([[0, embedding]]) }, recollection)
+        const faces = captures.facesOf(fresh, new Map([[0, embedding]]))
+        return captures.findReplay({ digests, faces }, recollection)
       },
     ],
     ['hash the action', () => actionHash(canonicalJson(claims.action))],
@@ -294,7 +295,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
           await tx.setLockout(other.record.id, CLEAR)
           await captures.remember(tx, other, {
             digests: [vault.captureDigest(other, image)],
-            embeddings: new Map([[0, embedding]]),
+            faces: captures.facesOf(other, new Map([[0, embedding]])),
           })
           await audit.append(tx, tenant.id, {
             event: 'verify',

@@ -13,6 +13,10 @@ export interface SuiteOptions {
   soakMinutes: number
   /** Calls a second of `soak`; undefined for a share of what the machine can do. */
   soakRate: number | undefined
+  /** What a picture takes of an engine worker in `cluster`, in milliseconds. */
+  engineMs: number
+  /** URL of the database of `cluster`; undefined for one of its own. */
+  database: string | undefined
   /** Keeps what a long run has measured so far, should it not come to its end. */
   keepPartial(details: Record<string, unknown>): void
 }

@@ -77,9 +77,17 @@ export function resolveConfig(env: Env = process.env): Resolution {
       problems.push(`${pair.map(variableOf).join(' and ')} must be given together.`)
     for (const file of files) if (file) problems.push(...unreadable(file))
   }
+  if (config.epochKeys !== undefined && !isPostgres(config))
+    problems.push(
+      `${variableOf('epochKeys')} is for PostgreSQL: with SQLite, backups hold no data keys (docs/operations.md).`,
+    )
   if (config.bodyMemoryBytes < config.maxBodyBytes)
     problems.push(
       `${variableOf('bodyMemoryBytes')} (${config.bodyMemoryBytes}) must not be less than ${variableOf('maxBodyBytes')} (${config.maxBodyBytes}).`,
+    )
+  if (config.processes !== 'auto' && config.processes > 1 && !isPostgres(config))
+    problems.push(
+      `${variableOf('processes')} is ${config.processes}, and a SQLite database is served by one process: several need PostgreSQL (docs/postgresql.md).`,
     )
   return { config, given, problems, warnings }
 }

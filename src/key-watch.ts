@@ -5,8 +5,9 @@
 import type { Logger } from 'pino'
 import { SECOND_MS } from './clock.js'
 import type { Config } from './config.js'
+import type { EpochFolder } from './crypto/epoch-folder.js'
 import { loadMasterKey } from './crypto/master-key.js'
-import { findKeys, type Ledger } from './ledger.js'
+import { epochFolder, findKeys, type Ledger, takeOverEpochs } from './ledger.js'
 import type { KeyringRecord } from './storage/records.js'
 import { StoreUnavailableError } from './storage/store.js'
 
@@ -17,6 +18,7 @@ export class KeyWatch {
   private looking: Promise<void> | null = null
   private seen: string | null = null
   private masterKey: Buffer
+  private readonly folder: EpochFolder | null
   /** Whether the keys are the database's, as far as the last look tells. */
   isCurrent = true
 
@@ -26,6 +28,7 @@ export class KeyWatch {
     private readonly log: Logger,
   ) {
     this.masterKey = ledger.masterKey
+    this.folder = epochFolder(config)
   }
 
   /** @throws ConfigError when the keys were changed since the ledger was opened, and the master key opens them no longer */
@@ -44,7 +47,7 @@ export class KeyWatch {
       .catch((err) => {
         // A database that is away for a moment says nothing of the keys.
         if (!(err instanceof StoreUnavailableError)) this.isCurrent = false
-        this.log.error({ err }, 'the working keys cannot be read: configure the new master key and restart')
+        this.log.error({ err }, 'the keys cannot be read, and no call is answered until they can')
       })
       .finally(() => {
         this.looking = null
@@ -58,10 +61,12 @@ export class KeyWatch {
     const revision = await store.shared?.keysRevision()
     const now = fingerprint(await store.read.keyrings())
     if (now !== this.seen) {
-      Object.assign(keys, await this.load())
+      const { epochs } = keys
+      Object.assign(keys, await this.load(), { epochs })
       if (this.seen !== null) this.log.info({ phase: keys.phase }, 'the working keys were changed')
       this.seen = now
     }
+    await takeOverEpochs(store, keys, this.folder)
     if (revision !== undefined) store.shared!.requireKeys(revision, () => void this.look())
     this.isCurrent = true
   }

@@ -1,10 +1,15 @@
 /** The books: database, keys, tenants, users and audit log, and what can be done to them, without the engine and the listeners. All that most commands need. */
+import { existsSync } from 'node:fs'
 import { AuditLog } from './audit/audit-log.js'
 import { type Clock, systemClock } from './clock.js'
-import { type Config, ConfigError } from './config.js'
-import { loadMasterKey, masterKeyId } from './crypto/master-key.js'
+import { type Config, ConfigError, isPostgres } from './config.js'
+import { EpochFolder } from './crypto/epoch-folder.js'
+import type { EpochKeys } from './crypto/epoch-key.js'
+import { isKeyFileUsed, loadMasterKey, masterKeyId } from './crypto/master-key.js'
 import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from './crypto/service-keys.js'
+import { loadEpochs } from './epochs.js'
 import { Operations } from './operations/operations.js'
+import type { EpochRecord } from './storage/epoch-book.js'
 import { type OpenOptions, openStore } from './storage/open-store.js'
 import type { Store, StoreReader } from './storage/store.js'
 import { SubjectVault } from './subjects/subject-vault.js'
@@ -26,16 +31,27 @@ export interface Ledger {
   masterKey: Buffer
 }
 
-/** @throws ConfigError when the master key is not the database's; StoreOpenError */
+export interface LedgerOptions extends OpenOptions {
+  /** For what mends them: data keys of users may not open. */
+  withoutEpochs?: boolean
+}
+
+/** @throws ConfigError when the master key is not the database's, or an epoch key is missing; StoreOpenError */
 export async function openLedger(
   config: Config,
   clock: Clock = systemClock,
-  options: OpenOptions = {},
+  options: LedgerOptions = {},
 ): Promise<Ledger> {
-  const masterKey = loadMasterKey(config)
+  // What cannot be used is to show before there is a database. One that others have made may be there: it needs their key.
+  const given = isPostgres(config) && !hasMasterKey(config) ? null : loadMasterKey(config)
   const store = await openStore(config, options)
   try {
+    if (!given) await assertNew(store, config)
+    const masterKey = given ?? loadMasterKey(config)
     const keys = (await findKeys(store.read, masterKey)) ?? (await firstKeys(store, masterKey, clock))
+    const folder = epochFolder(config)
+    folder?.assertThere()
+    if (!options.withoutEpochs) await takeOverEpochs(store, keys, folder)
     const secrets = new SigningSecrets(keys, clock)
     const tenancy = new Tenancy(store, secrets, clock, config)
     const audit = new AuditLog(keys, clock)
@@ -47,6 +63,50 @@ export async function openLedger(
     await store.close()
     throw error
   }
+}
+
+function hasMasterKey(config: Config): boolean {
+  return !isKeyFileUsed(config) || existsSync(config.masterKeyFile)
+}
+
+/** @throws ConfigError for a database that has keys, unless another process has made their master key in this moment */
+async function assertNew(store: Store, config: Config): Promise<void> {
+  if ((await store.read.keyrings()).length > 0 && !hasMasterKey(config))
+    throw new ConfigError(
+      `There is no master key at ${config.masterKeyFile}: put the one of the database there first.`,
+    )
+}
+
+/** Null where none is configured. */
+export function epochFolder({ epochKeys }: Pick<Config, 'epochKeys'>): EpochFolder | null {
+  return epochKeys === undefined ? null : new EpochFolder(epochKeys)
+}
+
+/**
+ * Reads the epoch keys that the database names, and wraps by them from now on.
+ * @returns what it went by, to tell a change @throws ConfigError when one by which data keys may be wrapped is not there
+ */
+export async function takeOverEpochs(
+  { shared, coordinator }: Pick<Store, 'shared' | 'coordinator'>,
+  keys: Pick<ServiceKeys, 'epochs'>,
+  folder: EpochFolder | null,
+): Promise<EpochRecord[]> {
+  if (!shared) return []
+  const records = await shared.epochs.all()
+  const { epochs, progress } = loadEpochs(records, folder, Date.now())
+  if (!areSame(keys.epochs, epochs)) keys.epochs = epochs
+  // After that: what is wrapped from now on is wrapped under it.
+  shared.requireEpoch(progress.used)
+  coordinator?.showEpochs(progress)
+  return records
+}
+
+function areSame(one: EpochKeys, other: EpochKeys): boolean {
+  return (
+    one.current === other.current &&
+    one.others.length === other.others.length &&
+    one.others.every((key, index) => key === other.others[index])
+  )
 }
 
 /** Null for a database that has no keyring yet. @throws ConfigError when it has none for this master key */

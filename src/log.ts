@@ -4,11 +4,19 @@ import type { Config } from './config.js'
 
 /** Lines that wait for a log that cannot be written; beyond it the newest are lost. */
 const BACKLOG_BYTES = 16 * 1024 * 1024
+/** No more goes into a pipe without what others write there coming in between (PIPE_BUF of Linux): lines stay whole. */
+const WHOLE_WRITE_BYTES = 4096
 
-export function createLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
+/** @param process its name, where several write to one stdout */
+export function createLog({ logLevel }: Pick<Config, 'logLevel'>, process?: string): Logger {
   // Written by another thread: under load several lines go out together.
-  const out = pino.destination({ dest: 1, sync: false, maxLength: BACKLOG_BYTES })
-  const log = pino({ level: logLevel, base: null }, out)
+  const out = pino.destination({
+    dest: 1,
+    sync: false,
+    maxLength: BACKLOG_BYTES,
+    ...(process ? { maxWrite: WHOLE_WRITE_BYTES } : {}),
+  })
+  const log = pino({ level: logLevel, base: process ? { process } : null }, out)
   const { flushSync } = out
   let lost = 0
   // The next line tries again. At the end of the process nothing must: it would try for ever.

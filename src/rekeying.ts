@@ -6,8 +6,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AuditLog } from './audit/audit-log.js'
 import { systemClock } from './clock.js'
+import { dataKeyWrapping } from './crypto/epoch-key.js'
 import { masterKeyId } from './crypto/master-key.js'
-import { sealAnew } from './crypto/sealed-box.js'
+import { type SealingKey, sealAnew } from './crypto/sealed-box.js'
 import { activateKeys, prepareKeys, type ServiceKeys, sealKeys, settleKeys } from './crypto/service-keys.js'
 import { CodedError } from './errors.js'
 import { KEY_WATCH_MS } from './key-watch.js'
@@ -18,11 +19,11 @@ import type { Store, StoreTransaction } from './storage/store.js'
 const TAKEOVER_MS = 3 * KEY_WATCH_MS
 const BATCH = 500
 
-const KINDS: Array<{ kind: SealedKind; purpose: 'wrapping' | 'secrets' | 'idempotency' }> = [
-  { kind: 'subject', purpose: 'wrapping' },
-  { kind: 'signing_secret', purpose: 'secrets' },
-  { kind: 'idempotency', purpose: 'idempotency' },
-  { kind: 'webhook_delivery', purpose: 'idempotency' },
+const KINDS: Array<{ kind: SealedKind; keyOf: (keys: ServiceKeys) => SealingKey }> = [
+  { kind: 'subject', keyOf: dataKeyWrapping },
+  { kind: 'signing_secret', keyOf: ({ secrets }) => secrets },
+  { kind: 'idempotency', keyOf: ({ idempotency }) => idempotency },
+  { kind: 'webhook_delivery', keyOf: ({ idempotency }) => idempotency },
 ]
 
 /** A step that does not come after the one before. */
@@ -97,13 +98,13 @@ async function sealRowsAnew(
   keys: ServiceKeys,
   onProgress: (done: number, total: number, label: string) => void,
 ): Promise<void> {
-  for (const [index, { kind, purpose }] of KINDS.entries()) {
+  for (const [index, { kind, keyOf }] of KINDS.entries()) {
     onProgress(index, KINDS.length, kind)
     for (let after = ''; ; ) {
       const last = await store.transaction(async (tx) => {
         const rows = await tx.sealedRows(kind, after, BATCH)
         for (const { id, sealed } of rows) {
-          const anew = sealAnew(keys[purpose], sealed, id)
+          const anew = sealAnew(keyOf(keys), sealed, id)
           if (anew) await tx.putSealed(kind, { id, sealed: anew })
         }
         return rows.length < BATCH ? null : rows.at(-1)!.id

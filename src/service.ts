@@ -1,5 +1,6 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
 import type { Logger } from 'pino'
+import { packFingerprint } from '../models/pack/calibration.js'
 import { loadModelPack } from '../models/pack/model-pack.js'
 import {
   assertLivenessServed,
@@ -9,7 +10,7 @@ import {
   gradeOf,
 } from '../models/pack/pack-grade.js'
 import { Engine } from './biometrics/engine/engine.js'
-import { type Clock, SECOND_MS, systemClock } from './clock.js'
+import { type Clock, HOUR_MS, SECOND_MS, systemClock } from './clock.js'
 import {
   adminHosts,
   adminUrl,
@@ -28,11 +29,13 @@ import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
 import { Duty } from './duty.js'
 import { engineOptions } from './engine-setup.js'
+import { EpochKeeper } from './epoch-keeper.js'
+import { Fleet } from './fleet.js'
 import { CaptureServer, UPLOAD_MS } from './hosted/capture-server.js'
 import { Housekeeping } from './housekeeping.js'
 import { Idempotency } from './idempotency/idempotency.js'
 import { KeyWatch } from './key-watch.js'
-import { type Ledger, openLedger } from './ledger.js'
+import { epochFolder, type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
 import { Certificates, tlsFiles } from './reload.js'
 import { ApiServer } from './server/api-server.js'
@@ -40,7 +43,7 @@ import { BodyBudget, type BodyShare } from './server/body-budget.js'
 import { ClientAddresses } from './server/client-address.js'
 import type { Listener } from './server/listener.js'
 import { listenerBounds } from './server/listener-bounds.js'
-import { Metrics } from './server/metrics.js'
+import { Metrics, type MetricsPlace, type MetricsSnapshot } from './server/metrics.js'
 import { buildOpenApi } from './server/openapi.js'
 import { DESCRIPTIONS, endpoints } from './server/routes.js'
 import type { Tracing } from './server/tracing.js'
@@ -76,8 +79,8 @@ export interface ServiceOptions {
   log?: Logger
   /** Whatever its grade, the pack may serve. */
   acceptsAnyPack?: boolean
-  /** Others may serve from the same database. */
-  isOneOfSeveral?: boolean
+  /** One of several processes of this machine, which listen at the same addresses. */
+  place?: MetricsPlace | undefined
 }
 
 /** Of the memory for bodies: whatever sandbox and dashboard are sent, production has the other half. */
@@ -88,9 +91,12 @@ const DRAIN_GRACE_MS = SECOND_MS
 export class Service {
   private ready = false
   private stopping: Promise<void> | null = null
+  private isLeaving = false
   private readonly housekeeping: Housekeeping
   private readonly keyWatch: KeyWatch
   private readonly duty: Duty
+  private readonly fleet: Fleet
+  private readonly epochKeeper: EpochKeeper | null
   private readonly certificates: Certificates
   private reloading: Promise<unknown> = Promise.resolve()
   private readonly webhooks: WebhookSender
@@ -111,11 +117,14 @@ export class Service {
     readonly operatorPassword: OperatorPassword,
     /** The HTTP server behind all listeners. */
     readonly transport: Transport,
+    private readonly sharesPorts: boolean,
   ) {
     this.startedAt = clock.now()
     this.duty = new Duty(ledger.store, log)
+    this.fleet = new Fleet(ledger.store, log)
     this.housekeeping = new Housekeeping(ledger.store, clock, log, this.duty)
     this.keyWatch = new KeyWatch(ledger, config, log)
+    this.epochKeeper = this.makeEpochKeeper()
     this.certificates = new Certificates(clock, log)
     const { duty } = this
     this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
@@ -131,11 +140,8 @@ export class Service {
     assertServable(pack, config.fmr, accepted)
     assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
     const transport = await chooseTransport(config.http)
-    const ledger = await openLedger(config, clock, {
-      serving: true,
-      isOneOfSeveral: options.isOneOfSeveral ?? false,
-    })
-    const metrics = new Metrics(config.metricsTenants)
+    const ledger = await openLedger(config, clock, { serving: true })
+    const metrics = new Metrics(config.metricsTenants, options.place)
     try {
       // What cannot be written shows at the first write alone: opening it reads.
       await ledger.store.assertWritable()
@@ -158,6 +164,7 @@ export class Service {
         tracing,
         operatorPassword,
         transport,
+        options.place !== undefined,
       )
       try {
         await service.listen()
@@ -186,7 +193,7 @@ export class Service {
 
     const { productionListen, sandboxListen, adminListen, metricsListen } = config
     const tls = tlsFiles(config, 'api')
-    const bounds = listenerBounds(config)
+    const bounds = this.bounds()
     const bodies = new BodyBudget(config.bodyMemoryBytes)
     metrics.watchBodies(bodies)
     const lesser = bodies.share(LESSER_SHARE)
@@ -227,7 +234,7 @@ export class Service {
       metrics: metricsListen ? null : metrics,
       openApi: parts.openApi,
       hosts,
-      isReady: () => this.ready && this.duty.isClockRight && this.keyWatch.isCurrent,
+      isReady: () => this.ready && this.duty.isClockRight && this.isInStep,
     })
     const adminTls = tlsFiles(config, 'admin')
     const shared = { ...bounds, bodies: lesser, tls: adminTls }
@@ -246,11 +253,50 @@ export class Service {
       store: ledger.store,
       dataDir: config.dataDir,
     })
+    await this.fleet.start(this.sharedSettings())
     await this.duty.start()
     await this.housekeeping.start()
     this.webhooks.start()
+    this.epochKeeper?.start()
     this.traffic.start()
     this.ready = true
+  }
+
+  private bounds() {
+    return { ...listenerBounds(this.config), sharesPort: this.sharesPorts }
+  }
+
+  /** The database's keys and schema are those that this service works with. */
+  private get isInStep(): boolean {
+    return this.keyWatch.isCurrent && this.fleet.isCurrent
+  }
+
+  /** What a caller could tell one service from another by. */
+  private sharedSettings(): Record<string, string> {
+    const { config, engine } = this
+    return {
+      COUNTERSIGN_MODEL_PACK: `${engine.pack.modelId} ${packFingerprint(engine.pack.manifest).slice(0, 12)}`,
+      COUNTERSIGN_FMR: String(config.fmr),
+      COUNTERSIGN_REQUIRE_LIVENESS: config.requireLiveness,
+      COUNTERSIGN_REPLAY_POLICY: config.replayPolicy,
+      COUNTERSIGN_LOCKOUT_ATTEMPTS: String(config.lockoutAttempts ?? 'default'),
+      COUNTERSIGN_PRODUCTION_URL: this.url('production'),
+      COUNTERSIGN_SANDBOX_URL: this.url('sandbox'),
+      COUNTERSIGN_ADMIN_URL: this.adminUrl,
+      COUNTERSIGN_CAPTURE_URL: this.capturePage ?? 'none',
+    }
+  }
+
+  private makeEpochKeeper(): EpochKeeper | null {
+    const { config, ledger, clock, log, duty } = this
+    const folder = epochFolder(config)
+    if (!folder) return null
+    return new EpochKeeper({
+      ...{ ...ledger, folder, clock, log, duty },
+      intervalMs: config.epochHours * HOUR_MS,
+      retentionMs: config.epochRetentionHours * HOUR_MS,
+      look: () => this.keyWatch.look(),
+    })
   }
 
   /** The hosted capture page, where it is asked for. */
@@ -262,7 +308,7 @@ export class Service {
     // Links need the port that the system chose, and nobody asks for any before.
     let page: CaptureServer | undefined
     const tls = tlsFiles(config, 'capture')
-    const bounds = listenerBounds(config)
+    const bounds = this.bounds()
     const listener = await listen(
       {
         ...bounds,
@@ -335,7 +381,7 @@ export class Service {
       },
       tracing,
       isSaturated: (share) => engine.isSaturatedFor(share),
-      areKeysCurrent: () => this.keyWatch.isCurrent,
+      isInStep: () => this.isInStep,
     })
   }
 
@@ -405,12 +451,24 @@ export class Service {
   /** Takes over log level and certificates, one reload after the other. @returns whether every certificate could be used */
   reload(next: Config): Promise<boolean> {
     const reloaded = this.reloading.then(() => {
-      if (this.stopping) return true
+      if (this.stopping || this.isLeaving) return true
       this.log.level = next.logLevel
       return this.certificates.renew(next)
     })
     this.reloading = reloaded
     return reloaded
+  }
+
+  metricsSnapshot(): Promise<MetricsSnapshot> {
+    return this.metrics.snapshot()
+  }
+
+  /** Leaves what comes to the other processes that listen at the same addresses: stops when no connection is left. */
+  async leave(): Promise<void> {
+    this.isLeaving = true
+    await this.reloading
+    await Promise.all(Object.values(this.listeners).map((listener) => listener.retire()))
+    await this.stop()
   }
 
   /**
@@ -432,8 +490,9 @@ export class Service {
         sandbox?.close(patienceMs),
         capture?.close(patienceMs),
       ])
-      await Promise.all([this.engine.close(), this.webhooks.stop()])
+      await Promise.all([this.engine.close(), this.webhooks.stop(), this.epochKeeper?.stop()])
       await this.duty.stop()
+      await this.fleet.stop()
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await this.traffic.stop()
       await this.ledger.store.close()

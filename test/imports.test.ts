@@ -9,7 +9,10 @@ const RANKS = [
   ['cli'],
   ['service'],
   ['dashboard', 'hosted'],
-  ['rekeying', 'key-watch', 'ledger', 'housekeeping', 'duty', 'engine-setup', 'reload'],
+  [
+    ...['rekeying', 'key-watch', 'ledger', 'housekeeping', 'duty', 'fleet', 'engine-setup', 'reload'],
+    ...['epochs', 'epoch-rotation', 'epoch-keeper', 'wrapped-keys'],
+  ],
   ['server'],
   ['v1'],
   ['operations'],

@@ -69,11 +69,7 @@ async function serve({ transport, dataDir }: Extract<HttpOrder, { type: 'listen'
 }
 
 /** Put together as the service does it, with health as the only endpoint. */
-function apiServer(
-  config: Config,
-  { store, keys, secrets, tenancy, audit }: Ledger,
-  name: TransportName,
-): ApiServer {
+function apiServer(config: Config, { store, keys, tenancy, audit }: Ledger, name: TransportName): ApiServer {
   const clock = systemClock
   const services: HealthServices = {
     config,
@@ -91,7 +87,6 @@ function apiServer(
     config,
     store,
     tenancy,
-    secrets,
     rateLimiter: new LocalRateLimiter(clock),
     wrongKeys: new WrongKeys(config.wrongKeyLimit, new LocalRateLimiter(clock)),
     addresses: new ClientAddresses(config.trustedProxies),
@@ -105,7 +100,7 @@ function apiServer(
     observe: new Metrics(0).observe,
     tracing: null,
     isSaturated: () => false,
-    areKeysCurrent: () => true,
+    isInStep: () => true,
   })
 }
 

@@ -49,6 +49,21 @@ export type LoadOrder =
       warmUpSeconds: number
       seconds: number
     }
+  /** As `verify` of patient callers, over tenants: each verify is of another one. Several generators go round the same users, each from its own place on. */
+  | {
+      type: 'tenants'
+      origin: string
+      /** One a tenant. */
+      keys: string[]
+      /** Of each tenant. */
+      users: number
+      images: Buffer[]
+      callers: number
+      /** Which verify of the round comes first. */
+      first: number
+      warmUpSeconds: number
+      seconds: number
+    }
   /** A closed loop of health requests, one at a time on each connection. */
   | { type: 'health'; target: Target; connections: number; warmUpSeconds: number; seconds: number }
 

@@ -35,12 +35,14 @@ const ACTION = { type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 
 const REPORT_MS = 200
 
 class Client {
-  private readonly http: LeanClient
   private readonly jsonHeaders: string
   private readonly plainHeaders: string
 
-  constructor({ origin, key }: Target) {
-    this.http = new LeanClient(origin)
+  /** @param http several clients may share its connections */
+  constructor(
+    { origin, key }: Target,
+    private readonly http = new LeanClient(origin),
+  ) {
     this.plainHeaders = `Authorization: Bearer ${key}\r\n`
     this.jsonHeaders = `${this.plainHeaders}Content-Type: application/json\r\n`
   }
@@ -193,6 +195,7 @@ async function together(callers: number, work: (caller: number) => Promise<void>
 const ENROL_CALLERS = 4
 
 async function perform(order: LoadOrder, report: (share: number) => void): Promise<LoadResult> {
+  if (order.type === 'tenants') return visitTenants(order, new Recorder(order, report))
   const client = new Client(order.target)
   try {
     if (order.type === 'enrol') return await enrol(order, client, report)
@@ -246,11 +249,20 @@ async function verify(
   recorder: Recorder,
 ): Promise<void> {
   const nextCall = verifyCalls(order, patient)
+  await untilOver(callers, recorder, () => [client, nextCall()])
+}
+
+/** Each caller calls again and again, after a refusal when it may, until the time is over or a call of any has failed. */
+async function untilOver(
+  callers: number,
+  recorder: Recorder,
+  next: () => [client: Client, call: Call],
+): Promise<void> {
   let failed = false
   await together(callers, async () => {
     try {
       while (!recorder.isOver && !failed) {
-        const { status, head } = await recorder.measure(client, nextCall())
+        const { status, head } = await recorder.measure(...next())
         if (REFUSALS.has(status)) await sleep(Math.min(patienceMs(head), timeLeftMs(recorder)))
       }
     } catch (error) {
@@ -258,6 +270,27 @@ async function verify(
       throw error
     }
   })
+}
+
+async function visitTenants(
+  { origin, keys, users, images, callers, first }: Extract<LoadOrder, { type: 'tenants' }>,
+  recorder: Recorder,
+): Promise<LoadResult> {
+  const http = new LeanClient(origin)
+  const clients = keys.map((key) => new Client({ origin, key }, http))
+  const encoded = toBase64(images)
+  let next = first
+  try {
+    await untilOver(callers, recorder, () => {
+      const turn = next++
+      const user = Math.floor(turn / clients.length) % users
+      const call = verifyCall(`user-${user}`, encoded[turn % encoded.length]!)
+      return [clients[turn % clients.length]!, { ...call, refusable: true }]
+    })
+    return recorder.finish()
+  } finally {
+    http.close()
+  }
 }
 
 /** `Retry-After` is the least; up to as much again keeps the callers from coming back all at once. */

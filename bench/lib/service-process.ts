@@ -20,6 +20,8 @@ export interface ServiceOptions {
   pack: ModelPack
   /** Writes a V8 CPU profile of every thread into this folder when the service ends. */
   cpuProfileDir?: string | undefined
+  /** A module that is loaded before the service, in each of its processes and threads, and what it is told. */
+  probe?: { module: URL; env: Record<string, string> }
   /** The HTTP server; by default what the service chooses itself. */
   transport?: TransportName
   /** An earlier service, stopped by now: its data folder and its key are used again. */
@@ -68,7 +70,7 @@ export interface RunningService extends TenantCredentials {
 
 /** @param image any usable JPEG: the sandbox verify that issues the production key needs one */
 export async function startService(
-  { pack, cpuProfileDir, transport, successorOf }: ServiceOptions,
+  { pack, cpuProfileDir, probe, transport, successorOf }: ServiceOptions,
   image: Buffer,
 ): Promise<RunningService> {
   const dataDir = successorOf?.dataDir ?? (await temporaryDir())
@@ -81,9 +83,13 @@ export async function startService(
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
     ...(transport ? { COUNTERSIGN_HTTP: transport } : {}),
+    ...probe?.env,
   }
   if (cpuProfileDir) mkdirSync(cpuProfileDir, { recursive: true })
-  const nodeOptions = cpuProfileDir ? ['--cpu-prof', `--cpu-prof-dir=${cpuProfileDir}`] : []
+  const nodeOptions = [
+    ...(cpuProfileDir ? ['--cpu-prof', `--cpu-prof-dir=${cpuProfileDir}`] : []),
+    ...(probe ? ['--import', probe.module.href] : []),
+  ]
   // A file, not a pipe: the log costs what it costs in operation, and nobody has to read it meanwhile.
   const log = openSync(join(dataDir, 'service.log'), 'a')
   const child = spawn(process.execPath, [...nodeOptions, MAIN, 'serve'], {
@@ -215,7 +221,8 @@ async function readVitals(url: string): Promise<Vitals> {
 /** Of a tick, in which /proc counts; fixed at 100 Hz for user space on every architecture that Node runs on. */
 const TICK_MS = 10
 
-function readCpuTimes(pid: number): CpuTimes | null {
+/** Null where the system does not tell (anything but Linux). */
+export function readCpuTimes(pid: number): CpuTimes | null {
   const read = (path: string) => {
     const stat = readFileSync(path, 'utf8')
     // proc(5): utime and stime are fields 14 and 15; the name in field 2 may hold blanks, so counting starts behind it.

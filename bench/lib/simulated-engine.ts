@@ -1,96 +1,127 @@
 /**
- * An engine in a simulation, as the product's is: a task goes to the least busy worker; a worker with several computes on them in
- * turns; what finds all workers full waits in order of arrival. Workers share the cores that the main thread leaves.
+ * In the place of an engine process, which loads this file before its own and then never comes to it: workers that wait as long as
+ * a picture would take, and say that it shows the one person there is. All the rest of a verify is real, the way of the picture
+ * to the worker and of the measurements back included.
  */
-import type { EventQueue } from './event-queue.js'
+import { connect, type Socket } from 'node:net'
+import type { ModelPack } from '../../models/pack/model-pack.js'
+import { replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
+import type { HostSetup, TaskMessage, WorkerSetup } from '../../src/biometrics/channel/engine-protocol.js'
+import { encodeFrame, FrameReader } from '../../src/biometrics/channel/frames.js'
+import type { WorkerMessage, WorkerReply } from '../../src/biometrics/channel/worker-messages.js'
+import type { FaceSample } from '../../src/biometrics/measurements.js'
+import { scoreOf } from '../../src/biometrics/pipeline/match.js'
 
-interface Task {
-  /** Of the worker's progress, at which it is done. */
-  doneAt: number
-  onDone: () => void
-}
+/** Milliseconds a picture; read from the environment, which the engine process has from the service. */
+export const ENGINE_MS_VARIABLE = 'BENCH_ENGINE_MS'
 
-interface Worker {
-  tasks: Task[]
-  /** Milliseconds of a core that each task that was there all along has got. */
-  progress: number
-}
+const MOST_SETUP_BYTES = 1024 * 1024
+const MOST_TASK_BYTES = 256 * 1024 * 1024
+/** The installation's default: what thresholds stand for unless somebody says otherwise. */
+const FMR = 1e-4
+const BISECTIONS = 30
 
-interface EngineParts {
-  cores: number
-  workers: number
-  tasksPerWorker: number
-}
+/** Embeddings of one person: two of them match each other, and are not alike enough to be one capture sent twice. */
+class Person {
+  private readonly noise: number
 
-export class SimulatedEngine {
-  private readonly workers: Worker[]
-  private readonly waiting: Array<{ serviceMs: number; onDone: () => void }> = []
-  private updatedMs = 0
-  private version = 0
-
-  /** @param mainCores what the main thread takes of the cores, on average; it comes first */
-  constructor(
-    private readonly parts: EngineParts,
-    private readonly mainCores: number,
-    private readonly events: EventQueue,
-  ) {
-    this.workers = Array.from({ length: parts.workers }, () => ({ tasks: [], progress: 0 }))
+  constructor(private readonly pack: ModelPack) {
+    const wanted = (thresholdForFmr(pack, FMR).threshold + replayScore(pack)) / 2
+    let [least, most] = [0, 1]
+    for (let i = 0; i < BISECTIONS; i++) {
+      const middle = (least + most) / 2
+      const isTooAlike = scoreOf(pack, this.embedding(middle), this.embedding(middle)) > wanted
+      if (isTooAlike) least = middle
+      else most = middle
+    }
+    this.noise = least
   }
 
-  run(serviceMs: number, onDone: () => void): void {
-    this.update()
-    this.waiting.push({ serviceMs, onDone })
-    this.fill()
-    this.plan()
+  embedding(noise = this.noise): Float32Array {
+    const { dimensions } = this.pack.manifest.embedder
+    // Uniform between -1 and 1 it has a third of the variance that a unit of length wants.
+    const scale = Math.sqrt(3 / dimensions)
+    const vector = Float32Array.from(
+      { length: dimensions },
+      () => 1 / Math.sqrt(dimensions) + noise * scale * (2 * Math.random() - 1),
+    )
+    const length = Math.hypot(...vector)
+    return vector.map((value) => value / length)
   }
 
-  private fill(): void {
-    for (let next = this.waiting[0]; next; next = this.waiting[0]) {
-      const worker = this.workers.reduce((least, one) =>
-        one.tasks.length < least.tasks.length ? one : least,
-      )
-      if (worker.tasks.length >= this.parts.tasksPerWorker) return
-      this.waiting.shift()
-      worker.tasks.push({ doneAt: worker.progress + next.serviceMs, onDone: next.onDone })
+  sample(imageIndex: number): FaceSample {
+    return {
+      imageIndex,
+      faces: { count: 1, isLargestCentral: true },
+      box: { x: 220, y: 130, width: 200, height: 240 },
+      landmarks: null,
+      quality: {
+        score: 0.9,
+        faceWidthPx: 200,
+        detection: 0.99,
+        sharpness: 120,
+        brightness: 120,
+        contrast: 50,
+        components: { sharpness: 120, luminance_mean: 120, luminance_variance: 2500 },
+      },
+      liveness: { checked: false, score: null, passed: null },
+      embedding: this.embedding(),
     }
   }
+}
 
-  /** Of a worker that computes. */
-  private get speed(): number {
-    const busy = this.workers.filter(({ tasks }) => tasks.length > 0).length
-    return Math.min(1, (this.parts.cores - this.mainCores) / busy)
+/** One slot: picture after picture. */
+class Worker {
+  private readonly socket: Socket
+  /** Not from when a timer came, but from when it was due: lateness must not add up. */
+  private freeAtMs = 0
+
+  constructor(
+    { socketPath }: WorkerSetup,
+    private readonly person: Person,
+    private readonly engineMs: number,
+  ) {
+    const reader = new FrameReader<TaskMessage>(MOST_TASK_BYTES, ({ message, images }) =>
+      this.take(message, images.length),
+    )
+    this.socket = connect(socketPath)
+      .on('connect', () => this.send({ kind: 'ready', provider: { active: 'simulated', fallbacks: [] } }))
+      .on('data', (chunk) => reader.push(chunk))
+      // The service is gone.
+      .on('error', () => {})
   }
 
-  private update(): void {
-    const { speed } = this
-    const elapsedMs = this.events.nowMs - this.updatedMs
-    this.updatedMs = this.events.nowMs
-    for (const worker of this.workers)
-      if (worker.tasks.length > 0) worker.progress += (elapsedMs * speed) / worker.tasks.length
+  private take({ id, task }: TaskMessage, pictures: number): void {
+    const busyMs = pictures * this.engineMs
+    this.freeAtMs = Math.max(this.freeAtMs, performance.now()) + busyMs
+    setTimeout(
+      () => this.send({ kind: 'reply', id, reply: this.reply(task.type, pictures, busyMs) }),
+      this.freeAtMs - performance.now(),
+    )
   }
 
-  /** Wakes up when the first task will be done, unless something changes before. */
-  private plan(): void {
-    const version = ++this.version
-    const { speed } = this
-    let soonestMs = Number.POSITIVE_INFINITY
-    for (const { tasks, progress } of this.workers)
-      for (const { doneAt } of tasks)
-        soonestMs = Math.min(soonestMs, ((doneAt - progress) * tasks.length) / speed)
-    if (soonestMs === Number.POSITIVE_INFINITY) return
-    this.events.after(Math.max(0, soonestMs), () => {
-      if (version !== this.version) return
-      this.update()
-      const done: Task[] = []
-      for (const worker of this.workers) {
-        // What is left by rounding is done.
-        const isDone = ({ doneAt }: Task) => doneAt - worker.progress < 1e-9
-        done.push(...worker.tasks.filter(isDone))
-        worker.tasks = worker.tasks.filter((task) => !isDone(task))
-      }
-      this.fill()
-      this.plan()
-      for (const { onDone } of done) onDone()
-    })
+  private reply(type: TaskMessage['task']['type'], pictures: number, busyMs: number): WorkerReply {
+    if (type !== 'enrol' && type !== 'verify')
+      return { ok: false, code: 'engine_unavailable', message: `The simulated engine knows no ${type}.` }
+    const samples = Array.from({ length: pictures }, (_, index) => this.person.sample(index))
+    return { ok: true, value: { samples }, timingsMs: { embed: busyMs } }
+  }
+
+  private send(message: WorkerMessage): void {
+    if (!this.socket.destroyed) for (const piece of encodeFrame(message)) this.socket.write(piece)
   }
 }
+
+/** Does not come back: what would be loaded next is the real engine. */
+async function standIn(engineMs: number): Promise<never> {
+  process.on('SIGINT', () => {})
+  process.on('SIGTERM', () => {})
+  const setups = new FrameReader<HostSetup>(MOST_SETUP_BYTES, ({ message: { workers, worker } }) => {
+    const person = new Person(worker.pack)
+    for (let i = 0; i < workers; i++) new Worker(worker, person, engineMs)
+  })
+  process.stdin.on('data', (chunk) => setups.push(chunk)).once('close', () => process.exit())
+  return new Promise(() => {})
+}
+
+if (/engine-host\.[jt]s$/.test(process.argv[1] ?? '')) await standIn(Number(process.env[ENGINE_MS_VARIABLE]))

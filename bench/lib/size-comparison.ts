@@ -9,7 +9,7 @@ import {
   TASKS_PER_WORKER,
   visitOf,
 } from '../../src/sizing/verify-shape.js'
-import { simulate } from './verify-simulation.js'
+import { simulate } from '../simulation/simulation.js'
 
 export interface Comparison {
   name: string
@@ -40,8 +40,8 @@ const GRID: ReadonlyArray<{ name: string; cluster: Cluster; figures: Figures }> 
     figures: { ...USUAL, roundTripMs: 0.05, syncMs: 0.5 },
   },
   {
-    name: 'one service of 16 cores, database on the same machine',
-    cluster: { services: 1, cores: 16, workers: 16 },
+    name: 'one service of 8 cores, database on the same machine',
+    cluster: { services: 1, cores: 8, workers: 8 },
     figures: { ...USUAL, mainMs: 1, roundTripMs: 0.05, syncMs: 0.5, laneMs: 0.2 },
   },
   {

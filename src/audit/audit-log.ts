@@ -44,8 +44,14 @@ export class AuditLog {
     private readonly clock: Clock,
   ) {}
 
-  async append(tx: StoreTransaction, tenantId: string, event: AuditEvent): Promise<void> {
-    const head = await tx.auditHead(tenantId)
+  /** @param asked for the head of the log, where it was asked for before in the transaction */
+  async append(
+    tx: StoreTransaction,
+    tenantId: string,
+    event: AuditEvent,
+    asked = tx.auditHead(tenantId),
+  ): Promise<void> {
+    const head = await asked
     const sequence = (head?.sequence ?? 0) + 1
     const entry = canonicalJson({ ...event, at: isoTime(this.clock.now()), sequence })
     const hash = link(this.key, head?.hash ?? GENESIS, tenantId, entry)

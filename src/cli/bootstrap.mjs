@@ -39,6 +39,7 @@ const COMMANDS = {
   liveness: () => [process.execPath, [join(root, 'dist/test/liveness/main.js'), ...args]],
   faults: () => [process.execPath, [join(root, 'dist/test/faults/main.js'), ...args]],
   fuzz: () => [process.execPath, [join(root, 'dist/test/fuzz/main.js'), ...args]],
+  chaos: () => [process.execPath, [join(root, 'dist/test/chaos/main.js'), ...args]],
   powerloss: () => [process.execPath, [join(root, 'dist/test/powerloss/main.js'), ...args]],
   nodes: () => [process.execPath, [join(root, 'dist/test/node-versions/main.js'), ...args]],
   'release-database': () => [process.execPath, [join(root, 'dist/test/releases/make-database.js')]],

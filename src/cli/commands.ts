@@ -71,6 +71,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./backup.js')).registerRestoreCommand,
   },
   {
+    usage: 'migrate-store',
+    description: 'copy a database from SQLite to PostgreSQL, or back; resumable, and compared row by row',
+    load: async () => (await import('./migrate-store.js')).registerMigrateStoreCommand,
+  },
+  {
     usage: 'audit',
     description: 'the append-only audit log',
     load: async () => (await import('./audit.js')).registerAuditCommands,

@@ -18,6 +18,7 @@ export function configWarnings(resolution: Resolution): ConfigWarning[] {
     ...[...resolution.warnings, ...addressWarnings(resolution.config)].map((detail) => ({ detail })),
     ...openToAll(secretFiles(resolution), 'holds a secret'),
     ...openToAll(databaseFiles(resolution.config), "holds users' data"),
+    ...openToAll([resolution.config.epochKeys ?? []].flat(), 'holds keys'),
   ]
 }
 

@@ -7,7 +7,9 @@ import {
   verifyModelPack,
 } from '../../models/pack/model-pack.js'
 import { gradeOf, isAccepted } from '../../models/pack/pack-grade.js'
+import { DAY_MS, HOUR_MS } from '../clock.js'
 import { type Config, isPostgres, modelPackDir } from '../config.js'
+import { isUnderWay } from '../storage/epoch-book.js'
 import { describeDatabase, hasDatabase } from '../storage/open-store.js'
 import type { Finding } from './doctor-finding.js'
 import { assertMasterKey, using } from './ledger.js'
@@ -77,5 +79,43 @@ export async function checkDatabase(config: Config): Promise<Finding> {
   } catch (error) {
     const remedy = `see docs/${isPostgres(config) ? 'postgresql' : 'operations'}.md`
     return { check, status: 'problem', detail: (error as Error).message, remedy }
+  }
+}
+
+/** More than services need to read a key, and rows to be wrapped anew. */
+const EPOCH_CHANGE_MS = HOUR_MS
+
+/** Of a PostgreSQL database that can be opened. */
+export async function checkEpochs(config: Config): Promise<Finding> {
+  const check = 'epoch keys'
+  if (config.epochKeys === undefined)
+    return {
+      check,
+      status: 'warning',
+      detail: 'none: archives and base backups, with the master key, open users who were erased since',
+      remedy: 'name a folder with COUNTERSIGN_EPOCH_KEYS, see docs/postgresql.md',
+    }
+  try {
+    const records = (await using(config, async ({ store }) => store.shared?.epochs.all())) ?? []
+    const now = Date.now()
+    const late = records.find((one) => isUnderWay(one) && one.announcedAt < now - EPOCH_CHANGE_MS)
+    if (late)
+      return {
+        check,
+        status: 'problem',
+        detail: `the change to epoch ${late.number} has been under way for more than an hour`,
+        remedy: 'countersign keys rotate-epoch says what holds it up',
+      }
+    const present = records.findLast(({ settledAt }) => settledAt !== null)
+    if (!present)
+      return { check, status: 'warning', detail: 'the first epoch has not begun: the service begins it' }
+    const detail = `epoch ${present.number}, since ${new Date(present.announcedAt).toISOString()}`
+    const isOverdue =
+      config.epochHours > 0 && present.announcedAt + config.epochHours * HOUR_MS < now - DAY_MS
+    return isOverdue
+      ? { check, status: 'problem', detail: `${detail}: overdue`, remedy: "the service's log says why" }
+      : { check, status: 'ok', detail }
+  } catch (error) {
+    return { check, status: 'problem', detail: (error as Error).message, remedy: 'see docs/postgresql.md' }
   }
 }

@@ -14,6 +14,7 @@ import {
   replaceKeyFile,
 } from '../crypto/master-key.js'
 import type { Ledger } from '../ledger.js'
+import { registerEpochCommands } from './keys-epochs.js'
 import { withLedger } from './ledger.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
 import { progressBar } from './progress.js'
@@ -63,6 +64,7 @@ export function registerKeysCommands(keys: Command): void {
         })
       }),
     )
+  registerEpochCommands(keys)
   keys
     .command('discard-master <id>')
     .description(
@@ -114,10 +116,11 @@ async function rotateInPlace(options: RotateOptions, ledger: Ledger, config: Con
   await (await rekeying()).prepare(ledger.store, ledger.keys, next)
   replaceKeyFile(file, next)
   const { store } = ledger
-  const { findKeys } = await import('../ledger.js')
-  const keys = await findKeys(store.read, next)
+  const { epochFolder, findKeys, takeOverEpochs } = await import('../ledger.js')
+  const keys = (await findKeys(store.read, next))!
+  await takeOverEpochs(store, keys, epochFolder(config))
   const progress = progressBar('Sealing anew')
-  await (await rekeying()).finish(store, keys!, next, progress.update).finally(() => progress.stop())
+  await (await rekeying()).finish(store, keys, next, progress.update).finally(() => progress.stop())
   const id = masterKeyId(next)
   const previousId = masterKeyId(ledger.masterKey)
   print(

@@ -1,8 +1,9 @@
 /** Opens the database for one command and closes it again, whatever happens. */
 import { existsSync } from 'node:fs'
+import { systemClock } from '../clock.js'
 import { type Config, loadConfig } from '../config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
-import type { Ledger } from '../ledger.js'
+import type { Ledger, LedgerOptions } from '../ledger.js'
 import { describeDatabase, hasDatabase } from '../storage/open-store.js'
 import { CommandError } from './output.js'
 
@@ -41,11 +42,11 @@ export function closeFilesToOthers(): void {
   process.umask(0o077)
 }
 
-export async function using<T>(config: Config, work: Work<T>): Promise<T> {
+export async function using<T>(config: Config, work: Work<T>, options: LedgerOptions = {}): Promise<T> {
   closeFilesToOthers()
   // Loaded here: help needs no database, and shows where SQLite is broken, too.
   const { openLedger } = await import('../ledger.js')
-  const ledger = await openLedger(config)
+  const ledger = await openLedger(config, systemClock, options)
   try {
     return await work(ledger, config)
   } finally {

@@ -1,16 +1,17 @@
-/** `countersign serve`: runs the service until it is told to stop. */
+/** `countersign serve`: runs the service until it is told to stop, in this process or in several. */
 import type { Command } from 'commander'
 import { type Config, loadConfig, resolveConfig } from '../config.js'
-import { awaitingRestart } from '../reload.js'
 import type { Service } from '../service.js'
-import { VERSION } from '../version.js'
+import { type AnnouncementOptions, announce, Warnings } from './announcement.js'
 import { configWarnings } from './config-warnings.js'
 import { assertGraphsAgree } from './graph-check.js'
 import { closeFilesToOthers } from './ledger.js'
-import { action, note, type OutputOptions } from './output.js'
+import { action } from './output.js'
 import { type PreparedModels, prepareModels } from './prepare-models.js'
+import { processCount } from './processes.js'
 import { progressSteps } from './progress.js'
-import { paint } from './style.js'
+import { takeOverConfig } from './take-over.js'
+import { isAtTerminal } from './terminal.js'
 
 export function registerServeCommand(command: Command): void {
   command
@@ -20,72 +21,32 @@ export function registerServeCommand(command: Command): void {
       'print addresses and what is shown only once as JSON on stderr; stdout is the log in any case',
     )
     .action(
-      action(async (options: OutputOptions & { demo?: boolean }) => {
+      action(async (options: AnnouncementOptions) => {
         // What a full disk does not take of our notes is lost; it must not end the service.
         process.stderr.on('error', () => {})
         closeFilesToOthers()
         const config = loadConfig()
-        const warnings: string[] = []
-        const warn = (warning: string) => {
-          warnings.push(warning)
-          if (!options.json) note(`${paint('yellow', 'warning:', process.stderr)} ${warning}`)
-        }
-        for (const { detail } of configWarnings(resolveConfig())) warn(detail)
-        const preparing = prepare(config)
-        const starting = start(preparing, options.demo ?? false)
-        stopOnSignals(starting)
-        reloadOnHangup(starting, config)
-        const service = await starting
-        // Not before: a start that fails has one line to say.
-        const { warning } = await preparing
-        if (warning) warn(warning)
-        if (service.gradeWarning) warn(service.gradeWarning)
-        for (const rateWarning of await service.rateWarnings()) warn(rateWarning)
-        const where = {
-          production: service.url('production'),
-          sandbox: service.url('sandbox'),
-          admin: service.adminUrl,
-          ...(service.capturePage === null ? {} : { capture: service.capturePage }),
-        }
-        const { generated } = service.operatorPassword
-        if (!options.json) {
-          note(
-            `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n${where.capture ? `  Captures    ${where.capture}/capture/…\n` : ''}  HTTP        ${service.transport.description}\n`,
-          )
-          if (generated) {
-            note(`The operator's password for the dashboard, shown only now:\n\n  ${generated}\n`)
-            await keepPassword(service)
-          }
-        }
-        const { demoInstructions, demoView, prepareDemo } = await import('./demo.js')
-        const demo = options.demo ? await prepareDemo(service) : null
-        if (options.json) {
-          // Not to stdout: that is the log, and goes where no secret may.
-          note(
-            JSON.stringify({
-              version: VERSION,
-              ...where,
-              transport: service.transport,
-              operator_password: generated,
-              demo: demo && demoView(demo),
-              warnings,
-            }),
-          )
-          await keepPassword(service)
-        } else if (demo) note(demoInstructions(demo, where))
+        const warnings = new Warnings(options.json ?? false)
+        for (const { detail } of configWarnings(resolveConfig())) warnings.add(detail)
+        const count = processCount(config)
+        if (count > 1) {
+          const { Supervisor } = await import('./supervisor.js')
+          await new Supervisor({ config, count, options, warnings, prepare }).run()
+        } else await serveHere(config, options, warnings)
       }),
     )
 }
 
-/** Only now that it was shown does it count. A service that nobody could sign in to is stopped. @throws ConfigError */
-async function keepPassword(service: Service): Promise<void> {
-  try {
-    if (!(await service.operatorPassword.keep()))
-      note("The operator's password above does not hold: another service has made one for all meanwhile.")
-  } catch (error) {
-    await service.stop()
-    throw error
-  }
+async function serveHere(config: Config, options: AnnouncementOptions, warnings: Warnings): Promise<void> {
+  const preparing = prepare(config)
+  const starting = start(preparing, options.demo ?? false)
+  stopOnSignals(starting)
+  reloadOnHangup(starting, config)
+  const service = await starting
+  // Not before: a start that fails has one line to say.
+  const { warning } = await preparing
+  if (warning) warnings.add(warning)
+  await announce(service, options, warnings)
 }
 
 async function prepare(config: Config): Promise<PreparedModels> {
@@ -135,24 +96,11 @@ function stopOnSignals(starting: Promise<Service>): void {
   if (isAtTerminal) process.on('SIGHUP', stop)
 }
 
-/** There, SIGHUP says that it was closed; anywhere else it asks to read the configuration anew. */
-const isAtTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
-
 /** @param began the configuration as it was read at the start */
 function reloadOnHangup(starting: Promise<Service>, began: Config): void {
   if (isAtTerminal) return
   process.on('SIGHUP', async () => {
     const service = await starting.catch(() => null)
-    if (!service) return
-    try {
-      const next = loadConfig()
-      const isWhole = await service.reload(next)
-      const waiting = awaitingRestart(began, next)
-      const details = waiting.length > 0 ? { awaiting_restart: waiting } : {}
-      if (isWhole) service.log.info(details, 'configuration reloaded')
-      else service.log.warn(details, 'configuration reloaded, without the new certificates')
-    } catch (err) {
-      service.log.error({ err }, 'the configuration cannot be used: nothing was reloaded')
-    }
+    if (service) await takeOverConfig(service, began)
   })
 }

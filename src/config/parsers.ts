@@ -9,6 +9,9 @@ export interface ListenAddress {
   port: number
 }
 
+/** Each has a dozen connections to the database. */
+const MOST_PROCESSES = 64
+
 function fail(variable: string, text: string, expected: string): never {
   throw new ConfigError(`${variable} is ${JSON.stringify(text)}; expected ${expected}.`)
 }
@@ -20,6 +23,14 @@ export function integer(minimum: number, maximum: number) {
       fail(variable, text, `a whole number from ${minimum} to ${maximum}`)
     return value
   }
+}
+
+export function processes(text: string, variable: string): number | 'auto' {
+  const value = Number(text)
+  if (text === 'auto') return text
+  if (!Number.isSafeInteger(value) || value < 1 || value > MOST_PROCESSES)
+    fail(variable, text, `auto or a whole number from 1 to ${MOST_PROCESSES}`)
+  return value
 }
 
 export function oneOf<const T extends string>(...values: T[]) {

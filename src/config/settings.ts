@@ -17,6 +17,7 @@ import {
   origin,
   parseRate,
   path,
+  processes,
   text,
 } from './parsers.js'
 
@@ -221,6 +222,25 @@ export const SETTING_GROUPS = {
       path,
     ),
   },
+  'Epoch keys': {
+    epochKeys: optional(
+      'EPOCH_KEYS',
+      "Folder that all nodes see, with keys without which no archive of the database opens users' data (docs/postgresql.md). PostgreSQL only. Default: none.",
+      path,
+    ),
+    epochHours: setting(
+      'EPOCH_HOURS',
+      '24',
+      'Hours after which a new epoch begins; what was erased before is then lost in every copy. 0: by countersign keys rotate-epoch alone.',
+      integer(0, 8760),
+    ),
+    epochRetentionHours: setting(
+      'EPOCH_RETENTION_HOURS',
+      '1',
+      'Hours for which the key of an epoch that has ended is kept, for a standby that lags behind. 0: it is destroyed at once.',
+      integer(0, 8760),
+    ),
+  },
   Dashboard: {
     operatorPassword: secret(
       'OPERATOR_PASSWORD',
@@ -284,8 +304,14 @@ export const SETTING_GROUPS = {
     workers: derived(
       'WORKERS',
       () => availableParallelism(),
-      'Worker threads, one inference thread each. Default: one a core.',
+      'Worker threads of all processes together, one inference thread each. Default: one a core.',
       integer(1, 256),
+    ),
+    processes: setting(
+      'PROCESSES',
+      '1',
+      'Service processes on this machine, which share addresses and workers and keep their records in one PostgreSQL database; auto for one each eight cores. Linux only (docs/operations.md).',
+      processes,
     ),
     queueLimit: derived(
       'QUEUE_LIMIT',

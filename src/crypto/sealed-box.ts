@@ -45,6 +45,15 @@ export function openWithAny({ current, others }: SealingKey, box: Uint8Array, co
   return open(current, box, context)
 }
 
+export function isOpenedBy(key: SealingKey, { id, sealed }: { id: string; sealed: Uint8Array }): boolean {
+  try {
+    openWithAny(key, sealed, id)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** @returns null where the box is sealed under the current key already */
 export function sealAnew(key: SealingKey, box: Uint8Array, context: string): Buffer | null {
   try {

@@ -3,12 +3,15 @@
  * key. A new master key brings new working keys with it, so that whoever once held an old one opens no later copy.
  */
 import { hkdfSync, randomBytes } from 'node:crypto'
+import { type EpochKeys, NO_EPOCHS } from './epoch-key.js'
 import { open, type SealingKey, seal } from './sealed-box.js'
 
 /** Each key is 32 bytes; no key ever serves two algorithms. */
 export interface ServiceKeys {
-  /** Wraps the data keys of users. */
+  /** Wraps the data keys of users, together with the epoch's key (`dataKeyWrapping`). */
   wrapping: SealingKey
+  /** Not of the keyring: they lie outside of the database. */
+  epochs: EpochKeys
   /** Seals signing secrets. */
   secrets: SealingKey
   /** Seals kept responses and what webhooks have to tell, where they belong to no enrolled user. */
@@ -37,6 +40,7 @@ export function newKeys(): ServiceKeys {
   const alone = (): SealingKey => ({ current: random(), others: [] })
   return {
     wrapping: alone(),
+    epochs: NO_EPOCHS,
     secrets: alone(),
     idempotency: alone(),
     audit: [random()],
@@ -52,6 +56,7 @@ export function deriveKeys(masterKey: Buffer): ServiceKeys {
     Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), `countersign/v1/${purpose}`, KEY_BYTES))
   return {
     wrapping: { current: derive('wrapping'), others: [] },
+    epochs: NO_EPOCHS,
     secrets: { current: derive('secrets'), others: [] },
     idempotency: { current: derive('idempotency'), others: [] },
     audit: [derive('audit')],
@@ -127,6 +132,7 @@ export function openKeys(sealed: Buffer, masterKey: Buffer, masterKeyId: string)
   }
   return {
     wrapping: sealing('wrapping'),
+    epochs: NO_EPOCHS,
     secrets: sealing('secrets'),
     idempotency: sealing('idempotency'),
     audit: keys('audit'),

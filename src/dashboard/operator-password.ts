@@ -43,6 +43,8 @@ export interface OperatorPassword {
 type PasswordConfig = Pick<Config, 'operatorPassword' | 'operatorPasswordFile'> &
   Partial<Pick<Config, 'isOperatorPasswordFileGiven'>>
 
+type KeptByDatabase = Pick<SharedStore, 'operatorPassword' | 'keepOperatorPassword'>
+
 /** Where it is kept, as the password or its hash. */
 interface Place {
   /** In messages. */
@@ -121,6 +123,27 @@ export async function resetOperatorPassword(
   const password = generatePassword()
   await placeOf(config, shared).replace(await hashPassword(password))
   return password
+}
+
+/**
+ * Takes the password along when records move from a database of one service, which has it in the data folder's file, to one of
+ * several, or back: what was reset there must not hold again here.
+ * @returns whether there was one to take @throws ConfigError
+ */
+export async function moveOperatorPassword(
+  config: PasswordConfig,
+  from: KeptByDatabase | null,
+  to: KeptByDatabase | null,
+): Promise<boolean> {
+  // Whoever configures it has it where it was.
+  if (config.operatorPassword !== undefined || config.isOperatorPasswordFileGiven) return false
+  const file = filePlace(config.operatorPasswordFile)
+  const text = await (from ? from.operatorPassword() : file.read())
+  if (text === null) return false
+  const { hash } = await readPassword(text, file.name)
+  if (to) await to.keepOperatorPassword(hash, { replace: true })
+  else await file.replace(hash)
+  return true
 }
 
 function placeOf(

@@ -67,15 +67,23 @@ export class Idempotency {
     const scope = this.scopeOf(request)
     const payloadHash = await sha256(rawBody)
     const name = scope.toString('hex')
-    const claim = await this.claims.claim(scope, payloadHash)
+    const createdAt = this.clock.now()
+    const claiming = this.claims.claim(scope, payloadHash)
+    // Asked for at once: what another service keeps in between shows when the response of ours is to be kept.
+    const reading = this.store.read.idempotencyRecord(scope, createdAt)
+    reading.catch(() => {})
+    const claim = await claiming
     if ('heldFor' in claim) {
+      // Who holds it may only be looking, as we are; or be about to give it back.
+      const record = await this.store.read.idempotencyRecord(scope, this.clock.now())
+      if (record) return { replay: await this.replayOf(record, payloadHash) }
       if (!claim.heldFor.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
-      throw new ApiError('idempotency_in_progress', { headers: retryAfter(1) })
+      // Callers whose node has just died ask again at another: not before they can be heard.
+      throw new ApiError('idempotency_in_progress', { headers: retryAfter(claim.leaseSeconds) })
     }
     const { release } = claim
     try {
-      const createdAt = this.clock.now()
-      const record = await this.store.read.idempotencyRecord(scope, createdAt)
+      const record = await reading
       if (!record)
         return {
           execution: {
@@ -99,8 +107,7 @@ export class Idempotency {
           },
         }
       release()
-      if (!record.payloadHash.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
-      return { replay: await this.responseOf(record) }
+      return { replay: await this.replayOf(record, payloadHash) }
     } catch (error) {
       release()
       throw error
@@ -117,6 +124,11 @@ export class Idempotency {
     return createHmac('sha256', this.keys.lookup)
       .update(`idempotency\0${tenantId}\0${environment}\0${method}\0${path}\0${key}`)
       .digest()
+  }
+
+  private async replayOf(record: IdempotencyRecord, payloadHash: Buffer): Promise<KeptResponse> {
+    if (!record.payloadHash.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
+    return this.responseOf(record)
   }
 
   private async responseOf(record: IdempotencyRecord): Promise<KeptResponse> {

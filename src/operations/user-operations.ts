@@ -128,17 +128,18 @@ export class UserOperations {
         facts: { event: 'delete', erasure_id: receipt.erasureId, repeated: true },
       }
     }
+    const [counts, endpoints] = await Promise.all([tx.eraseSubject(lookup), tx.webhookEndpoints(tenantId)])
     const receipt: ErasureRecord = {
       lookup,
       erasureId: prefixedId('era', now),
       erasedAt: now,
       expiresAt: now + RECEIPT_MS,
-      ...(await tx.eraseSubject(lookup)),
+      ...counts,
     }
     await tx.putErasure(receipt)
     // The user's own key is gone: this one event names somebody who is erased, until it is delivered.
     const data = erasureView(receipt, userId)
-    await this.outbox.put(tx, { tenantId, environment, type: 'user.erased', data })
+    await this.outbox.put(tx, { tenantId, environment, type: 'user.erased', data }, endpoints)
     return {
       result: { receipt, isRepeated: false },
       facts: {

@@ -8,7 +8,7 @@ import { BiometricError, type FlowShare } from '../biometrics/types.js'
 import type { Config } from '../config.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import type { Execution, Idempotency, KeptResponse } from '../idempotency/idempotency.js'
-import { AlreadyExecutedError, StoreUnavailableError } from '../storage/store.js'
+import { AlreadyExecutedError, type Store, StoreUnavailableError } from '../storage/store.js'
 import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
 import type { TenantContract } from '../tenancy/tenancy.js'
 import type { Call, Endpoint, EndpointDescription } from '../v1/endpoint.js'
@@ -33,14 +33,15 @@ export interface ApiServerParts extends AuthenticatorParts, SignerParts, Recorde
   openApi: () => string
   config: Pick<Config, 'deadlineMs' | 'tlsTerminatedUpstream'>
   rateLimiter: RateLimiter
+  store: Store
   idempotency: Idempotency
   audit: AuditLog
   /** Null where traces are not asked for. */
   tracing: Tracing | null
   /** The engine has no place for one more request of this share. */
   isSaturated: (share: FlowShare) => boolean
-  /** The database's keys are those that are worked with. */
-  areKeysCurrent: () => boolean
+  /** The database's keys and schema are those that are worked with. */
+  isInStep: () => boolean
 }
 
 /** An admitted request, read whole. */
@@ -99,7 +100,7 @@ export class ApiServer {
     if (request.malformed) throw request.malformed
     if (this.draining) throw new ApiError('shutting_down', { headers: retryAfter(1) })
     // By other keys nobody's secrets open, and what is written could be opened by nobody.
-    if (!this.parts.areKeysCurrent()) throw new StoreUnavailableError('the working keys were changed')
+    if (!this.parts.isInStep()) throw new StoreUnavailableError('working keys or schema were changed')
     if (request.path === OPENAPI_PATH && request.method === 'GET')
       return { status: 200, body: this.parts.openApi() }
     const identified = await this.authenticate(request, context)

@@ -50,12 +50,15 @@ export class EndpointRunner {
       return await this.parts.store.transaction(async (tx) => {
         // The lock may have come late: a caller that is told 504 must find that nothing has happened.
         if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
+        const event = this.auditEventOf(endpoint)
+        // Together with what the work asks for first: its answer costs no way of its own.
+        const head = event ? tx.auditHead(call.tenant.id) : undefined
+        head?.catch(() => {})
         const outcome = typeof work === 'function' ? await work(tx) : work
         const answer = toAnswer(outcome)
         await execution?.keep(tx, answer, outcome.owner)
-        const event = this.auditEventOf(endpoint)
-        if (event)
-          await this.parts.audit.append(tx, call.tenant.id, {
+        if (event) {
+          const facts = {
             ...outcome.audit,
             ...(call.captureSession ? { capture_session: call.captureSession } : {}),
             event,
@@ -63,7 +66,9 @@ export class EndpointRunner {
             request_id: call.requestId,
             status: outcome.status,
             ...(outcome.code ? { code: outcome.code } : {}),
-          })
+          }
+          await this.parts.audit.append(tx, call.tenant.id, facts, head)
+        }
         return answer
       }, call.deadlineMs)
     } finally {

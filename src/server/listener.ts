@@ -77,6 +77,8 @@ export interface ListenerOptions {
   /** What the bodies of this listener may hold of memory together. */
   bodies: BodyShare
   limits: ConnectionLimits
+  /** Other processes listen at the same address, and it is not asked who. Port 0 is nothing to share. */
+  sharesPort?: boolean | undefined
   /** Must not throw; when it rejects all the same, the caller gets a bare 500. */
   handler: (request: IncomingRequest) => Promise<Reply>
 }
@@ -90,6 +92,8 @@ export interface Listener {
    * encrypted. @throws ListenError, with everything as it was
    */
   renewCertificate(tls: TlsFiles): Promise<void>
+  /** Takes no more connections; those that are open end with their next answer, or when they have idled. Resolves when none is left. */
+  retire(): Promise<void>
   /** Stops accepting, waits for replies under way (at most `patienceMs`), then closes what is left. */
   close(patienceMs: number): Promise<void>
 }

@@ -1,5 +1,14 @@
 /** Prometheus metrics, by prom-client: requests, verdicts, stages and what became of users and secrets; and the process itself. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client'
 import { SECOND_MS } from '../clock.js'
 import type { Environment } from '../config.js'
 import type { Store } from '../storage/store.js'
@@ -17,6 +26,16 @@ import { type Upkeep, watchUpkeep } from './upkeep-metrics.js'
 
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.04, 0.1, 0.2, 0.3, 0.5, 1, 2.5, 10]
 const STAGE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
+
+/** Every figure of one process, as it goes to another. */
+export type MetricsSnapshot = Array<MetricObjectWithValues<MetricValue<string>>>
+
+/** One of several processes that listen at one address: whichever is asked tells of all. */
+export interface MetricsPlace {
+  /** In the label `process`. */
+  name: string
+  others(): Promise<MetricsSnapshot[]>
+}
 
 export class Metrics {
   private readonly registry = new Registry()
@@ -68,8 +87,15 @@ export class Metrics {
     registers: this.registers,
   })
 
-  /** @param tenantLimit how many tenants have series of their own */
-  constructor(tenantLimit: number) {
+  /**
+   * @param tenantLimit how many tenants have series of their own
+   * @param place undefined for a process that is by itself
+   */
+  constructor(
+    tenantLimit: number,
+    private readonly place?: MetricsPlace,
+  ) {
+    if (place) this.registry.setDefaultLabels({ process: place.name })
     this.tenants = new TenantMetrics(this.registry, tenantLimit)
     collectDefaultMetrics({ register: this.registry })
     for (const outcome of DELIVERY_OUTCOMES) this.webhooks.inc({ outcome }, 0)
@@ -145,8 +171,16 @@ export class Metrics {
     this.dashboardRefusals.inc({ code })
   }
 
-  render(): Promise<string> {
-    return this.registry.metrics()
+  async render(): Promise<string> {
+    if (!this.place) return this.registry.metrics()
+    const [own, others] = await Promise.all([this.snapshot(), this.place.others()])
+    // Told apart by their label, none of them is added to another, nor left out.
+    const all = [own, ...others].map((some) => some.map((one) => ({ ...one, aggregator: 'first' as const })))
+    return AggregatorRegistry.aggregate(all).metrics()
+  }
+
+  async snapshot(): Promise<MetricsSnapshot> {
+    return (await this.registry.getMetricsAsJSON()) as MetricsSnapshot
   }
 
   get contentType(): string {

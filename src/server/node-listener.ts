@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
+import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecureContextOptions } from 'node:tls'
 import { ApiError } from '../api-error.js'
 import type { TlsFiles } from '../tls-files.js'
@@ -20,21 +21,25 @@ import {
 import { ILLEGIBLE, type ParserError, refusalOf, type StartLine, startLineOf } from './malformed-request.js'
 import { LINGER_MS, NodeExchange } from './node-exchange.js'
 import { peerAddress } from './peer-address.js'
+import { quietMoment } from './quiet-moment.js'
 import { RequestBody } from './request-body.js'
 
 /** URL and headers together. That of uWebSockets.js, so that what passes here passes there. */
 const MAX_HEAD_BYTES = 4096
 /** How often the limits of time are looked at. */
 const CHECK_MS = 1000
+const POLL_MS = 50
 
 /** @throws ListenError when the address is in use or the certificate does not load. */
 export async function listenOnNode(options: ListenerOptions): Promise<Listener> {
-  const { address, tls } = options
+  const { address, tls, sharesPort: reusePort = false } = options
   const server = makeServer(options)
   const door = new Door(server, options)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(addressError(address, cause)))
-    server.listen({ ...address, exclusive: true }, resolve)
+    // The types are those of the oldest Node that is served, which does not know it.
+    const where: ListenOptions & { reusePort: boolean } = { ...address, exclusive: true, reusePort }
+    server.listen(where, resolve)
   })
   // A connection that could not be accepted, for want of file descriptors: nobody here can tell its caller.
   server.on('error', () => {})
@@ -48,6 +53,7 @@ export async function listenOnNode(options: ListenerOptions): Promise<Listener> 
         throw certificateError(files, cause)
       }
     },
+    retire: () => door.retire(),
     close: (patienceMs) => door.close(patienceMs),
   }
 }
@@ -94,6 +100,9 @@ class Door {
   /** Of TCP, below TLS. */
   private readonly sockets = new Set<Socket>()
   private readonly connections = new WeakMap<Socket, Connection>()
+  /** Connections since the start. */
+  private taken = 0
+  private isRetired = false
 
   constructor(
     private readonly server: Server,
@@ -101,6 +110,7 @@ class Door {
   ) {
     server.maxConnections = options.limits.maxConnections
     server.on('connection', (socket: Socket) => {
+      this.taken++
       this.sockets.add(socket)
       socket.once('close', () => this.sockets.delete(socket))
     })
@@ -115,6 +125,13 @@ class Door {
       this.refuse(socket as Socket, new ApiError('malformed_request'), { method, target: url })
     })
     server.on('clientError', (error: ParserError, socket) => this.stumble(error, socket as Socket))
+  }
+
+  async retire(): Promise<void> {
+    await quietMoment(() => this.taken)
+    this.isRetired = true
+    NetServer.prototype.close.call(this.server)
+    while (this.sockets.size > 0) await sleep(POLL_MS)
   }
 
   async close(patienceMs: number): Promise<void> {
@@ -233,7 +250,7 @@ class Door {
       body.abort()
     }
     const answer = (reply: Reply) => {
-      connection.isLast ||= (reply.close ?? false) || body.isOverdue || mustClose()
+      connection.isLast ||= (reply.close ?? false) || this.isRetired || body.isOverdue || mustClose()
       exchange.reply(reply, connection.isLast)
       body.release()
       if (connection.message && !connection.isLast) awaitRest(connection.message)

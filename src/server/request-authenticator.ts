@@ -1,8 +1,7 @@
 /** Who calls: the API key, its tenant and the tenant's signing secrets; and the slowing down of whoever guesses keys. */
 import { ApiError, type ErrorCode, retryAfter } from '../api-error.js'
 import type { Environment } from '../config.js'
-import { type Store, StoreUnavailableError } from '../storage/store.js'
-import type { SigningSecrets } from '../tenancy/signing-secrets.js'
+import { StoreUnavailableError } from '../storage/store.js'
 import type { Tenancy } from '../tenancy/tenancy.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
 import type { ClientAddresses } from './client-address.js'
@@ -12,9 +11,7 @@ import type { WrongKeys } from './wrong-keys.js'
 
 export interface AuthenticatorParts {
   environment: Environment
-  store: Store
   tenancy: Tenancy
-  secrets: SigningSecrets
   wrongKeys: WrongKeys
   addresses: ClientAddresses
 }
@@ -33,11 +30,11 @@ export class RequestAuthenticator {
    * @throws StoreUnavailableError
    */
   async authenticate(request: IncomingRequest, endpoint: EndpointDescription | undefined): Promise<Identity> {
-    const { tenancy, secrets, store, environment, wrongKeys, addresses } = this.parts
+    const { tenancy, environment, wrongKeys, addresses } = this.parts
     const { authorization } = request.headers
     try {
-      const caller = await tenancy.authenticate(authorization, environment)
-      const identity = { caller, secrets: await secrets.active(store.read, caller.tenant.id) }
+      const { secrets, ...caller } = await tenancy.authenticate(authorization, environment)
+      const identity = { caller, secrets }
       if (endpoint?.answersWithoutStore) this.recent.remember(authorization, identity)
       return identity
     } catch (error) {

@@ -7,7 +7,7 @@ import type { Store } from '../storage/store.js'
 export interface Upkeep {
   /** Of each group of listeners, in milliseconds since the epoch; null where they show no certificate. */
   expiries(): Array<{ name: string; expiresAt: number | null }>
-  store: Pick<Store, 'read' | 'makesBackups'>
+  store: Pick<Store, 'read' | 'makesBackups' | 'shared'>
   /** Where everything is written. */
   dataDir: string
 }
@@ -35,6 +35,17 @@ export function watchUpkeep(registry: Registry, { expiries, store, dataDir }: Up
         if (at !== null) this.set(at / SECOND_MS)
       },
     })
+  new Gauge({
+    name: 'countersign_epoch_start_timestamp_seconds',
+    help: 'When the present epoch of keys began: archives open nobody who was erased before it. 0 where there is none.',
+    registers,
+    async collect() {
+      const records = await store.shared?.epochs.all().catch(() => null)
+      if (records === null) return
+      const present = records?.findLast(({ settledAt }) => settledAt !== null)
+      this.set((present?.announcedAt ?? 0) / SECOND_MS)
+    },
+  })
   new Gauge({
     name: 'countersign_disk_free_bytes',
     help: 'Free space of the file system with the data folder, for the user who runs the service.',

@@ -1,13 +1,12 @@
 /** The listener of uWebSockets.js. Importing this file loads the addon: only `listen` in transport.ts does. */
 
 import * as uws from 'uWebSockets.js'
-import { type AddressInfo, createServer } from 'node:net'
-import type { ListenAddress } from '../config.js'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { TlsFiles } from '../tls-files.js'
 import { isLastOfConnection, readHeaders } from './framing.js'
+import { freePorts } from './free-port.js'
 import { InFlight } from './in-flight.js'
 import {
-  addressError,
   BARE_FAILURE,
   certificateError,
   type IncomingRequest,
@@ -16,6 +15,7 @@ import {
   type ListenerOptions,
 } from './listener.js'
 import { peerAddress } from './peer-address.js'
+import { quietMoment } from './quiet-moment.js'
 import { RequestBody } from './request-body.js'
 import { UwsExchange } from './uws-exchange.js'
 
@@ -24,14 +24,15 @@ const { _cfg: configure } = uws as unknown as { _cfg?: (option: string) => void 
 configure?.('silent')
 
 /** Longer than uWebSockets.js keeps a connection without a request. */
-const RETIREMENT_MS = 30_000
+const RETIREMENT_MS = 15_000
 
 /** @throws ListenError when the address is in use or the certificate does not load. */
 export async function listenOnUws(options: ListenerOptions): Promise<Listener> {
-  const { address, tls } = options
+  const { address, tls, sharesPort = false } = options
   // uWebSockets.js binds with SO_REUSEPORT: a second process would silently share the port. To port 0 it does not, and then no
   // second app could share it when the certificate is renewed.
-  const port = address.port === 0 && !tls ? 0 : await freePort(address)
+  const isChecked = !sharesPort && (address.port !== 0 || tls)
+  const port = isChecked ? (await freePorts([address]))[0]! : address.port
   let door = await Door.open(options, port)
   const retired = new Set<Door>()
   return {
@@ -43,7 +44,12 @@ export async function listenOnUws(options: ListenerOptions): Promise<Listener> {
       const last = door
       door = next
       retired.add(last)
-      last.retire(() => retired.delete(last))
+      await quietMoment()
+      void last.retire().then(() => retired.delete(last))
+    },
+    async retire() {
+      await quietMoment()
+      await door.retire()
     },
     async close(patienceMs) {
       await Promise.all([door, ...retired].map((one) => one.close(patienceMs)))
@@ -82,15 +88,13 @@ class Door {
   }
 
   /** Takes no more connections; those that are open end with their next answer, or when they have idled. */
-  retire(onClosed: () => void): void {
+  async retire(): Promise<void> {
     this.isRetired = true
     uws.us_listen_socket_close(this.socket)
-    setTimeout(async () => {
-      await this.inFlight.drained(Number.POSITIVE_INFINITY)
-      if (!this.isClosed) this.app.close()
-      this.isClosed = true
-      onClosed()
-    }, RETIREMENT_MS).unref()
+    await sleep(RETIREMENT_MS, undefined, { ref: false })
+    await this.inFlight.drained(Number.POSITIVE_INFINITY)
+    if (!this.isClosed) this.app.close()
+    this.isClosed = true
   }
 
   async close(patienceMs: number): Promise<void> {
@@ -176,16 +180,4 @@ function secureApp(tls: TlsFiles): uws.TemplatedApp {
   } catch (cause) {
     throw certificateError(tls, cause)
   }
-}
-
-/** A plain bind without SO_REUSEPORT fails when anybody else listens there. @returns the port, chosen by the system for 0 */
-function freePort(address: ListenAddress): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', (cause) => reject(addressError(address, cause)))
-    probe.listen({ ...address, exclusive: true }, () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
 }

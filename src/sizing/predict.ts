@@ -107,7 +107,9 @@ function laneTimes({ roundTripMs, syncMs, laneMs, mainMs }: Figures, servicePerM
   const waitMs = (servicePerMs * squaredMs2) / Math.max(1 - others, 1e-9)
   return {
     groupMs: GROUP_TRIPS * roundTripMs + syncMs,
+    overlapMs: roundTripMs,
     jobMs: LANE_TRIPS * (tripMs + waitMs),
+    savedMs: roundTripMs + smallMs + waitMs,
     // Of waits that are there or not, and as long as the long visit when they are.
     jobVarianceMs2: 2 * LANE_TRIPS * waitMs * largestMs,
     most: MOST_IN_GROUP,

@@ -1,8 +1,10 @@
 /** What a verify does, as far as it decides how many machines are needed: which trips it makes to the database, and where it waits. */
 
-/** Round trips one after the other before the pictures go to the engine: API key, tenant, secrets, claim, kept response, user, reference. */
+/** Round trips one after the other before the pictures go to the engine: who calls, the claim of the key, the user. */
 export const READ_TRIPS = 3
-/** Of a verify inside the lane: user, reference, later captures, kept response, audit head, end of the savepoint. The writes go with them. */
+/** Under way while the engine computes: captures. */
+export const HIDDEN_TRIPS = 2
+/** Of a verify inside the lane: what the verdict hangs on, and what it writes; alone in its group it writes with the commit. */
 export const LANE_TRIPS = 2
 /** Of a group: beginning with the lock of the lane, and the commit. */
 export const GROUP_TRIPS = 2

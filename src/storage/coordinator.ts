@@ -1,5 +1,7 @@
 /** What the services of one database agree on while they run. Nothing of it is durable: with them it is gone. */
 
+import type { EpochProgress } from './epoch-book.js'
+
 /** Tokens of a bucket that fills by `ratePerSecond` up to `burst`. */
 export interface TokenBucket {
   ratePerSecond: number
@@ -13,8 +15,8 @@ export interface TokenLease {
   left: number
 }
 
-/** Held, or the digest of the payload for which another holds it. */
-export type Claim = { release(): void } | { heldFor: Buffer }
+/** Held, or the digest of the payload for which another holds it, and when that is free if its holder has died. */
+export type Claim = { release(): void } | { heldFor: Buffer; leaseSeconds: number }
 
 /** The right to execute a request for an idempotency key. */
 export interface Claims {
@@ -22,13 +24,34 @@ export interface Claims {
   claim(scope: Buffer, payloadHash: Buffer): Promise<Claim>
 }
 
+/** A service as the others on its database know it. */
+export interface ServiceNode {
+  id: string
+  /** Machine and process. */
+  name: string
+  version: string
+  /** Milliseconds since the Unix epoch. */
+  startedAt: number
+  /** Until others may take over what it holds. */
+  leaseMs: number
+  /** What all are to have alike, by the settings' names; null before it serves. */
+  settings: Record<string, string> | null
+}
+
 export interface Coordinator extends Claims {
+  readonly id: string
+  /** The schema was changed in a way for which this version's code is too old. */
+  readonly isOutdated: boolean
+  /** Tells the others what is to be alike. @throws StoreUnavailableError */
+  announce(settings: Record<string, string>): Promise<void>
   /**
    * Takes or keeps what one service does for all, unless another one has it; 0 gives it up.
    * @returns whether it is ours for so long, and milliseconds since the Unix epoch by the database's clock
    * @throws StoreUnavailableError
    */
   takeDuty(forMs: number): Promise<{ isTaken: boolean; nowMs: number }>
+  /** Lets the others know with the next beat. */
+  showEpochs(progress: EpochProgress): void
   /** @throws StoreUnavailableError */
   leaseTokens(holder: string, bucket: TokenBucket, most: number): Promise<TokenLease>
 }

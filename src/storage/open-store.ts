@@ -5,10 +5,8 @@ import { type Config, isPostgres, sqliteFile } from '../config.js'
 import type { Store } from './store.js'
 
 export interface OpenOptions {
-  /** By the service, which claims a database that several could reach; commands work beside it. */
+  /** By a service: alone on a SQLite file, beside others on PostgreSQL. Commands work beside it. */
   serving?: boolean
-  /** The service claims nothing: others may serve from the same database. */
-  isOneOfSeveral?: boolean
 }
 
 type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'>
@@ -16,7 +14,7 @@ type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'>
 /** @throws ConfigError; StoreOpenError */
 export async function openStore(
   config: DatabaseConfig,
-  { serving = false, isOneOfSeveral = false }: OpenOptions = {},
+  { serving = false }: OpenOptions = {},
 ): Promise<Store> {
   if (!isPostgres(config)) {
     const { SqliteStore } = await import('./sqlite-store.js')
@@ -26,7 +24,6 @@ export async function openStore(
   return openPostgresStore(config.database, {
     passwordFile: config.databasePasswordFile,
     serving,
-    isOneOfSeveral,
   })
 }
 

@@ -3,7 +3,11 @@
  * has ended. All times are the database's.
  */
 import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { VERSION } from '../version.js'
 import type { Claim, Coordinator, TokenBucket, TokenLease } from './coordinator.js'
+import type { EpochProgress } from './epoch-book.js'
+import { SCHEMA } from './postgres-migrations.js'
 import { type PostgresAccess, PostgresPool } from './postgres-pool.js'
 import { StoreUnavailableError } from './store.js'
 
@@ -14,13 +18,19 @@ const SILENT_MS = 1500
 /** Rows of services that have ended without a word. */
 const FORGOTTEN_MS = 3_600_000
 const CONNECTIONS = 4
+/** Two processes of one machine differ by the second part, two containers by the first. */
+const NAME = `${hostname()}/${process.pid}`
 
 export class PostgresCoordinator implements Coordinator {
-  private readonly id = randomUUID()
+  readonly id = randomUUID()
+  isOutdated = false
+  private readonly startedAt = Date.now()
+  private settings: string | null = null
   private readonly pool: PostgresPool
   private beating: NodeJS.Timeout | null = null
   private isBeating = false
   private renewedAtMs = Number.NEGATIVE_INFINITY
+  private epochs: EpochProgress | null = null
   /** Tokens of claims that could not be given back when they ended. */
   private unreleased: string[] = []
 
@@ -28,14 +38,22 @@ export class PostgresCoordinator implements Coordinator {
     this.pool = new PostgresPool(access, {
       size: CONNECTIONS,
       // What a crash of the server loses of this, it may lose.
-      onConnect: async (client) => void (await client.query('SET synchronous_commit = off')),
+      settings: { synchronous_commit: 'off' },
     })
   }
 
-  /** @throws as a query does */
+  /** @throws as a query does; Error when the schema was changed beyond this version while it started */
   async start(): Promise<void> {
     await this.renew()
+    // A migration that did not count with us was before: what is read from here on is what it left.
+    await this.renew()
+    if (this.isOutdated) throw new Error('its schema was changed by a newer Countersign meanwhile.')
     this.beating = setInterval(() => void this.beat(), BEAT_MS).unref()
+  }
+
+  announce(settings: Record<string, string>): Promise<void> {
+    this.settings = JSON.stringify(settings)
+    return this.renew()
   }
 
   async claim(scope: Buffer, payloadHash: Buffer): Promise<Claim> {
@@ -53,11 +71,13 @@ export class PostgresCoordinator implements Coordinator {
       if (taken.rowCount === 1) return { release: () => void this.release([token]) }
       const held = await this.pool.query({
         name: 'claim-of',
-        text: 'SELECT payload_hash AS "heldFor" FROM claim WHERE scope = $1',
+        text: `SELECT payload_hash AS "heldFor", coalesce(extract(epoch FROM
+            (SELECT lease_until FROM node WHERE id = claim.node) - clock_timestamp()), 0)::float8 AS "leaseSeconds"
+          FROM claim WHERE scope = $1`,
         values: [scope],
       })
       // Given back in between: it is free.
-      if (held.rows[0]) return held.rows[0] as { heldFor: Buffer }
+      if (held.rows[0]) return held.rows[0] as { heldFor: Buffer; leaseSeconds: number }
     }
   }
 
@@ -94,6 +114,10 @@ export class PostgresCoordinator implements Coordinator {
     return rows[0] as { isTaken: boolean; nowMs: number }
   }
 
+  showEpochs(progress: EpochProgress): void {
+    this.epochs = progress
+  }
+
   async stop(): Promise<void> {
     if (this.beating) clearInterval(this.beating)
     try {
@@ -122,14 +146,22 @@ export class PostgresCoordinator implements Coordinator {
   private async renew(): Promise<void> {
     // Before the question: the lease is counted from when the server hears it.
     const askedAtMs = performance.now()
-    await this.pool.query({
+    const { rows } = await this.pool.query({
       name: 'renew',
+      // All of it each time: a crash of the server empties the table.
       text: `WITH forgotten AS (DELETE FROM node WHERE lease_until < clock_timestamp() - $3 * interval '1 ms')
-        INSERT INTO node (id, lease_until) VALUES ($1, clock_timestamp() + $2 * interval '1 ms')
-        ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until`,
-      values: [this.id, LEASE_MS, FORGOTTEN_MS],
+        INSERT INTO node (id, lease_until, name, version, schema, started_at, settings, epoch_loaded, epoch_used)
+        VALUES ($1, clock_timestamp() + $2 * interval '1 ms', $4, $5, $6, $7, $8, $9, $10)
+        ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, settings = excluded.settings,
+          epoch_loaded = excluded.epoch_loaded, epoch_used = excluded.epoch_used
+        RETURNING (SELECT compatible_from FROM lane) AS "compatibleFrom"`,
+      values: [
+        ...[this.id, LEASE_MS, FORGOTTEN_MS, NAME, VERSION, SCHEMA, this.startedAt, this.settings],
+        ...[this.epochs?.loaded, this.epochs?.used],
+      ],
     })
     this.renewedAtMs = askedAtMs
+    this.isOutdated = rows[0].compatibleFrom > SCHEMA
   }
 
   /** What cannot be given back now is tried again with the next beat. */

@@ -1,6 +1,6 @@
 /** PostgreSQL's failures in our words: what passes by itself, or with the next connection, becomes StoreUnavailableError. */
 import pg from 'pg'
-import { StoreUnavailableError } from './store.js'
+import { AlreadyExecutedError, StoreUnavailableError } from './store.js'
 
 /**
  * SQLSTATE (PostgreSQL manual, appendix A): connections, resources, the operator's intervention and the system's errors; standbys,
@@ -14,11 +14,15 @@ const ENDS_CONNECTION = /^(?:08|57P|25P03|25P04)/
 /** Of a lock that another holds. */
 const LOCK_TIMEOUT = '55P03'
 
+/** Of a kept response in the place of one that has not expired. */
+const NOT_NULL_VIOLATION = '23502'
+
 /** @param error as pg gave it: without an SQLSTATE, it is one of the connection */
 export function translatePostgres(error: unknown): Error {
   if (error instanceof StoreUnavailableError) return error
   if (!(error instanceof pg.DatabaseError))
     return new StoreUnavailableError(`PostgreSQL: ${(error as Error).message}`, { cause: error })
+  if (error.code === NOT_NULL_VIOLATION && error.table === 'idempotency') return new AlreadyExecutedError()
   return UNAVAILABLE.test(error.code ?? '')
     ? new StoreUnavailableError(`PostgreSQL: ${error.code} ${error.message}`, { cause: error })
     : error

@@ -7,6 +7,7 @@ import type pg from 'pg'
 import type { PoolClient, QueryConfig, QueryResult } from 'pg'
 import { postgresConnection } from './postgres-connection.js'
 import { isAnswer, isLockTimeout, translatePostgres } from './postgres-errors.js'
+import { SCHEMA } from './postgres-migrations.js'
 import type { PostgresPool } from './postgres-pool.js'
 import { storeTransaction } from './statements.js'
 import { type CommitReport, type StoreTransaction, StoreUnavailableError } from './store.js'
@@ -24,6 +25,19 @@ interface Job {
   reject: (error: unknown) => void
 }
 
+/** By what all write: the revision of the keys, the earliest epoch that may wrap, the oldest schema whose code may work here. */
+interface Agreed {
+  keysRevision: number
+  oldestEpoch: number
+  compatibleFrom: number
+}
+
+interface Outcome {
+  /** There is something to commit. */
+  isDone: boolean
+  settle: () => void
+}
+
 export class PostgresLane {
   private queue: Job[] = []
   /** Set while a group is scheduled or running; `close` waits for it. */
@@ -34,6 +48,8 @@ export class PostgresLane {
   onCommit: (report: CommitReport) => void = () => {}
   /** Of the keys that are worked with; null to write whatever the database's are. */
   keysRevision: number | null = null
+  /** Under which data keys are wrapped; null to write whatever the database's is. */
+  epoch: number | null = null
   onStaleKeys: () => void = () => {}
 
   private readonly tx = storeTransaction(
@@ -44,6 +60,8 @@ export class PostgresLane {
   private client: PoolClient | null = null
   /** The first failure of the job that is on its way: all that is sent after it fails for it. */
   private failure: Error | null = null
+  /** Statements of that job. */
+  private sent: Array<Promise<unknown>> = []
 
   constructor(private readonly pool: PostgresPool) {}
 
@@ -85,17 +103,16 @@ export class PostgresLane {
       group = await this.begin(jobs, token)
       if (group.length === 0) return
       const startedMs = performance.now()
-      const settle: Array<() => void> = []
-      let transactions = 0
-      for (const job of group) {
-        const outcome = await this.run(job)
-        settle.push(outcome.settle)
-        if (outcome.isDone) transactions++
+      const run = group.length === 1 ? this.runAlone : this.runAmongOthers
+      const outcomes: Outcome[] = []
+      for (const job of group) outcomes.push(await run(job))
+      const transactions = outcomes.filter(({ isDone }) => isDone).length
+      if (transactions === 0) await this.client!.query('ROLLBACK')
+      else if (await this.end(token)) {
+        this.isFailing = false
+        this.onCommit({ durationMs: performance.now() - startedMs, transactions })
       }
-      await this.end(token)
-      this.isFailing = false
-      this.onCommit({ durationMs: performance.now() - startedMs, transactions })
-      for (const tell of settle) tell()
+      for (const { settle } of outcomes) settle()
     } catch (error) {
       this.dropClient(error)
       this.isFailing = true
@@ -111,12 +128,15 @@ export class PostgresLane {
       const limitMs = Math.ceil(Math.min(Math.max(patienceMs, 1), LOCK_LIMIT_MS))
       try {
         this.client ??= await this.pool.acquire()
-        const keysRevision = await this.lock(this.client, token, limitMs)
-        if (this.keysRevision === null || this.keysRevision === keysRevision) return waiting
+        const agreed = await this.lock(this.client, token, limitMs)
+        const isStale = !this.hasKeysOf(agreed)
+        if (!isStale && agreed.compatibleFrom <= SCHEMA) return waiting
         await this.client.query('ROLLBACK')
-        const stale = new StoreUnavailableError('the working keys were changed meanwhile')
-        for (const { reject } of waiting) reject(stale)
-        this.onStaleKeys()
+        const reason = isStale
+          ? 'the working keys were changed meanwhile'
+          : 'the schema is for newer versions'
+        for (const { reject } of waiting) reject(new StoreUnavailableError(reason))
+        if (isStale) this.onStaleKeys()
         return []
       } catch (error) {
         if (isLockTimeout(error)) {
@@ -137,9 +157,9 @@ export class PostgresLane {
 
   /**
    * Before anything else is sent: what follows a BEGIN that failed would be committed piece by piece.
-   * @returns the revision of the database's keys, which nobody changes while the lane is ours
+   * @returns what nobody changes while the lane is ours
    */
-  private async lock(client: PoolClient, token: string, limitMs: number): Promise<number> {
+  private async lock(client: PoolClient, token: string, limitMs: number): Promise<Agreed> {
     const begun = [
       client.query('BEGIN ISOLATION LEVEL READ COMMITTED'),
       client.query({
@@ -149,7 +169,8 @@ export class PostgresLane {
       }),
       client.query({
         name: 'lane',
-        text: 'UPDATE lane SET token = $1 RETURNING keys_revision AS "keysRevision"',
+        text: `UPDATE lane SET token = $1 RETURNING keys_revision AS "keysRevision",
+          oldest_epoch AS "oldestEpoch", compatible_from AS "compatibleFrom"`,
         values: [token],
       }),
     ]
@@ -157,37 +178,67 @@ export class PostgresLane {
     const answers = await Promise.allSettled(begun)
     const failed = answers.find((one) => one.status === 'rejected')
     if (failed) throw failed.reason
-    const { value: locked } = answers.at(-1) as PromiseFulfilledResult<QueryResult<{ keysRevision: number }>>
-    return locked.rows[0]!.keysRevision
+    const { value: locked } = answers.at(-1) as PromiseFulfilledResult<QueryResult<Agreed>>
+    return locked.rows[0]!
   }
 
-  private async run(job: Job): Promise<{ isDone: boolean; settle: () => void }> {
+  private hasKeysOf({ keysRevision, oldestEpoch }: Agreed): boolean {
+    if (this.keysRevision !== null && this.keysRevision !== keysRevision) return false
+    return this.epoch === null || this.epoch >= oldestEpoch
+  }
+
+  /** Its failure is the whole transaction's, so that the commit need not wait for what it has written. */
+  private readonly runAlone = async (job: Job): Promise<Outcome> => {
     this.failure = null
+    this.sent = []
+    try {
+      const value = await job.work(this.tx)
+      // Known once the commit is answered.
+      const settle = () => (this.failure ? job.reject(this.failure) : job.resolve(value))
+      return { isDone: true, settle }
+    } catch (thrown) {
+      return { isDone: false, settle: () => job.reject(this.failure ?? thrown) }
+    }
+  }
+
+  private readonly runAmongOthers = async (job: Job): Promise<Outcome> => {
+    this.failure = null
+    this.sent = []
     try {
       void this.send('SAVEPOINT job')
       const value = await job.work(this.tx)
-      // Sent after all that the job has written, and answered after it.
-      await this.send('RELEASE job')
+      await Promise.all(this.sent)
+      // What could fail is done: its answer comes with the next job's first.
+      void this.send('RELEASE job')
       return { isDone: true, settle: () => job.resolve(value) }
     } catch (thrown) {
       const error = this.failure ?? thrown
       // Fails, and the group with it, where the connection is lost.
       await this.client!.query('ROLLBACK TO job; RELEASE job')
+      this.failure = null
       return { isDone: false, settle: () => job.reject(error) }
     }
   }
 
-  /** @throws StoreUnavailableError also when it cannot be found out whether the commit has happened */
-  private async end(token: string): Promise<void> {
+  /**
+   * @returns false where a statement of a job that is alone has failed, for which all was rolled back
+   * @throws StoreUnavailableError also when it cannot be found out whether the commit has happened
+   */
+  private async end(token: string): Promise<boolean> {
     try {
       const { command } = await this.client!.query('COMMIT')
+      if (command === 'COMMIT') return true
       // A transaction that has failed is rolled back without an error.
-      if (command !== 'COMMIT') throw new StoreUnavailableError(`PostgreSQL: ${command} for COMMIT`)
+      if (this.failure) return false
+      throw new StoreUnavailableError(`PostgreSQL: ${command} for COMMIT`)
     } catch (error) {
       if (error instanceof StoreUnavailableError || isAnswer(error)) throw error
       this.dropClient(error)
       if (!(await this.wasLast(token)))
         throw new StoreUnavailableError('PostgreSQL did not say whether it has committed', { cause: error })
+      // What failed with the connection, it has done all the same.
+      this.failure = null
+      return true
     }
   }
 
@@ -213,6 +264,7 @@ export class PostgresLane {
     })
     // Nobody may be waiting for it.
     sent.catch(() => {})
+    this.sent.push(sent)
     return sent
   }
 

@@ -1,6 +1,7 @@
 /**
  * The schema of the PostgreSQL store, as numbered steps: step n takes a schema from version n - 1 to n. Steps are never edited.
- * Text is compared by its bytes, as in SQLite, whatever the database's collation.
+ * Text is compared by its bytes, as in SQLite, whatever the database's collation. Services of the version before go on working while
+ * a step is made, and with what it leaves: it adds, and what nobody needs any more is taken away a release later.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
@@ -313,7 +314,43 @@ const STEPS: string[] = [
     at timestamptz NOT NULL
   );
   `,
+  `
+  -- The oldest schema whose code may work with this one: whoever writes reads it under the lock.
+  ALTER TABLE lane ADD COLUMN compatible_from bigint NOT NULL DEFAULT 1;
+
+  -- What a service is known by to the others, which schema its code was made for, and what all are to have alike.
+  ALTER TABLE node
+    ADD COLUMN name text COLLATE "C",
+    ADD COLUMN version text COLLATE "C",
+    ADD COLUMN schema bigint,
+    ADD COLUMN started_at bigint,
+    ADD COLUMN settings text COLLATE "C";
+  `,
+  `
+  -- Whose keys, which lie outside of the database, wrap users' data keys.
+  CREATE TABLE epoch (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    key_id text COLLATE "C" NOT NULL UNIQUE,
+    announced_at bigint NOT NULL,
+    activated_at bigint,
+    settled_at bigint,
+    retired_at bigint
+  );
+  -- One change at a time, whoever begins it.
+  CREATE UNIQUE INDEX epoch_unsettled ON epoch ((true)) WHERE settled_at IS NULL AND retired_at IS NULL;
+  -- Whoever wraps under an earlier one writes nothing.
+  ALTER TABLE lane ADD COLUMN oldest_epoch bigint NOT NULL DEFAULT 0;
+  ALTER TABLE node ADD COLUMN epoch_loaded bigint, ADD COLUMN epoch_used bigint;
+  `,
 ]
+
+/** That this code is made for. */
+export const SCHEMA = STEPS.length
+/**
+ * The oldest schema whose code may work with that one. A step that takes something away raises it to the first schema whose code does
+ * without: never to its own, because then every service would have to be stopped for the upgrade.
+ */
+const COMPATIBLE_FROM = 1
 
 const APPLICATION = 'countersign'
 /** "CSGN": the advisory lock under which schemas of this database are changed. */
@@ -327,16 +364,23 @@ const RETRY_LIMIT_MS = 30_000
 
 /**
  * Only reads.
+ * @param isCopying a copy that was not finished is to be finished
  * @returns 0 for a schema without tables
- * @throws Error when it belongs to another application or to a newer version
+ * @throws Error when it belongs to another application, to a newer version beside which this one may not work, or is an unfinished copy
  */
-export async function schemaVersion(client: ClientBase): Promise<number> {
-  const { rows } = await client.query<{ schema: string | null; tables: number; isMarked: boolean }>(
+export async function schemaVersion(client: ClientBase, { isCopying = false } = {}): Promise<number> {
+  const { rows } = await client.query<{
+    schema: string | null
+    tables: number
+    isMarked: boolean
+    isUnfinished: boolean
+  }>(
     `SELECT current_schema() AS schema, count(tablename) AS tables,
-       count(*) FILTER (WHERE tablename = 'schema_version') > 0 AS "isMarked"
+       count(*) FILTER (WHERE tablename = 'schema_version') > 0 AS "isMarked",
+       count(*) FILTER (WHERE tablename = 'unfinished_copy') > 0 AS "isUnfinished"
      FROM (SELECT 1) AS one LEFT JOIN pg_tables ON schemaname = current_schema()`,
   )
-  const { schema, tables, isMarked } = rows[0]!
+  const { schema, tables, isMarked, isUnfinished } = rows[0]!
   if (schema === null) throw new Error('its search path leads to no schema.')
   if (tables === 0) return 0
   const marked = isMarked
@@ -350,34 +394,73 @@ export async function schemaVersion(client: ClientBase): Promise<number> {
     throw new Error(
       `the schema ${schema} belongs to another application: give Countersign a database, or a schema, of its own.`,
     )
-  if (found.version > STEPS.length)
-    throw new Error(
-      `it has schema ${found.version}, made by a newer Countersign; this one knows schema ${STEPS.length}. Start the newer version again, or restore a backup from before the upgrade.`,
-    )
+  if (isUnfinished && !isCopying) {
+    const begun = await client.query<{ command: string }>('SELECT command FROM unfinished_copy')
+    throw new Error(`it is a copy that was not finished: \`${begun.rows[0]?.command}\` finishes it.`)
+  }
+  if (found.version > SCHEMA) await assertCompatible(client, found.version)
   return found.version
 }
 
-/** Brings the schema up to date in one transaction; of several processes at once, one does it. @throws as `schemaVersion` */
+async function assertCompatible(client: ClientBase, version: number): Promise<void> {
+  const { rows } = await client.query<{ compatibleFrom: number }>(
+    'SELECT compatible_from AS "compatibleFrom" FROM lane',
+  )
+  if (rows[0]!.compatibleFrom > SCHEMA)
+    throw new Error(
+      `it has schema ${version}, made by a newer Countersign; this one knows schema ${SCHEMA}. Start the newer version again, or restore a backup from before the upgrade.`,
+    )
+}
+
+/**
+ * Brings the schema up to date in one transaction; of several processes at once, one does it.
+ * @throws as `schemaVersion`; Error while a service works whose code the new schema is not for
+ */
 export async function migrate(client: ClientBase): Promise<void> {
   // Most starts find it done, and wait for nobody.
-  if ((await schemaVersion(client)) === STEPS.length) return
+  if ((await schemaVersion(client)) >= SCHEMA) return
   for (const untilMs = performance.now() + RETRY_LIMIT_MS; ; await sleep(RETRY_MS))
     try {
       await client.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${TURN_MS}`)
       await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
       const version = await schemaVersion(client)
-      await client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_MS}`)
-      if (version === 0)
-        await client.query(
-          `CREATE TABLE schema_version (application text NOT NULL, version bigint NOT NULL);
-           INSERT INTO schema_version (application, version) VALUES ('${APPLICATION}', 0)`,
-        )
-      for (const step of STEPS.slice(version)) await client.query(step)
-      await client.query(`UPDATE schema_version SET version = ${STEPS.length}`)
+      if (version < SCHEMA) await takeSteps(client, version)
       await client.query('COMMIT')
       return
     } catch (error) {
       await client.query('ROLLBACK')
       if (!isLockTimeout(error) || performance.now() > untilMs) throw error
     }
+}
+
+async function takeSteps(client: ClientBase, version: number): Promise<void> {
+  await client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_MS}`)
+  if (version === 0)
+    await client.query(
+      `CREATE TABLE schema_version (application text NOT NULL, version bigint NOT NULL);
+       INSERT INTO schema_version (application, version) VALUES ('${APPLICATION}', 0)`,
+    )
+  else await assertNoneLeftBehind(client)
+  for (const step of STEPS.slice(version)) await client.query(step)
+  await client.query(`UPDATE schema_version SET version = ${SCHEMA}`)
+  await client.query(`UPDATE lane SET compatible_from = ${COMPATIBLE_FROM}`)
+}
+
+/**
+ * From here on nobody writes, and no service begins or renews its lease: one that does so next finds the new schema. Whole tables, because
+ * a step may change them; `node` first, as who renews a lease has it.
+ * @throws Error that names the services whose code the new schema is not for
+ */
+async function assertNoneLeftBehind(client: ClientBase): Promise<void> {
+  await client.query('LOCK TABLE node IN SHARE ROW EXCLUSIVE MODE')
+  await client.query('LOCK TABLE lane IN ACCESS EXCLUSIVE MODE')
+  // As JSON: before schema 2 they had no such columns.
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT coalesce(to_jsonb(node) ->> 'name', id) AS name FROM node
+     WHERE lease_until > clock_timestamp() AND coalesce((to_jsonb(node) ->> 'schema')::bigint, 1) < ${COMPATIBLE_FROM}`,
+  )
+  if (rows.length > 0)
+    throw new Error(
+      `services of a version that cannot work with the new schema are running: ${rows.map(({ name }) => name).join(', ')}. Stop them first, or upgrade them to the version in between.`,
+    )
 }

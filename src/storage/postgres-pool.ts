@@ -18,6 +18,20 @@ const QUERY_MS = 8000
 /** A node that stands still with the lane in its hand loses it; our own transactions never wait for anything but the server. */
 const IDLE_IN_TRANSACTION_MS = 5000
 const KEEP_ALIVE_MS = 10_000
+/** Of a node that is gone without a word the server learns soon. */
+const KEEP_ALIVE = {
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '3',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '15000',
+}
+const BOUNDS = {
+  lock_timeout: `${LOCK_MS}ms`,
+  statement_timeout: `${STATEMENT_MS}ms`,
+  idle_in_transaction_session_timeout: `${IDLE_IN_TRANSACTION_MS}ms`,
+}
+/** Found set where a connection has only just been made, it tells that others have the same session. */
+const SESSION_MARK = 'countersign.session'
 const INT8 = pg.types.builtins.INT8
 
 /** Times are milliseconds, far below 2^53: numbers, not the strings that pg makes of bigint. */
@@ -53,8 +67,8 @@ export interface PoolOptions {
   pipeline?: boolean
   /** For work that may take long: no statement is given up. */
   isPatient?: boolean
-  /** What every connection begins with. */
-  onConnect?: (client: ClientBase) => Promise<void>
+  /** Of the server, for these connections. */
+  settings?: Record<string, string>
 }
 
 /** Where the server stands, and how one signs in there. */
@@ -72,7 +86,7 @@ export class PostgresPool {
   /** @throws ConfigError when a file of the TLS options cannot be read */
   constructor(
     private readonly access: PostgresAccess,
-    { size, pipeline = false, isPatient = false, onConnect }: PoolOptions,
+    { size, pipeline = false, isPatient = false, settings = {} }: PoolOptions,
   ) {
     const { target, hosts, passwordFile } = access
     const { hostOf } = this
@@ -115,17 +129,15 @@ export class PostgresPool {
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       pipeline,
       types,
-      ...(isPatient
-        ? {}
-        : {
-            lock_timeout: LOCK_MS,
-            statement_timeout: STATEMENT_MS,
-            query_timeout: QUERY_MS,
-            idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-          }),
+      ...(isPatient ? {} : { query_timeout: QUERY_MS }),
       onConnect: async (client) => {
         await assertUsable(client)
-        await onConnect?.(client)
+        await set(client, {
+          [SESSION_MARK]: 'ours',
+          ...KEEP_ALIVE,
+          ...(isPatient ? {} : BOUNDS),
+          ...settings,
+        })
       },
     })
     this.pool.on('error', () => {})
@@ -181,11 +193,13 @@ async function assertUsable(client: ClientBase): Promise<void> {
     number: number
     encoding: string
     isReadOnly: boolean
+    isShared: boolean
   }>(
     `SELECT version(), current_setting('server_version_num')::int AS number, current_setting('server_encoding') AS encoding,
-       pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly"`,
+       pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly",
+       coalesce(current_setting('${SESSION_MARK}', true), '') <> '' AS "isShared"`,
   )
-  const { version, number, encoding, isReadOnly } = rows[0]!
+  const { version, number, encoding, isReadOnly, isShared } = rows[0]!
   if (!/^PostgreSQL /.test(version) || /-YB-|Yugabyte|Cockroach/i.test(version))
     throw new Error(
       `it is ${version.split(' ').slice(0, 4).join(' ')}: only PostgreSQL itself keeps what Countersign relies on.`,
@@ -196,13 +210,22 @@ async function assertUsable(client: ClientBase): Promise<void> {
     )
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}; Countersign needs UTF8.`)
   if (isReadOnly) throw new Error('it can only be read: it is a standby, or set to be read-only.')
+  // One connection's commits would be as durable as another has set them.
+  if (isShared)
+    throw new Error(
+      'several connections have one session there: a pooler has to keep one for each (PgBouncer: pool_mode = session).',
+    )
   // Where a role or database says otherwise, what was answered could be lost. More than `on` may be asked for, and stays.
   await client.query(
     `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
   )
-  // Of a node that is gone without a word the server learns soon.
-  await client.query(`SELECT set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '3', false),
-    set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '15000', false)`)
+}
+
+/** By a statement: PgBouncer takes no such parameter with the start of a connection. */
+async function set(client: ClientBase, settings: Record<string, string>): Promise<void> {
+  await client.query('SELECT set_config(key, value, false) FROM json_each_text($1)', [
+    JSON.stringify(settings),
+  ])
 }
 
 function tlsOptions({ tls, rootCertFile, certFile, keyFile }: PostgresTarget): false | ConnectionOptions {

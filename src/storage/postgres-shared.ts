@@ -1,13 +1,29 @@
 /** What the services of one PostgreSQL database have in common beside its records: by which keys they write, and the operator's password. */
+import type { ServiceNode } from './coordinator.js'
+import { PostgresEpochs } from './postgres-epochs.js'
 import type { PostgresLane } from './postgres-lane.js'
 import type { PostgresPool } from './postgres-pool.js'
 import type { SharedStore } from './store.js'
 
 export class PostgresShared implements SharedStore {
+  readonly epochs: PostgresEpochs
+
   constructor(
     private readonly pool: PostgresPool,
     private readonly lane: PostgresLane,
-  ) {}
+  ) {
+    this.epochs = new PostgresEpochs(pool)
+  }
+
+  async nodes(): Promise<ServiceNode[]> {
+    const { rows } = await this.pool.query({
+      name: 'nodes',
+      text: `SELECT id, name, version, started_at AS "startedAt", settings::json AS settings,
+          (extract(epoch FROM lease_until - clock_timestamp()) * 1000)::float8 AS "leaseMs"
+        FROM node WHERE lease_until > clock_timestamp() AND name IS NOT NULL ORDER BY started_at, id`,
+    })
+    return rows as ServiceNode[]
+  }
 
   async keysRevision(): Promise<number> {
     const { rows } = await this.pool.query({
@@ -22,17 +38,34 @@ export class PostgresShared implements SharedStore {
     this.lane.onStaleKeys = onStale
   }
 
-  async operatorPassword(): Promise<string | null> {
-    const { rows } = await this.pool.query({ name: 'password', text: 'SELECT hash FROM operator_password' })
-    return rows[0]?.hash ?? null
+  requireEpoch(number: number): void {
+    this.lane.epoch = number
   }
 
-  async keepOperatorPassword(hash: string, { replace = false } = {}): Promise<boolean> {
-    const onConflict = replace ? 'UPDATE SET hash = excluded.hash' : 'NOTHING'
-    const { rowCount } = await this.pool.query({
-      text: `INSERT INTO operator_password (id, hash) VALUES (1, $1) ON CONFLICT (id) DO ${onConflict}`,
-      values: [hash],
-    })
-    return rowCount === 1
+  operatorPassword(): Promise<string | null> {
+    return operatorPassword(this.pool)
   }
+
+  keepOperatorPassword(hash: string, options?: { replace?: boolean }): Promise<boolean> {
+    return keepOperatorPassword(this.pool, hash, options)
+  }
+}
+
+export async function operatorPassword(pool: PostgresPool): Promise<string | null> {
+  const { rows } = await pool.query({ name: 'password', text: 'SELECT hash FROM operator_password' })
+  return rows[0]?.hash ?? null
+}
+
+/** @returns as SharedStore has it */
+export async function keepOperatorPassword(
+  pool: PostgresPool,
+  hash: string,
+  { replace = false } = {},
+): Promise<boolean> {
+  const onConflict = replace ? 'UPDATE SET hash = excluded.hash' : 'NOTHING'
+  const { rowCount } = await pool.query({
+    text: `INSERT INTO operator_password (id, hash) VALUES (1, $1) ON CONFLICT (id) DO ${onConflict}`,
+    values: [hash],
+  })
+  return rowCount === 1
 }

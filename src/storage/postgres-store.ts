@@ -4,7 +4,6 @@ import type { ClientBase } from 'pg'
 import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../config/postgres-url.js'
 import { CodedError } from '../errors.js'
 import { examinePostgres } from './postgres-check.js'
-import { PostgresClaim } from './postgres-claim.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresCoordinator } from './postgres-coordinator.js'
 import { PostgresLane } from './postgres-lane.js'
@@ -31,10 +30,8 @@ const SIZE_KEPT_MS = 60_000
 export interface PostgresOptions {
   /** Instead of the password in the URL; read for every connection. */
   passwordFile?: string | undefined
-  /** Claims the database for this process: one service may serve from it at a time. Commands need no claim. */
+  /** A service, which works together with others on the database. Commands only write there. */
   serving?: boolean
-  /** Serves beside others, without the claim. */
-  isOneOfSeveral?: boolean
 }
 
 /**
@@ -69,13 +66,9 @@ export class PostgresStore implements Store {
 
   private constructor(
     private readonly access: PostgresAccess,
-    { serving = false, isOneOfSeveral = false }: PostgresOptions,
+    { serving = false }: PostgresOptions,
   ) {
-    this.writers = new PostgresPool(access, {
-      size: 1,
-      pipeline: true,
-      ...(serving && !isOneOfSeveral ? { onConnect: new PostgresClaim().take } : {}),
-    })
+    this.writers = new PostgresPool(access, { size: 1, pipeline: true })
     this.readers = new PostgresPool(access, { size: READERS })
     this.lane = new PostgresLane(this.writers)
     this.coordinator = serving ? new PostgresCoordinator(access) : null
@@ -83,7 +76,7 @@ export class PostgresStore implements Store {
     this.shared = new PostgresShared(this.readers, this.lane)
   }
 
-  /** @throws Error of pg, or of the claim */
+  /** @throws Error of pg */
   static async start(access: PostgresAccess, options: PostgresOptions): Promise<PostgresStore> {
     const store = new PostgresStore(access, options)
     try {
@@ -170,7 +163,7 @@ export class PostgresStore implements Store {
   }
 }
 
-function accessOf(url: string, { passwordFile }: PostgresOptions): PostgresAccess {
+export function accessOf(url: string, { passwordFile }: PostgresOptions): PostgresAccess {
   const target = parsePostgresUrl(url)
   return { target, hosts: new Hosts(target.hosts), passwordFile }
 }
@@ -190,7 +183,7 @@ async function withClient<T>(access: PostgresAccess, work: (client: ClientBase) 
   }
 }
 
-async function opening<T>(target: PostgresTarget, work: () => Promise<T>): Promise<T> {
+export async function opening<T>(target: PostgresTarget, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {

@@ -4,11 +4,12 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { makeFolder, moveIntoPlace } from '../durable-file.js'
-import type { Connection } from './connection.js'
+import type { Connection, Statement } from './connection.js'
 import { removeDatabase, separateKeys } from './sqlite-backup.js'
 import { assertOurs, migrate } from './sqlite-migrations.js'
 import { storeReader, storeTransaction } from './statements.js'
 import {
+  AlreadyExecutedError,
   type CommitReport,
   type Store,
   StoreOpenError,
@@ -23,6 +24,8 @@ const BUSY_TIMEOUT_MS = 5
 const BACKUP_PAGES = 100
 const LOCK_PATIENCE_MS = 5000
 const LOCK_RETRY_MS = 10
+/** Pages of the tree's upper levels and of what was touched last, in KiB; SQLite's own 2,000 hold those of some thousand users. */
+const CACHE_KIB = 32_768
 
 interface Job {
   deadlineMs: number
@@ -61,7 +64,7 @@ export class SqliteStore implements Store {
       release: writer.prepare('RELEASE job'),
       commit: writer.prepare('COMMIT'),
     }
-    this.read = translating(storeReader(reader as Connection))
+    this.read = translating(storeReader(committedState(writer, reader)))
     this.tx = storeTransaction(writer as Connection, () => {
       this.erased = true
     })
@@ -87,6 +90,7 @@ export class SqliteStore implements Store {
       writer.pragma('foreign_keys = ON')
       // What is erased is overwritten with zeros, not only unlinked.
       writer.pragma('secure_delete = ON')
+      writer.pragma(`cache_size = -${CACHE_KIB}`)
       migrate(writer)
       writer.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
       const reader = new Database(file, { readonly: true, timeout: BUSY_TIMEOUT_MS })
@@ -282,7 +286,7 @@ export class SqliteStore implements Store {
  * An empty database beside it, locked until it is closed or the process ends, however it ends.
  * @throws StoreOpenError where another service has it
  */
-function claimDatabase(file: string): Database.Database {
+export function claimDatabase(file: string): Database.Database {
   const claim = new Database(`${file}-serving`, { timeout: 0 })
   try {
     claim.exec('BEGIN EXCLUSIVE')
@@ -297,8 +301,28 @@ function claimDatabase(file: string): Database.Database {
   }
 }
 
+/**
+ * What is committed, from the connection that committed it: the other one's cache is empty after every commit. While a
+ * transaction is open, that one answers.
+ */
+function committedState(writer: Database.Database, reader: Database.Database): Connection {
+  const either = <P extends unknown[], Row>(
+    own: Statement<P, Row>,
+    other: Statement<P, Row>,
+  ): Statement<P, Row> => ({
+    get: (...parameters) => (writer.inTransaction ? other : own).get(...parameters),
+    all: (...parameters) => (writer.inTransaction ? other : own).all(...parameters),
+    run: (...parameters) => other.run(...parameters),
+    pluck: () => either(own.pluck(), other.pluck()),
+  })
+  return {
+    prepare: <P extends unknown[], Row>(sql: string) =>
+      either<P, Row>((writer as Connection).prepare(sql), (reader as Connection).prepare(sql)),
+  }
+}
+
 /** SQLite says of a folder in which it can make no log only that the file does not open. */
-function obstacleOf(cause: Error, file: string): string {
+export function obstacleOf(cause: Error, file: string): string {
   if (!(cause instanceof Database.SqliteError) || !/^SQLITE_(CANTOPEN|READONLY)/.test(cause.code))
     return cause.message
   const unwritable = [dirname(file), file].find((path) => existsSync(path) && !isWritable(path))
@@ -326,6 +350,9 @@ const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
 function translate(error: unknown): unknown {
   if (error instanceof Database.SqliteError && UNAVAILABLE.test(error.code))
     return new StoreUnavailableError(`SQLite: ${error.code}`, { cause: error })
+  // Of a kept response in the place of one that has not expired.
+  if (error instanceof Database.SqliteError && /^NOT NULL .* idempotency\./.test(error.message))
+    return new AlreadyExecutedError()
   return error
 }
 

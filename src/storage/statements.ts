@@ -20,7 +20,7 @@ import type {
   SubjectRecord,
   TenantRecord,
 } from './records.js'
-import { AlreadyExecutedError, type StoreReader, type StoreTransaction } from './store.js'
+import type { StoreReader, StoreTransaction } from './store.js'
 import {
   API_KEY,
   AUDIT,
@@ -30,6 +30,7 @@ import {
   CHALLENGE,
   ERASURE,
   IDEMPOTENCY,
+  joined,
   REFERENCE,
   SIGNING_SECRET,
   SUBJECT,
@@ -40,6 +41,18 @@ import { webhookReader, webhookWriter } from './webhook-statements.js'
 /** After its end, so that whoever comes late is told that it is over. */
 const CHALLENGE_KEPT_MS = 3_600_000
 
+/** Who calls, and by whose secrets the answer is signed. */
+const CALLER = joined<{ key: ApiKeyRecord; tenant: TenantRecord; secret: SigningSecretRecord }>({
+  key: API_KEY,
+  tenant: TENANT,
+  secret: SIGNING_SECRET,
+})
+const USER = joined<{ subject: SubjectRecord; reference: ReferenceRecord }>({
+  subject: SUBJECT,
+  reference: REFERENCE,
+})
+
+/** Of what is asked for before every call, one statement asks for all that it can: it may cost the way to another machine. */
 export function storeReader(database: Connection): StoreReader {
   const sql = {
     tenantById: database.prepare<[string], TenantRecord>(`SELECT ${TENANT.fields} FROM tenant WHERE id = ?`),
@@ -49,8 +62,11 @@ export function storeReader(database: Connection): StoreReader {
     tenants: database.prepare<[], TenantRecord>(
       `SELECT ${TENANT.fields} FROM tenant ORDER BY created_at, id`,
     ),
-    apiKeyByHash: database.prepare<[Buffer], ApiKeyRecord>(
-      `SELECT ${API_KEY.fields} FROM api_key WHERE hash = ?`,
+    caller: database.prepare<[number, Buffer], Record<string, unknown>>(
+      `SELECT ${CALLER.fields} FROM api_key JOIN tenant ON tenant.id = api_key.tenant_id
+       LEFT JOIN signing_secret ON signing_secret.tenant_id = tenant.id
+         AND (signing_secret.valid_until IS NULL OR signing_secret.valid_until > ?)
+       WHERE api_key.hash = ? ORDER BY signing_secret.valid_until IS NOT NULL, signing_secret.created_at DESC`,
     ),
     apiKeys: database.prepare<[string], ApiKeyRecord>(
       `SELECT ${API_KEY.fields} FROM api_key WHERE tenant_id = ? ORDER BY created_at DESC, id DESC`,
@@ -59,11 +75,9 @@ export function storeReader(database: Connection): StoreReader {
       `SELECT ${SIGNING_SECRET.fields} FROM signing_secret WHERE tenant_id = ? AND (valid_until IS NULL OR valid_until > ?)
        ORDER BY valid_until IS NOT NULL, created_at DESC`,
     ),
-    subject: database.prepare<[Buffer], SubjectRecord>(
-      `SELECT ${SUBJECT.fields} FROM subject WHERE lookup = ?`,
-    ),
-    reference: database.prepare<[string], ReferenceRecord>(
-      `SELECT ${REFERENCE.fields} FROM reference WHERE subject_id = ?`,
+    user: database.prepare<[Buffer], Record<string, unknown>>(
+      `SELECT ${USER.fields} FROM subject LEFT JOIN reference ON reference.subject_id = subject.id
+       WHERE subject.lookup = ?`,
     ),
     referencesOf: database.prepare<[string], { environment: Environment; count: number }>(
       `SELECT subject.environment, count(*) AS count FROM reference JOIN subject ON subject.id = reference.subject_id
@@ -72,15 +86,18 @@ export function storeReader(database: Connection): StoreReader {
     lookupsOf: database
       .prepare<[string, number], Buffer>('SELECT lookup FROM subject WHERE tenant_id = ? LIMIT ?')
       .pluck(),
+    seenCaptures: byCount((digests) =>
+      database.prepare<
+        [...digests: Buffer[], since: number, id: string],
+        { last: number | null; matches: number }
+      >(
+        `SELECT max(rowid) AS last, count(CASE WHEN digest IN (${digests}) AND seen_at > ? THEN 1 END) AS matches
+         FROM capture WHERE subject_id = ?`,
+      ),
+    ),
     captures: database.prepare<[string, number, number], CaptureRecord>(
       `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND seen_at > ? AND length(sealed) > 0 ORDER BY seen_at DESC LIMIT ?`,
     ),
-    hasCapture: database.prepare<[string, Buffer, number]>(
-      'SELECT 1 FROM capture WHERE subject_id = ? AND digest = ? AND seen_at > ? LIMIT 1',
-    ),
-    lastCapture: database
-      .prepare<[string], number | null>('SELECT max(rowid) FROM capture WHERE subject_id = ?')
-      .pluck(),
     capturesAfter: database.prepare<[string, number], CaptureRecord>(
       `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND rowid > ? ORDER BY rowid`,
     ),
@@ -125,15 +142,24 @@ export function storeReader(database: Connection): StoreReader {
     tenantById: async (id) => sql.tenantById.get(id),
     tenantByName: async (name) => sql.tenantByName.get(name),
     tenants: async () => sql.tenants.all(),
-    apiKeyByHash: async (hash) => {
-      const key = await sql.apiKeyByHash.get(hash)
-      return key && { key, tenant: (await sql.tenantById.get(key.tenantId))! }
+    apiKeyByHash: async (hash, now) => {
+      const rows = (await sql.caller.all(now, hash)).map(CALLER.split)
+      const [first] = rows
+      return (
+        first && {
+          key: first.key!,
+          tenant: first.tenant!,
+          secrets: rows.flatMap(({ secret }) => secret ?? []),
+        }
+      )
     },
     apiKeys: async (tenantId) => sql.apiKeys.all(tenantId),
     signingSecrets: async (tenantId, now) => sql.signingSecrets.all(tenantId, now),
     subject: async (lookup) => {
-      const subject = await sql.subject.get(lookup)
-      return subject && { subject, reference: (await sql.reference.get(subject.id)) ?? null }
+      const row = await sql.user.get(lookup)
+      if (!row) return undefined
+      const { subject, reference } = USER.split(row)
+      return { subject: subject!, reference }
     },
     referencesOf: async (tenantId) => {
       const counts = { production: 0, sandbox: 0 }
@@ -142,13 +168,12 @@ export function storeReader(database: Connection): StoreReader {
     },
     lookupsOf: async (tenantId, limit) => sql.lookupsOf.all(tenantId, limit),
     captureHistory: async (subjectId, digests, since, limit) => {
+      // None is empty.
+      const asked = digests.length > 0 ? digests : [Buffer.alloc(0)]
       // First: what is remembered meanwhile is then looked at twice, and never not at all.
-      const last = (await sql.lastCapture.get(subjectId)) ?? 0
-      const [newest, ...found] = await Promise.all([
-        sql.captures.all(subjectId, since, limit),
-        ...digests.map(async (digest) => sql.hasCapture.get(subjectId, digest, since)),
-      ])
-      return { hasDigest: found.some((row) => row !== undefined), newest, last }
+      const seen = (await sql.seenCaptures(asked.length).get(...asked, since, subjectId))!
+      const newest = await sql.captures.all(subjectId, since, limit)
+      return { hasDigest: seen.matches > 0, newest, last: seen.last ?? 0 }
     },
     capturesAfter: async (subjectId, last) => sql.capturesAfter.all(subjectId, last),
     challenge: async (id) => sql.challenge.get(id),
@@ -171,6 +196,8 @@ export function storeReader(database: Connection): StoreReader {
     }),
   }
 }
+
+const OF_USER = 'subject_id = (SELECT id FROM subject WHERE lookup = ?)'
 
 /** @param onErase told when a user's key was deleted */
 export function storeTransaction(database: Connection, onErase: () => void): StoreTransaction {
@@ -232,17 +259,18 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     putCaptureSession: database.prepare(CAPTURE_SESSION.replace),
     deleteCaptureSessions: database.prepare('DELETE FROM capture_session WHERE lookup = ?'),
     expireCaptureSessions: database.prepare('DELETE FROM capture_session WHERE expires_at <= ?'),
-    // An expired record of the same scope may still wait for its purge.
+    // An expired record of the same scope may still wait for its purge. One that has not expired makes the statement fail, and
+    // with it a transaction that has not waited for its answer: the hash takes no NULL.
     insertIdempotency: database.prepare(
       `${IDEMPOTENCY.insert}
-       ON CONFLICT (scope) DO UPDATE SET lookup = excluded.lookup, subject_id = excluded.subject_id, payload_hash = excluded.payload_hash,
+       ON CONFLICT (scope) DO UPDATE SET lookup = excluded.lookup, subject_id = excluded.subject_id,
+         payload_hash = CASE WHEN idempotency.expires_at <= excluded.created_at THEN excluded.payload_hash END,
          status = excluded.status, sealed = excluded.sealed, created_at = excluded.created_at,
-         expires_at = excluded.expires_at
-       WHERE idempotency.expires_at <= excluded.created_at`,
+         expires_at = excluded.expires_at`,
     ),
-    subjectId: database.prepare<[Buffer], string>('SELECT id FROM subject WHERE lookup = ?').pluck(),
-    deleteCaptures: database.prepare('DELETE FROM capture WHERE subject_id = ?'),
-    deleteSubject: database.prepare('DELETE FROM subject WHERE id = ?'),
+    eraseReference: database.prepare(`DELETE FROM reference WHERE ${OF_USER}`),
+    eraseCaptures: database.prepare(`DELETE FROM capture WHERE ${OF_USER}`),
+    eraseSubject: database.prepare('DELETE FROM subject WHERE lookup = ?'),
     deleteIdempotency: database.prepare('DELETE FROM idempotency WHERE lookup = ?'),
     eraseWebhooks: database.prepare(
       `UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL,
@@ -303,21 +331,24 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     useChallenge: async (id, at) => (await sql.useChallenge.run(at, id)).changes === 1,
     putCaptureSession: async (session) => void sql.putCaptureSession.run(session),
     insertIdempotencyRecord: async (record) => {
-      const { changes } = await sql.insertIdempotency.run(record)
-      if (changes !== 1) throw new AlreadyExecutedError()
+      sql.insertIdempotency.run(record)
     },
     eraseSubject: async (lookup) => {
-      const { changes: idempotencyRecords } = await sql.deleteIdempotency.run(lookup)
-      sql.eraseWebhooks.run(lookup)
-      sql.deleteChallenges.run(lookup)
-      sql.deleteCaptureSessions.run(lookup)
-      const id = await sql.subjectId.get(lookup)
-      if (id === undefined) return { references: 0, captures: 0, idempotencyRecords }
-      const { changes: references } = await sql.deleteReference.run(id)
-      const { changes: captures } = await sql.deleteCaptures.run(id)
-      sql.deleteSubject.run(id)
-      onErase()
-      return { references, captures, idempotencyRecords }
+      const [idempotency, reference, captures, subject] = await Promise.all([
+        sql.deleteIdempotency.run(lookup),
+        sql.eraseReference.run(lookup),
+        sql.eraseCaptures.run(lookup),
+        sql.eraseSubject.run(lookup),
+        sql.eraseWebhooks.run(lookup),
+        sql.deleteChallenges.run(lookup),
+        sql.deleteCaptureSessions.run(lookup),
+      ])
+      if (subject.changes > 0) onErase()
+      return {
+        references: reference.changes,
+        captures: captures.changes,
+        idempotencyRecords: idempotency.changes,
+      }
     },
     putErasure: async (erasure) => void sql.putErasure.run(erasure),
     appendAudit: async (record) => void sql.appendAudit.run(record),
@@ -336,5 +367,15 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       for (const [resolution, before] of Object.entries(trafficBefore))
         sql.expireTraffic.run(resolution, before)
     },
+  }
+}
+
+/** A statement with a list of parameters, made for each length that is met. */
+function byCount<T>(make: (parameters: string) => T): (count: number) => T {
+  const made = new Map<number, T>()
+  return (count) => {
+    const found = made.get(count) ?? make(Array(count).fill('?').join(', '))
+    made.set(count, found)
+    return found
   }
 }

@@ -2,7 +2,8 @@
 
 import type { Environment } from '../config.js'
 import { CodedError } from '../errors.js'
-import type { Coordinator } from './coordinator.js'
+import type { Coordinator, ServiceNode } from './coordinator.js'
+import type { EpochBook } from './epoch-book.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
@@ -34,7 +35,11 @@ export interface StoreReader extends WebhookReader {
   tenantByName(name: string): Promise<TenantRecord | undefined>
   /** Oldest first. */
   tenants(): Promise<TenantRecord[]>
-  apiKeyByHash(hash: Buffer): Promise<{ key: ApiKeyRecord; tenant: TenantRecord } | undefined>
+  /** With the tenant's signing secrets, as `signingSecrets` has them. */
+  apiKeyByHash(
+    hash: Buffer,
+    now: number,
+  ): Promise<{ key: ApiKeyRecord; tenant: TenantRecord; secrets: SigningSecretRecord[] } | undefined>
   /** Newest first. */
   apiKeys(tenantId: string): Promise<ApiKeyRecord[]>
   /** Those valid at `now`, the current one first. */
@@ -119,7 +124,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   useChallenge(id: string, at: number): Promise<boolean>
   /** In the place of one of the same id. */
   putCaptureSession(session: CaptureSessionRecord): Promise<void>
-  /** @throws AlreadyExecutedError */
+  /** Where there is one in force, the transaction fails with AlreadyExecutedError, if not here then at its end. */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */
   eraseSubject(lookup: Buffer): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
@@ -165,6 +170,8 @@ export interface CommitReport {
 
 /** What a store has beside, that several services have in common. */
 export interface SharedStore {
+  /** Services that work on the database now, the oldest first. */
+  nodes(): Promise<ServiceNode[]>
   /** Counts the changes of the keyrings. */
   keysRevision(): Promise<number>
   /**
@@ -172,6 +179,9 @@ export interface SharedStore {
    * @param onStale told of a transaction that was refused
    */
   requireKeys(revision: number, onStale: () => void): void
+  readonly epochs: EpochBook
+  /** From now on refuses to write anything once an epoch after this one is the oldest under which data keys may be wrapped. */
+  requireEpoch(number: number): void
   /** The hash of the password of the operator without a name. */
   operatorPassword(): Promise<string | null>
   /** @returns false where there is one already, which stays unless it is to be replaced */

@@ -21,7 +21,9 @@ import type {
   WebhookEndpointRecord,
 } from './records.js'
 
-export interface Table {
+export interface Table<Row = unknown> {
+  name: string
+  columnOf: Record<keyof Row & string, string>
   /** What follows SELECT or RETURNING: the columns under the names of the fields. */
   fields: string
   /** Takes a record by the names of its fields. */
@@ -38,7 +40,7 @@ function table<Row>(
   name: string,
   columnOf: Record<keyof Row & string, string>,
   key: Array<keyof Row & string> = [],
-): Table {
+): Table<Row> {
   const pairs = Object.entries<string>(columnOf)
   const columns = pairs.map(([, column]) => column).join(', ')
   const values = pairs.map(([field]) => `@${field}`).join(', ')
@@ -48,9 +50,43 @@ function table<Row>(
     .filter(([, column]) => !keyColumns.includes(column))
     .map(([, column]) => `${column} = excluded.${column}`)
   return {
+    name,
+    columnOf,
     fields: pairs.map(([field, column]) => `${column} AS "${field}"`).join(', '),
     insert,
     replace: `${insert} ON CONFLICT (${keyColumns.join(', ')}) DO UPDATE SET ${replaced.join(', ')}`,
+  }
+}
+
+/** Rows of several tables in one row: each value is named for its table and its field. */
+export function joined<Rows extends object>(tables: { [Name in keyof Rows & string]: Table<Rows[Name]> }) {
+  const parts = Object.entries<Table<Record<string, unknown>>>(tables).map(([as, { name, columnOf }]) => ({
+    as,
+    values: Object.entries(columnOf).map(([field, column]) => ({
+      field,
+      alias: `${as}.${field}`,
+      column: `${name}.${column}`,
+    })),
+  }))
+  return {
+    /** What follows SELECT. */
+    fields: parts
+      .flatMap(({ values }) => values.map(({ column, alias }) => `${column} AS "${alias}"`))
+      .join(', '),
+    /** Null where an outer join has found nothing. */
+    split(row: Record<string, unknown>): { [Name in keyof Rows]: Rows[Name] | null } {
+      const rows: Record<string, unknown> = {}
+      for (const { as, values } of parts) {
+        // Of every table, the first column takes no NULL.
+        if (row[values[0]!.alias] === null) rows[as] = null
+        else {
+          const one: Record<string, unknown> = {}
+          for (const { field, alias } of values) one[field] = row[alias]
+          rows[as] = one
+        }
+      }
+      return rows as { [Name in keyof Rows]: Rows[Name] | null }
+    },
   }
 }
 

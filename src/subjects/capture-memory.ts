@@ -12,8 +12,8 @@ const MOST_CAPTURES = 64
 export interface Capture {
   /** One an image, keyed by the user's data key. */
   digests: Buffer[]
-  /** Of the usable images, by their place among all. */
-  embeddings: ReadonlyMap<number, Float32Array>
+  /** Of the usable images, by their place among all, as `CaptureMemory.facesOf` makes them. */
+  faces: ReadonlyMap<number, Float32Array>
 }
 
 /** One of the files themselves, or a face that is nearly identical. */
@@ -37,10 +37,12 @@ export interface CaptureMemory {
   hash(images: Buffer[]): Promise<Buffer[]>
   /** Of images with these hashes, whose embeddings will have this many dimensions. */
   digest(subject: Subject, hashes: Buffer[], dimensions: number): Buffer[]
+  /** Embeddings, by the place of their image, as they are remembered of this user: in the space of the user's captures. */
+  facesOf(subject: Subject, embeddings: ReadonlyMap<number, Float32Array>): ReadonlyMap<number, Float32Array>
   /** Everything that can be done before the images' embeddings, of this many dimensions, are there. */
   recall(subject: Subject, images: Buffer[], dimensions: number): Promise<Recollection>
   /** Whether a capture like this one was seen before; null for no. */
-  findReplay(subject: Subject, capture: Capture, recollection: Recollection): Replay | null
+  findReplay(capture: Capture, recollection: Recollection): Replay | null
   /** The same of what was remembered since: of parallel requests with one capture, all but the first to commit are replays. */
   findReplaySince(
     tx: StoreTransaction,
@@ -72,6 +74,11 @@ export class StoredCaptures implements CaptureMemory {
     return hashes.map((hash) => this.parts.vault.captureDigest(subject, hash))
   }
 
+  facesOf(subject: Subject, embeddings: ReadonlyMap<number, Float32Array>): Map<number, Float32Array> {
+    const { vault } = this.parts
+    return new Map([...embeddings].map(([index, embedding]) => [index, vault.captureOf(subject, embedding)]))
+  }
+
   async recall(subject: Subject, images: Buffer[], dimensions: number): Promise<Recollection> {
     const { store, vault, clock } = this.parts
     const digests = this.digest(subject, await this.hash(images), dimensions)
@@ -82,9 +89,9 @@ export class StoredCaptures implements CaptureMemory {
     return { digests, hasFile: hasDigest, faces, last }
   }
 
-  findReplay(subject: Subject, capture: Capture, { hasFile, faces }: Recollection): Replay | null {
+  findReplay(capture: Capture, { hasFile, faces }: Recollection): Replay | null {
     if (hasFile) return 'file'
-    return this.holdsFace(subject, faces, capture) ? 'face' : null
+    return this.holdsFace(faces, capture) ? 'face' : null
   }
 
   async findReplaySince(
@@ -98,29 +105,27 @@ export class StoredCaptures implements CaptureMemory {
     const faces = later
       .filter(({ sealed }) => sealed.length > 0)
       .map(({ sealed }) => this.parts.vault.openCapture(subject, sealed))
-    return this.holdsFace(subject, faces, capture) ? 'face' : null
+    return this.holdsFace(faces, capture) ? 'face' : null
   }
 
-  async remember(tx: StoreTransaction, subject: Subject, { digests, embeddings }: Capture): Promise<void> {
+  async remember(tx: StoreTransaction, subject: Subject, { digests, faces }: Capture): Promise<void> {
     const { vault, clock } = this.parts
     for (const [index, digest] of digests.entries()) {
-      const embedding = embeddings.get(index)
+      const face = faces.get(index)
       await tx.insertCapture({
         subjectId: subject.record.id,
         digest,
         // An unusable image, and most frames of a challenge, are known by their digest alone.
-        sealed: embedding ? vault.sealCapture(subject, vault.captureOf(subject, embedding)) : Buffer.alloc(0),
+        sealed: face ? vault.sealCapture(subject, face) : Buffer.alloc(0),
         seenAt: clock.now(),
       })
     }
   }
 
-  private holdsFace(subject: Subject, faces: Float32Array[], { embeddings }: Capture): boolean {
-    if (faces.length === 0) return false
-    const { vault, isSameCapture } = this.parts
-    const own = [...embeddings.values()].map((embedding) => vault.captureOf(subject, embedding))
-    return faces.some((seen) =>
-      own.some((capture) => seen.length === capture.length && isSameCapture(seen, capture)),
+  private holdsFace(remembered: Float32Array[], { faces }: Capture): boolean {
+    const { isSameCapture } = this.parts
+    return remembered.some((seen) =>
+      [...faces.values()].some((face) => seen.length === face.length && isSameCapture(seen, face)),
     )
   }
 }
@@ -129,6 +134,7 @@ export class StoredCaptures implements CaptureMemory {
 export const NO_CAPTURES: CaptureMemory = {
   hash: async () => [],
   digest: () => [],
+  facesOf: () => new Map(),
   recall: async () => NOTHING_RECALLED,
   findReplay: () => null,
   findReplaySince: async () => null,

@@ -2,11 +2,12 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import type { Environment } from '../config.js'
+import { dataKeyWrapping } from '../crypto/epoch-key.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { open, openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { ReferenceRecord, SubjectRecord } from '../storage/records.js'
-import type { StoreReader, StoreTransaction } from '../storage/store.js'
+import { type StoreReader, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
 import { TemplateTransform } from './template-transform.js'
 
 export interface Consent {
@@ -49,7 +50,7 @@ const TRANSFORM = 1
 
 export class SubjectVault {
   constructor(
-    private readonly keys: Pick<ServiceKeys, 'wrapping' | 'lookup'>,
+    private readonly keys: Pick<ServiceKeys, 'wrapping' | 'epochs' | 'lookup'>,
     private readonly clock: Clock,
   ) {}
 
@@ -72,7 +73,13 @@ export class SubjectVault {
   }
 
   dataKey({ id, wrappedKey }: SubjectRecord): Buffer {
-    return openWithAny(this.keys.wrapping, wrappedKey, id)
+    try {
+      return openWithAny(dataKeyWrapping(this.keys), wrappedKey, id)
+    } catch (cause) {
+      if (!this.keys.epochs.current) throw cause
+      // A service that has stood still reads the keys of later epochs within a second.
+      throw new StoreUnavailableError('a data key is wrapped under keys that were not read yet', { cause })
+    }
   }
 
   /** A subject that is not stored yet. */
@@ -86,7 +93,7 @@ export class SubjectVault {
         tenantId,
         environment,
         lookup,
-        wrappedKey: seal(this.keys.wrapping.current, dataKey, id),
+        wrappedKey: seal(dataKeyWrapping(this.keys).current, dataKey, id),
         createdAt: now,
         failures: 0,
         lockedUntil: null,

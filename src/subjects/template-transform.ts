@@ -28,13 +28,18 @@ export class TemplateTransform {
     key: Buffer,
     readonly dimensions: number,
   ) {
-    const random = uniformNumbers(key, ROUNDS * 2 * dimensions)
+    const random = keyStream(key, ROUNDS * 2 * dimensions)
     this.block = 2 ** Math.floor(Math.log2(dimensions))
-    this.rounds = Array.from({ length: ROUNDS }, (_, round) => ({
-      signs: new Float64Array(dimensions).map(() => (random() < 0.5 ? -1 : 1)),
-      order: permutation(dimensions, random),
-      blockStart: round % 2 === 0 ? 0 : dimensions - this.block,
-    }))
+    this.rounds = []
+    for (let round = 0; round < ROUNDS; round++) {
+      // A permutation takes one word less than it has components.
+      const from = round * (2 * dimensions - 1)
+      this.rounds.push({
+        signs: signs(random, from, dimensions),
+        order: permutation(random, from + dimensions, dimensions),
+        blockStart: round % 2 === 0 ? 0 : dimensions - this.block,
+      })
+    }
   }
 
   /** @returns [dimensions] float64, so that the way back leads to the template within 1e-15 */
@@ -77,11 +82,20 @@ function hadamard(values: Float64Array, start: number, length: number): void {
   for (let i = start; i < start + length; i++) values[i]! *= scale
 }
 
+/** One component's a word of the key stream: plain loops, since every verify makes two transforms. */
+function signs(random: DataView, from: number, length: number): Float64Array {
+  const values = new Float64Array(length)
+  for (let i = 0; i < length; i++) values[i] = wordAt(random, from + i) < HALF ? -1 : 1
+  return values
+}
+
 /** Fisher and Yates. */
-function permutation(length: number, random: () => number): Uint32Array {
-  const order = new Uint32Array(length).map((_, i) => i)
+function permutation(random: DataView, from: number, length: number): Uint32Array {
+  const order = new Uint32Array(length)
+  for (let i = 0; i < length; i++) order[i] = i
+  let next = from
   for (let i = length - 1; i > 0; i--) {
-    const j = Math.floor(random() * (i + 1))
+    const j = Math.floor((wordAt(random, next++) / WORDS) * (i + 1))
     const kept = order[i]!
     order[i] = order[j]!
     order[j] = kept
@@ -89,10 +103,17 @@ function permutation(length: number, random: () => number): Uint32Array {
   return order
 }
 
-/** At most `count` numbers in [0, 1), from the key stream of AES-256-CTR. */
-function uniformNumbers(key: Buffer, count: number): () => number {
-  const bytes = createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(4 * count))
-  const stream = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  let next = 0
-  return () => stream.getUint32(4 * next++, true) / 2 ** 32
+/** How many values a word of 32 bits has. */
+const WORDS = 2 ** 32
+const HALF = WORDS / 2
+
+/** Little-endian, whatever this machine is. */
+function wordAt(stream: DataView, index: number): number {
+  return stream.getUint32(4 * index, true)
+}
+
+/** So many words of the key stream of AES-256-CTR. */
+function keyStream(key: Buffer, words: number): DataView {
+  const bytes = createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(4 * words))
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -32,14 +32,24 @@ export interface ActiveSecrets {
   incoming: SigningSecret | null
 }
 
+/** So many unsealed secrets are kept at hand, those that were asked for first making room. */
+const MOST_AT_HAND = 1024
+
 export class SigningSecrets {
+  /** By id, with the box that each was in: every call reads that from the store, and a rekeyed one is another. */
+  private readonly atHand = new Map<string, { box: Buffer; secret: SigningSecret }>()
+
   constructor(
     private readonly keys: Pick<ServiceKeys, 'secrets'>,
     private readonly clock: Clock,
   ) {}
 
   async active(store: StoreReader, tenantId: string): Promise<ActiveSecrets> {
-    const [current, previous] = await store.signingSecrets(tenantId, this.clock.now())
+    return this.activeOf(tenantId, await store.signingSecrets(tenantId, this.clock.now()))
+  }
+
+  /** @param records valid now, the current one first */
+  activeOf(tenantId: string, [current, previous]: SigningSecretRecord[]): ActiveSecrets {
     if (!current || current.validUntil !== null) throw new Error(`tenant ${tenantId} has no signing secret`)
     return previous
       ? { outgoing: this.unseal(previous), incoming: this.unseal(current) }
@@ -81,6 +91,11 @@ export class SigningSecrets {
   }
 
   private unseal({ id, sealed }: SigningSecretRecord): SigningSecret {
-    return { id, secret: openWithAny(this.keys.secrets, sealed, id) }
+    const known = this.atHand.get(id)
+    if (known?.box.equals(sealed)) return known.secret
+    const secret = { id, secret: openWithAny(this.keys.secrets, sealed, id) }
+    if (this.atHand.size >= MOST_AT_HAND) this.atHand.delete(this.atHand.keys().next().value!)
+    this.atHand.set(id, { box: sealed, secret })
+    return secret
   }
 }

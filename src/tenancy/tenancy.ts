@@ -10,7 +10,7 @@ import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { generateApiKey, hashApiKey, parseApiKey } from './api-key.js'
 import type { RateContract } from './rate-limiter.js'
-import type { RevealedSecret, SigningSecrets } from './signing-secrets.js'
+import type { ActiveSecrets, RevealedSecret, SigningSecrets } from './signing-secrets.js'
 
 /** How many seconds' worth of requests may come at once. */
 const BURST_SECONDS = 2
@@ -35,6 +35,11 @@ export class TenancyError extends CodedError<
 export interface Caller {
   tenant: TenantRecord
   key: ApiKeyRecord
+}
+
+/** With what signs the answer. */
+export interface AuthenticatedCaller extends Caller {
+  secrets: ActiveSecrets
 }
 
 /** What is granted to a new tenant; the configured defaults where nothing is said. */
@@ -132,18 +137,21 @@ export class Tenancy {
    * Who calls, from the Authorization header.
    * @throws ApiError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended
    */
-  async authenticate(authorization: string | undefined, environment: Environment): Promise<Caller> {
+  async authenticate(
+    authorization: string | undefined,
+    environment: Environment,
+  ): Promise<AuthenticatedCaller> {
     if (!authorization) throw unauthenticated('missing_api_key')
     const token = /^Bearer +([^\s]+)$/i.exec(authorization)?.[1]
     const type = token ? parseApiKey(token) : null
     if (!type) throw unauthenticated('malformed_api_key')
-    const found = await this.store.read.apiKeyByHash(hashApiKey(token!))
+    const found = await this.store.read.apiKeyByHash(hashApiKey(token!), this.clock.now())
     if (!found) throw unauthenticated('invalid_api_key')
-    const { key, tenant } = found
+    const { key, tenant, secrets } = found
     this.assertInForce(key)
     if (key.type !== environment) throw new ApiError('wrong_environment')
     if (tenant.suspendedAt !== null) throw new ApiError('tenant_suspended')
-    return { tenant, key }
+    return { tenant, key, secrets: this.secrets.activeOf(tenant.id, secrets) }
   }
 
   /** Who called before, as long as their key is in force. @throws ApiError invalid_api_key, revoked_api_key, tenant_suspended */

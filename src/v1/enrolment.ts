@@ -1,7 +1,7 @@
 /** Writes a reference: a first one, one in the place of another, or one with further photos in it. Inside the transaction. */
 import { ApiError, retryAfter } from '../api-error.js'
 import { isoTime, SECOND_MS } from '../clock.js'
-import type { ReferenceRecord } from '../storage/records.js'
+import type { ReferenceRecord, WebhookEndpointRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { CLEAR } from '../subjects/lockout.js'
 import { type Consent, ownerOf, type Subject } from '../subjects/subject-vault.js'
@@ -40,7 +40,10 @@ export class Enrolment {
     const { vault } = this.services
     const { call, lookup, views, enrolled } = photos
     const { input, tenant, environment } = call
-    const found = await vault.find(tx, lookup, input.user_id)
+    const [found, endpoints] = await Promise.all([
+      vault.find(tx, lookup, input.user_id),
+      tx.webhookEndpoints(tenant.id),
+    ])
     if (found?.reference && !input.replace) throw new ApiError('already_enrolled')
     const subject = found ?? vault.create(tenant.id, environment, lookup, input.user_id)
     if (found) await tx.setLockout(subject.record.id, CLEAR)
@@ -50,6 +53,7 @@ export class Enrolment {
       reference: { embedding, weight, views },
       consent: input.consent ?? null,
       audit: { replaced: Boolean(found?.reference) },
+      endpoints,
     })
   }
 
@@ -60,7 +64,11 @@ export class Enrolment {
   async add(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
     const { vault, recogniser, config } = this.services
     const { call, lookup, enrolled } = photos
-    const { subject, record } = this.extensible(await vault.find(tx, lookup, call.input.user_id), call)
+    const [found, endpoints] = await Promise.all([
+      vault.find(tx, lookup, call.input.user_id),
+      tx.webhookEndpoints(call.tenant.id),
+    ])
+    const { subject, record } = this.extensible(found, call)
     const { consent, ...present } = vault.openReference(subject, record)
     const { threshold } = recogniser.operatingPoint(call.tenant.fmr ?? config.fmr)
     let reference: FusedReference
@@ -74,6 +82,7 @@ export class Enrolment {
       reference,
       consent: call.input.consent ?? consent,
       audit: { added: reference.views - present.views },
+      endpoints,
     })
   }
 
@@ -117,20 +126,26 @@ export class Enrolment {
     tx: StoreTransaction,
     { call, lookup, hashes, enrolled }: Photos,
     subject: Subject,
-    parts: { reference: FusedReference; consent: Consent | null; audit: Record<string, unknown> },
+    parts: {
+      reference: FusedReference
+      consent: Consent | null
+      audit: Record<string, unknown>
+      /** The tenant's. */
+      endpoints: WebhookEndpointRecord[]
+    },
   ): Promise<Outcome> {
     const { vault, captures, recogniser } = this.services
-    const { reference, consent, audit } = parts
+    const { reference, consent, audit, endpoints } = parts
     const { model } = recogniser
     const record = await vault.putReference(tx, subject, model, { ...reference, consent })
     await captures.remember(tx, subject, {
       digests: captures.digest(subject, hashes, reference.embedding.length),
-      embeddings: embeddingsByImage(enrolled.samples),
+      faces: captures.facesOf(subject, embeddingsByImage(enrolled.samples)),
     })
-    await this.services.outbox.put(tx, {
+    const occurrence = {
       tenantId: call.tenant.id,
       environment: call.environment,
-      type: 'user.enrolled',
+      type: 'user.enrolled' as const,
       data: {
         user_id: call.input.user_id,
         reference_id: record.id,
@@ -139,7 +154,8 @@ export class Enrolment {
         ...audit,
       },
       subject: ownerOf(subject),
-    })
+    }
+    await this.services.outbox.put(tx, occurrence, endpoints)
     return {
       status: 201,
       body: {

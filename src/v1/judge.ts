@@ -14,6 +14,8 @@ import type { Services } from './services.js'
 
 type VerifyCall = CaptureCall
 
+const NO_FACES: Capture['faces'] = new Map()
+
 /** What is to be judged. */
 interface Evidence {
   images: Buffer[]
@@ -99,15 +101,19 @@ export class Judge {
   ): Promise<Verdict> {
     const { subject } = examination
     if (!subject) return this.verdictOn(call, examination, null)
-    const fresh = await tx.subject(subject.record.lookup)
+    const { lockout, captures, outbox } = this.services
+    const [fresh, since] = await Promise.all([
+      tx.subject(subject.record.lookup),
+      examination.refusal
+        ? null
+        : captures.findReplaySince(tx, subject, examination.capture, examination.recollection),
+    ])
     // Erased, or erased and enrolled anew, while this verify ran: its verdict is about nobody.
     if (fresh?.subject.id !== subject.record.id) throw new ApiError('reference_not_found')
-    const { lockout, captures, outbox } = this.services
     if (examination.refusal) return refused(subject, examination.refusal)
     const refusal = lockout.refusal(fresh.subject, at)
     if (refusal) return refused(subject, refusal)
-    const { capture, recollection } = examination
-    const since = await captures.findReplaySince(tx, subject, capture, recollection)
+    const { capture } = examination
     const verdict = this.verdictOn(call, examination, since)
     const effect = await lockout.count(tx, fresh.subject, { approved: verdict.reason === null, at })
     await captures.remember(tx, subject, capture)
@@ -148,8 +154,9 @@ export class Judge {
     const [comparison, recollection] = await Promise.all([comparing, recalling])
     Object.assign(call.timings, comparison.timingsMs)
     const { digests } = recollection
-    const capture = { digests, embeddings: embeddingsByImage(comparison.samples) }
-    const replay = subject && captures.findReplay(subject, capture, recollection)
+    const embeddings = embeddingsByImage(comparison.samples)
+    const capture = { digests, faces: subject ? captures.facesOf(subject, embeddings) : NO_FACES }
+    const replay = subject && captures.findReplay(capture, recollection)
     return { subject, refusal: null, comparison, capture, replay, recollection }
   }
 

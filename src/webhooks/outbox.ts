@@ -34,10 +34,13 @@ export class Outbox {
     private readonly clock: Clock,
   ) {}
 
-  /** To every endpoint of tenant and environment that asked for such events. */
-  async put(tx: StoreTransaction, occurrence: Occurrence): Promise<void> {
+  /**
+   * To every endpoint of tenant and environment that asked for such events.
+   * @param all endpoints of the tenant, where the transaction has read them
+   */
+  async put(tx: StoreTransaction, occurrence: Occurrence, all?: WebhookEndpointRecord[]): Promise<void> {
     const { tenantId, environment, type } = occurrence
-    const endpoints = (await tx.webhookEndpoints(tenantId)).filter(
+    const endpoints = (all ?? (await tx.webhookEndpoints(tenantId))).filter(
       (endpoint) => endpoint.environment === environment && wants(endpoint, type),
     )
     if (endpoints.length === 0) return

@@ -56,6 +56,7 @@ const COMMANDS = [
   'models calibrate',
   'backup',
   'restore',
+  'migrate-store',
   'audit',
   'audit verify',
   'audit anchor',
@@ -321,10 +322,11 @@ describe('--json', () => {
   const MADE = ['serve', 'tenant create']
   /** As processes, because what a native library prints passes by the streams of JavaScript. */
   const NATIVE = ['compare', 'evaluate', 'models import', 'backup', 'doctor']
-  /** Need a server elsewhere, a liveness network, a user or a webhook: see models-pull, evaluate-pad, user and webhook.test.ts. */
+  /** Need a server elsewhere, a liveness network, a user, a webhook or PostgreSQL: see models-pull, evaluate-pad, user, webhook and postgres-copy.test.ts. */
   const ELSEWHERE = [
     'models pull',
     'evaluate-pad',
+    'migrate-store',
     ...['user show', 'user unlock'],
     ...['webhook add', 'webhook remove', 'webhook test', 'webhook redeliver'],
   ]

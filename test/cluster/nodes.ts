@@ -55,7 +55,7 @@ export async function startCluster(count: number, env: Record<string, string> = 
     },
     async start(more) {
       const config = await cluster.configure(more)
-      const node = await withSharedEngine(() => Service.start(config, { log, isOneOfSeveral: true }))
+      const node = await withSharedEngine(() => Service.start(config, { log }))
       nodes.push(node)
       return node
     },

@@ -8,7 +8,7 @@ const { WebhookSender } = await import('../../dist/src/webhooks/webhook-sender.j
 
 const config = loadConfig()
 const log = createLog(config)
-const ledger = await openLedger(config, systemClock, { serving: true, isOneOfSeveral: true })
+const ledger = await openLedger(config, systemClock, { serving: true })
 const duty = new Duty(ledger.store, log)
 await duty.start()
 new WebhookSender({ ...ledger, clock: systemClock, log, duty, observe() {} }).start()

@@ -157,6 +157,14 @@ describe('a value that is refused', () => {
   })
 })
 
+describe('epoch keys', () => {
+  it('are for PostgreSQL: beside SQLite they are refused, and not left out of account', () => {
+    expect(() => load({ EPOCH_KEYS: dir })).toThrow(/COUNTERSIGN_EPOCH_KEYS is for PostgreSQL/)
+    const config = load({ EPOCH_KEYS: dir, DATABASE: 'postgres://countersign@localhost/countersign' })
+    expect([config.epochKeys, config.epochHours, config.epochRetentionHours]).toEqual([dir, 24, 1])
+  })
+})
+
 describe('the memory for bodies', () => {
   it('is refused where one body would not fit, and both settings are named', () => {
     expect(() => load({ BODY_MEMORY_BYTES: '1000000', MAX_BODY_BYTES: '1000001' })).toThrow(

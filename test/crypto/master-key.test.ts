@@ -175,6 +175,7 @@ describe('derived keys', () => {
     const of = (purpose: string) => hkdf(master, `countersign/v1/${purpose}`)
     expect(deriveKeys(master)).toEqual({
       wrapping: { current: of('wrapping'), others: [] },
+      epochs: { current: null, others: [] },
       secrets: { current: of('secrets'), others: [] },
       idempotency: { current: of('idempotency'), others: [] },
       audit: [of('audit')],

@@ -7,29 +7,11 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { loadConfig, SETTINGS } from '../../src/config.js'
 import { packageFile } from '../../src/package-root.js'
+import { IMAGE, IMAGE_ENVIRONMENT, instruction } from '../support/dockerfile.js'
 
 const read = (...path: string[]) => readFileSync(packageFile(...path), 'utf8')
 const dockerfile = read('Dockerfile')
 const VARIABLES = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
-
-/** Instructions of the last stage, lines joined, without comments. */
-const image = dockerfile
-  .replaceAll(/^#.*\n/gm, '')
-  .replaceAll(/\\\n\s*/g, '')
-  .split(/^(?=FROM )/m)
-  .at(-1)!
-  .trim()
-  .split('\n')
-  .map((line) => {
-    const [, name, rest] = /^(\w+) +(.*)$/.exec(line)!
-    return { name: name!, rest: rest! }
-  })
-const instruction = (name: string) => image.find((one) => one.name === name)?.rest
-const environment = Object.fromEntries(
-  image
-    .filter(({ name }) => name === 'ENV')
-    .flatMap(({ rest }) => rest.split(/ +/).map((pair) => pair.split('=') as [string, string])),
-)
 
 describe('Dockerfile', () => {
   it('passes its linter, every check of it an error', () => {
@@ -50,8 +32,8 @@ describe('Dockerfile', () => {
 
   it('runs as somebody else than root, by number', () => {
     expect(instruction('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/)
-    expect(image.findIndex(({ name }) => name === 'USER')).toBeGreaterThan(
-      image.findLastIndex(({ name }) => name === 'RUN'),
+    expect(IMAGE.findIndex(({ name }) => name === 'USER')).toBeGreaterThan(
+      IMAGE.findLastIndex(({ name }) => name === 'RUN'),
     )
   })
 
@@ -63,9 +45,9 @@ describe('Dockerfile', () => {
   })
 
   it('sets what the service reads, to values that it takes', () => {
-    const ours = Object.keys(environment).filter((name) => name.startsWith('COUNTERSIGN_'))
+    const ours = Object.keys(IMAGE_ENVIRONMENT).filter((name) => name.startsWith('COUNTERSIGN_'))
     expect(ours.filter((name) => !VARIABLES.has(name))).toEqual([])
-    const { productionListen, sandboxListen, adminListen, dataDir } = loadConfig(environment)
+    const { productionListen, sandboxListen, adminListen, dataDir } = loadConfig(IMAGE_ENVIRONMENT)
     const ports = [productionListen, sandboxListen, adminListen].map(({ port }) => String(port))
     expect(instruction('EXPOSE')!.split(' ')).toEqual(ports)
     expect(instruction('HEALTHCHECK')).toContain(`127.0.0.1:${adminListen.port}/`)
@@ -124,7 +106,7 @@ describe('compose.yaml', () => {
     expect(service).not.toHaveProperty('cap_add')
     expect(service).not.toHaveProperty('user')
     expect(service.tmpfs).toEqual([expect.stringMatching(/^\/tmp:.*noexec.*nosuid/)])
-    expect(service.volumes).toEqual([`data:${environment.COUNTERSIGN_DATA_DIR}`])
+    expect(service.volumes).toEqual([`data:${IMAGE_ENVIRONMENT.COUNTERSIGN_DATA_DIR}`])
     expect(volumes).toHaveProperty('data')
   })
 
@@ -156,7 +138,11 @@ describe('compose.yaml', () => {
 const yamllint = spawnSync('yamllint', ['--version']).error === undefined
 it.skipIf(!yamllint)('yamllint takes the YAML files (skipped where it is not installed)', () => {
   const rules = '{extends: default, rules: {line-length: {max: 130}, document-start: disable}}'
-  const files = [packageFile('compose.yaml'), packageFile('docs', 'operations', 'alerts.yml')]
+  const files = [
+    packageFile('compose.yaml'),
+    packageFile('compose.cluster.yaml'),
+    packageFile('docs', 'operations', 'alerts.yml'),
+  ]
   const { status, stdout } = spawnSync('yamllint', ['--strict', '-d', rules, ...files], { encoding: 'utf8' })
   expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
 })

@@ -165,6 +165,28 @@ overTransports((name) => {
     })
   })
 
+  describe('a listener that retires', () => {
+    it('takes no more connections; an open one ends with its next answer', async () => {
+      const url = await serve(async () => ok('done'))
+      const open = await openSocket(url)
+      open.send(rawRequest('GET /'))
+      expect((await open.response())?.status).toBe(200)
+      void listeners.at(-1)!.retire()
+      await poll(
+        () =>
+          openSocket(url).then(
+            (other) => other.end(),
+            ({ code }) => code,
+          ),
+        (code) => code === 'ECONNREFUSED',
+      )
+      open.send(rawRequest('GET /'))
+      const last = await open.response()
+      expect([last?.status, last?.headers.connection]).toEqual([200, 'close'])
+      await open.closed()
+    })
+  })
+
   describe('Expect: 100-continue', () => {
     const head = rawRequest('POST /', ['Expect: 100-continue', 'Content-Length: 5'])
 

@@ -7,13 +7,20 @@ import {
   compareWithSimulation,
   errorOf,
 } from '../../bench/lib/size-comparison.js'
-import { simulate } from '../../bench/lib/verify-simulation.js'
+import { simulate } from '../../bench/simulation/simulation.js'
 import { measuredRun } from '../../bench/size.js'
 import { DEFAULT_TASKS_PER_WORKER } from '../../src/biometrics/engine/engine.js'
 import { packageFile } from '../../src/package-root.js'
 import { ACCURACY } from '../../src/sizing/accuracy.js'
 import { MEASURED, POSTGRES_MAIN_FACTOR } from '../../src/sizing/figures.js'
-import { MOST_IN_GROUP, TASKS_PER_WORKER } from '../../src/sizing/verify-shape.js'
+import {
+  GROUP_TRIPS,
+  HIDDEN_TRIPS,
+  LANE_TRIPS,
+  MOST_IN_GROUP,
+  READ_TRIPS,
+  TASKS_PER_WORKER,
+} from '../../src/sizing/verify-shape.js'
 
 /** An engine and nothing else. */
 const BARE = {
@@ -101,5 +108,12 @@ describe('the model', () => {
     const lane = readFileSync(packageFile('src', 'storage', 'postgres-lane.ts'), 'utf8')
     expect(Number(/^const MOST_AT_ONCE = (\d+)$/m.exec(lane)?.[1])).toBe(MOST_IN_GROUP)
     expect(DEFAULT_TASKS_PER_WORKER).toBe(TASKS_PER_WORKER)
+    // Of a verify that is alone in its group; test/storage/postgres-round-trips.test.ts counts them.
+    const page = readFileSync(packageFile('docs', 'postgresql.md'), 'utf8')
+    const [, all, locked] = /^\| `POST \/v1\/verify` \| (\d+):.*\| (\d+) \|$/m.exec(page)!
+    expect([all, locked].map(Number)).toEqual([
+      READ_TRIPS + HIDDEN_TRIPS + LANE_TRIPS - 1 + GROUP_TRIPS,
+      LANE_TRIPS,
+    ])
   })
 })

@@ -94,7 +94,7 @@ describe('a delay', () => {
 })
 
 describe('the lane', () => {
-  const lane = { groupMs: 3, jobMs: 1, jobVarianceMs2: 0, most: 64 }
+  const lane = { groupMs: 3, overlapMs: 0, jobMs: 1, savedMs: 0, jobVarianceMs2: 0, most: 64 }
 
   it('carries as much as full groups one after the other', () => {
     expect(mostPerMs(lane)).toBeCloseTo(64 / 67)

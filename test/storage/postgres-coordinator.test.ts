@@ -66,6 +66,17 @@ overPostgres(() => {
       expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('heldFor')
     })
 
+    it('says when it is free if its service has died', async () => {
+      const other = await coordinator()
+      await database.query("INSERT INTO node VALUES ('busy', clock_timestamp() + interval '1 h')")
+      await database.query("INSERT INTO claim VALUES ($1, $2, 'busy', 'token')", [SCOPE, PAYLOAD])
+      const claim = await other.claim(SCOPE, PAYLOAD)
+      await database.query("DELETE FROM node WHERE id = 'busy'")
+      const { leaseSeconds } = claim as { leaseSeconds: number }
+      expect(leaseSeconds).toBeGreaterThan(3000)
+      expect(leaseSeconds).toBeLessThanOrEqual(3600)
+    })
+
     it('of a service that stops is free at once', async () => {
       const [one, other] = await Promise.all([coordinator(), coordinator()])
       await one.claim(SCOPE, PAYLOAD)

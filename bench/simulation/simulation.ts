@@ -3,10 +3,10 @@
  * and commit in groups, one after the other over all services. It knows nothing of the formulas that it is there to check.
  */
 import { seededRandom } from '../../src/evaluation/random.js'
+import { SimulatedEngine } from './engine.js'
 import { EventQueue } from './event-queue.js'
-import { SimulatedEngine } from './simulated-engine.js'
-import { SimulatedLane } from './simulated-lane.js'
-import { MainThread } from './simulated-main-thread.js'
+import { SimulatedLane } from './lane.js'
+import { MainThread } from './main-thread.js'
 
 /** Times are milliseconds. */
 export interface SimulatedCluster {

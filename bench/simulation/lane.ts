@@ -1,6 +1,6 @@
 /** The lane of a database in a simulation: each service commits its transactions in groups, and a row is held by one group at a time. */
 import type { EventQueue } from './event-queue.js'
-import type { MainThread } from './simulated-main-thread.js'
+import type { MainThread } from './main-thread.js'
 
 interface LaneParts {
   laneTrips: number
@@ -89,7 +89,9 @@ class SimulatedWriter {
   }
 
   private runJobs(jobs: number, then: () => void): void {
-    this.runTrips(jobs * this.parts.laneTrips, then)
+    // Alone, its writes go with the commit.
+    const { laneTrips } = this.parts
+    this.runTrips(jobs === 1 ? Math.max(0, laneTrips - 1) : jobs * laneTrips, then)
   }
 
   private runTrips(trips: number, then: () => void): void {

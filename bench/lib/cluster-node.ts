@@ -1,0 +1,56 @@
+/** One node of a cluster: the service as it is, in a process of its own, but for its engine, which is simulated. */
+import { loadConfig } from '../../src/config.js'
+import { createLog } from '../../src/log.js'
+import { Service } from '../../src/service.js'
+import type { NodeOrder, NodeResult } from './cluster-orders.js'
+import { serveOrders } from './helper-process.js'
+import { readCpuTimes } from './service-process.js'
+import { ENGINE_MS_VARIABLE } from './simulated-engine.js'
+
+/** The rate limiter runs, and never refuses. */
+const RATE_PER_SECOND = 100_000
+
+let service: Service | undefined
+let tenants = 0
+
+async function perform(order: NodeOrder): Promise<NodeResult> {
+  if (order.type === 'start') service = await start(order)
+  const keys = order.type === 'tenants' ? await makeTenants(service!, order.count) : []
+  const origin = new URL(service!.url('production')).origin
+  return { origin, keys, mainThreadMs: readCpuTimes(process.pid)?.mainThread ?? null }
+}
+
+async function start(order: Extract<NodeOrder, { type: 'start' }>): Promise<Service> {
+  process.env[ENGINE_MS_VARIABLE] = String(order.engineMs)
+  // What this process was started with, its engine process is started with.
+  process.execArgv.push('--import', new URL('./simulated-engine.js', import.meta.url).href)
+  const config = loadConfig({
+    COUNTERSIGN_DATA_DIR: order.dataDir,
+    COUNTERSIGN_DATABASE: order.databaseUrl,
+    COUNTERSIGN_MASTER_KEY: order.masterKey,
+    COUNTERSIGN_MODEL_PACK: order.packDir,
+    COUNTERSIGN_ACCEPT_PACK: order.packId,
+    COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_WORKERS: String(order.workers),
+  })
+  return Service.start(config, { log: createLog(config) })
+}
+
+/** Each with a production key, without the sandbox call that a customer gets it by. */
+async function makeTenants({ ledger }: Service, count: number): Promise<string[]> {
+  const { store, tenancy } = ledger
+  const keys: string[] = []
+  while (keys.length < count) {
+    const { tenant } = await tenancy.create(`bench-${++tenants}`, { ratePerSecond: RATE_PER_SECOND })
+    const key = await store.transaction(async (tx) => {
+      await tx.setProductionIssued(tenant.id, Date.now())
+      return tenancy.revealProductionKey(tx, tenant)
+    })
+    keys.push(key)
+  }
+  return keys
+}
+
+serveOrders(perform, async () => service?.stop())

@@ -1,0 +1,66 @@
+/**
+ * Preloaded into the service and, through its arguments, into the engine's process and threads: notes when a verify comes
+ * past the places that `timeline` draws. The product itself knows nothing of it.
+ */
+import { appendFileSync } from 'node:fs'
+import { EngineProcess } from '../../src/biometrics/engine/engine-process.js'
+import { FaceAligner } from '../../src/biometrics/pipeline/align.js'
+import { FaceDetector } from '../../src/biometrics/pipeline/detect.js'
+import { FaceEmbedder } from '../../src/biometrics/pipeline/embed.js'
+import { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
+import { LandmarkFinder } from '../../src/biometrics/pipeline/landmarks.js'
+import { Turns } from '../../src/biometrics/pipeline/turns.js'
+import { Idempotency } from '../../src/idempotency/idempotency.js'
+import { ReplySigner } from '../../src/server/reply-signer.js'
+import { RequestAuthenticator } from '../../src/server/request-authenticator.js'
+import { Router } from '../../src/server/router.js'
+import { SqliteStore } from '../../src/storage/sqlite-store.js'
+import { TIMELINE_FILE } from './timeline-events.js'
+
+const KEPT_MS = 200
+
+const file = process.env[TIMELINE_FILE]
+let lines = ''
+
+function note(event: string): void {
+  // One clock for all processes of a machine.
+  lines += `${event} ${Number(process.hrtime.bigint()) / 1e6}\n`
+}
+
+type Method = (...args: unknown[]) => unknown
+
+/** Notes `name<` when a method is called and `name>` when what it returns is there. */
+function watch(prototype: object, method: string, name: string): void {
+  const methods = prototype as Record<string, Method>
+  const real = methods[method]
+  if (!real) throw new Error(`there is no ${method} to watch`)
+  methods[method] = function (this: unknown, ...args) {
+    note(`${name}<`)
+    const result = real.apply(this, args)
+    if (!(result instanceof Promise)) {
+      note(`${name}>`)
+      return result
+    }
+    return result.finally(() => note(`${name}>`))
+  }
+}
+
+if (file) {
+  watch(Router.prototype, 'find', 'route')
+  watch(RequestAuthenticator.prototype, 'authenticate', 'authenticate')
+  watch(Idempotency.prototype, 'begin', 'idempotency')
+  watch(EngineProcess.prototype, 'run', 'engine')
+  watch(SqliteStore.prototype, 'transaction', 'commit')
+  watch(ReplySigner.prototype, 'sign', 'sign')
+  watch(FacePipeline.prototype, 'analyse', 'analyse')
+  watch(Turns.prototype, 'enter', 'turn')
+  watch(FaceDetector.prototype, 'detect', 'detect')
+  watch(LandmarkFinder.prototype, 'find', 'landmarks')
+  watch(FaceAligner.prototype, 'align', 'align')
+  watch(FaceEmbedder.prototype, 'run', 'embed')
+  // Threads of the engine are ended, and then say nothing more.
+  setInterval(() => {
+    if (lines) appendFileSync(file, lines)
+    lines = ''
+  }, KEPT_MS).unref()
+}

@@ -1,0 +1,53 @@
+/** Which epoch keys this process has, of those that the database names. */
+import { MINUTE_MS } from './clock.js'
+import { ConfigError } from './config.js'
+import type { EpochFolder } from './crypto/epoch-folder.js'
+import type { EpochKeys } from './crypto/epoch-key.js'
+import type { EpochProgress, EpochRecord } from './storage/epoch-book.js'
+
+/** For calls that read a row just before it was wrapped anew. */
+const RETIRED_KEPT_MS = MINUTE_MS
+
+/** @throws ConfigError when a key by which data keys may be wrapped is not there */
+export function loadEpochs(
+  records: readonly EpochRecord[],
+  folder: EpochFolder | null,
+  now: number,
+): { epochs: EpochKeys; progress: EpochProgress } {
+  const retired = records.filter(({ retiredAt }) => retiredAt !== null && retiredAt > now - RETIRED_KEPT_MS)
+  const keys: Buffer[] = []
+  let used: EpochRecord | undefined
+  const needed = records.filter(({ retiredAt }) => retiredAt === null)
+  for (const record of needed) {
+    const key = readKey(record, folder)
+    // One that is announced may still be on its way here.
+    if (!key && record.activatedAt === null) break
+    if (!key) throw missingKey(record, folder)
+    keys.push(key)
+    if (record.activatedAt !== null) used = record
+  }
+  const openers = retired.flatMap((record) => readKey(record, folder) ?? [])
+  folder?.remember(new Set([...needed, ...retired].map(({ keyId }) => keyId)))
+  const current = used === undefined ? null : keys[needed.indexOf(used)]!
+  return {
+    epochs: { current, others: [...keys, ...openers].filter((key) => key !== current) },
+    progress: { loaded: needed[keys.length - 1]?.number ?? 0, used: used?.number ?? 0 },
+  }
+}
+
+function readKey({ keyId }: EpochRecord, folder: EpochFolder | null): Buffer | null {
+  try {
+    return folder?.read(keyId) ?? null
+  } catch (error) {
+    throw new ConfigError(`COUNTERSIGN_EPOCH_KEYS: ${(error as Error).message}`)
+  }
+}
+
+export function missingKey({ number, keyId }: EpochRecord, folder: EpochFolder | null): ConfigError {
+  return new ConfigError(
+    folder
+      ? `COUNTERSIGN_EPOCH_KEYS: ${folder.path} lacks the key ${keyId} of epoch ${number}, under which the database wraps users' keys. ` +
+          'Is the folder mounted? After a restore from before its destruction: countersign keys import'
+      : `The database wraps users' keys under epoch ${number}: COUNTERSIGN_EPOCH_KEYS must name the folder with its key.`,
+  )
+}

@@ -1,0 +1,84 @@
+/**
+ * The services of one database as they see each other: who is there, and whether they serve alike. Those of two versions may work side by
+ * side while one takes the place of the other, and so may those of two configurations; but it is told.
+ */
+import type { Logger } from 'pino'
+import { SECOND_MS } from './clock.js'
+import type { ServiceNode } from './storage/coordinator.js'
+import type { Store } from './storage/store.js'
+
+const LOOK_MS = 2 * SECOND_MS
+
+export class Fleet {
+  /** Of the last look, this service among them; empty where a database is one service's alone. */
+  nodes: readonly ServiceNode[] = []
+  private timer: NodeJS.Timeout | null = null
+  private looking: Promise<void> | null = null
+  private toldOutdated = false
+
+  constructor(
+    private readonly store: Pick<Store, 'coordinator' | 'shared'>,
+    private readonly log: Logger,
+  ) {}
+
+  /** False once the schema is for newer versions alone: nothing of it can be relied on. */
+  get isCurrent(): boolean {
+    return this.store.coordinator?.isOutdated !== true
+  }
+
+  /** @param settings what all are to have alike @throws StoreUnavailableError */
+  async start(settings: Record<string, string>): Promise<void> {
+    if (!this.store.coordinator) return
+    await this.store.coordinator.announce(settings)
+    await this.look()
+    this.timer = setInterval(() => void this.look(), LOOK_MS).unref()
+  }
+
+  /** Before the store is closed. */
+  async stop(): Promise<void> {
+    if (this.timer) clearInterval(this.timer)
+    await this.looking
+  }
+
+  /** Never rejects. */
+  private look(): Promise<void> {
+    this.looking ??= this.compare()
+      .catch((err) => this.log.debug({ err }, 'the database could not be asked which services work on it'))
+      .finally(() => {
+        this.looking = null
+      })
+    return this.looking
+  }
+
+  private async compare(): Promise<void> {
+    const before = new Map(this.nodes.map((node) => [node.id, node]))
+    this.nodes = await this.store.shared!.nodes()
+    const own = this.nodes.find(({ id }) => id === this.store.coordinator!.id)
+    for (const node of this.nodes) {
+      const known = before.get(node.id)
+      before.delete(node.id)
+      if (node === own) continue
+      if (!known) this.log.info(told(node), 'another service works on this database')
+      // Before it serves it says nothing of itself.
+      if (known?.settings || !node.settings || !own) continue
+      const differing = differingSettings([own, node])
+      if (differing.length > 0)
+        this.log.warn({ ...told(node), differing }, 'another service on this database has other settings')
+    }
+    for (const node of before.values()) this.log.info(told(node), 'a service on this database has ended')
+    if (!this.isCurrent && !this.toldOutdated)
+      this.log.error('the schema was changed by a newer version, with which this one cannot work: stop it')
+    this.toldOutdated = !this.isCurrent
+  }
+}
+
+/** Names of the settings that some have otherwise than others, of those who serve. */
+export function differingSettings(nodes: readonly ServiceNode[]): string[] {
+  const all = nodes.flatMap(({ settings }) => (settings ? [settings] : []))
+  const names = new Set(all.flatMap((settings) => Object.keys(settings)))
+  return [...names].filter((name) => new Set(all.map((settings) => settings[name])).size > 1).sort()
+}
+
+function told({ name, version }: ServiceNode) {
+  return { node: name, version }
+}

@@ -1,0 +1,55 @@
+/** How services agree on the epochs of the keys that lie outside of their database. Each step is durable and whole when it resolves. */
+import type { SealedRow } from './records.js'
+
+/**
+ * Announced (services read its key), activated (data keys are wrapped under it), settled (all of them are, and the epochs before are
+ * retired: their keys may be destroyed).
+ */
+export interface EpochRecord {
+  /** Later ones are greater. */
+  number: number
+  keyId: string
+  announcedAt: number
+  activatedAt: number | null
+  settledAt: number | null
+  /** Nothing is wrapped under it any more, here. */
+  retiredAt: number | null
+}
+
+/** Begun, and not ended. */
+export function isUnderWay({ settledAt, retiredAt }: EpochRecord): boolean {
+  return settledAt === null && retiredAt === null
+}
+
+/** What a service has come to. */
+export interface EpochProgress {
+  /** The last epoch whose key it has read, with all that are needed before it. */
+  loaded: number
+  /** The one under which it wraps; 0 for none. */
+  used: number
+}
+
+/** One wrapped key in the place of another. */
+export interface RewrappedRow extends SealedRow {
+  before: Buffer
+}
+
+export interface EpochBook {
+  /** Oldest first. */
+  all(): Promise<EpochRecord[]>
+  /** Unless another one is under way. */
+  announce(keyId: string, at: number): Promise<void>
+  activate(number: number, at: number): Promise<void>
+  /** From when it resolves on, nobody writes who wraps under an earlier one. */
+  fence(number: number): Promise<void>
+  /** With it, all before it are retired. */
+  settle(number: number, at: number): Promise<void>
+  /** How many of the services that are alive have not come so far. */
+  behind(stage: keyof EpochProgress, number: number): Promise<number>
+  /** Leaves alone what is not as it was before. @returns how many were replaced */
+  rewrap(rows: readonly RewrappedRow[]): Promise<number>
+  /** Under which these subjects are found. */
+  lookupsOf(subjectIds: readonly string[]): Promise<Buffer[]>
+  /** Of a database that was restored: the epoch of this key in the place of all, settled. */
+  adopt(keyId: string, at: number): Promise<void>
+}

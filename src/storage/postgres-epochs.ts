@@ -1,0 +1,90 @@
+/** The epochs in PostgreSQL: each step one statement, so that a crash leaves it done or not begun. */
+import type { EpochBook, EpochProgress, EpochRecord, RewrappedRow } from './epoch-book.js'
+import type { PostgresPool } from './postgres-pool.js'
+
+const FIELDS = `number, key_id AS "keyId", announced_at AS "announcedAt", activated_at AS "activatedAt",
+  settled_at AS "settledAt", retired_at AS "retiredAt"`
+const COLUMN_OF: Record<keyof EpochProgress, string> = { loaded: 'epoch_loaded', used: 'epoch_used' }
+
+export class PostgresEpochs implements EpochBook {
+  constructor(private readonly pool: PostgresPool) {}
+
+  async all(): Promise<EpochRecord[]> {
+    const { rows } = await this.pool.query({
+      name: 'epochs',
+      text: `SELECT ${FIELDS} FROM epoch ORDER BY number`,
+    })
+    return rows
+  }
+
+  async announce(keyId: string, at: number): Promise<void> {
+    // Of two at once, one is the first: the index allows one that is not settled.
+    await this.pool.query({
+      text: 'INSERT INTO epoch (key_id, announced_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+      values: [keyId, at],
+    })
+  }
+
+  async activate(number: number, at: number): Promise<void> {
+    await this.pool.query({
+      text: 'UPDATE epoch SET activated_at = $2 WHERE number = $1 AND activated_at IS NULL',
+      values: [number, at],
+    })
+  }
+
+  async fence(number: number): Promise<void> {
+    // Waits for whoever has the lane, and is seen by whoever gets it next.
+    await this.pool.query({
+      text: 'UPDATE lane SET oldest_epoch = greatest(oldest_epoch, $1)',
+      values: [number],
+    })
+  }
+
+  async settle(number: number, at: number): Promise<void> {
+    await this.pool.query({
+      text: `UPDATE epoch SET settled_at = CASE number WHEN $1 THEN coalesce(settled_at, $2) ELSE settled_at END,
+          retired_at = CASE number WHEN $1 THEN NULL ELSE coalesce(retired_at, $2) END
+        WHERE number <= $1`,
+      values: [number, at],
+    })
+  }
+
+  async behind(stage: keyof EpochProgress, number: number): Promise<number> {
+    const { rows } = await this.pool.query({
+      text: `SELECT count(*) AS behind FROM node
+        WHERE lease_until > clock_timestamp() AND coalesce(${COLUMN_OF[stage]}, 0) < $1`,
+      values: [number],
+    })
+    return rows[0].behind
+  }
+
+  async rewrap(rows: readonly RewrappedRow[]): Promise<number> {
+    const { rowCount } = await this.pool.query({
+      name: 'rewrap',
+      text: `UPDATE subject SET wrapped_key = one.after
+        FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS one (id, before, after)
+        WHERE subject.id = one.id AND subject.wrapped_key = one.before`,
+      values: [rows.map(({ id }) => id), rows.map(({ before }) => before), rows.map(({ sealed }) => sealed)],
+    })
+    return rowCount ?? 0
+  }
+
+  async lookupsOf(subjectIds: readonly string[]): Promise<Buffer[]> {
+    const { rows } = await this.pool.query({
+      text: 'SELECT lookup FROM subject WHERE id = ANY ($1::text[])',
+      values: [subjectIds],
+    })
+    return rows.map(({ lookup }) => lookup)
+  }
+
+  async adopt(keyId: string, at: number): Promise<void> {
+    await this.pool.query({
+      text: `WITH retired AS (UPDATE epoch SET activated_at = coalesce(activated_at, $2), retired_at = coalesce(retired_at, $2)
+          WHERE key_id <> $1)
+        INSERT INTO epoch (key_id, announced_at, activated_at, settled_at) VALUES ($1, $2, $2, $2)
+        ON CONFLICT (key_id) DO UPDATE SET activated_at = coalesce(epoch.activated_at, $2),
+          settled_at = coalesce(epoch.settled_at, $2), retired_at = NULL`,
+      values: [keyId, at],
+    })
+  }
+}

@@ -1,0 +1,89 @@
+/** Several nodes over one PostgreSQL under load, and one fault after the other, drawn by a seed. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Random } from '../hostile/random.js'
+import { examine } from './examination.js'
+import { FAULTS, type Fault, type Scene } from './faults.js'
+import { Stage } from './stage.js'
+
+export interface ChaosOptions {
+  /** Time for faults; the last one that began in it is waited for. */
+  seconds: number
+  seed: number
+  nodes: number
+  /** Where the logs of the nodes go. */
+  logFolder: string
+  /** Names of those that are wanted; all without it. */
+  faults?: readonly string[]
+  onProgress?: (line: string) => void
+}
+
+export interface ChaosReport {
+  nodes: number
+  faults: number
+  acknowledged: number
+  lost: number
+  executed_twice: number
+  chains_broken: number
+  /** From when the database could be reached again to the first write that a node acknowledged. */
+  longest_outage_ms: number
+  /** Everything that was found wrong, in words. */
+  problems: string[]
+}
+
+const PAUSE_MS = { least: 300, most: 1500 }
+
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  const { seconds, seed, onProgress } = options
+  const random = new Random(seed)
+  const stage = await Stage.set(options)
+  try {
+    const { database, nodes, journal } = stage
+    const untilMs = performance.now() + seconds * 1000
+    const scene: Scene = { database, nodes, random }
+    const drawn = draw(scene, options)
+    const outages: number[] = []
+    let faults = 0
+    while (performance.now() < untilMs) {
+      await sleep(PAUSE_MS.least + random.next() * (PAUSE_MS.most - PAUSE_MS.least))
+      const fault = drawn.next().value
+      const since = await fault.strike(scene)
+      faults++
+      const took = await Promise.all([...since].map(([node, atMs]) => stage.pulse.backAfter(node, atMs)))
+      outages.push(...took)
+      onProgress?.(
+        `${fault.name}: ${took.map(Math.round).join(', ')} ms; ${journal.acknowledged} acknowledged`,
+      )
+      await database.inStep()
+    }
+    await stage.quieten()
+    await examine(stage.ledger, stage.examiner, stage.tenants)
+    onProgress?.(`refused: ${JSON.stringify(journal.refused)}; without an answer: ${journal.unanswered}`)
+    return {
+      nodes: nodes.length,
+      faults,
+      acknowledged: journal.acknowledged,
+      lost: journal.lost.length,
+      executed_twice: journal.executedTwice.length,
+      chains_broken: journal.brokenChains.length,
+      longest_outage_ms: Math.round(Math.max(0, ...outages)),
+      problems: journal.problems,
+    }
+  } finally {
+    await stage.clear()
+  }
+}
+
+/** One after the other in random order, each once before any comes again. */
+function* draw(scene: Scene, { faults, onProgress }: ChaosOptions): Generator<Fault, never> {
+  const wanted = FAULTS.filter(({ name }) => !faults || faults.includes(name))
+  const possible = wanted.filter(({ name, obstacle }) => {
+    const why = obstacle?.(scene) ?? null
+    if (why) onProgress?.(`left out: ${name}, because ${why}`)
+    return why === null
+  })
+  if (possible.length === 0) throw new TypeError('there is no fault to draw')
+  for (;;) {
+    const bag = [...possible]
+    while (bag.length > 0) yield bag.splice(scene.random.below(bag.length), 1)[0]!
+  }
+}

@@ -1,0 +1,145 @@
+/** One Countersign of the campaign, in a process of its own, and its ways to the database. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { packageFile } from '../../src/package-root.js'
+import { type ApiClient, apiClient } from '../support/client.js'
+import { freePort } from '../support/postgres-server.js'
+import { childrenOf } from '../support/process-tree.js'
+import type { TcpProxy } from './tcp-proxy.js'
+
+const MAIN = packageFile('test', 'chaos', 'node.mjs')
+/** A connection from a client's pool may break a little after the process that it led to. */
+const GRACE_MS = 500
+
+export interface NodeParts {
+  name: string
+  env: NodeJS.ProcessEnv
+  /** To each server of the database. */
+  proxies: TcpProxy[]
+  logFile: string
+}
+
+/** Killed or standing still; `toMs` is infinite while it lasts. On the axis of `performance.now()`. */
+interface Absence {
+  fromMs: number
+  toMs: number
+}
+
+export class ChaosNode {
+  readonly proxies: readonly TcpProxy[]
+  private child: ChildProcess | null = null
+  private readonly absences: Absence[] = []
+
+  private constructor(
+    private readonly parts: NodeParts,
+    private readonly ports: Record<'production' | 'sandbox' | 'admin', number>,
+  ) {
+    this.proxies = parts.proxies
+  }
+
+  /** Its addresses stay the same from one start to the next. */
+  static async make(parts: NodeParts): Promise<ChaosNode> {
+    const [production, sandbox, admin] = [await freePort(), await freePort(), await freePort()]
+    return new ChaosNode(parts, { production, sandbox, admin })
+  }
+
+  get name(): string {
+    return this.parts.name
+  }
+
+  client(environment: 'production' | 'sandbox', key: string): ApiClient {
+    return apiClient(`http://127.0.0.1:${this.ports[environment]}/v1`, key)
+  }
+
+  /** Whether it was away at some time since; then a call may have got no answer. */
+  wasAway(sinceMs: number): boolean {
+    return this.absences.some(({ toMs }) => toMs + GRACE_MS > sinceMs)
+  }
+
+  get isAway(): boolean {
+    return this.absences.at(-1)?.toMs === Number.POSITIVE_INFINITY
+  }
+
+  /** Resolves when it serves. @throws Error when it ends before that */
+  async start(): Promise<void> {
+    const { env, logFile } = this.parts
+    const address = (port: number) => `127.0.0.1:${port}`
+    const log = openSync(logFile, 'a')
+    const child = spawn(process.execPath, [MAIN], {
+      env: {
+        ...env,
+        COUNTERSIGN_PRODUCTION_LISTEN: address(this.ports.production),
+        COUNTERSIGN_SANDBOX_LISTEN: address(this.ports.sandbox),
+        COUNTERSIGN_ADMIN_LISTEN: address(this.ports.admin),
+      },
+      stdio: ['ignore', log, log, 'ipc'],
+    })
+    closeSync(log)
+    this.child = child
+    const exited = once(child, 'exit').then(() => {
+      throw new Error(`the node ${this.name} ended before it served: ${logFile}`)
+    })
+    await Promise.race([once(child, 'message'), exited])
+    exited.catch(() => {})
+    const absence = this.absences.at(-1)
+    if (absence) absence.toMs = performance.now()
+  }
+
+  async kill(): Promise<void> {
+    this.leave()
+    await this.end('SIGKILL')
+  }
+
+  halt(): void {
+    this.leave()
+    this.child!.kill('SIGSTOP')
+  }
+
+  goOn(): void {
+    this.child!.kill('SIGCONT')
+    this.absences.at(-1)!.toMs = performance.now()
+  }
+
+  /** What its clock is ahead of ours. */
+  skew(ms: number): void {
+    this.child!.send({ skewMs: ms })
+  }
+
+  /** SIGTERM. @returns its exit code */
+  async stop(): Promise<number | null> {
+    this.leave()
+    return this.end('SIGTERM')
+  }
+
+  /** Whatever it is doing. */
+  async dispose(): Promise<void> {
+    await this.end('SIGKILL')
+    for (const proxy of this.proxies) await proxy.close()
+  }
+
+  private leave(): void {
+    this.absences.push({ fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY })
+  }
+
+  private async end(name: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
+    const { child } = this
+    if (!child) return null
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+    const engines = childrenOf(child.pid!)
+    const exited = once(child, 'exit')
+    child.kill(name)
+    const [code] = await exited
+    // An engine that has lost its service ends by itself, later; here its cores are wanted.
+    if (name === 'SIGKILL') for (const pid of engines) killQuietly(pid)
+    return code
+  }
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}

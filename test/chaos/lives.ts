@@ -1,0 +1,235 @@
+/** What callers do, over and over, and what they hold every single answer to. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { answerTo } from '../support/challenges.js'
+import type { ApiResponse } from '../support/client.js'
+import { type Caller, describe, isReplay, type Request } from './caller.js'
+import type { ChaosTenant, ChaosUser } from './journal.js'
+
+export interface Photos {
+  ada: string
+  /** On another day. */
+  adaElsewhere: string
+  /** Somebody else. */
+  joan: string
+  /** Nobody, small: for the sandbox. */
+  blank: string
+}
+
+/** One step of a life: from a user's enrolment to the erasure, mostly. */
+export type Life = () => Promise<void>
+
+/** Rejections before a user has to wait, as the nodes are configured. */
+export const ATTEMPTS = 5
+/** The first wait is 30 seconds; clocks of nodes differ. */
+const WAIT_MS = 25_000
+const CHALLENGE_FRAMES = 16
+const ACTION = { type: 'wire_transfer', amount: '1250.00' }
+
+export interface LifeParts {
+  caller: Caller
+  tenant: ChaosTenant
+  name: string
+  photos: Photos
+}
+
+/** Kept answers: what was executed is answered again, unchanged, by whichever node. */
+class Kept {
+  constructor(private readonly caller: Caller) {}
+
+  async check(request: Request, answer: ApiResponse): Promise<void> {
+    const again = await this.caller.send(request)
+    const { lost, executedTwice, broken } = this.caller.journal
+    if (!isReplay(again))
+      (again.status < 300 ? executedTwice : lost).push(`${describe(request)}: ${again.status} ${again.text}`)
+    else if (again.text !== answer.text || again.status !== answer.status)
+      broken.push(`${describe(request)}: the answer that was kept differs`)
+  }
+}
+
+/** Users of production: enrolled, verified by one photo at several nodes at once, erased. */
+export function productionLife({ caller, tenant, name, photos }: LifeParts): Life {
+  const kept = new Kept(caller)
+  const { journal, random, nodes } = caller
+  let users = 0
+  return async () => {
+    const user = { tenant, environment: 'production' as const, userId: `${name}-${++users}` }
+    const enrolment = await enrol(caller, user, photos.ada)
+    if (!enrolment) return
+    if (random.next() < 0.5) await kept.check(enrolment.request, enrolment.answer)
+    await atEveryNode(caller, user, 200)
+
+    const verifies = Array.from({ length: 2 + random.below(2) }, () =>
+      verify(caller, user, photos.adaElsewhere),
+    )
+    const answers = await Promise.all(verifies.map((one, at) => caller.send(one, nodes[at % nodes.length])))
+    for (const answer of answers) acknowledgeVerdict(caller, user, answer)
+    const approved = answers.filter(({ body }) => body.verdict === 'approved').length
+    // One photo: whoever comes second is a replay.
+    if (approved > 1) journal.executedTwice.push(`${user.userId}: one capture was approved ${approved} times`)
+    if (approved < 1)
+      journal.broken.push(`${user.userId}: none of ${answers.map(({ text }) => text).join(' ')}`)
+    const at = random.below(verifies.length)
+    if (random.next() < 0.5) await kept.check(verifies[at]!, answers[at]!)
+
+    if (random.next() < 0.8) await erase(caller, user)
+  }
+}
+
+/** Guesses at one user at all nodes at once: no more are looked at than the contract allows, until the operator ends the wait. */
+export function guessingLife(
+  { caller, tenant, name, photos }: LifeParts,
+  unlock: (user: ChaosUser) => Promise<void>,
+): Life {
+  const { journal, nodes } = caller
+  let users = 0
+  return async () => {
+    const user = { tenant, environment: 'production' as const, userId: `${name}-${++users}` }
+    if (!(await enrol(caller, user, photos.ada))) return
+    const startedMs = performance.now()
+    const guesses = Array.from({ length: 2 * ATTEMPTS }, (_, at) =>
+      caller.send(verify(caller, user, photos.joan), nodes[at % nodes.length]),
+    )
+    const answers = await Promise.all(guesses)
+    for (const answer of answers) acknowledgeVerdict(caller, user, answer)
+    const looked = answers.filter(({ body }) => body.reason === 'no_match').length
+    // A wait that has passed lets one more through.
+    const isInTime = performance.now() - startedMs < WAIT_MS
+    if (isInTime && looked !== ATTEMPTS)
+      journal.broken.push(`${user.userId}: ${looked} guesses were looked at, ${ATTEMPTS} are allowed`)
+    await unlock(user)
+    const right = await caller.send(verify(caller, user, photos.adaElsewhere))
+    acknowledgeVerdict(caller, user, right)
+    if (right.body.verdict !== 'approved')
+      journal.lost.push(`${user.userId}: unlocked, and then ${right.body.reason}`)
+    await erase(caller, user)
+    await sleep(2000)
+  }
+}
+
+/** Users of the sandbox, which runs no model: enrolled, challenged, verified by one challenge at two nodes at once, erased. */
+export function sandboxLife({ caller, tenant, name, photos }: LifeParts): Life {
+  const kept = new Kept(caller)
+  const { journal, random, nodes } = caller
+  let users = 0
+  return async () => {
+    const user = { tenant, environment: 'sandbox' as const, userId: `${name}-${++users}` }
+    const enrolment = await enrol(caller, user, photos.blank)
+    if (!enrolment) return
+    await kept.check(enrolment.request, enrolment.answer)
+    await atEveryNode(caller, user, 200)
+
+    const asking = caller.post(tenant, 'sandbox', '/v1/challenges', { user_id: user.userId, action: ACTION })
+    const asked = await caller.send(asking)
+    if (asked.status !== 201) {
+      journal.broken.push(`${describe(asking)}: ${asked.status} ${asked.text}`)
+      return
+    }
+    journal.acknowledged++
+    const challenge = answerTo(asked.body, photos.blank, CHALLENGE_FRAMES)
+    const uses = await Promise.all(
+      [0, 1].map((at) =>
+        caller.send(
+          caller.post(tenant, 'sandbox', '/v1/verify', { user_id: user.userId, action: ACTION, challenge }),
+          nodes[at % nodes.length],
+        ),
+      ),
+    )
+    const used = uses.filter(({ status }) => status === 200).length
+    const late = uses.filter(({ body }) => body.code === 'challenge_used').length
+    journal.acknowledged += used
+    if (used > 1) journal.executedTwice.push(`${user.userId}: one challenge was used ${used} times`)
+    // After a fault of a minute and a half it has expired.
+    else if (used + late !== uses.length && !uses.every(({ body }) => body.code === 'challenge_expired'))
+      journal.broken.push(`${user.userId}: ${uses.map(({ status, text }) => `${status} ${text}`).join(' ')}`)
+    if (random.next() < 0.8) await erase(caller, user)
+  }
+}
+
+/** A tenant's signing secret: rotated, and in force at every node at once. */
+export function rotatingLife({ caller, tenant }: LifeParts): Life {
+  const kept = new Kept(caller)
+  const { journal, nodes } = caller
+  return async () => {
+    const rotation = caller.post(tenant, 'production', '/v1/keys/rotate-signing', { force: true })
+    const answer = await caller.send(rotation)
+    if (answer.status !== 200) {
+      journal.broken.push(`${describe(rotation)}: ${answer.status} ${answer.text}`)
+      return
+    }
+    const { id } = answer.body.signing_secret
+    journal.acknowledge(tenant, 'production', 'rotate_signing', id)
+    await kept.check(rotation, answer)
+    for (const node of nodes) {
+      const nobody = { tenant, environment: 'production' as const, method: 'GET', path: '/v1/users/nobody' }
+      const signed = node.isAway ? null : await caller.ask(node, nobody)
+      if (signed && !signed.headers.get('x-svc-signature')?.includes(`kid=${id},`))
+        journal.lost.push(`rotation to ${id}: ${node.name} signs by another secret`)
+    }
+    await sleep(300)
+  }
+}
+
+async function enrol(
+  caller: Caller,
+  user: ChaosUser,
+  image: string,
+): Promise<{ request: Request; answer: ApiResponse } | null> {
+  const { tenant, environment, userId } = user
+  const { journal } = caller
+  const request = caller.post(tenant, environment, '/v1/enroll', { user_id: userId, image })
+  const answer = await caller.send(request)
+  if (answer.status !== 201) {
+    // Nobody else enrols this user: an earlier try did, and its answer was not kept.
+    if (answer.body.code === 'already_enrolled') journal.executedTwice.push(describe(request))
+    else journal.broken.push(`${describe(request)}: ${answer.status} ${answer.text}`)
+    return null
+  }
+  journal.acknowledge(tenant, environment, 'enroll', answer.body.reference_id)
+  journal.living.add(user)
+  return { request, answer }
+}
+
+function verify(caller: Caller, { tenant, userId }: ChaosUser, image: string): Request {
+  return caller.post(tenant, 'production', '/v1/verify', { user_id: userId, image, action: ACTION })
+}
+
+function acknowledgeVerdict({ journal }: Caller, { tenant, userId }: ChaosUser, answer: ApiResponse): void {
+  if (answer.status === 200) journal.acknowledge(tenant, 'production', 'verify', answer.body.verification_id)
+  else journal.lost.push(`verify of ${userId}: ${answer.status} ${answer.text}`)
+}
+
+/** Without a key: a repeat gets the same receipt. */
+async function erase(caller: Caller, user: ChaosUser): Promise<void> {
+  const { tenant, environment, userId } = user
+  const { journal } = caller
+  const request = { tenant, environment, method: 'DELETE', path: '/v1/delete', body: { user_id: userId } }
+  const answer = await caller.send(request)
+  if (answer.status !== 200) {
+    journal.lost.push(`${describe(request)}: ${answer.status} ${answer.text}`)
+    return
+  }
+  journal.acknowledge(tenant, environment, 'delete', answer.body.erasure_id)
+  journal.living.delete(user)
+  journal.erased.push(user)
+  await atEveryNode(caller, user, 404)
+  const again = await caller.send(request)
+  if (again.body.erasure_id !== answer.body.erasure_id)
+    journal.executedTwice.push(`${describe(request)}: ${again.status} ${again.text}`)
+}
+
+/** Whether all nodes that answer say so of the user: 200 for one who is enrolled, 404 for one who is not. */
+export async function atEveryNode(
+  caller: Caller,
+  user: ChaosUser,
+  status: 200 | 404,
+  send: (node: Caller['nodes'][number], request: Request) => Promise<ApiResponse | null> = (node, request) =>
+    caller.ask(node, request),
+): Promise<void> {
+  const { tenant, environment, userId } = user
+  const request = { tenant, environment, method: 'GET', path: `/v1/users/${userId}` }
+  for (const node of caller.nodes) {
+    const answer = node.isAway ? null : await send(node, request)
+    if (answer && answer.status !== status)
+      caller.journal.lost.push(`${userId} is ${answer.status} at ${node.name}, not ${status}`)
+  }
+}

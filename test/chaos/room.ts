@@ -1,0 +1,52 @@
+/** The disk of one server: a small file system of its own where this process may mount one, so that it can be filled. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { OtherUser } from '../support/postgres-server.js'
+
+const SIZE = '384m'
+/** In pieces as small as a page of PostgreSQL's, so that nothing is left for it. */
+const FILLER_BYTES = [1 << 20, 1 << 12, 1]
+
+export class Room {
+  private constructor(
+    readonly folder: string,
+    /** Held open, in a bounded one. */
+    private readonly filler: number | null,
+  ) {}
+
+  /** @param folder to be made */
+  static async make(folder: string, user: OtherUser | undefined): Promise<Room> {
+    await mkdir(folder)
+    const options = `size=${SIZE},mode=0700${user ? `,uid=${user.uid},gid=${user.gid}` : ''}`
+    const isMounted =
+      spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'countersign-chaos', folder]).status === 0
+    if (!isMounted && user) execFileSync('chown', [`${user.uid}:${user.gid}`, folder])
+    return new Room(folder, isMounted ? openSync(join(folder, 'filler'), 'a') : null)
+  }
+
+  get isBounded(): boolean {
+    return this.filler !== null
+  }
+
+  fill(): void {
+    for (const size of FILLER_BYTES)
+      try {
+        for (;;) writeSync(this.filler!, Buffer.alloc(size))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+      }
+  }
+
+  empty(): void {
+    ftruncateSync(this.filler!, 0)
+  }
+
+  /** Whoever used it has ended. */
+  dispose(): void {
+    if (this.filler === null) return
+    closeSync(this.filler)
+    spawnSync('umount', ['--lazy', this.folder])
+  }
+}

@@ -1,0 +1,202 @@
+/** Everything that a campaign is played on: database, nodes with their ways to it, tenants, and callers that work all the time. */
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { loadConfig } from '../../src/config.js'
+import { type Ledger, openLedger } from '../../src/ledger.js'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { Random } from '../hostile/random.js'
+import { base64, face } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { MODELS_DIR } from '../support/models-dir.js'
+import { Caller, LAST_ANSWER_MS } from './caller.js'
+import { ChaosNode } from './chaos-node.js'
+import { DatabasePair } from './database-pair.js'
+import { type ChaosTenant, type ChaosUser, Journal } from './journal.js'
+import { ATTEMPTS, guessingLife, type Life, productionLife, rotatingLife, sandboxLife } from './lives.js'
+import { Pulse } from './pulse.js'
+import { TcpProxy } from './tcp-proxy.js'
+
+export interface StageOptions {
+  seed: number
+  nodes: number
+  /** Where the logs of the nodes go. */
+  logFolder: string
+}
+
+const TENANTS = ['acme', 'globex']
+const RATE = 100_000
+const RETRY_MS = 200
+/** Between two lives of a caller: what is to be shown needs no full machine. */
+const PAUSE_MS = 100
+
+export class Stage {
+  readonly journal = new Journal()
+  readonly nodes: ChaosNode[] = []
+  readonly tenants: ChaosTenant[] = []
+  /** Asks when all is over. */
+  readonly examiner: Caller
+  pulse!: Pulse
+  private readonly over = new AbortController()
+  private working: Promise<unknown> = Promise.resolve()
+
+  private constructor(
+    private readonly folder: string,
+    readonly database: DatabasePair,
+    readonly ledger: Ledger,
+    seed: number,
+  ) {
+    this.examiner = this.caller(new Random(seed))
+  }
+
+  /** Resolves when all nodes serve, and callers are at work. */
+  static async set({ seed, nodes, logFolder }: StageOptions): Promise<Stage> {
+    const folder = await mkdtemp(join(tmpdir(), 'countersign-chaos-nodes-'))
+    const database = await DatabasePair.start().catch(async (error) => {
+      await rm(folder, { recursive: true, force: true })
+      throw error
+    })
+    let stage: Stage | undefined
+    try {
+      const settings = common()
+      const config = loadConfig({
+        ...settings,
+        COUNTERSIGN_DATA_DIR: folder,
+        COUNTERSIGN_DATABASE: database.directUrl,
+      })
+      stage = new Stage(folder, database, await openLedger(config), seed)
+      for (let index = 1; index <= nodes; index++)
+        stage.nodes.push(await stage.makeNode(`node-${index}`, settings, logFolder))
+      // All at once, as after a power cut.
+      await Promise.all(stage.nodes.map((node) => node.start()))
+      for (const name of TENANTS) stage.tenants.push(await stage.makeTenant(name))
+      await stage.begin(seed)
+      return stage
+    } catch (error) {
+      if (stage) await stage.clear()
+      else {
+        await database.dispose()
+        await rm(folder, { recursive: true, force: true })
+      }
+      throw error
+    }
+  }
+
+  /** Everybody ends what they are in the middle of. */
+  async quieten(): Promise<void> {
+    this.over.abort()
+    await this.working
+    await this.pulse.stop()
+  }
+
+  async clear(): Promise<void> {
+    this.over.abort()
+    for (const node of this.nodes) await node.dispose()
+    await this.pulse?.stop()
+    await this.working
+    await this.ledger.store.close()
+    await this.database.dispose()
+    await rm(this.folder, { recursive: true, force: true })
+  }
+
+  private async makeNode(name: string, settings: NodeJS.ProcessEnv, logFolder: string): Promise<ChaosNode> {
+    const proxies = await Promise.all(this.database.servers.map(({ port }) => TcpProxy.listen(port)))
+    const dataDir = join(this.folder, name)
+    await mkdir(dataDir)
+    return ChaosNode.make({
+      name,
+      env: {
+        PATH: process.env.PATH,
+        ...settings,
+        COUNTERSIGN_DATA_DIR: dataDir,
+        COUNTERSIGN_DATABASE: this.database.url(proxies.map(({ port }) => port)),
+      },
+      proxies,
+      logFile: join(logFolder, `${name}.log`),
+    })
+  }
+
+  private async makeTenant(name: string): Promise<ChaosTenant> {
+    const { tenancy, store } = this.ledger
+    const { tenant, sandboxKey } = await tenancy.create(name, { ratePerSecond: RATE })
+    const production = await store.transaction(async (tx) => {
+      await tx.setProductionIssued(tenant.id, Date.now())
+      return tenancy.revealProductionKey(tx, tenant)
+    })
+    return { id: tenant.id, name, keys: { production, sandbox: sandboxKey } }
+  }
+
+  private async begin(seed: number): Promise<void> {
+    const photos = {
+      ada: base64(await face('ada')),
+      adaElsewhere: base64(await face('adaElsewhere')),
+      joan: base64(await face('joan')),
+      blank: base64(await plain()),
+    }
+    this.pulse = new Pulse(this.examiner, this.tenants[0]!, photos.blank)
+    const lives: Life[] = []
+    for (const tenant of this.tenants) {
+      const parts = (name: string) => ({
+        caller: this.caller(new Random(seed * 1000 + lives.length)),
+        tenant,
+        name: `${tenant.name}-${name}`,
+        photos,
+      })
+      lives.push(productionLife(parts('person')))
+      lives.push(sandboxLife(parts('trial')))
+      lives.push(guessingLife(parts('target'), (user) => this.unlock(user)))
+      lives.push(rotatingLife(parts('rotation')))
+    }
+    this.working = Promise.all(lives.map((life) => this.live(life)))
+  }
+
+  private async live(life: Life): Promise<void> {
+    try {
+      while (!this.over.signal.aborted) {
+        await life()
+        await sleep(PAUSE_MS)
+      }
+    } catch (error) {
+      this.journal.broken.push((error as Error).message)
+    }
+  }
+
+  private caller(random: Random): Caller {
+    return new Caller(this.nodes, this.journal, random, this.over.signal)
+  }
+
+  /** As the command does, on a connection that no proxy disturbs, until it is confirmed. */
+  private async unlock({ tenant, userId }: ChaosUser): Promise<void> {
+    const { tenancy, operations } = this.ledger
+    const { unlocked } = this.journal
+    for (let giveUpMs = Number.POSITIVE_INFINITY; ; await sleep(RETRY_MS))
+      try {
+        await operations.users.unlock(await tenancy.find(tenant.id), COMMAND_LINE, userId)
+        unlocked.set(tenant.id, (unlocked.get(tenant.id) ?? 0) + 1)
+        return
+      } catch (error) {
+        if (this.over.signal.aborted) giveUpMs = Math.min(giveUpMs, performance.now() + LAST_ANSWER_MS)
+        if (performance.now() > giveUpMs) throw error
+      }
+  }
+}
+
+/** What all nodes have in common. */
+function common(): NodeJS.ProcessEnv {
+  return {
+    COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
+    COUNTERSIGN_MODELS_DIR: MODELS_DIR,
+    COUNTERSIGN_ACCEPT_PACK: 'baseline',
+    COUNTERSIGN_WORKERS: '1',
+    COUNTERSIGN_LOG_LEVEL: 'info',
+    COUNTERSIGN_LOCKOUT_ATTEMPTS: `${ATTEMPTS}`,
+    COUNTERSIGN_REPLAY_POLICY: 'reject',
+    COUNTERSIGN_SANDBOX_RATE_LIMIT: `${RATE}`,
+    // Callers find the nodes by themselves, as behind one load balancer.
+    COUNTERSIGN_PRODUCTION_URL: 'http://127.0.0.1:8080',
+    COUNTERSIGN_SANDBOX_URL: 'http://127.0.0.1:8081',
+    COUNTERSIGN_ADMIN_URL: 'http://127.0.0.1:8082',
+  }
+}

@@ -1,0 +1,153 @@
+/** The commands of epoch keys, and what doctor and metrics say of them. */
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { loadConfig } from '../../src/config.js'
+import { EpochFolder } from '../../src/crypto/epoch-folder.js'
+import { type Ledger, openLedger } from '../../src/ledger.js'
+import { type Workplace, workplace } from '../support/command.js'
+import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
+
+overPostgres(() => {
+  let database: TestDatabase
+  let place: Workplace
+  let folder: string
+  let env: Record<string, string>
+  beforeEach(async () => {
+    database = await createDatabase()
+    place = await workplace()
+    folder = place.path('epochs')
+    mkdirSync(folder, { mode: 0o700 })
+    env = {
+      COUNTERSIGN_DATABASE: database.url,
+      COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
+      COUNTERSIGN_EPOCH_KEYS: folder,
+      COUNTERSIGN_EPOCH_RETENTION_HOURS: '0',
+    }
+    await place.run(['tenant', 'create', 'acme', '--json'], env)
+  })
+  afterEach(async () => {
+    await place?.dispose()
+    await database?.drop()
+  })
+
+  const run = async (...args: string[]) => place.run([...args, '--json'], env)
+  const withLedger = async <T>(work: (ledger: Ledger) => Promise<T>): Promise<T> => {
+    const ledger = await openLedger(loadConfig({ COUNTERSIGN_DATA_DIR: place.dataDir, ...env }))
+    try {
+      return await work(ledger)
+    } finally {
+      await ledger.store.close()
+    }
+  }
+  const enrol = (userId: string) =>
+    withLedger(async ({ store, vault, tenancy, audit }) => {
+      const { id } = (await store.read.tenants())[0]!
+      const lookup = vault.lookup(id, 'production', userId)
+      await store.transaction(async (tx) => {
+        await tx.insertSubject(vault.create(id, 'production', lookup, userId).record)
+        await audit.append(tx, id, { event: 'enroll', actor: 'operator', request_id: null })
+      })
+      return { tenancy, lookup }
+    })
+  const users = () =>
+    withLedger(async ({ store }) => (await store.read.sealedRows('subject', '', 100)).length)
+  const finding = async () =>
+    (await run('doctor')).json.findings.find(({ check }: { check: string }) => check === 'epoch keys')
+
+  it('begin an epoch, destroy the key of the one before, and keep the newest wrapped keys', async () => {
+    expect(await finding()).toMatchObject({ status: 'warning' })
+    await enrol('ada')
+    const first = (await run('keys', 'rotate-epoch')).json
+    expect(first.destroyed).toEqual([])
+    await enrol('grace')
+    const second = (await run('keys', 'rotate-epoch')).json
+    expect(second.epoch).toBeGreaterThan(first.epoch)
+    expect(second.destroyed).toEqual([first.key_id])
+    expect(readdirSync(folder).sort()).toEqual([`${second.key_id}.epoch-key`, 'users.keys'].sort())
+    expect(statSync(`${folder}/users.keys`).mode & 0o777).toBe(0o600)
+    const lines = readFileSync(`${folder}/users.keys`, 'utf8').trimEnd().split('\n')
+    expect(JSON.parse(lines[0]!)).toMatchObject({ epoch_key: second.key_id })
+    expect(lines.slice(1, -1).map((line) => line.split(' ')[0])).toEqual(
+      await withLedger(async ({ store }) =>
+        (await store.read.sealedRows('subject', '', 100)).map(({ id }) => id),
+      ),
+    )
+    expect(JSON.parse(lines.at(-1)!)).toEqual({ users: 2 })
+    expect(await finding()).toMatchObject({ status: 'ok' })
+  })
+
+  it('put back who is in the file, and erase who was erased since', async () => {
+    await run('keys', 'rotate-epoch')
+    await enrol('ada')
+    const { lookup } = await enrol('grace')
+    const copy = await database.query('SELECT * FROM subject')
+    const then = (await withLedger(({ store }) => store.shared!.epochs.all())).at(-1)!
+    await withLedger(({ store }) => store.transaction(async (tx) => void (await tx.eraseSubject(lookup))))
+    await run('keys', 'rotate-epoch')
+    // As a dump from before would have it.
+    const fields = 'id, tenant_id, environment, lookup, wrapped_key, created_at, failures'
+    await database.query('DELETE FROM subject')
+    for (const row of copy)
+      await database.query(
+        `INSERT INTO subject (${fields}) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+        fields.split(', ').map((field) => row[field]),
+      )
+    await database.query('DELETE FROM epoch WHERE number > $1', [then.number])
+    await database.query('UPDATE epoch SET retired_at = NULL')
+    const refused = await run('tenant', 'list')
+    expect(refused.error.message).toContain('countersign keys import')
+    expect((await run('keys', 'import')).json).toMatchObject({ users: 1, users_erased: 1 })
+    expect(await users()).toBe(1)
+    const find = () =>
+      withLedger(async ({ store, vault }) => {
+        const { id } = (await store.read.tenants())[0]!
+        return vault.find(store.read, vault.lookup(id, 'production', 'ada'), 'ada')
+      })
+    const { dataKey } = (await find())!
+    expect((await run('keys', 'rotate-epoch')).code).toBe(0)
+    expect((await find())!.dataKey.equals(dataKey)).toBe(true)
+    expect((await run('audit', 'verify')).code).toBe(0)
+  })
+
+  it('refuse a file that is older, cut off, of another database, or under a key that is gone', async () => {
+    await enrol('ada')
+    await run('keys', 'rotate-epoch')
+    const file = `${folder}/users.keys`
+    const whole = readFileSync(file, 'utf8')
+    const refusal = async (text: string) => {
+      writeFileSync(file, text)
+      return (await run('keys', 'import')).error.code
+    }
+    expect(await refusal(whole.slice(0, -20))).toBe('not_wrapped_keys')
+    expect(await refusal(whole.split('\n').toSpliced(1, 1).join('\n'))).toBe('not_wrapped_keys')
+    expect(await refusal('something else\n')).toBe('not_wrapped_keys')
+    expect(await refusal(whole.replace(/"tenant":"[^"]+"/, '"tenant":"ten_x"'))).toBe('wrong_keys')
+    expect(await refusal(whole.replace(/"generation":\d+/, '"generation":7'))).toBe('wrong_keys')
+    expect(await refusal(whole.replace(/"epoch_key":"[^"]+"/, `"epoch_key":"${'0'.repeat(32)}"`))).toBe(
+      'wrong_keys',
+    )
+    await enrol('late')
+    expect(await refusal(whole)).toBe('keys_too_old')
+    expect(await users()).toBe(2)
+    expect((await run('keys', 'export')).json).toMatchObject({ users: 2 })
+    expect((await run('keys', 'import')).json).toMatchObject({ users: 2, users_erased: 0 })
+  })
+
+  it('say what is missing: the folder, epochs, or PostgreSQL', async () => {
+    expect((await run('keys', 'export')).error.code).toBe('no_epochs')
+    env.COUNTERSIGN_EPOCH_KEYS = place.path('nowhere')
+    expect((await run('keys', 'rotate-epoch')).error.message).toContain('there is no folder')
+    env.COUNTERSIGN_EPOCH_KEYS = ''
+    expect((await run('keys', 'rotate-epoch')).error.code).toBe('no_epochs')
+    expect((await finding()).remedy).toContain('COUNTERSIGN_EPOCH_KEYS')
+  })
+
+  it('tell of a key file that is damaged', async () => {
+    const { key_id: id } = (await run('keys', 'rotate-epoch')).json
+
+    writeFileSync(`${folder}/${id}.epoch-key`, `${randomBytes(32).toString('base64')}\n`)
+    expect((await run('keys', 'rotate-epoch')).error.message).toContain('is damaged')
+    expect(() => new EpochFolder(folder).read(id)).toThrow('is damaged')
+  })
+})

@@ -1,0 +1,290 @@
+/** Epoch keys of several services over one database: how one follows the other, whatever stops in between. */
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { systemClock } from '../../src/clock.js'
+import { EpochFolder } from '../../src/crypto/epoch-folder.js'
+import { wrappingOf } from '../../src/crypto/epoch-key.js'
+import { isOpenedBy } from '../../src/crypto/sealed-box.js'
+import { destroyRetired } from '../../src/epoch-keeper.js'
+import { EpochRotation, type EpochStep } from '../../src/epoch-rotation.js'
+import { type Ledger, openLedger, takeOverEpochs } from '../../src/ledger.js'
+import { finish, prepare } from '../../src/rekeying.js'
+import { StoreUnavailableError } from '../../src/storage/store.js'
+import { poll } from '../support/command.js'
+import { base64, face } from '../support/faces.js'
+import { sampleOf } from '../support/metrics.js'
+import { overPostgres } from '../support/postgres.js'
+import { type Cluster, makeTenant, startCluster } from './nodes.js'
+
+/** Services that start on a busy machine. */
+const LIMIT_MS = 120_000
+const PATIENCE_MS = 60_000
+
+overPostgres(() => {
+  let path: string
+  let cluster: Cluster
+  const ledgers: Ledger[] = []
+  beforeEach(async () => {
+    path = await mkdtemp(join(tmpdir(), 'countersign-epochs-'))
+  })
+  afterEach(async () => {
+    for (const ledger of ledgers.splice(0)) await ledger.store.close()
+    await cluster?.stop()
+    await rm(path, { recursive: true, force: true })
+  })
+
+  const start = async (count: number) => {
+    cluster = await startCluster(count, {
+      COUNTERSIGN_EPOCH_KEYS: path,
+      // Begun here alone.
+      COUNTERSIGN_EPOCH_HOURS: '0',
+    })
+  }
+  /** As a command has it. */
+  const ledger = async (env: Record<string, string> = {}) => {
+    const opened = await openLedger(await cluster.configure(env))
+    ledgers.push(opened)
+    return opened
+  }
+  const rotation = ({ store, keys }: Ledger, folder = new EpochFolder(path)) =>
+    new EpochRotation({
+      ...{ store, keys, folder, clock: systemClock },
+      look: async () => void (await takeOverEpochs(store, keys, folder)),
+    })
+  const destroy = async ({ store }: Ledger) =>
+    destroyRetired(
+      { folder: new EpochFolder(path), clock: systemClock, retentionMs: 0 },
+      await store.shared!.epochs.all(),
+    )
+  const keyFiles = () => readdirSync(path).filter((name) => name.endsWith('.epoch-key'))
+  /** Straight into the database, without a face. */
+  const enrol = async ({ store, vault }: Ledger, tenantId: string, userId: string) => {
+    const lookup = vault.lookup(tenantId, 'production', userId)
+    await store.transaction((tx) =>
+      tx.insertSubject(vault.create(tenantId, 'production', lookup, userId).record),
+    )
+  }
+  const opens = async ({ store, vault }: Ledger, tenantId: string, userId: string) =>
+    (await vault.find(store.read, vault.lookup(tenantId, 'production', userId), userId)) !== null
+  /** Of the present epoch's key alone. */
+  const assertAllUnder = async ({ store, keys }: Ledger, keyId: string) => {
+    const present = wrappingOf(keys, new EpochFolder(path).read(keyId)!)
+    const rows = await store.read.sealedRows('subject', '', 10_000)
+    expect(rows.length).toBeGreaterThan(0)
+    expect(rows.filter((row) => !isOpenedBy(present, row))).toEqual([])
+    expect(rows.filter((row) => isOpenedBy(keys.wrapping, row))).toEqual([])
+  }
+
+  it(
+    'follow each other under load without a refused call, and nothing is left under the one before',
+    async () => {
+      await start(2)
+      const tenant = await makeTenant(cluster)
+      const image = base64(await face('ada'))
+      expect((await tenant.production[0]!.enroll({ user_id: 'ada', image })).status).toBe(201)
+      const command = await ledger()
+      const statuses = new Set<number>()
+      let isOver = false
+      const load = [0, 1].map(async (node) => {
+        for (let i = 0; !isOver; i++) {
+          const enrolled = await tenant.production[node]!.enroll({ user_id: `user-${node}-${i}`, image })
+          const other = await tenant.production[1 - node]!.verify({
+            ...{ user_id: `user-${node}-${i}`, image },
+            action: { type: 'login' },
+          })
+          statuses.add(enrolled.status).add(other.status)
+        }
+      })
+      const first = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
+      const second = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
+      isOver = true
+      await Promise.all(load)
+      expect([...statuses].sort()).toEqual([200, 201])
+      expect(second.number).toBeGreaterThan(first.number)
+      expect(keyFiles()).toHaveLength(2)
+      expect(await destroy(command)).toEqual([first.keyId])
+      expect(keyFiles()).toEqual([`${second.keyId}.epoch-key`])
+      await assertAllUnder(command, second.keyId)
+      for (const client of tenant.production) {
+        const verified = await client.verify({ user_id: 'ada', image, action: { type: 'login' } })
+        expect(verified.status).toBe(200)
+      }
+    },
+    LIMIT_MS,
+  )
+
+  const STEPS: EpochStep[] = ['announced', 'activated', 'fenced', 'wrapped', 'exported', 'settled']
+  it(
+    'lose nobody wherever a rotation ends: the next one goes on from there',
+    async () => {
+      await start(0)
+      const before = await ledger()
+      const { tenant } = await before.tenancy.create('acme')
+      const users: string[] = []
+      const enrolOne = async (at: Ledger, userId: string) => {
+        await enrol(at, tenant.id, userId)
+        users.push(userId)
+      }
+      await enrolOne(before, 'ada')
+      for (const broken of STEPS) {
+        const crashing = await ledger()
+        const crash = rotation(crashing).rotate({
+          patienceMs: PATIENCE_MS,
+          onStep: (step) => {
+            if (step === broken) throw new Error('crash')
+          },
+        })
+        await expect(crash).rejects.toThrow('crash')
+        const numbers = (await crashing.store.shared!.epochs.all()).map(({ number }) => number)
+        const after = await ledger()
+        await enrolOne(after, `after ${broken}`)
+        for (const user of users) expect(await opens(after, tenant.id, user)).toBe(true)
+        const settled = await rotation(await ledger()).rotate({ patienceMs: PATIENCE_MS })
+        // What was begun is ended; what had been ended, followed.
+        expect(numbers.includes(settled.number)).toBe(broken !== 'settled')
+        await destroy(after)
+        expect(keyFiles()).toEqual([`${settled.keyId}.epoch-key`])
+        const last = await ledger()
+        await assertAllUnder(last, settled.keyId)
+        for (const user of users) expect(await opens(last, tenant.id, user)).toBe(true)
+      }
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'are begun once by two at once',
+    async () => {
+      await start(0)
+      const both = [await ledger(), await ledger()]
+      const { tenant } = await both[0]!.tenancy.create('acme')
+      for (let i = 0; i < 50; i++) await enrol(both[0]!, tenant.id, `user-${i}`)
+      const begun = both.map((one) =>
+        rotation(one).rotate({
+          patienceMs: PATIENCE_MS,
+          onStep: () => {
+            throw new Error('crash')
+          },
+        }),
+      )
+      for (const { status } of await Promise.allSettled(begun)) expect(status).toBe('rejected')
+      const [announced, ...others] = await both[0]!.store.shared!.epochs.all()
+      expect(others).toEqual([])
+      expect(keyFiles()).toEqual([`${announced!.keyId}.epoch-key`])
+      // Whoever comes when the other has ended begins the next.
+      await Promise.all(both.map((one) => rotation(one).rotate({ patienceMs: PATIENCE_MS })))
+      const after = await ledger()
+      const records = await after.store.shared!.epochs.all()
+      expect(records.filter(({ settledAt }) => settledAt === null)).toEqual([])
+      expect(records.filter(({ retiredAt }) => retiredAt === null)).toHaveLength(1)
+      await assertAllUnder(after, records.at(-1)!.keyId)
+      for (let i = 0; i < 50; i++) expect(await opens(after, tenant.id, `user-${i}`)).toBe(true)
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'wait for a service that does not see the folder, and which goes on meanwhile',
+    async () => {
+      const elsewhere = join(path, 'not-mounted')
+      mkdirSync(elsewhere)
+      await start(1)
+      await cluster.start({ COUNTERSIGN_EPOCH_KEYS: elsewhere })
+      const tenant = await makeTenant(cluster)
+      const image = base64(await face('ada'))
+      const command = await ledger()
+      await expect(rotation(command).rotate({ patienceMs: 3000 })).rejects.toMatchObject({
+        code: 'nodes_behind',
+      })
+      for (const [node, client] of tenant.production.entries())
+        expect((await client.enroll({ user_id: `user-${node}`, image })).status).toBe(201)
+      await cluster.nodes[1]!.stop()
+      const { settledAt, keyId } = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
+      expect(settledAt).not.toBeNull()
+      await assertAllUnder(command, keyId)
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'are not written past: whoever wraps under one that is over writes nothing, and reads the next',
+    async () => {
+      await start(0)
+      const [stale, other] = [await ledger(), await ledger()]
+      const { tenant } = await stale.tenancy.create('acme')
+      await enrol(stale, tenant.id, 'ada')
+      await rotation(other).rotate({ patienceMs: PATIENCE_MS })
+      await expect(enrol(stale, tenant.id, 'late')).rejects.toThrow(StoreUnavailableError)
+      await takeOverEpochs(stale.store, stale.keys, new EpochFolder(path))
+      await enrol(stale, tenant.id, 'late')
+      for (const user of ['ada', 'late']) expect(await opens(other, tenant.id, user)).toBe(true)
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'go on beside a change of the master key',
+    async () => {
+      await start(0)
+      const command = await ledger()
+      const { tenant } = await command.tenancy.create('acme')
+      await enrol(command, tenant.id, 'ada')
+      const first = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
+      const next = randomBytes(32)
+      await prepare(command.store, command.keys, next)
+      const renewed = await ledger({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
+      await finish(renewed.store, renewed.keys, next)
+      const finished = await ledger({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
+      expect(await opens(finished, tenant.id, 'ada')).toBe(true)
+      // Neither the keys of before nor the epoch's alone open anything.
+      await assertAllUnder(finished, first.keyId)
+      const [row] = await finished.store.read.sealedRows('subject', '', 1)
+      expect(isOpenedBy(wrappingOf(command.keys, new EpochFolder(path).read(first.keyId)!), row!)).toBe(false)
+      const second = await rotation(finished).rotate({ patienceMs: PATIENCE_MS })
+      await assertAllUnder(finished, second.keyId)
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'are asked for by name where the folder is not set, or lacks a key',
+    async () => {
+      await start(0)
+      const command = await ledger()
+      await command.tenancy.create('acme')
+      const { keyId } = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
+      await expect(ledger({ COUNTERSIGN_EPOCH_KEYS: '' })).rejects.toThrow(/COUNTERSIGN_EPOCH_KEYS must name/)
+      new EpochFolder(path).destroy(new Set([keyId]))
+      await expect(ledger()).rejects.toThrow(new RegExp(`lacks the key ${keyId}`))
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'begin by themselves, by the service that keeps house, and end by themselves',
+    async () => {
+      cluster = await startCluster(2, {
+        COUNTERSIGN_EPOCH_KEYS: path,
+        COUNTERSIGN_EPOCH_RETENTION_HOURS: '0',
+      })
+      const { shared } = cluster.nodes[0]!.ledger.store
+      const records = await poll(
+        () => shared!.epochs.all(),
+        (all) => all.some(({ settledAt }) => settledAt !== null),
+      )
+      expect(records).toHaveLength(1)
+      expect(keyFiles()).toEqual([`${records[0]!.keyId}.epoch-key`])
+      for (const { adminUrl } of cluster.nodes) {
+        const metrics = await (await fetch(`${adminUrl}/metrics`)).text()
+        expect(sampleOf(metrics, 'countersign_epoch_start_timestamp_seconds')).toBe(
+          records[0]!.announcedAt / 1000,
+        )
+      }
+    },
+    LIMIT_MS,
+  )
+})

@@ -1,0 +1,224 @@
+/** Base backup and log archive from before an erasure, the master key and the folder of epoch keys: what they open, and what they no longer do. */
+import { randomBytes } from 'node:crypto'
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { systemClock } from '../../src/clock.js'
+import { loadConfig } from '../../src/config.js'
+import { EpochFolder } from '../../src/crypto/epoch-folder.js'
+import { wrappingOf } from '../../src/crypto/epoch-key.js'
+import { masterKeyId } from '../../src/crypto/master-key.js'
+import { openWithAny } from '../../src/crypto/sealed-box.js'
+import { openKeys } from '../../src/crypto/service-keys.js'
+import { destroyRetired } from '../../src/epoch-keeper.js'
+import { EpochRotation } from '../../src/epoch-rotation.js'
+import { type Ledger, openLedger, takeOverEpochs } from '../../src/ledger.js'
+import { openPostgresStore } from '../../src/storage/postgres-store.js'
+import type { Store } from '../../src/storage/store.js'
+import { SubjectVault } from '../../src/subjects/subject-vault.js'
+import { poll, type Workplace, workplace } from '../support/command.js'
+import { overPostgres } from '../support/postgres.js'
+import { PostgresServer } from '../support/postgres-server.js'
+
+/** Two servers that start on a busy machine, and a recovery. */
+const LIMIT_MS = 180_000
+const EMBEDDING = Float32Array.from({ length: 128 }, (_, i) => Math.sin(i))
+
+overPostgres(() => {
+  const masterKey = randomBytes(32)
+  let folder: string
+  let epochs: string
+  let place: Workplace
+  const servers: PostgresServer[] = []
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'countersign-archive-'))
+    epochs = join(folder, 'epochs')
+    await mkdir(epochs)
+    place = await workplace()
+    // Its archive is written by the user of the server, who is another.
+    chmodSync(folder, 0o755)
+    await mkdir(join(folder, 'wal'))
+    chmodSync(join(folder, 'wal'), 0o777)
+  })
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await server.stop()
+    await place.dispose()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const configure = (server: PostgresServer) => ({
+    COUNTERSIGN_DATA_DIR: place.dataDir,
+    COUNTERSIGN_DATABASE: `${server.url}/postgres`,
+    COUNTERSIGN_MASTER_KEY: masterKey.toString('base64'),
+    COUNTERSIGN_EPOCH_KEYS: epochs,
+    COUNTERSIGN_EPOCH_RETENTION_HOURS: '0',
+  })
+  const open = (server: PostgresServer) => openLedger(loadConfig(configure(server)))
+
+  async function enrol({ store, vault }: Ledger, tenantId: string, userId: string): Promise<void> {
+    const subject = vault.create(tenantId, 'production', vault.lookup(tenantId, 'production', userId), userId)
+    await store.transaction(async (tx) => {
+      await tx.insertSubject(subject.record)
+      const content = { embedding: EMBEDDING, views: 1, weight: 1, consent: null }
+      await vault.putReference(tx, subject, 'pack@1', content)
+    })
+  }
+
+  async function rotate({ store, keys }: Ledger): Promise<void> {
+    const epochFolder = new EpochFolder(epochs)
+    const look = async () => void (await takeOverEpochs(store, keys, epochFolder))
+    const clock = systemClock
+    await new EpochRotation({ store, keys, folder: epochFolder, clock, look }).rotate({ patienceMs: 60_000 })
+    destroyRetired({ folder: epochFolder, clock, retentionMs: 0 }, await store.shared!.epochs.all())
+  }
+
+  /** By whoever has the database, the master key, and a folder of epoch keys: each key is tried on each, whatever rows and files say. */
+  async function openedReference(
+    store: Store,
+    tenantId: string,
+    userId: string,
+    keyFolder: string,
+  ): Promise<Float32Array | null> {
+    const [keyring] = await store.read.keyrings()
+    const keys = openKeys(keyring!.sealed, masterKey, masterKeyId(masterKey))
+    const vault = new SubjectVault(keys, systemClock)
+    const found = await store.read.subject(vault.lookup(tenantId, 'production', userId))
+    if (!found) throw new Error(`${userId} is not in this copy`)
+    const { id, wrappedKey } = found.subject
+    const epochKeys = readdirSync(keyFolder)
+      .filter((name) => name.endsWith('.epoch-key'))
+      .map((name) => Buffer.from(readFileSync(join(keyFolder, name), 'utf8'), 'base64'))
+    const wrapped = [wrappedKey, ...exportedKeys(keyFolder, id)]
+    for (const wrapping of [keys.wrapping, ...epochKeys.map((key) => wrappingOf(keys, key))])
+      for (const box of wrapped) {
+        const dataKey = attempt(() => openWithAny(wrapping, box, id))
+        if (!dataKey) continue
+        const subject = { record: found.subject, dataKey } as Parameters<SubjectVault['openReference']>[0]
+        return vault.openReference(subject, found.reference!).embedding
+      }
+    return null
+  }
+
+  function exportedKeys(keyFolder: string, subjectId: string): Buffer[] {
+    const file = join(keyFolder, 'users.keys')
+    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+    return lines
+      .filter((line) => line.startsWith(`${subjectId} `))
+      .map((line) => Buffer.from(line.split(' ')[1]!, 'base64'))
+  }
+
+  function attempt<T>(work: () => T): T | null {
+    try {
+      return work()
+    } catch {
+      return null
+    }
+  }
+
+  /** While the server runs, by PostgreSQL's own protocol for it. */
+  async function baseBackup(client: pg.Client, server: PostgresServer): Promise<string> {
+    const backup = join(folder, 'base')
+    await client.query("SELECT pg_backup_start('test', fast => true)")
+    cpSync(server.dataFolder, backup, {
+      recursive: true,
+      filter: (path) => !/postmaster\.(pid|opts)$|pg_wal\/./.test(path),
+    })
+    const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop()')
+    writeFileSync(join(backup, 'backup_label'), rows[0].labelfile)
+    return backup
+  }
+
+  it(
+    'open a living user, and nobody who was erased before the last epoch; with the old key kept they do',
+    async () => {
+      const archive = join(folder, 'wal')
+      const first = await PostgresServer.start({
+        archive_mode: 'on',
+        archive_command: `cp %p ${archive}/%f`,
+      })
+      servers.push(first)
+      const client = new pg.Client(`${first.url}/postgres`)
+      await client.connect()
+      const living = await open(first)
+      const { tenant } = await living.tenancy.create('acme')
+      await rotate(living)
+      await enrol(living, tenant.id, 'ada')
+      const backup = await baseBackup(client, first)
+      // In the log alone.
+      await enrol(living, tenant.id, 'grace')
+      await client.query("SELECT pg_create_restore_point('before')")
+      const kept = join(folder, 'kept-epochs')
+      cpSync(epochs, kept, { recursive: true })
+
+      for (const user of ['ada', 'grace']) await enrol(living, tenant.id, `${user}-who-lives`)
+      const lookup = (user: string) => living.vault.lookup(tenant.id, 'production', user)
+      await living.store.transaction(async (tx) => {
+        await tx.eraseSubject(lookup('ada'))
+      })
+      await rotate(living)
+      const { rows } = await client.query('SELECT pg_walfile_name(pg_switch_wal()) AS last')
+      await poll(
+        async () => existsSync(join(archive, rows[0].last)),
+        (isThere) => isThere,
+      )
+      await client.end()
+      await living.store.close()
+
+      writeFileSync(join(backup, 'recovery.signal'), '')
+      const restored = await PostgresServer.start(
+        {
+          restore_command: `cp ${archive}/%f %p`,
+          recovery_target_name: 'before',
+          recovery_target_action: 'promote',
+        },
+        { folder: backup, of: first },
+      )
+      servers.push(restored)
+      const url = `${restored.url}/postgres`
+      await poll(
+        async () => {
+          const asking = new pg.Client(url)
+          await asking.connect()
+          const answer = await asking.query('SELECT pg_is_in_recovery() AS "isIn"')
+          await asking.end()
+          return answer.rows[0].isIn as boolean
+        },
+        (isIn) => !isIn,
+      )
+      const store = await openPostgresStore(url)
+      try {
+        expect(await openedReference(store, tenant.id, 'ada', epochs)).toBeNull()
+        // What makes it so is the key alone.
+        expect(await openedReference(store, tenant.id, 'ada', kept)).not.toBeNull()
+        const grace = await openedReference(store, tenant.id, 'grace', epochs)
+        expect(Math.max(...grace!.map((value, i) => Math.abs(value - EMBEDDING[i]!)))).toBeLessThan(1e-6)
+      } finally {
+        await store.close()
+      }
+
+      // As an operator restores it.
+      await expect(open(restored)).rejects.toThrow(/countersign keys import/)
+      const imported = await place.run(['keys', 'import', '--json'], configure(restored))
+      expect(imported.json).toMatchObject({ users: 1, users_erased: 1 })
+      const again = await open(restored)
+      try {
+        const find = (user: string) =>
+          again.vault.find(again.store.read, again.vault.lookup(tenant.id, 'production', user), user)
+        expect(await find('ada')).toBeNull()
+        const grace = await find('grace')
+        expect(again.vault.openReference(grace!, grace!.reference!).views).toBe(1)
+        expect((await again.store.read.recentAuditEntries(tenant.id, 1e9, 1))[0]!.entry).toContain(
+          'database_restored',
+        )
+        await rotate(again)
+        expect(await find('grace')).not.toBeNull()
+      } finally {
+        await again.store.close()
+      }
+    },
+    LIMIT_MS,
+  )
+})

@@ -1,0 +1,171 @@
+/** docs/operations/haproxy.cfg in front of two nodes: what is sent where, what is never sent twice, and what callers see of a node that dies. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { poll } from '../support/command.js'
+import { Haproxy, isHaproxyHere, loopbackPlaces, type Places } from '../support/haproxy.js'
+
+const PRODUCTION = 8080
+const ADMIN = 8082
+/** haproxy's answer for a node that is down and has not answered. */
+const CUT_OFF = 502
+
+/** Answers as a node does, or as one that is in trouble. */
+class PretendedNode {
+  private readiness: number | null = 200
+  readonly received: IncomingMessage[] = []
+  answer = (_request: IncomingMessage, response: ServerResponse) => void response.end(this.name)
+  private readonly servers: Server[] = []
+
+  constructor(
+    readonly name: string,
+    private readonly address: string,
+  ) {}
+
+  async start(): Promise<void> {
+    await this.listen(ADMIN, (_request, response) => {
+      if (this.readiness !== null) response.writeHead(this.readiness).end()
+    })
+    await this.listen(PRODUCTION, (request, response) => {
+      this.received.push(request)
+      request.resume().on('end', () => this.answer(request, response))
+    })
+  }
+
+  /** As before it ends, or when its clock is wrong. */
+  refuse(): void {
+    this.readiness = 503
+  }
+
+  /** Its kernel goes on taking connections. */
+  standStill(): void {
+    this.readiness = null
+  }
+
+  stop(): void {
+    for (const server of this.servers.splice(0)) {
+      server.close()
+      server.closeAllConnections()
+    }
+  }
+
+  private listen(port: number, handle: (request: IncomingMessage, response: ServerResponse) => void) {
+    const server = createServer(handle)
+    this.servers.push(server)
+    return new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(port, this.address, resolve)
+    })
+  }
+}
+
+describe.skipIf(!isHaproxyHere)('haproxy', () => {
+  let folder: string
+  let places: Places
+  let haproxy: Haproxy
+  let a: PretendedNode
+  let b: PretendedNode
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'countersign-haproxy-'))
+    places = loopbackPlaces()
+    a = new PretendedNode('a', places.nodeA)
+    b = new PretendedNode('b', places.nodeB)
+    await Promise.all([a.start(), b.start()])
+    haproxy = await Haproxy.start(places, folder)
+  })
+  afterEach(async () => {
+    await haproxy?.stop()
+    for (const node of [a, b]) node.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const call = (headers: Record<string, string> = {}) =>
+    fetch(`http://${places.listen}:${PRODUCTION}/v1/verify?x=%2f`, { method: 'POST', headers, body: 'photo' })
+  const calls = async (count: number) => {
+    const answers: string[] = []
+    for (let i = 0; i < count; i++) answers.push(await (await call()).text())
+    return answers
+  }
+  const reaches = (server: 'a' | 'b', state: number) =>
+    poll(
+      () => haproxy.state(server),
+      (now) => now === state,
+    )
+
+  it('takes the configuration without a warning, on its own addresses too', () => {
+    expect(Haproxy.check()).toEqual({
+      status: 0,
+      said: expect.stringContaining('Configuration file is valid'),
+    })
+    expect(Haproxy.check().said).not.toContain('WARNING')
+  })
+
+  it('shares calls out, each as it came, and says last of X-Forwarded-For who called', async () => {
+    expect((await calls(4)).sort()).toEqual(['a', 'a', 'b', 'b'])
+    await call({ 'X-Forwarded-For': '192.0.2.1' })
+    const { url, headersDistinct } = [...a.received, ...b.received].find(({ headers }) =>
+      String(headers['x-forwarded-for']).startsWith('192.0.2.1'),
+    )!
+    expect(url).toBe('/v1/verify?x=%2f')
+    expect(headersDistinct['x-forwarded-for']!.join(', ')).toMatch(/^192\.0\.2\.1, 127\.\d+\.\d+\.\d+$/)
+  })
+
+  it('sends what a dead node did not take to the other at once, before it has noticed', async () => {
+    a.stop()
+    expect(await calls(6)).toEqual(['b', 'b', 'b', 'b', 'b', 'b'])
+    await reaches('a', 0)
+    expect(await calls(2)).toEqual(['b', 'b'])
+  })
+
+  it('never sends twice what a node has read', async () => {
+    for (const node of [a, b]) node.answer = (request) => void request.socket.destroy()
+    expect((await call()).status).toBe(502)
+    expect(a.received.length + b.received.length).toBe(1)
+  })
+
+  it('lets a node that is no longer ready finish what it has, and gives it nothing new', async () => {
+    let finish = () => {}
+    a.answer = (_request, response) => {
+      finish = () => void response.end('late')
+    }
+    b.stop()
+    const underWay = call()
+    await poll(
+      async () => a.received.length,
+      (count) => count === 1,
+    )
+    await b.start()
+    a.refuse()
+    await reaches('a', 3)
+    await poll(
+      () => haproxy.state('b'),
+      (state) => state === 1 || state === 2,
+    )
+    expect(await calls(4)).toEqual(['b', 'b', 'b', 'b'])
+    finish()
+    expect(await (await underWay).text()).toBe('late')
+  })
+
+  it('cuts a node off that says nothing, so that its callers can ask again', async () => {
+    a.answer = () => {}
+    b.stop()
+    const underWay = call()
+    await poll(
+      async () => a.received.length,
+      (count) => count === 1,
+    )
+    await b.start()
+    a.standStill()
+    // 504 would be a call that waited for as long as any call may take.
+    expect((await underWay).status).toBe(CUT_OFF)
+    expect(b.received).toEqual([])
+  })
+
+  it('tells nobody one node’s metrics for those of all', async () => {
+    const status = async (path: string) => (await fetch(`http://${places.listen}:${ADMIN}${path}`)).status
+    expect([await status('/metrics'), await status('/')]).toEqual([404, 200])
+  })
+})

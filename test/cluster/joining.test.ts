@@ -1,0 +1,49 @@
+/** What one more service needs in order to serve from a database on which others work. */
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { afterEach, expect, it } from 'vitest'
+import { openLedger } from '../../src/ledger.js'
+import { overPostgres } from '../support/postgres.js'
+import { type Cluster, makeTenant, startCluster } from './nodes.js'
+
+/** Services that start on a busy machine. */
+const LIMIT_MS = 120_000
+/** The master key is in its file. */
+const BY_FILE = { COUNTERSIGN_MASTER_KEY: '' }
+
+overPostgres(() => {
+  let cluster: Cluster
+  afterEach(() => cluster?.stop())
+
+  it(
+    'is refused with another master key, and without any makes none',
+    async () => {
+      cluster = await startCluster(1)
+      const another = { COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64') }
+      await expect(cluster.start(another)).rejects.toThrow(/master key does not open this database/)
+      const config = await cluster.configure(BY_FILE)
+      await expect(openLedger(config)).rejects.toThrow(
+        `There is no master key at ${config.masterKeyFile}: put the one of the database there first.`,
+      )
+      expect(existsSync(config.masterKeyFile)).toBe(false)
+      expect(await cluster.nodes[0]!.ledger.store.read.keyrings()).toHaveLength(1)
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'may share a data folder with another: of two first starts at once, both serve',
+    async () => {
+      cluster = await startCluster(0)
+      const { masterKeyFile } = await cluster.configure(BY_FILE)
+      const shared = { ...BY_FILE, COUNTERSIGN_DATA_DIR: dirname(masterKeyFile) }
+      await Promise.all([cluster.start(shared), cluster.start(shared)])
+      const tenant = await makeTenant(cluster)
+      for (const client of tenant.sandbox) expect((await client.health()).status).toBe(200)
+      await cluster.nodes.shift()!.stop()
+      expect((await tenant.sandbox[1]!.health()).status).toBe(200)
+    },
+    LIMIT_MS,
+  )
+})

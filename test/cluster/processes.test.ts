@@ -1,0 +1,194 @@
+/** Several service processes of one machine at one address, as `countersign serve` runs them. */
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { Agent, request } from 'node:http'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
+import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
+
+const PROCESSES = 3
+/** Services that start on a busy machine. */
+const LIMIT_MS = 240_000
+const CONNECTIONS = 600
+
+/** One call over a connection that `agent` keeps, or over one of its own. */
+async function call(url: string, key: string, agent: Agent | false = false): Promise<number> {
+  const sent = request(url, { agent, headers: { Authorization: `Bearer ${key}` } }).end()
+  const [response] = await once(sent, 'response')
+  response.resume()
+  await once(response, 'end')
+  return response.statusCode
+}
+
+overPostgres(() => {
+  let database: TestDatabase
+  let place: Workplace
+  let server: ServerProcess
+  let key: string
+  let health: string
+  const settings = () => place.path('countersign.env')
+
+  beforeAll(async () => {
+    database = await createDatabase()
+    place = await workplace({
+      COUNTERSIGN_DATABASE: database.url,
+      COUNTERSIGN_PROCESSES: String(PROCESSES),
+      COUNTERSIGN_WORKERS: '1',
+      COUNTERSIGN_SANDBOX_RATE_LIMIT: '100000/s',
+    })
+    await writeFile(settings(), 'COUNTERSIGN_LOG_LEVEL=info\n', { mode: 0o600 })
+    server = await place.serve(['--config', settings()], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
+    key = (await place.run(['tenant', 'create', 'acme', '--json'])).json.sandbox_key
+    health = `${server.sandbox}/v1/health`
+  }, LIMIT_MS)
+  afterAll(async () => {
+    await place?.dispose()
+    await database?.drop()
+  }, LIMIT_MS)
+
+  const lines = () =>
+    server
+      .stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+  const logged = (msg: string) => lines().filter((line) => line.msg === msg)
+  /** Of the processes, as the supervisor last told them. */
+  const pids = () =>
+    logged('all processes are ready').concat(logged('rolling restart done')).at(-1)!.processes as number[]
+  const metrics = async () => (await fetch(`${server.admin}/metrics`)).text()
+  /** By process. */
+  const healthCalls = async () => {
+    const counts = new Map<string, number>()
+    for (const [, labels, value] of (await metrics()).matchAll(
+      /^countersign_requests_total\{(.*)\} (\d+)$/gm,
+    ))
+      if (labels!.includes('endpoint="health"'))
+        counts.set(/process="(.*?)"/.exec(labels!)![1]!, Number(value))
+    return counts
+  }
+
+  it('are told of once, with one password of the operator', () => {
+    expect(server.stderr().match(/is ready/g)).toHaveLength(1)
+    expect(server.stderr()).toContain(`\n  Processes   ${PROCESSES}\n`)
+    expect(server.stderr().match(/shown only now/g)).toHaveLength(1)
+    expect(new Set(pids()).size).toBe(PROCESSES)
+  })
+
+  it(
+    'share new connections evenly',
+    async () => {
+      for (let i = 0; i < CONNECTIONS; i++) expect(await call(health, key)).toBe(200)
+      const counts = [...(await healthCalls()).values()]
+      expect(counts).toHaveLength(PROCESSES)
+      const expected = CONNECTIONS / PROCESSES
+      const chiSquare = counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
+      // Of two degrees of freedom: an even spread exceeds it once in a million times.
+      expect(chiSquare).toBeLessThan(27.6)
+    },
+    LIMIT_MS,
+  )
+
+  it('have one /metrics, whichever is asked: each figure by process', async () => {
+    const text = await metrics()
+    const types = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
+    expect(new Set(types).size).toBe(types.length)
+    const processes = [...text.matchAll(/^process_start_time_seconds\{process="(.*)"\}/gm)].map(
+      ([, name]) => name,
+    )
+    expect(processes.sort()).toEqual(['process-1', 'process-2', 'process-3'])
+    const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+    expect(samples.filter((line) => !/process="process-\d"/.test(line))).toEqual([])
+  })
+
+  it(
+    'read the configuration anew on SIGHUP, all of them',
+    async () => {
+      await writeFile(settings(), 'COUNTERSIGN_LOG_LEVEL=debug\n')
+      server.signal('SIGHUP')
+      await poll(
+        async () => logged('configuration reloaded'),
+        (told) => told.length === PROCESSES,
+      )
+      expect(new Set(logged('configuration reloaded').map((line) => line.process)).size).toBe(PROCESSES)
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'one that is killed is started anew, and the others serve meanwhile',
+    async () => {
+      const [killed] = pids()
+      process.kill(killed!, 'SIGKILL')
+      await server.logged('a process ended: it is started anew')
+      for (let i = 0; i < 20; i++) expect(await call(health, key)).toBe(200)
+      await server.logged('the process is ready again')
+      const told = logged('a process ended: it is started anew')
+      expect(told).toMatchObject([
+        { process: 'supervisor', seat: 'process-1', pid: killed, signal: 'SIGKILL' },
+      ])
+      expect([...(await healthCalls()).keys()].length).toBeGreaterThan(0)
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'are exchanged one by one on SIGUSR2 without a call that fails, on kept connections and on new ones',
+    async () => {
+      const before = new Set(pids())
+      const agent = new Agent({ keepAlive: true, maxSockets: 4 })
+      let isOver = false
+      let calls = 0
+      const failures: Record<'kept' | 'new', unknown[]> = { kept: [], new: [] }
+      const keepCalling = async (kept: Agent | false) => {
+        while (!isOver) {
+          const status = await call(health, key, kept).catch((error: Error) => error.message)
+          calls++
+          if (status !== 200) failures[kept ? 'kept' : 'new'].push(status)
+        }
+      }
+      const callers = [agent, agent, agent, agent, false, false].map((kept) =>
+        keepCalling(kept as Agent | false),
+      )
+      server.signal('SIGUSR2')
+      await server.logged('rolling restart done')
+      isOver = true
+      await Promise.all(callers)
+      agent.destroy()
+      expect(pids().filter((pid) => before.has(pid))).toEqual([])
+      expect(calls).toBeGreaterThan(100)
+      expect(failures.kept).toEqual([])
+      // What the kernel has taken in the very moment in which a listener is closed, it resets, unless net.ipv4.tcp_migrate_req is set.
+      expect(failures.new.length).toBeLessThanOrEqual(1)
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'go on as they are where a rolling restart meets a configuration that cannot be used',
+    async () => {
+      await writeFile(settings(), 'COUNTERSIGN_LOG_LEVEL=nonsense\n')
+      server.signal('SIGUSR2')
+      await server.logged('rolling restart given up: what served goes on serving')
+      expect(await call(health, key)).toBe(200)
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'end together with 0 on SIGTERM, and leave nothing behind',
+    async () => {
+      const all = pids()
+      server.signal('SIGTERM')
+      expect(await server.exited).toEqual({ code: 0, signal: null })
+      expect(
+        all.filter((pid) =>
+          execFileSync('ps', ['-o', 'pid=', '-p', `${pid},${process.pid}`]).includes(`${pid}\n`),
+        ),
+      ).toEqual([])
+      expect(logged('stopped').length).toBeGreaterThanOrEqual(PROCESSES)
+    },
+    LIMIT_MS,
+  )
+})

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto'
+import { linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { EpochFolder } from '../../src/crypto/epoch-folder.js'
+import {
+  dataKeyWrapping,
+  epochKeyId,
+  NO_EPOCHS,
+  newEpochKey,
+  wrappingOf,
+} from '../../src/crypto/epoch-key.js'
+import { isOpenedBy, type SealingKey, seal } from '../../src/crypto/sealed-box.js'
+
+const alone = (key: Buffer): SealingKey => ({ current: key, others: [] })
+const id = 'sub_1'
+
+describe('a data key of an epoch', () => {
+  const wrapping = alone(randomBytes(32))
+  const [past, present] = [newEpochKey(), newEpochKey()]
+  const sealed = seal(
+    dataKeyWrapping({ wrapping, epochs: { current: present, others: [past] } }).current,
+    randomBytes(32),
+    id,
+  )
+
+  it('opens by the working key and the key of its epoch together, and by no one of the two', () => {
+    expect(isOpenedBy(wrappingOf({ wrapping }, present), { id, sealed })).toBe(true)
+    expect(isOpenedBy(wrapping, { id, sealed })).toBe(false)
+    expect(isOpenedBy(alone(present), { id, sealed })).toBe(false)
+    expect(isOpenedBy(wrappingOf({ wrapping: alone(randomBytes(32)) }, present), { id, sealed })).toBe(false)
+  })
+
+  it('opens by no other epoch', () => {
+    expect(isOpenedBy(wrappingOf({ wrapping }, past), { id, sealed })).toBe(false)
+    const later = { current: newEpochKey(), others: [past] }
+    expect(isOpenedBy(dataKeyWrapping({ wrapping, epochs: later }), { id, sealed })).toBe(false)
+  })
+
+  it('opens during a change of either key, from before epochs too', () => {
+    const renewed = { current: randomBytes(32), others: [wrapping.current] }
+    const keys = { wrapping: renewed, epochs: { current: newEpochKey(), others: [present] } }
+    const before = seal(wrapping.current, randomBytes(32), id)
+    for (const box of [sealed, before]) {
+      expect(isOpenedBy(dataKeyWrapping(keys), { id, sealed: box })).toBe(true)
+      expect(isOpenedBy(wrappingOf(keys, keys.epochs.current), { id, sealed: box })).toBe(false)
+    }
+  })
+
+  it("is the working key's alone where there are no epochs", () => {
+    expect(dataKeyWrapping({ wrapping, epochs: NO_EPOCHS })).toEqual(wrapping)
+  })
+})
+
+describe('the folder of epoch keys', () => {
+  let path: string
+  beforeEach(() => {
+    path = mkdtempSync(join(tmpdir(), 'countersign-epoch-folder-'))
+  })
+  afterEach(() => rmSync(path, { recursive: true, force: true }))
+
+  it('holds each key under a name that fits it alone, for its owner', () => {
+    const made = new EpochFolder(path).make()
+    expect(readdirSync(path)).toEqual([`${made}.epoch-key`])
+    expect(statSync(join(path, `${made}.epoch-key`)).mode & 0o777).toBe(0o600)
+    const key = new EpochFolder(path).read(made)!
+    expect([key.length, epochKeyId(key)]).toEqual([32, made])
+    expect(new EpochFolder(path).read('0'.repeat(32))).toBeNull()
+  })
+
+  it('overwrites what it destroys, and leaves the others', () => {
+    const folder = new EpochFolder(path)
+    const [gone, kept] = [folder.make(), folder.make()]
+    const file = join(path, `${gone}.epoch-key`)
+    const text = readFileSync(file, 'utf8')
+    // The same bytes under another name.
+    linkSync(file, join(path, 'bytes'))
+    expect(folder.destroy(new Set([gone, '0'.repeat(32)]))).toEqual([gone])
+    expect(readdirSync(path).sort()).toEqual(['bytes', `${kept}.epoch-key`].sort())
+    const left = readFileSync(join(path, 'bytes'))
+    expect(left).toHaveLength(text.length)
+    expect(left.includes(text.slice(0, 16))).toBe(false)
+    expect(new EpochFolder(path).read(gone)).toBeNull()
+  })
+
+  it('is not made where it is missing: it may be a volume that is not mounted', () => {
+    const missing = join(path, 'nowhere')
+    expect(() => new EpochFolder(missing).make()).toThrow(/there is no folder/)
+    expect(readdirSync(path)).toEqual([])
+  })
+})
