@@ -78,6 +78,7 @@ const COMMANDS = [
   'operator reset-password',
   'operator remove',
   'operator-password',
+  'size',
   'completion',
   'doctor',
 ]
@@ -305,6 +306,7 @@ describe('--json', () => {
       'operator reset-password': () => ['kim'],
       'operator remove': () => ['kim'],
       'operator-password': () => ['--generate'],
+      size: () => ['--rps', '20'],
       completion: () => ['bash'],
       doctor: () => [],
     }
