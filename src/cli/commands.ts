@@ -91,6 +91,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./config.js')).registerConfigCommands,
   },
   {
+    usage: 'nodes',
+    description: 'list the services that serve from a PostgreSQL database',
+    load: async () => (await import('./nodes.js')).registerNodesCommand,
+  },
+  {
     usage: 'operator',
     description: 'operators with names and roles, who sign in at the dashboard',
     load: async () => (await import('./operator.js')).registerOperatorCommands,
