@@ -45,6 +45,8 @@ export class EndpointRunner {
   ): Promise<Answer> {
     if (call.signal.aborted) throw new BiometricError('cancelled', 'The caller hung up.')
     const started = performance.now()
+    // The database is not to be blamed for it.
+    if (started > call.deadlineMs) throw new ApiError('deadline_exceeded')
     const { sign = 0 } = call.timings
     try {
       return await this.parts.store.transaction(

@@ -4,8 +4,8 @@ import type { ClientBase, PoolClient } from 'pg'
 import { describePostgres } from '../config/postgres-url.js'
 import { COPIED_TABLES, type CopiedTable, TablePages } from './copied-tables.js'
 import { type CopyOrigin, type CopySource, type CopyTarget, StoreCopyError } from './copy-side.js'
-import { isKeyless } from './epoch-book.js'
 import { postgresConnection } from './postgres-connection.js'
+import { PostgresEpochs } from './postgres-epochs.js'
 import { isLockTimeout, translatePostgres } from './postgres-errors.js'
 import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
 import { PostgresPool } from './postgres-pool.js'
@@ -40,9 +40,9 @@ export function openPostgresSource(url: string, options: PostgresOptions): Promi
         ? new StoreCopyError('source_in_use', `The ${name} is being written. Stop what writes it first.`)
         : error
     })
-    await assertWithoutEpoch(client)
     return {
       ...sideOf(pool, client),
+      epochs: new PostgresEpochs(pool),
       // What has begun to serve meanwhile has written nothing yet, but waits for it.
       assertStill: () => assertUnserved(pool, 'source_in_use', name),
       async close() {
@@ -180,18 +180,6 @@ async function unfinishedMark(client: ClientBase): Promise<string | null> {
   if (begun.rowCount === 0) return null
   const { rows } = await client.query<{ mark: string }>('SELECT mark FROM unfinished_copy').catch(refuse)
   return rows[0]!.mark
-}
-
-/** What is wrapped under keys outside of the database would open nowhere else. @throws StoreCopyError source_in_epoch */
-async function assertWithoutEpoch(client: ClientBase): Promise<void> {
-  const { rows } = await client.query<{ keyId: string }>(
-    'SELECT key_id AS "keyId" FROM epoch WHERE activated_at IS NOT NULL AND retired_at IS NULL',
-  )
-  if (rows.some(({ keyId }) => !isKeyless(keyId)))
-    throw new StoreCopyError(
-      'source_in_epoch',
-      "Users' keys are wrapped under an epoch key outside of the database: end epochs first, with countersign keys rotate-epoch --none",
-    )
 }
 
 /** On a connection apart from what is copied: as of now. The lease of a service that was killed is waited for. @throws StoreCopyError */

@@ -66,8 +66,26 @@ export class PostgresLane {
   ): Promise<T> {
     if (this.closed) return Promise.reject(new StoreUnavailableError('the store is closed'))
     return new Promise<T>((resolve, reject) => {
-      const settled = { resolve: resolve as (value: unknown) => void, reject }
-      this.queue.push({ work, deadlineMs, concerns, ...settled })
+      // A group may be waiting for a server that says nothing, for longer than anybody waits for an answer of ours.
+      const late = setTimeout(() => {
+        this.queue = this.queue.filter((one) => one !== job)
+        this.isFailing = true
+        reject(new StoreUnavailableError('PostgreSQL has not said in time that it has committed'))
+      }, deadlineMs - performance.now())
+      const job: Job = {
+        work,
+        deadlineMs,
+        concerns,
+        resolve: (value) => {
+          clearTimeout(late)
+          resolve(value as T)
+        },
+        reject: (error) => {
+          clearTimeout(late)
+          reject(error)
+        },
+      }
+      this.queue.push(job)
       this.flushing ??= this.flushSoon()
     })
   }
@@ -150,7 +168,7 @@ export class PostgresLane {
         this.client ??= await this.pool.acquire()
         const agreed = await this.lock(this.client, token, limitMs)
         const isStale = !this.hasKeysOf(agreed)
-        if (!isStale && agreed.compatibleFrom <= SCHEMA) return waiting
+        if (!isStale && agreed.compatibleFrom <= SCHEMA) return await this.inTime(waiting)
         await this.client.query('ROLLBACK')
         const reason = isStale
           ? 'the working keys were changed meanwhile'
@@ -284,6 +302,14 @@ export class PostgresLane {
     sent.catch(() => {})
     this.sent.push(sent)
     return sent
+  }
+
+  /** With the lane taken. Of a job whose caller is told that it is too late, nothing is to happen. */
+  private async inTime(jobs: Job[]): Promise<Job[]> {
+    const now = performance.now()
+    const inTime = jobs.filter(({ deadlineMs }) => deadlineMs > now)
+    if (inTime.length === 0) await this.client!.query('ROLLBACK')
+    return inTime
   }
 
   /** @returns those whose deadline has not passed */

@@ -162,13 +162,14 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**
    * Deletes what its window has closed on: kept responses, captures, challenges, capture sessions, erasure receipts, ended signing secrets, login links,
-   * sessions, deliveries of webhooks and counted traffic.
+   * sessions, deliveries of webhooks and counted traffic. No more at once than others can wait for.
+   * @returns whether there may be more of it
    */
   deleteExpired(
     now: number,
     capturesBefore: number,
     trafficBefore: Record<TrafficResolution, number>,
-  ): Promise<void>
+  ): Promise<boolean>
 }
 
 export interface CommitReport {
@@ -237,6 +238,8 @@ export interface Store {
   ): Promise<{ subjects: number; keptKeysFile: string | null }>
   /** Tells `observer` of every commit; a later call replaces the observer. */
   observeCommits(observer: (report: CommitReport) => void): void
+  /** Whether it has kept anybody waiting for longer than a second since then, on the axis of `performance.now()`. */
+  hasBeenSilentSince(sinceMs: number): boolean
   /** Bytes on disk: the database, and the write-ahead log that is its own; null where it has none of its own. */
   size(): { database: number; log: number | null }
   /** Full integrity check; resolves with what is wrong. */

@@ -70,6 +70,7 @@ const COMMANDS = [
   'config',
   'config show',
   'config check',
+  'nodes',
   'operator',
   'operator list',
   'operator add',
@@ -77,6 +78,7 @@ const COMMANDS = [
   'operator reset-password',
   'operator remove',
   'operator-password',
+  'size',
   'completion',
   'doctor',
 ]
@@ -304,6 +306,7 @@ describe('--json', () => {
       'operator reset-password': () => ['kim'],
       'operator remove': () => ['kim'],
       'operator-password': () => ['--generate'],
+      size: () => ['--rps', '20'],
       completion: () => ['bash'],
       doctor: () => [],
     }
@@ -323,11 +326,12 @@ describe('--json', () => {
   const MADE = ['serve', 'tenant create']
   /** As processes, because what a native library prints passes by the streams of JavaScript. */
   const NATIVE = ['compare', 'evaluate', 'models import', 'backup', 'doctor']
-  /** Need a server elsewhere, a liveness network, a user, a webhook or PostgreSQL: see models-pull, evaluate-pad, user, webhook, postgres-copy and epoch-commands.test.ts. */
+  /** Need a server elsewhere, a liveness network, a user, a webhook or PostgreSQL: see models-pull, evaluate-pad, user, webhook, postgres-copy, fleet and epoch-commands.test.ts. */
   const ELSEWHERE = [
     'models pull',
     'evaluate-pad',
     'migrate-store',
+    'nodes',
     ...['keys export', 'keys import', 'keys rotate-epoch'],
     ...['user show', 'user unlock'],
     ...['webhook add', 'webhook remove', 'webhook test', 'webhook redeliver'],
