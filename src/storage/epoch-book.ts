@@ -48,8 +48,8 @@ export interface RewrappedRow extends SealedRow {
 }
 
 export interface EpochBook {
-  /** Oldest first. */
-  all(): Promise<EpochRecord[]>
+  /** The last hundred, oldest first. */
+  recent(): Promise<EpochRecord[]>
   /** Unless another one is under way. */
   announce(keyId: string, at: number): Promise<void>
   activate(number: number, at: number): Promise<void>

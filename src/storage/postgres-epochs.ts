@@ -5,17 +5,19 @@ import type { PostgresPool } from './postgres-pool.js'
 
 const FIELDS = `number, key_id AS "keyId", announced_at AS "announcedAt", activated_at AS "activatedAt",
   settled_at AS "settledAt", retired_at AS "retiredAt"`
+/** Every service asks each second; those before were retired long ago. */
+const MOST_RECENT = 100
 const COLUMN_OF: Record<keyof EpochProgress, string> = { loaded: 'epoch_loaded', used: 'epoch_used' }
 
 export class PostgresEpochs implements EpochBook {
   constructor(private readonly pool: PostgresPool) {}
 
-  async all(): Promise<EpochRecord[]> {
+  async recent(): Promise<EpochRecord[]> {
     const { rows } = await this.pool.query({
       name: 'epochs',
-      text: `SELECT ${FIELDS} FROM epoch ORDER BY number`,
+      text: `SELECT ${FIELDS} FROM epoch ORDER BY number DESC LIMIT ${MOST_RECENT}`,
     })
-    return rows
+    return rows.reverse()
   }
 
   async announce(keyId: string, at: number): Promise<void> {
