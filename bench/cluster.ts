@@ -282,6 +282,8 @@ function summarise(rounds: Round[]) {
     return figures.length === rounds.length ? mean(figures) : null
   }
   const latenciesMs = rounds.flatMap((one) => one.latenciesMs)
+  if (rounds.some(({ perSecond }) => perSecond === 0))
+    throw new Error('a round went by without an answer: a longer run, or an idle machine, has some')
   return {
     perSecond: mean(rounds.map(({ perSecond }) => perSecond)),
     p50Ms: latenciesMs.length > 0 ? median(latenciesMs) : null,

@@ -219,7 +219,7 @@ export class ApiServer {
   private refuse(error: unknown, context: RequestContext): Answer {
     if (error instanceof BiometricError && error.code === 'cancelled')
       return { status: CLIENT_CLOSED_REQUEST, body: '' }
-    const refusal = toApiError(error)
+    const refusal = this.blame(toApiError(error), context)
     Object.assign(context.headers, refusal.headers)
     if (FAILURES.has(refusal.code))
       this.parts.log.error({ request_id: context.requestId, err: refusal.cause ?? refusal }, refusal.message)
@@ -229,6 +229,15 @@ export class ApiServer {
       code: refusal.code,
       close: refusal.code === 'body_too_large' || refusal.code === 'shutting_down',
     }
+  }
+
+  /** Wherever the time ended that the database has taken: it will pass, and the caller is to come again. */
+  private blame(refusal: ApiError, { startedMs }: RequestContext): ApiError {
+    if (refusal.code !== 'deadline_exceeded' || !this.parts.store.hasBeenSilentSince(startedMs))
+      return refusal
+    return toApiError(
+      new StoreUnavailableError('the database took the time of the request', { cause: refusal }),
+    )
   }
 }
 

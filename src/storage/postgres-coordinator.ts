@@ -9,6 +9,7 @@ import type { Claim, Coordinator, TokenBucket, TokenLease } from './coordinator.
 import type { EpochProgress } from './epoch-book.js'
 import { SCHEMA } from './postgres-migrations.js'
 import { type PostgresAccess, PostgresPool } from './postgres-pool.js'
+import type { SilenceWatch } from './postgres-silence.js'
 import { StoreUnavailableError } from './store.js'
 
 const LEASE_MS = 2000
@@ -34,9 +35,10 @@ export class PostgresCoordinator implements Coordinator {
   /** Tokens of claims that could not be given back when they ended. */
   private unreleased: string[] = []
 
-  constructor(access: PostgresAccess) {
+  constructor(access: PostgresAccess, silence?: SilenceWatch) {
     this.pool = new PostgresPool(access, {
       size: CONNECTIONS,
+      silence,
       // What a crash of the server loses of this, it may lose.
       settings: { synchronous_commit: 'off' },
     })

@@ -6,6 +6,7 @@ import pg, { type ClientBase, type PoolClient } from 'pg'
 import { ConfigError } from '../config/config-error.js'
 import type { PostgresTarget } from '../config/postgres-url.js'
 import { isAnswer, translatePostgres } from './postgres-errors.js'
+import type { SilenceWatch, WatchedConnection } from './postgres-silence.js'
 
 const OLDEST_VERSION = 15
 /**
@@ -15,8 +16,11 @@ const OLDEST_VERSION = 15
 const LOCK_MS = 5000
 const STATEMENT_MS = 6000
 const QUERY_MS = 8000
-/** A node that stands still with the lane in its hand loses it; our own transactions never wait for anything but the server. */
-const IDLE_IN_TRANSACTION_MS = 5000
+/**
+ * A node that stands still, or is cut off, with the lane in its hand loses it, before those who wait give up; our own transactions
+ * never wait for anything but the server.
+ */
+const IDLE_IN_TRANSACTION_MS = 1500
 const KEEP_ALIVE_MS = 10_000
 /** Of a node that is gone without a word the server learns soon. */
 const KEEP_ALIVE = {
@@ -32,6 +36,8 @@ const BOUNDS = {
 }
 /** Found set where a connection has only just been made, it tells that others have the same session. */
 const SESSION_MARK = 'countersign.session'
+/** As pg-pool says that none of its connections became free in time. */
+const QUEUE_TIMEOUT = 'timeout exceeded when trying to connect'
 const INT8 = pg.types.builtins.INT8
 
 /** Times are milliseconds, far below 2^53: numbers, not the strings that pg makes of bigint. */
@@ -69,6 +75,8 @@ export interface PoolOptions {
   isPatient?: boolean
   /** Of the server, for these connections. */
   settings?: Record<string, string>
+  /** Ends those that are lost without a sign. */
+  silence?: SilenceWatch | undefined
 }
 
 /** Where the server stands, and how one signs in there. */
@@ -82,14 +90,17 @@ export interface PostgresAccess {
 export class PostgresPool {
   private readonly pool: pg.Pool
   private readonly hostOf = new WeakMap<ClientBase, PostgresTarget['hosts'][number]>()
+  /** A connection to the present host that is none of the pool's. */
+  private readonly makeApart: (timeoutMs: number) => pg.Client
 
   /** @throws ConfigError when a file of the TLS options cannot be read */
   constructor(
     private readonly access: PostgresAccess,
-    { size, pipeline = false, isPatient = false, settings = {} }: PoolOptions,
+    { size, pipeline = false, isPatient = false, settings = {}, silence }: PoolOptions,
   ) {
     const { target, hosts, passwordFile } = access
     const { hostOf } = this
+    const watched = new WeakMap<ClientBase, WatchedConnection>()
     let ssl = tlsOptions(target)
     /** Certificates are replaced while the service runs; files that cannot be read just now leave those from before. */
     const readTls = () => {
@@ -112,26 +123,51 @@ export class PostgresPool {
         // A connection that breaks shows in what is sent next; without a listener it would end the process.
         this.on('error', () => {})
       }
+    }
+    /** Of the pool. */
+    class PooledClient extends HostClient {
+      private readonly watched = silence?.watch(() => this.connection.stream.destroy())
+
+      constructor(config?: pg.ClientConfig) {
+        super(config)
+        if (!this.watched) return
+        watched.set(this, this.watched)
+        this.on('end', this.watched.forget)
+        const query = this.query.bind(this) as (...given: unknown[]) => Promise<unknown>
+        this.query = ((...given: unknown[]) => {
+          const answered = this.watched!.ask()
+          const answer = query(...given)
+          answer.then(answered, answered)
+          return answer
+        }) as typeof this.query
+      }
 
       /** pg would leave a connection open on which it could not sign in. */
       override connect(): Promise<pg.Client>
       override connect(callback: (error: Error) => void): void
       override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
         if (!callback) return super.connect()
+        const answered = this.watched?.ask()
         super.connect((error: Error) => {
+          answered?.()
           if (error) this.connection.stream.destroy()
           callback(error)
         })
         return undefined
       }
     }
-    this.pool = new pg.Pool({
-      Client: HostClient,
-      max: size,
+    const session = {
       user: target.user,
       database: target.database,
       ...(target.options === undefined ? {} : { options: target.options }),
       application_name: 'countersign',
+    }
+    this.makeApart = (timeoutMs) =>
+      new HostClient({ ...session, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs })
+    this.pool = new pg.Pool({
+      ...session,
+      Client: PooledClient,
+      max: size,
       connectionTimeoutMillis: target.connectTimeoutMs,
       idleTimeoutMillis: 0,
       keepAlive: true,
@@ -140,7 +176,9 @@ export class PostgresPool {
       types,
       ...(isPatient ? {} : { query_timeout: QUERY_MS }),
       onConnect: async (client) => {
-        await assertUsable(client)
+        const { pid } = await assertUsable(client)
+        const connection = watched.get(client)
+        if (connection) connection.pid = pid
         await set(client, {
           [SESSION_MARK]: 'ours',
           ...KEEP_ALIVE,
@@ -163,6 +201,8 @@ export class PostgresPool {
         // It leads to a host that has been left meanwhile.
         client.release(true)
       } catch (error) {
+        // All connections are at work, which says nothing of the host.
+        if ((error as Error).message === QUEUE_TIMEOUT) throw error
         hosts.leave(tried)
         if (++tries > hosts.count) throw error
       }
@@ -189,6 +229,18 @@ export class PostgresPool {
     }
   }
 
+  /** Over a connection of its own, which is made for it. @throws Error of pg */
+  async queryApart(query: pg.QueryConfig, timeoutMs: number): Promise<pg.QueryResult> {
+    const client = this.makeApart(timeoutMs)
+    try {
+      await client.connect()
+      return await client.query(query)
+    } finally {
+      // In order, or at once where nothing is heard of the server.
+      client.end().catch(() => {})
+    }
+  }
+
   /** Waits for what is under way. */
   end(): Promise<void> {
     return this.pool.end()
@@ -196,19 +248,20 @@ export class PostgresPool {
 }
 
 /** @throws Error that says what keeps this server from being used */
-async function assertUsable(client: ClientBase): Promise<void> {
+async function assertUsable(client: ClientBase): Promise<{ pid: number }> {
   const { rows } = await client.query<{
+    pid: number
     version: string
     number: number
     encoding: string
     isReadOnly: boolean
     isShared: boolean
   }>(
-    `SELECT version(), current_setting('server_version_num')::int AS number, current_setting('server_encoding') AS encoding,
+    `SELECT pg_backend_pid() AS pid, version(), current_setting('server_version_num')::int AS number, current_setting('server_encoding') AS encoding,
        pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly",
        coalesce(current_setting('${SESSION_MARK}', true), '') <> '' AS "isShared"`,
   )
-  const { version, number, encoding, isReadOnly, isShared } = rows[0]!
+  const { pid, version, number, encoding, isReadOnly, isShared } = rows[0]!
   if (!/^PostgreSQL /.test(version) || /-YB-|Yugabyte|Cockroach/i.test(version))
     throw new Error(
       `it is ${version.split(' ').slice(0, 4).join(' ')}: only PostgreSQL itself keeps what Countersign relies on.`,
@@ -228,6 +281,7 @@ async function assertUsable(client: ClientBase): Promise<void> {
   await client.query(
     `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
   )
+  return { pid }
 }
 
 /** By a statement: PgBouncer takes no such parameter with the start of a connection. */

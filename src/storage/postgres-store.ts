@@ -10,6 +10,7 @@ import { PostgresLane } from './postgres-lane.js'
 import { migrate, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
 import { PostgresShared } from './postgres-shared.js'
+import { SilenceWatch } from './postgres-silence.js'
 import { storeReader } from './statements.js'
 import {
   BackupUnsupportedError,
@@ -61,6 +62,7 @@ export class PostgresStore implements Store {
   private readonly lane: PostgresLane
   private readonly writers: PostgresPool
   private readonly readers: PostgresPool
+  private readonly silence: SilenceWatch
   private knownSize = { bytes: 0, askedAtMs: Number.NEGATIVE_INFINITY }
   private closing: Promise<void> | null = null
 
@@ -68,10 +70,12 @@ export class PostgresStore implements Store {
     private readonly access: PostgresAccess,
     { serving = false }: PostgresOptions,
   ) {
-    this.writers = new PostgresPool(access, { size: 1, pipeline: true })
-    this.readers = new PostgresPool(access, { size: READERS })
+    this.silence = new SilenceWatch((query, timeoutMs) => this.readers.queryApart(query, timeoutMs))
+    const { silence } = this
+    this.writers = new PostgresPool(access, { size: 1, pipeline: true, silence })
+    this.readers = new PostgresPool(access, { size: READERS, silence })
     this.lane = new PostgresLane(this.writers)
-    this.coordinator = serving ? new PostgresCoordinator(access) : null
+    this.coordinator = serving ? new PostgresCoordinator(access, silence) : null
     this.read = storeReader(postgresConnection((query) => this.readers.query(query)))
     this.shared = new PostgresShared(this.readers, this.lane)
   }
@@ -90,8 +94,12 @@ export class PostgresStore implements Store {
     }
   }
 
-  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number): Promise<T> {
-    return this.lane.transaction(work, deadlineMs)
+  transaction<T>(
+    work: (tx: StoreTransaction) => Promise<T>,
+    deadlineMs?: number,
+    concerns?: string,
+  ): Promise<T> {
+    return this.lane.transaction(work, deadlineMs, concerns)
   }
 
   async isHealthy(): Promise<boolean> {
@@ -129,6 +137,10 @@ export class PostgresStore implements Store {
     return Promise.reject(new BackupUnsupportedError())
   }
 
+  hasBeenSilentSince(sinceMs: number): boolean {
+    return this.silence.lastSilentMs >= sinceMs
+  }
+
   observeCommits(observer: (report: CommitReport) => void): void {
     this.lane.onCommit = observer
   }
@@ -150,6 +162,7 @@ export class PostgresStore implements Store {
       await this.lane.close()
       await this.coordinator?.stop()
       await Promise.all([this.writers.end(), this.readers.end()])
+      this.silence.stop()
     })()
     return this.closing
   }

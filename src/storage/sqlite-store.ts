@@ -254,6 +254,11 @@ export class SqliteStore implements Store {
     }
   }
 
+  /** Its waits are those of its lock, which have errors of their own. */
+  hasBeenSilentSince(): boolean {
+    return false
+  }
+
   observeCommits(observer: (report: CommitReport) => void): void {
     this.commitObserver = observer
   }

@@ -305,8 +305,9 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     expireTraffic: expire('traffic', 'tenant_id, resolution, at', 'resolution = ? AND at < ?', 'at'),
     expireSecrets: expire('signing_secret', 'id', 'valid_until <= ?', 'valid_until'),
   }
+  const reader = storeReader(database)
   return {
-    ...storeReader(database),
+    ...reader,
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
     ...webhookWriter(database),
@@ -363,6 +364,11 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     putErasure: async (erasure) => void sql.putErasure.run(erasure),
     appendAudit: async (record) => void sql.appendAudit.run(record),
     putAuditSeal: async (seal) => void sql.putAuditSeal.run(seal),
+    extendAudit: async (tenantId, follow, asked = reader.auditHead(tenantId)) => {
+      const { record, seal } = follow(await asked)
+      sql.appendAudit.run(record)
+      sql.putAuditSeal.run(seal)
+    },
     setLastBackup: async (at) => void sql.setLastBackup.run(at),
     deleteExpired: async (now, capturesBefore, trafficBefore) => {
       const deleted = await Promise.all([

@@ -131,6 +131,16 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   putErasure(erasure: ErasureRecord): Promise<void>
   appendAudit(record: AuditRecord): Promise<void>
   putAuditSeal(seal: AuditSealRecord): Promise<void>
+  /**
+   * Appends what follows the last entry of a tenant's log, and seals it.
+   * @param follow called once, with the entry that is the last at that moment; undefined for an empty log
+   * @param asked the answer of `auditHead`, where it was asked for before in the transaction
+   */
+  extendAudit(
+    tenantId: string,
+    follow: (head: AuditRecord | undefined) => { record: AuditRecord; seal: AuditSealRecord },
+    asked?: Promise<AuditRecord | undefined>,
+  ): Promise<void>
   putKeyring(keyring: KeyringRecord): Promise<void>
   deleteKeyring(masterKeyId: string): Promise<void>
   /** Sealed anew; what stood there is overwritten, in the write-ahead log too. */
@@ -202,9 +212,15 @@ export interface Store {
    * Runs `work` alone and resolves once its effect is on disk; when it rejects, nothing of it happened.
    * `work` may await nothing but `tx`: the write lock is held meanwhile.
    * @param deadlineMs on `performance.now()`'s axis: how long to wait for a lock that another process holds; default 5 s
+   * @param concerns a name for whatever it reads to decide by, and writes, beside audit logs that it extends: beside work that concerns
+   *   something else it may run side by side, and be called again when that has failed. Without it, the work runs alone
    * @throws StoreUnavailableError
    */
-  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number): Promise<T>
+  transaction<T>(
+    work: (tx: StoreTransaction) => Promise<T>,
+    deadlineMs?: number,
+    concerns?: string,
+  ): Promise<T>
   /** Whether the store can be read and, as far as the last attempt tells, written; after a failed one it tries again. */
   isHealthy(): Promise<boolean>
   /** Writes to the disk what stands there already. @throws StoreUnavailableError that says why it cannot */
@@ -222,6 +238,8 @@ export interface Store {
   ): Promise<{ subjects: number; keptKeysFile: string | null }>
   /** Tells `observer` of every commit; a later call replaces the observer. */
   observeCommits(observer: (report: CommitReport) => void): void
+  /** Whether it has kept anybody waiting for longer than a second since then, on the axis of `performance.now()`. */
+  hasBeenSilentSince(sinceMs: number): boolean
   /** Bytes on disk: the database, and the write-ahead log that is its own; null where it has none of its own. */
   size(): { database: number; log: number | null }
   /** Full integrity check; resolves with what is wrong. */

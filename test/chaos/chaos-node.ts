@@ -9,6 +9,7 @@ import { childrenOf } from '../support/process-tree.js'
 import type { TcpProxy } from './tcp-proxy.js'
 
 const MAIN = packageFile('test', 'chaos', 'node.mjs')
+const READY = /^ *Dashboard +http/m
 /** A connection from a client's pool may break a little after the process that it led to. */
 const GRACE_MS = 500
 
@@ -73,15 +74,18 @@ export class ChaosNode {
         COUNTERSIGN_SANDBOX_LISTEN: address(this.ports.sandbox),
         COUNTERSIGN_ADMIN_LISTEN: address(this.ports.admin),
       },
-      stdio: ['ignore', log, log, 'ipc'],
+      stdio: ['ignore', log, 'pipe', 'ipc'],
     })
     closeSync(log)
     this.child = child
-    const exited = once(child, 'exit').then(() => {
-      throw new Error(`the node ${this.name} ended before it served: ${logFile}`)
+    let said = ''
+    await new Promise<void>((resolve, reject) => {
+      child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+        said = (said + text).slice(-5000)
+        if (READY.test(said)) resolve()
+      })
+      child.once('exit', () => reject(new Error(`the node ${this.name} ended before it served:\n${said}`)))
     })
-    await Promise.race([once(child, 'message'), exited])
-    exited.catch(() => {})
     const absence = this.absences.at(-1)
     if (absence) absence.toMs = performance.now()
   }

@@ -13,6 +13,7 @@ import { destroyRetired } from '../../src/epoch-keeper.js'
 import { EpochRotation, type EpochStep } from '../../src/epoch-rotation.js'
 import { type Ledger, openLedger, takeOverEpochs } from '../../src/ledger.js'
 import { finish, prepare } from '../../src/rekeying.js'
+import type { EpochRecord } from '../../src/storage/epoch-book.js'
 import { StoreUnavailableError } from '../../src/storage/store.js'
 import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -183,6 +184,33 @@ overPostgres(() => {
       expect(records.filter(({ retiredAt }) => retiredAt === null)).toHaveLength(1)
       await assertAllUnder(after, records.at(-1)!.keyId)
       for (let i = 0; i < 50; i++) expect(await opens(after, tenant.id, `user-${i}`)).toBe(true)
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'are not gone back to: whoever stood still in the middle of one, and goes on after the next, changes nothing',
+    async () => {
+      await start(0)
+      const [stalled, other] = [await ledger(), await ledger()]
+      const { tenant } = await stalled.tenancy.create('acme')
+      await enrol(stalled, tenant.id, 'ada')
+      const folder = new EpochFolder(path)
+      const takeOver = async () => void (await takeOverEpochs(stalled.store, stalled.keys, folder))
+      let last: EpochRecord | undefined
+      const standing = new EpochRotation({
+        ...{ store: stalled.store, keys: stalled.keys, folder, clock: systemClock },
+        look: async () => {
+          await takeOver()
+          for (let i = 0; i < 2; i++) last = await rotation(other).rotate({ patienceMs: PATIENCE_MS })
+          await destroy(other)
+          await takeOver()
+        },
+      })
+      await expect(standing.rotate({ patienceMs: PATIENCE_MS })).rejects.toMatchObject({ code: 'overtaken' })
+      const after = await ledger()
+      await assertAllUnder(after, last!.keyId)
+      expect(await opens(after, tenant.id, 'ada')).toBe(true)
     },
     LIMIT_MS,
   )

@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import {
   hasPostgresSchema,
@@ -56,7 +57,7 @@ const refusal = async (opening: Promise<unknown>) => {
 /** Between store and server. */
 class Wire {
   /** Sees what the store sends, before it goes on; false where it must not. */
-  sees: (data: Buffer, cut: () => void) => boolean = () => true
+  sees: (data: Buffer, connection: { cut(): void; mute(): void }) => boolean = () => true
   /** What the server answers is lost. */
   isDeaf = false
   private readonly sockets = new Set<Socket>()
@@ -77,11 +78,15 @@ class Wire {
         proxy.sockets.add(socket)
         socket.on('error', cut).on('close', cut)
       }
+      let isMute = false
+      const mute = () => {
+        isMute = true
+      }
       near.on('data', (data) => {
-        if (proxy.sees(data, cut)) far.write(data)
+        if (!isMute && proxy.sees(data, { cut, mute })) far.write(data)
       })
       far.on('data', (data) => {
-        if (!proxy.isDeaf) near.write(data)
+        if (!isMute && !proxy.isDeaf) near.write(data)
       })
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -140,7 +145,7 @@ overPostgres(() => {
     const proxy = await Wire.start(hostOf(database.url))
     const store = await openStore(by(proxy.address), { serving: true })
     let lost = 0
-    proxy.sees = (data, cut) => {
+    proxy.sees = (data, { cut }) => {
       if (!data.includes(COMMIT)) return true
       lost++
       proxy.sees = () => true
@@ -160,7 +165,7 @@ overPostgres(() => {
   it('refuses, and has done nothing, when the commit itself is lost', async () => {
     const proxy = await Wire.start(hostOf(database.url))
     const store = await openStore(by(proxy.address), { serving: true })
-    proxy.sees = (data, cut) => {
+    proxy.sees = (data, { cut }) => {
       if (!data.includes(COMMIT)) return true
       proxy.sees = () => true
       cut()
@@ -170,6 +175,73 @@ overPostgres(() => {
     expect(await store.read.tenants()).toEqual([])
     await store.transaction(adding('a'))
     expect((await store.read.tenants()).length).toBe(1)
+  })
+
+  /** Lets nothing through any more of the connection that a COMMIT goes by; others work. */
+  const silenceCommits = (proxy: Wire, then: 'server hears' | 'nobody hears') => {
+    proxy.sees = (data, { mute }) => {
+      if (!data.includes(COMMIT)) return true
+      proxy.sees = () => true
+      mute()
+      return then === 'server hears'
+    }
+  }
+  /** Less than a statement may take: by then a connection that says nothing is found out. */
+  const FOUND_OUT_MS = 7500
+
+  it('finds out that a commit has happened whose connection has fallen silent', async () => {
+    const proxy = await Wire.start(hostOf(database.url))
+    const store = await openStore(by(proxy.address))
+    silenceCommits(proxy, 'server hears')
+    await store.transaction(adding('a'), performance.now() + FOUND_OUT_MS)
+    expect((await store.read.tenants()).length).toBe(1)
+  })
+
+  it('takes the lane back from a commit that the server never heard of', async () => {
+    const proxy = await Wire.start(hostOf(database.url))
+    const store = await openStore(by(proxy.address))
+    silenceCommits(proxy, 'nobody hears')
+    const lost = store.transaction(adding('a'))
+    await expect(lost).rejects.toBeInstanceOf(StoreUnavailableError)
+    await store.transaction(adding('b'), performance.now() + FOUND_OUT_MS)
+    expect((await store.read.tenants()).map(({ name }) => name)).toEqual(['b'])
+  })
+
+  it('leaves a connection alone that is silent because the server is at work', async () => {
+    const store = await openStore(database.url)
+    const other = new pg.Client(database.url)
+    await other.connect()
+    await other.query('BEGIN')
+    await other.query('SELECT FROM lane FOR UPDATE')
+    const pids = () =>
+      database.query("SELECT pid FROM pg_stat_activity WHERE application_name = 'countersign' ORDER BY pid")
+    const before = await pids()
+    const waiting = store.transaction(adding('a'), performance.now() + FOUND_OUT_MS)
+    await other.query('SELECT pg_sleep(3)')
+    // Beside them there may be one that asks.
+    expect(await pids()).toEqual(expect.arrayContaining(before))
+    await other.end()
+    await waiting
+  })
+
+  it('tells whoever waits behind a silent server when the time is over, and does nothing of it', async () => {
+    const proxy = await Wire.start(hostOf(database.url))
+    const store = await openStore(by(proxy.address))
+    proxy.isDeaf = true
+    const first = store.transaction(adding('a'), performance.now() + FOUND_OUT_MS).catch(() => 'first')
+    await new Promise(setImmediate)
+    let hasRun = false
+    const second = store
+      .transaction(async () => {
+        hasRun = true
+      }, performance.now() + 300)
+      .catch(() => 'second')
+    expect(await Promise.race([first, second])).toBe('second')
+    proxy.isDeaf = false
+    proxy.cutAll()
+    await first
+    await store.assertWritable(performance.now() + FOUND_OUT_MS)
+    expect(hasRun).toBe(false)
   })
 
   it('loses the whole group, and nothing else, with a connection in the middle of it', async () => {
@@ -194,7 +266,7 @@ overPostgres(() => {
     const proxy = await Wire.start(hostOf(database.url))
     const store = await openStore(by(proxy.address))
     const { sees } = proxy
-    proxy.sees = (_, cut) => {
+    proxy.sees = (_, { cut }) => {
       cut()
       return false
     }
@@ -222,6 +294,28 @@ overPostgres(() => {
     first.close()
     await store.transaction(adding('a'))
     expect((await store.read.tenants()).length).toBe(1)
+  })
+
+  it('stays with a host all of whose connections are at work', async () => {
+    const first = await Wire.start(hostOf(database.url))
+    const second = await Wire.start(hostOf(database.url))
+    let isLeft = false
+    second.sees = () => {
+      isLeft = true
+      return true
+    }
+    const store = await openStore(`${by(`${first.address},${second.address}`)}?connect_timeout=1`)
+    const other = new pg.Client(database.url)
+    await other.connect()
+    await other.query('BEGIN')
+    await other.query('LOCK TABLE tenant IN ACCESS EXCLUSIVE MODE')
+    const reads = Array.from({ length: 9 }, () => store.read.tenants())
+    // One more than there are connections.
+    await expect(reads.at(-1)).rejects.toBeInstanceOf(StoreUnavailableError)
+    await other.end()
+    await Promise.all(reads.slice(0, -1))
+    await store.read.tenants()
+    expect(isLeft).toBe(false)
   })
 
   it('takes the password from a file, anew for every connection', async () => {
