@@ -3,13 +3,11 @@ import type { EventQueue } from './event-queue.js'
 import type { MainThread } from './main-thread.js'
 
 interface LaneParts {
-  laneTrips: number
-  groupTrips: number
   most: number
   roundTripMs: number
   syncMs: number
   laneMs: number
-  visitMs: { small: number }
+  visitMs: { inLane: number }
 }
 
 export class SimulatedLane {
@@ -68,14 +66,14 @@ class SimulatedWriter {
     const group = this.queue.splice(0, this.parts.most)
     this.isFlushing = group.length > 0
     if (!this.isFlushing) return
-    const { roundTripMs, groupTrips, syncMs } = this.parts
+    const { roundTripMs, syncMs } = this.parts
     const half = roundTripMs / 2
-    this.events.after(half + (groupTrips - 2) * roundTripMs, () =>
+    this.events.after(half, () =>
       this.lane.take(() => {
         const takenMs = this.events.nowMs
-        this.events.after(half, () =>
+        this.events.after(roundTripMs, () =>
           this.runJobs(group.length, () =>
-            this.events.after(half + syncMs, () => {
+            this.events.after(syncMs, () => {
               this.lane.release(this.events.nowMs - takenMs, group.length)
               this.events.after(half, () => {
                 for (const then of group) then()
@@ -88,20 +86,24 @@ class SimulatedWriter {
     )
   }
 
+  /**
+   * From all that is read standing before the server until all is written. The server takes what comes in order; the main thread goes on
+   * with each transaction when that one's answers are there, among whatever else wants it.
+   */
   private runJobs(jobs: number, then: () => void): void {
-    // Alone, its writes go with the commit.
-    const { laneTrips } = this.parts
-    this.runTrips(jobs === 1 ? Math.max(0, laneTrips - 1) : jobs * laneTrips, then)
-  }
-
-  private runTrips(trips: number, then: () => void): void {
-    if (trips === 0) {
-      then()
-      return
+    const { roundTripMs, laneMs, visitMs } = this.parts
+    const part = laneMs / 2
+    let serverFreeMs = this.events.nowMs + jobs * part
+    let written = 0
+    const write = () => {
+      serverFreeMs = Math.max(serverFreeMs, this.events.nowMs) + part
+      this.events.after(serverFreeMs - this.events.nowMs, () => {
+        if (++written === jobs) then()
+      })
     }
-    const { roundTripMs, laneMs, laneTrips, visitMs } = this.parts
-    this.events.after(roundTripMs + laneMs / laneTrips, () =>
-      this.main.visit(visitMs.small, () => this.runTrips(trips - 1, then)),
-    )
+    for (let job = 1; job <= jobs; job++)
+      this.events.after(job * part + roundTripMs / 2, () =>
+        this.main.visit(visitMs.inLane, () => this.events.after(roundTripMs / 2, write)),
+      )
   }
 }

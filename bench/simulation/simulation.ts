@@ -17,11 +17,9 @@ export interface SimulatedCluster {
   tasksPerWorker: number
   engineMs: number
   engineCv: number
-  /** On the main thread: each visit before the pictures go to the engine, the one after it, one of each trip in the lane. */
-  visitMs: { small: number; largest: number }
+  /** On the main thread: each visit before the pictures go to the engine, and the last; the one after the engine; the one in the lane. */
+  visitMs: { small: number; largest: number; inLane: number }
   readTrips: number
-  laneTrips: number
-  groupTrips: number
   most: number
   roundTripMs: number
   syncMs: number
@@ -30,7 +28,8 @@ export interface SimulatedCluster {
 }
 
 export interface SimulatedLoad {
-  perSecond: number
+  /** At random moments; or callers of each service, each of which comes back as soon as it is answered. */
+  arrivals: { perSecond: number } | { callers: number }
   /** Verifies; the first tenth is not counted. */
   verifies: number
   seed: number
@@ -49,11 +48,12 @@ export function simulate(cluster: SimulatedCluster, load: SimulatedLoad): Simula
   const random = seededRandom(load.seed)
   const events = new EventQueue()
   const lane = new SimulatedLane(cluster, events)
+  const { arrivals } = load
+  const visitsMs =
+    (cluster.readTrips + 2) * cluster.visitMs.small + cluster.visitMs.largest + cluster.visitMs.inLane
+  const mainCores = 'perSecond' in arrivals ? (arrivals.perSecond / 1000 / cluster.services) * visitsMs : 1
   const services = Array.from({ length: cluster.services }, () => {
     const main = new MainThread(events)
-    const visitsMs =
-      (cluster.readTrips + cluster.laneTrips + 2) * cluster.visitMs.small + cluster.visitMs.largest
-    const mainCores = (load.perSecond / 1000 / cluster.services) * visitsMs
     return { main, engine: new SimulatedEngine(cluster, mainCores, events), writer: lane.writerOf(main) }
   })
   const latenciesMs: number[] = []
@@ -67,27 +67,38 @@ export function simulate(cluster: SimulatedCluster, load: SimulatedLoad): Simula
       trips === 0 ? then() : events.after(cluster.roundTripMs, () => read(main, trips - 1, then)),
     )
   }
-  const arrive = (): void => {
+  const verify = ({ main, engine, writer }: (typeof services)[number], then: () => void): void => {
+    if (arrived === load.verifies) return
     const index = arrived++
     const arrivedMs = events.nowMs
-    const { main, engine, writer } = services[Math.floor(random() * services.length)]!
+    const done = () => {
+      if (index >= warmUp) {
+        if (latenciesMs.length === 0) firstMs = events.nowMs
+        lastMs = events.nowMs
+        latenciesMs.push(events.nowMs - arrivedMs)
+      }
+      then()
+    }
     read(main, cluster.readTrips, () =>
       engine.run(serviceMs(cluster, random), () =>
         main.visit(cluster.visitMs.largest, () =>
-          writer.write(() =>
-            main.visit(cluster.visitMs.small, () => {
-              if (index < warmUp) return
-              if (latenciesMs.length === 0) firstMs = events.nowMs
-              lastMs = events.nowMs
-              latenciesMs.push(events.nowMs - arrivedMs)
-            }),
-          ),
+          writer.write(() => main.visit(cluster.visitMs.small, done)),
         ),
       ),
     )
-    if (arrived < load.verifies) events.after((-Math.log(1 - random()) / load.perSecond) * 1000, arrive)
   }
-  arrive()
+  if ('perSecond' in arrivals) {
+    const arrive = (): void => {
+      verify(services[Math.floor(random() * services.length)]!, () => {})
+      if (arrived < load.verifies) events.after((-Math.log(1 - random()) / arrivals.perSecond) * 1000, arrive)
+    }
+    arrive()
+  } else {
+    for (const service of services) {
+      const call = () => verify(service, call)
+      for (let caller = 0; caller < arrivals.callers; caller++) call()
+    }
+  }
   events.run()
   const sorted = Float64Array.from(latenciesMs).sort()
   const percentileMs = (share: number) => sorted[Math.floor((sorted.length - 1) * share)]!

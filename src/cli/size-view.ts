@@ -2,7 +2,7 @@
 import { ACCURACY } from '../sizing/accuracy.js'
 import { DATABASE_CPU_MS, type Figures, MEMORY_MIB } from '../sizing/figures.js'
 import type { Load, Obstacle, Plan } from '../sizing/plan.js'
-import type { Prediction } from '../sizing/predict.js'
+import type { Capacity, Prediction } from '../sizing/predict.js'
 import { CONNECTIONS_PER_SERVICE, storageOf } from '../sizing/storage.js'
 import { counted, fields } from './style.js'
 
@@ -33,6 +33,7 @@ export function sizeView(size: Size) {
       services_per_node: servicesPerNode,
       workers_per_service: workersPerService,
       memory_gib_per_node: round(memoryMib(plan) / MIB_PER_GIB, 1),
+      most_verifies_per_s: endsView(plan.capacity),
       all_nodes: predictionView(whole),
       spare_nodes_lost: predictionView(reduced),
     },
@@ -80,6 +81,7 @@ export function sizeText(size: Size): string {
     ],
     ['All nodes', predictionText(plan.whole)],
     ...(size.spare > 0 ? [['Spare lost', predictionText(plan.reduced)] as [string, string]] : []),
+    ['Ends at', endsText(plan.capacity)],
     [
       isSplit ? 'Each database' : 'Database',
       `${database.commits_per_s} commits a second, log ${database.log_mb_per_s} MB/s, ${counted(database.cores, 'core')}, ${database.connections} connections`,
@@ -120,6 +122,28 @@ function predictionView(prediction: Prediction) {
     lane_busy: round(prediction.laneUtilisation, 3),
     verifies_per_commit: round(prediction.jobsPerCommit, 2),
   }
+}
+
+/** The lane is null where the main threads end before it. */
+function endsView({ engine, main, lane }: Capacity) {
+  return {
+    engine: Math.floor(engine),
+    main_threads: Math.floor(main),
+    lane: Math.floor(lane) < Math.floor(main) ? Math.floor(lane) : null,
+  }
+}
+
+/** First what ends first. */
+function endsText(capacity: Capacity): string {
+  const { engine, main_threads, lane } = endsView(capacity)
+  const ends: Array<[string, number | null]> = [
+    ['engine', engine],
+    ['main threads', main_threads],
+    ['lane', lane],
+  ]
+  const found = ends.filter((end): end is [string, number] => end[1] !== null)
+  const told = found.toSorted(([, a], [, b]) => a - b).map(([name, most]) => `${name} ${most}`)
+  return `${told.join(', ')} verifies a second${lane === null ? '; the lane after the main threads' : ''}`
 }
 
 function predictionText(prediction: Prediction): string {

@@ -8,16 +8,14 @@ export interface LaneLoad {
   /** Transactions of all nodes. */
   perMs: number
   nodes: number
-  /** That a group takes, whatever its size. */
-  groupMs: number
-  /** Of it, when the row is another's already: half of the way to the lock and back, and of the commit's. */
-  overlapMs: number
-  /** For each transaction of a group: they run one after the other. */
+  /** That a group of so many holds the row. */
+  heldMs: (jobs: number) => number
+  /** Of its time, when the row may be another's already: half of the way to the lock and back, and of the commit's. */
+  wayMs: number
+  /** Of the time that each transaction of a large group adds to it. */
   jobMs: number
-  /** What a transaction that is alone in its group does not take: its last trip is the commit's. */
-  savedMs: number
-  /** Of the time for one: its trips wait for main threads. */
-  jobVarianceMs2: number
+  /** Of the time that a group holds the row: its answers wait for main threads. */
+  groupVarianceMs2: number
   /** The most transactions of a group. */
   most: number
 }
@@ -32,50 +30,42 @@ export interface LaneState {
 }
 
 /** More than this no number of nodes can commit in one database. */
-export function mostPerMs({ groupMs, jobMs, most }: Pick<LaneLoad, 'groupMs' | 'jobMs' | 'most'>): number {
-  return most / (groupMs + most * jobMs)
+export function mostPerMs({ heldMs, wayMs, most, nodes }: Omit<LaneLoad, 'perMs'>): number {
+  return most / (heldMs(most) + (nodes > 1 ? 0 : wayMs))
 }
 
 const ROUNDS = 200
 
 /** @returns null where the lane cannot keep up */
-export function laneState({
-  perMs,
-  nodes,
-  groupMs,
-  overlapMs,
-  jobMs,
-  savedMs,
-  jobVarianceMs2,
-  most,
-}: LaneLoad): LaneState | null {
-  if (perMs >= mostPerMs({ groupMs, jobMs, most })) return null
+export function laneState(load: LaneLoad): LaneState | null {
+  const { perMs, nodes, heldMs, wayMs, jobMs, groupVarianceMs2, most } = load
+  if (perMs >= mostPerMs(load)) return null
   const nodePerMs = perMs / nodes
   // A fixed point: how long a group waits for others depends on how often these are there.
-  const leastMs = groupMs + jobMs - savedMs
+  const leastMs = heldMs(1) + wayMs
   let turnMs = leastMs
-  let ownMs = leastMs
   let jobs = 1
   let busy = 0
   for (let round = 0; round < ROUNDS; round++) {
-    const waitMs = ((nodes - 1) * busy * (ownMs - overlapMs) * (1 + busy ** 2)) / 2
+    const waitMs = Math.max(0, ((nodes - 1) * heldMs(jobs) - busy * wayMs) * busy * (1 + busy ** 2)) / 2
     // Damped, or it would swing between a full and an empty lane.
-    turnMs = (turnMs + ownMs + waitMs) / 2
+    turnMs = (turnMs + heldMs(jobs) + wayMs + waitMs) / 2
     const arrived = nodePerMs * turnMs
     const none = Math.exp(-arrived)
     // What arrives during a turn is the next group; where nothing did, the next one begins it alone.
     jobs = Math.min(most, arrived + none)
-    ownMs = groupMs + jobMs * jobs - savedMs * none * (1 + arrived)
     busy = Math.min(1, arrived / (arrived + none))
   }
   const groupsPerMs = perMs / jobs
+  const utilisation = Math.min(1, groupsPerMs * heldMs(jobs))
+  // Of how many come during a turn; of groups that wait for main threads; and of other nodes' groups, which are there or not.
+  const chanceMs2 =
+    perMs * turnMs * jobMs ** 2 +
+    groupsPerMs * turnMs * groupVarianceMs2 +
+    (nodes - 1) * busy * (1 - busy) * heldMs(jobs) ** 2
   // What comes during a turn makes the next one longer, that one those after it: chance goes on for as long as jobs follow jobs.
-  const perJobMs = jobMs + ((groupMs / jobs) * (nodes - 1)) / nodes
-  const utilisation = Math.min(1, groupsPerMs * (ownMs - overlapMs))
-  // A lane that is rarely held has few turns that are longer than the shortest: the power is what fits the simulation best.
-  const varianceMs2 =
-    (utilisation ** 1.5 * (perJobMs ** 2 + jobVarianceMs2) * perMs * turnMs) / (1 - (perMs * jobMs) ** 2)
-  const turn = Delay.atLeast(leastMs, { meanMs: turnMs - leastMs, varianceMs2 })
+  const varianceMs2 = (utilisation * chanceMs2) / (1 - (perMs * jobMs) ** 2)
+  const turn = Delay.atLeast(leastMs, { meanMs: Math.max(0, turnMs - leastMs), varianceMs2 })
   return {
     utilisation,
     groupsPerMs,

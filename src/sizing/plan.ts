@@ -1,7 +1,7 @@
 /** How many machines carry a load, over how many databases, so that the loss of one is not felt. */
 import { ACCURACY } from './accuracy.js'
 import type { Figures } from './figures.js'
-import { type Cluster, capacityOf, type Prediction, predict } from './predict.js'
+import { type Capacity, type Cluster, capacityOf, type Prediction, predict } from './predict.js'
 
 export interface Load {
   /** Verifies, at the busiest moment. */
@@ -29,6 +29,8 @@ export interface Plan {
   nodes: number
   servicesPerNode: number
   workersPerService: number
+  /** Of a cluster with all its nodes. */
+  capacity: Capacity
   /** With all nodes, and after the loss of the spare ones. */
   whole: Prediction
   reduced: Prediction
@@ -89,6 +91,7 @@ export function plan(load: Load, machine: Machine, figures: Figures): Outcome {
       nodes,
       servicesPerNode,
       workersPerService: cluster.workers,
+      capacity: capacityOf(scaled(cluster, nodes / needed), figures),
       whole: at(nodes),
       reduced: at(needed),
     },

@@ -3,15 +3,7 @@ import { Delay } from './delay.js'
 import type { Figures } from './figures.js'
 import { laneState, mostPerMs } from './lane.js'
 import { waitOf } from './queues.js'
-import {
-  GROUP_TRIPS,
-  LANE_TRIPS,
-  MOST_IN_GROUP,
-  READ_TRIPS,
-  TASKS_PER_WORKER,
-  VISITS,
-  visitOf,
-} from './verify-shape.js'
+import { HELD_TRIPS, MOST_IN_GROUP, READ_TRIPS, TASKS_PER_WORKER, VISITS, visitOf } from './verify-shape.js'
 
 export interface Cluster {
   /** Service processes over the database, all machines together. */
@@ -37,6 +29,7 @@ export interface Prediction {
 export interface Capacity {
   engine: number
   main: number
+  /** No more than the main threads: a group of one that has no time holds the row for all. */
   lane: number
 }
 
@@ -44,10 +37,10 @@ export function capacityOf({ services, cores }: Cluster, figures: Figures): Capa
   const engine = (services * cores * 1000) / (figures.engineMs + figures.mainMs)
   const main = (services * 1000) / figures.mainMs
   // The busier the main threads are, the longer the lane is held.
-  let [low, high] = [0, Math.min(main, mostPerMs(laneTimes(figures, 0)) * 1000)]
+  let [low, high] = [0, Math.min(main, mostPerMs(laneTimes(figures, services, 0)) * 1000)]
   for (let round = 0; round < HALVINGS; round++) {
     const middle = (low + high) / 2
-    if (mostPerMs(laneTimes(figures, middle / 1000 / services)) * 1000 > middle) low = middle
+    if (mostPerMs(laneTimes(figures, services, middle / 1000 / services)) * 1000 > middle) low = middle
     else high = middle
   }
   return { engine, main, lane: low }
@@ -71,8 +64,7 @@ export function predict(cluster: Cluster, figures: Figures, perSecond: number): 
   })
   const lane = laneState({
     perMs: perSecond / 1000,
-    nodes: services,
-    ...laneTimes(figures, servicePerMs),
+    ...laneTimes(figures, services, servicePerMs),
   })
   const state = { engineUtilisation, mainUtilisation, laneUtilisation: lane?.utilisation ?? 1 }
   if (engineUtilisation >= 1 || mainUtilisation >= 1 || lane === null)
@@ -82,7 +74,7 @@ export function predict(cluster: Cluster, figures: Figures, perSecond: number): 
   const after = Delay.fixed(visit.largestMs + visit.smallMs)
   const total = [
     // Those in the lane are part of its turns.
-    ...Array.from({ length: VISITS - LANE_TRIPS }, () => onMain),
+    ...Array.from({ length: VISITS - 1 }, () => onMain),
     engineDelay(workers, { perMs: servicePerMs, engineMs, cv: figures.engineCv }),
     lane.delay,
     after,
@@ -97,22 +89,23 @@ export function predict(cluster: Cluster, figures: Figures, perSecond: number): 
 }
 
 /** @param servicePerMs verifies of each service: their visits of its main thread are in the way of its lane's */
-function laneTimes({ roundTripMs, syncMs, laneMs, mainMs }: Figures, servicePerMs: number) {
-  const { smallMs, largestMs } = visitOf(mainMs)
-  const tripMs = roundTripMs + laneMs / LANE_TRIPS + smallMs
-  // A long visit that one trip has met has gone on during the next trip: it is not met whole again.
-  const metMs = Math.min(largestMs, tripMs)
-  const squaredMs2 = largestMs * metMs - metMs ** 2 / 2 + ((VISITS - 1) * smallMs ** 2) / 2
-  const others = servicePerMs * (mainMs - LANE_TRIPS * smallMs)
+function laneTimes({ roundTripMs, syncMs, laneMs, mainMs }: Figures, services: number, servicePerMs: number) {
+  const { smallMs, largestMs, inLaneMs } = visitOf(mainMs)
+  const others = servicePerMs * (mainMs - inLaneMs)
+  const squaredMs2 = (largestMs ** 2 + (VISITS - 2) * smallMs ** 2) / 2
   const waitMs = (servicePerMs * squaredMs2) / Math.max(1 - others, 1e-9)
+  // While answers come in, what others want of the main thread is done among them.
+  const paceMs = Math.max(laneMs / 2, inLaneMs + (others * laneMs) / 2)
+  // The server goes on with one transaction while the main thread decides another; it waits for the first alone, and for a slow main thread.
+  const workMs = (jobs: number) =>
+    Math.max(jobs * laneMs, laneMs + roundTripMs + waitMs + inLaneMs + (jobs - 1) * paceMs)
   return {
-    groupMs: GROUP_TRIPS * roundTripMs + syncMs,
-    overlapMs: roundTripMs,
-    jobMs: LANE_TRIPS * (tripMs + waitMs),
-    savedMs: roundTripMs + smallMs + waitMs,
-    // Of waits that are there or not, and as long as the long visit when they are.
-    jobVarianceMs2: 2 * LANE_TRIPS * waitMs * largestMs,
+    heldMs: (jobs: number) => HELD_TRIPS * roundTripMs + workMs(jobs) + syncMs,
+    wayMs: roundTripMs,
+    jobMs: Math.max(laneMs, paceMs),
+    groupVarianceMs2: 2 * waitMs * largestMs,
     most: MOST_IN_GROUP,
+    nodes: services,
   }
 }
 

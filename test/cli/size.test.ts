@@ -19,12 +19,17 @@ describe('size', () => {
       clusters: 1,
       nodes: json.cluster.nodes,
       cores: 8 * json.cluster.nodes,
-      cluster: { spare_nodes: 1, workers_per_service: 8, all_nodes: { p99_ms: expect.any(Number) } },
+      cluster: {
+        spare_nodes: 1,
+        workers_per_service: 8,
+        most_verifies_per_s: { engine: expect.any(Number), main_threads: expect.any(Number) },
+        all_nodes: { p99_ms: expect.any(Number) },
+      },
       database: { connections: 13 * json.cluster.nodes, users_gb: 1.9 },
       accuracy: { simulation: { p99: expect.any(Number) }, runs: { p99: expect.any(Number) } },
     })
     const { stdout } = await place.run(['size', '--rps', '100'])
-    for (const name of ['Machines', 'Cluster', 'Spare lost', 'Database', 'Its disk', 'Accuracy'])
+    for (const name of ['Machines', 'Cluster', 'Spare lost', 'Ends at', 'Database', 'Its disk', 'Accuracy'])
       expect(stdout).toMatch(new RegExp(`^${name} `, 'm'))
     expect(stdout).not.toContain('No number of nodes')
   })

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import {
   compareCapacity,
+  compareWithClusterRuns,
   compareWithRun,
   compareWithSimulation,
   errorOf,
@@ -12,11 +13,11 @@ import { measuredRun } from '../../bench/size.js'
 import { DEFAULT_TASKS_PER_WORKER } from '../../src/biometrics/engine/engine.js'
 import { packageFile } from '../../src/package-root.js'
 import { ACCURACY } from '../../src/sizing/accuracy.js'
-import { MEASURED, POSTGRES_MAIN_FACTOR } from '../../src/sizing/figures.js'
+import { ASSUMED, MEASURED, POSTGRES_MAIN_FACTOR } from '../../src/sizing/figures.js'
+import { capacityOf } from '../../src/sizing/predict.js'
 import {
   GROUP_TRIPS,
   HIDDEN_TRIPS,
-  LANE_TRIPS,
   MOST_IN_GROUP,
   READ_TRIPS,
   TASKS_PER_WORKER,
@@ -28,10 +29,8 @@ const BARE = {
   tasksPerWorker: 1,
   engineMs: 10,
   engineCv: 0,
-  visitMs: { small: 0, largest: 0 },
+  visitMs: { small: 0, largest: 0, inLane: 0 },
   readTrips: 0,
-  laneTrips: 0,
-  groupTrips: 2,
   most: 64,
   roundTripMs: 0,
   syncMs: 0,
@@ -42,7 +41,7 @@ describe('the simulation', () => {
   it.each([0.5, 0.8])('has the mean of M/D/1 at %f', (utilisation) => {
     const { meanMs } = simulate(
       { ...BARE, cores: 1, workers: 1 },
-      { perSecond: utilisation * 100, verifies: 100_000, seed: 1 },
+      { arrivals: { perSecond: utilisation * 100 }, verifies: 100_000, seed: 1 },
     )
     const exactMs = 10 + (10 * utilisation) / (2 * (1 - utilisation))
     expect(Math.abs(meanMs / exactMs - 1)).toBeLessThan(0.03)
@@ -51,25 +50,25 @@ describe('the simulation', () => {
   it('has the mean of processor sharing where a worker takes turns among all', () => {
     const { meanMs } = simulate(
       { ...BARE, cores: 1, workers: 1, tasksPerWorker: 1000 },
-      { perSecond: 70, verifies: 100_000, seed: 1 },
+      { arrivals: { perSecond: 70 }, verifies: 100_000, seed: 1 },
     )
     expect(Math.abs(meanMs / (10 / 0.3) - 1)).toBeLessThan(0.05)
   })
 
   it('commits as much as full groups do, and no more', () => {
     const { perSecond, jobsPerGroup } = simulate(
-      { ...BARE, services: 2, cores: 64, workers: 64, laneTrips: 2, roundTripMs: 1, syncMs: 2 },
-      { perSecond: 2000, verifies: 40_000, seed: 1 },
+      { ...BARE, services: 2, cores: 64, workers: 64, roundTripMs: 1, syncMs: 2, laneMs: 1 },
+      { arrivals: { perSecond: 2000 }, verifies: 40_000, seed: 1 },
     )
     // Of two services one's group asks for the row while the other holds it: one way of the commit's is not in the way.
-    expect(perSecond).toBeGreaterThan((64 / (2 + 2 + 64 * 2)) * 1000 * 0.95)
-    expect(perSecond).toBeLessThan((64 / (2 + 1 + 64 * 2)) * 1000 * 1.05)
+    expect(perSecond).toBeGreaterThan((64 / (3 + 2 + 64)) * 1000 * 0.95)
+    expect(perSecond).toBeLessThan((64 / (2 + 2 + 64)) * 1000 * 1.05)
     expect(jobsPerGroup).toBeGreaterThan(55)
   })
 
   it('is the same for the same seed', () => {
     const once = () =>
-      simulate({ ...BARE, cores: 2, workers: 2 }, { perSecond: 150, verifies: 2000, seed: 7 })
+      simulate({ ...BARE, cores: 2, workers: 2 }, { arrivals: { perSecond: 150 }, verifies: 2000, seed: 7 })
     expect(once()).toEqual(once())
   })
 })
@@ -97,6 +96,23 @@ describe('the model', () => {
     expect(Math.abs(errorOf(capacity.found, capacity.predicted))).toBeLessThan(ACCURACY.runs.capacity)
   })
 
+  it('is within the stated error of the runs of several nodes, and the simulation with their callers closer', () => {
+    const compared = compareWithClusterRuns()
+    expect(compared.length).toBeGreaterThan(3)
+    for (const { name, found, predicted, simulated } of compared) {
+      expect(Math.abs(errorOf(found, predicted)), name).toBeLessThan(ACCURACY.runs.capacity)
+      expect(Math.abs(errorOf(found, simulated)), name).toBeLessThan(0.1)
+    }
+  })
+
+  it('says what ends first: a node at its main thread, several at the lane', () => {
+    const figures = { ...MEASURED, ...ASSUMED, engineMs: 5 }
+    const ends = (services: number) => capacityOf({ services, cores: 16, workers: 15 }, figures)
+    expect(ends(1).main).toBeLessThan(ends(1).engine)
+    expect(ends(1).lane).toBeCloseTo(ends(1).main, 0)
+    expect(ends(4).lane).toBeLessThan(ends(4).main)
+  })
+
   it('starts from figures that the committed runs have', () => {
     const { engineMs, mainMs } = measuredRun()
     // A new run on another day is no other machine.
@@ -111,9 +127,6 @@ describe('the model', () => {
     // Of a verify that is alone in its group; test/storage/postgres-round-trips.test.ts counts them.
     const page = readFileSync(packageFile('docs', 'postgresql.md'), 'utf8')
     const [, all, locked] = /^\| `POST \/v1\/verify` \| (\d+):.*\| (\d+) \|$/m.exec(page)!
-    expect([all, locked].map(Number)).toEqual([
-      READ_TRIPS + HIDDEN_TRIPS + LANE_TRIPS - 1 + GROUP_TRIPS,
-      LANE_TRIPS,
-    ])
+    expect([all, locked].map(Number)).toEqual([READ_TRIPS + HIDDEN_TRIPS + GROUP_TRIPS, GROUP_TRIPS - 1])
   })
 })
