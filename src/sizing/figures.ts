@@ -16,7 +16,7 @@ export interface Figures {
 }
 
 /** The driver of PostgreSQL computes on the main thread: it took so many times as much as over SQLite, in the same minutes. */
-export const POSTGRES_MAIN_FACTOR = 1.8
+export const POSTGRES_MAIN_FACTOR = 1.5
 
 /** Pictures of 640×480 on a core of an AMD EPYC, as bench/results has them. */
 export const MEASURED: Pick<Figures, 'engineMs' | 'engineCv' | 'mainMs' | 'laneMs'> = {
@@ -29,7 +29,7 @@ export const MEASURED: Pick<Figures, 'engineMs' | 'engineCv' | 'mainMs' | 'laneM
 export const ASSUMED: Pick<Figures, 'syncMs' | 'roundTripMs'> = { syncMs: 2, roundTripMs: 0.5 }
 
 /** CPU of the database server a verify, reads and claims included, in milliseconds of one core. */
-export const DATABASE_CPU_MS = 2.2
+export const DATABASE_CPU_MS = 2.7
 
 /** Resident memory of a service and its engine's process, and of each worker in it, in MiB. */
 export const MEMORY_MIB = { service: 300, worker: 100 } as const

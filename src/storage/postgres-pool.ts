@@ -87,6 +87,24 @@ export interface PostgresAccess {
   passwordFile: string | undefined
 }
 
+/** What is asked for in one turn leaves in one piece: else each statement costs a system call here, and a wake-up at the server. */
+function sendTogether(client: pg.Client): void {
+  const query = client.query.bind(client) as (...given: unknown[]) => unknown
+  let isHeld = false
+  client.query = ((...given: unknown[]) => {
+    if (!isHeld) {
+      const { stream } = client.connection
+      stream.cork()
+      isHeld = true
+      process.nextTick(() => {
+        isHeld = false
+        stream.uncork()
+      })
+    }
+    return query(...given)
+  }) as typeof client.query
+}
+
 export class PostgresPool {
   private readonly pool: pg.Pool
   private readonly hostOf = new WeakMap<ClientBase, PostgresTarget['hosts'][number]>()
@@ -130,6 +148,7 @@ export class PostgresPool {
 
       constructor(config?: pg.ClientConfig) {
         super(config)
+        if (pipeline) sendTogether(this)
         if (!this.watched) return
         watched.set(this, this.watched)
         this.on('end', this.watched.forget)
