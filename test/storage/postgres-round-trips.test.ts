@@ -95,7 +95,9 @@ overPostgres(() => {
   }
 
   it('transactions of different users that share a commit wait no longer than one: lane, reads, writes and commit', async () => {
-    expect(await sharing((i) => `user ${i}`)).toMatchObject({ inSequence: 3 })
+    const { inSequence } = await sharing((i) => `user ${i}`)
+    // Whoever is answered first may have written before the last has read.
+    expect([3, 4]).toContain(inSequence)
   })
 
   it('others that share a commit wait twice each, and for the lane and the commit', async () => {
