@@ -28,11 +28,14 @@ if (why) {
   console.error(`Seed ${seed}.`)
   await buildBaseline({ outDir: join(MODELS_DIR, 'baseline') })
   const startedMs = performance.now()
+  const ending = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => ending.abort())
   const { problems, ...result } = await runChaos({
     seconds: minutes * 60,
     seed,
     nodes,
     logFolder,
+    signal: ending.signal,
     ...(only ? { faults: only } : {}),
     onProgress: (line) => console.error(`${((performance.now() - startedMs) / 1000).toFixed(1)} s  ${line}`),
   })

@@ -135,7 +135,7 @@ export class Stage {
       joan: base64(await face('joan')),
       blank: base64(await plain()),
     }
-    this.pulse = new Pulse(this.examiner, this.tenants[0]!, photos.blank)
+    this.pulse = new Pulse(this.examiner, this.tenants[0]!)
     const lives: Life[] = []
     for (const tenant of this.tenants) {
       const parts = (name: string) => ({
