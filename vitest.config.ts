@@ -13,6 +13,7 @@ const CAMPAIGNS = [
   'test/generated-clients.test.ts',
   'test/hostile/**/*.test.ts',
   'test/models/build-baseline.test.ts',
+  'test/operations/helm.test.ts',
   'test/powerloss/**/*.test.ts',
   'test/**/*.model.test.ts',
 ]

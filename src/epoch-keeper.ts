@@ -56,15 +56,15 @@ export class EpochKeeper {
 
   private async keep(): Promise<void> {
     const { duty, log } = this.parts
-    let records = await this.epochs.all()
+    // By a clock that is wrong nothing is destroyed, either.
     const term = duty.current()
-    if (term && this.isDue(records)) {
+    if (!term) return
+    if (this.isDue(await this.epochs.recent())) {
       const signal = AbortSignal.any([term.signal, this.stopped.signal])
       const { number } = await this.rotation.rotate({ patienceMs: PATIENCE_MS, signal })
       log.info({ epoch: number }, 'all data keys are wrapped under a new epoch')
-      records = await this.epochs.all()
     }
-    const destroyed = destroyRetired(this.parts, records)
+    const destroyed = destroyRetired(this.parts, await this.epochs.recent())
     if (destroyed.length > 0) log.info({ keys: destroyed }, 'the keys of ended epochs were destroyed')
   }
 
@@ -76,7 +76,7 @@ export class EpochKeeper {
   }
 }
 
-/** By every service: a folder may be a copy of its own. @returns the ids of the keys that were there */
+/** @returns the ids of the keys that were there */
 export function destroyRetired(
   { folder, clock, retentionMs }: Pick<EpochKeeperParts, 'folder' | 'clock' | 'retentionMs'>,
   records: readonly EpochRecord[],

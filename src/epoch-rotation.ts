@@ -7,27 +7,31 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from './clock.js'
 import type { EpochFolder } from './crypto/epoch-folder.js'
 import { dataKeyWrapping, wrappingOf } from './crypto/epoch-key.js'
-import { isOpenedBy, openWithAny, seal } from './crypto/sealed-box.js'
+import { isOpenedBy, openedBy, seal } from './crypto/sealed-box.js'
 import type { ServiceKeys } from './crypto/service-keys.js'
-import { missingKey } from './epochs.js'
+import { epochKeyOf, missingKey } from './epochs.js'
 import { CodedError } from './errors.js'
 import {
   type EpochBook,
   type EpochProgress,
   type EpochRecord,
   isUnderWay,
+  keylessId,
   type RewrappedRow,
 } from './storage/epoch-book.js'
 import type { SealedRow } from './storage/records.js'
-import type { Store } from './storage/store.js'
+import { type Store, StoreUnavailableError } from './storage/store.js'
 import { writeWrappedKeys } from './wrapped-keys.js'
 
-/** Read at once, and wrapped anew in one statement: a tenth of a second's work. */
-const BATCH = 1000
+/** Read at once, and wrapped anew in one statement: a few milliseconds' work, for which calls wait that come meanwhile. */
+const BATCH = 100
 const POLL_MS = 250
 
-/** `nodes_behind`: some service does not see the folder, or is of a version without epochs. */
-export class EpochError extends CodedError<'nodes_behind' | 'no_epochs'> {
+/**
+ * `nodes_behind`: some service does not see the folder, or is of a version without epochs. `overtaken`: another has ended this epoch, and
+ * begun a later one.
+ */
+export class EpochError extends CodedError<'nodes_behind' | 'overtaken' | 'no_epochs'> {
   override readonly name = 'EpochError'
 }
 
@@ -45,6 +49,8 @@ export interface EpochRotationParts {
 }
 
 export interface RotationOptions {
+  /** To begin one without a key, if any: as before the first. */
+  isKeyless?: boolean
   /** How long services may take to read the key. */
   patienceMs: number
   /** After each step, whatever is done already is durable. */
@@ -67,17 +73,18 @@ export class EpochRotation {
 
   /**
    * Ends what was begun and not ended, else begins a new epoch. @returns it, settled
-   * @throws EpochError nodes_behind, ConfigError, StoreUnavailableError; whenever it is called again, it goes on from there
+   * @throws EpochError nodes_behind, overtaken; ConfigError, StoreUnavailableError; whenever it is called again, it goes on from there
    */
   async rotate({
     patienceMs,
+    isKeyless = false,
     onStep = () => {},
     onProgress = () => {},
     signal,
   }: RotationOptions): Promise<EpochRecord> {
     const { epochs } = this
     const { clock, folder, look } = this.parts
-    const begun = await this.begin()
+    const begun = await this.begin(isKeyless)
     const { number } = begun
     onStep('announced')
     if (begun.activatedAt === null) {
@@ -91,28 +98,29 @@ export class EpochRotation {
     await epochs.fence(number)
     onStep('fenced')
     // Not whatever the process takes for the present one: by this key alone it is told what is left to do.
-    const epochKey = folder.read(begun.keyId)
-    if (!epochKey) throw missingKey(begun, folder)
-    await this.wrapAll(epochKey, onProgress, signal)
+    const epochKey = epochKeyOf(begun, folder)
+    if (epochKey === undefined) throw missingKey(begun, folder)
+    await this.wrapAll(begun, epochKey, onProgress, signal)
     onStep('wrapped')
+    await this.assertLast(begun)
     // Before anything is destroyed: for copies of the database from before.
     await writeWrappedKeys(this.parts, { id: begun.keyId, key: epochKey }, folder.wrappedKeysFile)
     onStep('exported')
     await epochs.settle(number, clock.now())
     onStep('settled')
-    return (await epochs.all()).find((one) => one.number === number)!
+    return (await epochs.recent()).find((one) => one.number === number)!
   }
 
   /** @returns what is under way already, else a new one */
-  private async begin(): Promise<EpochRecord> {
+  private async begin(isKeyless: boolean): Promise<EpochRecord> {
     const { folder, clock } = this.parts
     for (;;) {
-      const underWay = (await this.epochs.all()).find(isUnderWay)
+      const underWay = (await this.epochs.recent()).find(isUnderWay)
       if (underWay) return underWay
       // First: what is announced is there.
-      const keyId = folder.make()
+      const keyId = isKeyless ? keylessId() : folder.make()
       await this.epochs.announce(keyId, clock.now())
-      const records = await this.epochs.all()
+      const records = await this.epochs.recent()
       // Another was first.
       if (!records.some((one) => one.keyId === keyId)) folder.destroy(new Set([keyId]))
     }
@@ -135,37 +143,50 @@ export class EpochRotation {
     }
   }
 
-  /** Goes through all rows until there was nothing left to do: only then are the keys of before needed by none. */
+  /** Goes through all rows, again where another was at one of them at the same time. That nothing is left is told by the export. */
   private async wrapAll(
-    epochKey: Buffer,
+    epoch: EpochRecord,
+    epochKey: Buffer | null,
     onProgress: (done: number) => void,
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const { store, keys } = this.parts
-    let wrapped: number
+    let missed: number
     do {
-      wrapped = 0
+      await this.assertLast(epoch)
+      missed = 0
       let done = 0
       for (let after: string | null = ''; after !== null; ) {
         signal?.throwIfAborted()
         const rows: SealedRow[] = await store.read.sealedRows('subject', after, BATCH)
         const anew = rows.flatMap(wrapsAnew(keys, epochKey))
-        wrapped += anew.length
-        // A row that has gone, or that another has wrapped meanwhile, is left alone.
-        if (anew.length > 0) await this.epochs.rewrap(anew)
+        if (anew.length > 0) missed += anew.length - (await this.epochs.rewrap(anew, epoch.number))
         done += rows.length
         onProgress(done)
         after = rows.length < BATCH ? null : rows.at(-1)!.id
       }
-    } while (wrapped > 0)
+    } while (missed > 0)
+  }
+
+  /** Who has stood still meanwhile must not wrap under a key that was destroyed. @throws EpochError overtaken */
+  private async assertLast({ number }: EpochRecord): Promise<void> {
+    const last = (await this.epochs.recent()).at(-1)!
+    if (last.number !== number)
+      throw new EpochError('overtaken', `Epoch ${number} is over: epoch ${last.number} has begun meanwhile.`)
   }
 }
 
-/** Of a row that is under the epoch's key already, nothing. */
-function wrapsAnew(keys: ServiceKeys, epochKey: Buffer): (row: SealedRow) => RewrappedRow[] {
-  const [present, all] = [wrappingOf(keys, epochKey), dataKeyWrapping(keys)]
-  return ({ id, sealed }) =>
-    isOpenedBy(present, { id, sealed })
-      ? []
-      : [{ id, before: sealed, sealed: seal(present.current, openWithAny(all, sealed, id), id) }]
+/** Of a row that is under the epoch's key already, nothing. @throws StoreUnavailableError where a key is not read yet */
+function wrapsAnew(keys: ServiceKeys, epochKey: Buffer | null): (row: SealedRow) => RewrappedRow[] {
+  const present = wrappingOf(keys, epochKey)
+  const isPresent = (key: Buffer) => [present.current, ...present.others].some((one) => one.equals(key))
+  const { current, others } = dataKeyWrapping(keys)
+  const [former, ...formers] = [current, ...others].filter((key) => !isPresent(key))
+  return (row) => {
+    // First: most rows are of the epoch before, and a key that does not fit costs more than one that does.
+    const dataKey = former ? openedBy({ current: former, others: formers }, row) : null
+    if (dataKey) return [{ id: row.id, before: row.sealed, sealed: seal(present.current, dataKey, row.id) }]
+    if (isOpenedBy(present, row)) return []
+    throw new StoreUnavailableError('a data key is wrapped under keys that were not read yet')
+  }
 }

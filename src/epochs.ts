@@ -3,7 +3,7 @@ import { MINUTE_MS } from './clock.js'
 import { ConfigError } from './config.js'
 import type { EpochFolder } from './crypto/epoch-folder.js'
 import type { EpochKeys } from './crypto/epoch-key.js'
-import type { EpochProgress, EpochRecord } from './storage/epoch-book.js'
+import { type EpochProgress, type EpochRecord, isKeyless } from './storage/epoch-book.js'
 
 /** For calls that read a row just before it was wrapped anew. */
 const RETIRED_KEPT_MS = MINUTE_MS
@@ -15,29 +15,34 @@ export function loadEpochs(
   now: number,
 ): { epochs: EpochKeys; progress: EpochProgress } {
   const retired = records.filter(({ retiredAt }) => retiredAt !== null && retiredAt > now - RETIRED_KEPT_MS)
-  const keys: Buffer[] = []
+  const keys: Array<Buffer | null> = []
   let used: EpochRecord | undefined
   const needed = records.filter(({ retiredAt }) => retiredAt === null)
   for (const record of needed) {
-    const key = readKey(record, folder)
+    const key = epochKeyOf(record, folder)
     // One that is announced may still be on its way here.
-    if (!key && record.activatedAt === null) break
-    if (!key) throw missingKey(record, folder)
+    if (key === undefined && record.activatedAt === null) break
+    if (key === undefined) throw missingKey(record, folder)
     keys.push(key)
     if (record.activatedAt !== null) used = record
   }
-  const openers = retired.flatMap((record) => readKey(record, folder) ?? [])
+  const openers = retired.map((record) => epochKeyOf(record, folder))
   folder?.remember(new Set([...needed, ...retired].map(({ keyId }) => keyId)))
   const current = used === undefined ? null : keys[needed.indexOf(used)]!
   return {
-    epochs: { current, others: [...keys, ...openers].filter((key) => key !== current) },
+    epochs: { current, others: [...keys, ...openers].filter((key) => !!key && key !== current) as Buffer[] },
     progress: { loaded: needed[keys.length - 1]?.number ?? 0, used: used?.number ?? 0 },
   }
 }
 
-function readKey({ keyId }: EpochRecord, folder: EpochFolder | null): Buffer | null {
+/** @returns null for an epoch without a key, undefined where its key is not there @throws ConfigError when that cannot be read */
+export function epochKeyOf(
+  { keyId }: Pick<EpochRecord, 'keyId'>,
+  folder: EpochFolder | null,
+): Buffer | null | undefined {
+  if (isKeyless(keyId)) return null
   try {
-    return folder?.read(keyId) ?? null
+    return folder?.read(keyId) ?? undefined
   } catch (error) {
     throw new ConfigError(`COUNTERSIGN_EPOCH_KEYS: ${(error as Error).message}`)
   }

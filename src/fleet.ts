@@ -3,7 +3,7 @@
  * side while one takes the place of the other, and so may those of two configurations; but it is told.
  */
 import type { Logger } from 'pino'
-import { SECOND_MS } from './clock.js'
+import { isoTime, SECOND_MS } from './clock.js'
 import type { ServiceNode } from './storage/coordinator.js'
 import type { Store } from './storage/store.js'
 
@@ -77,6 +77,21 @@ export function differingSettings(nodes: readonly ServiceNode[]): string[] {
   const all = nodes.flatMap(({ settings }) => (settings ? [settings] : []))
   const names = new Set(all.flatMap((settings) => Object.keys(settings)))
   return [...names].filter((name) => new Set(all.map((settings) => settings[name])).size > 1).sort()
+}
+
+/** For command line, dashboard and readiness. */
+export function fleetView(nodes: readonly ServiceNode[]) {
+  return {
+    nodes: nodes.map(({ name, version, startedAt, leaseMs, settings }) => ({
+      name,
+      version,
+      since: isoTime(startedAt),
+      is_serving: settings !== null,
+      lease_ms: Math.round(leaseMs),
+    })),
+    /** Which not all of them have alike. */
+    differing_settings: differingSettings(nodes),
+  }
 }
 
 function told({ name, version }: ServiceNode) {

@@ -18,6 +18,8 @@ const HOURS_KEPT_MS = 8 * DAY_MS
 
 export class Housekeeping {
   private timer: NodeJS.Timeout | null = null
+  private running: Promise<void> | null = null
+  private isStopped = false
   private lead: number
   /** On the axis of `uptime`. */
   private doubtUntil = Number.NEGATIVE_INFINITY
@@ -33,17 +35,26 @@ export class Housekeeping {
     this.lead = clock.now() - uptime()
   }
 
-  async start(): Promise<void> {
-    await this.run()
+  start(): void {
+    void this.run()
     this.timer = setInterval(() => void this.run(), MINUTE_MS).unref()
   }
 
+  /** What it is in the middle of is its last transaction. */
   stop(): void {
+    this.isStopped = true
     if (this.timer) clearInterval(this.timer)
   }
 
   /** Never rejects. */
-  async run(): Promise<void> {
+  run(): Promise<void> {
+    this.running ??= this.deleteExpired().finally(() => {
+      this.running = null
+    })
+    return this.running
+  }
+
+  private async deleteExpired(): Promise<void> {
     const now = this.clock.now()
     const uptime = this.uptime()
     const jumpMs = now - uptime - this.lead
@@ -52,10 +63,16 @@ export class Housekeeping {
       this.doubtUntil = uptime + DOUBT_MS
       this.log.warn({ jump_ms: Math.round(jumpMs) }, 'the clock was set: nothing is deleted for an hour')
     }
-    if (uptime < this.doubtUntil || !this.duty.current()) return
+    if (uptime < this.doubtUntil) return
+    const trafficBefore = { minute: now - MINUTES_KEPT_MS, hour: now - HOURS_KEPT_MS }
     try {
-      const trafficBefore = { minute: now - MINUTES_KEPT_MS, hour: now - HOURS_KEPT_MS }
-      await this.store.transaction((tx) => tx.deleteExpired(now, now - DAY_MS, trafficBefore))
+      // A transaction each: after days without a service much may wait, and callers get their turn in between.
+      while (!this.isStopped && this.duty.current()) {
+        const isMore = await this.store.transaction((tx) =>
+          tx.deleteExpired(now, now - DAY_MS, trafficBefore),
+        )
+        if (!isMore) break
+      }
     } catch (err) {
       this.log.warn({ err }, 'housekeeping failed')
     }

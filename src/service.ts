@@ -235,6 +235,7 @@ export class Service {
       openApi: parts.openApi,
       hosts,
       isReady: () => this.ready && this.duty.isClockRight && this.isInStep,
+      nodes: () => this.fleet.nodes,
     })
     const adminTls = tlsFiles(config, 'admin')
     const shared = { ...bounds, bodies: lesser, tls: adminTls }
@@ -255,7 +256,7 @@ export class Service {
     })
     await this.fleet.start(this.sharedSettings())
     await this.duty.start()
-    await this.housekeeping.start()
+    this.housekeeping.start()
     this.webhooks.start()
     this.epochKeeper?.start()
     this.traffic.start()
@@ -279,6 +280,7 @@ export class Service {
       COUNTERSIGN_FMR: String(config.fmr),
       COUNTERSIGN_REQUIRE_LIVENESS: config.requireLiveness,
       COUNTERSIGN_REPLAY_POLICY: config.replayPolicy,
+      COUNTERSIGN_EPOCH_KEYS: config.epochKeys === undefined ? 'none' : 'given',
       COUNTERSIGN_LOCKOUT_ATTEMPTS: String(config.lockoutAttempts ?? 'default'),
       COUNTERSIGN_PRODUCTION_URL: this.url('production'),
       COUNTERSIGN_SANDBOX_URL: this.url('sandbox'),

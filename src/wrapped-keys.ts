@@ -13,12 +13,14 @@ import { wrappingOf } from './crypto/epoch-key.js'
 import { isOpenedBy } from './crypto/sealed-box.js'
 import type { ServiceKeys } from './crypto/service-keys.js'
 import { moveIntoPlace } from './durable-file.js'
+import { epochKeyOf } from './epochs.js'
 import { CodedError } from './errors.js'
 import type { SealedRow } from './storage/records.js'
 import type { Store, StoreReader } from './storage/store.js'
 
 const FORMAT = 'countersign wrapped keys 1'
-const BATCH = 1000
+/** Read at once: calls that come meanwhile wait for it. */
+const BATCH = 100
 const PARTIAL = '.partial'
 
 /** The first line, by which a file is told to belong to a database; the last one says how many keys stand between. */
@@ -42,11 +44,11 @@ export class WrappedKeysError extends CodedError<
 
 /**
  * Of a database in which all data keys are wrapped under the epoch key of that id. @returns how many
- * @throws WrappedKeysError epoch_under_way where they are not
+ * @throws WrappedKeysError epoch_under_way where they are not, or another epoch has begun
  */
 export async function writeWrappedKeys(
-  { store, keys }: { store: Pick<Store, 'read'>; keys: ServiceKeys },
-  epochKey: { id: string; key: Buffer },
+  { store, keys }: { store: Pick<Store, 'read' | 'shared'>; keys: ServiceKeys },
+  epochKey: { id: string; key: Buffer | null },
   file: string,
 ): Promise<number> {
   await removeLeftovers(file)
@@ -71,6 +73,9 @@ export async function writeWrappedKeys(
     }
     await handle.write(`${JSON.stringify({ users: count })}\n`)
     await handle.close()
+    // Whoever has stood still replaces no later file.
+    const present = (await store.shared!.epochs.recent()).findLast(({ retiredAt }) => retiredAt === null)
+    if (present?.keyId !== epochKey.id) throw underWay()
     moveIntoPlace(partial, file)
     return count
   } finally {
@@ -110,8 +115,8 @@ export async function readWrappedKeys(
   const { epochs } = store.shared!
   const header = await checkedHeader(file)
   await assertFits(header, store.read, file)
-  const epochKey = folder.read(header.epoch_key)
-  if (!epochKey)
+  const epochKey = epochKeyOf({ keyId: header.epoch_key }, folder)
+  if (epochKey === undefined)
     throw new WrappedKeysError(
       'wrong_keys',
       `${file} is wrapped under the epoch key ${header.epoch_key}, which ${folder.path} does not hold: use the latest file.`,
@@ -136,7 +141,7 @@ export async function readWrappedKeys(
         users++
       }
     }
-    if (anew.length > 0) await epochs.rewrap(anew)
+    if (anew.length > 0) await epochs.rewrap(anew, null)
     const lookups = await epochs.lookupsOf(gone)
     if (lookups.length > 0)
       await store.transaction(async (tx) => {

@@ -17,7 +17,7 @@ const RANKS = [
   ['v1'],
   ['operations'],
   ['webhooks'],
-  ['tenancy', 'idempotency', 'subjects', 'audit', 'biometrics', 'evaluation'],
+  ['tenancy', 'idempotency', 'subjects', 'audit', 'biometrics', 'evaluation', 'sizing'],
   ['storage', 'crypto'],
   ['models'],
   ['config', 'clock', 'api-error', 'log', 'durable-file', 'tls-files', 'version', 'package-root'],

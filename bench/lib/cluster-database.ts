@@ -1,47 +1,62 @@
 /** The one PostgreSQL of a cluster: started for the run, or given; and one whose disk is slow. */
+import { execFileSync } from 'node:child_process'
+import { chmod } from 'node:fs/promises'
+import { join } from 'node:path'
 import pg from 'pg'
+import { packageFile } from '../../src/package-root.js'
 import { PostgresServer } from '../../test/support/postgres-server.js'
 import { onCleanUp } from './clean-up.js'
 import { median } from './statistics.js'
+import { temporaryDir } from './temporary-dir.js'
 
 /** As a database in operation has them: the tests' own server waits for no disk. */
 const SETTINGS = { fsync: 'on', full_page_writes: 'on' }
 const SAMPLES = 40
+const INSUFFICIENT_PRIVILEGE = '42501'
 
 export interface ClusterDatabase {
   url: string
-  /** Of the server, for people. */
+  /** For people. */
   description: string
 }
 
 /** @param given an empty database; undefined for a server of the run's own */
 export async function openDatabase(given: string | undefined): Promise<ClusterDatabase> {
-  if (given) return { url: given, description: await describe(given, 'as given') }
-  const server = await PostgresServer.start(SETTINGS)
-  onCleanUp(() => server.stop())
-  const url = `${server.url}/bench`
-  await withClient(`${server.url}/postgres`, (client) => client.query('CREATE DATABASE bench'))
-  return { url, description: await describe(url, 'started for the run on this machine') }
+  const url = given ?? (await startServer())
+  const version = await withClient(url, async (client) => {
+    const { rows } = await client.query<{ server_version: string }>('SHOW server_version')
+    return rows[0]!.server_version
+  })
+  const how = given ? 'as given' : 'started for the run on this machine'
+  return { url, description: `PostgreSQL ${version}, ${how}` }
 }
 
 /**
- * The same database, for connections whose commits wait so much longer for the disk: PostgreSQL's own commit_delay, which the
- * one who flushes the log sleeps under the lock that others wait for, as they would for a slower disk.
- * @returns null where the role may not ask for it, which superusers may
+ * One whose every sync takes so much longer: a server of its own, into which a library is loaded that waits. Where the server is given, or no C
+ * compiler is there, PostgreSQL's own commit_delay has to do: the first of those who wait for the log sleeps so long, and who comes meanwhile
+ * is served with it, which no disk would do. Only superusers may ask for it.
  */
-export async function withSlowSync({ url }: ClusterDatabase, delayMs: number): Promise<string | null> {
+export async function openSlowDatabase(given: string | undefined, delayMs: number): Promise<ClusterDatabase> {
+  const library = given ? null : await compileLibrary()
+  if (library)
+    return {
+      url: await withEnvironment({ LD_PRELOAD: library, SLOW_SYNC_US: String(delayMs * 1000) }, startServer),
+      description: `a server whose fsync and fdatasync take ${delayMs} ms longer`,
+    }
+  const url = given ?? (await startServer())
   const options = `-c commit_delay=${delayMs * 1000} -c commit_siblings=0`
   const slow = `${url}${url.includes('?') ? '&' : '?'}options=${encodeURIComponent(options)}`
-  return withClient(slow, () => Promise.resolve(slow)).catch((error: unknown) => {
-    if ((error as { code?: string }).code === INSUFFICIENT_PRIVILEGE) return null
-    throw error
-  })
+  try {
+    await withClient(slow, async () => {})
+    return { url: slow, description: `commit_delay of ${delayMs} ms, which is kinder than a disk` }
+  } catch (error) {
+    if ((error as { code?: string }).code !== INSUFFICIENT_PRIVILEGE) throw error
+    return { url, description: 'the disk as it is: the role may not set commit_delay' }
+  }
 }
 
-const INSUFFICIENT_PRIVILEGE = '42501'
-
 /** What one commit alone takes, in milliseconds, at the median. */
-export function measureCommitMs(url: string): Promise<number> {
+export function measureCommitMs({ url }: ClusterDatabase): Promise<number> {
   return withClient(url, async (client) => {
     const samples: number[] = []
     for (let i = 0; i < SAMPLES; i++) {
@@ -54,12 +69,38 @@ export function measureCommitMs(url: string): Promise<number> {
   })
 }
 
-async function describe(url: string, how: string): Promise<string> {
-  const version = await withClient(url, async (client) => {
-    const { rows } = await client.query<{ server_version: string }>('SHOW server_version')
-    return rows[0]!.server_version
-  })
-  return `PostgreSQL ${version}, ${how}`
+/** @returns URL of an empty database */
+async function startServer(): Promise<string> {
+  const server = await PostgresServer.start(SETTINGS)
+  onCleanUp(() => server.stop())
+  await withClient(`${server.url}/postgres`, (client) => client.query('CREATE DATABASE bench'))
+  return `${server.url}/bench`
+}
+
+/** Null where there is no C compiler. */
+async function compileLibrary(): Promise<string | null> {
+  const folder = await temporaryDir()
+  // The server may run as another user.
+  await chmod(folder, 0o755)
+  const library = join(folder, 'slow-sync.so')
+  const source = packageFile('bench', 'lib', 'slow-sync.c')
+  try {
+    execFileSync('cc', ['-shared', '-fPIC', '-O2', '-o', library, source, '-ldl'], { stdio: 'pipe' })
+    return library
+  } catch {
+    return null
+  }
+}
+
+/** What is started meanwhile inherits it. */
+async function withEnvironment<T>(variables: Record<string, string>, work: () => Promise<T>): Promise<T> {
+  const { env } = process
+  process.env = { ...env, ...variables }
+  try {
+    return await work()
+  } finally {
+    process.env = env
+  }
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -43,7 +43,9 @@ async function makeTenants({ ledger }: Service, count: number): Promise<string[]
   const { store, tenancy } = ledger
   const keys: string[] = []
   while (keys.length < count) {
-    const { tenant } = await tenancy.create(`bench-${++tenants}`, { ratePerSecond: RATE_PER_SECOND })
+    const { tenant } = await tenancy.create(`bench-${process.pid}-${++tenants}`, {
+      ratePerSecond: RATE_PER_SECOND,
+    })
     const key = await store.transaction(async (tx) => {
       await tx.setProductionIssued(tenant.id, Date.now())
       return tenancy.revealProductionKey(tx, tenant)

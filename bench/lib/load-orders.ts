@@ -8,7 +8,7 @@ export interface Target {
 }
 
 export type LoadOrder =
-  /** Enrols `user-0` … `user-<users - 1>`, each once. */
+  /** Enrols `user-0` … `user-<users - 1>`, each once; one that is refused, again after `Retry-After`. */
   | { type: 'enrol'; target: Target; users: number; images: Buffer[] }
   /**
    * One caller; again and again a new user is enrolled, verified and deleted, and health is asked. What happens in the

@@ -220,7 +220,11 @@ async function enrol(
   let next = 0
   await together(ENROL_CALLERS, async () => {
     for (let user = next++; user < users; user = next++) {
-      await recorder.measure(client, enrollCall(`user-${user}`, encoded[user % encoded.length]!))
+      const call = { ...enrollCall(`user-${user}`, encoded[user % encoded.length]!), refusable: true }
+      for (let answer = await recorder.measure(client, call); REFUSALS.has(answer.status); ) {
+        await sleep(patienceMs(answer.head))
+        answer = await recorder.measure(client, call)
+      }
       report(user / users)
     }
   })

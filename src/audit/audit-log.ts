@@ -7,6 +7,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Clock, isoTime } from '../clock.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { canonicalJson } from '../crypto/verification-jwt.js'
+import type { AuditRecord, AuditSealRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import type { AuditEventName } from './audit-events.js'
 
@@ -45,24 +46,25 @@ export class AuditLog {
   ) {}
 
   /** @param asked for the head of the log, where it was asked for before in the transaction */
-  async append(
+  append(
     tx: StoreTransaction,
     tenantId: string,
     event: AuditEvent,
-    asked = tx.auditHead(tenantId),
+    asked?: ReturnType<StoreTransaction['auditHead']>,
   ): Promise<void> {
-    const head = await asked
-    const sequence = (head?.sequence ?? 0) + 1
-    const entry = canonicalJson({ ...event, at: isoTime(this.clock.now()), sequence })
-    const hash = link(this.key, head?.hash ?? GENESIS, tenantId, entry)
-    await tx.appendAudit({ tenantId, sequence, entry, hash })
-    await this.seal(tx, { tenantId, sequence, hash })
+    const follow = (head: AuditRecord | undefined) => {
+      const sequence = (head?.sequence ?? 0) + 1
+      const entry = canonicalJson({ ...event, at: isoTime(this.clock.now()), sequence })
+      const hash = link(this.key, head?.hash ?? GENESIS, tenantId, entry)
+      return { record: { tenantId, sequence, entry, hash }, seal: this.sealOf({ tenantId, sequence, hash }) }
+    }
+    return tx.extendAudit(tenantId, follow, asked)
   }
 
   /** Seals a log that has no seal yet, because it was begun before there were any. */
   async adopt(tx: StoreTransaction, tenantId: string): Promise<void> {
     const head = await tx.auditHead(tenantId)
-    if (head) await this.seal(tx, head)
+    if (head) await tx.putAuditSeal(this.sealOf(head))
   }
 
   /** The end of a tenant's log, to be kept where nobody can reach it who can reach the database; null for an empty log. */
@@ -104,8 +106,8 @@ export class AuditLog {
     return { entries, brokenAt: isWhole ? null : expected }
   }
 
-  private async seal(tx: StoreTransaction, head: AuditAnchor): Promise<void> {
-    await tx.putAuditSeal({ tenantId: head.tenantId, sequence: head.sequence, mac: mac(this.key, head) })
+  private sealOf(head: AuditAnchor): AuditSealRecord {
+    return { tenantId: head.tenantId, sequence: head.sequence, mac: mac(this.key, head) }
   }
 
   private get key(): Buffer {

@@ -91,6 +91,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./config.js')).registerConfigCommands,
   },
   {
+    usage: 'nodes',
+    description: 'list the services that serve from a PostgreSQL database',
+    load: async () => (await import('./nodes.js')).registerNodesCommand,
+  },
+  {
     usage: 'operator',
     description: 'operators with names and roles, who sign in at the dashboard',
     load: async () => (await import('./operator.js')).registerOperatorCommands,
@@ -99,6 +104,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     usage: 'operator-password',
     description: 'print the hash of a password for COUNTERSIGN_OPERATOR_PASSWORD or its file; or --reset it',
     load: async () => (await import('./operator-password.js')).registerOperatorPasswordCommand,
+  },
+  {
+    usage: 'size',
+    description: 'how many cores, nodes and databases a load takes, by a queueing model',
+    load: async () => (await import('./size.js')).registerSizeCommand,
+    isWithoutConfig: true,
   },
   {
     usage: 'completion',

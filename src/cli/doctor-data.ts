@@ -9,6 +9,7 @@ import {
 import { gradeOf, isAccepted } from '../../models/pack/pack-grade.js'
 import { DAY_MS, HOUR_MS } from '../clock.js'
 import { type Config, isPostgres, modelPackDir } from '../config.js'
+import { differingSettings } from '../fleet.js'
 import { isUnderWay } from '../storage/epoch-book.js'
 import { describeDatabase, hasDatabase } from '../storage/open-store.js'
 import type { Finding } from './doctor-finding.js'
@@ -56,6 +57,33 @@ function packRemedy(pack: string, dir: string): string {
   return kind ? `run countersign models pull ${pack}` : `install the pack into ${dir}`
 }
 
+/** Those that serve from a database that several may serve from. */
+export async function checkNodes(config: Config): Promise<Finding[]> {
+  const check = 'nodes'
+  if (!isPostgres(config) || !(await hasDatabase(config).catch(() => false))) return []
+  try {
+    const nodes = await using(config, async ({ store }) => store.shared!.nodes())
+    const detail =
+      nodes.length === 0
+        ? 'none serves now'
+        : nodes.map(({ name, version }) => `${name} (${version})`).join(', ')
+    const differing = differingSettings(nodes)
+    return differing.length === 0
+      ? [{ check, status: 'ok', detail }]
+      : [
+          {
+            check,
+            status: 'warning',
+            detail: `${detail}; they have not all alike: ${differing.join(', ')}`,
+            remedy: 'configure and restart them alike; see docs/postgresql.md',
+          },
+        ]
+  } catch {
+    // What keeps the database from being used is told of it.
+    return []
+  }
+}
+
 export async function checkDatabase(config: Config): Promise<Finding> {
   const check = 'database'
   try {
@@ -96,7 +124,7 @@ export async function checkEpochs(config: Config): Promise<Finding> {
       remedy: 'name a folder with COUNTERSIGN_EPOCH_KEYS, see docs/postgresql.md',
     }
   try {
-    const records = (await using(config, async ({ store }) => store.shared?.epochs.all())) ?? []
+    const records = (await using(config, async ({ store }) => store.shared?.epochs.recent())) ?? []
     const now = Date.now()
     const late = records.find((one) => isUnderWay(one) && one.announcedAt < now - EPOCH_CHANGE_MS)
     if (late)

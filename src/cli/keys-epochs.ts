@@ -10,15 +10,20 @@ import { using, withLedger } from './ledger.js'
 import { action, CommandError, note, type OutputOptions, print } from './output.js'
 import { counted } from './style.js'
 
+interface RotateOptions extends OutputOptions {
+  none?: boolean
+}
+
 export function registerEpochCommands(keys: Command): void {
   keys
     .command('rotate-epoch')
     .description(
       "begin a new epoch: wrap all users' keys anew, and destroy the key of before; the service may be running",
     )
+    .option('--none', "end epochs: wrap by the database's keys alone, as before the first")
     .option('--json', 'print JSON')
     .action(
-      action((options: OutputOptions) => withLedger((ledger, config) => rotate(options, ledger, config))),
+      action((options: RotateOptions) => withLedger((ledger, config) => rotate(options, ledger, config))),
     )
   keys
     .command('export')
@@ -38,7 +43,7 @@ export function registerEpochCommands(keys: Command): void {
     .action(action((file: string | undefined, options: OutputOptions) => importKeys(file, options)))
 }
 
-async function rotate(options: OutputOptions, ledger: Ledger, config: Config): Promise<void> {
+async function rotate(options: RotateOptions, ledger: Ledger, config: Config): Promise<void> {
   const { EpochRotation } = await import('../epoch-rotation.js')
   const { destroyRetired } = await import('../epoch-keeper.js')
   const { takeOverEpochs } = await import('../ledger.js')
@@ -48,20 +53,29 @@ async function rotate(options: OutputOptions, ledger: Ledger, config: Config): P
     ...{ store, keys, folder, clock: systemClock },
     look: async () => void (await takeOverEpochs(store, keys, folder)),
   })
-  const { number, keyId } = await rotation.rotate({
-    patienceMs: MINUTE_MS,
-    onStep: (step) => {
-      if (!options.json) note(`epoch: ${step}`)
-    },
-  })
+  const { isKeyless } = await import('../storage/epoch-book.js')
+  const begin = () =>
+    rotation.rotate({
+      patienceMs: MINUTE_MS,
+      isKeyless: options.none ?? false,
+      onStep: (step) => {
+        if (!options.json) note(`epoch: ${step}`)
+      },
+    })
+  let settled = await begin()
+  // What was under way has only been ended.
+  if (options.none && !isKeyless(settled.keyId)) settled = await begin()
+  const { number, keyId } = settled
   const retentionMs = config.epochRetentionHours * HOUR_MS
-  const records = await store.shared!.epochs.all()
+  const records = await store.shared!.epochs.recent()
   const destroyed = destroyRetired({ folder, clock: systemClock, retentionMs }, records)
   print(
     options,
     { epoch: number, key_id: keyId, destroyed, wrapped_keys_file: folder.wrappedKeysFile },
     () =>
-      `All users' keys are wrapped under epoch ${number}; ${folder.wrappedKeysFile} holds them for a restore.\n` +
+      (options.none
+        ? "All users' keys are wrapped by the database's keys alone: take COUNTERSIGN_EPOCH_KEYS out, or the services begin epochs again.\n"
+        : `All users' keys are wrapped under epoch ${number}; ${folder.wrappedKeysFile} holds them for a restore.\n`) +
       (retentionMs > 0
         ? `The key of the epoch before is destroyed by the service in ${config.epochRetentionHours} h.`
         : 'The key of the epoch before is destroyed.'),
@@ -75,15 +89,16 @@ async function exportKeys(
   config: Config,
 ): Promise<void> {
   const { writeWrappedKeys } = await import('../wrapped-keys.js')
+  const { epochKeyOf } = await import('../epochs.js')
   const folder = await folderOf(config)
   const target = file ?? folder.wrappedKeysFile
-  const present = (await store.shared!.epochs.all()).findLast(({ settledAt }) => settledAt !== null)
+  const present = (await store.shared!.epochs.recent()).findLast(({ settledAt }) => settledAt !== null)
   if (!present)
     throw new CommandError(
       'no_epochs',
       'There is no epoch yet: countersign keys rotate-epoch begins the first.',
     )
-  const epochKey = { id: present.keyId, key: folder.read(present.keyId)! }
+  const epochKey = { id: present.keyId, key: epochKeyOf(present, folder)! }
   const users = await writeWrappedKeys({ store, keys }, epochKey, target)
   print(options, { file: target, users }, () => `Wrote the keys of ${counted(users, 'user')} to ${target}.`)
 }

@@ -4,9 +4,12 @@ import { AuditLog } from '../audit/audit-log.js'
 import { systemClock } from '../clock.js'
 import { parsePostgresUrl } from '../config/postgres-url.js'
 import { type Config, ConfigError, isPostgres, loadConfig, sqliteFile } from '../config.js'
+import { dataKeyWrapping } from '../crypto/epoch-key.js'
 import { loadMasterKey } from '../crypto/master-key.js'
+import { openWithAny, seal } from '../crypto/sealed-box.js'
+import type { ServiceKeys } from '../crypto/service-keys.js'
 import { moveOperatorPassword } from '../dashboard/operator-password.js'
-import type { CopyOrigin, CopySource, CopyTarget } from '../storage/copy-side.js'
+import type { CopyOrigin, CopySource, CopyTarget, KeyTranslation } from '../storage/copy-side.js'
 import type { CopyStage } from '../storage/copy-store.js'
 import { assertMasterKey, closeFilesToOthers } from './ledger.js'
 import { action, CommandError, EXIT, note, type OutputOptions, print, UsageError } from './output.js'
@@ -67,11 +70,12 @@ async function migrateStore(options: MigrateOptions): Promise<void> {
     const target = await openTarget(config, to)
     const bars = new Bars()
     try {
-      const copied = await copyStore(source, target, origin, {
+      const watch = {
         onProgress: bars.update,
         onAnew: () =>
           note('What the interrupted run has copied is not what the source holds by now: copying anew.'),
-      })
+      }
+      const copied = await copyStore(source, target, origin, watch, await translationOf(source, keys, config))
       const chains = await verifyChains(new AuditLog(keys, systemClock), target, bars)
       await source.assertStill()
       if (!copied.wasFinished) {
@@ -121,6 +125,37 @@ async function openTarget(config: Config, database: string): Promise<CopyTarget>
 }
 
 const access = ({ databasePasswordFile }: Config) => ({ passwordFile: databasePasswordFile })
+
+/** What epochs have wrapped opens without them afterwards: SQLite has none. @throws ConfigError when one of their keys is missing */
+async function translationOf(
+  { epochs }: CopySource,
+  keys: ServiceKeys,
+  config: Config,
+): Promise<KeyTranslation | null> {
+  const records = (await epochs?.all()) ?? []
+  if (records.length === 0) return null
+  const { epochFolder } = await import('../ledger.js')
+  const { loadEpochs } = await import('../epochs.js')
+  const wrapping = dataKeyWrapping({
+    ...keys,
+    epochs: loadEpochs(records, epochFolder(config), Date.now()).epochs,
+  })
+  const open = (id: string, wrapped: Buffer) => {
+    try {
+      return openWithAny(wrapping, wrapped, id)
+    } catch {
+      // Lost already, and no reason to lose the others.
+      return wrapped
+    }
+  }
+  return {
+    open,
+    wrapAnew(id, wrapped) {
+      const dataKey = open(id, wrapped)
+      return dataKey === wrapped ? wrapped : seal(keys.wrapping.current, dataKey, id)
+    },
+  }
+}
 
 /** The first tenant, which no database ever loses, or the first of its keys. */
 async function originOf({ read }: CopySource, { from, to }: MigrateOptions): Promise<CopyOrigin> {

@@ -21,6 +21,7 @@ export type Order =
   /** Of the first alone, when all are ready. */
   | { kind: 'announce'; warnings: string[] }
   | { kind: 'reload' }
+  | { kind: 'ping' }
   /** Others have its place: stop when no connection is left. */
   | { kind: 'leave' }
   | { kind: 'stop'; signal: string }
@@ -30,6 +31,7 @@ export type Order =
 /** From a service process. */
 export type Report =
   | { kind: 'ready' }
+  | { kind: 'pong' }
   | { kind: 'announced' }
   | { kind: 'want_metrics'; id: number }
   | { kind: 'metrics'; id: number; snapshot: MetricsSnapshot }

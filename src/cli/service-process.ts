@@ -25,6 +25,7 @@ export class ServiceProcess {
   hasExited = false
   private readonly child: ChildProcess
   private lastId = 0
+  private unanswered = 0
   private readonly asked = new Map<number, (snapshot: MetricsSnapshot) => void>()
 
   /** @param answerMetrics what the others tell, when this one is asked for all */
@@ -50,6 +51,17 @@ export class ServiceProcess {
 
   send(order: Order): void {
     if (this.child.connected) this.child.send(order, () => {})
+  }
+
+  /** Asks for a sign of life. @returns how often in a row there has been none */
+  ping(): number {
+    this.send({ kind: 'ping' })
+    return this.unanswered++
+  }
+
+  /** For one that hears nothing any more. */
+  kill(): void {
+    this.child.kill('SIGKILL')
   }
 
   /** Resolves with false where it ends before. */
@@ -78,6 +90,7 @@ export class ServiceProcess {
   }
 
   private async hear(report: Report): Promise<void> {
+    this.unanswered = 0
     if (report.kind === 'ready') this.readyAtMs = performance.now()
     else if (report.kind === 'metrics') this.asked.get(report.id)?.(report.snapshot)
     else if (report.kind === 'want_metrics') {

@@ -45,6 +45,7 @@ async function start(order: StartOrder): Promise<void> {
 
 async function obey(order: Order): Promise<void> {
   if (order.kind === 'start') return start(order)
+  if (order.kind === 'ping') return tell({ kind: 'pong' })
   if (order.kind === 'stop') return end((service) => stop(service, order.signal))
   if (order.kind === 'leave') return end(leave)
   if (order.kind === 'metrics_of_others') {

@@ -15,6 +15,9 @@ const RETRY_MS = { first: 500, longest: 30_000 } as const
 /** One that served so long had no fault of its own start. */
 const STEADY_MS = 60_000
 const POLL_MS = 100
+/** Connections that the kernel gives to a process that stands still wait for nothing. */
+const PING_MS = 2000
+const MOST_UNANSWERED = 10
 
 interface Seat {
   name: string
@@ -79,6 +82,7 @@ export class Supervisor {
       return this.stop('failed start')
     }
     this.isReady = true
+    void this.watch()
     this.log.info({ processes: this.seats.map(({ process }) => process?.pid) }, 'all processes are ready')
   }
 
@@ -130,6 +134,17 @@ export class Supervisor {
     } while (!(await this.fill(seat)))
     seat.isVacant = false
     this.log.info({ seat: seat.name, pid: seat.process!.pid }, 'the process is ready again')
+  }
+
+  private async watch(): Promise<void> {
+    while (!this.stopped.signal.aborted) {
+      await sleep(PING_MS, undefined, { signal: this.stopped.signal }).catch(() => {})
+      for (const { name, process } of this.seats) {
+        if (!process || process.hasExited || process.ping() < MOST_UNANSWERED) continue
+        this.log.error({ seat: name, pid: process.pid }, 'a process gives no sign of life: it is killed')
+        process.kill()
+      }
+    }
   }
 
   /** One after the other: a new one is ready before the old one leaves. */

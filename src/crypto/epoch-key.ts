@@ -7,7 +7,7 @@ import type { SealingKey } from './sealed-box.js'
 
 /** Each is 32 bytes. */
 export interface EpochKeys {
-  /** Null before the first epoch. */
+  /** Null before the first epoch, and in one without a key. */
   current: Buffer | null
   /** Others that still open. */
   others: readonly Buffer[]
@@ -48,8 +48,8 @@ export function dataKeyWrapping(keys: { wrapping: SealingKey; epochs: EpochKeys 
   return mixed
 }
 
-/** Of one epoch alone, under whichever working key. */
-export function wrappingOf({ wrapping }: { wrapping: SealingKey }, epochKey: Buffer): SealingKey {
+/** Of one epoch alone, under whichever working key. @param epochKey null for one without a key */
+export function wrappingOf({ wrapping }: { wrapping: SealingKey }, epochKey: Buffer | null): SealingKey {
   return {
     current: mix(wrapping.current, epochKey),
     others: wrapping.others.map((key) => mix(key, epochKey)),

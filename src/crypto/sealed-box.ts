@@ -45,13 +45,17 @@ export function openWithAny({ current, others }: SealingKey, box: Uint8Array, co
   return open(current, box, context)
 }
 
-export function isOpenedBy(key: SealingKey, { id, sealed }: { id: string; sealed: Uint8Array }): boolean {
+/** @returns null where none of the keys opens it */
+export function openedBy(key: SealingKey, { id, sealed }: { id: string; sealed: Uint8Array }): Buffer | null {
   try {
-    openWithAny(key, sealed, id)
-    return true
+    return openWithAny(key, sealed, id)
   } catch {
-    return false
+    return null
   }
+}
+
+export function isOpenedBy(key: SealingKey, row: { id: string; sealed: Uint8Array }): boolean {
+  return openedBy(key, row) !== null
 }
 
 /** @returns null where the box is sealed under the current key already */

@@ -2,8 +2,10 @@
  * The admin listener: dashboard and its API, API reference with the sandbox that it sends to, metrics, liveness, readiness; and
  * the listener of metrics alone.
  */
+import { fleetView } from '../fleet.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import type { Metrics } from '../server/metrics.js'
+import type { ServiceNode } from '../storage/coordinator.js'
 import { SANDBOX_PATH } from './contract.js'
 import type { HostGuard } from './host-guard.js'
 import { plain, reply } from './replies.js'
@@ -23,20 +25,23 @@ export interface AdminServerParts {
   hosts: HostGuard
   /** False before the engine is warm and while the process drains. */
   isReady: () => boolean
+  /** Services on the database; none where it is this one's alone. */
+  nodes: () => readonly ServiceNode[]
 }
 
 type Page = () => Promise<Reply>
 
-export function adminHandler({ api, sandbox, metrics, openApi, hosts, isReady }: AdminServerParts) {
+export function adminHandler({ api, sandbox, metrics, openApi, hosts, isReady, nodes }: AdminServerParts) {
   const pages = new Map<string, Page>([
     ...(metrics ? [metricsPage(metrics)] : []),
     ['/livez', async () => reply(200, 'application/json', JSON.stringify({ status: 'ok' }))],
     [
       '/readyz',
-      async () =>
-        isReady()
-          ? reply(200, 'application/json', JSON.stringify({ status: 'ready' }))
-          : reply(503, 'application/json', JSON.stringify({ status: 'not_ready' })),
+      async () => {
+        const [code, status] = isReady() ? [200, 'ready'] : [503, 'not_ready']
+        const view = nodes().length > 0 ? { status, nodes: fleetView(nodes()).nodes } : { status }
+        return reply(code, 'application/json', JSON.stringify(view))
+      },
     ],
     ['/v1/openapi.json', async () => reply(200, 'application/json; charset=utf-8', openApi())],
   ])

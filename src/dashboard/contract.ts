@@ -444,4 +444,8 @@ export interface SystemView {
     calibration: Array<{ fmr: number; threshold: number; measured: boolean }>
   }
   packs: Array<{ id: string; active: boolean; problem: string | null }>
+  /** All that serve from the database, this one among them; none where it is this one's alone. */
+  nodes: Array<{ name: string; version: string; since: string; is_serving: boolean; lease_ms: number }>
+  /** Which they have not all alike. */
+  differing_settings: string[]
 }

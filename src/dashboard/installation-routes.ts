@@ -4,6 +4,7 @@ import { calibrationPoints } from '../../models/pack/model-pack.js'
 import { networkFiles } from '../../models/pack/network-files.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
 import { isoTime } from '../clock.js'
+import { fleetView } from '../fleet.js'
 import { secretView } from '../operations/views.js'
 import * as bodies from './bodies.js'
 import { assertReached } from './grant-routes.js'
@@ -73,6 +74,7 @@ export const INSTALLATION_ROUTES = {
             measured,
           })),
         },
+        ...fleetView((await store.shared?.nodes()) ?? []),
         packs: (await installedPacks(config.modelsDir, pack.dir)).map(({ id, model, dir, problem }) => ({
           id: model ?? id,
           active: dir === pack.dir,

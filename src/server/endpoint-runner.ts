@@ -49,35 +49,44 @@ export class EndpointRunner {
     if (started > call.deadlineMs) throw new ApiError('deadline_exceeded')
     const { sign = 0 } = call.timings
     try {
-      return await this.parts.store.transaction(async (tx) => {
-        // The lock may have come late: a caller that is told 504 must find that nothing has happened.
-        if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
-        const event = this.auditEventOf(endpoint)
-        // Together with what the work asks for first: its answer costs no way of its own.
-        const head = event ? tx.auditHead(call.tenant.id) : undefined
-        head?.catch(() => {})
-        const outcome = typeof work === 'function' ? await work(tx) : work
-        const answer = toAnswer(outcome)
-        await execution?.keep(tx, answer, outcome.owner)
-        if (event) {
-          const facts = {
-            ...outcome.audit,
-            ...(call.captureSession ? { capture_session: call.captureSession } : {}),
-            event,
-            actor: call.keyId,
-            request_id: call.requestId,
-            status: outcome.status,
-            ...(outcome.code ? { code: outcome.code } : {}),
+      return await this.parts.store.transaction(
+        async (tx) => {
+          // The lock may have come late: a caller that is told 504 must find that nothing has happened.
+          if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
+          const event = this.auditEventOf(endpoint)
+          // Together with what the work asks for first: its answer costs no way of its own.
+          const head = event ? tx.auditHead(call.tenant.id) : undefined
+          head?.catch(() => {})
+          const outcome = typeof work === 'function' ? await work(tx) : work
+          const answer = toAnswer(outcome)
+          await execution?.keep(tx, answer, outcome.owner)
+          if (event) {
+            const facts = {
+              ...outcome.audit,
+              ...(call.captureSession ? { capture_session: call.captureSession } : {}),
+              event,
+              actor: call.keyId,
+              request_id: call.requestId,
+              status: outcome.status,
+              ...(outcome.code ? { code: outcome.code } : {}),
+            }
+            await this.parts.audit.append(tx, call.tenant.id, facts, head)
           }
-          await this.parts.audit.append(tx, call.tenant.id, facts, head)
-        }
-        return answer
-      }, call.deadlineMs)
+          return answer
+        },
+        call.deadlineMs,
+        this.concernOf(call),
+      )
     } finally {
       // A verdict is signed inside the transaction: a stage of its own.
       const signingMs = (call.timings.sign ?? 0) - sign
       call.timings.store = (call.timings.store ?? 0) + performance.now() - started - signingMs
     }
+  }
+
+  /** A sandbox call may concern its tenant as well, whose production key it issues. */
+  private concernOf({ lookup }: Call<unknown>): string | undefined {
+    return this.parts.environment === 'production' ? lookup?.toString('latin1') : undefined
   }
 
   private auditEventOf(endpoint: Endpoint<unknown>): AuditEventName | null {

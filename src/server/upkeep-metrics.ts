@@ -2,6 +2,7 @@
 import { statfs } from 'node:fs/promises'
 import { Gauge, type Registry } from 'prom-client'
 import { SECOND_MS } from '../clock.js'
+import { isKeyless } from '../storage/epoch-book.js'
 import type { Store } from '../storage/store.js'
 
 export interface Upkeep {
@@ -40,10 +41,10 @@ export function watchUpkeep(registry: Registry, { expiries, store, dataDir }: Up
     help: 'When the present epoch of keys began: archives open nobody who was erased before it. 0 where there is none.',
     registers,
     async collect() {
-      const records = await store.shared?.epochs.all().catch(() => null)
+      const records = await store.shared?.epochs.recent().catch(() => null)
       if (records === null) return
       const present = records?.findLast(({ settledAt }) => settledAt !== null)
-      this.set((present?.announcedAt ?? 0) / SECOND_MS)
+      this.set(present && !isKeyless(present.keyId) ? present.announcedAt / SECOND_MS : 0)
     },
   })
   new Gauge({

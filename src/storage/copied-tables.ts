@@ -39,14 +39,19 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'audit', key: ['tenant_id', 'sequence'] },
 ]
 
-/** In PostgreSQL alone: what services agree on while they run, and the operator's password, which SQLite leaves to a file. */
+/**
+ * In PostgreSQL alone: what services agree on while they run, the epochs under which they wrap data keys, and the operator's password,
+ * which SQLite leaves to a file.
+ */
 export const TABLES_OF_POSTGRES: readonly string[] = [
   'schema_version',
   'lane',
   'duty',
   'node',
+  'epoch',
   'claim',
   'bucket',
+  'epoch',
   'operator_password',
 ]
 

@@ -1,6 +1,7 @@
 /** The two ends of a copy from one kind of database to the other. */
 import { CodedError } from '../errors.js'
 import type { CopiedTable, Row, TablePages } from './copied-tables.js'
+import type { EpochBook } from './epoch-book.js'
 import type { SharedStore, StoreReader } from './store.js'
 
 export class StoreCopyError extends CodedError<
@@ -27,8 +28,18 @@ interface CopySide {
 
 /** Seen as of one moment, and only read. */
 export interface CopySource extends CopySide {
+  /** Whose keys wrap data keys beside the working key; null where there are none. */
+  readonly epochs: Pick<EpochBook, 'all'> | null
   /** @throws StoreCopyError source_changed, source_in_use: what was copied is not all that there is */
   assertStill(): Promise<void>
+}
+
+/** Where both sides wrap the data keys of users differently. */
+export interface KeyTranslation {
+  /** What is compared: the same for both sides. */
+  open(subjectId: string, wrapped: Buffer): Buffer
+  /** As the target has it. */
+  wrapAnew(subjectId: string, wrapped: Buffer): Buffer
 }
 
 /** What was noted when a copy began. */

@@ -1,6 +1,12 @@
 /** Copies every record from one kind of database to the other, and compares both afterwards, row by row. */
 import { COPIED_TABLES, type CopiedTable, type Row, sameColumns, type Value } from './copied-tables.js'
-import { type CopyOrigin, type CopySource, type CopyTarget, StoreCopyError } from './copy-side.js'
+import {
+  type CopyOrigin,
+  type CopySource,
+  type CopyTarget,
+  type KeyTranslation,
+  StoreCopyError,
+} from './copy-side.js'
 
 /** In memory at once, of each side. */
 const ROWS_AT_ONCE = 500
@@ -26,6 +32,10 @@ interface Planned {
   table: CopiedTable
   columns: readonly string[]
   rows: number
+  /** What of a row is compared. */
+  meaning(row: Row): Row
+  /** As the target is to have it. */
+  asTarget(row: Row): Row
 }
 
 /** The two sides differ where they should not. */
@@ -44,8 +54,9 @@ export async function copyStore(
   target: CopyTarget,
   origin: CopyOrigin,
   watch: CopyWatch,
+  translation: KeyTranslation | null,
 ): Promise<CopyReport> {
-  const plan = await planOf(source, target)
+  const plan = await planOf(source, target, translation)
   const total = plan.reduce((sum, { rows }) => sum + rows, 0)
   const pass = async (stage: CopyStage): Promise<CopyReport> => {
     const report: CopyReport = { rows: {}, copied: 0, wasFinished: false }
@@ -104,13 +115,27 @@ const differs = (table: string) =>
   )
 
 /** @throws StoreCopyError target_outdated */
-async function planOf(source: CopySource, target: CopyTarget): Promise<Planned[]> {
+async function planOf(
+  source: CopySource,
+  target: CopyTarget,
+  translation: KeyTranslation | null,
+): Promise<Planned[]> {
   const plan: Planned[] = []
   for (const table of COPIED_TABLES) {
     const columns = await source.columns(table)
     if (!sameColumns(columns, await target.columns(table)))
       throw new StoreCopyError('target_outdated', `Table ${table.name} has other columns in the target.`)
-    plan.push({ table, columns, rows: await source.tables.count(table) })
+    const change = (how: keyof KeyTranslation) => (row: Row) =>
+      translation && table.name === 'subject'
+        ? { ...row, wrapped_key: translation[how](row.id as string, row.wrapped_key as Buffer) }
+        : row
+    plan.push({
+      table,
+      columns,
+      rows: await source.tables.count(table),
+      meaning: change('open'),
+      asTarget: change('wrapAnew'),
+    })
   }
   return plan
 }
@@ -122,7 +147,7 @@ async function planOf(source: CopySource, target: CopyTarget): Promise<Planned[]
 async function walk(
   source: CopySource,
   target: CopyTarget,
-  { table, columns }: Planned,
+  { table, columns, meaning, asTarget }: Planned,
   inserts: boolean,
   onRows: (rows: number) => void,
 ): Promise<number> {
@@ -133,10 +158,11 @@ async function walk(
     const held: Row[] = isTargetRead ? [] : await target.tables.page(table, columns, after, ROWS_AT_ONCE)
     isTargetRead = held.length < ROWS_AT_ONCE
     const isBeginning =
-      held.length <= wanted.length && held.every((row, i) => isSame(row, wanted[i]!, columns))
+      held.length <= wanted.length &&
+      held.every((row, i) => isSame(meaning(row), meaning(wanted[i]!), columns))
     const missing = wanted.slice(held.length)
     if (!isBeginning || (missing.length > 0 && !inserts)) throw new Difference(table.name)
-    if (missing.length > 0) await target.insert(table, columns, missing)
+    if (missing.length > 0) await target.insert(table, columns, missing.map(asTarget))
     inserted += missing.length
     onRows(wanted.length)
     if (wanted.length < ROWS_AT_ONCE) return inserted

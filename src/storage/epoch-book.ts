@@ -1,4 +1,5 @@
 /** How services agree on the epochs of the keys that lie outside of their database. Each step is durable and whole when it resolves. */
+import { randomUUID } from 'node:crypto'
 import type { SealedRow } from './records.js'
 
 /**
@@ -8,12 +9,24 @@ import type { SealedRow } from './records.js'
 export interface EpochRecord {
   /** Later ones are greater. */
   number: number
+  /** Of a key in the folder, or `isKeyless`. */
   keyId: string
   announcedAt: number
   activatedAt: number | null
   settledAt: number | null
   /** Nothing is wrapped under it any more, here. */
   retiredAt: number | null
+}
+
+const KEYLESS = 'none-'
+
+/** Names an epoch in which data keys are wrapped by the working key alone, as before the first. */
+export function keylessId(): string {
+  return `${KEYLESS}${randomUUID()}`
+}
+
+export function isKeyless(keyId: string): boolean {
+  return keyId.startsWith(KEYLESS)
 }
 
 /** Begun, and not ended. */
@@ -35,19 +48,22 @@ export interface RewrappedRow extends SealedRow {
 }
 
 export interface EpochBook {
-  /** Oldest first. */
-  all(): Promise<EpochRecord[]>
+  /** The last hundred, oldest first. */
+  recent(): Promise<EpochRecord[]>
   /** Unless another one is under way. */
   announce(keyId: string, at: number): Promise<void>
   activate(number: number, at: number): Promise<void>
   /** From when it resolves on, nobody writes who wraps under an earlier one. */
   fence(number: number): Promise<void>
-  /** With it, all before it are retired. */
+  /** With it, all before it are retired. Not where a later one has begun. */
   settle(number: number, at: number): Promise<void>
   /** How many of the services that are alive have not come so far. */
   behind(stage: keyof EpochProgress, number: number): Promise<number>
-  /** Leaves alone what is not as it was before. @returns how many were replaced */
-  rewrap(rows: readonly RewrappedRow[]): Promise<number>
+  /**
+   * Leaves alone what is not as it was before. @param number of the epoch, after which none may have begun; null for a database that
+   * no service has @returns how many were replaced
+   */
+  rewrap(rows: readonly RewrappedRow[], number: number | null): Promise<number>
   /** Under which these subjects are found. */
   lookupsOf(subjectIds: readonly string[]): Promise<Buffer[]>
   /** Of a database that was restored: the epoch of this key in the place of all, settled. */

@@ -4,7 +4,7 @@ import type { QueryConfig, QueryResult } from 'pg'
 import type { Connection, Statement } from './connection.js'
 
 /** Sends one statement. @throws as translatePostgres makes it */
-export type Send = (query: QueryConfig) => Promise<QueryResult>
+export type Send = (query: QueryConfig, isWrite: boolean) => Promise<QueryResult>
 
 interface Compiled {
   name: string
@@ -25,9 +25,9 @@ function statement<Parameters extends unknown[], Row>(
   isPlucked: boolean,
 ): Statement<Parameters, Row> {
   const { name, text, parameters } = compiled
-  const query = (given: Parameters) => {
+  const query = (given: Parameters, isWrite = false) => {
     const named = parameters && (given[0] as Record<string, unknown>)
-    return send({ name, text, values: named ? parameters.map((field) => named[field]) : given })
+    return send({ name, text, values: named ? parameters.map((field) => named[field]) : given }, isWrite)
   }
   const rowsOf = ({ rows }: QueryResult): Row[] =>
     isPlucked ? rows.map((row: object) => Object.values(row)[0] as Row) : (rows as Row[])
@@ -35,7 +35,7 @@ function statement<Parameters extends unknown[], Row>(
     get: async (...given) => rowsOf(await query(given))[0],
     all: async (...given) => rowsOf(await query(given)),
     run: (...given) => {
-      const done = query(given).then(({ rowCount }) => ({ changes: rowCount ?? 0 }))
+      const done = query(given, true).then(({ rowCount }) => ({ changes: rowCount ?? 0 }))
       done.catch(() => {})
       return done
     },
@@ -43,7 +43,16 @@ function statement<Parameters extends unknown[], Row>(
   }
 }
 
+/** Each connection of many has the same statements. */
+const known = new Map<string, Compiled>()
+
 function compile(sql: string): Compiled {
+  const compiled = known.get(sql) ?? translate(sql)
+  known.set(sql, compiled)
+  return compiled
+}
+
+function translate(sql: string): Compiled {
   const names: string[] = []
   let count = 0
   const text = sql.replace(/\?|@(\w+)/g, (_, name?: string) => {

@@ -5,6 +5,7 @@ import { describePostgres } from '../config/postgres-url.js'
 import { COPIED_TABLES, type CopiedTable, TablePages } from './copied-tables.js'
 import { type CopyOrigin, type CopySource, type CopyTarget, StoreCopyError } from './copy-side.js'
 import { postgresConnection } from './postgres-connection.js'
+import { PostgresEpochs } from './postgres-epochs.js'
 import { isLockTimeout, translatePostgres } from './postgres-errors.js'
 import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
 import { PostgresPool } from './postgres-pool.js'
@@ -41,6 +42,7 @@ export function openPostgresSource(url: string, options: PostgresOptions): Promi
     })
     return {
       ...sideOf(pool, client),
+      epochs: new PostgresEpochs(pool),
       // What has begun to serve meanwhile has written nothing yet, but waits for it.
       assertStill: () => assertUnserved(pool, 'source_in_use', name),
       async close() {

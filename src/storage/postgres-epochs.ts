@@ -1,20 +1,23 @@
 /** The epochs in PostgreSQL: each step one statement, so that a crash leaves it done or not begun. */
 import type { EpochBook, EpochProgress, EpochRecord, RewrappedRow } from './epoch-book.js'
+import { FIRST_WITH_EPOCHS } from './postgres-migrations.js'
 import type { PostgresPool } from './postgres-pool.js'
 
 const FIELDS = `number, key_id AS "keyId", announced_at AS "announcedAt", activated_at AS "activatedAt",
   settled_at AS "settledAt", retired_at AS "retiredAt"`
+/** Every service asks each second; those before were retired long ago. */
+const MOST_RECENT = 100
 const COLUMN_OF: Record<keyof EpochProgress, string> = { loaded: 'epoch_loaded', used: 'epoch_used' }
 
 export class PostgresEpochs implements EpochBook {
   constructor(private readonly pool: PostgresPool) {}
 
-  async all(): Promise<EpochRecord[]> {
+  async recent(): Promise<EpochRecord[]> {
     const { rows } = await this.pool.query({
       name: 'epochs',
-      text: `SELECT ${FIELDS} FROM epoch ORDER BY number`,
+      text: `SELECT ${FIELDS} FROM epoch ORDER BY number DESC LIMIT ${MOST_RECENT}`,
     })
-    return rows
+    return rows.reverse()
   }
 
   async announce(keyId: string, at: number): Promise<void> {
@@ -27,7 +30,9 @@ export class PostgresEpochs implements EpochBook {
 
   async activate(number: number, at: number): Promise<void> {
     await this.pool.query({
-      text: 'UPDATE epoch SET activated_at = $2 WHERE number = $1 AND activated_at IS NULL',
+      // From now on code without epochs could not open what is written.
+      text: `WITH barred AS (UPDATE lane SET compatible_from = greatest(compatible_from, ${FIRST_WITH_EPOCHS}))
+        UPDATE epoch SET activated_at = $2 WHERE number = $1 AND activated_at IS NULL`,
       values: [number, at],
     })
   }
@@ -43,8 +48,8 @@ export class PostgresEpochs implements EpochBook {
   async settle(number: number, at: number): Promise<void> {
     await this.pool.query({
       text: `UPDATE epoch SET settled_at = CASE number WHEN $1 THEN coalesce(settled_at, $2) ELSE settled_at END,
-          retired_at = CASE number WHEN $1 THEN NULL ELSE coalesce(retired_at, $2) END
-        WHERE number <= $1`,
+          retired_at = CASE number WHEN $1 THEN retired_at ELSE coalesce(retired_at, $2) END
+        WHERE number <= $1 AND (SELECT max(number) FROM epoch) = $1`,
       values: [number, at],
     })
   }
@@ -58,13 +63,19 @@ export class PostgresEpochs implements EpochBook {
     return rows[0].behind
   }
 
-  async rewrap(rows: readonly RewrappedRow[]): Promise<number> {
+  async rewrap(rows: readonly RewrappedRow[], number: number | null): Promise<number> {
     const { rowCount } = await this.pool.query({
       name: 'rewrap',
       text: `UPDATE subject SET wrapped_key = one.after
         FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS one (id, before, after)
-        WHERE subject.id = one.id AND subject.wrapped_key = one.before`,
-      values: [rows.map(({ id }) => id), rows.map(({ before }) => before), rows.map(({ sealed }) => sealed)],
+        WHERE subject.id = one.id AND subject.wrapped_key = one.before
+          AND ($4::bigint IS NULL OR $4 = (SELECT max(number) FROM epoch))`,
+      values: [
+        rows.map(({ id }) => id),
+        rows.map(({ before }) => before),
+        rows.map(({ sealed }) => sealed),
+        number,
+      ],
     })
     return rowCount ?? 0
   }

@@ -7,6 +7,7 @@ import type pg from 'pg'
 import type { PoolClient, QueryConfig, QueryResult } from 'pg'
 import { postgresConnection } from './postgres-connection.js'
 import { isAnswer, isLockTimeout, translatePostgres } from './postgres-errors.js'
+import { type Job, type Outcome, PostgresGroup } from './postgres-group.js'
 import { SCHEMA } from './postgres-migrations.js'
 import type { PostgresPool } from './postgres-pool.js'
 import { storeTransaction } from './statements.js'
@@ -18,24 +19,11 @@ const LOCK_LIMIT_MS = 4000
 /** The lock is held for as long as all of them take. */
 const MOST_AT_ONCE = 64
 
-interface Job {
-  deadlineMs: number
-  work: (tx: StoreTransaction) => Promise<unknown>
-  resolve: (value: unknown) => void
-  reject: (error: unknown) => void
-}
-
 /** By what all write: the revision of the keys, the earliest epoch that may wrap, the oldest schema whose code may work here. */
 interface Agreed {
   keysRevision: number
   oldestEpoch: number
   compatibleFrom: number
-}
-
-interface Outcome {
-  /** There is something to commit. */
-  isDone: boolean
-  settle: () => void
 }
 
 export class PostgresLane {
@@ -56,6 +44,7 @@ export class PostgresLane {
     postgresConnection((query) => this.send(query)),
     () => {},
   )
+  private readonly group = new PostgresGroup((query) => this.send(query), MOST_AT_ONCE)
   /** Of the group that is on its way. */
   private client: PoolClient | null = null
   /** The first failure of the job that is on its way: all that is sent after it fails for it. */
@@ -73,6 +62,7 @@ export class PostgresLane {
   transaction<T>(
     work: (tx: StoreTransaction) => Promise<T>,
     deadlineMs = performance.now() + LOCK_PATIENCE_MS,
+    concerns?: string,
   ): Promise<T> {
     if (this.closed) return Promise.reject(new StoreUnavailableError('the store is closed'))
     return new Promise<T>((resolve, reject) => {
@@ -85,6 +75,7 @@ export class PostgresLane {
       const job: Job = {
         work,
         deadlineMs,
+        concerns,
         resolve: (value) => {
           clearTimeout(late)
           resolve(value as T)
@@ -109,33 +100,62 @@ export class PostgresLane {
   /** Waits a turn of the event loop, so that everything that this turn brought shares one commit. */
   private async flushSoon(): Promise<void> {
     await new Promise(setImmediate)
-    while (this.queue.length > 0) await this.commit(this.queue.splice(0, MOST_AT_ONCE))
+    while (this.queue.length > 0) {
+      const isSideBySide = this.queue[0]!.concerns !== undefined
+      await this.commit(this.takeGroup(isSideBySide), isSideBySide)
+    }
     this.flushing = null
   }
 
+  /** The first that wait, of one kind. */
+  private takeGroup(isSideBySide: boolean): Job[] {
+    const group = this.queue
+      .filter(({ concerns }) => (concerns !== undefined) === isSideBySide)
+      .slice(0, MOST_AT_ONCE)
+    const taken = new Set(group)
+    this.queue = this.queue.filter((job) => !taken.has(job))
+    return group
+  }
+
   /** Never rejects. */
-  private async commit(jobs: Job[]): Promise<void> {
+  private async commit(jobs: Job[], isSideBySide: boolean): Promise<void> {
     let group = jobs
     const token = randomUUID()
     try {
       group = await this.begin(jobs, token)
       if (group.length === 0) return
       const startedMs = performance.now()
-      const run = group.length === 1 ? this.runAlone : this.runAmongOthers
-      const outcomes: Outcome[] = []
-      for (const job of group) outcomes.push(await run(job))
-      const transactions = outcomes.filter(({ isDone }) => isDone).length
+      const outcomes = await this.run(group, isSideBySide)
+      const transactions = outcomes?.filter(({ isDone }) => isDone).length ?? 0
       if (transactions === 0) await this.client!.query('ROLLBACK')
       else if (await this.end(token)) {
         this.isFailing = false
         this.onCommit({ durationMs: performance.now() - startedMs, transactions })
+      } else if (group.length > 1) {
+        if (isSideBySide) return this.commit(group, false)
+        throw this.failure
       }
+      if (!outcomes) return this.commit(group, false)
       for (const { settle } of outcomes) settle()
     } catch (error) {
       this.dropClient(error)
       this.isFailing = true
       for (const { reject } of group) reject(translatePostgres(error))
     }
+  }
+
+  /** @returns null where all is to be rolled back and run one after the other */
+  private async run(group: readonly Job[], isSideBySide: boolean): Promise<Outcome[] | null> {
+    this.failure = null
+    this.sent = []
+    if (group.length === 1) return [await this.runAlone(group[0]!)]
+    if (isSideBySide) {
+      const outcomes = await this.group.run(group)
+      return this.failure ? null : outcomes
+    }
+    const outcomes: Outcome[] = []
+    for (const job of group) outcomes.push(await this.runAmongOthers(job))
+    return outcomes
   }
 
   /** Waits for the lane, and tells those whose deadline passes meanwhile; resolves with the others. */
@@ -206,9 +226,7 @@ export class PostgresLane {
   }
 
   /** Its failure is the whole transaction's, so that the commit need not wait for what it has written. */
-  private readonly runAlone = async (job: Job): Promise<Outcome> => {
-    this.failure = null
-    this.sent = []
+  private async runAlone(job: Job): Promise<Outcome> {
     try {
       const value = await job.work(this.tx)
       // Known once the commit is answered.
@@ -219,7 +237,7 @@ export class PostgresLane {
     }
   }
 
-  private readonly runAmongOthers = async (job: Job): Promise<Outcome> => {
+  private async runAmongOthers(job: Job): Promise<Outcome> {
     this.failure = null
     this.sent = []
     try {
@@ -239,7 +257,7 @@ export class PostgresLane {
   }
 
   /**
-   * @returns false where a statement of a job that is alone has failed, for which all was rolled back
+   * @returns false where a statement has failed that nobody had waited for, for which all was rolled back
    * @throws StoreUnavailableError also when it cannot be found out whether the commit has happened
    */
   private async end(token: string): Promise<boolean> {

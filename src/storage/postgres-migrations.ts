@@ -346,6 +346,8 @@ const STEPS: string[] = [
 
 /** That this code is made for. */
 export const SCHEMA = STEPS.length
+/** The first whose code opens what is wrapped under an epoch. */
+export const FIRST_WITH_EPOCHS = 3
 /**
  * The oldest schema whose code may work with that one. A step that takes something away raises it to the first schema whose code does
  * without: never to its own, because then every service would have to be stopped for the upgrade.
@@ -443,7 +445,8 @@ async function takeSteps(client: ClientBase, version: number): Promise<void> {
   else await assertNoneLeftBehind(client)
   for (const step of STEPS.slice(version)) await client.query(step)
   await client.query(`UPDATE schema_version SET version = ${SCHEMA}`)
-  await client.query(`UPDATE lane SET compatible_from = ${COMPATIBLE_FROM}`)
+  // Where there are epochs, it was raised before.
+  await client.query(`UPDATE lane SET compatible_from = greatest(compatible_from, ${COMPATIBLE_FROM})`)
 }
 
 /**

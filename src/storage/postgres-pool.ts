@@ -87,6 +87,24 @@ export interface PostgresAccess {
   passwordFile: string | undefined
 }
 
+/** What is asked for in one turn leaves in one piece: else each statement costs a system call here, and a wake-up at the server. */
+function sendTogether(client: pg.Client): void {
+  const query = client.query.bind(client) as (...given: unknown[]) => unknown
+  let isHeld = false
+  client.query = ((...given: unknown[]) => {
+    if (!isHeld) {
+      const { stream } = client.connection
+      stream.cork()
+      isHeld = true
+      process.nextTick(() => {
+        isHeld = false
+        stream.uncork()
+      })
+    }
+    return query(...given)
+  }) as typeof client.query
+}
+
 export class PostgresPool {
   private readonly pool: pg.Pool
   private readonly hostOf = new WeakMap<ClientBase, PostgresTarget['hosts'][number]>()
@@ -101,7 +119,16 @@ export class PostgresPool {
     const { target, hosts, passwordFile } = access
     const { hostOf } = this
     const watched = new WeakMap<ClientBase, WatchedConnection>()
-    const ssl = tlsOptions(target)
+    let ssl = tlsOptions(target)
+    /** Certificates are replaced while the service runs; files that cannot be read just now leave those from before. */
+    const readTls = () => {
+      try {
+        ssl = tlsOptions(target)
+      } catch {
+        // Shows when what is there has expired.
+      }
+      return ssl
+    }
     // Never undefined: pg would look for one in the environment and in home folders.
     const password = passwordFile
       ? async () => (await readFile(passwordFile, 'utf8')).trimEnd()
@@ -109,7 +136,7 @@ export class PostgresPool {
     class HostClient extends pg.Client {
       constructor(config?: pg.ClientConfig) {
         const at = hosts.current
-        super({ ...config, ...at, password, ssl: at.host.startsWith('/') ? false : ssl })
+        super({ ...config, ...at, password, ssl: at.host.startsWith('/') ? false : readTls() })
         hostOf.set(this, at)
         // A connection that breaks shows in what is sent next; without a listener it would end the process.
         this.on('error', () => {})
@@ -121,6 +148,7 @@ export class PostgresPool {
 
       constructor(config?: pg.ClientConfig) {
         super(config)
+        if (pipeline) sendTogether(this)
         if (!this.watched) return
         watched.set(this, this.watched)
         this.on('end', this.watched.forget)

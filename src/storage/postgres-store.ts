@@ -94,8 +94,12 @@ export class PostgresStore implements Store {
     }
   }
 
-  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number): Promise<T> {
-    return this.lane.transaction(work, deadlineMs)
+  transaction<T>(
+    work: (tx: StoreTransaction) => Promise<T>,
+    deadlineMs?: number,
+    concerns?: string,
+  ): Promise<T> {
+    return this.lane.transaction(work, deadlineMs, concerns)
   }
 
   async isHealthy(): Promise<boolean> {

@@ -39,6 +39,7 @@ export async function openSqliteSource(file: string): Promise<CopySource> {
       database.prepare('SELECT count(*) FROM sqlite_schema').get()
       return {
         ...sideOf(database),
+        epochs: null,
         async assertStill() {
           database.exec('COMMIT')
           if (version() !== before)

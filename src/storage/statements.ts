@@ -38,6 +38,8 @@ import {
 } from './tables.js'
 import { webhookReader, webhookWriter } from './webhook-statements.js'
 
+/** Of each table, in one transaction: others wait for so long, and SQLite on the thread that serves. */
+const EXPIRED_AT_ONCE = 250
 /** After its end, so that whoever comes late is told that it is over. */
 const CHALLENGE_KEPT_MS = 3_600_000
 
@@ -201,6 +203,12 @@ const OF_USER = 'subject_id = (SELECT id FROM subject WHERE lookup = ?)'
 
 /** @param onErase told when a user's key was deleted */
 export function storeTransaction(database: Connection, onErase: () => void): StoreTransaction {
+  /** In the order of an index: PostgreSQL would else read from the start what batches before have left there, dead. */
+  const expire = (table: string, key: string, condition: string, order = 'expires_at') =>
+    database.prepare(
+      `DELETE FROM ${table} WHERE (${key}) IN
+         (SELECT ${key} FROM ${table} WHERE ${condition} ORDER BY ${order} LIMIT ${EXPIRED_AT_ONCE})`,
+    )
   const sql = {
     insertTenant: database.prepare(TENANT.insert),
     setContract: database.prepare(
@@ -255,10 +263,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     insertChallenge: database.prepare(CHALLENGE.insert),
     useChallenge: database.prepare('UPDATE challenge SET used_at = ? WHERE id = ? AND used_at IS NULL'),
     deleteChallenges: database.prepare('DELETE FROM challenge WHERE lookup = ?'),
-    expireChallenges: database.prepare('DELETE FROM challenge WHERE expires_at <= ?'),
     putCaptureSession: database.prepare(CAPTURE_SESSION.replace),
     deleteCaptureSessions: database.prepare('DELETE FROM capture_session WHERE lookup = ?'),
-    expireCaptureSessions: database.prepare('DELETE FROM capture_session WHERE expires_at <= ?'),
     // An expired record of the same scope may still wait for its purge. One that has not expired makes the statement fail, and
     // with it a transaction that has not waited for its answer: the hash takes no NULL.
     insertIdempotency: database.prepare(
@@ -282,21 +288,26 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     setLastBackup: database.prepare(
       'INSERT INTO last_backup (id, at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at',
     ),
-    expireLoginLinks: database.prepare('DELETE FROM login_link WHERE expires_at <= ?'),
-    expireSessions: database.prepare('DELETE FROM dashboard_session WHERE expires_at <= ?'),
-    expireIdempotency: database.prepare('DELETE FROM idempotency WHERE expires_at <= ?'),
-    expireErasures: database.prepare('DELETE FROM erasure WHERE expires_at <= ?'),
-    expireCaptures: database.prepare('DELETE FROM capture WHERE seen_at <= ?'),
+    expireLoginLinks: expire('login_link', 'hash', 'expires_at <= ?'),
+    expireSessions: expire('dashboard_session', 'hash', 'expires_at <= ?'),
+    expireIdempotency: expire('idempotency', 'scope', 'expires_at <= ?'),
+    expireErasures: expire('erasure', 'lookup', 'expires_at <= ?'),
+    expireCaptures: expire('capture', 'rowid', 'seen_at <= ?', 'seen_at'),
+    expireChallenges: expire('challenge', 'id', 'expires_at <= ?'),
+    expireCaptureSessions: expire('capture_session', 'id', 'expires_at <= ?'),
     // What a suspended tenant is still to be told waits for its return.
-    expireWebhooks: database.prepare(
-      `DELETE FROM webhook_delivery WHERE expires_at <= ? AND (next_attempt_at IS NULL
+    expireWebhooks: expire(
+      'webhook_delivery',
+      'id',
+      `expires_at <= ? AND (next_attempt_at IS NULL
        OR tenant_id NOT IN (SELECT id FROM tenant WHERE suspended_at IS NOT NULL))`,
     ),
-    expireTraffic: database.prepare('DELETE FROM traffic WHERE resolution = ? AND at < ?'),
-    expireSecrets: database.prepare('DELETE FROM signing_secret WHERE valid_until <= ?'),
+    expireTraffic: expire('traffic', 'tenant_id, resolution, at', 'resolution = ? AND at < ?', 'at'),
+    expireSecrets: expire('signing_secret', 'id', 'valid_until <= ?', 'valid_until'),
   }
+  const reader = storeReader(database)
   return {
-    ...storeReader(database),
+    ...reader,
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
     ...webhookWriter(database),
@@ -353,19 +364,28 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     putErasure: async (erasure) => void sql.putErasure.run(erasure),
     appendAudit: async (record) => void sql.appendAudit.run(record),
     putAuditSeal: async (seal) => void sql.putAuditSeal.run(seal),
+    extendAudit: async (tenantId, follow, asked = reader.auditHead(tenantId)) => {
+      const { record, seal } = follow(await asked)
+      sql.appendAudit.run(record)
+      sql.putAuditSeal.run(seal)
+    },
     setLastBackup: async (at) => void sql.setLastBackup.run(at),
     deleteExpired: async (now, capturesBefore, trafficBefore) => {
-      sql.expireLoginLinks.run(now)
-      sql.expireSessions.run(now)
-      sql.expireIdempotency.run(now)
-      sql.expireErasures.run(now)
-      sql.expireCaptures.run(capturesBefore)
-      sql.expireChallenges.run(now - CHALLENGE_KEPT_MS)
-      sql.expireCaptureSessions.run(now - CHALLENGE_KEPT_MS)
-      sql.expireWebhooks.run(now)
-      sql.expireSecrets.run(now)
-      for (const [resolution, before] of Object.entries(trafficBefore))
-        sql.expireTraffic.run(resolution, before)
+      const deleted = await Promise.all([
+        sql.expireLoginLinks.run(now),
+        sql.expireSessions.run(now),
+        sql.expireIdempotency.run(now),
+        sql.expireErasures.run(now),
+        sql.expireCaptures.run(capturesBefore),
+        sql.expireChallenges.run(now - CHALLENGE_KEPT_MS),
+        sql.expireCaptureSessions.run(now - CHALLENGE_KEPT_MS),
+        sql.expireWebhooks.run(now),
+        sql.expireSecrets.run(now),
+        ...Object.entries(trafficBefore).map(([resolution, before]) =>
+          sql.expireTraffic.run(resolution, before),
+        ),
+      ])
+      return deleted.some(({ changes }) => changes === EXPIRED_AT_ONCE)
     },
   }
 }

@@ -131,6 +131,16 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   putErasure(erasure: ErasureRecord): Promise<void>
   appendAudit(record: AuditRecord): Promise<void>
   putAuditSeal(seal: AuditSealRecord): Promise<void>
+  /**
+   * Appends what follows the last entry of a tenant's log, and seals it.
+   * @param follow called once, with the entry that is the last at that moment; undefined for an empty log
+   * @param asked the answer of `auditHead`, where it was asked for before in the transaction
+   */
+  extendAudit(
+    tenantId: string,
+    follow: (head: AuditRecord | undefined) => { record: AuditRecord; seal: AuditSealRecord },
+    asked?: Promise<AuditRecord | undefined>,
+  ): Promise<void>
   putKeyring(keyring: KeyringRecord): Promise<void>
   deleteKeyring(masterKeyId: string): Promise<void>
   /** Sealed anew; what stood there is overwritten, in the write-ahead log too. */
@@ -152,13 +162,14 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**
    * Deletes what its window has closed on: kept responses, captures, challenges, capture sessions, erasure receipts, ended signing secrets, login links,
-   * sessions, deliveries of webhooks and counted traffic.
+   * sessions, deliveries of webhooks and counted traffic. No more at once than others can wait for.
+   * @returns whether there may be more of it
    */
   deleteExpired(
     now: number,
     capturesBefore: number,
     trafficBefore: Record<TrafficResolution, number>,
-  ): Promise<void>
+  ): Promise<boolean>
 }
 
 export interface CommitReport {
@@ -201,9 +212,15 @@ export interface Store {
    * Runs `work` alone and resolves once its effect is on disk; when it rejects, nothing of it happened.
    * `work` may await nothing but `tx`: the write lock is held meanwhile.
    * @param deadlineMs on `performance.now()`'s axis: how long to wait for a lock that another process holds; default 5 s
+   * @param concerns a name for whatever it reads to decide by, and writes, beside audit logs that it extends: beside work that concerns
+   *   something else it may run side by side, and be called again when that has failed. Without it, the work runs alone
    * @throws StoreUnavailableError
    */
-  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number): Promise<T>
+  transaction<T>(
+    work: (tx: StoreTransaction) => Promise<T>,
+    deadlineMs?: number,
+    concerns?: string,
+  ): Promise<T>
   /** Whether the store can be read and, as far as the last attempt tells, written; after a failed one it tries again. */
   isHealthy(): Promise<boolean>
   /** Writes to the disk what stands there already. @throws StoreUnavailableError that says why it cannot */

@@ -62,11 +62,15 @@ const COMMANDS = [
   'audit anchor',
   'keys',
   'keys instance-secret',
+  'keys export',
+  'keys import',
+  'keys rotate-epoch',
   'keys rotate-master',
   'keys discard-master',
   'config',
   'config show',
   'config check',
+  'nodes',
   'operator',
   'operator list',
   'operator add',
@@ -74,6 +78,7 @@ const COMMANDS = [
   'operator reset-password',
   'operator remove',
   'operator-password',
+  'size',
   'completion',
   'doctor',
 ]
@@ -301,6 +306,7 @@ describe('--json', () => {
       'operator reset-password': () => ['kim'],
       'operator remove': () => ['kim'],
       'operator-password': () => ['--generate'],
+      size: () => ['--rps', '20'],
       completion: () => ['bash'],
       doctor: () => [],
     }
@@ -320,11 +326,13 @@ describe('--json', () => {
   const MADE = ['serve', 'tenant create']
   /** As processes, because what a native library prints passes by the streams of JavaScript. */
   const NATIVE = ['compare', 'evaluate', 'models import', 'backup', 'doctor']
-  /** Need a server elsewhere, a liveness network, a user, a webhook or PostgreSQL: see models-pull, evaluate-pad, user, webhook and postgres-copy.test.ts. */
+  /** Need a server elsewhere, a liveness network, a user, a webhook or PostgreSQL: see models-pull, evaluate-pad, user, webhook, postgres-copy, fleet and epoch-commands.test.ts. */
   const ELSEWHERE = [
     'models pull',
     'evaluate-pad',
     'migrate-store',
+    'nodes',
+    ...['keys export', 'keys import', 'keys rotate-epoch'],
     ...['user show', 'user unlock'],
     ...['webhook add', 'webhook remove', 'webhook test', 'webhook redeliver'],
   ]

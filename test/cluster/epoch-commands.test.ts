@@ -4,7 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.js'
 import { EpochFolder } from '../../src/crypto/epoch-folder.js'
+import { isOpenedBy } from '../../src/crypto/sealed-box.js'
 import { type Ledger, openLedger } from '../../src/ledger.js'
+import { FIRST_WITH_EPOCHS } from '../../src/storage/postgres-migrations.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
 
@@ -82,7 +84,7 @@ overPostgres(() => {
     await enrol('ada')
     const { lookup } = await enrol('grace')
     const copy = await database.query('SELECT * FROM subject')
-    const then = (await withLedger(({ store }) => store.shared!.epochs.all())).at(-1)!
+    const then = (await withLedger(({ store }) => store.shared!.epochs.recent())).at(-1)!
     await withLedger(({ store }) => store.transaction(async (tx) => void (await tx.eraseSubject(lookup))))
     await run('keys', 'rotate-epoch')
     // As a dump from before would have it.
@@ -132,6 +134,35 @@ overPostgres(() => {
     expect(await users()).toBe(2)
     expect((await run('keys', 'export')).json).toMatchObject({ users: 2 })
     expect((await run('keys', 'import')).json).toMatchObject({ users: 2, users_erased: 0 })
+  })
+
+  it('end epochs, after which neither folder nor setting is needed, and another begins them again', async () => {
+    await enrol('ada')
+    await run('keys', 'rotate-epoch')
+    const ended = (await run('keys', 'rotate-epoch', '--none')).json
+    expect(ended.destroyed).toHaveLength(1)
+    expect(readdirSync(folder)).toEqual(['users.keys'])
+    const opensAlone = () =>
+      withLedger(async ({ store, keys }) =>
+        (await store.read.sealedRows('subject', '', 10)).map((row) => isOpenedBy(keys.wrapping, row)),
+      )
+    expect(await opensAlone()).toEqual([true])
+    delete env.COUNTERSIGN_EPOCH_KEYS
+    await enrol('grace')
+    expect(await opensAlone()).toEqual([true, true])
+    env.COUNTERSIGN_EPOCH_KEYS = folder
+    expect((await run('keys', 'rotate-epoch')).json.epoch).toBeGreaterThan(ended.epoch)
+    expect(await opensAlone()).toEqual([false, false])
+    expect(await users()).toBe(2)
+  })
+
+  it('bar code that knows no epochs from the first one on', async () => {
+    const oldest = async () =>
+      (await database.query('SELECT compatible_from::int AS oldest FROM lane'))[0]!.oldest
+    const before = await oldest()
+    await run('keys', 'rotate-epoch')
+    expect(await oldest()).toBeGreaterThan(before as number)
+    expect(await oldest()).toBe(FIRST_WITH_EPOCHS)
   })
 
   it('say what is missing: the folder, epochs, or PostgreSQL', async () => {

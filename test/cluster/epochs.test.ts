@@ -13,6 +13,7 @@ import { destroyRetired } from '../../src/epoch-keeper.js'
 import { EpochRotation, type EpochStep } from '../../src/epoch-rotation.js'
 import { type Ledger, openLedger, takeOverEpochs } from '../../src/ledger.js'
 import { finish, prepare } from '../../src/rekeying.js'
+import type { EpochRecord } from '../../src/storage/epoch-book.js'
 import { StoreUnavailableError } from '../../src/storage/store.js'
 import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -58,7 +59,7 @@ overPostgres(() => {
   const destroy = async ({ store }: Ledger) =>
     destroyRetired(
       { folder: new EpochFolder(path), clock: systemClock, retentionMs: 0 },
-      await store.shared!.epochs.all(),
+      await store.shared!.epochs.recent(),
     )
   const keyFiles = () => readdirSync(path).filter((name) => name.endsWith('.epoch-key'))
   /** Straight into the database, without a face. */
@@ -139,7 +140,7 @@ overPostgres(() => {
           },
         })
         await expect(crash).rejects.toThrow('crash')
-        const numbers = (await crashing.store.shared!.epochs.all()).map(({ number }) => number)
+        const numbers = (await crashing.store.shared!.epochs.recent()).map(({ number }) => number)
         const after = await ledger()
         await enrolOne(after, `after ${broken}`)
         for (const user of users) expect(await opens(after, tenant.id, user)).toBe(true)
@@ -172,17 +173,44 @@ overPostgres(() => {
         }),
       )
       for (const { status } of await Promise.allSettled(begun)) expect(status).toBe('rejected')
-      const [announced, ...others] = await both[0]!.store.shared!.epochs.all()
+      const [announced, ...others] = await both[0]!.store.shared!.epochs.recent()
       expect(others).toEqual([])
       expect(keyFiles()).toEqual([`${announced!.keyId}.epoch-key`])
       // Whoever comes when the other has ended begins the next.
       await Promise.all(both.map((one) => rotation(one).rotate({ patienceMs: PATIENCE_MS })))
       const after = await ledger()
-      const records = await after.store.shared!.epochs.all()
+      const records = await after.store.shared!.epochs.recent()
       expect(records.filter(({ settledAt }) => settledAt === null)).toEqual([])
       expect(records.filter(({ retiredAt }) => retiredAt === null)).toHaveLength(1)
       await assertAllUnder(after, records.at(-1)!.keyId)
       for (let i = 0; i < 50; i++) expect(await opens(after, tenant.id, `user-${i}`)).toBe(true)
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'are not gone back to: whoever stood still in the middle of one, and goes on after the next, changes nothing',
+    async () => {
+      await start(0)
+      const [stalled, other] = [await ledger(), await ledger()]
+      const { tenant } = await stalled.tenancy.create('acme')
+      await enrol(stalled, tenant.id, 'ada')
+      const folder = new EpochFolder(path)
+      const takeOver = async () => void (await takeOverEpochs(stalled.store, stalled.keys, folder))
+      let last: EpochRecord | undefined
+      const standing = new EpochRotation({
+        ...{ store: stalled.store, keys: stalled.keys, folder, clock: systemClock },
+        look: async () => {
+          await takeOver()
+          for (let i = 0; i < 2; i++) last = await rotation(other).rotate({ patienceMs: PATIENCE_MS })
+          await destroy(other)
+          await takeOver()
+        },
+      })
+      await expect(standing.rotate({ patienceMs: PATIENCE_MS })).rejects.toMatchObject({ code: 'overtaken' })
+      const after = await ledger()
+      await assertAllUnder(after, last!.keyId)
+      expect(await opens(after, tenant.id, 'ada')).toBe(true)
     },
     LIMIT_MS,
   )
@@ -273,7 +301,7 @@ overPostgres(() => {
       })
       const { shared } = cluster.nodes[0]!.ledger.store
       const records = await poll(
-        () => shared!.epochs.all(),
+        () => shared!.epochs.recent(),
         (all) => all.some(({ settledAt }) => settledAt !== null),
       )
       expect(records).toHaveLength(1)

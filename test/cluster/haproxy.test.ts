@@ -1,12 +1,13 @@
 /** docs/operations/haproxy.cfg in front of two nodes: what is sent where, what is never sent twice, and what callers see of a node that dies. */
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { poll } from '../support/command.js'
-import { Haproxy, isHaproxyHere, loopbackPlaces, type Places } from '../support/haproxy.js'
+import { HAPROXY_CONFIG, Haproxy, isHaproxyHere, loopbackPlaces, type Places } from '../support/haproxy.js'
 
 const PRODUCTION = 8080
 const ADMIN = 8082
@@ -101,6 +102,39 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
       said: expect.stringContaining('Configuration file is valid'),
     })
     expect(Haproxy.check().said).not.toContain('WARNING')
+  })
+
+  it('takes the lines for TLS that its comments give', () => {
+    const pem = join(folder, 'any.pem')
+    const made = [
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-subj',
+      '/CN=any',
+      '-days',
+      '2',
+    ]
+    execFileSync('openssl', ['req', '-x509', ...made, '-keyout', pem, '-out', `${pem}.crt`], {
+      stdio: 'ignore',
+    })
+    appendFileSync(pem, readFileSync(`${pem}.crt`))
+    const text = readFileSync(HAPROXY_CONFIG, 'utf8')
+    const [bind] = /bind :443 ssl .*/.exec(text)!
+    const [server] = /ssl verify required .*/.exec(text)!
+    const changed = text
+      .replace(/(frontend production\n(?: +#.*\n)*) +bind .*/, `$1    ${bind}`)
+      .replaceAll(/( server \w "\$\{NODE_\w\}:8080").*/g, `$1 ${server}`)
+      .replaceAll(/\/etc\/haproxy\/\S+\.pem/g, pem)
+    expect(changed.match(new RegExp(`^ +(?:bind|server) .* ${pem}`, 'gm'))).toHaveLength(3)
+    const file = join(folder, 'tls.cfg')
+    writeFileSync(file, changed)
+    expect(Haproxy.check(file)).toEqual({
+      status: 0,
+      said: expect.stringContaining('Configuration file is valid'),
+    })
   })
 
   it('shares calls out, each as it came, and says last of X-Forwarded-For who called', async () => {

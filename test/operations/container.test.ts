@@ -142,6 +142,8 @@ it.skipIf(!yamllint)('yamllint takes the YAML files (skipped where it is not ins
     packageFile('compose.yaml'),
     packageFile('compose.cluster.yaml'),
     packageFile('docs', 'operations', 'alerts.yml'),
+    packageFile('docs', 'operations', 'kubernetes.yaml'),
+    packageFile('docs', 'operations', 'helm', 'countersign', 'values.yaml'),
   ]
   const { status, stdout } = spawnSync('yamllint', ['--strict', '-d', rules, ...files], { encoding: 'utf8' })
   expect({ status, stdout }).toEqual({ status: 0, stdout: '' })

@@ -1,13 +1,10 @@
 /** `countersign migrate-store`: whole databases moved from SQLite to PostgreSQL and back, with services before and after. */
 import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { loadConfig } from '../../src/config.js'
-import { openLedger } from '../../src/ledger.js'
 import { packageFile } from '../../src/package-root.js'
 import { COPIED_TABLES, TABLES_OF_POSTGRES } from '../../src/storage/copied-tables.js'
 import { openPostgresSource, openPostgresTarget } from '../../src/storage/postgres-copy.js'
@@ -16,24 +13,26 @@ import { openSqliteSource } from '../../src/storage/sqlite-copy.js'
 import { SqliteStore } from '../../src/storage/sqlite-store.js'
 import { StoreUnavailableError } from '../../src/storage/store.js'
 import { apiClient } from '../support/client.js'
-import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
-import { base64, face } from '../support/faces.js'
+import { poll, type Workplace, workplace } from '../support/command.js'
+import {
+  changeSqlite,
+  dumpPostgres,
+  dumpSqlite,
+  ENTRIES,
+  filesBeside,
+  lengthenLog,
+  type Populated,
+  populate,
+  schemaOf,
+  stop,
+  unfinish,
+} from '../support/full-database.js'
 import { OPERATOR_HASH } from '../support/operator.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
-import { captureSession, insertUser, session, tenant } from '../support/records.js'
+import { insertUser, tenant } from '../support/records.js'
 
 /** Services that start on a busy machine. */
 const LIMIT_MS = 240_000
-/** Several pages of a long table. */
-const ENTRIES = 5000
-
-interface Populated {
-  sandboxKey: string
-  productionKey: string
-  image: string
-  /** What was answered to an idempotency key. */
-  kept: { key: string; request: Record<string, unknown>; text: string }
-}
 
 overPostgres(() => {
   let place: Workplace
@@ -131,6 +130,49 @@ overPostgres(() => {
     },
     LIMIT_MS,
   )
+
+  it(
+    'what epochs have wrapped is wrapped without them in SQLite, and goes on after a kill',
+    async () => {
+      const folder = place.path('epochs')
+      mkdirSync(folder)
+      const env = { COUNTERSIGN_DATABASE: database.url, COUNTERSIGN_EPOCH_KEYS: folder }
+      await moved(sqlite(source), database.url)
+      // Whose data key is none.
+      await database.query("DELETE FROM subject WHERE id = 'sub_eve'")
+      for (let i = 0; i < 2; i++)
+        expect((await place.run(['keys', 'rotate-epoch', '--json'], env)).code).toBe(0)
+      const back = newFile()
+      const without = await refusal(database.url, sqlite(back))
+      expect(without.message).toContain('COUNTERSIGN_EPOCH_KEYS')
+      expect((await move(database.url, sqlite(back), env)).code).toBe(0)
+      const [held, copied] = [await dumpPostgres(database), dumpSqlite(back)]
+      expect({ ...copied, subject: [] }).toEqual({ ...held, subject: [] })
+      expect(copied.subject).toHaveLength(held.subject!.length)
+      // Wrapped with another nonce, it is the same all the same.
+      await unfinish(back)
+      const again = await move(database.url, sqlite(back), env)
+      expect(again).toMatchObject({ code: 0, stderr: '' })
+      expect(again.json).toMatchObject({ copied: 0, was_finished: false })
+      expect(dumpSqlite(back)).toEqual(copied)
+      await useServed({ COUNTERSIGN_DATABASE: sqlite(back) })
+    },
+    LIMIT_MS,
+  )
+
+  it('what a service that was killed has only in its log is copied too, and both files stay as they were', async () => {
+    const file = copyOfSource()
+    const killed = newFile()
+    const store = SqliteStore.open(file)
+    await store.transaction((tx) => tx.insertTenant(tenant('late')))
+    for (const suffix of ['', '-wal']) copyFileSync(file + suffix, killed + suffix)
+    await store.close()
+    const before = filesBeside(killed)
+    await moved(sqlite(killed), database.url)
+    expect(await database.query("SELECT name FROM tenant WHERE id = 'ten_late'")).toEqual([{ name: 'late' }])
+    expect(filesBeside(killed)).toMatchObject(before)
+    expect(before).toHaveProperty('-wal')
+  })
 
   it('what is seen after a move is numbered behind what was seen before', async () => {
     await moved(sqlite(source), database.url)
@@ -314,25 +356,37 @@ overPostgres(() => {
 
   describe('is refused', () => {
     it(
-      'while a service serves from the source, or from the target',
+      'while a service serves from the source',
       async () => {
-        await moved(sqlite(source), database.url)
         const file = copyOfSource()
-        const kinds = [sqlite(file), database.url]
-        const empty = await createDatabase()
-        try {
-          for (const url of kinds) {
-            const server = await place.serve([], { COUNTERSIGN_DATABASE: url })
-            const to = url === database.url ? sqlite(newFile()) : empty.url
-            expect((await refusal(url, to)).code).toBe('source_in_use')
-            const from = url === database.url ? sqlite(source) : empty.url
-            if (url !== database.url) await moved(sqlite(source), empty.url)
-            expect((await refusal(from, url)).code).toMatch(/^target_(?:in_use|not_empty)$/)
-            await stop(server)
-          }
-        } finally {
-          await empty.drop()
+        await moved(sqlite(source), database.url)
+        const places: Array<[string, string]> = [
+          [sqlite(file), database.url],
+          [database.url, sqlite(newFile())],
+        ]
+        for (const [from, to] of places) {
+          const server = await place.serve([], { COUNTERSIGN_DATABASE: from })
+          expect((await refusal(from, to)).code).toBe('source_in_use')
+          await stop(server)
         }
+      },
+      LIMIT_MS,
+    )
+
+    it(
+      'while a service serves from the target, or has only begun to',
+      async () => {
+        const file = copyOfSource()
+        const server = await place.serve([], { COUNTERSIGN_DATABASE: sqlite(file) })
+        await moved(sqlite(source), database.url)
+        expect((await refusal(database.url, sqlite(file))).code).toBe('target_in_use')
+        await stop(server)
+
+        const begun = await createDatabase()
+        await (await openPostgresStore(begun.url)).close()
+        await begun.query("INSERT INTO node (id, lease_until) VALUES ('other', now() + interval '1 hour')")
+        expect((await refusal(sqlite(source), begun.url)).code).toBe('target_in_use')
+        await begun.drop()
       },
       LIMIT_MS,
     )
@@ -363,11 +417,10 @@ overPostgres(() => {
       const old = copyOfSource()
       changeSqlite(old, 'PRAGMA user_version = 3')
       expect((await refusal(sqlite(old), database.url)).code).toBe('source_outdated')
-      await database.query('UPDATE schema_version SET version = 0').catch(() => {})
       await moved(sqlite(source), database.url)
       await database.query('UPDATE schema_version SET version = version + 1')
-      expect((await refusal(sqlite(source), database.url)).code).toBe('database_unusable')
-      expect((await refusal(database.url, sqlite(newFile()))).code).toBe('database_unusable')
+      expect((await refusal(sqlite(source), database.url)).code).toBe('target_outdated')
+      expect((await refusal(database.url, sqlite(newFile()))).code).toBe('source_outdated')
     })
 
     it('with another master key, and where there is nothing to copy', async () => {
@@ -443,165 +496,3 @@ overPostgres(() => {
     await stop(server)
   }
 })
-
-/** As before the last step of a copy. */
-async function unfinish(where: string | TestDatabase): Promise<void> {
-  const make = (first: string) =>
-    `CREATE TABLE unfinished_copy (mark text NOT NULL, command text NOT NULL); INSERT INTO unfinished_copy (mark, command) VALUES ('${first}', 'countersign migrate-store')`
-  const oldest = 'SELECT id FROM tenant ORDER BY created_at, id LIMIT 1'
-  if (typeof where !== 'string') {
-    const [row] = await where.query(oldest)
-    await where.query(make(`${row!.id}`))
-    return
-  }
-  const database = new Database(where)
-  database.exec(make(database.prepare<[], string>(oldest).pluck().get()!))
-  database.pragma('application_id = 0x4353474d')
-  database.close()
-}
-
-function changeSqlite(file: string, statement: string): void {
-  const database = new Database(file)
-  database.exec(statement)
-  database.close()
-}
-
-/** Entries as the service writes them, up to ENTRIES in all. */
-async function lengthenLog({ dataDir }: Workplace, file: string): Promise<void> {
-  const { store, audit } = await openLedger(
-    loadConfig({ COUNTERSIGN_DATA_DIR: dataDir, COUNTERSIGN_DATABASE: `sqlite:${file}` }),
-  )
-  const { id } = (await store.read.tenantByName('acme'))!
-  const { sequence } = (await store.read.auditHead(id))!
-  await store.transaction(async (tx) => {
-    for (let i = sequence; i < ENTRIES; i++)
-      await audit.append(tx, id, { event: 'verify', status: 200, actor: 'key_a', request_id: null })
-  })
-  await store.close()
-}
-
-function schemaOf(file: string): unknown[] {
-  const database = new Database(file, { readonly: true })
-  try {
-    return [
-      database.pragma('application_id'),
-      database.pragma('user_version'),
-      database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all(),
-    ]
-  } finally {
-    database.close()
-  }
-}
-
-/** A service with a tenant and all that it can have; what only comes about elsewhere is put there afterwards. */
-async function populate(place: Workplace): Promise<Populated> {
-  const server = await place.serve()
-  const run = async (...args: string[]) => {
-    const { code, json, stderr } = await place.run([...args, '--json'])
-    expect({ args, code, stderr: code === 0 ? '' : stderr }).toEqual({ args, code: 0, stderr: '' })
-    return json
-  }
-  const image = base64(await face('ada'))
-  const { sandbox_key: sandboxKey } = await run('tenant', 'create', 'acme', '--rate-limit', '1000/s')
-  const sandbox = apiClient(`${server.sandbox}/v1`, sandboxKey)
-  await run('webhook', 'add', 'acme', 'http://127.0.0.1:9/', '--sandbox')
-  await run('webhook', 'add', 'acme', 'http://127.0.0.1:9/')
-  expect((await sandbox.enroll({ user_id: 'ada', image })).status).toBe(201)
-  const verified = await sandbox.verify({ user_id: 'ada', image, action: 'login' })
-  expect(verified.body).toMatchObject({ verdict: 'approved', production_key: 'issued' })
-  const { production_key: productionKey } = await run('tenant', 'production-key', 'acme')
-  const production = apiClient(`${server.production}/v1`, productionKey)
-  const kept = { key: 'a-key-of-the-test', request: { user_id: 'ada', image }, text: '' }
-  const enrolled = await production.enroll(kept.request, { headers: { 'X-Svc-Idempotency-Key': kept.key } })
-  expect(enrolled.status).toBe(201)
-  kept.text = enrolled.text
-  const other = base64(await face('grace'))
-  expect((await production.enroll({ user_id: 'grace', image: other })).status).toBe(201)
-  expect((await production.verify({ user_id: 'grace', image, action: 'login' })).body.verdict).toBe(
-    'rejected',
-  )
-  for (const client of [sandbox, production]) {
-    expect((await client.enroll({ user_id: 'gone', image: other })).status).toBe(201)
-    expect((await client.erase('gone')).status).toBe(200)
-    expect((await client.call('POST', '/v1/challenges', { user_id: 'ada', action: 'login' })).status).toBe(
-      201,
-    )
-  }
-  await run('tenant', 'rotate-signing', 'acme')
-  await run('tenant', 'login-link', 'acme')
-  await run('operator', 'add', 'olga', '--role', 'viewer')
-  await run('backup', place.path('copy.db'))
-  await stop(server)
-  const store = SqliteStore.open(place.path('countersign.db'))
-  await store.transaction(async (tx) => {
-    await tx.insertTenant(tenant('a', { fmr: 1e-5, ratePerSecond: 0.1, suspendedAt: 1 }))
-    await insertUser(tx, 'eve')
-    await tx.setLockout('sub_eve', { failures: 7, lockedUntil: 1_790_000_000_001, disabledAt: null })
-    await tx.putCaptureSession(captureSession('open', { link: Buffer.from([0, 255, 92, 39]) }))
-    await tx.insertDashboardSession(session('hash of a session'))
-  })
-  await store.close()
-  return { sandboxKey, productionKey, image, kept }
-}
-
-async function stop(server: ServerProcess): Promise<void> {
-  server.signal('SIGTERM')
-  expect(await server.exited).toMatchObject({ code: 0 })
-}
-
-/** What a database's own files are. */
-function filesBeside(file: string): Record<string, string> {
-  return Object.fromEntries(
-    ['', '-wal', '-shm', '-journal']
-      .filter((suffix) => existsSync(file + suffix))
-      .map((suffix) => [
-        suffix,
-        createHash('sha256')
-          .update(readFileSync(file + suffix))
-          .digest('hex'),
-      ]),
-  )
-}
-
-/** Every row as text, by table; read as another program would. */
-type Dump = Record<string, string[]>
-
-const rowText = (row: Record<string, unknown>) =>
-  JSON.stringify(
-    Object.entries(row)
-      .map(([column, value]) => [column, Buffer.isBuffer(value) ? value.toString('hex') : value])
-      .sort(([one], [other]) => (`${one}` < `${other}` ? -1 : 1)),
-  )
-
-function dumpSqlite(file: string): Dump {
-  const database = new Database(file, { readonly: true })
-  try {
-    const names = database
-      .prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table'`)
-      .pluck()
-      .all()
-    return Object.fromEntries(
-      names.sort().map((name) => {
-        const columns = name === 'capture' ? 'rowid AS rowid, *' : '*'
-        const rows = database.prepare<[], Record<string, unknown>>(`SELECT ${columns} FROM ${name}`).all()
-        return [name, rows.map(rowText).sort()]
-      }),
-    )
-  } finally {
-    database.close()
-  }
-}
-
-async function dumpPostgres({ query }: TestDatabase): Promise<Dump> {
-  const tables = await query(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`)
-  const dump: Dump = {}
-  for (const { name } of tables.filter(({ name }) => !TABLES_OF_POSTGRES.includes(name as string))) {
-    const [{ columns }] = (await query(
-      `SELECT string_agg(attname || CASE WHEN format_type(atttypid, NULL) = 'bigint' THEN '::float8' ELSE '' END, ', ') AS columns
-       FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped`,
-      [name],
-    )) as [{ columns: string }]
-    dump[name as string] = (await query(`SELECT ${columns} FROM ${name}`)).map(rowText).sort()
-  }
-  return dump
-}

@@ -13,7 +13,7 @@ const OLDEST = 15
 /** Where Debian puts it, by version. */
 const DEBIAN = '/usr/lib/postgresql'
 const KEEPER = packageFile('test', 'support', 'postgres-keeper.mjs')
-const READY = 'database system is ready to accept connections'
+const READY = /database system is ready to accept (?:read-only )?connections/
 /** Nothing here outlives a run, and a test that kills a process leaves the machine running. */
 const SETTINGS = {
   fsync: 'off',
@@ -168,7 +168,7 @@ async function running(
   await new Promise<void>((resolve, reject) => {
     keeper.stderr!.setEncoding('utf8').on('data', (text: string) => {
       told = (told + text).slice(-10_000)
-      if (told.includes(READY)) resolve()
+      if (READY.test(told)) resolve()
     })
     keeper.once('close', () => reject(new Error(`PostgreSQL did not start:\n${told}`)))
   })

@@ -1,5 +1,7 @@
-/** Counts what the code under test asks PostgreSQL for, and how often it has to wait for an answer before it can go on. */
+/** Counts what a call asks PostgreSQL for, and how often it has to wait for an answer before it can go on. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
+import { ApiServer } from '../../src/server/api-server.js'
 
 export interface Trips {
   /** The longest chain of statements of which each was sent after the one before was answered. */
@@ -12,48 +14,68 @@ interface Asked {
   answered: number
 }
 
-/** What services ask by the clock, a second or less apart; and what is sent when the answer is on its way already. */
-const BESIDE_NAMES = ['renew', 'take-duty', 'keys', 'release']
-const BESIDE = /FROM keyring|FROM webhook_endpoint JOIN tenant/
+/** Sent when the answer is on its way already: nobody waits for it. */
+const AFTERWARDS = ['release']
 
-/**
- * Of all stores of this process, as long as it runs.
- * @returns what to call before and after
- */
-export function watchRoundTrips(): { begin(): void; end(): Trips; stop(): void } {
-  // biome-ignore lint/suspicious/noExplicitAny: pg has many signatures for one function
-  const prototype = pg.Client.prototype as any
-  const { query } = prototype
-  let asked: Asked[] = []
-  let now = 0
-  prototype.query = function (this: pg.Client, ...parameters: unknown[]) {
-    const answer = query.apply(this, parameters)
-    if (isBeside(parameters[0] as string | pg.QueryConfig)) return answer
-    const one: Asked = { sent: ++now, answered: Number.POSITIVE_INFINITY }
+/** What services of this process ask for by the clock is not counted: it is in no call's asynchronous context. */
+export class RoundTripCounter {
+  private readonly calls = new AsyncLocalStorage<Asked[]>()
+  private asked: Asked[] = []
+  private now = 0
+  private readonly restore: Array<() => void> = []
+
+  constructor() {
+    const { calls, note } = this
+    this.wrap(ApiServer.prototype, 'answer', (answer, self, parameters) =>
+      calls.run(this.asked, () => Reflect.apply(answer, self, parameters)),
+    )
+    this.wrap(pg.Client.prototype, 'query', (query, self, parameters) => {
+      const sent = Reflect.apply(query, self, parameters)
+      const { name = '' } = parameters[0] as { name?: string }
+      const asked = calls.getStore()
+      if (asked && !AFTERWARDS.includes(name)) note(asked, sent)
+      return sent
+    })
+  }
+
+  async count(call: () => Promise<unknown>): Promise<Trips> {
+    const asked: Asked[] = []
+    this.asked = asked
+    await this.calls.run(asked, call)
+    const answered = asked.filter((one) => one.answered < Number.POSITIVE_INFINITY)
+    return { inSequence: longestChain(answered), statements: answered.length }
+  }
+
+  stop(): void {
+    for (const restore of this.restore.splice(0)) restore()
+  }
+
+  private readonly note = (asked: Asked[], answer: Promise<unknown>): void => {
+    const one: Asked = { sent: ++this.now, answered: Number.POSITIVE_INFINITY }
     asked.push(one)
-    const note = () => {
-      one.answered = ++now
+    const end = () => {
+      one.answered = ++this.now
     }
-    answer.then(note, note)
-    return answer
+    answer.then(end, end)
   }
-  return {
-    begin() {
-      asked = []
-    },
-    end() {
-      const waited = asked.filter(({ answered }) => answered < Number.POSITIVE_INFINITY)
-      return { inSequence: longestChain(waited), statements: waited.length }
-    },
-    stop() {
-      prototype.query = query
-    },
-  }
-}
 
-function isBeside(query: string | pg.QueryConfig): boolean {
-  const { name = '', text } = typeof query === 'string' ? { text: query } : query
-  return BESIDE_NAMES.includes(name) || BESIDE.test(text)
+  private wrap(
+    prototype: object,
+    name: string,
+    wrapper: (
+      // biome-ignore lint/complexity/noBannedTypes: whatever stands there
+      original: Function,
+      self: unknown,
+      parameters: unknown[],
+    ) => unknown,
+  ): void {
+    const original = Reflect.get(prototype, name)
+    const wrapped = function (this: unknown, ...parameters: unknown[]) {
+      return wrapper(original, this, parameters)
+    }
+    Reflect.set(prototype, name, wrapped)
+    this.restore.push(() => Reflect.set(prototype, name, original))
+  }
 }
 
 /** Of intervals that do not overlap: whichever ends first leaves the most to the others. */

@@ -26,6 +26,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/faults/disk-full.test.ts': 'a file system to fill',
   'test/faults/read-only.test.ts': 'a disk that can be made to fail, or a user that is not root',
   'test/operations/container.test.ts': 'yamllint',
+  'test/operations/helm.test.ts': 'Helm',
   'test/operations/monitoring.test.ts': 'promtool',
   'test/operations/systemd.test.ts': 'systemd',
   'test/powerloss/campaign.test.ts': 'Linux with glibc and a C compiler',

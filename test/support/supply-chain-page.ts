@@ -56,6 +56,7 @@ const REASONS: Record<string, string> = {
   'fast-check': 'properties and models in tests',
   fastify: 'the SDK is tested with it',
   hono: 'the SDK is tested with it',
+  'kubernetes-types': 'holds the manifests for Kubernetes against its types in tests',
   oazapfts: 'generates a client from the OpenAPI document, which tests compile and call',
   'playwright-core': 'drives a browser over the dashboard in tests',
   preact: 'the dashboard, built into its files',

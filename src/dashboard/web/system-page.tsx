@@ -1,4 +1,6 @@
 /** For the operator: the state of engine, models, database and process. */
+
+import type { SystemView } from '../contract.js'
 import { operatorAddress } from './api.js'
 import { Badge, Card, Facts, Loading, Problem, Table, Time } from './parts.js'
 import { useData } from './use-data.js'
@@ -70,6 +72,7 @@ export function SystemPage() {
             ]}
           />
         </Card>
+        {value.nodes.length > 0 && <Nodes {...value} />}
         <Card title="Model pack" hint={pack.description}>
           <Facts
             rows={value.packs.map(({ id, active, problem }) => [
@@ -124,6 +127,37 @@ export function SystemPage() {
         </Card>
       </div>
     </>
+  )
+}
+
+function Nodes({ nodes, differing_settings }: Pick<SystemView, 'nodes' | 'differing_settings'>) {
+  return (
+    <Card title="Nodes" hint="All that serve from this database.">
+      {differing_settings.length > 0 && (
+        <p>
+          <Badge tone="warn">not alike</Badge> {differing_settings.join(', ')}
+        </p>
+      )}
+      <Table
+        label="Nodes"
+        isFigures
+        columns={[
+          { name: 'Machine / process', isText: true },
+          { name: 'Version' },
+          { name: 'Since', isText: true },
+          { name: 'Lease', isNumber: true },
+        ]}
+        rows={nodes.map(({ name, version, since, is_serving, lease_ms }) => ({
+          key: name,
+          cells: [
+            <code>{name}</code>,
+            version,
+            is_serving ? <Time at={since} /> : 'starting',
+            `${(lease_ms / 1000).toFixed(1)} s`,
+          ],
+        }))}
+      />
+    </Card>
   )
 }
 

@@ -1,5 +1,8 @@
 /** What every store deletes once its window has closed, and nothing else. */
+import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
+import { ManualClock } from '../../../src/clock.js'
+import { Housekeeping } from '../../../src/housekeeping.js'
 import type { TrafficResolution } from '../../../src/storage/records.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
@@ -38,7 +41,47 @@ overStores((stores) => {
       await work(tx)
     })
 
+  /** More than two transactions take of one table. */
+  const MANY = 600
+  const insertMany = () =>
+    fill(async (tx) => {
+      await insertUser(tx, 'ada', NOW)
+      for (let i = 0; i < MANY; i++) {
+        await tx.insertCapture(capture(`${i}`, { seenAt: AT + i }))
+        await tx.insertIdempotencyRecord(keptResponse(`${i}`, { expiresAt: NOW - i, subjectId: null }))
+        await tx.putTraffic({ tenantId: 'ten_a', resolution: 'minute', at: AT + i, counts: '{}' })
+      }
+      await tx.insertIdempotencyRecord(keptResponse('in force', { expiresAt: NOW + 1, subjectId: null }))
+    })
+
   describe('expiry', () => {
+    it('takes a part at a time, and says whether there may be more', async () => {
+      await insertMany()
+      const traffic = async () => (await read().traffic('ten_a', 'minute', 0)).length
+      const left = [await traffic()]
+      while (await expire({ captures: AT + MANY, traffic: { minute: AT + MANY } })) left.push(await traffic())
+      expect(left.length).toBeGreaterThan(2)
+      expect(left).toEqual(left.toSorted((a, b) => b - a))
+      expect(await traffic()).toBe(0)
+      expect((await newestCaptures(read(), 'sub_ada', 0, MANY)).map(({ seenAt }) => seenAt)).toEqual([NOW])
+      for (let i = 0; i < MANY; i++) expect(await read().idempotencyRecord(bytes(`${i}`), 0)).toBeUndefined()
+      expect(await read().idempotencyRecord(bytes('in force'), AT)).toBeDefined()
+    })
+
+    it('is done by housekeeping to the end, with others in between', async () => {
+      await insertMany()
+      const clock = new ManualClock(NOW)
+      const duty = { current: () => ({ id: 'ours', signal: new AbortController().signal }) }
+      const keeping = new Housekeeping(stores.store, clock, pino({ level: 'silent' }), duty)
+      const told: string[] = []
+      const kept = keeping.run().then(() => told.push('all is deleted'))
+      await write((tx) => tx.insertTenant(tenant('between'))).then(() => told.push('a tenant'))
+      await kept
+      expect(told).toEqual(['a tenant', 'all is deleted'])
+      expect(await expire()).toBe(false)
+      expect(await read().idempotencyRecord(bytes('0'), 0)).toBeUndefined()
+    })
+
     it('takes kept responses and erasure receipts at the time they expire', async () => {
       await fill(async (tx) => {
         for (const at of [NOW, NOW + 1]) {

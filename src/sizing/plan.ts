@@ -1,0 +1,157 @@
+/** How many machines carry a load, over how many databases, so that the loss of one is not felt. */
+import { ACCURACY } from './accuracy.js'
+import type { Figures } from './figures.js'
+import { type Cluster, capacityOf, type Prediction, predict } from './predict.js'
+
+export interface Load {
+  /** Verifies, at the busiest moment. */
+  perSecond: number
+  /** What the 99th percentile of a verify may be. Planned is for less, by what measured runs have exceeded the model. */
+  p99Ms: number
+  tenants: number
+  /** Of all verifies, the part of the busiest tenant; the others have the rest in equal parts. */
+  hottestShare: number
+}
+
+export interface Machine {
+  cores: number
+  /** Machines of each cluster that may be lost while it carries its load. */
+  spare: number
+}
+
+/** All clusters are alike: as large as the fullest has to be. */
+export interface Plan {
+  /** Databases, each with nodes of its own. */
+  clusters: number
+  /** Verifies a second of the fullest. */
+  clusterPerSecond: number
+  /** Of each cluster, the spare ones included. */
+  nodes: number
+  servicesPerNode: number
+  workersPerService: number
+  /** With all nodes, and after the loss of the spare ones. */
+  whole: Prediction
+  reduced: Prediction
+}
+
+/** Why no number of machines carries a load. */
+export type Obstacle =
+  /** A verify takes longer on machines that have nothing else to do. */
+  | { kind: 'too_slow'; alone: Prediction }
+  /** One tenant's verifies are committed in one database, which carries no more than `most`. */
+  | { kind: 'tenant_too_large'; tenantPerSecond: number; most: number }
+
+export type Outcome =
+  | {
+      /** What one database carries at most, with as many nodes as it takes. */
+      databasePerSecond: number
+      plan: Plan
+    }
+  | { plan: null; obstacle: Obstacle }
+
+/** Of what can be done at all: beyond it, a little more load is a lot more waiting. */
+const FULLEST = 0.85
+/** A main thread that is busier keeps its engine waiting. */
+const BUSIEST_MAIN = 0.6
+/** Of the load, where the search for what a database carries ends. */
+const PRECISION = 0.01
+/** Nodes beyond those that compute enough: where so many more do not help, none do. */
+const MORE_NODES = 3
+
+export function plan(load: Load, machine: Machine, figures: Figures): Outcome {
+  const { tenants, hottestShare, perSecond } = load
+  const most = databaseMost(load, machine, figures)
+  if (most === 0) {
+    const alone = predict(clusterOf(1, 0, machine, figures), figures, Number.EPSILON)
+    return { plan: null, obstacle: { kind: 'too_slow', alone } }
+  }
+  const tenantPerSecond = perSecond * Math.max(hottestShare, 1 / tenants)
+  if (tenantPerSecond > most)
+    return { plan: null, obstacle: { kind: 'tenant_too_large', tenantPerSecond, most } }
+  let clusters = Math.max(1, Math.ceil(perSecond / most))
+  let needed: number | null = null
+  // What is less can be too much where it takes a service less or more.
+  for (; clusters <= tenants; clusters++) {
+    needed = fewestNodes(fullest(load, clusters), load.p99Ms, machine, figures)
+    if (needed !== null) break
+  }
+  if (needed === null) return { plan: null, obstacle: { kind: 'tenant_too_large', tenantPerSecond, most } }
+  const clusterPerSecond = fullest(load, clusters)
+  const nodes = needed + machine.spare
+  const cluster = clusterOf(needed, clusterPerSecond, machine, figures)
+  const servicesPerNode = cluster.services / needed
+  const at = (count: number) => predict(scaled(cluster, count / needed), figures, clusterPerSecond)
+  return {
+    databasePerSecond: most,
+    plan: {
+      clusters,
+      clusterPerSecond,
+      nodes,
+      servicesPerNode,
+      workersPerService: cluster.workers,
+      whole: at(nodes),
+      reduced: at(needed),
+    },
+  }
+}
+
+/** The verifies of the fullest of so many databases, when tenants are spread over them as evenly as whole tenants can be. */
+function fullest({ perSecond, tenants, hottestShare }: Load, databases: number): number {
+  if (databases === 1) return perSecond
+  const hottest = perSecond * Math.max(hottestShare, 1 / tenants)
+  const other = tenants > 1 ? (perSecond - hottest) / (tenants - 1) : 0
+  const beside = (count: number) =>
+    Math.max(hottest + count * other, Math.ceil((tenants - 1 - count) / (databases - 1)) * other)
+  const even = Math.max(0, Math.floor((perSecond / databases - hottest) / (other || 1)))
+  return Math.min(...[even, even + 1].map((count) => beside(Math.min(count, tenants - 1))))
+}
+
+/** Verifies a second. 0 where not even a single one is fast enough. */
+function databaseMost({ perSecond, p99Ms }: Load, machine: Machine, figures: Figures): number {
+  const carries = (rate: number) => fewestNodes(rate, p99Ms, machine, figures) !== null
+  let low = 0
+  let high = perSecond
+  while (carries(high) && high < MOST_PER_SECOND) [low, high] = [high, high * 2]
+  while (high - low > PRECISION * high && high > 1) {
+    const middle = (low + high) / 2
+    if (carries(middle)) low = middle
+    else high = middle
+  }
+  return low
+}
+
+/** Beyond it nobody has asked. */
+const MOST_PER_SECOND = 1e6
+
+/** Null where no number of nodes over one database is enough. */
+function fewestNodes(perSecond: number, p99Ms: number, machine: Machine, figures: Figures): number | null {
+  const { engine } = capacityOf({ services: 1, cores: machine.cores, workers: machine.cores }, figures)
+  const least = Math.max(1, Math.ceil(perSecond / (FULLEST * engine)))
+  for (let nodes = least; nodes <= least + MORE_NODES; nodes++) {
+    const cluster = clusterOf(nodes, perSecond, machine, figures)
+    const { main, lane } = capacityOf(cluster, figures)
+    if (perSecond > FULLEST * lane) return null
+    // More nodes take longer turns in the lane: both with the spare ones and without.
+    const isFast = [nodes, nodes + machine.spare].every(
+      (count) =>
+        predict(scaled(cluster, count / nodes), figures, perSecond).p99Ms <= p99Ms * (1 - ACCURACY.runs.p99),
+    )
+    if (perSecond <= FULLEST * main && isFast) return nodes
+  }
+  return null
+}
+
+function scaled(cluster: Cluster, times: number): Cluster {
+  return { ...cluster, services: cluster.services * times }
+}
+
+/** As many service processes a node as its main threads need, and no more: each has a turn of its own in the lane. */
+function clusterOf(nodes: number, perSecond: number, { cores }: Machine, { mainMs }: Figures): Cluster {
+  const mainThreads = ((perSecond / nodes) * mainMs) / 1000
+  const perNode = Math.min(cores, Math.max(1, Math.ceil(mainThreads / BUSIEST_MAIN)))
+  return {
+    services: nodes * perNode,
+    cores: cores / perNode,
+    workers: Math.max(1, Math.floor(cores / perNode)),
+  }
+}

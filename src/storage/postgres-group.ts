@@ -1,0 +1,114 @@
+/**
+ * Transactions of one commit, side by side: what all of them read is asked for together, and what they write leaves with the commit.
+ * Those that concern the same wait for each other; audit logs, which all may extend, are linked one entry after the other.
+ */
+import type { QueryConfig, QueryResult } from 'pg'
+import { postgresConnection } from './postgres-connection.js'
+import type { AuditRecord, AuditSealRecord } from './records.js'
+import { storeTransaction } from './statements.js'
+import type { StoreTransaction } from './store.js'
+
+/** One transaction of a caller. */
+export interface Job {
+  deadlineMs: number
+  concerns?: string | undefined
+  work: (tx: StoreTransaction) => Promise<unknown>
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+export interface Outcome {
+  /** There is something to commit. */
+  isDone: boolean
+  /** To be called once that is committed. */
+  settle: () => void
+}
+
+export class PostgresGroup {
+  private readonly seats: Seat[]
+  /** Of each log, what was its last entry before; asked for once. */
+  private readonly before = new Map<string, Promise<AuditRecord | undefined>>()
+  /** Of each log that is extended, its last entry by now. */
+  private readonly heads = new Map<string, AuditRecord>()
+  private readonly seals = new Map<string, AuditSealRecord>()
+
+  /** @param send remembers that a statement has failed, and so the transaction */
+  constructor(send: (query: QueryConfig) => Promise<QueryResult>, size: number) {
+    this.seats = Array.from({ length: size }, () => new Seat(send, (tx) => this.linking(tx)))
+  }
+
+  /**
+   * @param jobs no more than the group's size, each of which concerns something
+   * @returns null where one has failed that had written already: all is to be rolled back, and done one after the other
+   */
+  async run(jobs: readonly Job[]): Promise<Outcome[] | null> {
+    for (const kept of [this.before, this.heads, this.seals]) kept.clear()
+    const turns = new Map<string | undefined, Promise<unknown>>()
+    const outcomes = await Promise.all(
+      jobs.map(async (job, i) => {
+        const earlier = turns.get(job.concerns)
+        const turn = earlier ? earlier.then(() => this.seats[i]!.run(job)) : this.seats[i]!.run(job)
+        turns.set(job.concerns, turn)
+        return turn
+      }),
+    )
+    const done = outcomes.filter((outcome) => outcome !== null)
+    if (done.length < outcomes.length) return null
+    for (const seal of this.seals.values()) void this.seats[0]!.alone.putAuditSeal(seal)
+    return done
+  }
+
+  /** A seal says how far a log goes: each commit needs its last alone. */
+  private linking(tx: StoreTransaction): StoreTransaction {
+    const auditHead = (tenantId: string) => {
+      let head = this.before.get(tenantId)
+      if (!head) {
+        head = tx.auditHead(tenantId)
+        this.before.set(tenantId, head)
+      }
+      return head
+    }
+    return {
+      ...tx,
+      auditHead,
+      extendAudit: async (tenantId, follow, asked = auditHead(tenantId)) => {
+        const before = await asked
+        // Nothing is waited for from here on.
+        const { record, seal } = follow(this.heads.get(tenantId) ?? before)
+        this.heads.set(tenantId, record)
+        this.seals.set(tenantId, seal)
+        void tx.appendAudit(record)
+      },
+    }
+  }
+}
+
+/** Where one transaction of a group sits: it is known what it has written. */
+class Seat {
+  readonly alone: StoreTransaction
+  private readonly tx: StoreTransaction
+  private hasWritten = false
+
+  constructor(
+    send: (query: QueryConfig) => Promise<QueryResult>,
+    linking: (tx: StoreTransaction) => StoreTransaction,
+  ) {
+    const connection = postgresConnection((query, isWrite) => {
+      if (isWrite) this.hasWritten = true
+      return send(query)
+    })
+    this.alone = storeTransaction(connection, () => {})
+    this.tx = linking(this.alone)
+  }
+
+  /** @returns null where it has failed with something written */
+  async run(job: Job): Promise<Outcome | null> {
+    this.hasWritten = false
+    try {
+      const value = await job.work(this.tx)
+      return { isDone: true, settle: () => job.resolve(value) }
+    } catch (error) {
+      return this.hasWritten ? null : { isDone: false, settle: () => job.reject(error) }
+    }
+  }
+}

@@ -1,0 +1,109 @@
+/** The chart, by Helm itself: linted, rendered as docs/operations/kubernetes.yaml, and with what else may be set. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { packageFile } from '../../src/package-root.js'
+import { findHelm, runHelm } from '../support/helm.js'
+import { type Manifest, readManifests, typeErrors } from '../support/kubernetes.js'
+
+const CHART = packageFile('docs', 'operations', 'helm', 'countersign')
+const RENDERED = packageFile('docs', 'operations', 'kubernetes.yaml')
+const HEAD = `# What the chart beside this file renders with its default values, for those who do without Helm. Change the addresses, the
+# certificate's authorities and the image to yours; docs/operations.md, "Kubernetes", has the commands.
+`
+
+const helm = await findHelm()
+
+describe.skipIf(!helm)('Helm', () => {
+  const render = (...settings: string[]) =>
+    runHelm(
+      helm!,
+      ...['template', 'countersign', CHART, '--namespace', 'countersign'],
+      ...settings.flatMap((setting) => ['--set', setting]),
+    )
+  const manifests = (...settings: string[]): Manifest[] => readManifests(render(...settings).stdout)
+
+  it('finds nothing to complain of', () => {
+    const { status, stdout } = runHelm(helm!, 'lint', '--strict', CHART)
+    expect(stdout).toContain('0 chart(s) failed')
+    expect(status).toBe(0)
+  })
+
+  it('renders the plain manifests (UPDATE_DOCS=1 writes them)', () => {
+    const { stdout, stderr } = render()
+    expect(stderr).toBe('')
+    const expected = HEAD + stdout
+    if (process.env.UPDATE_DOCS === '1') writeFileSync(RENDERED, expected)
+    expect(readFileSync(RENDERED, 'utf8')).toBe(expected)
+  })
+
+  it('renders what Kubernetes takes, whatever is set', () => {
+    const rendered = manifests(
+      'autoscaling.enabled=false',
+      'database.caConfigMap=',
+      'epochKeys.existingClaim=epochs',
+      'image.tag=next',
+      'imagePullSecrets[0].name=registry',
+      'model.existingClaim=packs',
+      'networkPolicy.databaseTo[0].ipBlock.cidr=10.0.0.0/8',
+      'nodeSelector.disk=fast',
+      'operatorPasswordKey=operator.password',
+      'podAnnotations.team=identity',
+      'priorityClassName=high',
+      'serviceMonitor.enabled=true',
+      'settings.COUNTERSIGN_REPLAY_POLICY=reject',
+      'tolerations[0].key=faces',
+      'urls.capture=https://capture.bank.example',
+      'tolerations[0].operator=Exists',
+      'volumes[0].name=more',
+      'volumes[0].emptyDir.medium=Memory',
+      'volumeMounts[0].name=more',
+      'volumeMounts[0].mountPath=/more',
+    )
+    expect(typeErrors(rendered)).toEqual([])
+    const { spec } = rendered.find(({ kind }) => kind === 'Deployment')!
+    expect(spec.replicas).toBe(2)
+    expect(spec.template.spec.containers[0].env).toEqual(
+      expect.arrayContaining([
+        { name: 'COUNTERSIGN_REPLAY_POLICY', value: 'reject' },
+        { name: 'COUNTERSIGN_EPOCH_KEYS', value: '/epochs' },
+        { name: 'COUNTERSIGN_MODELS_DIR', value: '/models' },
+        { name: 'COUNTERSIGN_OPERATOR_PASSWORD_FILE', value: '/run/secrets/countersign/operator.password' },
+      ]),
+    )
+    const ports: Array<{ name: string }> = spec.template.spec.containers[0].ports
+    expect(ports.at(-1)).toEqual({ name: 'capture', containerPort: 8084 })
+    const kinds = rendered.map(({ kind }) => kind)
+    expect(kinds).toContain('ServiceMonitor')
+    expect(kinds).not.toContain('HorizontalPodAutoscaler')
+  })
+
+  it('gives a pod the time that a longer deadline needs', () => {
+    const { spec } = manifests('deadlineMs=60000', 'preStopSeconds=8').find(
+      ({ kind }) => kind === 'Deployment',
+    )!
+    expect(spec.template.spec.terminationGracePeriodSeconds).toBe(73)
+  })
+
+  it('scales by CPU alone where there is no adapter for metrics, and leaves the policy out where it is not wanted', () => {
+    const rendered = manifests('autoscaling.queue.enabled=false', 'networkPolicy.enabled=false')
+    const { spec } = rendered.find(({ kind }) => kind === 'HorizontalPodAutoscaler')!
+    expect(spec.metrics.map(({ type }: Manifest) => type)).toEqual(['Resource'])
+    expect(rendered.map(({ kind }) => kind)).not.toContain('NetworkPolicy')
+  })
+
+  for (const [what, setting, said] of [
+    [
+      'a password in the address of the database',
+      'database.url=postgres://u:secret@db/c',
+      'does not match pattern',
+    ],
+    ['a name that means nothing', 'replica=3', "'replica' not allowed"],
+    ['an address of an API without /v1', 'urls.production=https://bank.example', 'does not match pattern'],
+    ['a setting of another program', 'settings.PATH=/bin', "'PATH' not allowed"],
+  ] as const)
+    it(`refuses ${what}`, () => {
+      const { status, stderr } = render(setting)
+      expect(status).not.toBe(0)
+      expect(stderr).toContain(said)
+    })
+})

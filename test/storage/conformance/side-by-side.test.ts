@@ -1,0 +1,105 @@
+/** What every store does with transactions that come at once and say what they concern: each is as if it were alone. */
+import { describe, expect, it } from 'vitest'
+import type { AuditRecord } from '../../../src/storage/records.js'
+import { AlreadyExecutedError, type StoreTransaction } from '../../../src/storage/store.js'
+import { AT, auditEntry, bytes, insertUser, keptResponse, subject, tenant } from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+/** More than share a commit. */
+const MANY = 150
+
+const follow = (head: AuditRecord | undefined) => {
+  const sequence = (head?.sequence ?? 0) + 1
+  const hash = bytes(`hash ${sequence}`)
+  return {
+    record: auditEntry(sequence, { entry: `after ${head?.hash.toString() ?? 'nothing'}`, hash }),
+    seal: { tenantId: 'ten_a', sequence, mac: hash },
+  }
+}
+
+overStores((stores) => {
+  const read = () => stores.store.read
+  const about = <T>(concerns: string | undefined, work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction(work, undefined, concerns)
+  const ready = () =>
+    about(undefined, async (tx) => {
+      await tx.insertTenant(tenant('a'))
+      for (const name of ['ada', 'joan', 'mary']) await insertUser(tx, name)
+    })
+  const log = async () => (await read().auditEntries('ten_a', 0, 1000)).map(({ entry }) => entry)
+  const chain = (length: number) =>
+    Array.from({ length }, (_, i) => (i === 0 ? 'after nothing' : `after hash ${i}`))
+  const failuresOf = async (name: string) => (await read().subject(subject(name).lookup))?.subject.failures
+  const countFailure = async (tx: StoreTransaction, name: string) => {
+    const found = (await tx.subject(subject(name).lookup))!.subject
+    await tx.setLockout(found.id, { failures: found.failures + 1, lockedUntil: null, disabledAt: null })
+  }
+
+  describe('transactions at once', () => {
+    it('extend one log without a gap, whatever they concern, and leave the seal of its last entry', async () => {
+      await ready()
+      await Promise.all(
+        Array.from({ length: MANY }, (_, i) =>
+          // Some ask before they know what to say, and some concern nothing in particular.
+          about(i % 7 === 0 ? undefined : `user ${i}`, (tx) =>
+            tx.extendAudit('ten_a', follow, i % 2 ? tx.auditHead('ten_a') : undefined),
+          ),
+        ),
+      )
+      expect(await log()).toEqual(chain(MANY))
+      expect(await read().auditSeal('ten_a')).toMatchObject({ sequence: MANY, mac: bytes(`hash ${MANY}`) })
+    })
+
+    it('that concern the same see what the others wrote', async () => {
+      await ready()
+      const names = ['ada', 'joan', 'mary']
+      await Promise.all(
+        Array.from({ length: MANY }, (_, i) => {
+          const name = names[i % names.length]!
+          return about(name, (tx) => countFailure(tx, name))
+        }),
+      )
+      for (const name of names) expect(await failuresOf(name)).toBe(MANY / names.length)
+    })
+
+    it('fail alone: with what they had written, and without the others', async () => {
+      await ready()
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: MANY }, (_, i) =>
+          about(`user ${i}`, async (tx) => {
+            if (i % 10 === 3) throw new Error('refused before it wrote')
+            await tx.insertIdempotencyRecord(keptResponse(`scope ${i}`))
+            await tx.extendAudit('ten_a', follow)
+            if (i === 50) throw new Error('refused after it wrote')
+            return i
+          }),
+        ),
+      )
+      for (const [i, outcome] of outcomes.entries()) {
+        const reason = i % 10 === 3 ? 'refused before it wrote' : i === 50 ? 'refused after it wrote' : null
+        if (reason) expect(outcome).toMatchObject({ status: 'rejected', reason: { message: reason } })
+        else expect(outcome).toEqual({ status: 'fulfilled', value: i })
+      }
+      expect(await log()).toEqual(chain(MANY - MANY / 10 - 1))
+      expect(await read().idempotencyRecord(keptResponse('scope 50').scope, AT)).toBeUndefined()
+      expect(await read().idempotencyRecord(keptResponse('scope 51').scope, AT)).toBeDefined()
+    })
+
+    it('of which one has been executed already: that one alone is told so', async () => {
+      await ready()
+      await about('first', (tx) => tx.insertIdempotencyRecord(keptResponse('scope 20')))
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 40 }, (_, i) =>
+          about(`user ${i}`, async (tx) => {
+            await tx.insertIdempotencyRecord(keptResponse(`scope ${i}`))
+            await tx.extendAudit('ten_a', follow)
+          }),
+        ),
+      )
+      const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
+      expect(refused.map(({ reason }) => reason)).toEqual([expect.any(AlreadyExecutedError)])
+      expect(outcomes[20]!.status).toBe('rejected')
+      expect(await log()).toEqual(chain(39))
+    })
+  })
+})

@@ -1,0 +1,350 @@
+/** What calls and housekeeping ask of a database with 100,000 rows in each table that grows, it finds without looking through them. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import type { Connection } from '../../src/storage/connection.js'
+import { postgresConnection } from '../../src/storage/postgres-connection.js'
+import { openPostgresStore } from '../../src/storage/postgres-store.js'
+import { SqliteStore } from '../../src/storage/sqlite-store.js'
+import { storeTransaction } from '../../src/storage/statements.js'
+import { createDatabase, overPostgres } from '../support/postgres.js'
+import {
+  AT,
+  auditEntry,
+  bytes,
+  capture,
+  captureSession,
+  challenge,
+  delivery,
+  erasure,
+  keptResponse,
+  reference,
+} from '../support/records.js'
+
+const MANY = 100_000
+const TENANTS = 200
+/** Of one tenant's or user's, or of a batch of what has expired: this many rows may be read. */
+const MOST_READ = 1500
+const LIMIT_MS = 300_000
+
+/** By table: how many rows, and what stands in their columns, in SQL over their number `i`; `b(…)` is the bytes of a text. */
+const FILLING: Array<[table: string, rows: number, columns: Record<string, string>]> = [
+  [
+    'tenant',
+    TENANTS,
+    { id: "'ten_' || i", name: "'t' || i", created_at: 'i', rate_per_second: '1', burst: '1' },
+  ],
+  [
+    'api_key',
+    MANY,
+    {
+      id: "'key_' || i",
+      tenant_id: 'OWNER',
+      type: "'sandbox'",
+      hash: "b('hash ' || i)",
+      hint: "'abcd'",
+      created_at: 'i',
+    },
+  ],
+  [
+    'signing_secret',
+    TENANTS,
+    { id: "'sec_' || i", tenant_id: "'ten_' || i", sealed: "b('s')", created_at: 'i' },
+  ],
+  [
+    'subject',
+    MANY,
+    {
+      id: "'sub_' || i",
+      tenant_id: 'OWNER',
+      environment: "'production'",
+      lookup: "b('lookup ' || i)",
+      wrapped_key: "b('w')",
+      created_at: 'i',
+      failures: '0',
+    },
+  ],
+  [
+    'reference',
+    MANY,
+    { id: "'ref_' || i", subject_id: "'sub_' || i", model: "'m'", sealed: "b('s')", created_at: 'i' },
+  ],
+  [
+    'capture',
+    MANY,
+    {
+      subject_id: "'sub_' || (i % 1000 + 1)",
+      digest: "b('digest ' || i)",
+      sealed: "b('s')",
+      seen_at: `${AT} + i`,
+    },
+  ],
+  [
+    'challenge',
+    MANY,
+    {
+      id: "'cha_' || i",
+      tenant_id: 'OWNER',
+      environment: "'production'",
+      lookup: "b('lookup ' || i)",
+      binding: "b('b')",
+      steps: "'[]'",
+      created_at: 'i',
+      expires_at: `${AT} + i`,
+    },
+  ],
+  [
+    'idempotency',
+    MANY,
+    {
+      scope: "b('scope ' || i)",
+      lookup: "b('lookup ' || i)",
+      payload_hash: "b('h')",
+      status: '200',
+      sealed: "b('s')",
+      created_at: 'i',
+      expires_at: `${AT} + i`,
+    },
+  ],
+  [
+    'erasure',
+    MANY,
+    {
+      lookup: "b('erased ' || i)",
+      erasure_id: "'era_' || i",
+      erased_at: 'i',
+      reference_count: '1',
+      capture_count: '1',
+      idempotency_count: '1',
+      expires_at: `${AT} + i`,
+    },
+  ],
+  ['audit', MANY, { tenant_id: "'ten_a'", sequence: 'i', entry: "'{}'", hash: "b('h')" }],
+  ['audit_seal', 1, { tenant_id: "'ten_a'", sequence: `${MANY}`, mac: "b('m')" }],
+  [
+    'webhook_endpoint',
+    TENANTS,
+    {
+      id: "'whe_' || i",
+      tenant_id: "'ten_' || i",
+      environment: "'production'",
+      url: "'https://example.com'",
+      events: "''",
+      created_at: 'i',
+      dropped: '0',
+    },
+  ],
+  [
+    'webhook_delivery',
+    MANY,
+    {
+      id: "'whd_' || i",
+      event_id: "'evt_' || i",
+      endpoint_id: `'whe_' || (i % ${TENANTS} + 1)`,
+      tenant_id: 'OWNER',
+      type: "'user.enrolled'",
+      lookup: "b('lookup ' || i)",
+      status: "'delivered'",
+      attempts: '1',
+      created_at: 'i',
+      expires_at: `${AT} + i`,
+    },
+  ],
+  [
+    'capture_session',
+    MANY,
+    {
+      id: "'cps_' || i",
+      tenant_id: 'OWNER',
+      environment: "'production'",
+      key_id: "'key_1'",
+      lookup: "b('lookup ' || i)",
+      purpose: "'verify'",
+      sealed: "b('s')",
+      link: "b('l')",
+      attempts: '0',
+      status: "'open'",
+      created_at: 'i',
+      expires_at: `${AT} + i`,
+    },
+  ],
+  ['traffic', MANY, { tenant_id: 'OWNER', resolution: "'minute'", at: 'i', counts: "'{}'" }],
+]
+
+function fillings(bytesOf: (text: string) => string): string[] {
+  const expression = (text: string) =>
+    text
+      .replace('OWNER', `'ten_' || (i % ${TENANTS} + 1)`)
+      .replace(/^b\((.*)\)$/, (_, of: string) => bytesOf(of))
+  const inserts = FILLING.map(([table, rows, columns]) => {
+    const values = Object.values(columns).map(expression).join(', ')
+    return `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+      INSERT INTO ${table} (${Object.keys(columns).join(', ')}) SELECT ${values} FROM n ORDER BY i`
+  })
+  const withLog = `INSERT INTO tenant (id, name, created_at, rate_per_second, burst) VALUES ('ten_a', 'a', 1, 1, 1)`
+  return [inserts[0]!, withLog, ...inserts.slice(1), 'ANALYZE']
+}
+
+/** What a verify, an enrolment, an erasure, a challenge and housekeeping do. */
+async function work(database: Connection): Promise<void> {
+  const tx = storeTransaction(database, () => {})
+  const lookup = bytes('lookup 7')
+  expect(await tx.apiKeyByHash(bytes('hash 7'), AT)).toBeDefined()
+  await tx.signingSecrets('ten_7', AT)
+  await tx.tenantById('ten_7')
+  expect(await tx.subject(lookup)).toBeDefined()
+  const { last, newest } = await tx.captureHistory('sub_7', [bytes('one'), bytes('other')], AT, 64)
+  expect(newest).toHaveLength(64)
+  await tx.capturesAfter('sub_7', last)
+  await tx.setLockout('sub_7', { failures: 1, lockedUntil: null, disabledAt: null })
+  await tx.insertCapture(capture('new', { subjectId: 'sub_7' }))
+  await tx.idempotencyRecord(bytes('scope 7'), AT)
+  for (const scope of ['scope 1', 'scope of another'])
+    await tx.insertIdempotencyRecord(keptResponse(scope, { createdAt: AT + MANY }))
+  expect((await tx.auditHead('ten_a'))?.sequence).toBe(MANY)
+  await tx.appendAudit(auditEntry(MANY + 1))
+  await tx.putAuditSeal({ tenantId: 'ten_a', sequence: MANY + 1, mac: bytes('m') })
+  await tx.auditEntries('ten_a', MANY / 2, 100)
+  await tx.recentAuditEntries('ten_a', MANY / 2, 100)
+  await tx.webhookEndpoints('ten_7')
+  await tx.pendingWebhooks('whe_7')
+  await tx.insertWebhookDelivery(delivery('new', 'whe_7', { tenantId: 'ten_7' }))
+  await tx.putReference(reference('new', { subjectId: 'sub_7' }))
+  await tx.challenge('cha_7')
+  await tx.insertChallenge(challenge('new', { tenantId: 'ten_7' }))
+  await tx.useChallenge('cha_7', AT)
+  await tx.captureSession('cps_7')
+  await tx.putCaptureSession(captureSession('cps_7', { tenantId: 'ten_7' }))
+  await tx.erasure(bytes('erased 7'), AT)
+  expect(await tx.eraseSubject(bytes('lookup 8'))).toMatchObject({ references: 1, captures: 100 })
+  await tx.putErasure(erasure('lookup 8'))
+  expect(await tx.deleteExpired(AT + MANY / 2, AT + MANY / 2, { minute: MANY / 2, hour: 0 })).toBe(true)
+}
+
+interface Asked {
+  sql: string
+  parameters: unknown[]
+}
+
+describe('over sqlite', () => {
+  /** Whoever is not erased with their tenant is in none of these: they are looked through once a minute. */
+  const SMALL = /^SCAN (?:tenant|login_link|dashboard_session|signing_secret)\b/
+
+  it('no statement looks through a table', { timeout: LIMIT_MS }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-index-'))
+    const file = join(folder, 'countersign.db')
+    await SqliteStore.open(file).close()
+    const database = new Database(file)
+    try {
+      for (const filling of fillings((text) => `CAST(${text} AS BLOB)`)) database.exec(filling)
+      const asked: Asked[] = []
+      const recording = {
+        prepare(sql: string) {
+          const statement = database.prepare(sql)
+          const noted =
+            (method: 'get' | 'all' | 'run') =>
+            (...parameters: unknown[]) => {
+              asked.push({ sql, parameters })
+              return statement[method](...parameters)
+            }
+          return {
+            get: noted('get'),
+            all: noted('all'),
+            run: noted('run'),
+            pluck() {
+              statement.pluck()
+              return this
+            },
+          }
+        },
+      }
+      await work(recording as Connection)
+      expect(asked.length).toBeGreaterThan(40)
+      const looks = asked.flatMap(({ sql, parameters }) =>
+        (database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as Array<{ detail: string }>)
+          .filter(
+            ({ detail }) => detail.startsWith('SCAN') && !SMALL.test(detail) && !/CONSTANT ROW/.test(detail),
+          )
+          .map(({ detail }) => `${detail}: ${sql}`),
+      )
+      expect(looks).toEqual([])
+    } finally {
+      database.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+overPostgres(() => {
+  interface Plan {
+    'Node Type': string
+    'Relation Name'?: string
+    'Actual Rows': number
+    'Actual Loops': number
+    'Rows Removed by Filter'?: number
+    'Rows Removed by Index Recheck'?: number
+    Plans?: Plan[]
+  }
+  const scans = (plan: Plan): Plan[] => [
+    ...(plan['Node Type'].includes('Scan') ? [plan] : []),
+    ...(plan.Plans ?? []).flatMap(scans),
+  ]
+  const rowsRead = (scan: Plan) =>
+    (scan['Actual Rows'] +
+      (scan['Rows Removed by Filter'] ?? 0) +
+      (scan['Rows Removed by Index Recheck'] ?? 0)) *
+    scan['Actual Loops']
+  const literal = (value: unknown) => {
+    if (value === null) return 'NULL'
+    if (Buffer.isBuffer(value)) return `'\\x${value.toString('hex')}'`
+    return pg.escapeLiteral(String(value))
+  }
+
+  it('no statement reads more rows than concern it, whichever kind of plan it gets', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const database = await createDatabase()
+    await (await openPostgresStore(database.url)).close()
+    const client = new pg.Client(database.url)
+    client.setTypeParser(pg.types.builtins.INT8, Number)
+    await client.connect()
+    try {
+      // Nobody counts on the triggers here, which would take a minute.
+      await client.query('SET session_replication_role = replica')
+      for (const filling of fillings((text) => `convert_to(${text}, 'UTF8')`)) await client.query(filling)
+      await client.query('SET session_replication_role = origin')
+      const asked: Asked[] = []
+      const recording = postgresConnection((query) => {
+        asked.push({ sql: query.text, parameters: query.values! })
+        return client.query(query)
+      })
+      await client.query('BEGIN')
+      await work(recording)
+      await client.query('ROLLBACK')
+      expect(asked.length).toBeGreaterThan(40)
+      const looks: string[] = []
+      for (const kind of ['custom', 'generic']) {
+        await client.query(`BEGIN; SET LOCAL plan_cache_mode = force_${kind}_plan`)
+        // Once more, in the same order.
+        for (const [i, { sql, parameters }] of asked.entries()) {
+          await client.query(`PREPARE ${kind}_${i} AS ${sql}`)
+          const values = parameters.length > 0 ? `(${parameters.map(literal).join(', ')})` : ''
+          const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE ${kind}_${i}${values}`)
+          for (const scan of scans(rows[0]['QUERY PLAN'][0].Plan))
+            if (rowsRead(scan) > MOST_READ)
+              looks.push(
+                `${kind}: ${scan['Node Type']} of ${rowsRead(scan)} ${scan['Relation Name']}: ${sql}`,
+              )
+        }
+        await client.query('ROLLBACK')
+      }
+      expect(looks).toEqual([])
+    } finally {
+      await client.end()
+      await database.drop()
+    }
+  })
+})

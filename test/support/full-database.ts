@@ -1,0 +1,187 @@
+/** A database with something of everything that a service keeps, and looking at it past our own code: for what copies databases. */
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { expect } from 'vitest'
+import { loadConfig } from '../../src/config.js'
+import { openLedger } from '../../src/ledger.js'
+import { TABLES_OF_POSTGRES } from '../../src/storage/copied-tables.js'
+import { SqliteStore } from '../../src/storage/sqlite-store.js'
+import { apiClient } from './client.js'
+import type { ServerProcess, Workplace } from './command.js'
+import { base64, face } from './faces.js'
+import type { TestDatabase } from './postgres.js'
+import { captureSession, insertUser, session, tenant } from './records.js'
+
+/** Several pages of a long table. */
+export const ENTRIES = 5000
+
+export interface Populated {
+  sandboxKey: string
+  productionKey: string
+  image: string
+  /** What was answered to an idempotency key. */
+  kept: { key: string; request: Record<string, unknown>; text: string }
+}
+
+/** As before the last step of a copy. */
+export async function unfinish(where: string | TestDatabase): Promise<void> {
+  const make = (first: string) =>
+    `CREATE TABLE unfinished_copy (mark text NOT NULL, command text NOT NULL); INSERT INTO unfinished_copy (mark, command) VALUES ('${first}', 'countersign migrate-store')`
+  const oldest = 'SELECT id FROM tenant ORDER BY created_at, id LIMIT 1'
+  if (typeof where !== 'string') {
+    const [row] = await where.query(oldest)
+    await where.query(make(`${row!.id}`))
+    return
+  }
+  const database = new Database(where)
+  database.exec(make(database.prepare<[], string>(oldest).pluck().get()!))
+  database.pragma('application_id = 0x4353474d')
+  database.close()
+}
+
+export function changeSqlite(file: string, statement: string): void {
+  const database = new Database(file)
+  database.exec(statement)
+  database.close()
+}
+
+/** Entries as the service writes them, up to ENTRIES in all. */
+export async function lengthenLog({ dataDir }: Workplace, file: string): Promise<void> {
+  const { store, audit } = await openLedger(
+    loadConfig({ COUNTERSIGN_DATA_DIR: dataDir, COUNTERSIGN_DATABASE: `sqlite:${file}` }),
+  )
+  const { id } = (await store.read.tenantByName('acme'))!
+  const { sequence } = (await store.read.auditHead(id))!
+  await store.transaction(async (tx) => {
+    for (let i = sequence; i < ENTRIES; i++)
+      await audit.append(tx, id, { event: 'verify', status: 200, actor: 'key_a', request_id: null })
+  })
+  await store.close()
+}
+
+export function schemaOf(file: string): unknown[] {
+  const database = new Database(file, { readonly: true })
+  try {
+    return [
+      database.pragma('application_id'),
+      database.pragma('user_version'),
+      database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all(),
+    ]
+  } finally {
+    database.close()
+  }
+}
+
+/** A service with a tenant and all that it can have; what only comes about elsewhere is put there afterwards. */
+export async function populate(place: Workplace): Promise<Populated> {
+  const server = await place.serve()
+  const run = async (...args: string[]) => {
+    const { code, json, stderr } = await place.run([...args, '--json'])
+    expect({ args, code, stderr: code === 0 ? '' : stderr }).toEqual({ args, code: 0, stderr: '' })
+    return json
+  }
+  const image = base64(await face('ada'))
+  const { sandbox_key: sandboxKey } = await run('tenant', 'create', 'acme', '--rate-limit', '1000/s')
+  const sandbox = apiClient(`${server.sandbox}/v1`, sandboxKey)
+  await run('webhook', 'add', 'acme', 'http://127.0.0.1:9/', '--sandbox')
+  await run('webhook', 'add', 'acme', 'http://127.0.0.1:9/')
+  expect((await sandbox.enroll({ user_id: 'ada', image })).status).toBe(201)
+  const verified = await sandbox.verify({ user_id: 'ada', image, action: 'login' })
+  expect(verified.body).toMatchObject({ verdict: 'approved', production_key: 'issued' })
+  const { production_key: productionKey } = await run('tenant', 'production-key', 'acme')
+  const production = apiClient(`${server.production}/v1`, productionKey)
+  const kept = { key: 'a-key-of-the-test', request: { user_id: 'ada', image }, text: '' }
+  const enrolled = await production.enroll(kept.request, { headers: { 'X-Svc-Idempotency-Key': kept.key } })
+  expect(enrolled.status).toBe(201)
+  kept.text = enrolled.text
+  const other = base64(await face('grace'))
+  expect((await production.enroll({ user_id: 'grace', image: other })).status).toBe(201)
+  expect((await production.verify({ user_id: 'grace', image, action: 'login' })).body.verdict).toBe(
+    'rejected',
+  )
+  for (const client of [sandbox, production]) {
+    expect((await client.enroll({ user_id: 'gone', image: other })).status).toBe(201)
+    expect((await client.erase('gone')).status).toBe(200)
+    expect((await client.call('POST', '/v1/challenges', { user_id: 'ada', action: 'login' })).status).toBe(
+      201,
+    )
+  }
+  await run('tenant', 'rotate-signing', 'acme')
+  await run('tenant', 'login-link', 'acme')
+  await run('operator', 'add', 'olga', '--role', 'viewer')
+  await run('backup', place.path('copy.db'))
+  await stop(server)
+  const store = SqliteStore.open(place.path('countersign.db'))
+  await store.transaction(async (tx) => {
+    await tx.insertTenant(tenant('a', { fmr: 1e-5, ratePerSecond: 0.1, suspendedAt: 1 }))
+    await insertUser(tx, 'eve')
+    await tx.setLockout('sub_eve', { failures: 7, lockedUntil: 1_790_000_000_001, disabledAt: null })
+    await tx.putCaptureSession(captureSession('open', { link: Buffer.from([0, 255, 92, 39]) }))
+    await tx.insertDashboardSession(session('hash of a session'))
+  })
+  await store.close()
+  return { sandboxKey, productionKey, image, kept }
+}
+
+export async function stop(server: ServerProcess): Promise<void> {
+  server.signal('SIGTERM')
+  expect(await server.exited).toMatchObject({ code: 0 })
+}
+
+/** What a database's own files are. */
+export function filesBeside(file: string): Record<string, string> {
+  return Object.fromEntries(
+    ['', '-wal', '-shm', '-journal']
+      .filter((suffix) => existsSync(file + suffix))
+      .map((suffix) => [
+        suffix,
+        createHash('sha256')
+          .update(readFileSync(file + suffix))
+          .digest('hex'),
+      ]),
+  )
+}
+
+/** Every row as text, by table; read as another program would. */
+export type Dump = Record<string, string[]>
+
+const rowText = (row: Record<string, unknown>) =>
+  JSON.stringify(
+    Object.entries(row)
+      .map(([column, value]) => [column, Buffer.isBuffer(value) ? value.toString('hex') : value])
+      .sort(([one], [other]) => (`${one}` < `${other}` ? -1 : 1)),
+  )
+
+export function dumpSqlite(file: string): Dump {
+  const database = new Database(file, { readonly: true })
+  try {
+    const names = database
+      .prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table'`)
+      .pluck()
+      .all()
+    return Object.fromEntries(
+      names.sort().map((name) => {
+        const columns = name === 'capture' ? 'rowid AS rowid, *' : '*'
+        const rows = database.prepare<[], Record<string, unknown>>(`SELECT ${columns} FROM ${name}`).all()
+        return [name, rows.map(rowText).sort()]
+      }),
+    )
+  } finally {
+    database.close()
+  }
+}
+
+export async function dumpPostgres({ query }: TestDatabase): Promise<Dump> {
+  const tables = await query(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`)
+  const dump: Dump = {}
+  for (const { name } of tables.filter(({ name }) => !TABLES_OF_POSTGRES.includes(name as string))) {
+    const [{ columns }] = (await query(
+      `SELECT string_agg(attname || CASE WHEN format_type(atttypid, NULL) = 'bigint' THEN '::float8' ELSE '' END, ', ') AS columns
+       FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped`,
+      [name],
+    )) as [{ columns: string }]
+    dump[name as string] = (await query(`SELECT ${columns} FROM ${name}`)).map(rowText).sort()
+  }
+  return dump
+}
