@@ -18,6 +18,7 @@ it.skipIf(obstacle() !== null)(
       seconds: 20,
       seed: 14,
       nodes: 2,
+      callers: 2,
       logFolder,
       faults: [
         'connections cut',

@@ -10,6 +10,7 @@ export interface ChaosOptions {
   seconds: number
   seed: number
   nodes: number
+  callers: number
   /** Where the logs of the nodes go. */
   logFolder: string
   /** Names of those that are wanted; all without it. */
