@@ -59,12 +59,12 @@ export class EpochKeeper {
     // By a clock that is wrong nothing is destroyed, either.
     const term = duty.current()
     if (!term) return
-    if (this.isDue(await this.epochs.recent())) {
+    if (this.isDue(await this.epochs.all())) {
       const signal = AbortSignal.any([term.signal, this.stopped.signal])
       const { number } = await this.rotation.rotate({ patienceMs: PATIENCE_MS, signal })
       log.info({ epoch: number }, 'all data keys are wrapped under a new epoch')
     }
-    const destroyed = destroyRetired(this.parts, await this.epochs.recent())
+    const destroyed = destroyRetired(this.parts, await this.epochs.all())
     if (destroyed.length > 0) log.info({ keys: destroyed }, 'the keys of ended epochs were destroyed')
   }
 

@@ -108,19 +108,19 @@ export class EpochRotation {
     onStep('exported')
     await epochs.settle(number, clock.now())
     onStep('settled')
-    return (await epochs.recent()).find((one) => one.number === number)!
+    return (await epochs.all()).find((one) => one.number === number)!
   }
 
   /** @returns what is under way already, else a new one */
   private async begin(isKeyless: boolean): Promise<EpochRecord> {
     const { folder, clock } = this.parts
     for (;;) {
-      const underWay = (await this.epochs.recent()).find(isUnderWay)
+      const underWay = (await this.epochs.all()).find(isUnderWay)
       if (underWay) return underWay
       // First: what is announced is there.
       const keyId = isKeyless ? keylessId() : folder.make()
       await this.epochs.announce(keyId, clock.now())
-      const records = await this.epochs.recent()
+      const records = await this.epochs.all()
       // Another was first.
       if (!records.some((one) => one.keyId === keyId)) folder.destroy(new Set([keyId]))
     }
@@ -170,7 +170,7 @@ export class EpochRotation {
 
   /** Who has stood still meanwhile must not wrap under a key that was destroyed. @throws EpochError overtaken */
   private async assertLast({ number }: EpochRecord): Promise<void> {
-    const last = (await this.epochs.recent()).at(-1)!
+    const last = (await this.epochs.all()).at(-1)!
     if (last.number !== number)
       throw new EpochError('overtaken', `Epoch ${number} is over: epoch ${last.number} has begun meanwhile.`)
   }

@@ -92,7 +92,7 @@ export async function takeOverEpochs(
   folder: EpochFolder | null,
 ): Promise<EpochRecord[]> {
   if (!shared) return []
-  const records = await shared.epochs.recent()
+  const records = await shared.epochs.all()
   const { epochs, progress } = loadEpochs(records, folder, Date.now())
   if (!areSame(keys.epochs, epochs)) keys.epochs = epochs
   // After that: what is wrapped from now on is wrapped under it.

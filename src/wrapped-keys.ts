@@ -74,7 +74,7 @@ export async function writeWrappedKeys(
     await handle.write(`${JSON.stringify({ users: count })}\n`)
     await handle.close()
     // Whoever has stood still replaces no later file.
-    const present = (await store.shared!.epochs.recent()).findLast(({ retiredAt }) => retiredAt === null)
+    const present = (await store.shared!.epochs.all()).findLast(({ retiredAt }) => retiredAt === null)
     if (present?.keyId !== epochKey.id) throw underWay()
     moveIntoPlace(partial, file)
     return count

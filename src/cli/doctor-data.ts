@@ -124,7 +124,7 @@ export async function checkEpochs(config: Config): Promise<Finding> {
       remedy: 'name a folder with COUNTERSIGN_EPOCH_KEYS, see docs/postgresql.md',
     }
   try {
-    const records = (await using(config, async ({ store }) => store.shared?.epochs.recent())) ?? []
+    const records = (await using(config, async ({ store }) => store.shared?.epochs.all())) ?? []
     const now = Date.now()
     const late = records.find((one) => isUnderWay(one) && one.announcedAt < now - EPOCH_CHANGE_MS)
     if (late)

@@ -67,7 +67,7 @@ async function rotate(options: RotateOptions, ledger: Ledger, config: Config): P
   if (options.none && !isKeyless(settled.keyId)) settled = await begin()
   const { number, keyId } = settled
   const retentionMs = config.epochRetentionHours * HOUR_MS
-  const records = await store.shared!.epochs.recent()
+  const records = await store.shared!.epochs.all()
   const destroyed = destroyRetired({ folder, clock: systemClock, retentionMs }, records)
   print(
     options,
@@ -92,7 +92,7 @@ async function exportKeys(
   const { epochKeyOf } = await import('../epochs.js')
   const folder = await folderOf(config)
   const target = file ?? folder.wrappedKeysFile
-  const present = (await store.shared!.epochs.recent()).findLast(({ settledAt }) => settledAt !== null)
+  const present = (await store.shared!.epochs.all()).findLast(({ settledAt }) => settledAt !== null)
   if (!present)
     throw new CommandError(
       'no_epochs',

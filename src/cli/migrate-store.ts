@@ -132,7 +132,7 @@ async function translationOf(
   keys: ServiceKeys,
   config: Config,
 ): Promise<KeyTranslation | null> {
-  const records = (await epochs?.recent()) ?? []
+  const records = (await epochs?.all()) ?? []
   if (records.length === 0) return null
   const { epochFolder } = await import('../ledger.js')
   const { loadEpochs } = await import('../epochs.js')

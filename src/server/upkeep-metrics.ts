@@ -41,7 +41,7 @@ export function watchUpkeep(registry: Registry, { expiries, store, dataDir }: Up
     help: 'When the present epoch of keys began: archives open nobody who was erased before it. 0 where there is none.',
     registers,
     async collect() {
-      const records = await store.shared?.epochs.recent().catch(() => null)
+      const records = await store.shared?.epochs.all().catch(() => null)
       if (records === null) return
       const present = records?.findLast(({ settledAt }) => settledAt !== null)
       this.set(present && !isKeyless(present.keyId) ? present.announcedAt / SECOND_MS : 0)

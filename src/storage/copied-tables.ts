@@ -51,7 +51,6 @@ export const TABLES_OF_POSTGRES: readonly string[] = [
   'epoch',
   'claim',
   'bucket',
-  'epoch',
   'operator_password',
 ]
 

@@ -29,7 +29,7 @@ interface CopySide {
 /** Seen as of one moment, and only read. */
 export interface CopySource extends CopySide {
   /** Whose keys wrap data keys beside the working key; null where there are none. */
-  readonly epochs: Pick<EpochBook, 'recent'> | null
+  readonly epochs: Pick<EpochBook, 'all'> | null
   /** @throws StoreCopyError source_changed, source_in_use: what was copied is not all that there is */
   assertStill(): Promise<void>
 }

@@ -48,8 +48,8 @@ export interface RewrappedRow extends SealedRow {
 }
 
 export interface EpochBook {
-  /** The last hundred, oldest first. */
-  recent(): Promise<EpochRecord[]>
+  /** Oldest first; of those that were retired long ago, nothing. */
+  all(): Promise<EpochRecord[]>
   /** Unless another one is under way. */
   announce(keyId: string, at: number): Promise<void>
   activate(number: number, at: number): Promise<void>

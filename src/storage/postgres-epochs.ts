@@ -12,7 +12,7 @@ const COLUMN_OF: Record<keyof EpochProgress, string> = { loaded: 'epoch_loaded',
 export class PostgresEpochs implements EpochBook {
   constructor(private readonly pool: PostgresPool) {}
 
-  async recent(): Promise<EpochRecord[]> {
+  async all(): Promise<EpochRecord[]> {
     const { rows } = await this.pool.query({
       name: 'epochs',
       text: `SELECT ${FIELDS} FROM epoch ORDER BY number DESC LIMIT ${MOST_RECENT}`,

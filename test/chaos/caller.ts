@@ -21,6 +21,7 @@ const PATIENCE_MS = 14_000
 const PAUSE_MS = { least: 30, most: 300 }
 /** Callers in the middle of something when the campaign ends get an answer by then, all being well. */
 export const LAST_ANSWER_MS = 60_000
+const USES_ENGINE = / \/v1\/(?:enroll|verify) /
 const IN_PROGRESS = 'idempotency_in_progress'
 
 export class Caller {
@@ -81,8 +82,8 @@ export class Caller {
     const code = body?.code ?? `${status}`
     if (status < 500 && status !== 429 && code !== IN_PROGRESS) return true
     journal.refused[code] = (journal.refused[code] ?? 0) + 1
-    // Of a process that stood still beyond its deadline.
-    if (status === 504 && wasAway) return false
+    // Of a process that stood still beyond its deadline; or of an engine that a busy machine starves, which no database can be blamed for.
+    if (status === 504 && (wasAway || USES_ENGINE.test(what))) return false
     if (status !== 503 && code !== IN_PROGRESS) journal.broken.push(`${what}: ${status} ${text}`)
     else if (!(Number(headers.get('retry-after')) > 0))
       journal.broken.push(`${what}: ${code} without Retry-After`)

@@ -18,8 +18,15 @@ it.skipIf(obstacle() !== null)(
       seconds: 20,
       seed: 14,
       nodes: 2,
+      callers: 2,
       logFolder,
-      faults: ['connections cut', 'node killed', 'server killed'],
+      faults: [
+        'connections cut',
+        'answers of COMMIT lost',
+        'node killed',
+        'node stands still',
+        'server killed',
+      ],
     })
     const { faults, acknowledged, longest_outage_ms: _, ...result } = report
     expect(result).toEqual({ nodes: 2, lost: 0, executed_twice: 0, chains_broken: 0, problems: [] })

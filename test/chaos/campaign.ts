@@ -10,11 +10,14 @@ export interface ChaosOptions {
   seconds: number
   seed: number
   nodes: number
+  callers: number
   /** Where the logs of the nodes go. */
   logFolder: string
   /** Names of those that are wanted; all without it. */
   faults?: readonly string[]
   onProgress?: (line: string) => void
+  /** Ends it early: what was acknowledged until then is examined all the same. */
+  signal?: AbortSignal
 }
 
 export interface ChaosReport {
@@ -33,7 +36,7 @@ export interface ChaosReport {
 const PAUSE_MS = { least: 300, most: 1500 }
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
-  const { seconds, seed, onProgress } = options
+  const { seconds, seed, onProgress, signal } = options
   const random = new Random(seed)
   const stage = await Stage.set(options)
   try {
@@ -43,7 +46,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     const drawn = draw(scene, options)
     const outages: number[] = []
     let faults = 0
-    while (performance.now() < untilMs) {
+    while (performance.now() < untilMs && !signal?.aborted) {
       await sleep(PAUSE_MS.least + random.next() * (PAUSE_MS.most - PAUSE_MS.least))
       const fault = drawn.next().value
       const since = await fault.strike(scene)

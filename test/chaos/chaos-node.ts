@@ -75,6 +75,8 @@ export class ChaosNode {
         COUNTERSIGN_ADMIN_LISTEN: address(this.ports.admin),
       },
       stdio: ['ignore', log, 'pipe', 'ipc'],
+      // Ctrl-C is for the campaign, which ends it.
+      detached: true,
     })
     closeSync(log)
     this.child = child

@@ -1,5 +1,5 @@
 /** One PostgreSQL of the campaign: killed, stopped, and started again on the same data. */
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFile, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -126,13 +126,11 @@ export class DatabaseServer {
 
 /** Dies with us, however we end: a campaign that is killed leaves no server behind. */
 function asUser([program, ...args]: string[], user: OtherUser | undefined): ChildProcess {
-  const stdio = ['ignore', 'ignore', 'pipe'] as const
-  if (!hasSetpriv()) return spawn(program!, args, { ...user, cwd: '/', stdio: [...stdio] })
+  // A group of its own: Ctrl-C is for the campaign, which ends it.
+  const options: SpawnOptions = { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'], detached: true }
+  if (!hasSetpriv()) return spawn(program!, args, { ...user, ...options })
   const identity = user ? [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'] : []
-  return spawn('setpriv', [...identity, '--pdeathsig=KILL', program!, ...args], {
-    cwd: '/',
-    stdio: [...stdio],
-  })
+  return spawn('setpriv', [...identity, '--pdeathsig=KILL', program!, ...args], options)
 }
 
 let setpriv: boolean | null = null

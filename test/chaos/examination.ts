@@ -8,7 +8,7 @@ const PAGE = 1000
 /** Of the users that were erased the last ones, at every node. */
 const MOST_ASKED = 200
 
-interface Entry {
+export interface Entry {
   event: string
   status?: number
   repeated?: boolean
@@ -44,7 +44,7 @@ export async function examine(
 }
 
 /** The log of production against what callers were told: every call of theirs was answered in the end, so both must be the same. */
-function compare(tenant: ChaosTenant, entries: readonly Entry[], journal: Journal): void {
+export function compare(tenant: ChaosTenant, entries: readonly Entry[], journal: Journal): void {
   const told = new Map<string, Effect>()
   for (const effect of journal.effects)
     if (effect.tenantId === tenant.id) told.set(`${effect.event} ${effect.id}`, effect)

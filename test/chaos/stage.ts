@@ -22,6 +22,8 @@ import { TcpProxy } from './tcp-proxy.js'
 export interface StageOptions {
   seed: number
   nodes: number
+  /** Of each tenant, those who enrol and verify in production; each has several calls on one user under way at once. */
+  callers: number
   /** Where the logs of the nodes go. */
   logFolder: string
 }
@@ -52,7 +54,7 @@ export class Stage {
   }
 
   /** Resolves when all nodes serve, and callers are at work. */
-  static async set({ seed, nodes, logFolder }: StageOptions): Promise<Stage> {
+  static async set({ seed, nodes, callers, logFolder }: StageOptions): Promise<Stage> {
     const folder = await mkdtemp(join(tmpdir(), 'countersign-chaos-nodes-'))
     const database = await DatabasePair.start().catch(async (error) => {
       await rm(folder, { recursive: true, force: true })
@@ -72,7 +74,7 @@ export class Stage {
       // All at once, as after a power cut.
       await Promise.all(stage.nodes.map((node) => node.start()))
       for (const name of TENANTS) stage.tenants.push(await stage.makeTenant(name))
-      await stage.begin(seed)
+      await stage.begin(seed, callers)
       return stage
     } catch (error) {
       if (stage) await stage.clear()
@@ -128,14 +130,14 @@ export class Stage {
     return { id: tenant.id, name, keys: { production, sandbox: sandboxKey } }
   }
 
-  private async begin(seed: number): Promise<void> {
+  private async begin(seed: number, callers: number): Promise<void> {
     const photos = {
       ada: base64(await face('ada')),
       adaElsewhere: base64(await face('adaElsewhere')),
       joan: base64(await face('joan')),
       blank: base64(await plain()),
     }
-    this.pulse = new Pulse(this.examiner, this.tenants[0]!, photos.blank)
+    this.pulse = new Pulse(this.examiner, this.tenants[0]!)
     const lives: Life[] = []
     for (const tenant of this.tenants) {
       const parts = (name: string) => ({
@@ -144,7 +146,7 @@ export class Stage {
         name: `${tenant.name}-${name}`,
         photos,
       })
-      lives.push(productionLife(parts('person')))
+      for (let i = 1; i <= callers; i++) lives.push(productionLife(parts(`person-${i}`)))
       lives.push(sandboxLife(parts('trial')))
       lives.push(guessingLife(parts('target'), (user) => this.unlock(user)))
       lives.push(rotatingLife(parts('rotation')))

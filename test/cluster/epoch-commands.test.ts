@@ -84,7 +84,7 @@ overPostgres(() => {
     await enrol('ada')
     const { lookup } = await enrol('grace')
     const copy = await database.query('SELECT * FROM subject')
-    const then = (await withLedger(({ store }) => store.shared!.epochs.recent())).at(-1)!
+    const then = (await withLedger(({ store }) => store.shared!.epochs.all())).at(-1)!
     await withLedger(({ store }) => store.transaction(async (tx) => void (await tx.eraseSubject(lookup))))
     await run('keys', 'rotate-epoch')
     // As a dump from before would have it.

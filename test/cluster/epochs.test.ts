@@ -59,7 +59,7 @@ overPostgres(() => {
   const destroy = async ({ store }: Ledger) =>
     destroyRetired(
       { folder: new EpochFolder(path), clock: systemClock, retentionMs: 0 },
-      await store.shared!.epochs.recent(),
+      await store.shared!.epochs.all(),
     )
   const keyFiles = () => readdirSync(path).filter((name) => name.endsWith('.epoch-key'))
   /** Straight into the database, without a face. */
@@ -140,7 +140,7 @@ overPostgres(() => {
           },
         })
         await expect(crash).rejects.toThrow('crash')
-        const numbers = (await crashing.store.shared!.epochs.recent()).map(({ number }) => number)
+        const numbers = (await crashing.store.shared!.epochs.all()).map(({ number }) => number)
         const after = await ledger()
         await enrolOne(after, `after ${broken}`)
         for (const user of users) expect(await opens(after, tenant.id, user)).toBe(true)
@@ -173,13 +173,13 @@ overPostgres(() => {
         }),
       )
       for (const { status } of await Promise.allSettled(begun)) expect(status).toBe('rejected')
-      const [announced, ...others] = await both[0]!.store.shared!.epochs.recent()
+      const [announced, ...others] = await both[0]!.store.shared!.epochs.all()
       expect(others).toEqual([])
       expect(keyFiles()).toEqual([`${announced!.keyId}.epoch-key`])
       // Whoever comes when the other has ended begins the next.
       await Promise.all(both.map((one) => rotation(one).rotate({ patienceMs: PATIENCE_MS })))
       const after = await ledger()
-      const records = await after.store.shared!.epochs.recent()
+      const records = await after.store.shared!.epochs.all()
       expect(records.filter(({ settledAt }) => settledAt === null)).toEqual([])
       expect(records.filter(({ retiredAt }) => retiredAt === null)).toHaveLength(1)
       await assertAllUnder(after, records.at(-1)!.keyId)
@@ -301,7 +301,7 @@ overPostgres(() => {
       })
       const { shared } = cluster.nodes[0]!.ledger.store
       const records = await poll(
-        () => shared!.epochs.recent(),
+        () => shared!.epochs.all(),
         (all) => all.some(({ settledAt }) => settledAt !== null),
       )
       expect(records).toHaveLength(1)

@@ -8,8 +8,9 @@ import { overPostgres } from '../support/postgres.js'
 import { RoundTripCounter, type Trips } from '../support/round-trips.js'
 import { startService, type TestService } from '../support/service.js'
 
-/** One that waits for a new lot of its rate, or shares the lane with what runs beside, counts more than others. */
+/** One that waits for a new lot of its rate counts more than others; one that shares the lane with what runs beside, less or more. */
 const TRIES = 5
+const JOBS = 10
 
 overPostgres(() => {
   let running: TestService
@@ -27,18 +28,15 @@ overPostgres(() => {
     counter?.stop()
     await running?.stop()
   })
-  const fewest = async (
-    call: () => Promise<{ status: number }>,
-    prepare = async () => {},
-  ): Promise<Trips> => {
+  const usual = async (call: () => Promise<{ status: number }>, prepare = async () => {}): Promise<Trips> => {
     const all: Trips[] = []
     for (let i = 0; i < TRIES; i++) {
       await prepare()
       all.push(await counter.count(async () => expect((await call()).status).toBeLessThan(300)))
     }
     return {
-      inSequence: Math.min(...all.map(({ inSequence }) => inSequence)),
-      statements: Math.min(...all.map(({ statements }) => statements)),
+      inSequence: median(all.map(({ inSequence }) => inSequence)),
+      statements: median(all.map(({ statements }) => statements)),
     }
   }
   const anew = async () => {
@@ -56,7 +54,7 @@ overPostgres(() => {
     ['rejected', 'joan'],
   ])('a verify that is %s waits eight times, two of them while the engine computes', async (_, image) => {
     const verify = () => production.verify({ user_id: user, image: photos[image], action: 'x' }, withKey())
-    expect(await fewest(verify, enrolled)).toMatchObject({ inSequence: 8 })
+    expect(await usual(verify, enrolled)).toMatchObject({ inSequence: 8 })
   })
 
   it('a verify that is told from its idempotency key waits three times', async () => {
@@ -64,35 +62,49 @@ overPostgres(() => {
     const key = withKey()
     const once = () => production.verify({ user_id: user, image: photos.ada, action: 'x' }, key)
     await once()
-    expect(await fewest(once)).toEqual({ inSequence: 3, statements: 4 })
+    expect(await usual(once)).toEqual({ inSequence: 3, statements: 4 })
   })
 
   it('an enrolment waits six times', async () => {
     const enrol = () => production.enroll({ user_id: user, image: photos.ada }, withKey())
-    expect(await fewest(enrol, anew)).toMatchObject({ inSequence: 6 })
+    expect(await usual(enrol, anew)).toMatchObject({ inSequence: 6 })
   })
 
   it('an erasure waits five times', async () => {
-    expect(await fewest(() => production.erase(user), enrolled)).toMatchObject({ inSequence: 5 })
+    expect(await usual(() => production.erase(user), enrolled)).toMatchObject({ inSequence: 5 })
   })
 
   it('a health report waits twice', async () => {
-    expect(await fewest(() => production.health())).toEqual({ inSequence: 2, statements: 2 })
+    expect(await usual(() => production.health())).toEqual({ inSequence: 2, statements: 2 })
   })
 
-  it('transactions that share a commit wait twice each: for what they read, and for what they wrote', async () => {
+  /** Of one user each, or of who knows what. */
+  const sharing = (concernOf: (job: number) => string | undefined) => {
     const { store } = running.service.ledger
-    const JOBS = 10
-    const group = async () => {
-      const reading = async (tx: StoreTransaction) => {
-        await Promise.all([tx.subject(Buffer.from('nobody')), tx.auditHead('ten_nobody')])
-        await tx.setSuspended('ten_nobody', null)
-        await tx.setSuspended('ten_nobody', null)
-      }
-      await Promise.all(Array.from({ length: JOBS }, () => store.transaction(reading)))
-      return { status: 200 }
+    const job = async (tx: StoreTransaction) => {
+      await Promise.all([tx.subject(Buffer.from('nobody')), tx.webhookEndpoints('ten_nobody')])
+      await tx.setSuspended('ten_nobody', null)
+      await tx.setSuspended('ten_nobody', null)
     }
-    // The lane before, and the commit after.
-    expect(await fewest(group)).toMatchObject({ inSequence: 2 * JOBS + 2 })
+    return usual(async () => {
+      await Promise.all(
+        Array.from({ length: JOBS }, (_, i) => store.transaction(job, undefined, concernOf(i))),
+      )
+      return { status: 200 }
+    })
+  }
+
+  it('transactions of different users that share a commit wait no longer than one: lane, reads, writes and commit', async () => {
+    const { inSequence } = await sharing((i) => `user ${i}`)
+    // Whoever is answered first may have written before the last has read.
+    expect([3, 4]).toContain(inSequence)
+  })
+
+  it('others that share a commit wait twice each, and for the lane and the commit', async () => {
+    expect(await sharing(() => undefined)).toMatchObject({ inSequence: 2 * JOBS + 2 })
   })
 })
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!
+}

@@ -11,6 +11,7 @@ import {
 } from '../../src/storage/postgres-store.js'
 import type { TenantRecord } from '../../src/storage/records.js'
 import { StoreOpenError, type StoreTransaction, StoreUnavailableError } from '../../src/storage/store.js'
+import { poll } from '../support/command.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
 
 const opened: Array<{ close(): unknown }> = []
@@ -213,13 +214,17 @@ overPostgres(() => {
     await other.connect()
     await other.query('BEGIN')
     await other.query('SELECT FROM lane FOR UPDATE')
-    const pids = () =>
-      database.query("SELECT pid FROM pg_stat_activity WHERE application_name = 'countersign' ORDER BY pid")
-    const before = await pids()
-    const waiting = store.transaction(adding('a'), performance.now() + FOUND_OUT_MS)
+    const waiter = async () => {
+      const waitsForLock = () =>
+        database.query(
+          "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        )
+      return (await poll(waitsForLock, (rows) => rows.length > 0))[0]!.pid
+    }
+    const waiting = store.transaction(adding('a'), performance.now() + 60_000)
+    const before = await waiter()
     await other.query('SELECT pg_sleep(3)')
-    // Beside them there may be one that asks.
-    expect(await pids()).toEqual(expect.arrayContaining(before))
+    expect(await waiter()).toBe(before)
     await other.end()
     await waiting
   })
