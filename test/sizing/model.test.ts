@@ -96,7 +96,9 @@ describe('the model', () => {
     expect(Math.abs(errorOf(capacity.found, capacity.predicted))).toBeLessThan(ACCURACY.runs.capacity)
   })
 
-  it('is within the stated error of the runs of several nodes, and the simulation with their callers closer', () => {
+  it('is within the stated error of the runs of several nodes, and the simulation with their callers closer', {
+    timeout: 300_000,
+  }, () => {
     const compared = compareWithClusterRuns()
     expect(compared.length).toBeGreaterThan(3)
     for (const { name, found, predicted, simulated } of compared) {
