@@ -32,8 +32,8 @@ export class PostgresCoordinator implements Coordinator {
   private isBeating = false
   private renewedAtMs = Number.NEGATIVE_INFINITY
   private epochs: EpochProgress | null = null
-  /** Tokens of claims that could not be given back when they ended. */
-  private unreleased: string[] = []
+  /** Tokens of claims that are held, or asked for. */
+  private readonly held = new Set<string>()
 
   constructor(access: PostgresAccess, silence?: SilenceWatch) {
     this.pool = new PostgresPool(access, {
@@ -62,15 +62,33 @@ export class PostgresCoordinator implements Coordinator {
     if (performance.now() - this.renewedAtMs > SILENT_MS)
       throw new StoreUnavailableError('PostgreSQL has not been heard of for too long')
     const token = randomUUID()
+    this.held.add(token)
+    try {
+      const held = await this.take(scope, payloadHash, token)
+      if (held) this.held.delete(token)
+      return held ?? { release: () => void this.release(token) }
+    } catch (error) {
+      this.held.delete(token)
+      throw error
+    }
+  }
+
+  /** @returns null where the claim is ours, else for what it is held */
+  private async take(
+    scope: Buffer,
+    payloadHash: Buffer,
+    token: string,
+  ): Promise<{ heldFor: Buffer; leaseSeconds: number } | null> {
     for (;;) {
       const taken = await this.pool.query({
         name: 'claim',
         text: `INSERT INTO claim (scope, payload_hash, node, token) VALUES ($1, $2, $3, $4)
           ON CONFLICT (scope) DO UPDATE SET payload_hash = excluded.payload_hash, node = excluded.node, token = excluded.token
-          WHERE NOT EXISTS (SELECT 1 FROM node WHERE id = claim.node AND lease_until > clock_timestamp())`,
+          WHERE claim.token = excluded.token
+            OR NOT EXISTS (SELECT 1 FROM node WHERE id = claim.node AND lease_until > clock_timestamp())`,
         values: [scope, payloadHash, this.id, token],
       })
-      if (taken.rowCount === 1) return { release: () => void this.release([token]) }
+      if (taken.rowCount === 1) return null
       const held = await this.pool.query({
         name: 'claim-of',
         text: `SELECT payload_hash AS "heldFor", coalesce(extract(epoch FROM
@@ -137,7 +155,7 @@ export class PostgresCoordinator implements Coordinator {
     this.isBeating = true
     try {
       await this.renew()
-      if (this.unreleased.length > 0) await this.release(this.unreleased.splice(0))
+      await this.sweep()
     } catch {
       // Shows in `renewedAtMs`.
     } finally {
@@ -166,16 +184,31 @@ export class PostgresCoordinator implements Coordinator {
     this.isOutdated = rows[0].compatibleFrom > SCHEMA
   }
 
-  /** What cannot be given back now is tried again with the next beat. */
-  private async release(tokens: string[]): Promise<void> {
-    try {
-      await this.pool.query({
-        name: 'release',
-        text: 'DELETE FROM claim WHERE token = ANY ($1::text[])',
-        values: [tokens],
-      })
-    } catch {
-      this.unreleased.push(...tokens)
-    }
+  /** What cannot be given back now is found by the next beat. */
+  private async release(token: string): Promise<void> {
+    this.held.delete(token)
+    await this.giveBack([token]).catch(() => {})
+  }
+
+  /** Claims of ours that nobody holds: given back in vain, or taken by a statement whose answer was lost. */
+  private async sweep(): Promise<void> {
+    const { rows } = await this.pool.query({
+      name: 'claims-of',
+      text: 'SELECT token FROM claim WHERE node = $1',
+      values: [this.id],
+    })
+    // Looked at afterwards: a token is held before the database knows it.
+    const lost = (rows as Array<{ token: string }>)
+      .map(({ token }) => token)
+      .filter((token) => !this.held.has(token))
+    if (lost.length > 0) await this.giveBack(lost)
+  }
+
+  private async giveBack(tokens: string[]): Promise<void> {
+    await this.pool.query({
+      name: 'release',
+      text: 'DELETE FROM claim WHERE token = ANY ($1::text[])',
+      values: [tokens],
+    })
   }
 }

@@ -61,20 +61,22 @@ export class PostgresLane {
 
   transaction<T>(
     work: (tx: StoreTransaction) => Promise<T>,
-    deadlineMs = performance.now() + LOCK_PATIENCE_MS,
+    answerByMs?: number,
     concerns?: string,
   ): Promise<T> {
     if (this.closed) return Promise.reject(new StoreUnavailableError('the store is closed'))
     return new Promise<T>((resolve, reject) => {
-      // A group may be waiting for a server that says nothing, for longer than anybody waits for an answer of ours.
-      const late = setTimeout(() => {
+      const tooLate = () => {
         this.queue = this.queue.filter((one) => one !== job)
         this.isFailing = true
         reject(new StoreUnavailableError('PostgreSQL has not said in time that it has committed'))
-      }, deadlineMs - performance.now())
+      }
+      // A group may be waiting for a server that says nothing, for longer than anybody waits for an answer of ours. Where nobody has
+      // said how long, the work itself may take its time.
+      const late = answerByMs === undefined ? undefined : setTimeout(tooLate, answerByMs - performance.now())
       const job: Job = {
         work,
-        deadlineMs,
+        deadlineMs: answerByMs ?? performance.now() + LOCK_PATIENCE_MS,
         concerns,
         resolve: (value) => {
           clearTimeout(late)

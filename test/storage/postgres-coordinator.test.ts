@@ -66,6 +66,17 @@ overPostgres(() => {
       expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('heldFor')
     })
 
+    it('that the database has given and its service does not know of is free with the next beat', async () => {
+      const [living, other] = await Promise.all([coordinator(), coordinator()])
+      await living.claim(SCOPE, PAYLOAD)
+      const [id] = await held()
+      // As after a statement whose answer was lost.
+      const lost = Buffer.from('lost')
+      await database.query("INSERT INTO claim VALUES ($1, $2, $3, 'of nobody')", [lost, PAYLOAD, id])
+      await expect.poll(() => other.claim(lost, PAYLOAD)).toHaveProperty('release')
+      expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('heldFor')
+    })
+
     it('says when it is free if its service has died', async () => {
       const other = await coordinator()
       await database.query("INSERT INTO node VALUES ('busy', clock_timestamp() + interval '1 h')")
