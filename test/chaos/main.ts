@@ -52,3 +52,5 @@ if (why) {
   } else rmSync(logFolder, { recursive: true })
   console.log(JSON.stringify(result))
 }
+// By itself Node waits, busily, for what is still on its way over connections that were lost.
+process.exit()
