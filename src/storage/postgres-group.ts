@@ -25,7 +25,8 @@ export interface Outcome {
 }
 
 export class PostgresGroup {
-  private readonly seats: Seat[]
+  /** Made when first taken: commands, and most services, need few. */
+  private readonly seats: Seat[] = []
   /** Of each log, what was its last entry before; asked for once. */
   private readonly before = new Map<string, Promise<AuditRecord | undefined>>()
   /** Of each log that is extended, its last entry by now. */
@@ -33,12 +34,10 @@ export class PostgresGroup {
   private readonly seals = new Map<string, AuditSealRecord>()
 
   /** @param send remembers that a statement has failed, and so the transaction */
-  constructor(send: (query: QueryConfig) => Promise<QueryResult>, size: number) {
-    this.seats = Array.from({ length: size }, () => new Seat(send, (tx) => this.linking(tx)))
-  }
+  constructor(private readonly send: (query: QueryConfig) => Promise<QueryResult>) {}
 
   /**
-   * @param jobs no more than the group's size, each of which concerns something
+   * @param jobs one or more, each of which concerns something
    * @returns null where one has failed that had written already: all is to be rolled back, and done one after the other
    */
   async run(jobs: readonly Job[]): Promise<Outcome[] | null> {
@@ -47,15 +46,21 @@ export class PostgresGroup {
     const outcomes = await Promise.all(
       jobs.map(async (job, i) => {
         const earlier = turns.get(job.concerns)
-        const turn = earlier ? earlier.then(() => this.seats[i]!.run(job)) : this.seats[i]!.run(job)
+        const seat = this.seat(i)
+        const turn = earlier ? earlier.then(() => seat.run(job)) : seat.run(job)
         turns.set(job.concerns, turn)
         return turn
       }),
     )
     const done = outcomes.filter((outcome) => outcome !== null)
     if (done.length < outcomes.length) return null
-    for (const seal of this.seals.values()) void this.seats[0]!.alone.putAuditSeal(seal)
+    for (const seal of this.seals.values()) void this.seat(0).alone.putAuditSeal(seal)
     return done
+  }
+
+  private seat(index: number): Seat {
+    this.seats[index] ??= new Seat(this.send, (tx) => this.linking(tx))
+    return this.seats[index]
   }
 
   /** A seal says how far a log goes: each commit needs its last alone. */

@@ -44,7 +44,7 @@ export class PostgresLane {
     postgresConnection((query) => this.send(query)),
     () => {},
   )
-  private readonly group = new PostgresGroup((query) => this.send(query), MOST_AT_ONCE)
+  private readonly group = new PostgresGroup((query) => this.send(query))
   /** Of the group that is on its way. */
   private client: PoolClient | null = null
   /** The first failure of the job that is on its way: all that is sent after it fails for it. */
