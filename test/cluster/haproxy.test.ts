@@ -160,11 +160,8 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
     expect(a.received.length + b.received.length).toBe(1)
   })
 
-  it('lets a node that is no longer ready finish what it has, and gives it nothing new', async () => {
-    let finish = () => {}
-    a.answer = (_request, response) => {
-      finish = () => void response.end('late')
-    }
+  /** One that is under way at a, since b is there only afterwards. */
+  const callAtA = async () => {
     b.stop()
     const underWay = call()
     await poll(
@@ -172,6 +169,15 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
       (count) => count === 1,
     )
     await b.start()
+    return { underWay }
+  }
+
+  it('lets a node that is no longer ready finish what it has, and gives it nothing new', async () => {
+    let finish = () => {}
+    a.answer = (_request, response) => {
+      finish = () => void response.end('late')
+    }
+    const { underWay } = await callAtA()
     a.refuse()
     await reaches('a', 3)
     await poll(
@@ -185,13 +191,7 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
 
   it('cuts a node off that says nothing, so that its callers can ask again', async () => {
     a.answer = () => {}
-    b.stop()
-    const underWay = call()
-    await poll(
-      async () => a.received.length,
-      (count) => count === 1,
-    )
-    await b.start()
+    const { underWay } = await callAtA()
     a.standStill()
     // 504 would be a call that waited for as long as any call may take.
     expect((await underWay).status).toBe(CUT_OFF)
