@@ -174,7 +174,7 @@ export class PostgresCoordinator implements Coordinator {
         VALUES ($1, clock_timestamp() + $2 * interval '1 ms', $4, $5, $6, $7, $8, $9, $10)
         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, settings = excluded.settings,
           epoch_loaded = excluded.epoch_loaded, epoch_used = excluded.epoch_used
-        RETURNING (SELECT compatible_from FROM lane) AS "compatibleFrom"`,
+        RETURNING (SELECT max(compatible_from) FROM lane) AS "compatibleFrom"`,
       values: [
         ...[this.id, LEASE_MS, FORGOTTEN_MS, NAME, VERSION, SCHEMA, this.startedAt, this.settings],
         ...[this.epochs?.loaded, this.epochs?.used],

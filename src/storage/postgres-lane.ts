@@ -1,6 +1,6 @@
 /**
- * The lane of writing: one transaction after the other, on all nodes together. What comes while one group is on its way shares the
- * next commit; between nodes, a row is locked for as long as a group takes.
+ * A lane of writing: one group of transactions after the other, on all nodes together. What comes while one group is on its way shares
+ * the next commit; between nodes, the lane's row is locked for as long as a group takes, or the table for what needs every lane.
  */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
@@ -13,9 +13,8 @@ import type { PostgresPool } from './postgres-pool.js'
 import { storeTransaction } from './statements.js'
 import { type CommitReport, type StoreTransaction, StoreUnavailableError } from './store.js'
 
-const LOCK_PATIENCE_MS = 5000
 /** Shorter than a statement may take: what waits for the lane is to be told of the lock. */
-const LOCK_LIMIT_MS = 4000
+export const LANE_LOCK_MS = 4000
 /** The lock is held for as long as all of them take. */
 const MOST_AT_ONCE = 64
 
@@ -26,20 +25,23 @@ interface Agreed {
   compatibleFrom: number
 }
 
+/** What the lanes of a service have in common. */
+export interface LaneTerms {
+  /** A commit has failed because of the server or the way to it, and none has succeeded since. */
+  isFailing: boolean
+  onCommit: (report: CommitReport) => void
+  /** Of the keys that are worked with; null to write whatever the database's are. */
+  keysRevision: number | null
+  /** Under which data keys are wrapped; null to write whatever the database's is. */
+  epoch: number | null
+  onStaleKeys: () => void
+}
+
 export class PostgresLane {
   private queue: Job[] = []
   /** Set while a group is scheduled or running; `close` waits for it. */
   private flushing: Promise<void> | null = null
   private closed = false
-  /** A commit has failed because of the server or the way to it, and none has succeeded since. */
-  isFailing = false
-  onCommit: (report: CommitReport) => void = () => {}
-  /** Of the keys that are worked with; null to write whatever the database's are. */
-  keysRevision: number | null = null
-  /** Under which data keys are wrapped; null to write whatever the database's is. */
-  epoch: number | null = null
-  onStaleKeys: () => void = () => {}
-
   private readonly tx = storeTransaction(
     postgresConnection((query) => this.send(query)),
     () => {},
@@ -52,11 +54,17 @@ export class PostgresLane {
   /** Statements of that job. */
   private sent: Array<Promise<unknown>> = []
 
-  constructor(private readonly pool: PostgresPool) {}
+  /** @param id of its row; null for all lanes at once */
+  constructor(
+    private readonly pool: PostgresPool,
+    private readonly terms: LaneTerms,
+    private readonly id: number | null,
+  ) {}
 
   /** Shows at the start whether everything is in place. @throws Error of pg */
-  async connect(): Promise<void> {
+  async connect(): Promise<PoolClient> {
     this.client = await this.pool.acquire()
+    return this.client
   }
 
   transaction<T>(
@@ -68,7 +76,7 @@ export class PostgresLane {
     return new Promise<T>((resolve, reject) => {
       const tooLate = () => {
         this.queue = this.queue.filter((one) => one !== job)
-        this.isFailing = true
+        this.terms.isFailing = true
         reject(new StoreUnavailableError('PostgreSQL has not said in time that it has committed'))
       }
       // A group may be waiting for a server that says nothing, for longer than anybody waits for an answer of ours. Where nobody has
@@ -76,7 +84,7 @@ export class PostgresLane {
       const late = answerByMs === undefined ? undefined : setTimeout(tooLate, answerByMs - performance.now())
       const job: Job = {
         work,
-        deadlineMs: answerByMs ?? performance.now() + LOCK_PATIENCE_MS,
+        deadlineMs: answerByMs ?? performance.now() + LANE_LOCK_MS,
         concerns,
         resolve: (value) => {
           clearTimeout(late)
@@ -131,8 +139,8 @@ export class PostgresLane {
       const transactions = outcomes?.filter(({ isDone }) => isDone).length ?? 0
       if (transactions === 0) await this.client!.query('ROLLBACK')
       else if (await this.end(token)) {
-        this.isFailing = false
-        this.onCommit({ durationMs: performance.now() - startedMs, transactions })
+        this.terms.isFailing = false
+        this.terms.onCommit({ durationMs: performance.now() - startedMs, transactions })
       } else if (group.length > 1) {
         if (isSideBySide) return this.commit(group, false)
         throw this.failure
@@ -141,7 +149,7 @@ export class PostgresLane {
       for (const { settle } of outcomes) settle()
     } catch (error) {
       this.dropClient(error)
-      this.isFailing = true
+      this.terms.isFailing = true
       for (const { reject } of group) reject(translatePostgres(error))
     }
   }
@@ -164,11 +172,9 @@ export class PostgresLane {
   private async begin(jobs: Job[], token: string): Promise<Job[]> {
     let hasReconnected = false
     for (let waiting = jobs; waiting.length > 0; ) {
-      const patienceMs = Math.min(...waiting.map(({ deadlineMs }) => deadlineMs)) - performance.now()
-      const limitMs = Math.ceil(Math.min(Math.max(patienceMs, 1), LOCK_LIMIT_MS))
       try {
         this.client ??= await this.pool.acquire()
-        const agreed = await this.lock(this.client, token, limitMs)
+        const agreed = await this.lock(this.client, token)
         const isStale = !this.hasKeysOf(agreed)
         if (!isStale && agreed.compatibleFrom <= SCHEMA) return await this.inTime(waiting)
         await this.client.query('ROLLBACK')
@@ -176,7 +182,7 @@ export class PostgresLane {
           ? 'the working keys were changed meanwhile'
           : 'the schema is for newer versions'
         for (const { reject } of waiting) reject(new StoreUnavailableError(reason))
-        if (isStale) this.onStaleKeys()
+        if (isStale) this.terms.onStaleKeys()
         return []
       } catch (error) {
         if (isLockTimeout(error)) {
@@ -199,32 +205,35 @@ export class PostgresLane {
    * Before anything else is sent: what follows a BEGIN that failed would be committed piece by piece.
    * @returns what nobody changes while the lane is ours
    */
-  private async lock(client: PoolClient, token: string, limitMs: number): Promise<Agreed> {
-    const begun = [
-      client.query('BEGIN ISOLATION LEVEL READ COMMITTED'),
-      client.query({
-        name: 'lane-patience',
-        text: "SELECT set_config('lock_timeout', $1, true)",
-        values: [`${limitMs}ms`],
-      }),
-      client.query({
-        name: 'lane',
-        text: `UPDATE lane SET token = $1 RETURNING keys_revision AS "keysRevision",
-          oldest_epoch AS "oldestEpoch", compatible_from AS "compatibleFrom"`,
-        values: [token],
-      }),
-    ]
+  private async lock(client: PoolClient, token: string): Promise<Agreed> {
+    const agreed = `RETURNING keys_revision AS "keysRevision", oldest_epoch AS "oldestEpoch", compatible_from AS "compatibleFrom"`
+    const begun = client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
+    const locked =
+      this.id === null
+        ? [
+            // Waits for every lane, and lets none begin meanwhile.
+            client.query('LOCK TABLE lane IN SHARE ROW EXCLUSIVE MODE'),
+            client.query({ name: 'lanes', text: `UPDATE lane SET token = $1 ${agreed}`, values: [token] }),
+          ]
+        : [
+            client.query({
+              name: 'lane',
+              text: `UPDATE lane SET token = $1 WHERE id = $2 ${agreed}`,
+              values: [token, this.id],
+            }),
+          ]
     // All are waited for: what is left of a failure must not meet what is sent next.
-    const answers = await Promise.allSettled(begun)
+    const answers = await Promise.allSettled([begun, ...locked])
     const failed = answers.find((one) => one.status === 'rejected')
     if (failed) throw failed.reason
-    const { value: locked } = answers.at(-1) as PromiseFulfilledResult<QueryResult<Agreed>>
-    return locked.rows[0]!
+    const { value } = answers.at(-1) as PromiseFulfilledResult<QueryResult<Agreed>>
+    return value.rows[0]!
   }
 
   private hasKeysOf({ keysRevision, oldestEpoch }: Agreed): boolean {
-    if (this.keysRevision !== null && this.keysRevision !== keysRevision) return false
-    return this.epoch === null || this.epoch >= oldestEpoch
+    const { terms } = this
+    if (terms.keysRevision !== null && terms.keysRevision !== keysRevision) return false
+    return terms.epoch === null || terms.epoch >= oldestEpoch
   }
 
   /** Its failure is the whole transaction's, so that the commit need not wait for what it has written. */
@@ -287,7 +296,11 @@ export class PostgresLane {
   private async wasLast(token: string): Promise<boolean> {
     try {
       this.client = await this.pool.acquire()
-      const { rows } = await this.client.query<{ token: string }>('SELECT token FROM lane FOR UPDATE')
+      const { rows } = await this.client.query<{ token: string }>(
+        'SELECT token FROM lane WHERE id = $1 FOR UPDATE',
+        // Who has all lanes has written each.
+        [this.id ?? 1],
+      )
       return rows[0]?.token === token
     } catch (error) {
       this.dropClient(error)
@@ -318,7 +331,7 @@ export class PostgresLane {
   private refuseLate(jobs: Job[], error: unknown): Job[] {
     const now = performance.now()
     const late = jobs.filter(({ deadlineMs }) => deadlineMs <= now)
-    if (late.length > 0) this.isFailing = true
+    if (late.length > 0) this.terms.isFailing = true
     for (const { reject } of late) reject(translatePostgres(error))
     return jobs.filter((job) => !late.includes(job))
   }

@@ -1,4 +1,4 @@
-/** The Store on PostgreSQL: writing in one lane of grouped commits, reading over connections of its own. */
+/** The Store on PostgreSQL: writing in lanes of grouped commits, reading over connections of its own. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../config/postgres-url.js'
@@ -6,7 +6,7 @@ import { CodedError } from '../errors.js'
 import { examinePostgres } from './postgres-check.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresCoordinator } from './postgres-coordinator.js'
-import { PostgresLane } from './postgres-lane.js'
+import { PostgresLanes } from './postgres-lanes.js'
 import { migrate, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
 import { PostgresShared } from './postgres-shared.js'
@@ -15,6 +15,7 @@ import { storeReader } from './statements.js'
 import {
   BackupUnsupportedError,
   type CommitReport,
+  type Scope,
   type Store,
   StoreOpenError,
   type StoreReader,
@@ -59,8 +60,7 @@ export class PostgresStore implements Store {
   readonly makesBackups = false
   readonly read: StoreReader
   readonly shared: PostgresShared
-  private readonly lane: PostgresLane
-  private readonly writers: PostgresPool
+  private readonly lanes: PostgresLanes
   private readonly readers: PostgresPool
   private readonly silence: SilenceWatch
   private knownSize = { bytes: 0, askedAtMs: Number.NEGATIVE_INFINITY }
@@ -72,19 +72,18 @@ export class PostgresStore implements Store {
   ) {
     this.silence = new SilenceWatch((query, timeoutMs) => this.readers.queryApart(query, timeoutMs))
     const { silence } = this
-    this.writers = new PostgresPool(access, { size: 1, pipeline: true, silence })
     this.readers = new PostgresPool(access, { size: READERS, silence })
-    this.lane = new PostgresLane(this.writers)
+    this.lanes = new PostgresLanes(access, silence)
     this.coordinator = serving ? new PostgresCoordinator(access, silence) : null
     this.read = storeReader(postgresConnection((query) => this.readers.query(query)))
-    this.shared = new PostgresShared(this.readers, this.lane)
+    this.shared = new PostgresShared(this.readers, this.lanes.terms)
   }
 
   /** @throws Error of pg */
   static async start(access: PostgresAccess, options: PostgresOptions): Promise<PostgresStore> {
     const store = new PostgresStore(access, options)
     try {
-      await store.lane.connect()
+      await store.lanes.connect()
       await store.coordinator?.start()
       await store.askSize()
       return store
@@ -94,18 +93,14 @@ export class PostgresStore implements Store {
     }
   }
 
-  transaction<T>(
-    work: (tx: StoreTransaction) => Promise<T>,
-    deadlineMs?: number,
-    concerns?: string,
-  ): Promise<T> {
-    return this.lane.transaction(work, deadlineMs, concerns)
+  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number, scope?: Scope): Promise<T> {
+    return this.lanes.transaction(work, deadlineMs, scope)
   }
 
   async isHealthy(): Promise<boolean> {
     const asked = async () => {
       await this.read.tenantById('')
-      if (this.lane.isFailing) await this.assertWritable(performance.now() + HEALTH_MS)
+      if (this.lanes.terms.isFailing) await this.assertWritable(performance.now() + HEALTH_MS)
       return true
     }
     const late = new AbortController()
@@ -120,7 +115,7 @@ export class PostgresStore implements Store {
 
   async assertWritable(deadlineMs?: number): Promise<void> {
     try {
-      // Every group writes the lane's row.
+      // Every group writes its lane's row.
       await this.transaction(async () => {}, deadlineMs)
     } catch (error) {
       const { message } = ((error as Error).cause ?? error) as Error
@@ -142,7 +137,7 @@ export class PostgresStore implements Store {
   }
 
   observeCommits(observer: (report: CommitReport) => void): void {
-    this.lane.onCommit = observer
+    this.lanes.terms.onCommit = observer
   }
 
   /** As of a minute ago at most: the server looks at every file for it. Its log is shared by all its databases. */
@@ -159,9 +154,9 @@ export class PostgresStore implements Store {
 
   close(): Promise<void> {
     this.closing ??= (async () => {
-      await this.lane.close()
+      await this.lanes.close()
       await this.coordinator?.stop()
-      await Promise.all([this.writers.end(), this.readers.end()])
+      await this.readers.end()
       this.silence.stop()
     })()
     return this.closing

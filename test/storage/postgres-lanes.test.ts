@@ -1,0 +1,80 @@
+import pg from 'pg'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { openPostgresStore } from '../../src/storage/postgres-store.js'
+import type { Store } from '../../src/storage/store.js'
+import { poll } from '../support/command.js'
+import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
+import { tenant } from '../support/records.js'
+
+/** Enough that some share a lane, and some do not. */
+const NAMES = Array.from({ length: 24 }, (_, i) => `tenant-${i}`)
+const TIMES = 12
+
+let database: TestDatabase
+let nodes: Store[]
+
+/** As one that reads, and decides by that what it writes. */
+const count = (store: Store, name: string) =>
+  store.transaction(
+    async (tx) => {
+      const { ratePerSecond, burst, fmr, requireLiveness } = (await tx.tenantById(`ten_${name}`))!
+      await tx.setContract(`ten_${name}`, { ratePerSecond: ratePerSecond + 1, burst, fmr, requireLiveness })
+    },
+    undefined,
+    { tenantId: `ten_${name}` },
+  )
+
+overPostgres(() => {
+  beforeEach(async () => {
+    database = await createDatabase()
+    nodes = [await openPostgresStore(database.url), await openPostgresStore(database.url)]
+    await nodes[0]!.transaction(async (tx) => {
+      for (const name of NAMES) await tx.insertTenant(tenant(name, { ratePerSecond: 0 }))
+    })
+  })
+  afterEach(async () => {
+    for (const node of nodes) await node.close()
+    await database.drop()
+  })
+  const rates = async () => (await nodes[0]!.read.tenants()).map(({ ratePerSecond }) => ratePerSecond)
+
+  it('what is of a tenant, and what is of all, is done one after the other on all nodes', async () => {
+    const ofAll = (store: Store) =>
+      store.transaction(async (tx) => {
+        for (const { id, ratePerSecond, burst, fmr, requireLiveness } of await tx.tenants())
+          await tx.setContract(id, { ratePerSecond: ratePerSecond + 1, burst, fmr, requireLiveness })
+      })
+    await Promise.all(
+      nodes.flatMap((node) =>
+        Array.from({ length: TIMES }, async (_, i) => {
+          if (i % 4 === 1) await ofAll(node)
+          await Promise.all(NAMES.map((name) => count(node, name)))
+        }),
+      ),
+    )
+    const once = TIMES * nodes.length
+    expect(await rates()).toEqual(NAMES.map(() => once + once / 4))
+  })
+
+  it('tenants of other lanes do not wait for a node that holds one, and what is of all does', async () => {
+    const [node, other] = nodes as [Store, Store]
+    const holder = new pg.Client(database.url)
+    await holder.connect()
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM lane WHERE id = 3 FOR UPDATE')
+    const done = new Set<string>()
+    const counting = NAMES.map((name) => count(node, name).then(() => done.add(name)))
+    await poll(rates, (all) => all.filter((rate) => rate === 1).length > NAMES.length / 2)
+    const ofAll = other.transaction((tx) => tx.insertTenant(tenant('late'))).then(() => done.add('late'))
+    const waiting = () =>
+      database.query(
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      )
+    await poll(waiting, (rows) => rows.length === 2)
+    expect(done.has('late')).toBe(false)
+    expect(done.size).toBeLessThan(NAMES.length)
+    await holder.end()
+    await Promise.all([...counting, ofAll])
+    expect((await rates()).filter((rate) => rate === 1)).toHaveLength(NAMES.length + 1)
+  })
+})
