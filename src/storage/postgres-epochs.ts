@@ -35,10 +35,12 @@ export class PostgresEpochs implements EpochBook {
   }
 
   async fence(number: number): Promise<void> {
-    // Waits for whoever has a lane, and is seen by whoever gets it next.
+    // Waits for whoever has a lane, and is seen by whoever gets one next.
     await this.pool.query({
-      text: 'UPDATE lane SET oldest_epoch = greatest(oldest_epoch, $1)',
-      values: [number],
+      text: `DO $$ BEGIN
+          LOCK TABLE lane IN EXCLUSIVE MODE;
+          UPDATE lane SET oldest_epoch = greatest(oldest_epoch, ${Number(number)});
+        END $$`,
     })
   }
 

@@ -11,6 +11,10 @@ import type { StoreTransaction } from './store.js'
 /** One transaction of a caller. */
 export interface Job {
   deadlineMs: number
+  /** Null for all of them. */
+  lane: number | null
+  /** Another node had the lane when it was to be taken: this time it is waited for. */
+  isDue: boolean
   concerns?: string | undefined
   work: (tx: StoreTransaction) => Promise<unknown>
   resolve: (value: unknown) => void

@@ -1,52 +1,60 @@
 /**
- * All writing of a service: what is of one tenant in the lane that the tenant shares with some others, what is not in all lanes at once.
- * So tenants of different lanes do not wait for each other's commits, on whichever nodes they are.
+ * Lanes, by which the writers of all nodes keep out of each other's way: each stands for some of the tenants. Whoever has a row of the
+ * table locked is alone with what those tenants own; whoever has locked the table is alone.
  */
-import { LANE_LOCK_MS, type LaneTerms, PostgresLane } from './postgres-lane.js'
-import { LANES } from './postgres-migrations.js'
-import { type PostgresAccess, PostgresPool } from './postgres-pool.js'
-import type { SilenceWatch } from './postgres-silence.js'
-import type { Scope, StoreTransaction } from './store.js'
+import type { PoolClient, QueryConfig, QueryResult } from 'pg'
 
-export class PostgresLanes {
-  readonly terms: LaneTerms = {
-    isFailing: false,
-    onCommit: () => {},
-    keysRevision: null,
-    epoch: null,
-    onStaleKeys: () => {},
-  }
-  private readonly pool: PostgresPool
-  private readonly all: PostgresLane
-  /** Each connects when it is first taken: commands, and services of few tenants, need few. */
-  private readonly byTenant: PostgresLane[]
-
-  constructor(access: PostgresAccess, silence: SilenceWatch) {
-    const settings = { lock_timeout: `${LANE_LOCK_MS}ms` }
-    this.pool = new PostgresPool(access, { size: LANES + 1, pipeline: true, silence, settings })
-    this.all = new PostgresLane(this.pool, this.terms, null)
-    this.byTenant = Array.from({ length: LANES }, (_, i) => new PostgresLane(this.pool, this.terms, i + 1))
-  }
-
-  /** Shows at the start whether everything is in place. @throws Error of pg */
-  async connect(): Promise<void> {
-    await this.all.connect()
-  }
-
-  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, answerByMs?: number, scope?: Scope): Promise<T> {
-    const lane = scope ? this.byTenant[laneOf(scope.tenantId)]! : this.all
-    return lane.transaction(work, answerByMs, scope?.concerns)
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([this.all, ...this.byTenant].map((lane) => lane.close()))
-    await this.pool.end()
-  }
+/** A lane that was taken, and by what all write: nobody changes it without having every lane. */
+export interface Agreed {
+  lane: number
+  /** Of the keys. */
+  keysRevision: number
+  /** The earliest that may wrap. */
+  oldestEpoch: number
+  /** The oldest schema whose code may work here. */
+  compatibleFrom: number
 }
 
-/** The same on every node, and in every version that works with as many lanes. */
-function laneOf(tenantId: string): number {
-  let hash = 0
-  for (let i = 0; i < tenantId.length; i++) hash = (Math.imul(hash, 31) + tenantId.charCodeAt(i)) >>> 0
-  return hash % LANES
+const AGREED = `SELECT id AS lane, keys_revision AS "keysRevision", oldest_epoch AS "oldestEpoch",
+  compatible_from AS "compatibleFrom" FROM lane`
+
+/**
+ * Begins a transaction with lanes of its own.
+ * @param due of them; waited for before any other is taken, and in their order, so that no two nodes wait for each other
+ * @returns those that were taken: the ones that are due, and the others that nobody had
+ * @throws Error of pg
+ */
+export function takeLanes(
+  client: PoolClient,
+  wanted: ReadonlySet<number>,
+  due: ReadonlySet<number>,
+): Promise<Agreed[]> {
+  const waitedFor = {
+    name: 'lanes-due',
+    text: `${AGREED} WHERE id = ANY ($1::int[]) ORDER BY id FOR UPDATE`,
+    values: [[...due]],
+  }
+  if (due.size === wanted.size) return begin(client, [waitedFor])
+  const free = {
+    name: 'lanes-free',
+    text: `${AGREED} WHERE id = ANY ($1::int[]) FOR UPDATE SKIP LOCKED`,
+    values: [[...wanted]],
+  }
+  return begin(client, due.size > 0 ? [waitedFor, free] : [free])
+}
+
+/** Begins a transaction that is alone: waits for whoever has a lane, and lets nobody take one meanwhile. @throws Error of pg */
+export function takeAllLanes(client: PoolClient): Promise<Agreed[]> {
+  return begin(client, ['LOCK TABLE lane IN EXCLUSIVE MODE', `${AGREED} WHERE id = 1`])
+}
+
+/** Before anything else is sent: what follows a BEGIN that failed would be committed piece by piece. */
+async function begin(client: PoolClient, statements: ReadonlyArray<QueryConfig | string>): Promise<Agreed[]> {
+  // All are waited for: what is left of a failure must not meet what is sent next.
+  const answers = await Promise.allSettled(
+    ['BEGIN ISOLATION LEVEL READ COMMITTED', ...statements].map((one) => client.query<Agreed>(one as string)),
+  )
+  const failed = answers.find((one) => one.status === 'rejected')
+  if (failed) throw failed.reason
+  return (answers.at(-1) as PromiseFulfilledResult<QueryResult<Agreed>>).value.rows
 }

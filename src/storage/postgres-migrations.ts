@@ -343,17 +343,17 @@ const STEPS: string[] = [
   ALTER TABLE node ADD COLUMN epoch_loaded bigint, ADD COLUMN epoch_used bigint;
   `,
   `
-  -- Lanes that some of the tenants share each. What all agree on stands in every one, and is changed in all together.
+  -- Lanes, each of some of the tenants. What all agree on stands in every one, and is changed in all together.
   ALTER TABLE lane DROP CONSTRAINT lane_id_check;
   INSERT INTO lane (id, token, keys_revision, compatible_from, oldest_epoch)
-    SELECT number, token, keys_revision, compatible_from, oldest_epoch FROM lane, generate_series(2, 8) AS number;
+    SELECT number, token, keys_revision, compatible_from, oldest_epoch FROM lane, generate_series(2, 256) AS number;
   `,
 ]
 
 /** That this code is made for. */
 export const SCHEMA = STEPS.length
 /** Rows of the table. */
-export const LANES = 8
+export const LANES = 256
 /**
  * The oldest schema whose code may work with that one. A step that takes something away raises it to the first schema whose code does
  * without: never to its own, because then every service would have to be stopped for the upgrade. Those before 4, which know one lane, were

@@ -1,8 +1,8 @@
 /** What the services of one PostgreSQL database have in common beside its records: by which keys they write, and the operator's password. */
 import type { ServiceNode } from './coordinator.js'
 import { PostgresEpochs } from './postgres-epochs.js'
-import type { LaneTerms } from './postgres-lane.js'
 import type { PostgresPool } from './postgres-pool.js'
+import type { PostgresWriter } from './postgres-writer.js'
 import type { SharedStore } from './store.js'
 
 export class PostgresShared implements SharedStore {
@@ -10,7 +10,7 @@ export class PostgresShared implements SharedStore {
 
   constructor(
     private readonly pool: PostgresPool,
-    private readonly terms: LaneTerms,
+    private readonly writer: PostgresWriter,
   ) {
     this.epochs = new PostgresEpochs(pool)
   }
@@ -34,12 +34,12 @@ export class PostgresShared implements SharedStore {
   }
 
   requireKeys(revision: number, onStale: () => void): void {
-    this.terms.keysRevision = revision
-    this.terms.onStaleKeys = onStale
+    this.writer.keysRevision = revision
+    this.writer.onStaleKeys = onStale
   }
 
   requireEpoch(number: number): void {
-    this.terms.epoch = number
+    this.writer.epoch = number
   }
 
   operatorPassword(): Promise<string | null> {

@@ -1,4 +1,4 @@
-/** The Store on PostgreSQL: writing in lanes of grouped commits, reading over connections of its own. */
+/** The Store on PostgreSQL: writing in grouped commits over one connection, reading over connections of its own. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../config/postgres-url.js'
@@ -6,11 +6,11 @@ import { CodedError } from '../errors.js'
 import { examinePostgres } from './postgres-check.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresCoordinator } from './postgres-coordinator.js'
-import { PostgresLanes } from './postgres-lanes.js'
 import { migrate, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
 import { PostgresShared } from './postgres-shared.js'
 import { SilenceWatch } from './postgres-silence.js'
+import { LANE_LOCK_MS, PostgresWriter } from './postgres-writer.js'
 import { storeReader } from './statements.js'
 import {
   BackupUnsupportedError,
@@ -60,7 +60,8 @@ export class PostgresStore implements Store {
   readonly makesBackups = false
   readonly read: StoreReader
   readonly shared: PostgresShared
-  private readonly lanes: PostgresLanes
+  private readonly writer: PostgresWriter
+  private readonly writers: PostgresPool
   private readonly readers: PostgresPool
   private readonly silence: SilenceWatch
   private knownSize = { bytes: 0, askedAtMs: Number.NEGATIVE_INFINITY }
@@ -72,18 +73,20 @@ export class PostgresStore implements Store {
   ) {
     this.silence = new SilenceWatch((query, timeoutMs) => this.readers.queryApart(query, timeoutMs))
     const { silence } = this
+    const settings = { lock_timeout: `${LANE_LOCK_MS}ms` }
+    this.writers = new PostgresPool(access, { size: 1, pipeline: true, settings, silence })
     this.readers = new PostgresPool(access, { size: READERS, silence })
-    this.lanes = new PostgresLanes(access, silence)
+    this.writer = new PostgresWriter(this.writers)
     this.coordinator = serving ? new PostgresCoordinator(access, silence) : null
     this.read = storeReader(postgresConnection((query) => this.readers.query(query)))
-    this.shared = new PostgresShared(this.readers, this.lanes.terms)
+    this.shared = new PostgresShared(this.readers, this.writer)
   }
 
   /** @throws Error of pg */
   static async start(access: PostgresAccess, options: PostgresOptions): Promise<PostgresStore> {
     const store = new PostgresStore(access, options)
     try {
-      await store.lanes.connect()
+      await store.writer.connect()
       await store.coordinator?.start()
       await store.askSize()
       return store
@@ -94,13 +97,13 @@ export class PostgresStore implements Store {
   }
 
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number, scope?: Scope): Promise<T> {
-    return this.lanes.transaction(work, deadlineMs, scope)
+    return this.writer.transaction(work, deadlineMs, scope)
   }
 
   async isHealthy(): Promise<boolean> {
     const asked = async () => {
       await this.read.tenantById('')
-      if (this.lanes.terms.isFailing) await this.assertWritable(performance.now() + HEALTH_MS)
+      if (this.writer.isFailing) await this.assertWritable(performance.now() + HEALTH_MS)
       return true
     }
     const late = new AbortController()
@@ -115,7 +118,7 @@ export class PostgresStore implements Store {
 
   async assertWritable(deadlineMs?: number): Promise<void> {
     try {
-      // Every group writes its lane's row.
+      // Every group writes the row of a lane.
       await this.transaction(async () => {}, deadlineMs)
     } catch (error) {
       const { message } = ((error as Error).cause ?? error) as Error
@@ -137,7 +140,7 @@ export class PostgresStore implements Store {
   }
 
   observeCommits(observer: (report: CommitReport) => void): void {
-    this.lanes.terms.onCommit = observer
+    this.writer.onCommit = observer
   }
 
   /** As of a minute ago at most: the server looks at every file for it. Its log is shared by all its databases. */
@@ -154,9 +157,9 @@ export class PostgresStore implements Store {
 
   close(): Promise<void> {
     this.closing ??= (async () => {
-      await this.lanes.close()
+      await this.writer.close()
       await this.coordinator?.stop()
-      await this.readers.end()
+      await Promise.all([this.writers.end(), this.readers.end()])
       this.silence.stop()
     })()
     return this.closing
