@@ -13,8 +13,8 @@ export interface Job {
   deadlineMs: number
   /** Null for all of them. */
   lane: number | null
-  /** Another node had the lane when it was to be taken: this time it is waited for. */
-  isDue: boolean
+  /** How often another node had the lane when it was to be taken. */
+  misses: number
   concerns?: string | undefined
   work: (tx: StoreTransaction) => Promise<unknown>
   resolve: (value: unknown) => void

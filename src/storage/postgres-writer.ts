@@ -18,6 +18,11 @@ import { type CommitReport, type Scope, type StoreTransaction, StoreUnavailableE
 export const LANE_LOCK_MS = 4000
 /** The locks are held for as long as all of them take. */
 const MOST_AT_ONCE = 64
+/**
+ * A lane that was not free so often is waited for. Not at once: under load nodes want the same tenants all the time, and each would
+ * wait for the others' commits instead of going on with what is free.
+ */
+const MOST_MISSES = 4
 
 type Kind = 'of all' | 'side by side' | 'in turn'
 
@@ -73,7 +78,7 @@ export class PostgresWriter {
         work,
         deadlineMs: answerByMs ?? performance.now() + LANE_LOCK_MS,
         lane: scope ? laneOf(scope.tenantId) : null,
-        isDue: false,
+        misses: 0,
         concerns: scope?.concerns,
         resolve: (value) => {
           clearTimeout(late)
@@ -158,8 +163,8 @@ export class PostgresWriter {
   }
 
   /**
-   * Takes the lanes of all that are free, waits for those that are due, and tells whose deadline passes meanwhile. The others come with
-   * the next group, for which theirs are due.
+   * Takes the lanes that are free, waits for those that are due, and tells whose deadline passes meanwhile. The others come with the next
+   * group.
    * @returns null where nothing is left to do
    */
   private async begin(jobs: Job[]): Promise<{ group: Job[]; lane: number } | null> {
@@ -171,7 +176,7 @@ export class PostgresWriter {
         const agreed = taken[0]
         if (!agreed) {
           await this.client.query('ROLLBACK')
-          for (const job of waiting) job.isDue = true
+          waiting[0]!.misses = MOST_MISSES
           continue
         }
         const isStale = !this.hasKeysOf(agreed)
@@ -206,10 +211,10 @@ export class PostgresWriter {
   private take(client: PoolClient, jobs: readonly Job[]): Promise<Agreed[]> {
     const wanted = new Set<number>()
     const due = new Set<number>()
-    for (const { lane, isDue } of jobs) {
+    for (const { lane, misses } of jobs) {
       if (lane === null) return takeAllLanes(client)
       wanted.add(lane)
-      if (isDue) due.add(lane)
+      if (misses >= MOST_MISSES) due.add(lane)
     }
     // There is nothing else to do meanwhile.
     return takeLanes(client, wanted, wanted.size === 1 ? wanted : due)
@@ -227,7 +232,7 @@ export class PostgresWriter {
       // Of a job whose caller is told that it is too late, nothing is to happen.
       else job.reject(new StoreUnavailableError('PostgreSQL has not given way in time'))
     if (group.length === 0) await this.client!.query('ROLLBACK')
-    for (const job of left) job.isDue = true
+    for (const job of left) job.misses++
     this.queue.unshift(...left)
     return group
   }
