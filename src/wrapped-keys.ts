@@ -12,9 +12,9 @@ import type { EpochFolder } from './crypto/epoch-folder.js'
 import { wrappingOf } from './crypto/epoch-key.js'
 import { isOpenedBy } from './crypto/sealed-box.js'
 import type { ServiceKeys } from './crypto/service-keys.js'
-import { moveIntoPlace } from './durable-file.js'
 import { epochKeyOf } from './epochs.js'
 import { CodedError } from './errors.js'
+import { movePatiently } from './patient-file.js'
 import type { SealedRow } from './storage/records.js'
 import type { Store, StoreReader } from './storage/store.js'
 
@@ -76,7 +76,7 @@ export async function writeWrappedKeys(
     // Whoever has stood still replaces no later file.
     const present = (await store.shared!.epochs.all()).findLast(({ retiredAt }) => retiredAt === null)
     if (present?.keyId !== epochKey.id) throw underWay()
-    moveIntoPlace(partial, file)
+    await movePatiently(partial, file)
     return count
   } finally {
     await handle.close()
@@ -115,7 +115,7 @@ export async function readWrappedKeys(
   const { epochs } = store.shared!
   const header = await checkedHeader(file)
   await assertFits(header, store.read, file)
-  const epochKey = epochKeyOf({ keyId: header.epoch_key }, folder)
+  const epochKey = await epochKeyOf({ keyId: header.epoch_key }, folder)
   if (epochKey === undefined)
     throw new WrappedKeysError(
       'wrong_keys',

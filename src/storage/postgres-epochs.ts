@@ -20,6 +20,14 @@ export class PostgresEpochs implements EpochBook {
     return rows.reverse()
   }
 
+  async of(keyIds: readonly string[]): Promise<EpochRecord[]> {
+    const { rows } = await this.pool.query({
+      text: `SELECT ${FIELDS} FROM epoch WHERE key_id = ANY ($1::text[]) ORDER BY number`,
+      values: [keyIds],
+    })
+    return rows as EpochRecord[]
+  }
+
   async announce(keyId: string, at: number): Promise<void> {
     // Of two at once, one is the first: the index allows one that is not settled.
     await this.pool.query({
@@ -32,7 +40,14 @@ export class PostgresEpochs implements EpochBook {
     await this.pool.query({
       // From now on code without epochs could not open what is written.
       text: `WITH barred AS (UPDATE lane SET compatible_from = greatest(compatible_from, ${FIRST_WITH_EPOCHS}))
-        UPDATE epoch SET activated_at = $2 WHERE number = $1 AND activated_at IS NULL`,
+        UPDATE epoch SET activated_at = $2 WHERE number = $1 AND activated_at IS NULL AND retired_at IS NULL`,
+      values: [number, at],
+    })
+  }
+
+  async withdraw(number: number, at: number): Promise<void> {
+    await this.pool.query({
+      text: 'UPDATE epoch SET retired_at = $2 WHERE number = $1 AND activated_at IS NULL AND retired_at IS NULL',
       values: [number, at],
     })
   }
@@ -54,13 +69,14 @@ export class PostgresEpochs implements EpochBook {
     })
   }
 
-  async behind(stage: keyof EpochProgress, number: number): Promise<number> {
+  async behind(stage: keyof EpochProgress, number: number): Promise<string[]> {
     const { rows } = await this.pool.query({
-      text: `SELECT count(*) AS behind FROM node
-        WHERE lease_until > clock_timestamp() AND coalesce(${COLUMN_OF[stage]}, 0) < $1`,
+      // Of versions that have no name for themselves, too.
+      text: `SELECT coalesce(name, id) AS name FROM node
+        WHERE lease_until > clock_timestamp() AND coalesce(${COLUMN_OF[stage]}, 0) < $1 ORDER BY name`,
       values: [number],
     })
-    return rows[0].behind
+    return rows.map(({ name }) => name)
   }
 
   async rewrap(rows: readonly RewrappedRow[], number: number | null): Promise<number> {
