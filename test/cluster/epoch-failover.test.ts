@@ -9,12 +9,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { HOUR_MS, SECOND_MS } from '../../src/clock.js'
+import { HOUR_MS, SECOND_MS, systemClock } from '../../src/clock.js'
 import { loadConfig } from '../../src/config.js'
 import { EpochFolder } from '../../src/crypto/epoch-folder.js'
 import { type Ledger, openLedger, takeOverEpochs } from '../../src/ledger.js'
 import type { EpochBook } from '../../src/storage/epoch-book.js'
 import type { SharedStore } from '../../src/storage/store.js'
+import { SubjectVault } from '../../src/subjects/subject-vault.js'
 import { poll, type Workplace, workplace } from '../support/command.js'
 import { overPostgres } from '../support/postgres.js'
 import { PostgresServer } from '../support/postgres-server.js'
@@ -65,7 +66,7 @@ overPostgres(() => {
       of: (keyIds) => book.of(keyIds),
       behind: (stage, number) => book.behind(stage, number),
       withdraw: (number, at) => book.withdraw(number, at),
-      lookupsOf: (ids) => book.lookupsOf(ids),
+      lookupsOf: (ids, options) => book.lookupsOf(ids, options),
       adopt: (keyId, at) => book.adopt(keyId, at),
       announce: (keyId, at) => book.announce(keyId, at).then(() => mark('announced')),
       activate: (number, at) => book.activate(number, at).then(() => mark('activated')),
@@ -206,10 +207,13 @@ overPostgres(() => {
         takeOverEpochs({ shared, coordinator } as never, unsure.keys, new EpochFolder(path)),
       ).rejects.toThrow(/lacks the key/)
       expect(told).toEqual([{ loaded: 0, used: 0 }])
+      // Before they noticed, and after the file was written.
+      const clock = { ...systemClock, now: () => Date.now() + HOUR_MS }
+      await enrol(unsure, { vault: new SubjectVault(living.keys, clock) }, tenantId, 'late')
       const imported = await place.run(['keys', 'import', '--json'], configure(server, path))
-      expect(imported.json).toMatchObject({ users: USERS.length, users_erased: 0 })
+      expect(imported.json).toMatchObject({ users: USERS.length + 1, users_erased: 0 })
       const after = await open(server, path)
-      for (const user of USERS) expect(await opens(after, tenantId, user)).toBe(true)
+      for (const user of [...USERS, 'late']) expect(await opens(after, tenantId, user)).toBe(true)
       const { keyId } = await rotationOf(after, new EpochFolder(path)).rotate({ patienceMs: PATIENCE_MS })
       await assertAllUnder(after, new EpochFolder(path), keyId)
     },
