@@ -39,7 +39,7 @@ COPY --from=build /app/packages packages
 COPY --from=build /app/dist dist
 # A new volume takes over the owner and the mode of the folder that it covers.
 RUN ln -s /app/dist/src/cli/main.js /usr/local/bin/countersign \
-    && install --directory --owner=1000 --group=1000 --mode=0700 /var/lib/countersign
+    && install --directory --owner=1000 --group=1000 --mode=0700 /var/lib/countersign /epochs
 # `node` of the image, as a number: an orchestrator can tell that it is not root.
 USER 1000:1000
 VOLUME /var/lib/countersign

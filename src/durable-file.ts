@@ -3,17 +3,14 @@ import { randomBytes } from 'node:crypto'
 import {
   chownSync,
   closeSync,
-  fstatSync,
   fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
   renameSync,
-  rmSync,
   statSync,
   unlinkSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
@@ -54,20 +51,6 @@ export function replaceDurably(file: string, text: string): void {
 export function moveIntoPlace(partial: string, file: string): void {
   sync(partial)
   renameSync(partial, file)
-  sync(dirname(file))
-}
-
-/** What stood there is overwritten before its name goes: where a disk writes elsewhere instead, the old bytes stay until it uses them again. */
-export function destroyFile(file: string): void {
-  const descriptor = openSync(file, 'r+')
-  try {
-    const { size } = fstatSync(descriptor)
-    writeSync(descriptor, randomBytes(size), 0, size, 0)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-  rmSync(file, { force: true })
   sync(dirname(file))
 }
 

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import { Beat } from './beat.js'
 import { SECOND_MS } from './clock.js'
 import type { Store } from './storage/store.js'
 
@@ -31,8 +32,11 @@ export class Duty {
   /** On the axis of `performance.now()`, which goes on while the process stands still. */
   private endsAtMs = Number.NEGATIVE_INFINITY
   private ending: NodeJS.Timeout | null = null
-  private timer: NodeJS.Timeout | null = null
-  private beating: Promise<void> | null = null
+  private readonly beat = new Beat(
+    BEAT_MS,
+    () => this.takeOrKeep(),
+    (err) => this.log.debug({ err }, 'the database could not be asked who has the duty'),
+  )
 
   constructor(
     private readonly store: Pick<Store, 'coordinator'>,
@@ -50,28 +54,17 @@ export class Duty {
 
   async start(): Promise<void> {
     if (!this.isShared) return
-    await this.beat()
-    this.timer = setInterval(() => void this.beat(), BEAT_MS).unref()
+    await this.beat.now()
+    this.beat.start()
   }
 
   /** Leaves it to the others at once. Before the store is closed. */
   async stop(): Promise<void> {
-    if (this.timer) clearInterval(this.timer)
-    await this.beating
+    await this.beat.stop()
     const isOurs = this.term !== null
     this.end()
     // A store that cannot be reached has it end by itself.
     if (isOurs) await this.store.coordinator?.takeDuty(0).catch(() => {})
-  }
-
-  /** Never rejects. */
-  private beat(): Promise<void> {
-    this.beating ??= this.takeOrKeep()
-      .catch((err) => this.log.debug({ err }, 'the database could not be asked who has the duty'))
-      .finally(() => {
-        this.beating = null
-      })
-    return this.beating
   }
 
   private async takeOrKeep(): Promise<void> {

@@ -1,12 +1,16 @@
 /** Begins a new epoch when the present one has lasted long enough, and destroys the keys of those that have ended. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { MINUTE_MS } from './clock.js'
+import { Beat } from './beat.js'
+import { MINUTE_MS, SECOND_MS } from './clock.js'
 import type { Duty } from './duty.js'
 import { EpochRotation, type EpochRotationParts } from './epoch-rotation.js'
-import { type EpochBook, type EpochRecord, isUnderWay } from './storage/epoch-book.js'
+import { type EpochBook, isUnderWay } from './storage/epoch-book.js'
 
 /** How long services may take to read a key: they look every second. */
 const PATIENCE_MS = MINUTE_MS
+/** A folder that hangs holds up no service that is to end. */
+const END_MS = 5 * SECOND_MS
 
 export interface EpochKeeperParts extends EpochRotationParts {
   duty: Pick<Duty, 'current'>
@@ -18,9 +22,14 @@ export interface EpochKeeperParts extends EpochRotationParts {
 }
 
 export class EpochKeeper {
-  private timer: NodeJS.Timeout | null = null
   private readonly stopped = new AbortController()
-  private running: Promise<void> | null = null
+  private readonly beat = new Beat(
+    MINUTE_MS,
+    () => this.keep(),
+    (err) => {
+      if (!this.stopped.signal.aborted) this.parts.log.error({ err }, 'the epoch could not be changed')
+    },
+  )
   private readonly epochs: EpochBook
   private readonly rotation: EpochRotation
 
@@ -31,27 +40,14 @@ export class EpochKeeper {
   }
 
   start(): void {
-    this.timer = setInterval(() => void this.run(), MINUTE_MS).unref()
-    void this.run()
+    this.beat.start()
+    void this.beat.now()
   }
 
   /** What is under way stops between two steps, and is taken up by whoever has the duty then. */
   async stop(): Promise<void> {
-    if (this.timer) clearInterval(this.timer)
     this.stopped.abort()
-    await this.running
-  }
-
-  /** Never rejects. */
-  run(): Promise<void> {
-    this.running ??= this.keep()
-      .catch((err) => {
-        if (!this.stopped.signal.aborted) this.parts.log.error({ err }, 'the epoch could not be changed')
-      })
-      .finally(() => {
-        this.running = null
-      })
-    return this.running
+    await Promise.race([this.beat.stop(), sleep(END_MS, undefined, { ref: false })])
   }
 
   private async keep(): Promise<void> {
@@ -59,28 +55,38 @@ export class EpochKeeper {
     // By a clock that is wrong nothing is destroyed, either.
     const term = duty.current()
     if (!term) return
-    if (this.isDue(await this.epochs.all())) {
+    const missing = await this.rotation.putBack()
+    if (missing.length > 0)
+      log.error(
+        { keys: missing },
+        'keys were missing in COUNTERSIGN_EPOCH_KEYS: put back, as they are known here',
+      )
+    if (await this.isDue()) {
       const signal = AbortSignal.any([term.signal, this.stopped.signal])
       const { number } = await this.rotation.rotate({ patienceMs: PATIENCE_MS, signal })
       log.info({ epoch: number }, 'all data keys are wrapped under a new epoch')
     }
-    const destroyed = destroyRetired(this.parts, await this.epochs.all())
+    const destroyed = await destroyRetired(this.parts)
     if (destroyed.length > 0) log.info({ keys: destroyed }, 'the keys of ended epochs were destroyed')
   }
 
-  private isDue(records: readonly EpochRecord[]): boolean {
+  private async isDue(): Promise<boolean> {
     const { intervalMs, clock } = this.parts
-    if (records.some(isUnderWay)) return true
+    const records = await this.epochs.all()
+    if (records.some(isUnderWay) || (await this.rotation.strays()).length > 0) return true
     const last = records.at(-1)
     return intervalMs > 0 && (last === undefined || last.announcedAt + intervalMs <= clock.now())
   }
 }
 
 /** @returns the ids of the keys that were there */
-export function destroyRetired(
-  { folder, clock, retentionMs }: Pick<EpochKeeperParts, 'folder' | 'clock' | 'retentionMs'>,
-  records: readonly EpochRecord[],
-): string[] {
+export async function destroyRetired({
+  store,
+  folder,
+  clock,
+  retentionMs,
+}: Pick<EpochKeeperParts, 'store' | 'folder' | 'clock' | 'retentionMs'>): Promise<string[]> {
+  const records = await store.shared!.epochs.of(await folder.ids())
   const ended = records.filter(
     ({ retiredAt }) => retiredAt !== null && retiredAt + retentionMs <= clock.now(),
   )

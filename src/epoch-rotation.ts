@@ -4,9 +4,9 @@
  * Each step can be taken again after a crash, and by several at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Clock } from './clock.js'
+import { type Clock, MINUTE_MS } from './clock.js'
 import type { EpochFolder } from './crypto/epoch-folder.js'
-import { dataKeyWrapping, wrappingOf } from './crypto/epoch-key.js'
+import { databaseTag, dataKeyWrapping, wrappingOf } from './crypto/epoch-key.js'
 import { isOpenedBy, openedBy, seal } from './crypto/sealed-box.js'
 import type { ServiceKeys } from './crypto/service-keys.js'
 import { epochKeyOf, missingKey } from './epochs.js'
@@ -15,6 +15,7 @@ import {
   type EpochBook,
   type EpochProgress,
   type EpochRecord,
+  isKeyless,
   isUnderWay,
   keylessId,
   type RewrappedRow,
@@ -26,6 +27,10 @@ import { writeWrappedKeys } from './wrapped-keys.js'
 /** Read at once, and wrapped anew in one statement: a few milliseconds' work, for which calls wait that come meanwhile. */
 const BATCH = 100
 const POLL_MS = 250
+/** Longer than from a key's making to its announcement. */
+const MAKING_MS = MINUTE_MS
+/** Longer than a folder may take to show a key to the others. */
+const ARRIVAL_MS = 10 * MINUTE_MS
 
 /**
  * `nodes_behind`: some service does not see the folder, or is of a version without epochs. `overtaken`: another has ended this epoch, and
@@ -75,7 +80,41 @@ export class EpochRotation {
    * Ends what was begun and not ended, else begins a new epoch. @returns it, settled
    * @throws EpochError nodes_behind, overtaken; ConfigError, StoreUnavailableError; whenever it is called again, it goes on from there
    */
-  async rotate({
+  async rotate(options: RotationOptions): Promise<EpochRecord> {
+    const strays = await this.strays()
+    for (;;) {
+      const settled = await this.rotateOnce(options)
+      // What was astray, or under way, has only been ended.
+      if (strays.includes(settled.keyId)) continue
+      if (!options.isKeyless || isKeyless(settled.keyId)) return settled
+    }
+  }
+
+  /**
+   * Keys in the folder that were made for this database, and that it does not name: whoever made one was killed before it was announced,
+   * or that was told to a server in whose place there is a standby now, which had not received it. Services may have written by it until
+   * they saw that. As the key of an epoch it opens that again, and has an end.
+   */
+  async strays(): Promise<string[]> {
+    const { folder, keys, clock } = this.parts
+    const ids = await folder.ids()
+    const named = new Set((await this.epochs.of(ids)).map(({ keyId }) => keyId))
+    const unnamed = ids.filter((id) => !named.has(id))
+    return folder.madeFor(databaseTag(keys), unnamed, clock.now() - MAKING_MS)
+  }
+
+  /** Puts keys that must not be lost back into the folder, where they are known here. @returns which @throws ConfigError where it is not mounted */
+  async putBack(): Promise<string[]> {
+    const { folder, keys } = this.parts
+    const needed = (await this.epochs.all()).filter(
+      ({ keyId, retiredAt }) => retiredAt === null && !isKeyless(keyId),
+    )
+    const missing: string[] = []
+    for (const { keyId } of needed) if (await folder.putBack(keyId, databaseTag(keys))) missing.push(keyId)
+    return missing
+  }
+
+  private async rotateOnce({
     patienceMs,
     isKeyless = false,
     onStep = () => {},
@@ -84,12 +123,16 @@ export class EpochRotation {
   }: RotationOptions): Promise<EpochRecord> {
     const { epochs } = this
     const { clock, folder, look } = this.parts
+    await this.putBack()
     const begun = await this.begin(isKeyless)
     const { number } = begun
     onStep('announced')
     if (begun.activatedAt === null) {
       await this.wait('loaded', number, { patienceMs, signal })
+      // Where no service runs, nobody else has.
+      if ((await epochKeyOf(begun, folder)) === undefined) throw missingKey(begun, folder)
       await epochs.activate(number, clock.now())
+      await this.assertLast(begun)
     }
     onStep('activated')
     await look()
@@ -98,14 +141,18 @@ export class EpochRotation {
     await epochs.fence(number)
     onStep('fenced')
     // Not whatever the process takes for the present one: by this key alone it is told what is left to do.
-    const epochKey = epochKeyOf(begun, folder)
+    const epochKey = await epochKeyOf(begun, folder)
     if (epochKey === undefined) throw missingKey(begun, folder)
     await this.wrapAll(begun, epochKey, onProgress, signal)
     onStep('wrapped')
     await this.assertLast(begun)
+    // The folder may have been exchanged meanwhile: what is known here alone ends with this process.
+    await this.putBack()
     // Before anything is destroyed: for copies of the database from before.
     await writeWrappedKeys(this.parts, { id: begun.keyId, key: epochKey }, folder.wrappedKeysFile)
     onStep('exported')
+    // A server that was started anew knows no service until it is heard of.
+    await this.wait('used', number, { patienceMs, signal })
     await epochs.settle(number, clock.now())
     onStep('settled')
     return (await epochs.all()).find((one) => one.number === number)!
@@ -113,17 +160,28 @@ export class EpochRotation {
 
   /** @returns what is under way already, else a new one */
   private async begin(isKeyless: boolean): Promise<EpochRecord> {
-    const { folder, clock } = this.parts
+    const { folder, keys, clock } = this.parts
     for (;;) {
       const underWay = (await this.epochs.all()).find(isUnderWay)
+      if (underWay && (await this.isLost(underWay))) {
+        await this.epochs.withdraw(underWay.number, clock.now())
+        continue
+      }
       if (underWay) return underWay
+      const [stray] = await this.strays()
       // First: what is announced is there.
-      const keyId = isKeyless ? keylessId() : folder.make()
+      const keyId = stray ?? (isKeyless ? keylessId() : await folder.make(databaseTag(keys)))
       await this.epochs.announce(keyId, clock.now())
-      const records = await this.epochs.all()
+      const [announced] = await this.epochs.of([keyId])
       // Another was first.
-      if (!records.some((one) => one.keyId === keyId)) folder.destroy(new Set([keyId]))
+      if (!announced && !stray) await folder.destroy(new Set([keyId]))
     }
+  }
+
+  /** It was announced long ago, and its key has not come: as when that was written below a volume that was not mounted. */
+  private async isLost(epoch: EpochRecord): Promise<boolean> {
+    if (epoch.activatedAt !== null || epoch.announcedAt + ARRIVAL_MS > this.parts.clock.now()) return false
+    return (await epochKeyOf(epoch, this.parts.folder)) === undefined
   }
 
   private async wait(
@@ -133,12 +191,12 @@ export class EpochRotation {
   ): Promise<void> {
     for (const untilMs = performance.now() + patienceMs; ; await sleep(POLL_MS, undefined, { signal })) {
       const behind = await this.epochs.behind(stage, number)
-      if (behind === 0) return
+      if (behind.length === 0) return
       if (performance.now() > untilMs)
         throw new EpochError(
           'nodes_behind',
-          `${behind} of the services that run have not read the key of epoch ${number} from COUNTERSIGN_EPOCH_KEYS: ` +
-            'see that each of them is set to the folder, and sees it. The epoch goes on when it is rotated again.',
+          `${behind.join(', ')} cannot read the key of epoch ${number} from COUNTERSIGN_EPOCH_KEYS: see in the log of each why, ` +
+            'that it is set to the folder, and that this is the folder of the others. The epoch goes on when it is rotated again.',
         )
     }
   }
@@ -169,10 +227,13 @@ export class EpochRotation {
   }
 
   /** Who has stood still meanwhile must not wrap under a key that was destroyed. @throws EpochError overtaken */
-  private async assertLast({ number }: EpochRecord): Promise<void> {
-    const last = (await this.epochs.all()).at(-1)!
-    if (last.number !== number)
-      throw new EpochError('overtaken', `Epoch ${number} is over: epoch ${last.number} has begun meanwhile.`)
+  private async assertLast({ keyId }: EpochRecord): Promise<void> {
+    const last = (await this.epochs.all()).at(-1)
+    if (last?.keyId !== keyId || last.retiredAt !== null)
+      throw new EpochError(
+        'overtaken',
+        'This epoch is over: another has ended it, or the database is another.',
+      )
   }
 }
 

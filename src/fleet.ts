@@ -3,6 +3,7 @@
  * side while one takes the place of the other, and so may those of two configurations; but it is told.
  */
 import type { Logger } from 'pino'
+import { Beat } from './beat.js'
 import { isoTime, SECOND_MS } from './clock.js'
 import type { ServiceNode } from './storage/coordinator.js'
 import type { Store } from './storage/store.js'
@@ -12,8 +13,11 @@ const LOOK_MS = 2 * SECOND_MS
 export class Fleet {
   /** Of the last look, this service among them; empty where a database is one service's alone. */
   nodes: readonly ServiceNode[] = []
-  private timer: NodeJS.Timeout | null = null
-  private looking: Promise<void> | null = null
+  private readonly beat = new Beat(
+    LOOK_MS,
+    () => this.compare(),
+    (err) => this.log.debug({ err }, 'the database could not be asked which services work on it'),
+  )
   private toldOutdated = false
 
   constructor(
@@ -30,24 +34,13 @@ export class Fleet {
   async start(settings: Record<string, string>): Promise<void> {
     if (!this.store.coordinator) return
     await this.store.coordinator.announce(settings)
-    await this.look()
-    this.timer = setInterval(() => void this.look(), LOOK_MS).unref()
+    await this.beat.now()
+    this.beat.start()
   }
 
   /** Before the store is closed. */
-  async stop(): Promise<void> {
-    if (this.timer) clearInterval(this.timer)
-    await this.looking
-  }
-
-  /** Never rejects. */
-  private look(): Promise<void> {
-    this.looking ??= this.compare()
-      .catch((err) => this.log.debug({ err }, 'the database could not be asked which services work on it'))
-      .finally(() => {
-        this.looking = null
-      })
-    return this.looking
+  stop(): Promise<void> {
+    return this.beat.stop()
   }
 
   private async compare(): Promise<void> {

@@ -3,6 +3,7 @@
  * come when it is set right again, and a deleted secret or kept response would be missed then.
  */
 import type { Logger } from 'pino'
+import { Beat } from './beat.js'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from './clock.js'
 import type { Duty } from './duty.js'
 import type { Store } from './storage/store.js'
@@ -17,8 +18,11 @@ const MINUTES_KEPT_MS = 2 * HOUR_MS
 const HOURS_KEPT_MS = 8 * DAY_MS
 
 export class Housekeeping {
-  private timer: NodeJS.Timeout | null = null
-  private running: Promise<void> | null = null
+  private readonly beat = new Beat(
+    MINUTE_MS,
+    () => this.deleteExpired(),
+    (err) => this.log.warn({ err }, 'housekeeping failed'),
+  )
   private isStopped = false
   private lead: number
   /** On the axis of `uptime`. */
@@ -37,21 +41,18 @@ export class Housekeeping {
 
   start(): void {
     void this.run()
-    this.timer = setInterval(() => void this.run(), MINUTE_MS).unref()
+    this.beat.start()
   }
 
   /** What it is in the middle of is its last transaction. */
   stop(): void {
     this.isStopped = true
-    if (this.timer) clearInterval(this.timer)
+    void this.beat.stop()
   }
 
   /** Never rejects. */
   run(): Promise<void> {
-    this.running ??= this.deleteExpired().finally(() => {
-      this.running = null
-    })
-    return this.running
+    return this.beat.now()
   }
 
   private async deleteExpired(): Promise<void> {
@@ -65,16 +66,10 @@ export class Housekeeping {
     }
     if (uptime < this.doubtUntil) return
     const trafficBefore = { minute: now - MINUTES_KEPT_MS, hour: now - HOURS_KEPT_MS }
-    try {
-      // A transaction each: after days without a service much may wait, and callers get their turn in between.
-      while (!this.isStopped && this.duty.current()) {
-        const isMore = await this.store.transaction((tx) =>
-          tx.deleteExpired(now, now - DAY_MS, trafficBefore),
-        )
-        if (!isMore) break
-      }
-    } catch (err) {
-      this.log.warn({ err }, 'housekeeping failed')
+    // A transaction each: after days without a service much may wait, and callers get their turn in between.
+    while (!this.isStopped && this.duty.current()) {
+      const isMore = await this.store.transaction((tx) => tx.deleteExpired(now, now - DAY_MS, trafficBefore))
+      if (!isMore) break
     }
   }
 }

@@ -3,6 +3,7 @@
  * database of several services, writes nothing by keys that are no longer the database's.
  */
 import type { Logger } from 'pino'
+import { Beat } from './beat.js'
 import { SECOND_MS } from './clock.js'
 import type { Config } from './config.js'
 import type { EpochFolder } from './crypto/epoch-folder.js'
@@ -14,9 +15,17 @@ import { StoreUnavailableError } from './storage/store.js'
 export const KEY_WATCH_MS = SECOND_MS
 
 export class KeyWatch {
-  private timer: NodeJS.Timeout | null = null
-  private looking: Promise<void> | null = null
+  private readonly beat = new Beat(
+    KEY_WATCH_MS,
+    () => this.takeOver(),
+    (err) => {
+      // A database that is away for a moment says nothing of the keys.
+      if (!(err instanceof StoreUnavailableError)) this.isCurrent = false
+      this.log.error({ err }, 'the keys cannot be read, and no call is answered until they can')
+    },
+  )
   private seen: string | null = null
+  private toldAwaited: string | null = null
   private masterKey: Buffer
   private readonly folder: EpochFolder | null
   /** Whether the keys are the database's, as far as the last look tells. */
@@ -34,25 +43,16 @@ export class KeyWatch {
   /** @throws ConfigError when the keys were changed since the ledger was opened, and the master key opens them no longer */
   async start(): Promise<void> {
     await this.takeOver()
-    this.timer = setInterval(() => void this.look(), KEY_WATCH_MS).unref()
+    this.beat.start()
   }
 
   stop(): void {
-    if (this.timer) clearInterval(this.timer)
+    void this.beat.stop()
   }
 
   /** Never rejects. */
   look(): Promise<void> {
-    this.looking ??= this.takeOver()
-      .catch((err) => {
-        // A database that is away for a moment says nothing of the keys.
-        if (!(err instanceof StoreUnavailableError)) this.isCurrent = false
-        this.log.error({ err }, 'the keys cannot be read, and no call is answered until they can')
-      })
-      .finally(() => {
-        this.looking = null
-      })
-    return this.looking
+    return this.beat.now()
   }
 
   private async takeOver(): Promise<void> {
@@ -66,7 +66,10 @@ export class KeyWatch {
       if (this.seen !== null) this.log.info({ phase: keys.phase }, 'the working keys were changed')
       this.seen = now
     }
-    await takeOverEpochs(store, keys, this.folder)
+    const awaited = await takeOverEpochs(store, keys, this.folder)
+    if (awaited !== null && awaited !== this.toldAwaited)
+      this.log.warn({ reason: awaited }, 'the key of the next epoch cannot be read: it begins once it can')
+    this.toldAwaited = awaited
     if (revision !== undefined) store.shared!.requireKeys(revision, () => void this.look())
     this.isCurrent = true
   }

@@ -9,7 +9,6 @@ import { isKeyFileUsed, loadMasterKey, masterKeyId } from './crypto/master-key.j
 import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from './crypto/service-keys.js'
 import { loadEpochs } from './epochs.js'
 import { Operations } from './operations/operations.js'
-import type { EpochRecord } from './storage/epoch-book.js'
 import { type OpenOptions, openStore } from './storage/open-store.js'
 import type { Store, StoreReader } from './storage/store.js'
 import { SubjectVault } from './subjects/subject-vault.js'
@@ -50,7 +49,7 @@ export async function openLedger(
     const masterKey = given ?? loadMasterKey(config)
     const keys = (await findKeys(store.read, masterKey)) ?? (await firstKeys(store, masterKey, clock))
     const folder = epochFolder(config)
-    folder?.assertThere()
+    await folder?.assertThere()
     if (!options.withoutEpochs) await takeOverEpochs(store, keys, folder)
     const secrets = new SigningSecrets(keys, clock)
     const tenancy = new Tenancy(store, secrets, clock, config)
@@ -84,21 +83,26 @@ export function epochFolder({ epochKeys }: Pick<Config, 'epochKeys'>): EpochFold
 
 /**
  * Reads the epoch keys that the database names, and wraps by them from now on.
- * @returns what it went by, to tell a change @throws ConfigError when one by which data keys may be wrapped is not there
+ * @returns why the key of the next epoch could not be read yet, if any
+ * @throws ConfigError when one by which data keys may be wrapped is not there
  */
 export async function takeOverEpochs(
   { shared, coordinator }: Pick<Store, 'shared' | 'coordinator'>,
   keys: Pick<ServiceKeys, 'epochs'>,
   folder: EpochFolder | null,
-): Promise<EpochRecord[]> {
-  if (!shared) return []
+): Promise<string | null> {
+  if (!shared) return null
   const records = await shared.epochs.all()
-  const { epochs, progress } = loadEpochs(records, folder, Date.now())
+  const { epochs, progress, awaited } = await loadEpochs(records, folder, Date.now()).catch((error) => {
+    // What it had come to says nothing of the epochs that the database names now, as after a failover.
+    coordinator?.showEpochs({ loaded: 0, used: 0 })
+    throw error
+  })
   if (!areSame(keys.epochs, epochs)) keys.epochs = epochs
   // After that: what is wrapped from now on is wrapped under it.
   shared.requireEpoch(progress.used)
   coordinator?.showEpochs(progress)
-  return records
+  return awaited
 }
 
 function areSame(one: EpochKeys, other: EpochKeys): boolean {

@@ -281,6 +281,8 @@ export class Service {
       COUNTERSIGN_REQUIRE_LIVENESS: config.requireLiveness,
       COUNTERSIGN_REPLAY_POLICY: config.replayPolicy,
       COUNTERSIGN_EPOCH_KEYS: config.epochKeys === undefined ? 'none' : 'given',
+      COUNTERSIGN_EPOCH_HOURS: String(config.epochHours),
+      COUNTERSIGN_EPOCH_RETENTION_HOURS: String(config.epochRetentionHours),
       COUNTERSIGN_LOCKOUT_ATTEMPTS: String(config.lockoutAttempts ?? 'default'),
       COUNTERSIGN_PRODUCTION_URL: this.url('production'),
       COUNTERSIGN_SANDBOX_URL: this.url('sandbox'),

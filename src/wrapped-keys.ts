@@ -7,14 +7,14 @@ import { createReadStream } from 'node:fs'
 import { open as openFile, readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { DAY_MS } from './clock.js'
+import { DAY_MS, SECOND_MS } from './clock.js'
 import type { EpochFolder } from './crypto/epoch-folder.js'
 import { wrappingOf } from './crypto/epoch-key.js'
 import { isOpenedBy } from './crypto/sealed-box.js'
 import type { ServiceKeys } from './crypto/service-keys.js'
-import { moveIntoPlace } from './durable-file.js'
 import { epochKeyOf } from './epochs.js'
 import { CodedError } from './errors.js'
+import { movePatiently } from './patient-file.js'
 import type { SealedRow } from './storage/records.js'
 import type { Store, StoreReader } from './storage/store.js'
 
@@ -22,6 +22,8 @@ const FORMAT = 'countersign wrapped keys 1'
 /** Read at once: calls that come meanwhile wait for it. */
 const BATCH = 100
 const PARTIAL = '.partial'
+/** More than the clocks of two services differ by. */
+const CLOCKS_MS = 10 * SECOND_MS
 
 /** The first line, by which a file is told to belong to a database; the last one says how many keys stand between. */
 interface Header {
@@ -33,6 +35,8 @@ interface Header {
   tenant: string | null
   /** How far the audit logs had come, which only grows. */
   progress: number
+  /** When it was begun, in milliseconds since the Unix epoch. */
+  begun_at: number
 }
 
 /** The file does not fit the database; the message says why. */
@@ -57,7 +61,10 @@ export async function writeWrappedKeys(
   const handle = await openFile(partial, 'w', 0o600)
   try {
     // Asked first: who is enrolled meanwhile may be in the file, and who was before always is.
-    const header: Header = { format: FORMAT, epoch_key: epochKey.id, ...(await originOf(store.read)) }
+    const header: Header = {
+      ...{ format: FORMAT, epoch_key: epochKey.id, begun_at: Date.now() },
+      ...(await originOf(store.read)),
+    }
     await handle.write(`${JSON.stringify(header)}\n`)
     let count = 0
     for (let after: string | null = ''; after !== null; ) {
@@ -76,7 +83,7 @@ export async function writeWrappedKeys(
     // Whoever has stood still replaces no later file.
     const present = (await store.shared!.epochs.all()).findLast(({ retiredAt }) => retiredAt === null)
     if (present?.keyId !== epochKey.id) throw underWay()
-    moveIntoPlace(partial, file)
+    await movePatiently(partial, file)
     return count
   } finally {
     await handle.close()
@@ -115,7 +122,7 @@ export async function readWrappedKeys(
   const { epochs } = store.shared!
   const header = await checkedHeader(file)
   await assertFits(header, store.read, file)
-  const epochKey = epochKeyOf({ keyId: header.epoch_key }, folder)
+  const epochKey = await epochKeyOf({ keyId: header.epoch_key }, folder)
   if (epochKey === undefined)
     throw new WrappedKeysError(
       'wrong_keys',
@@ -126,15 +133,17 @@ export async function readWrappedKeys(
   const entries = lines[Symbol.asyncIterator]()
   await entries.next()
   let next = await nextEntry(entries)
+  // A database that took over from the one of the file may have users who came later: nobody erased them.
+  const latest = header.begun_at + CLOCKS_MS
   let [users, erased] = [0, 0]
   for (let after: string | null = ''; after !== null; ) {
     const rows: SealedRow[] = await store.read.sealedRows('subject', after, BATCH)
     const anew = []
-    const gone = []
+    const [gone, newer]: [string[], string[]] = [[], []]
     for (const { id, sealed: before } of rows) {
       // Both are in the order of their bytes; who was enrolled after the copy was made is in the file alone.
       while (next && next.id < id) next = await nextEntry(entries)
-      if (next?.id !== id) gone.push(id)
+      if (next?.id !== id) (isOpenedBy(present, { id, sealed: before }) ? newer : gone).push(id)
       else {
         if (!isOpenedBy(present, next)) throw damaged(file)
         if (!before.equals(next.sealed)) anew.push({ id, before, sealed: next.sealed })
@@ -142,12 +151,16 @@ export async function readWrappedKeys(
       }
     }
     if (anew.length > 0) await epochs.rewrap(anew, null)
-    const lookups = await epochs.lookupsOf(gone)
+    const lookups = [
+      ...(await epochs.lookupsOf(gone)),
+      ...(await epochs.lookupsOf(newer, { createdUntil: latest })),
+    ]
     if (lookups.length > 0)
       await store.transaction(async (tx) => {
         for (const lookup of lookups) await tx.eraseSubject(lookup)
       })
     erased += lookups.length
+    users += gone.length + newer.length - lookups.length
     after = rows.length < BATCH ? null : rows.at(-1)!.id
   }
   lines.close()

@@ -20,7 +20,10 @@ const RANKS = [
   ['tenancy', 'idempotency', 'subjects', 'audit', 'biometrics', 'evaluation', 'sizing'],
   ['storage', 'crypto'],
   ['models'],
-  ['config', 'clock', 'api-error', 'log', 'durable-file', 'tls-files', 'version', 'package-root'],
+  [
+    ...['config', 'clock', 'beat', 'api-error', 'log', 'tls-files', 'version', 'package-root'],
+    ...['durable-file', 'patient-file'],
+  ],
   ['errors'],
   // What the dashboard's pages are built with.
   ['capture'],

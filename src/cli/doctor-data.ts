@@ -124,14 +124,20 @@ export async function checkEpochs(config: Config): Promise<Finding> {
       remedy: 'name a folder with COUNTERSIGN_EPOCH_KEYS, see docs/postgresql.md',
     }
   try {
-    const records = (await using(config, async ({ store }) => store.shared?.epochs.all())) ?? []
     const now = Date.now()
-    const late = records.find((one) => isUnderWay(one) && one.announcedAt < now - EPOCH_CHANGE_MS)
+    const { records, late, behind } = await using(config, async ({ store }) => {
+      const { epochs } = store.shared!
+      const records = await epochs.all()
+      const late = records.find((one) => isUnderWay(one) && one.announcedAt < now - EPOCH_CHANGE_MS)
+      return { records, late, behind: late ? await epochs.behind('loaded', late.number) : [] }
+    })
     if (late)
       return {
         check,
         status: 'problem',
-        detail: `the change to epoch ${late.number} has been under way for more than an hour`,
+        detail:
+          `the change to epoch ${late.number} has been under way for more than an hour` +
+          (behind.length > 0 ? `: ${behind.join(', ')} cannot read its key` : ''),
         remedy: 'countersign keys rotate-epoch says what holds it up',
       }
     const present = records.findLast(({ settledAt }) => settledAt !== null)

@@ -53,22 +53,15 @@ async function rotate(options: RotateOptions, ledger: Ledger, config: Config): P
     ...{ store, keys, folder, clock: systemClock },
     look: async () => void (await takeOverEpochs(store, keys, folder)),
   })
-  const { isKeyless } = await import('../storage/epoch-book.js')
-  const begin = () =>
-    rotation.rotate({
-      patienceMs: MINUTE_MS,
-      isKeyless: options.none ?? false,
-      onStep: (step) => {
-        if (!options.json) note(`epoch: ${step}`)
-      },
-    })
-  let settled = await begin()
-  // What was under way has only been ended.
-  if (options.none && !isKeyless(settled.keyId)) settled = await begin()
-  const { number, keyId } = settled
+  const { number, keyId } = await rotation.rotate({
+    patienceMs: MINUTE_MS,
+    isKeyless: options.none ?? false,
+    onStep: (step) => {
+      if (!options.json) note(`epoch: ${step}`)
+    },
+  })
   const retentionMs = config.epochRetentionHours * HOUR_MS
-  const records = await store.shared!.epochs.all()
-  const destroyed = destroyRetired({ folder, clock: systemClock, retentionMs }, records)
+  const destroyed = await destroyRetired({ store, folder, clock: systemClock, retentionMs })
   print(
     options,
     { epoch: number, key_id: keyId, destroyed, wrapped_keys_file: folder.wrappedKeysFile },
@@ -98,7 +91,7 @@ async function exportKeys(
       'no_epochs',
       'There is no epoch yet: countersign keys rotate-epoch begins the first.',
     )
-  const epochKey = { id: present.keyId, key: epochKeyOf(present, folder)! }
+  const epochKey = { id: present.keyId, key: (await epochKeyOf(present, folder))! }
   const users = await writeWrappedKeys({ store, keys }, epochKey, target)
   print(options, { file: target, users }, () => `Wrote the keys of ${counted(users, 'user')} to ${target}.`)
 }
@@ -133,6 +126,6 @@ async function folderOf(config: Config): Promise<EpochFolder> {
       'no_epochs',
       'COUNTERSIGN_EPOCH_KEYS names no folder: there are epochs with PostgreSQL alone (docs/postgresql.md).',
     )
-  folder.assertThere()
+  await folder.assertThere()
   return folder
 }

@@ -136,10 +136,8 @@ async function translationOf(
   if (records.length === 0) return null
   const { epochFolder } = await import('../ledger.js')
   const { loadEpochs } = await import('../epochs.js')
-  const wrapping = dataKeyWrapping({
-    ...keys,
-    epochs: loadEpochs(records, epochFolder(config), Date.now()).epochs,
-  })
+  const { epochs: loaded } = await loadEpochs(records, epochFolder(config), Date.now())
+  const wrapping = dataKeyWrapping({ ...keys, epochs: loaded })
   const open = (id: string, wrapped: Buffer) => {
     try {
       return openWithAny(wrapping, wrapped, id)

@@ -29,6 +29,13 @@ export function epochKeyId(epochKey: Buffer): string {
   ).toString('hex')
 }
 
+/** By which a key in the folder is known to be one of this database, or of a copy of it. @param lookup the working key that never moves */
+export function databaseTag({ lookup }: { lookup: Buffer }): string {
+  return Buffer.from(
+    hkdfSync('sha256', lookup, Buffer.alloc(0), 'countersign/v1/epoch-database', ID_BYTES),
+  ).toString('hex')
+}
+
 /** What was made last of a set of wrapping keys: a change of either set is a new object. */
 const made = new WeakMap<SealingKey, { epochs: EpochKeys; wrapping: SealingKey }>()
 

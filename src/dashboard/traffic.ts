@@ -4,6 +4,7 @@
  * same rows: each shows what all have saved, and what it has not saved yet itself.
  */
 import type { Logger } from 'pino'
+import { Beat } from '../beat.js'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.js'
 import type { Observation } from '../server/observation.js'
 import type { TrafficResolution } from '../storage/records.js'
@@ -48,9 +49,12 @@ export class Traffic {
   private readonly savesUnderWay = new Map<string, Promise<unknown>>()
   private savesBegun = 0
   private readonly startedAt: number
-  private timer: NodeJS.Timeout | null = null
   /** A database that is locked may keep one save waiting longer than until the next. */
-  private saving: Promise<void> | null = null
+  private readonly beat = new Beat(
+    SAVE_MS,
+    () => this.save(),
+    (err) => this.tell(err),
+  )
 
   constructor(
     private readonly store: Pick<Store, 'read' | 'transaction' | 'shared'>,
@@ -61,17 +65,12 @@ export class Traffic {
   }
 
   start(): void {
-    this.timer = setInterval(() => {
-      this.saving ??= this.save().finally(() => {
-        this.saving = null
-      })
-    }, SAVE_MS).unref()
+    this.beat.start()
   }
 
   /** Before the store is closed. */
   async stop(): Promise<void> {
-    if (this.timer) clearInterval(this.timer)
-    await this.saving
+    await this.beat.stop()
     await this.save()
   }
 
@@ -120,10 +119,14 @@ export class Traffic {
       })
       const failures = (await Promise.all(saved)).filter((error) => error !== null)
       if (failures.length === 0) continue
-      this.log.warn({ err: failures[0] }, 'the latest traffic could not be saved')
+      this.tell(failures[0])
       // The others would wait for the same lock or disk, and a stop with them.
       if (failures.some((error) => error instanceof StoreUnavailableError)) return
     }
+  }
+
+  private tell(err: unknown): void {
+    this.log.warn({ err }, 'the latest traffic could not be saved')
   }
 
   /** @returns why it was not saved */

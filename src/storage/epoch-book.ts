@@ -50,22 +50,26 @@ export interface RewrappedRow extends SealedRow {
 export interface EpochBook {
   /** Oldest first; of those that were retired long ago, nothing. */
   all(): Promise<EpochRecord[]>
+  /** Those whose keys these are, however long ago they were retired. */
+  of(keyIds: readonly string[]): Promise<EpochRecord[]>
   /** Unless another one is under way. */
   announce(keyId: string, at: number): Promise<void>
   activate(number: number, at: number): Promise<void>
+  /** Retires one that was announced alone, so that nothing is wrapped under it, and never will be. */
+  withdraw(number: number, at: number): Promise<void>
   /** From when it resolves on, nobody writes who wraps under an earlier one. */
   fence(number: number): Promise<void>
   /** With it, all before it are retired. Not where a later one has begun. */
   settle(number: number, at: number): Promise<void>
-  /** How many of the services that are alive have not come so far. */
-  behind(stage: keyof EpochProgress, number: number): Promise<number>
+  /** Names of the services that are alive and have not come so far. */
+  behind(stage: keyof EpochProgress, number: number): Promise<string[]>
   /**
    * Leaves alone what is not as it was before. @param number of the epoch, after which none may have begun; null for a database that
    * no service has @returns how many were replaced
    */
   rewrap(rows: readonly RewrappedRow[], number: number | null): Promise<number>
-  /** Under which these subjects are found. */
-  lookupsOf(subjectIds: readonly string[]): Promise<Buffer[]>
+  /** Under which these subjects are found. @param createdUntil leaves out those that are newer */
+  lookupsOf(subjectIds: readonly string[], options?: { createdUntil: number }): Promise<Buffer[]>
   /** Of a database that was restored: the epoch of this key in the place of all, settled. */
   adopt(keyId: string, at: number): Promise<void>
 }

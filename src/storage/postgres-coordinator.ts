@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { Beat } from '../beat.js'
 import { VERSION } from '../version.js'
 import type { Claim, Coordinator, TokenBucket, TokenLease } from './coordinator.js'
 import type { EpochProgress } from './epoch-book.js'
@@ -28,8 +29,15 @@ export class PostgresCoordinator implements Coordinator {
   private readonly startedAt = Date.now()
   private settings: string | null = null
   private readonly pool: PostgresPool
-  private beating: NodeJS.Timeout | null = null
-  private isBeating = false
+  private readonly beat = new Beat(
+    BEAT_MS,
+    async () => {
+      await this.renew()
+      await this.sweep()
+    },
+    // Shows in `renewedAtMs`.
+    () => {},
+  )
   private renewedAtMs = Number.NEGATIVE_INFINITY
   private epochs: EpochProgress | null = null
   /** Tokens of claims that are held, or asked for. */
@@ -50,7 +58,7 @@ export class PostgresCoordinator implements Coordinator {
     // A migration that did not count with us was before: what is read from here on is what it left.
     await this.renew()
     if (this.isOutdated) throw new Error('its schema was changed by a newer Countersign meanwhile.')
-    this.beating = setInterval(() => void this.beat(), BEAT_MS).unref()
+    this.beat.start()
   }
 
   announce(settings: Record<string, string>): Promise<void> {
@@ -139,7 +147,8 @@ export class PostgresCoordinator implements Coordinator {
   }
 
   async stop(): Promise<void> {
-    if (this.beating) clearInterval(this.beating)
+    // Not waited for: of a server that hangs.
+    void this.beat.stop()
     try {
       await this.pool.query({ text: 'DELETE FROM claim WHERE node = $1', values: [this.id] })
       await this.pool.query({ text: 'DELETE FROM node WHERE id = $1', values: [this.id] })
@@ -147,20 +156,6 @@ export class PostgresCoordinator implements Coordinator {
       // The lease ends by itself.
     }
     await this.pool.end()
-  }
-
-  private async beat(): Promise<void> {
-    // A server that hangs gets one at a time.
-    if (this.isBeating) return
-    this.isBeating = true
-    try {
-      await this.renew()
-      await this.sweep()
-    } catch {
-      // Shows in `renewedAtMs`.
-    } finally {
-      this.isBeating = false
-    }
   }
 
   private async renew(): Promise<void> {

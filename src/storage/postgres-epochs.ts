@@ -19,6 +19,14 @@ export class PostgresEpochs implements EpochBook {
     return rows.reverse()
   }
 
+  async of(keyIds: readonly string[]): Promise<EpochRecord[]> {
+    const { rows } = await this.pool.query({
+      text: `SELECT ${FIELDS} FROM epoch WHERE key_id = ANY ($1::text[]) ORDER BY number`,
+      values: [keyIds],
+    })
+    return rows as EpochRecord[]
+  }
+
   async announce(keyId: string, at: number): Promise<void> {
     // Of two at once, one is the first: the index allows one that is not settled.
     await this.pool.query({
@@ -29,7 +37,14 @@ export class PostgresEpochs implements EpochBook {
 
   async activate(number: number, at: number): Promise<void> {
     await this.pool.query({
-      text: 'UPDATE epoch SET activated_at = $2 WHERE number = $1 AND activated_at IS NULL',
+      text: 'UPDATE epoch SET activated_at = $2 WHERE number = $1 AND activated_at IS NULL AND retired_at IS NULL',
+      values: [number, at],
+    })
+  }
+
+  async withdraw(number: number, at: number): Promise<void> {
+    await this.pool.query({
+      text: 'UPDATE epoch SET retired_at = $2 WHERE number = $1 AND activated_at IS NULL AND retired_at IS NULL',
       values: [number, at],
     })
   }
@@ -53,13 +68,14 @@ export class PostgresEpochs implements EpochBook {
     })
   }
 
-  async behind(stage: keyof EpochProgress, number: number): Promise<number> {
+  async behind(stage: keyof EpochProgress, number: number): Promise<string[]> {
     const { rows } = await this.pool.query({
-      text: `SELECT count(*) AS behind FROM node
-        WHERE lease_until > clock_timestamp() AND coalesce(${COLUMN_OF[stage]}, 0) < $1`,
+      // Of versions that have no name for themselves, too.
+      text: `SELECT coalesce(name, id) AS name FROM node
+        WHERE lease_until > clock_timestamp() AND coalesce(${COLUMN_OF[stage]}, 0) < $1 ORDER BY name`,
       values: [number],
     })
-    return rows[0].behind
+    return rows.map(({ name }) => name)
   }
 
   async rewrap(rows: readonly RewrappedRow[], number: number | null): Promise<number> {
@@ -79,10 +95,10 @@ export class PostgresEpochs implements EpochBook {
     return rowCount ?? 0
   }
 
-  async lookupsOf(subjectIds: readonly string[]): Promise<Buffer[]> {
+  async lookupsOf(subjectIds: readonly string[], options?: { createdUntil: number }): Promise<Buffer[]> {
     const { rows } = await this.pool.query({
-      text: 'SELECT lookup FROM subject WHERE id = ANY ($1::text[])',
-      values: [subjectIds],
+      text: `SELECT lookup FROM subject WHERE id = ANY ($1::text[]) AND created_at <= coalesce($2, created_at)`,
+      values: [subjectIds, options?.createdUntil],
     })
     return rows.map(({ lookup }) => lookup)
   }

@@ -3,6 +3,7 @@
  * once: a process that ends between the answer and the note of it has it sent again.
  */
 import type { Logger } from 'pino'
+import { Beat } from '../beat.js'
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.js'
 import { SIGNATURE_HEADER } from '../crypto/response-signature.js'
 import { signWebhook } from '../crypto/webhook-signature.js'
@@ -60,37 +61,31 @@ export interface SendingDuty {
 type Term = NonNullable<ReturnType<SendingDuty['current']>>
 
 export class WebhookSender {
-  private timer: NodeJS.Timeout | null = null
+  private readonly beat = new Beat(
+    POLL_MS,
+    () => this.takeDue(),
+    (err) => this.parts.log.warn({ err }, 'webhooks could not be looked for'),
+  )
   private readonly stopped = new AbortController()
   /** By endpoint. */
   private readonly underWay = new Map<string, Promise<void>>()
   /** Those that had their turn and still have something due, by endpoint. */
   private readonly lastTurn = new Map<string, number>()
   private turns = 0
-  private looking: Promise<void> | null = null
   /** In which what others were at was released. */
   private released: Term | null = null
 
   constructor(private readonly parts: SenderParts) {}
 
   start(): void {
-    this.timer = setInterval(this.look, POLL_MS).unref()
+    this.beat.start()
   }
 
   /** A try under way is given up, and made again by the next process. */
   async stop(): Promise<void> {
-    if (this.timer) clearInterval(this.timer)
     this.stopped.abort()
-    await this.looking
+    await this.beat.stop()
     await Promise.all(this.underWay.values())
-  }
-
-  private readonly look = (): void => {
-    this.looking ??= this.takeDue()
-      .catch((err) => this.parts.log.warn({ err }, 'webhooks could not be looked for'))
-      .finally(() => {
-        this.looking = null
-      })
   }
 
   private async takeDue(): Promise<void> {
@@ -124,7 +119,7 @@ export class WebhookSender {
         .catch((err) => this.parts.log.warn({ err, delivery: delivery.id }, 'a webhook could not be sent'))
         .finally(() => {
           this.underWay.delete(delivery.endpointId)
-          if (!this.stopped.signal.aborted) this.look()
+          if (!this.stopped.signal.aborted) void this.beat.now()
         })
       this.underWay.set(delivery.endpointId, sending)
       this.lastTurn.set(delivery.endpointId, ++this.turns)

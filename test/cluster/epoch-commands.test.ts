@@ -169,6 +169,6 @@ overPostgres(() => {
 
     writeFileSync(`${folder}/${id}.epoch-key`, `${randomBytes(32).toString('base64')}\n`)
     expect((await run('keys', 'rotate-epoch')).error.message).toContain('is damaged')
-    expect(() => new EpochFolder(folder).read(id)).toThrow('is damaged')
+    await expect(new EpochFolder(folder).read(id)).rejects.toThrow('is damaged')
   })
 })

@@ -1,6 +1,6 @@
 /** Epoch keys of several services over one database: how one follows the other, whatever stops in between. */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,6 @@ import { systemClock } from '../../src/clock.js'
 import { EpochFolder } from '../../src/crypto/epoch-folder.js'
 import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
-import { destroyRetired } from '../../src/epoch-keeper.js'
 import { EpochRotation, type EpochStep } from '../../src/epoch-rotation.js'
 import { type Ledger, openLedger, takeOverEpochs } from '../../src/ledger.js'
 import { finish, prepare } from '../../src/rekeying.js'
@@ -19,6 +18,7 @@ import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 import { sampleOf } from '../support/metrics.js'
 import { overPostgres } from '../support/postgres.js'
+import { assertAllUnder, destroyEnded, enrol, keyFiles, opens, rotationOf } from './epoch-parts.js'
 import { type Cluster, makeTenant, startCluster } from './nodes.js'
 
 /** Services that start on a busy machine. */
@@ -51,34 +51,11 @@ overPostgres(() => {
     ledgers.push(opened)
     return opened
   }
-  const rotation = ({ store, keys }: Ledger, folder = new EpochFolder(path)) =>
-    new EpochRotation({
-      ...{ store, keys, folder, clock: systemClock },
-      look: async () => void (await takeOverEpochs(store, keys, folder)),
-    })
-  const destroy = async ({ store }: Ledger) =>
-    destroyRetired(
-      { folder: new EpochFolder(path), clock: systemClock, retentionMs: 0 },
-      await store.shared!.epochs.all(),
-    )
-  const keyFiles = () => readdirSync(path).filter((name) => name.endsWith('.epoch-key'))
-  /** Straight into the database, without a face. */
-  const enrol = async ({ store, vault }: Ledger, tenantId: string, userId: string) => {
-    const lookup = vault.lookup(tenantId, 'production', userId)
-    await store.transaction((tx) =>
-      tx.insertSubject(vault.create(tenantId, 'production', lookup, userId).record),
-    )
-  }
-  const opens = async ({ store, vault }: Ledger, tenantId: string, userId: string) =>
-    (await vault.find(store.read, vault.lookup(tenantId, 'production', userId), userId)) !== null
-  /** Of the present epoch's key alone. */
-  const assertAllUnder = async ({ store, keys }: Ledger, keyId: string) => {
-    const present = wrappingOf(keys, new EpochFolder(path).read(keyId)!)
-    const rows = await store.read.sealedRows('subject', '', 10_000)
-    expect(rows.length).toBeGreaterThan(0)
-    expect(rows.filter((row) => !isOpenedBy(present, row))).toEqual([])
-    expect(rows.filter((row) => isOpenedBy(keys.wrapping, row))).toEqual([])
-  }
+  const rotation = (ledger: Ledger, folder = new EpochFolder(path)) => rotationOf(ledger, folder)
+  const destroy = (ledger: Ledger) => destroyEnded(ledger, new EpochFolder(path))
+  const enrolAt = (ledger: Ledger, tenantId: string, userId: string) =>
+    enrol(ledger, ledger, tenantId, userId)
+  const assertUnder = (ledger: Ledger, keyId: string) => assertAllUnder(ledger, new EpochFolder(path), keyId)
 
   it(
     'follow each other under load without a refused call, and nothing is left under the one before',
@@ -106,10 +83,10 @@ overPostgres(() => {
       await Promise.all(load)
       expect([...statuses].sort()).toEqual([200, 201])
       expect(second.number).toBeGreaterThan(first.number)
-      expect(keyFiles()).toHaveLength(2)
+      expect(keyFiles(path)).toHaveLength(2)
       expect(await destroy(command)).toEqual([first.keyId])
-      expect(keyFiles()).toEqual([`${second.keyId}.epoch-key`])
-      await assertAllUnder(command, second.keyId)
+      expect(keyFiles(path)).toEqual([`${second.keyId}.epoch-key`])
+      await assertUnder(command, second.keyId)
       for (const client of tenant.production) {
         const verified = await client.verify({ user_id: 'ada', image, action: { type: 'login' } })
         expect(verified.status).toBe(200)
@@ -127,7 +104,7 @@ overPostgres(() => {
       const { tenant } = await before.tenancy.create('acme')
       const users: string[] = []
       const enrolOne = async (at: Ledger, userId: string) => {
-        await enrol(at, tenant.id, userId)
+        await enrolAt(at, tenant.id, userId)
         users.push(userId)
       }
       await enrolOne(before, 'ada')
@@ -148,9 +125,9 @@ overPostgres(() => {
         // What was begun is ended; what had been ended, followed.
         expect(numbers.includes(settled.number)).toBe(broken !== 'settled')
         await destroy(after)
-        expect(keyFiles()).toEqual([`${settled.keyId}.epoch-key`])
+        expect(keyFiles(path)).toEqual([`${settled.keyId}.epoch-key`])
         const last = await ledger()
-        await assertAllUnder(last, settled.keyId)
+        await assertUnder(last, settled.keyId)
         for (const user of users) expect(await opens(last, tenant.id, user)).toBe(true)
       }
     },
@@ -163,7 +140,7 @@ overPostgres(() => {
       await start(0)
       const both = [await ledger(), await ledger()]
       const { tenant } = await both[0]!.tenancy.create('acme')
-      for (let i = 0; i < 50; i++) await enrol(both[0]!, tenant.id, `user-${i}`)
+      for (let i = 0; i < 50; i++) await enrolAt(both[0]!, tenant.id, `user-${i}`)
       const begun = both.map((one) =>
         rotation(one).rotate({
           patienceMs: PATIENCE_MS,
@@ -175,14 +152,14 @@ overPostgres(() => {
       for (const { status } of await Promise.allSettled(begun)) expect(status).toBe('rejected')
       const [announced, ...others] = await both[0]!.store.shared!.epochs.all()
       expect(others).toEqual([])
-      expect(keyFiles()).toEqual([`${announced!.keyId}.epoch-key`])
+      expect(keyFiles(path)).toEqual([`${announced!.keyId}.epoch-key`])
       // Whoever comes when the other has ended begins the next.
       await Promise.all(both.map((one) => rotation(one).rotate({ patienceMs: PATIENCE_MS })))
       const after = await ledger()
       const records = await after.store.shared!.epochs.all()
       expect(records.filter(({ settledAt }) => settledAt === null)).toEqual([])
       expect(records.filter(({ retiredAt }) => retiredAt === null)).toHaveLength(1)
-      await assertAllUnder(after, records.at(-1)!.keyId)
+      await assertUnder(after, records.at(-1)!.keyId)
       for (let i = 0; i < 50; i++) expect(await opens(after, tenant.id, `user-${i}`)).toBe(true)
     },
     LIMIT_MS,
@@ -194,7 +171,7 @@ overPostgres(() => {
       await start(0)
       const [stalled, other] = [await ledger(), await ledger()]
       const { tenant } = await stalled.tenancy.create('acme')
-      await enrol(stalled, tenant.id, 'ada')
+      await enrolAt(stalled, tenant.id, 'ada')
       const folder = new EpochFolder(path)
       const takeOver = async () => void (await takeOverEpochs(stalled.store, stalled.keys, folder))
       let last: EpochRecord | undefined
@@ -209,7 +186,7 @@ overPostgres(() => {
       })
       await expect(standing.rotate({ patienceMs: PATIENCE_MS })).rejects.toMatchObject({ code: 'overtaken' })
       const after = await ledger()
-      await assertAllUnder(after, last!.keyId)
+      await assertUnder(after, last!.keyId)
       expect(await opens(after, tenant.id, 'ada')).toBe(true)
     },
     LIMIT_MS,
@@ -225,15 +202,17 @@ overPostgres(() => {
       const tenant = await makeTenant(cluster)
       const image = base64(await face('ada'))
       const command = await ledger()
+      const behind = (await command.store.shared!.nodes())[1]!.name
       await expect(rotation(command).rotate({ patienceMs: 3000 })).rejects.toMatchObject({
         code: 'nodes_behind',
+        message: expect.stringMatching(`^${behind} cannot read the key of epoch`),
       })
       for (const [node, client] of tenant.production.entries())
         expect((await client.enroll({ user_id: `user-${node}`, image })).status).toBe(201)
       await cluster.nodes[1]!.stop()
       const { settledAt, keyId } = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
       expect(settledAt).not.toBeNull()
-      await assertAllUnder(command, keyId)
+      await assertUnder(command, keyId)
     },
     LIMIT_MS,
   )
@@ -244,11 +223,11 @@ overPostgres(() => {
       await start(0)
       const [stale, other] = [await ledger(), await ledger()]
       const { tenant } = await stale.tenancy.create('acme')
-      await enrol(stale, tenant.id, 'ada')
+      await enrolAt(stale, tenant.id, 'ada')
       await rotation(other).rotate({ patienceMs: PATIENCE_MS })
-      await expect(enrol(stale, tenant.id, 'late')).rejects.toThrow(StoreUnavailableError)
+      await expect(enrolAt(stale, tenant.id, 'late')).rejects.toThrow(StoreUnavailableError)
       await takeOverEpochs(stale.store, stale.keys, new EpochFolder(path))
-      await enrol(stale, tenant.id, 'late')
+      await enrolAt(stale, tenant.id, 'late')
       for (const user of ['ada', 'late']) expect(await opens(other, tenant.id, user)).toBe(true)
     },
     LIMIT_MS,
@@ -260,7 +239,7 @@ overPostgres(() => {
       await start(0)
       const command = await ledger()
       const { tenant } = await command.tenancy.create('acme')
-      await enrol(command, tenant.id, 'ada')
+      await enrolAt(command, tenant.id, 'ada')
       const first = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
       const next = randomBytes(32)
       await prepare(command.store, command.keys, next)
@@ -269,11 +248,12 @@ overPostgres(() => {
       const finished = await ledger({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
       expect(await opens(finished, tenant.id, 'ada')).toBe(true)
       // Neither the keys of before nor the epoch's alone open anything.
-      await assertAllUnder(finished, first.keyId)
+      await assertUnder(finished, first.keyId)
       const [row] = await finished.store.read.sealedRows('subject', '', 1)
-      expect(isOpenedBy(wrappingOf(command.keys, new EpochFolder(path).read(first.keyId)!), row!)).toBe(false)
+      const firstKey = (await new EpochFolder(path).read(first.keyId))!
+      expect(isOpenedBy(wrappingOf(command.keys, firstKey), row!)).toBe(false)
       const second = await rotation(finished).rotate({ patienceMs: PATIENCE_MS })
-      await assertAllUnder(finished, second.keyId)
+      await assertUnder(finished, second.keyId)
     },
     LIMIT_MS,
   )
@@ -286,7 +266,7 @@ overPostgres(() => {
       await command.tenancy.create('acme')
       const { keyId } = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
       await expect(ledger({ COUNTERSIGN_EPOCH_KEYS: '' })).rejects.toThrow(/COUNTERSIGN_EPOCH_KEYS must name/)
-      new EpochFolder(path).destroy(new Set([keyId]))
+      await new EpochFolder(path).destroy(new Set([keyId]))
       await expect(ledger()).rejects.toThrow(new RegExp(`lacks the key ${keyId}`))
     },
     LIMIT_MS,
@@ -305,7 +285,7 @@ overPostgres(() => {
         (all) => all.some(({ settledAt }) => settledAt !== null),
       )
       expect(records).toHaveLength(1)
-      expect(keyFiles()).toEqual([`${records[0]!.keyId}.epoch-key`])
+      expect(keyFiles(path)).toEqual([`${records[0]!.keyId}.epoch-key`])
       for (const { adminUrl } of cluster.nodes) {
         const metrics = await (await fetch(`${adminUrl}/metrics`)).text()
         expect(sampleOf(metrics, 'countersign_epoch_start_timestamp_seconds')).toBe(

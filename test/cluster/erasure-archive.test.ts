@@ -72,7 +72,7 @@ overPostgres(() => {
     const look = async () => void (await takeOverEpochs(store, keys, epochFolder))
     const clock = systemClock
     await new EpochRotation({ store, keys, folder: epochFolder, clock, look }).rotate({ patienceMs: 60_000 })
-    destroyRetired({ folder: epochFolder, clock, retentionMs: 0 }, await store.shared!.epochs.all())
+    await destroyRetired({ store, folder: epochFolder, clock, retentionMs: 0 })
   }
 
   /** By whoever has the database, the master key, and a folder of epoch keys: each key is tried on each, whatever rows and files say. */

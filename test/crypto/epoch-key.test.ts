@@ -60,33 +60,33 @@ describe('the folder of epoch keys', () => {
   })
   afterEach(() => rmSync(path, { recursive: true, force: true }))
 
-  it('holds each key under a name that fits it alone, for its owner', () => {
-    const made = new EpochFolder(path).make()
+  it('holds each key under a name that fits it alone, for its owner', async () => {
+    const made = await new EpochFolder(path).make('database')
     expect(readdirSync(path)).toEqual([`${made}.epoch-key`])
     expect(statSync(join(path, `${made}.epoch-key`)).mode & 0o777).toBe(0o600)
-    const key = new EpochFolder(path).read(made)!
+    const key = (await new EpochFolder(path).read(made))!
     expect([key.length, epochKeyId(key)]).toEqual([32, made])
-    expect(new EpochFolder(path).read('0'.repeat(32))).toBeNull()
+    expect(await new EpochFolder(path).read('0'.repeat(32))).toBeNull()
   })
 
-  it('overwrites what it destroys, and leaves the others', () => {
+  it('overwrites what it destroys, and leaves the others', async () => {
     const folder = new EpochFolder(path)
-    const [gone, kept] = [folder.make(), folder.make()]
+    const [gone, kept] = [await folder.make('database'), await folder.make('database')]
     const file = join(path, `${gone}.epoch-key`)
     const text = readFileSync(file, 'utf8')
     // The same bytes under another name.
     linkSync(file, join(path, 'bytes'))
-    expect(folder.destroy(new Set([gone, '0'.repeat(32)]))).toEqual([gone])
+    expect(await folder.destroy(new Set([gone, '0'.repeat(32)]))).toEqual([gone])
     expect(readdirSync(path).sort()).toEqual(['bytes', `${kept}.epoch-key`].sort())
     const left = readFileSync(join(path, 'bytes'))
     expect(left).toHaveLength(text.length)
     expect(left.includes(text.slice(0, 16))).toBe(false)
-    expect(new EpochFolder(path).read(gone)).toBeNull()
+    expect(await new EpochFolder(path).read(gone)).toBeNull()
   })
 
-  it('is not made where it is missing: it may be a volume that is not mounted', () => {
+  it('is not made where it is missing: it may be a volume that is not mounted', async () => {
     const missing = join(path, 'nowhere')
-    expect(() => new EpochFolder(missing).make()).toThrow(/there is no folder/)
+    await expect(new EpochFolder(missing).make('database')).rejects.toThrow(/there is no folder/)
     expect(readdirSync(path)).toEqual([])
   })
 })

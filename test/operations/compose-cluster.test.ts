@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { parsePostgresUrl } from '../../src/config/postgres-url.js'
 import { loadConfig, SETTINGS } from '../../src/config.js'
 import { packageFile } from '../../src/package-root.js'
-import { IMAGE_ENVIRONMENT, instruction } from '../support/dockerfile.js'
+import { IMAGE, IMAGE_ENVIRONMENT, instruction } from '../support/dockerfile.js'
 
 const read = (name: string) => parse(readFileSync(packageFile(name), 'utf8'), { merge: true })
 const { services, networks, secrets, volumes } = read('compose.cluster.yaml')
@@ -52,7 +52,10 @@ describe.each(Object.entries({ a, b }))('node %s', (name, node) => {
   })
 
   it('has a data folder of its own, and waits for the database', () => {
-    expect(node.volumes).toEqual([`node-${name}:${IMAGE_ENVIRONMENT.COUNTERSIGN_DATA_DIR}`])
+    expect(node.volumes).toEqual([
+      `node-${name}:${IMAGE_ENVIRONMENT.COUNTERSIGN_DATA_DIR}`,
+      `epochs:${config.epochKeys}`,
+    ])
     expect(volumes).toHaveProperty(`node-${name}`)
     expect(node.depends_on.database.condition).toBe('service_healthy')
   })
@@ -61,6 +64,17 @@ describe.each(Object.entries({ a, b }))('node %s', (name, node) => {
     expect(balancer.environment[`NODE_${name.toUpperCase()}`]).toBe(node.networks.front.ipv4_address)
     expect(config.trustedProxies).toEqual([balancer.networks.front.ipv4_address])
   })
+})
+
+it('the nodes have one folder of epoch keys, which the image makes for its user and nothing else has', () => {
+  const of = (service: { volumes?: string[] }) => service.volumes ?? []
+  const { COUNTERSIGN_EPOCH_KEYS: folder } = a.environment
+  const shared = of(a).filter((volume) => of(b).includes(volume))
+  expect(shared).toEqual([`epochs:${folder}`])
+  expect(volumes).toHaveProperty('epochs')
+  for (const other of [balancer, database]) expect(of(other).join()).not.toContain('epochs')
+  const made = IMAGE.find(({ rest }) => rest.includes('install --directory'))!.rest
+  expect(made).toMatch(new RegExp(`--owner=1000 --group=1000 --mode=0700 .*${folder}$`))
 })
 
 describe('the load balancer', () => {

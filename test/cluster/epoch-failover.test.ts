@@ -1,0 +1,222 @@
+/**
+ * A standby takes over in the middle of a change of the epoch key, without what it had not received: everything from one moment on. It is
+ * made by PostgreSQL's own recovery to that moment, from a base backup and the log, which is what an asynchronous standby comes to.
+ */
+import { randomBytes } from 'node:crypto'
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HOUR_MS, SECOND_MS, systemClock } from '../../src/clock.js'
+import { loadConfig } from '../../src/config.js'
+import { EpochFolder } from '../../src/crypto/epoch-folder.js'
+import { type Ledger, openLedger, takeOverEpochs } from '../../src/ledger.js'
+import type { EpochBook } from '../../src/storage/epoch-book.js'
+import type { SharedStore } from '../../src/storage/store.js'
+import { SubjectVault } from '../../src/subjects/subject-vault.js'
+import { poll, type Workplace, workplace } from '../support/command.js'
+import { overPostgres } from '../support/postgres.js'
+import { PostgresServer } from '../support/postgres-server.js'
+import { assertAllUnder, destroyEnded, enrol, keyFiles, opens, rotationOf } from './epoch-parts.js'
+
+/** Servers that start on a busy machine. */
+const LIMIT_MS = 180_000
+const PATIENCE_MS = 60_000
+/** What the primary has done and the standby has received; the rest of the change it has not. */
+const MOMENTS = ['before', 'announced', 'activated', 'fenced', 'one batch', 'wrapped', 'settled'] as const
+type Moment = (typeof MOMENTS)[number]
+const USERS = ['ada', 'grace', 'edith']
+
+overPostgres(() => {
+  const masterKey = randomBytes(32)
+  let base: string
+  let place: Workplace
+  let primary: PostgresServer
+  let client: pg.Client
+  let backup: string
+  let tenantId: string
+  /** Of the dead primary, as a service has it that was connected to it. */
+  let living: Ledger
+  let epochs: string
+  const servers: PostgresServer[] = []
+  const ledgers: Ledger[] = []
+
+  const configure = (server: PostgresServer, folder: string) => ({
+    COUNTERSIGN_DATA_DIR: place.dataDir,
+    COUNTERSIGN_DATABASE: `${server.url}/postgres`,
+    COUNTERSIGN_MASTER_KEY: masterKey.toString('base64'),
+    COUNTERSIGN_EPOCH_KEYS: folder,
+    COUNTERSIGN_EPOCH_RETENTION_HOURS: '0',
+  })
+  const open = async (server: PostgresServer, folder: string) => {
+    const ledger = await openLedger(loadConfig(configure(server, folder)))
+    ledgers.push(ledger)
+    return ledger
+  }
+  /** Copied to the standby is what has come before. */
+  const mark = async (moment: Moment) =>
+    void (await client.query(`SELECT pg_create_restore_point('${moment}')`))
+  /** The same, that marks each step once it is done. */
+  const marked = (book: EpochBook): EpochBook => {
+    let batches = 0
+    return {
+      all: () => book.all(),
+      of: (keyIds) => book.of(keyIds),
+      behind: (stage, number) => book.behind(stage, number),
+      withdraw: (number, at) => book.withdraw(number, at),
+      lookupsOf: (ids, options) => book.lookupsOf(ids, options),
+      adopt: (keyId, at) => book.adopt(keyId, at),
+      announce: (keyId, at) => book.announce(keyId, at).then(() => mark('announced')),
+      activate: (number, at) => book.activate(number, at).then(() => mark('activated')),
+      fence: (number) => book.fence(number).then(() => mark('fenced')),
+      settle: async (number, at) => {
+        await mark('wrapped')
+        await book.settle(number, at)
+        await mark('settled')
+      },
+      rewrap: async (rows, number) => {
+        // As a batch that ended after the first user.
+        const done = await book.rewrap(rows.slice(0, 1), number)
+        if (batches++ === 0) await mark('one batch')
+        return done + (await book.rewrap(rows.slice(1), number))
+      },
+    }
+  }
+
+  beforeAll(async () => {
+    base = await mkdtemp(join(tmpdir(), 'countersign-epoch-failover-'))
+    // The archive is written by the user of the server, who is another.
+    chmodSync(base, 0o755)
+    const archive = join(base, 'wal')
+    mkdirSync(archive)
+    chmodSync(archive, 0o777)
+    epochs = join(base, 'epochs')
+    mkdirSync(epochs)
+    place = await workplace()
+    primary = await PostgresServer.start({ archive_mode: 'on', archive_command: `cp %p ${archive}/%f` })
+    servers.push(primary)
+    client = new pg.Client(`${primary.url}/postgres`)
+    await client.connect()
+    living = await open(primary, epochs)
+    tenantId = (await living.tenancy.create('acme')).tenant.id
+    const folder = new EpochFolder(epochs)
+    await rotationOf(living, folder).rotate({ patienceMs: PATIENCE_MS })
+    for (const user of USERS) await enrol(living, living, tenantId, user)
+    await client.query("SELECT pg_backup_start('test', fast => true)")
+    backup = join(base, 'base')
+    cpSync(primary.dataFolder, backup, {
+      recursive: true,
+      filter: (path) => !/postmaster\.(pid|opts)$|pg_wal\/./.test(path),
+    })
+    const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop()')
+    writeFileSync(join(backup, 'backup_label'), rows[0].labelfile)
+    writeFileSync(join(backup, 'recovery.signal'), '')
+    await mark('before')
+    const shared = Object.create(living.store.shared) as SharedStore
+    Object.defineProperty(shared, 'epochs', { value: marked(living.store.shared!.epochs) })
+    const { read, coordinator } = living.store
+    await rotationOf({ ...living, store: { read, coordinator, shared } as Ledger['store'] }, folder).rotate({
+      patienceMs: PATIENCE_MS,
+    })
+    const switched = await client.query('SELECT pg_walfile_name(pg_switch_wal()) AS last')
+    await poll(
+      async () => existsSync(join(archive, switched.rows[0].last)),
+      (isThere) => isThere,
+    )
+  }, LIMIT_MS)
+  afterAll(async () => {
+    for (const { store } of ledgers) await store.close()
+    await client?.end()
+    for (const server of servers) await server.stop()
+    await place?.dispose()
+    await rm(base, { recursive: true, force: true })
+  }, LIMIT_MS)
+
+  const promoted = async (moment: Moment) => {
+    const server = await PostgresServer.start(
+      {
+        restore_command: `cp ${join(base, 'wal')}/%f %p`,
+        recovery_target_name: moment,
+        recovery_target_action: 'promote',
+      },
+      { folder: backup, of: primary },
+    )
+    servers.push(server)
+    await poll(
+      async () => {
+        const asking = new pg.Client(`${server.url}/postgres`)
+        await asking.connect()
+        const { rows } = await asking.query('SELECT pg_is_in_recovery() AS "isIn"')
+        await asking.end()
+        return rows[0].isIn as boolean
+      },
+      (isIn) => !isIn,
+    )
+    return server
+  }
+  /** A folder that goes on by itself, as of an hour later: its keys are no longer about to be announced. */
+  const folderOf = (name: string) => {
+    const path = join(base, name)
+    cpSync(epochs, path, { recursive: true })
+    const then = (Date.now() - HOUR_MS) / SECOND_MS
+    for (const file of readdirSync(path)) utimesSync(join(path, file), then, then)
+    return path
+  }
+
+  describe.each(MOMENTS)('a standby that received a change of the epoch up to: %s', (moment) => {
+    it(
+      'opens all users, and those whom services enrolled before they noticed, and ends the change',
+      async () => {
+        const path = folderOf(`promoted-${moment}`)
+        const server = await promoted(moment)
+        const after = await open(server, path)
+        // By the keys of the primary's last moment.
+        await enrol(after, living, tenantId, 'late')
+        for (const user of USERS) expect(await opens(after, tenantId, user)).toBe(true)
+        const folder = new EpochFolder(path)
+        const { keyId } = await rotationOf(after, folder).rotate({ patienceMs: PATIENCE_MS })
+        await destroyEnded(after, folder)
+        // Neither the keys of before nor one that only the primary knew of.
+        expect(keyFiles(path)).toEqual([`${keyId}.epoch-key`])
+        const anew = await open(server, path)
+        await assertAllUnder(anew, folder, keyId)
+        for (const user of [...USERS, 'late']) expect(await opens(anew, tenantId, user)).toBe(true)
+      },
+      LIMIT_MS,
+    )
+  })
+
+  it(
+    'a standby that is further behind than the retention is served from again after `keys import`, and nobody is lost',
+    async () => {
+      const path = folderOf('behind')
+      await destroyEnded(living, new EpochFolder(path))
+      expect(keyFiles(path)).toHaveLength(1)
+      const server = await promoted('fenced')
+      await expect(open(server, path)).rejects.toThrow(/lacks the key .* countersign keys import/)
+      // A service that goes on neither goes by what it knew nor says that it has come so far.
+      const told: unknown[] = []
+      const config = loadConfig(configure(server, path))
+      const unsure = await openLedger(config, undefined, { withoutEpochs: true })
+      ledgers.push(unsure)
+      const { shared } = unsure.store
+      const coordinator = { showEpochs: (progress: unknown) => void told.push(progress) }
+      await expect(
+        takeOverEpochs({ shared, coordinator } as never, unsure.keys, new EpochFolder(path)),
+      ).rejects.toThrow(/lacks the key/)
+      expect(told).toEqual([{ loaded: 0, used: 0 }])
+      // Before they noticed, and after the file was written.
+      const clock = { ...systemClock, now: () => Date.now() + HOUR_MS }
+      await enrol(unsure, { vault: new SubjectVault(living.keys, clock) }, tenantId, 'late')
+      const imported = await place.run(['keys', 'import', '--json'], configure(server, path))
+      expect(imported.json).toMatchObject({ users: USERS.length + 1, users_erased: 0 })
+      const after = await open(server, path)
+      for (const user of [...USERS, 'late']) expect(await opens(after, tenantId, user)).toBe(true)
+      const { keyId } = await rotationOf(after, new EpochFolder(path)).rotate({ patienceMs: PATIENCE_MS })
+      await assertAllUnder(after, new EpochFolder(path), keyId)
+    },
+    LIMIT_MS,
+  )
+})

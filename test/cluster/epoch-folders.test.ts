@@ -1,0 +1,216 @@
+/** Folders of epoch keys as a network has them: late, gone, hanging, empty, or of somebody else. */
+import { execFileSync } from 'node:child_process'
+import {
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { HOUR_MS, SECOND_MS } from '../../src/clock.js'
+import { EpochFolder } from '../../src/crypto/epoch-folder.js'
+import { databaseTag } from '../../src/crypto/epoch-key.js'
+import type { EpochStep } from '../../src/epoch-rotation.js'
+import { type Ledger, openLedger } from '../../src/ledger.js'
+import { isUnderWay } from '../../src/storage/epoch-book.js'
+import { poll } from '../support/command.js'
+import { base64, face } from '../support/faces.js'
+import { overPostgres } from '../support/postgres.js'
+import { assertAllUnder, destroyEnded, enrol, keyFiles, opens, rotationOf } from './epoch-parts.js'
+import { type Cluster, makeTenant, startCluster } from './nodes.js'
+
+/** Services that start on a busy machine. */
+const LIMIT_MS = 120_000
+const PATIENCE_MS = 60_000
+const NOBODY = 65_534
+
+overPostgres(() => {
+  let base: string
+  let path: string
+  let cluster: Cluster
+  const ledgers: Ledger[] = []
+  beforeEach(async () => {
+    base = await mkdtemp(join(tmpdir(), 'countersign-epoch-folders-'))
+    path = join(base, 'epochs')
+    mkdirSync(path)
+    cluster = await startCluster(0, { COUNTERSIGN_EPOCH_KEYS: path, COUNTERSIGN_EPOCH_HOURS: '0' })
+  })
+  afterEach(async () => {
+    for (const ledger of ledgers.splice(0)) await ledger.store.close()
+    await cluster.stop()
+    await rm(base, { recursive: true, force: true })
+  })
+
+  const ledger = async () => {
+    const opened = await openLedger(await cluster.configure())
+    ledgers.push(opened)
+    return opened
+  }
+  const folder = () => new EpochFolder(path)
+  const rotate = async (at: Ledger, onStep?: (step: EpochStep) => void) =>
+    rotationOf(at, folder()).rotate({ patienceMs: PATIENCE_MS, ...(onStep ? { onStep } : {}) })
+  const age = (file: string) => {
+    const then = (Date.now() - HOUR_MS) / SECOND_MS
+    utimesSync(file, then, then)
+  }
+
+  it(
+    'that show a key late, in part, not at all or never answer hold the change up, and no call',
+    async () => {
+      const [first, second] = [path, join(base, 'late')]
+      mkdirSync(second)
+      await cluster.start()
+      await cluster.start({ COUNTERSIGN_EPOCH_KEYS: second })
+      const tenant = await makeTenant(cluster)
+      const image = base64(await face('ada'))
+      const command = await ledger()
+      const nameOf = async () => {
+        const { keyId } = (await poll(
+          async () => (await command.store.shared!.epochs.all()).find(isUnderWay),
+          (found) => found !== undefined,
+        ))!
+        return `${keyId}.epoch-key`
+      }
+      const warned = (reason: string) =>
+        poll(
+          async () => cluster.logText(),
+          (text) => text.split('\n').some((line) => line.includes('cannot be read') && line.includes(reason)),
+        )
+      const obstacles: Array<[string, (file: string, whole: string) => void]> = [
+        ['lacks the key', () => {}],
+        ['is damaged', (file, whole) => writeFileSync(file, readFileSync(whole).subarray(0, 20))],
+        // Stands for EIO and ESTALE, which no test can have of a folder here.
+        ['EISDIR', (file) => mkdirSync(file)],
+        ['does not answer', (file) => void execFileSync('mkfifo', [file])],
+      ]
+      for (const [index, [reason, put]] of obstacles.entries()) {
+        const changing = rotate(command)
+        const name = await nameOf()
+        const file = join(second, name)
+        put(file, join(first, name))
+        await warned(reason)
+        for (const [node, { adminUrl }] of cluster.nodes.entries()) {
+          expect((await fetch(`${adminUrl}/readyz`)).status).toBe(200)
+          const enrolled = await tenant.production[node]!.enroll({ user_id: `${index}-${node}`, image })
+          expect(enrolled.status).toBe(201)
+        }
+        // Whoever waits for what never answers is let go.
+        if (statSync(file, { throwIfNoEntry: false })?.isFIFO()) writeFileSync(file, '')
+        rmSync(file, { recursive: true, force: true })
+        copyFileSync(join(first, name), `${file}.new`)
+        renameSync(`${file}.new`, file)
+        expect((await changing).settledAt).not.toBeNull()
+        for (const [node, client] of tenant.production.entries()) {
+          const user = { user_id: `${index}-${1 - node}`, image, action: { type: 'login' } }
+          expect((await client.verify(user)).status).toBe(200)
+        }
+      }
+    },
+    LIMIT_MS,
+  )
+
+  const STEPS: EpochStep[] = ['announced', 'activated', 'fenced', 'wrapped']
+  it(
+    'that go in the middle of a change, and leave an empty one in their place, lose nobody: it ends when they are back',
+    async () => {
+      const living = await ledger()
+      const { tenant } = await living.tenancy.create('acme')
+      await rotate(living)
+      for (const step of STEPS) {
+        const user = `before ${step}`
+        const changing = await ledger()
+        await enrol(changing, changing, tenant.id, user)
+        const away = `${path}.away`
+        const refused = rotate(changing, (done) => {
+          if (done !== step) return
+          renameSync(path, away)
+          mkdirSync(path)
+        })
+        await expect(refused).rejects.toThrow(/COUNTERSIGN_EPOCH_KEYS/)
+        await expect(rotate(changing)).rejects.toThrow(/COUNTERSIGN_EPOCH_KEYS/)
+        expect(keyFiles(path)).toEqual([])
+        expect(await opens(changing, tenant.id, user)).toBe(true)
+        rmSync(path, { recursive: true })
+        renameSync(away, path)
+        const { keyId } = await rotate(await ledger())
+        await destroyEnded(changing, folder())
+        expect(keyFiles(path)).toEqual([`${keyId}.epoch-key`])
+        const after = await ledger()
+        await assertAllUnder(after, folder(), keyId)
+        expect(await opens(after, tenant.id, user)).toBe(true)
+      }
+    },
+    LIMIT_MS,
+  )
+
+  it('get a key back that is missing, from who knows it; an empty one does not', async () => {
+    const living = await ledger()
+    const { tenant } = await living.tenancy.create('acme')
+    const first = await rotate(living)
+    await enrol(living, living, tenant.id, 'ada')
+    const known = folder()
+    const rotation = rotationOf(living, known)
+    const second = await rotation.rotate({ patienceMs: PATIENCE_MS })
+    expect(await rotation.putBack()).toEqual([])
+    const file = join(path, `${second.keyId}.epoch-key`)
+    const text = readFileSync(file, 'utf8')
+    rmSync(file)
+    expect(await rotation.putBack()).toEqual([second.keyId])
+    expect(readFileSync(file, 'utf8')).toBe(text)
+    for (const { keyId } of [first, second]) rmSync(join(path, `${keyId}.epoch-key`))
+    await expect(rotation.putBack()).rejects.toThrow(/Is it mounted/)
+    expect(keyFiles(path)).toEqual([])
+  })
+
+  it('may hold keys that nobody announced: each has its epoch, and its end; those of other databases stay', async () => {
+    const living = await ledger()
+    const { tenant } = await living.tenancy.create('acme')
+    await enrol(living, living, tenant.id, 'ada')
+    await rotate(living)
+    const own = databaseTag(living.keys)
+    const astray = [await folder().make(own), await folder().make(own)]
+    const foreign = await folder().make('of another database')
+    for (const id of [...astray, foreign]) age(join(path, `${id}.epoch-key`))
+    // Somebody may be about to announce it.
+    const young = await folder().make(own)
+    const { keyId } = await rotate(living)
+    expect([...astray, foreign, young]).not.toContain(keyId)
+    await destroyEnded(living, folder())
+    expect(keyFiles(path)).toEqual([keyId, foreign, young].map((id) => `${id}.epoch-key`).sort())
+    await assertAllUnder(await ledger(), folder(), keyId)
+  })
+
+  it('that never show a key do not hold up the next', async () => {
+    const living = await ledger()
+    const { tenant } = await living.tenancy.create('acme')
+    await enrol(living, living, tenant.id, 'ada')
+    const announced = rotate(living, () => {
+      throw new Error('crash')
+    })
+    await expect(announced).rejects.toThrow('crash')
+    const [lost] = keyFiles(path)
+    rmSync(join(path, lost!))
+    await expect(rotate(living)).rejects.toThrow(/lacks the key/)
+    await cluster.database.query('UPDATE epoch SET announced_at = $1', [Date.now() - HOUR_MS])
+    const { keyId } = await rotate(living)
+    expect(`${keyId}.epoch-key`).not.toBe(lost)
+    await assertAllUnder(await ledger(), folder(), keyId)
+  })
+
+  it.skipIf(process.getuid?.() !== 0)('belong to who owns them, with all that root makes there', async () => {
+    chownSync(path, NOBODY, NOBODY)
+    const living = await ledger()
+    await living.tenancy.create('acme')
+    const { keyId } = await rotate(living)
+    for (const name of [`${keyId}.epoch-key`, 'users.keys'])
+      expect(statSync(join(path, name))).toMatchObject({ uid: NOBODY, gid: NOBODY })
+  })
+})

@@ -1,0 +1,59 @@
+/** What tests of epoch keys do with a database and a folder, without a service. */
+import { readdirSync } from 'node:fs'
+import { expect } from 'vitest'
+import { systemClock } from '../../src/clock.js'
+import { EpochFolder } from '../../src/crypto/epoch-folder.js'
+import { wrappingOf } from '../../src/crypto/epoch-key.js'
+import { isOpenedBy } from '../../src/crypto/sealed-box.js'
+import { destroyRetired } from '../../src/epoch-keeper.js'
+import { EpochRotation } from '../../src/epoch-rotation.js'
+import { type Ledger, takeOverEpochs } from '../../src/ledger.js'
+
+export function rotationOf({ store, keys }: Ledger, folder: EpochFolder): EpochRotation {
+  return new EpochRotation({
+    ...{ store, keys, folder, clock: systemClock },
+    look: async () => void (await takeOverEpochs(store, keys, folder)),
+  })
+}
+
+/** Of epochs that have ended just now, too. */
+export function destroyEnded({ store }: Ledger, folder: EpochFolder): Promise<string[]> {
+  return destroyRetired({ store, folder, clock: systemClock, retentionMs: 0 })
+}
+
+/** Their names, in order. */
+export function keyFiles(path: string): string[] {
+  return readdirSync(path)
+    .filter((name) => name.endsWith('.epoch-key'))
+    .sort()
+}
+
+/** Straight into the database, without a face. @param keys whose vault wraps, where it is another process's than the store */
+export async function enrol(
+  { store }: Pick<Ledger, 'store'>,
+  { vault }: Pick<Ledger, 'vault'>,
+  tenantId: string,
+  userId: string,
+): Promise<void> {
+  const lookup = vault.lookup(tenantId, 'production', userId)
+  await store.transaction((tx) =>
+    tx.insertSubject(vault.create(tenantId, 'production', lookup, userId).record),
+  )
+}
+
+export async function opens({ store, vault }: Ledger, tenantId: string, userId: string): Promise<boolean> {
+  return (await vault.find(store.read, vault.lookup(tenantId, 'production', userId), userId)) !== null
+}
+
+/** All users' keys open by that key, together with the database's, and by those alone none does. */
+export async function assertAllUnder(
+  { store, keys }: Ledger,
+  folder: EpochFolder,
+  keyId: string,
+): Promise<void> {
+  const present = wrappingOf(keys, (await new EpochFolder(folder.path).read(keyId))!)
+  const rows = await store.read.sealedRows('subject', '', 10_000)
+  expect(rows.length).toBeGreaterThan(0)
+  expect(rows.filter((row) => !isOpenedBy(present, row))).toEqual([])
+  expect(rows.filter((row) => isOpenedBy(keys.wrapping, row))).toEqual([])
+}
