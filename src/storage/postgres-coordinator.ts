@@ -43,7 +43,10 @@ export class PostgresCoordinator implements Coordinator {
   /** Tokens of claims that are held, or asked for. */
   private readonly held = new Set<string>()
 
-  constructor(access: PostgresAccess, silence?: SilenceWatch) {
+  constructor(
+    access: PostgresAccess,
+    private readonly silence?: SilenceWatch,
+  ) {
     this.pool = new PostgresPool(access, {
       size: CONNECTIONS,
       silence,
@@ -144,6 +147,10 @@ export class PostgresCoordinator implements Coordinator {
 
   showEpochs(progress: EpochProgress): void {
     this.epochs = progress
+  }
+
+  leave(): void {
+    this.silence?.leave()
   }
 
   async stop(): Promise<void> {

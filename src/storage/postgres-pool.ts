@@ -1,6 +1,7 @@
 /** Connections to whichever of the hosts can be written, each looked at when it is made. */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import pg, { type ClientBase, type PoolClient } from 'pg'
 import { ConfigError } from '../config/config-error.js'
@@ -255,7 +256,8 @@ export class PostgresPool {
       await client.connect()
       return await client.query(query)
     } finally {
-      // In order, or at once where nothing is heard of the server.
+      // In order, or at once where nothing is heard of the server; the process may end before it hangs up.
+      ;(client.connection.stream as Socket).unref()
       client.end().catch(() => {})
     }
   }
