@@ -6,6 +6,7 @@ import pg, { type ClientBase, type PoolClient } from 'pg'
 import { ConfigError } from '../config/config-error.js'
 import type { PostgresTarget } from '../config/postgres-url.js'
 import { isAnswer, translatePostgres } from './postgres-errors.js'
+import { Pipeline } from './postgres-pipeline.js'
 import { type KnownStatements, queryOf } from './postgres-prepared.js'
 import { leaveRowsAsTheyArrive, types } from './postgres-rows.js'
 import { beginSession, QUERY_MS, STATEMENT_MS } from './postgres-session.js'
@@ -57,20 +58,26 @@ export interface PostgresAccess {
   passwordFile: string | undefined
 }
 
+export interface PostgresQuery extends pg.QueryConfig {
+  /** Is answered at once, so that others may wait behind it. */
+  isBrief?: boolean
+}
+
 export class PostgresPool {
   private readonly pool: pg.Pool
   private readonly hostOf = new WeakMap<ClientBase, PostgresTarget['hosts'][number]>()
+  private readonly watched = new WeakMap<ClientBase, WatchedConnection>()
+  private pipeline: Pipeline | null = null
   /** A connection to the present host that is none of the pool's. */
   private readonly makeApart: (timeoutMs: number) => pg.Client
 
   /** @throws ConfigError when a file of the TLS options cannot be read */
   constructor(
     private readonly access: PostgresAccess,
-    { size, pipeline = false, isPatient = false, settings = {}, silence }: PoolOptions,
+    { size, isPatient = false, pipeline = !isPatient, settings = {}, silence }: PoolOptions,
   ) {
     const { target, hosts, passwordFile } = access
-    const { hostOf } = this
-    const watched = new WeakMap<ClientBase, WatchedConnection>()
+    const { hostOf, watched } = this
     let ssl = tlsOptions(target)
     /** Certificates are replaced while the service runs; files that cannot be read just now leave those from before. */
     const readTls = () => {
@@ -197,23 +204,35 @@ export class PostgresPool {
   }
 
   /** Outside a transaction. @throws as translatePostgres makes it */
-  async query(query: pg.QueryConfig): Promise<pg.QueryResult> {
+  async query(query: PostgresQuery): Promise<pg.QueryResult> {
     for (let isRetry = false; ; isRetry = true) {
-      const client = await this.acquire().catch((error) => {
+      const pipeline = query.isBrief ? this.openPipeline() : null
+      const client = await (pipeline?.join() ?? this.acquire()).catch((error) => {
         throw translatePostgres(error)
       })
+      const end = (isLost: boolean) => (pipeline ? pipeline.leave(isLost) : client.release(isLost))
       const startedMs = performance.now()
       try {
         const result = await client.query(query)
-        client.release()
+        end(false)
         return result
       } catch (error) {
-        client.release(isAnswer(error) ? undefined : true)
+        end(!isAnswer(error))
         // A connection that has stood idle may be lost without a sign; a server that hangs does not get the same twice.
         if (isRetry || isAnswer(error) || performance.now() - startedMs > STATEMENT_MS)
           throw translatePostgres(error)
       }
     }
+  }
+
+  /** Null where it leads to a host that has been left. */
+  private readonly silentMs = (client: PoolClient): number | null =>
+    this.hostOf.get(client) === this.access.hosts.current ? (this.watched.get(client)?.silentMs() ?? 0) : null
+
+  /** Another one where something on the present one takes long. */
+  private openPipeline(): Pipeline {
+    if (!this.pipeline?.isOpen(this.silentMs)) this.pipeline = new Pipeline(this.acquire())
+    return this.pipeline
   }
 
   /** Over a connection of its own, which is made for it. @throws Error of pg */
