@@ -93,6 +93,7 @@ export class PostgresCoordinator implements Coordinator {
     for (;;) {
       const taken = await this.pool.query({
         name: 'claim',
+        isBrief: true,
         text: `INSERT INTO claim (scope, payload_hash, node, token) VALUES ($1, $2, $3, $4)
           ON CONFLICT (scope) DO UPDATE SET payload_hash = excluded.payload_hash, node = excluded.node, token = excluded.token
           WHERE claim.token = excluded.token
@@ -119,6 +120,7 @@ export class PostgresCoordinator implements Coordinator {
   ): Promise<TokenLease> {
     const { rows } = await this.pool.query({
       name: 'lease-tokens',
+      isBrief: true,
       // Whoever waited for the row may come with an earlier time than the one before: a bucket never runs backwards.
       text: `INSERT INTO bucket AS b (holder, granted, tokens, at)
         VALUES ($1, least($4, floor($3::float8)), $3::float8 - least($4, floor($3::float8)), statement_timestamp())
@@ -209,6 +211,7 @@ export class PostgresCoordinator implements Coordinator {
   private async giveBack(tokens: string[]): Promise<void> {
     await this.pool.query({
       name: 'release',
+      isBrief: true,
       text: 'DELETE FROM claim WHERE token = ANY ($1::text[])',
       values: [tokens],
     })
