@@ -5,9 +5,7 @@ import { kernels } from '../kernels/kernels.js'
 import { normalizeLength } from '../kernels/vector-math.js'
 import type { Network } from './network.js'
 import { StageClock } from './stage-clock.js'
-
-/** Where the gain of a larger batch has become small, and the memory for it not yet large. */
-const MOST_FACES = 4
+import { MOST_FACES, ViewRunner } from './views.js'
 
 /** A face whose chip waits for the next run. */
 interface Waiting {
@@ -22,7 +20,7 @@ interface Waiting {
  * for each of four faces than for one alone.
  */
 export class FaceEmbedder {
-  private readonly network: Network
+  readonly views: ViewRunner
   private readonly spec: EmbedderSpec
   private readonly chipLength: number
   /** 2 where the pack averages the face with its mirror image. */
@@ -34,7 +32,7 @@ export class FaceEmbedder {
   private readonly spare: Float32Array[] = []
 
   constructor(network: Network, spec: EmbedderSpec) {
-    this.network = network
+    this.views = new ViewRunner(network, 'embedder', spec.input, spec.dimensions)
     this.spec = spec
     this.chipLength = 3 * spec.input.width * spec.input.height
     this.viewsPerFace = spec.flipAverage ? 2 : 1
@@ -72,7 +70,9 @@ export class FaceEmbedder {
     this.chips = this.spare.pop() ?? this.allocate()
     const startedAt = performance.now()
     try {
-      const views = await this.runViews(chips, faces.length * this.viewsPerFace)
+      const views = await this.views.run(
+        chips.subarray(0, faces.length * this.viewsPerFace * this.chipLength),
+      )
       const tookMs = performance.now() - startedAt
       for (const clock of new Set(faces.map((face) => face.clock))) clock.add('embed', tookMs)
       for (const [index, { clock, since, resolve, reject }] of faces.entries()) {
@@ -93,28 +93,6 @@ export class FaceEmbedder {
     const embedding = this.add(chip, new StageClock())
     await this.run()
     return embedding
-  }
-
-  /** @returns [count × dimensions] */
-  private async runViews(chips: Float32Array, count: number): Promise<Float32Array> {
-    if (this.network.inputShape[0] === null) return this.runNetwork(chips, count)
-    const { dimensions } = this.spec
-    const all = new Float32Array(count * dimensions)
-    for (let view = 0; view < count; view++) {
-      const chip = chips.subarray(view * this.chipLength, (view + 1) * this.chipLength)
-      all.set(await this.runNetwork(chip, 1), view * dimensions)
-    }
-    return all
-  }
-
-  private async runNetwork(chips: Float32Array, count: number): Promise<Float32Array> {
-    const { input, dimensions } = this.spec
-    const tensor = chips.subarray(0, count * this.chipLength)
-    const { data } = await this.network.runSingle(tensor, [count, 3, input.height, input.width])
-    if (data.length !== count * dimensions) {
-      throw new Error(`the embedder returned ${data.length / count} numbers, the pack says ${dimensions}`)
-    }
-    return data
   }
 
   private embeddingOf(views: Float32Array, face: number): Float32Array {

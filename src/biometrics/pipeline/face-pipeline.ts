@@ -19,6 +19,7 @@ import { adviceOn, assessQuality, faultsOf } from './quality-bounds.js'
 import { measureComponents } from './quality-components.js'
 import { StageClock } from './stage-clock.js'
 import { Turns } from './turns.js'
+import type { LentNetwork, Neighbours } from './views.js'
 
 export interface PipelineOptions {
   /** The execution provider that runs every network. */
@@ -120,6 +121,19 @@ export class FacePipeline {
       for (const file of liveness.networks) networks.push(await open(file))
       this.liveness = new LivenessChecker(networks, liveness)
     }
+  }
+
+  /** @param neighbours who may be asked to compute a part of a face; by default nobody */
+  askOf(neighbours: Neighbours): void {
+    this.embedder.views.neighbours = neighbours
+    if (this.landmarks) this.landmarks.views.neighbours = neighbours
+  }
+
+  /** A neighbour's part. @param views [count, 3, height, width] of that network; may be reused once the promise is settled */
+  async runFor(network: LentNetwork, views: Float32Array): Promise<Float32Array> {
+    const owner = network === 'embedder' ? this.embedder : this.landmarks
+    if (!owner) throw new Error(`the pack has no ${network} network`)
+    return owner.views.runAlone(views)
   }
 
   /** Runs every stage once on a grey picture, so that the first caller does not pay for first-time work. */
