@@ -1,4 +1,4 @@
-/** Runs a network over the views of faces: in one batch where it takes any, and half of them by an idle neighbour. */
+/** Runs a network over the views of faces: in one batch where it takes any, and a part of them by idle neighbours. */
 
 import type { PackManifest } from '../../../models/pack/pack-schema.js'
 import type { Network } from './network.js'
@@ -14,6 +14,12 @@ export interface Help {
    * then that neighbour helps nobody.
    */
   result(): Promise<Float32Array | null>
+}
+
+/** Views that a neighbour has, and what was asked of it. */
+export interface Lent {
+  count: number
+  help: Help
 }
 
 /** The other workers of the process. */
@@ -61,28 +67,48 @@ export class ViewRunner {
     this.viewLength = lengthOf(input)
   }
 
+  /** Has an idle neighbour begin with views that `run` will be given. @returns null where all are busy */
+  lend(views: Float32Array): Lent | null {
+    const help = this.neighbours?.ask(this.name, views)
+    return help ? { count: views.length / this.viewLength, help } : null
+  }
+
   /**
    * @param views [count, 3, height, width]; may be reused once the promise is settled
+   * @param begun the first of them, which were lent already; without any, half are lent now
    * @returns [count × outputLength]
    */
-  async run(views: Float32Array): Promise<Float32Array> {
+  async run(views: Float32Array, begun: readonly Lent[] = []): Promise<Float32Array> {
     const count = views.length / this.viewLength
-    const kept = Math.ceil(count / 2)
-    const lent = views.subarray(kept * this.viewLength)
-    const help = count > 1 ? this.neighbours?.ask(this.name, lent) : null
-    if (!help) return this.runAlone(views)
-    const own = this.runAlone(views.subarray(0, kept * this.viewLength))
-    const theirs = await own.catch(() => {}).then(() => help.result())
+    const lent = begun.length > 0 ? begun : this.lendHalf(views, count)
+    if (lent.length === 0) return this.runAlone(views)
+    const lentCount = lent.reduce((sum, part) => sum + part.count, 0)
+    const own = this.runAlone(views.subarray(lentCount * this.viewLength))
+    await own.catch(() => {})
+    const theirs: Array<Float32Array | null> = []
+    for (const { help } of lent) theirs.push(await help.result())
     const all = new Float32Array(count * this.outputLength)
-    all.set(await own)
-    all.set(theirs ?? (await this.runAlone(lent)), kept * this.outputLength)
+    let done = 0
+    for (const [index, part] of lent.entries()) {
+      const from = done * this.viewLength
+      const output =
+        theirs[index] ?? (await this.runAlone(views.subarray(from, from + part.count * this.viewLength)))
+      all.set(output, done * this.outputLength)
+      done += part.count
+    }
+    all.set(await own, done * this.outputLength)
     return all
   }
 
-  /** The same, on this thread alone. A batch is a tenth faster than one view after the other. */
+  private lendHalf(views: Float32Array, count: number): Lent[] {
+    const lent = count > 1 ? this.lend(views.subarray(0, (count >> 1) * this.viewLength)) : null
+    return lent ? [lent] : []
+  }
+
+  /** On this thread alone. A batch is a tenth faster than one view after the other. */
   async runAlone(views: Float32Array): Promise<Float32Array> {
     const count = views.length / this.viewLength
-    if (this.network.inputShape[0] === null) return this.runBatch(views, count)
+    if (count > 0 && this.network.inputShape[0] === null) return this.runBatch(views, count)
     const all = new Float32Array(count * this.outputLength)
     for (let view = 0; view < count; view++) {
       const one = views.subarray(view * this.viewLength, (view + 1) * this.viewLength)
