@@ -10,6 +10,8 @@ import type { StoreTransaction } from './store.js'
 
 /** One transaction of a caller. */
 export interface Job {
+  /** In the order of their coming. */
+  number: number
   deadlineMs: number
   /** Null for all of them. */
   lane: number | null

@@ -31,7 +31,9 @@ const kindOf = ({ lane, concerns }: Job): Kind =>
   lane === null ? 'of all' : concerns === undefined ? 'in turn' : 'side by side'
 
 export class PostgresWriter {
+  /** In the order of their coming. */
   private queue: Job[] = []
+  private came = 0
   /** Set while a group is scheduled or running; `close` waits for it. */
   private flushing: Promise<void> | null = null
   private closed = false
@@ -79,6 +81,7 @@ export class PostgresWriter {
         deadlineMs: answerByMs ?? performance.now() + LANE_LOCK_MS,
         lane: scope ? laneOf(scope.tenantId) : null,
         misses: 0,
+        number: ++this.came,
         concerns: scope?.concerns,
         resolve: (value) => {
           clearTimeout(late)
@@ -233,7 +236,7 @@ export class PostgresWriter {
       else job.reject(new StoreUnavailableError('PostgreSQL has not given way in time'))
     if (group.length === 0) await this.client!.query('ROLLBACK')
     for (const job of left) job.misses++
-    this.queue.unshift(...left)
+    if (left.length > 0) this.queue = [...left, ...this.queue].sort((a, b) => a.number - b.number)
     return group
   }
 
