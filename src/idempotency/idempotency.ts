@@ -139,8 +139,8 @@ export class Idempotency {
 
   private async sealingKey({ lookup, subjectId }: IdempotencyRecord): Promise<SealingKey> {
     if (subjectId === null) return this.keys.idempotency
-    const found = await this.store.read.subject(lookup!)
-    if (found?.subject.id !== subjectId) throw new Error('a kept response outlived its user')
-    return { current: this.vault.dataKey(found.subject), others: [] }
+    const found = await this.store.read.subjectAlone(lookup!)
+    if (found?.id !== subjectId) throw new Error('a kept response outlived its user')
+    return { current: this.vault.dataKey(found), others: [] }
   }
 }

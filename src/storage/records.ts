@@ -109,8 +109,8 @@ export interface CaptureRecord {
 export interface CaptureHistory {
   /** Whether one of the digests that were asked for is among all. */
   hasDigest: boolean
-  /** Newest first; without those of which the digest alone is kept. */
-  newest: CaptureRecord[]
+  /** The sealed embeddings, newest first; without captures of which the digest alone is kept. */
+  newest: Buffer[]
   /** The place of the latest one of all: what is remembered later comes after it. 0 where there is none. */
   last: number
 }

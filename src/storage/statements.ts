@@ -86,6 +86,9 @@ export function storeReader(database: Connection): StoreReader {
        WHERE subject.lookup = ?`,
       'brief',
     ),
+    subjectAlone: database.prepare<[Buffer], SubjectRecord>(
+      `SELECT ${SUBJECT.fields} FROM subject WHERE lookup = ?`,
+    ),
     referencesOf: database.prepare<[string], { environment: Environment; count: number }>(
       `SELECT subject.environment, count(*) AS count FROM reference JOIN subject ON subject.id = reference.subject_id
        WHERE subject.tenant_id = ? GROUP BY subject.environment`,
@@ -103,10 +106,13 @@ export function storeReader(database: Connection): StoreReader {
         'brief',
       ),
     ),
-    captures: database.prepare<[string, number, number], CaptureRecord>(
-      `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND seen_at > ? AND length(sealed) > 0 ORDER BY seen_at DESC LIMIT ?`,
-      'brief',
-    ),
+    // A sum: whenever a LIMIT that is a bare parameter is given, SQLite plans the statement anew.
+    captures: database
+      .prepare<[string, number, number], Buffer>(
+        `SELECT sealed FROM capture WHERE subject_id = ? AND seen_at > ? AND length(sealed) > 0 ORDER BY seen_at DESC LIMIT ? + 0`,
+        'brief',
+      )
+      .pluck(),
     capturesAfter: database.prepare<[string, number], CaptureRecord>(
       `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND rowid > ? ORDER BY rowid`,
     ),
@@ -174,6 +180,7 @@ export function storeReader(database: Connection): StoreReader {
       const { subject, reference } = USER.split(row)
       return { subject: subject!, reference }
     },
+    subjectAlone: async (lookup) => sql.subjectAlone.get(lookup),
     referencesOf: async (tenantId) => {
       const counts = { production: 0, sandbox: 0 }
       for (const { environment, count } of await sql.referencesOf.all(tenantId)) counts[environment] = count

@@ -45,6 +45,8 @@ export interface StoreReader extends WebhookReader {
   /** Those valid at `now`, the current one first. */
   signingSecrets(tenantId: string, now: number): Promise<SigningSecretRecord[]>
   subject(lookup: Buffer): Promise<{ subject: SubjectRecord; reference: ReferenceRecord | null } | undefined>
+  /** Without the reference, which is larger than all the rest. */
+  subjectAlone(lookup: Buffer): Promise<SubjectRecord | undefined>
   /** How many users of the tenant have a reference. */
   referencesOf(tenantId: string): Promise<Record<Environment, number>>
   /** Under which some of a tenant's users are found. */

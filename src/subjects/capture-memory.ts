@@ -85,7 +85,7 @@ export class StoredCaptures implements CaptureMemory {
     const since = clock.now() - REPLAY_WINDOW_MS
     const { id } = subject.record
     const { hasDigest, newest, last } = await store.read.captureHistory(id, digests, since, MOST_CAPTURES)
-    const faces = newest.map(({ sealed }) => vault.openCapture(subject, sealed))
+    const faces = newest.map((sealed) => vault.openCapture(subject, sealed))
     return { digests, hasFile: hasDigest, faces, last }
   }
 

@@ -10,17 +10,11 @@ import { createCipheriv } from 'node:crypto'
 
 const ROUNDS = 3
 
-interface Round {
-  /** [dimensions] 1 or -1. */
-  signs: Float64Array
-  /** [dimensions] where each component goes. */
-  order: Uint32Array
-  /** First component of the Walsh–Hadamard block. */
-  blockStart: number
-}
-
 export class TemplateTransform {
-  private readonly rounds: Round[]
+  /** [ROUNDS × dimensions] 1 or -1. */
+  private readonly signs: Float64Array
+  /** [ROUNDS × dimensions] where each component goes. */
+  private readonly order: Uint32Array
   private readonly block: number
 
   /** @param key 32 bytes that serve this transform alone */
@@ -30,77 +24,109 @@ export class TemplateTransform {
   ) {
     const random = keyStream(key, ROUNDS * 2 * dimensions)
     this.block = 2 ** Math.floor(Math.log2(dimensions))
-    this.rounds = []
+    this.signs = new Float64Array(ROUNDS * dimensions)
+    this.order = new Uint32Array(ROUNDS * dimensions)
     for (let round = 0; round < ROUNDS; round++) {
       // A permutation takes one word less than it has components.
       const from = round * (2 * dimensions - 1)
-      this.rounds.push({
-        signs: signs(random, from, dimensions),
-        order: permutation(random, from + dimensions, dimensions),
-        blockStart: round % 2 === 0 ? 0 : dimensions - this.block,
-      })
+      const base = round * dimensions
+      makeSigns(this.signs, base, dimensions, random, from)
+      makePermutation(this.order, base, dimensions, random, from + dimensions)
     }
   }
 
   /** @returns [dimensions] float64, so that the way back leads to the template within 1e-15 */
   apply(template: Float32Array): Float64Array {
-    let values = new Float64Array(template)
-    for (const { signs, order, blockStart } of this.rounds) {
-      const moved = new Float64Array(values.length)
-      for (let i = 0; i < values.length; i++) moved[order[i]!] = values[i]! * signs[i]!
-      hadamard(moved, blockStart, this.block)
-      values = moved
+    const { signs, order, dimensions } = this
+    const values = new Float64Array(template)
+    const moved = scratchOf(dimensions)
+    for (let round = 0; round < ROUNDS; round++) {
+      const base = round * dimensions
+      for (let i = 0; i < dimensions; i++) moved[order[base + i]!] = values[i]! * signs[base + i]!
+      values.set(moved)
+      hadamard(values, this.blockStart(round), this.block)
     }
     return values
   }
 
   /** @returns [dimensions] float32, the template that was transformed */
   invert(transformed: Float64Array): Float32Array {
-    let values = transformed
-    for (const { signs, order, blockStart } of this.rounds.toReversed()) {
-      const moved = new Float64Array(values)
+    const { signs, order, dimensions } = this
+    const values = new Float64Array(transformed)
+    const moved = scratchOf(dimensions)
+    for (let round = ROUNDS - 1; round >= 0; round--) {
+      const base = round * dimensions
       // Orthogonal and symmetric: its own inverse.
-      hadamard(moved, blockStart, this.block)
-      values = new Float64Array(values.length)
-      for (let i = 0; i < values.length; i++) values[i] = moved[order[i]!]! * signs[i]!
+      hadamard(values, this.blockStart(round), this.block)
+      moved.set(values)
+      for (let i = 0; i < dimensions; i++) values[i] = moved[order[base + i]!]! * signs[base + i]!
     }
     return new Float32Array(values)
   }
+
+  /** First component of a round's Walsh–Hadamard block. */
+  private blockStart(round: number): number {
+    return round % 2 === 0 ? 0 : this.dimensions - this.block
+  }
 }
 
-/** The normalised fast Walsh–Hadamard transform of `length` components from `start` on, in place. */
+let scratch = new Float64Array(0)
+
+/** What one step of a transform needs while it lasts: memory of its own would cost as much as the step. */
+function scratchOf(length: number): Float64Array {
+  if (scratch.length !== length) scratch = new Float64Array(length)
+  return scratch
+}
+
+/** The normalised fast Walsh–Hadamard transform of `length` components, a power of two, from `start` on, in place. */
 function hadamard(values: Float64Array, start: number, length: number): void {
-  for (let half = 1; half < length; half *= 2)
-    for (let block = start; block < start + length; block += 2 * half)
+  const end = start + length
+  let half = 1
+  // Two steps at a time: half the reading and writing, and the same sums.
+  for (; 4 * half <= length; half *= 4)
+    for (let block = start; block < end; block += 4 * half)
       for (let i = block; i < block + half; i++) {
         const a = values[i]!
         const b = values[i + half]!
-        values[i] = a + b
-        values[i + half] = a - b
+        const c = values[i + 2 * half]!
+        const d = values[i + 3 * half]!
+        values[i] = a + b + (c + d)
+        values[i + half] = a - b + (c - d)
+        values[i + 2 * half] = a + b - (c + d)
+        values[i + 3 * half] = a - b - (c - d)
       }
+  if (half < length)
+    for (let i = start; i < start + half; i++) {
+      const a = values[i]!
+      const b = values[i + half]!
+      values[i] = a + b
+      values[i + half] = a - b
+    }
   const scale = 1 / Math.sqrt(length)
-  for (let i = start; i < start + length; i++) values[i]! *= scale
+  for (let i = start; i < end; i++) values[i]! *= scale
 }
 
 /** One component's a word of the key stream: plain loops, since every verify makes two transforms. */
-function signs(random: DataView, from: number, length: number): Float64Array {
-  const values = new Float64Array(length)
-  for (let i = 0; i < length; i++) values[i] = wordAt(random, from + i) < HALF ? -1 : 1
-  return values
+function makeSigns(signs: Float64Array, base: number, length: number, random: DataView, from: number): void {
+  for (let i = 0; i < length; i++) signs[base + i] = wordAt(random, from + i) < HALF ? -1 : 1
 }
 
 /** Fisher and Yates. */
-function permutation(random: DataView, from: number, length: number): Uint32Array {
-  const order = new Uint32Array(length)
-  for (let i = 0; i < length; i++) order[i] = i
+function makePermutation(
+  order: Uint32Array,
+  base: number,
+  length: number,
+  random: DataView,
+  from: number,
+): void {
+  for (let i = 0; i < length; i++) order[base + i] = i
   let next = from
   for (let i = length - 1; i > 0; i--) {
-    const j = Math.floor((wordAt(random, next++) / WORDS) * (i + 1))
-    const kept = order[i]!
-    order[i] = order[j]!
-    order[j] = kept
+    const j = ((wordAt(random, next++) / WORDS) * (i + 1)) | 0
+    const kept = order[base + i]!
+    order[base + i] = order[base + j]!
+    order[base + j] = kept
   }
-  return order
 }
 
 /** How many values a word of 32 bits has. */
@@ -112,8 +138,13 @@ function wordAt(stream: DataView, index: number): number {
   return stream.getUint32(4 * index, true)
 }
 
+const FIRST_BLOCK = Buffer.alloc(16)
+/** As many as were last asked for. */
+let zeros = Buffer.alloc(0)
+
 /** So many words of the key stream of AES-256-CTR. */
 function keyStream(key: Buffer, words: number): DataView {
-  const bytes = createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(4 * words))
+  if (zeros.length !== 4 * words) zeros = Buffer.alloc(4 * words)
+  const bytes = createCipheriv('aes-256-ctr', key, FIRST_BLOCK).update(zeros)
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

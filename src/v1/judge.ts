@@ -103,19 +103,19 @@ export class Judge {
     if (!subject) return this.verdictOn(call, examination, null)
     const { lockout, captures, outbox } = this.services
     const [fresh, since] = await Promise.all([
-      tx.subject(subject.record.lookup),
+      tx.subjectAlone(subject.record.lookup),
       examination.refusal
         ? null
         : captures.findReplaySince(tx, subject, examination.capture, examination.recollection),
     ])
     // Erased, or erased and enrolled anew, while this verify ran: its verdict is about nobody.
-    if (fresh?.subject.id !== subject.record.id) throw new ApiError('reference_not_found')
+    if (fresh?.id !== subject.record.id) throw new ApiError('reference_not_found')
     if (examination.refusal) return refused(subject, examination.refusal)
-    const refusal = lockout.refusal(fresh.subject, at)
+    const refusal = lockout.refusal(fresh, at)
     if (refusal) return refused(subject, refusal)
     const { capture } = examination
     const verdict = this.verdictOn(call, examination, since)
-    const effect = await lockout.count(tx, fresh.subject, { approved: verdict.reason === null, at })
+    const effect = await lockout.count(tx, fresh, { approved: verdict.reason === null, at })
     await captures.remember(tx, subject, capture)
     await tellOfLockout(tx, outbox, call, { subject, begun: effect })
     return { ...verdict, effect }

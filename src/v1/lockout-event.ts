@@ -14,7 +14,7 @@ export async function tellOfLockout(
   { subject, begun }: { subject: Subject; begun: LockoutReason | undefined },
 ): Promise<void> {
   if (begun === undefined) return
-  const { failures, lockedUntil } = (await tx.subject(subject.record.lookup))!.subject
+  const { failures, lockedUntil } = (await tx.subjectAlone(subject.record.lookup))!
   const isDisabled = begun === 'reference_disabled'
   await outbox.put(tx, {
     tenantId: tenant.id,

@@ -62,8 +62,8 @@ export class Outbox {
     const { id, sealed, lookup, subjectId } = delivery
     if (!sealed) return null
     if (subjectId === null) return openWithAny(this.keys.idempotency, sealed, id)
-    const found = await store.subject(lookup!)
-    return found?.subject.id === subjectId ? open(this.vault.dataKey(found.subject), sealed, id) : null
+    const found = await store.subjectAlone(lookup!)
+    return found?.id === subjectId ? open(this.vault.dataKey(found), sealed, id) : null
   }
 
   private event({ tenantId, environment, type, data }: Occurrence): WebhookEvent {

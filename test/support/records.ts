@@ -240,7 +240,9 @@ export async function newestCaptures(
   since: number,
   limit: number,
 ): Promise<CaptureRecord[]> {
-  return (await store.captureHistory(subjectId, [], since, limit)).newest
+  const { newest } = await store.captureHistory(subjectId, [], since, limit)
+  const all = await store.capturesAfter(subjectId, 0)
+  return newest.map((sealed) => all.find((one) => one.sealed.equals(sealed))!)
 }
 
 export async function hasCapture(

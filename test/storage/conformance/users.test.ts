@@ -39,6 +39,9 @@ overStores((stores) => {
         reference: reference('ada'),
       })
       expect(await read().subject(bytes('nobody'))).toBeUndefined()
+      expect(await read().subjectAlone(bytes('full'))).toEqual(full)
+      expect(await read().subjectAlone(bytes('ada'))).toEqual(subject('ada'))
+      expect(await read().subjectAlone(bytes('nobody'))).toBeUndefined()
     })
 
     it('shares its lookup with nobody, and belongs to a tenant', async () => {

@@ -8,7 +8,6 @@ import {
   bytes,
   capture,
   keptResponse,
-  newestCaptures,
   operator,
   reference,
   subject,
@@ -128,8 +127,10 @@ overStores((stores) => {
           await tx.insertCapture(seen)
         })
         expect(await read().idempotencyRecord(scope, at)).toEqual(kept)
-        const captures = await newestCaptures(read(), 'sub_ada', at - 1, 1000)
+        const captures = await read().capturesAfter('sub_ada', 0)
         expect(captures.find(({ digest }) => digest.equals(scope))).toEqual(seen)
+        const { newest } = await read().captureHistory('sub_ada', [], at - 1, 1000)
+        expect(newest).toContainEqual(seen.sealed)
       }),
       { numRuns: 50 },
     )
