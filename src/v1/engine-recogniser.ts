@@ -119,10 +119,14 @@ export class EngineRecogniser implements Recogniser {
     return { ...fused, views: reference.views + samples.length }
   }
 
-  async verify(call: RecogniserCall, reference: Float32Array | null, threshold: number): Promise<Comparison> {
+  async verify(
+    call: RecogniserCall,
+    reference: (() => Float32Array) | null,
+    threshold: number,
+  ): Promise<Comparison> {
     if (reference === null) throw new ApiError('reference_not_found')
     const { images, input, challenge } = call
-    if (challenge) return this.verifyByChallenge(call, challenge, reference, threshold)
+    if (challenge) return this.verifyByChallenge(call, challenge, reference(), threshold)
     const result = await this.engine.verify(images, reference, call).catch((error) => translate(error, input))
     const { quality, liveness } = result.sample
     const sample = { quality, liveness: this.statement(liveness) }

@@ -141,7 +141,14 @@ export class Judge {
   ): Promise<Examination> {
     const { vault, recogniser, captures } = this.services
     const { input, deadlineMs, signal, share } = call
-    const reference = subject?.reference ? vault.openReference(subject, subject.reference).embedding : null
+    const sealed = subject?.reference
+    let embedding: Float32Array | undefined
+    const reference = sealed
+      ? () => {
+          embedding ??= vault.openReference(subject, sealed).embedding
+          return embedding
+        }
+      : null
     const challenge = opened?.frames ?? null
     const comparing = recogniser.verify(
       { userId: input.user_id, images, input, challenge, deadlineMs, signal, share },
@@ -149,9 +156,9 @@ export class Judge {
       threshold,
     )
     // Here and not when it is needed: meanwhile the engine computes.
-    const recalling =
-      subject && reference ? captures.recall(subject, images, reference.length) : NOTHING_RECALLED
-    const [comparison, recollection] = await Promise.all([comparing, recalling])
+    const recall = async () =>
+      subject && reference ? captures.recall(subject, images, reference().length) : NOTHING_RECALLED
+    const [comparison, recollection] = await Promise.all([comparing, recall()])
     Object.assign(call.timings, comparison.timingsMs)
     const { digests } = recollection
     const embeddings = embeddingsByImage(comparison.samples)

@@ -111,10 +111,10 @@ export interface Recogniser {
     threshold: number,
   ): FusedReference
   /**
-   * @param reference null for a user who is not enrolled
+   * @param reference opens it, which is asked for when the images are on their way; null for a user who is not enrolled
    * @throws ApiError reference_not_found; of category biometric_rejected, or unavailable
    */
-  verify(call: RecogniserCall, reference: Float32Array | null, threshold: number): Promise<Comparison>
+  verify(call: RecogniserCall, reference: (() => Float32Array) | null, threshold: number): Promise<Comparison>
   /**
    * What a person can be told, the most urgent first.
    * @throws ApiError image_unreadable, image_too_large, image_too_small, or unavailable

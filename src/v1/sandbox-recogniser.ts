@@ -97,7 +97,11 @@ export class SandboxRecogniser implements Recogniser {
     return { ...reference, views: reference.views + added.views }
   }
 
-  async verify(call: RecogniserCall, reference: Float32Array | null, threshold: number): Promise<Comparison> {
+  async verify(
+    call: RecogniserCall,
+    reference: (() => Float32Array) | null,
+    threshold: number,
+  ): Promise<Comparison> {
     const { userId } = call
     const suffix = sandboxSuffix(userId)
     // A scripted outcome does not depend on an enrolment.

@@ -117,25 +117,26 @@ export class Engine {
    * Compares one image with a reference: of several, which count as frames of one capture, the usable one of best quality.
    * One comparison, whatever their number, keeps the false match rate that its threshold stands for. A failed liveness check
    * of any frame is reported in the sample, not thrown. The reference never leaves this process.
-   * @param reference [dimensions] float32 made by `enrol` with the same pack
+   * @param reference [dimensions] float32 made by `enrol` with the same pack; or what opens it, which is called once the images are
+   * on their way
    * @throws BiometricError any code but `liveness_failed`; of several unusable images, the first one's
    */
   async verify(
     images: readonly Uint8Array[],
-    reference: Float32Array,
+    reference: Float32Array | (() => Float32Array),
     call: CallOptions = {},
   ): Promise<VerifyResult> {
-    if (reference.length !== this.pack.manifest.embedder.dimensions) {
-      throw new TypeError('the reference was not made with this pack')
-    }
     assertAny(images)
-    const { value, timingsMs } = await this.submit({ type: 'verify', images }, call)
+    const [{ value, timingsMs }, known] = await Promise.all([
+      this.submit({ type: 'verify', images }, call),
+      this.opened(reference),
+    ])
     const { samples } = value
     return timed(timingsMs, () => {
       this.assertOneOfEach(samples, images)
       this.assertOnePerson(samples)
       const chosen = bestOf(samples)
-      const score = scoreOf(this.pack, chosen.embedding, reference)
+      const score = scoreOf(this.pack, chosen.embedding, known)
       const sample = { ...chosen, liveness: weakestLiveness(samples) }
       return { score, sample, samples, timingsMs }
     })
@@ -288,6 +289,14 @@ export class Engine {
       'The image does not show the person that the others show.',
       samples[odd]!.imageIndex,
     )
+  }
+
+  /** @throws TypeError when it was not made with this pack */
+  private async opened(reference: Float32Array | (() => Float32Array)): Promise<Float32Array> {
+    const known = typeof reference === 'function' ? reference() : reference
+    if (known.length !== this.pack.manifest.embedder.dimensions)
+      throw new TypeError('the reference was not made with this pack')
+    return known
   }
 
   private async submit<T extends WorkerTask>(
