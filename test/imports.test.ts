@@ -20,7 +20,17 @@ const RANKS = [
   ['tenancy', 'idempotency', 'subjects', 'audit', 'biometrics', 'evaluation', 'sizing'],
   ['storage', 'crypto'],
   ['models'],
-  ['config', 'clock', 'api-error', 'log', 'durable-file', 'tls-files', 'version', 'package-root'],
+  [
+    'config',
+    'clock',
+    'api-error',
+    'log',
+    'durable-file',
+    'tls-files',
+    'version',
+    'package-root',
+    'nearest-folder',
+  ],
   ['errors'],
   // What the dashboard's pages are built with.
   ['capture'],

@@ -7,6 +7,7 @@ import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { DAY_MS } from '../clock.js'
 import { type Config, ConfigError, type ListenAddress, SETTINGS, sqliteFile } from '../config.js'
+import { nearestFolder } from '../nearest-folder.js'
 import { hasDatabase } from '../storage/open-store.js'
 
 /** A sentence each. */
@@ -98,11 +99,6 @@ export async function tryBackups(config: Config, now: number): Promise<Trial> {
       )
   }
   return { problems: [], warnings }
-}
-
-/** The folder itself, else the one in which it will be made. */
-export function nearestFolder(path: string): string {
-  return existsSync(path) ? path : nearestFolder(dirname(path))
 }
 
 function addressesOf(config: Config) {
