@@ -77,8 +77,7 @@ export async function tryDatabase(config: Config): Promise<Trial> {
   try {
     await hasDatabase(config)
   } catch (error) {
-    // A name that cannot be read is told with the other settings.
-    if (!(error instanceof ConfigError)) trial.problems.push((error as Error).message)
+    trial.problems.push(...(error instanceof ConfigError ? error.problems : [(error as Error).message]))
   }
   return trial
 }
