@@ -11,12 +11,16 @@ import type { Store } from './storage/store.js'
 const LOOK_MS = 2 * SECOND_MS
 
 export class Fleet {
-  /** Of the last look, this service among them; empty where a database is one service's alone. */
-  nodes: readonly ServiceNode[] = []
+  private seen: readonly ServiceNode[] = []
+  /** Whether the database answered the last look. */
+  private isKnown = false
   private readonly beat = new Beat(
     LOOK_MS,
     () => this.compare(),
-    (err) => this.log.debug({ err }, 'the database could not be asked which services work on it'),
+    (err) => {
+      this.isKnown = false
+      this.log.debug({ err }, 'the database could not be asked which services work on it')
+    },
   )
   private toldOutdated = false
 
@@ -24,6 +28,11 @@ export class Fleet {
     private readonly store: Pick<Store, 'coordinator' | 'shared'>,
     private readonly log: Logger,
   ) {}
+
+  /** Of the last look, this service among them; empty where a database is one service's alone, and while it cannot be asked. */
+  get nodes(): readonly ServiceNode[] {
+    return this.isKnown ? this.seen : []
+  }
 
   /** False once the schema is for newer versions alone: nothing of it can be relied on. */
   get isCurrent(): boolean {
@@ -44,10 +53,11 @@ export class Fleet {
   }
 
   private async compare(): Promise<void> {
-    const before = new Map(this.nodes.map((node) => [node.id, node]))
-    this.nodes = await this.store.shared!.nodes()
-    const own = this.nodes.find(({ id }) => id === this.store.coordinator!.id)
-    for (const node of this.nodes) {
+    const before = new Map(this.seen.map((node) => [node.id, node]))
+    this.seen = await this.store.shared!.nodes()
+    this.isKnown = true
+    const own = this.seen.find(({ id }) => id === this.store.coordinator!.id)
+    for (const node of this.seen) {
       const known = before.get(node.id)
       before.delete(node.id)
       if (node === own) continue

@@ -236,13 +236,14 @@ export class Service {
       hosts,
       isReady: () => this.ready && this.duty.isClockRight && this.isInStep,
       nodes: () => this.fleet.nodes,
+      log: this.log,
     })
     const adminTls = tlsFiles(config, 'admin')
     const shared = { ...bounds, bodies: lesser, tls: adminTls }
     this.listeners.admin = await listen({ ...shared, address: adminListen, handler }, transport)
     if (metricsListen)
       this.listeners.metrics = await listen(
-        { ...shared, address: metricsListen, handler: metricsHandler(metrics, hosts) },
+        { ...shared, address: metricsListen, handler: metricsHandler(metrics, hosts, this.log) },
         transport,
       )
     await this.listenForCaptures(parts, lesser)

@@ -76,11 +76,13 @@ export function registerConfigCommands(config: Command): void {
           await tryDatabase(config),
           await tryBackups(config, Date.now()),
         ]
-        const problems = [
+        // What a setting and its trial both say, once.
+        const told = [
           ...resolution.problems,
           ...(await secretProblems(config)),
           ...trials.flatMap((trial) => trial.problems),
         ]
+        const problems = [...new Set(told)]
         const warnings = [
           ...configWarnings(resolution).map(({ detail }) => detail),
           ...trials.flatMap((trial) => trial.warnings),

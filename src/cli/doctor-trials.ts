@@ -2,9 +2,10 @@
 import { statfs } from 'node:fs/promises'
 import { type Config, isPostgres } from '../config.js'
 import { loadMasterKey } from '../crypto/master-key.js'
+import { nearestFolder } from '../nearest-folder.js'
 import { tlsReports } from './config-warnings.js'
 import type { Finding } from './doctor-finding.js'
-import { nearestFolder, tryAddresses, tryBackups, tryWriting } from './trials.js'
+import { tryAddresses, tryBackups, tryWriting } from './trials.js'
 
 const LEAST_FREE_BYTES = 1 << 30
 

@@ -7,6 +7,7 @@ import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { DAY_MS } from '../clock.js'
 import { type Config, ConfigError, type ListenAddress, SETTINGS, sqliteFile } from '../config.js'
+import { nearestFolder } from '../nearest-folder.js'
 import { hasDatabase } from '../storage/open-store.js'
 
 /** A sentence each. */
@@ -76,8 +77,7 @@ export async function tryDatabase(config: Config): Promise<Trial> {
   try {
     await hasDatabase(config)
   } catch (error) {
-    // A name that cannot be read is told with the other settings.
-    if (!(error instanceof ConfigError)) trial.problems.push((error as Error).message)
+    trial.problems.push(...(error instanceof ConfigError ? error.problems : [(error as Error).message]))
   }
   return trial
 }
@@ -98,11 +98,6 @@ export async function tryBackups(config: Config, now: number): Promise<Trial> {
       )
   }
   return { problems: [], warnings }
-}
-
-/** The folder itself, else the one in which it will be made. */
-export function nearestFolder(path: string): string {
-  return existsSync(path) ? path : nearestFolder(dirname(path))
 }
 
 function addressesOf(config: Config) {

@@ -92,6 +92,7 @@ function readParameters(text: string): Map<string, string> {
 }
 
 function readHosts(text: string): PostgresTarget['hosts'] {
+  if (text.includes('@')) throw problem('an @ in user or password is written %40')
   return text.split(',').map((one) => {
     if (one.startsWith('/')) return { host: one, port: PORT }
     const parts = HOST.exec(one)?.groups

@@ -2,6 +2,7 @@
  * The admin listener: dashboard and its API, API reference with the sandbox that it sends to, metrics, liveness, readiness; and
  * the listener of metrics alone.
  */
+import type { Logger } from 'pino'
 import { fleetView } from '../fleet.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import type { Metrics } from '../server/metrics.js'
@@ -27,11 +28,21 @@ export interface AdminServerParts {
   isReady: () => boolean
   /** Services on the database; none where it is this one's alone. */
   nodes: () => readonly ServiceNode[]
+  log: Logger
 }
 
 type Page = () => Promise<Reply>
 
-export function adminHandler({ api, sandbox, metrics, openApi, hosts, isReady, nodes }: AdminServerParts) {
+export function adminHandler({
+  api,
+  sandbox,
+  metrics,
+  openApi,
+  hosts,
+  isReady,
+  nodes,
+  log,
+}: AdminServerParts) {
   const pages = new Map<string, Page>([
     ...(metrics ? [metricsPage(metrics)] : []),
     ['/livez', async () => reply(200, 'application/json', JSON.stringify({ status: 'ok' }))],
@@ -46,7 +57,7 @@ export function adminHandler({ api, sandbox, metrics, openApi, hosts, isReady, n
     ['/v1/openapi.json', async () => reply(200, 'application/json; charset=utf-8', openApi())],
   ])
   for (const [path, file] of staticFiles()) pages.set(path, async () => file)
-  const page = pagesHandler(pages, hosts)
+  const page = pagesHandler(pages, hosts, log)
   return async (request: IncomingRequest): Promise<Reply> => {
     if (request.malformed) return page(request)
     if (request.path.startsWith('/api/')) return hosts.refusal(request) ?? api(request)
@@ -56,15 +67,19 @@ export function adminHandler({ api, sandbox, metrics, openApi, hosts, isReady, n
   }
 }
 
-export function metricsHandler(metrics: Metrics, hosts: HostGuard) {
-  return pagesHandler(new Map([metricsPage(metrics)]), hosts)
+export function metricsHandler(
+  metrics: Pick<Metrics, 'render' | 'contentType'>,
+  hosts: HostGuard,
+  log: Logger,
+) {
+  return pagesHandler(new Map([metricsPage(metrics)]), hosts, log)
 }
 
-function metricsPage(metrics: Metrics): [string, Page] {
+function metricsPage(metrics: Pick<Metrics, 'render' | 'contentType'>): [string, Page] {
   return ['/metrics', async () => reply(200, metrics.contentType, await metrics.render())]
 }
 
-function pagesHandler(pages: ReadonlyMap<string, Page>, hosts: HostGuard) {
+function pagesHandler(pages: ReadonlyMap<string, Page>, hosts: HostGuard, log: Logger) {
   return async (request: IncomingRequest): Promise<Reply> => {
     if (request.malformed) return plain(request.malformed.status, `${request.malformed.message}\n`)
     const refusal = hosts.refusal(request)
@@ -75,7 +90,8 @@ function pagesHandler(pages: ReadonlyMap<string, Page>, hosts: HostGuard) {
       return plain(405, 'Only GET is supported.\n', { Allow: 'GET, HEAD' })
     try {
       return await page()
-    } catch {
+    } catch (err) {
+      log.error({ err, path: request.path }, 'a page of the admin listener failed')
       return plain(503, 'The service cannot tell its status now.\n')
     }
   }

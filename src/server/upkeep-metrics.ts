@@ -2,6 +2,7 @@
 import { statfs } from 'node:fs/promises'
 import { Gauge, type Registry } from 'prom-client'
 import { SECOND_MS } from '../clock.js'
+import { nearestFolder } from '../nearest-folder.js'
 import { isKeyless } from '../storage/epoch-book.js'
 import type { Store } from '../storage/store.js'
 
@@ -9,7 +10,7 @@ export interface Upkeep {
   /** Of each group of listeners, in milliseconds since the epoch; null where they show no certificate. */
   expiries(): Array<{ name: string; expiresAt: number | null }>
   store: Pick<Store, 'read' | 'makesBackups' | 'shared'>
-  /** Where everything is written. */
+  /** Where everything is written; not there as long as nothing was, which with PostgreSQL may be for ever. */
   dataDir: string
 }
 
@@ -52,7 +53,7 @@ export function watchUpkeep(registry: Registry, { expiries, store, dataDir }: Up
     help: 'Free space of the file system with the data folder, for the user who runs the service.',
     registers,
     async collect() {
-      const { bavail, bsize } = await statfs(dataDir)
+      const { bavail, bsize } = await statfs(nearestFolder(dataDir))
       this.set(bavail * bsize)
     },
   })

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { describePostgres, parsePostgresUrl } from '../config/postgres-url.js'
 import { type Config, isPostgres, sqliteFile } from '../config.js'
-import type { Store } from './store.js'
+import { type Store, StoreOpenError } from './store.js'
 
 export interface OpenOptions {
   /** By a service: alone on a SQLite file, beside others on PostgreSQL. Commands work beside it. */
@@ -21,17 +21,34 @@ export async function openStore(
     return SqliteStore.open(sqliteFile(config), { serving })
   }
   const { openPostgresStore } = await import('./postgres-store.js')
-  return openPostgresStore(config.database, {
-    passwordFile: config.databasePasswordFile,
-    serving,
-  })
+  return advised(config, () =>
+    openPostgresStore(config.database, { passwordFile: config.databasePasswordFile, serving }),
+  )
 }
 
 /** Nothing is made. @throws ConfigError; StoreOpenError when PostgreSQL cannot be asked */
 export async function hasDatabase(config: DatabaseConfig): Promise<boolean> {
   if (!isPostgres(config)) return existsSync(sqliteFile(config))
   const { hasPostgresSchema } = await import('./postgres-store.js')
-  return hasPostgresSchema(config.database, { passwordFile: config.databasePasswordFile })
+  return advised(config, () =>
+    hasPostgresSchema(config.database, { passwordFile: config.databasePasswordFile }),
+  )
+}
+
+/** Whoever reads that PostgreSQL cannot be used is told what to do about it, too. */
+async function advised<T>(
+  { database, databasePasswordFile }: DatabaseConfig,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof StoreOpenError)) throw error
+    const { postgresRemedy } = await import('./postgres-remedy.js')
+    const remedy = postgresRemedy(error.cause, parsePostgresUrl(database), databasePasswordFile)
+    if (!remedy) throw error
+    throw new StoreOpenError(`${error.message.replace(/[.:\s]+$/, '')}. ${remedy}`, { cause: error.cause })
+  }
 }
 
 /** Where it is, for messages, without a password. @throws ConfigError */

@@ -112,9 +112,29 @@ describe('config check', () => {
     expect(code).toBe(1)
     expect(json).toEqual({
       ok: false,
-      problems: ['Cannot use the PostgreSQL database db on 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1'],
+      problems: [
+        'Cannot use the PostgreSQL database db on 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1. Is PostgreSQL running there, does it listen at this address and port, and does no firewall stand between?',
+      ],
       warnings: [],
     })
+  })
+
+  it('says which file of the URL is not there, and what is wrong with the URL once', async () => {
+    const url = 'postgres://user@127.0.0.1:1/db?sslmode=verify-full&sslrootcert='
+    const absent = place.path('absent.pem')
+    const check = async (database: string) => {
+      const { code, json } = await place.run(['config', 'check', '--json'], {
+        COUNTERSIGN_DATABASE: database,
+      })
+      expect(code).toBe(1)
+      return (json as { problems: string[] }).problems
+    }
+    expect(await check(url + absent)).toEqual([
+      `COUNTERSIGN_DATABASE cannot be used: ENOENT: no such file or directory, open '${absent}'.`,
+    ])
+    expect(await check('postgres://user:p@ss@127.0.0.1:1/db')).toEqual([
+      'COUNTERSIGN_DATABASE cannot be used: an @ in user or password is written %40.',
+    ])
   })
 
   it('tells everything that is wrong, secrets included, and ends with 1', async () => {

@@ -88,6 +88,7 @@ describe('a URL of PostgreSQL', () => {
     ['postgres://kim@db?sslcert=/c.pem', /must be given together/],
     ['postgres://kim@db?connect_timeout=0', /connect_timeout/],
     ['postgres://kim@db?target_session_attrs=any', /only be read-write/],
+    ['postgres://kim:p@ss@db', /an @ in user or password is written %40/],
     ['postgres://kim:50%@db', /does not begin an escape/],
   ])('is refused: %s', (url, message) => {
     const parsing = () => parsePostgresUrl(url)

@@ -1,5 +1,10 @@
 import { createHmac } from 'node:crypto'
+import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/clock.js'
+import { metricsHandler } from '../../src/dashboard/admin-server.js'
+import { HostGuard } from '../../src/dashboard/host-guard.js'
+import type { IncomingRequest } from '../../src/server/listener.js'
 import { base64, face } from '../support/faces.js'
 import { openSocket, rawRequest } from '../support/raw-socket.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -29,6 +34,31 @@ describe('the pages', () => {
       expect(response.headers.get('referrer-policy')).toBe('no-referrer')
       expect(response.headers.get('cache-control')).toBe('no-store')
     })
+})
+
+describe('a page that fails', () => {
+  it('is a 503, and the log says why', async () => {
+    const lines: string[] = []
+    const log = pino({ base: null }, { write: (line: string) => void lines.push(line) })
+    const metrics = { contentType: 'text/plain', render: () => Promise.reject(new Error('no such folder')) }
+    const hosts = new HostGuard(new Set(), systemClock, () => {})
+    const request: IncomingRequest = {
+      method: 'GET',
+      path: '/metrics',
+      query: '',
+      headers: { host: '127.0.0.1' },
+      remoteAddress: '127.0.0.1',
+      encrypted: false,
+      signal: new AbortController().signal,
+      body: async () => Buffer.alloc(0),
+    }
+    expect((await metricsHandler(metrics, hosts, log)(request)).status).toBe(503)
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      level: 50,
+      path: '/metrics',
+      err: { message: 'no such folder' },
+    })
+  })
 })
 
 describe('probes', () => {

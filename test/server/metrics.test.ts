@@ -1,7 +1,10 @@
 /** /metrics as an operator's Prometheus reads it: what docs/operations.md lists is there, and tells what happened. */
 import { readFileSync, statfsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
+import { watchUpkeep } from '../../src/server/upkeep-metrics.js'
 import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 import { labelsOf, metricTypes, sampleOf, scrape } from '../support/metrics.js'
@@ -119,6 +122,13 @@ describe('what an operator has to see to', () => {
     const free = statfsSync(running.dataDir)
     expect(await value('countersign_disk_free_bytes')).toBeGreaterThan(0)
     expect(await value('countersign_disk_free_bytes')).toBeLessThanOrEqual(free.blocks * free.bsize)
+  })
+
+  it('is told of the disk before the data folder is made', async () => {
+    const registry = new Registry()
+    const { store } = running.service.ledger
+    watchUpkeep(registry, { expiries: () => [], store, dataDir: join(running.dataDir, 'not', 'made') })
+    expect(sampleOf(await registry.metrics(), 'countersign_disk_free_bytes')).toBeGreaterThan(0)
   })
 })
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { openStore } from '../../src/storage/open-store.js'
 import { openPostgresStore, type PostgresOptions } from '../../src/storage/postgres-store.js'
 import { StoreOpenError, StoreUnavailableError } from '../../src/storage/store.js'
 import { CertificateMaker } from '../support/certificates.js'
@@ -80,8 +81,9 @@ overPostgres(() => {
     return store
   }
   const refusal = async (query: string) => {
-    const error = await open(query).then(
-      () => null,
+    const database = `${server.url}/postgres?${query}`
+    const error = await openStore({ database, databasePasswordFile: undefined }).then(
+      (store) => void opened.push(store),
       (reason: unknown) => reason,
     )
     expect(error).toBeInstanceOf(StoreOpenError)
@@ -99,7 +101,9 @@ overPostgres(() => {
 
   it('a server without TLS is refused by every mode but the one that asks for none', async () => {
     for (const query of [fully(), 'sslmode=verify-ca', 'sslmode=require'])
-      expect(await refusal(query)).toMatch(/on 127\.0\.0\.1:\d+: The server does not support SSL connections/)
+      expect(await refusal(query)).toMatch(
+        /on 127\.0\.0\.1:\d+: The server does not support SSL connections\. Turn TLS on at the server/,
+      )
     await open('sslmode=disable')
     expect(await encrypted()).toEqual([{ ssl: false }])
   })
@@ -117,6 +121,10 @@ overPostgres(() => {
     await serveTls('right')
     for (const query of [fully('theirs'), fully('theirs').replace('full', 'ca'), 'sslmode=verify-full'])
       expect(await refusal(query)).toMatch(/certificate/)
+    expect(await refusal(fully('theirs'))).toContain(
+      `${made.at('theirs.pem')} (sslrootcert) does not hold the authority of the server's certificate.`,
+    )
+    expect(await refusal('sslmode=verify-full')).toMatch(/sslrootcert=<file> in COUNTERSIGN_DATABASE names/)
     // Whoever names an authority wants it asked.
     expect(await refusal(`sslmode=require&sslrootcert=${made.at('theirs.pem')}`)).toMatch(/certificate/)
     await open('sslmode=require')
@@ -125,7 +133,9 @@ overPostgres(() => {
 
   it('a server of another name is refused where names count', async () => {
     await serveTls('elsewhere')
-    expect(await refusal(fully())).toMatch(/does not match certificate's altnames/)
+    expect(await refusal(fully())).toMatch(
+      /does not match certificate's altnames.*Write the host .* as the certificate names it/,
+    )
     await open(fully().replace('full', 'ca'))
     await open('sslmode=require')
   })
