@@ -24,7 +24,11 @@ const PAGES = ['test/**/*.browser.test.ts']
 /** Real time before a browser's camera, which nothing else may slow down: `npm run test:films`. */
 const FILMS = ['test/capture/verdict.test.ts']
 /** What only PostgreSQL has. */
-const POSTGRES = ['test/chaos/**/*.test.ts', 'test/cluster/**/*.test.ts', 'test/storage/postgres-*.test.ts']
+const POSTGRES = [
+  'test/chaos/campaign.test.ts',
+  'test/cluster/**/*.test.ts',
+  'test/storage/postgres-*.test.ts',
+]
 /** What callers and tenants are promised, and hangs on what is kept: on PostgreSQL as well, with the former `npm run test:postgres`. */
 const CONTRACT = [
   'test/audit/*.test.ts',

@@ -6,11 +6,13 @@ import { FAULTS, type Fault, type Scene } from './faults.js'
 import { Stage } from './stage.js'
 
 export interface ChaosOptions {
-  /** Time for faults; the last one that began in it is waited for. */
-  seconds: number
+  /** Time for faults; the last one that began in it is waited for. Without it each strikes once. */
+  seconds?: number
   seed: number
   nodes: number
   callers: number
+  /** Without a standby, whatever this machine has. */
+  isServerAlone?: boolean
   /** Where the logs of the nodes go. */
   logFolder: string
   /** Names of those that are wanted; all without it. */
@@ -41,12 +43,14 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const stage = await Stage.set(options)
   try {
     const { database, nodes, journal } = stage
-    const untilMs = performance.now() + seconds * 1000
     const scene: Scene = { database, nodes, random }
-    const drawn = draw(scene, options)
+    const possible = possibleFaults(scene, options)
+    const drawn = draw(possible, random)
+    const untilMs = performance.now() + (seconds ?? 0) * 1000
     const outages: number[] = []
     let faults = 0
-    while (performance.now() < untilMs && !signal?.aborted) {
+    const isOver = () => (seconds === undefined ? faults === possible.length : performance.now() >= untilMs)
+    while (!isOver() && !signal?.aborted) {
       await sleep(PAUSE_MS.least + random.next() * (PAUSE_MS.most - PAUSE_MS.least))
       const fault = drawn.next().value
       const since = await fault.strike(scene)
@@ -76,8 +80,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   }
 }
 
-/** One after the other in random order, each once before any comes again. */
-function* draw(scene: Scene, { faults, onProgress }: ChaosOptions): Generator<Fault, never> {
+function possibleFaults(scene: Scene, { faults, onProgress }: ChaosOptions): Fault[] {
   const wanted = FAULTS.filter(({ name }) => !faults || faults.includes(name))
   const possible = wanted.filter(({ name, obstacle }) => {
     const why = obstacle?.(scene) ?? null
@@ -85,8 +88,13 @@ function* draw(scene: Scene, { faults, onProgress }: ChaosOptions): Generator<Fa
     return why === null
   })
   if (possible.length === 0) throw new TypeError('there is no fault to draw')
+  return possible
+}
+
+/** One after the other in random order, each once before any comes again. */
+function* draw(possible: readonly Fault[], random: Random): Generator<Fault, never> {
   for (;;) {
     const bag = [...possible]
-    while (bag.length > 0) yield bag.splice(scene.random.below(bag.length), 1)[0]!
+    while (bag.length > 0) yield bag.splice(random.below(bag.length), 1)[0]!
   }
 }

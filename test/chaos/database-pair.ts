@@ -40,20 +40,20 @@ export class DatabasePair {
     public primary: DatabaseServer,
   ) {}
 
-  static async start(): Promise<DatabasePair> {
+  static async start(isAlone = false): Promise<DatabasePair> {
     const folder = await mkdtemp(join(tmpdir(), 'countersign-chaos-'))
     const rooms: Room[] = []
     let pair: DatabasePair | undefined
     try {
       const user = otherUser()
-      const debian = findPostgres('pg_basebackup')
-      const programs = debian ?? (await runnable(findPostgres()!, folder))
+      const withTools = isAlone ? undefined : findPostgres('pg_basebackup')
+      const programs = withTools ?? (await runnable(findPostgres()!, folder))
       const password = randomBytes(16).toString('hex')
       const passwordFile = join(folder, 'password')
       await writeFile(passwordFile, password)
       if (user) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, folder])
       const servers: DatabaseServer[] = []
-      for (const name of debian ? ['one', 'two'] : ['one']) {
+      for (const name of withTools ? ['one', 'two'] : ['one']) {
         const room = await Room.make(join(folder, name), user)
         rooms.push(room)
         const data = join(room.folder, 'data')

@@ -24,6 +24,8 @@ export interface StageOptions {
   nodes: number
   /** Of each tenant, those who enrol and verify in production; each has several calls on one user under way at once. */
   callers: number
+  /** Without a standby, whatever this machine has. */
+  isServerAlone?: boolean
   /** Where the logs of the nodes go. */
   logFolder: string
 }
@@ -54,9 +56,9 @@ export class Stage {
   }
 
   /** Resolves when all nodes serve, and callers are at work. */
-  static async set({ seed, nodes, callers, logFolder }: StageOptions): Promise<Stage> {
+  static async set({ seed, nodes, callers, isServerAlone, logFolder }: StageOptions): Promise<Stage> {
     const folder = await mkdtemp(join(tmpdir(), 'countersign-chaos-nodes-'))
-    const database = await DatabasePair.start().catch(async (error) => {
+    const database = await DatabasePair.start(isServerAlone).catch(async (error) => {
       await rm(folder, { recursive: true, force: true })
       throw error
     })

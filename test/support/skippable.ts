@@ -15,6 +15,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/biometrics/kernels/sanitizers.test.ts': 'Linux, a compiler with sanitizers, and headers beside Node',
   'test/capture/verdict.test.ts': 'Chromium',
   'test/chaos/campaign.test.ts': 'Linux',
+  'test/chaos/short.test.ts': 'Linux',
   'test/cli/completion.test.ts': 'zsh or fish',
   'test/cli/doctor.test.ts': 'a user that is not root',
   'test/cli/evaluate-pad.test.ts': 'evaluation data',
