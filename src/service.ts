@@ -494,12 +494,15 @@ export class Service {
         sandbox?.close(patienceMs),
         capture?.close(patienceMs),
       ])
+      const { store } = this.ledger
+      // Callers have their answers: what is still to be written is not worth waiting for a database that is gone.
+      store.coordinator?.leave()
       await Promise.all([this.engine.close(), this.webhooks.stop(), this.epochKeeper?.stop()])
       await this.duty.stop()
       await this.fleet.stop()
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await this.traffic.stop()
-      await this.ledger.store.close()
+      await store.close()
       await this.tracing?.stop()
     })()
     return this.stopping

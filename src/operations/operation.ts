@@ -1,6 +1,6 @@
 /** What every operation on a tenant has in common: somebody does it, and the audit log says so in the same transaction. */
 import type { AuditFacts, AuditLog } from '../audit/audit-log.js'
-import type { Store, StoreTransaction } from '../storage/store.js'
+import type { Scope, Store, StoreTransaction } from '../storage/store.js'
 
 /** Who acts, and the request by which they do. */
 export interface Actor {
@@ -35,21 +35,12 @@ export class AuditedTransactions {
     actor: Actor,
     work: (tx: StoreTransaction) => Promise<Act<Result>>,
   ): Promise<Result> {
-    return this.runFound(actor, async (tx) => ({ tenantId, ...(await work(tx)) }))
+    return this.within({ tenantId }, actor, async (tx) => ({ tenantId, ...(await work(tx)) }))
   }
 
   /** The same for work that finds out whom it concerns; nobody where it found nothing. */
   runFound<Result>(actor: Actor, work: (tx: StoreTransaction) => Promise<FoundAct<Result>>): Promise<Result> {
-    return this.store.transaction(async (tx) => {
-      const act = await work(tx)
-      if (act.tenantId !== null)
-        await this.audit.append(tx, act.tenantId, {
-          ...act.facts,
-          actor: actor.name,
-          request_id: actor.requestId,
-        })
-      return act.result
-    })
+    return this.within(undefined, actor, work)
   }
 
   /** The same for what concerns every tenant: each log says it. */
@@ -75,5 +66,23 @@ export class AuditedTransactions {
       })
       await new Promise((resolve) => setImmediate(resolve))
     }
+  }
+
+  private within<Result>(
+    scope: Scope | undefined,
+    actor: Actor,
+    work: (tx: StoreTransaction) => Promise<FoundAct<Result>>,
+  ): Promise<Result> {
+    const acting = async (tx: StoreTransaction) => {
+      const act = await work(tx)
+      if (act.tenantId !== null)
+        await this.audit.append(tx, act.tenantId, {
+          ...act.facts,
+          actor: actor.name,
+          request_id: actor.requestId,
+        })
+      return act.result
+    }
+    return this.store.transaction(acting, undefined, scope)
   }
 }

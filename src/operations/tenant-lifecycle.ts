@@ -60,7 +60,10 @@ export class TenantLifecycle {
     if (tenant.suspendedAt === null) await this.suspend(tenant, actor)
     const erased: Erased = { users: 0, references: 0, captures: 0, idempotencyRecords: 0 }
     let isMore = true
-    while (isMore) isMore = await this.store.transaction((tx) => eraseSome(tx, id, erased, BATCH))
+    while (isMore)
+      isMore = await this.store.transaction((tx) => eraseSome(tx, id, erased, BATCH), undefined, {
+        tenantId: id,
+      })
     return this.audited.run(id, actor, async (tx) => {
       await live(tx, id)
       // What calls that were under way have brought since.

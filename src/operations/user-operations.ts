@@ -65,7 +65,9 @@ export class UserOperations {
    */
   async erase({ id }: TenantRecord, actor: Actor, user: UserAddress): Promise<Erasure> {
     if (user.environment === 'sandbox')
-      return this.store.transaction(async (tx) => (await this.eraseWithin(tx, id, user)).result)
+      return this.store.transaction(async (tx) => (await this.eraseWithin(tx, id, user)).result, undefined, {
+        tenantId: id,
+      })
     const outcome = await this.audited.run<Erasure | ApiError>(id, actor, async (tx) => {
       try {
         const { result, facts } = await this.eraseWithin(tx, id, user)

@@ -6,7 +6,7 @@ import type { AuditLog } from '../audit/audit-log.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { Environment } from '../config.js'
 import type { Execution } from '../idempotency/idempotency.js'
-import type { Store } from '../storage/store.js'
+import type { Scope, Store } from '../storage/store.js'
 import type { Call, Commit, Endpoint, Outcome } from '../v1/endpoint.js'
 import type { Answer } from './answer.js'
 
@@ -75,7 +75,7 @@ export class EndpointRunner {
           return answer
         },
         call.deadlineMs,
-        this.concernOf(call),
+        this.scopeOf(call),
       )
     } finally {
       // A verdict is signed inside the transaction: a stage of its own.
@@ -85,8 +85,9 @@ export class EndpointRunner {
   }
 
   /** A sandbox call may concern its tenant as well, whose production key it issues. */
-  private concernOf({ lookup }: Call<unknown>): string | undefined {
-    return this.parts.environment === 'production' ? lookup?.toString('latin1') : undefined
+  private scopeOf({ tenant, lookup }: Call<unknown>): Scope {
+    const concerns = this.parts.environment === 'production' ? lookup?.toString('latin1') : undefined
+    return { tenantId: tenant.id, concerns }
   }
 
   private auditEventOf(endpoint: Endpoint<unknown>): AuditEventName | null {

@@ -14,7 +14,13 @@ export interface Statement<Parameters extends unknown[], Row> {
   pluck(): Statement<Parameters, Row>
 }
 
+/** `brief`: finds few rows by an index, so that others may wait behind it. */
+export type StatementKind = 'brief'
+
 /** Parameters are `?` in order, or `@name` of one object. */
 export interface Connection {
-  prepare<Parameters extends unknown[] = unknown[], Row = unknown>(sql: string): Statement<Parameters, Row>
+  prepare<Parameters extends unknown[] = unknown[], Row = unknown>(
+    sql: string,
+    kind?: StatementKind,
+  ): Statement<Parameters, Row>
 }

@@ -54,4 +54,6 @@ export interface Coordinator extends Claims {
   showEpochs(progress: EpochProgress): void
   /** @throws StoreUnavailableError */
   leaseTokens(holder: string, bucket: TokenBucket, most: number): Promise<TokenLease>
+  /** The service is to end: where the database says nothing, all that it is asked from here on fails soon. */
+  leave(): void
 }

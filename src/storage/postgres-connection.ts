@@ -1,10 +1,11 @@
 /** The statements of a Store over PostgreSQL: prepared under a name on each connection that meets them. */
 import { createHash } from 'node:crypto'
-import type { QueryConfig, QueryResult } from 'pg'
-import type { Connection, Statement } from './connection.js'
+import type { QueryResult } from 'pg'
+import type { Connection, Statement, StatementKind } from './connection.js'
+import type { PostgresQuery } from './postgres-pool.js'
 
 /** Sends one statement. @throws as translatePostgres makes it */
-export type Send = (query: QueryConfig, isWrite: boolean) => Promise<QueryResult>
+export type Send = (query: PostgresQuery, isWrite: boolean) => Promise<QueryResult>
 
 interface Compiled {
   name: string
@@ -12,11 +13,12 @@ interface Compiled {
   text: string
   /** In their order; null where the parameters have no names. */
   parameters: string[] | null
+  isBrief: boolean
 }
 
 /** Where a write stands alone nobody may wait for it: who sends it has to keep its failure. */
 export function postgresConnection(send: Send): Connection {
-  return { prepare: (sql) => statement(compile(sql), send, false) }
+  return { prepare: (sql, kind) => statement(compile(sql, kind), send, false) }
 }
 
 function statement<Parameters extends unknown[], Row>(
@@ -24,10 +26,11 @@ function statement<Parameters extends unknown[], Row>(
   send: Send,
   isPlucked: boolean,
 ): Statement<Parameters, Row> {
-  const { name, text, parameters } = compiled
+  const { name, text, parameters, isBrief } = compiled
   const query = (given: Parameters, isWrite = false) => {
     const named = parameters && (given[0] as Record<string, unknown>)
-    return send({ name, text, values: named ? parameters.map((field) => named[field]) : given }, isWrite)
+    const values = named ? parameters.map((field) => named[field]) : given
+    return send({ name, text, values, isBrief }, isWrite)
   }
   const rowsOf = ({ rows }: QueryResult): Row[] =>
     isPlucked ? rows.map((row: object) => Object.values(row)[0] as Row) : (rows as Row[])
@@ -46,13 +49,13 @@ function statement<Parameters extends unknown[], Row>(
 /** Each connection of many has the same statements. */
 const known = new Map<string, Compiled>()
 
-function compile(sql: string): Compiled {
-  const compiled = known.get(sql) ?? translate(sql)
+function compile(sql: string, kind: StatementKind | undefined): Compiled {
+  const compiled = known.get(sql) ?? { ...translate(sql), isBrief: kind === 'brief' }
   known.set(sql, compiled)
   return compiled
 }
 
-function translate(sql: string): Compiled {
+function translate(sql: string): Omit<Compiled, 'isBrief'> {
   const names: string[] = []
   let count = 0
   const text = sql.replace(/\?|@(\w+)/g, (_, name?: string) => {

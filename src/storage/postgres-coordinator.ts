@@ -43,7 +43,10 @@ export class PostgresCoordinator implements Coordinator {
   /** Tokens of claims that are held, or asked for. */
   private readonly held = new Set<string>()
 
-  constructor(access: PostgresAccess, silence?: SilenceWatch) {
+  constructor(
+    access: PostgresAccess,
+    private readonly silence?: SilenceWatch,
+  ) {
     this.pool = new PostgresPool(access, {
       size: CONNECTIONS,
       silence,
@@ -90,6 +93,7 @@ export class PostgresCoordinator implements Coordinator {
     for (;;) {
       const taken = await this.pool.query({
         name: 'claim',
+        isBrief: true,
         text: `INSERT INTO claim (scope, payload_hash, node, token) VALUES ($1, $2, $3, $4)
           ON CONFLICT (scope) DO UPDATE SET payload_hash = excluded.payload_hash, node = excluded.node, token = excluded.token
           WHERE claim.token = excluded.token
@@ -116,6 +120,7 @@ export class PostgresCoordinator implements Coordinator {
   ): Promise<TokenLease> {
     const { rows } = await this.pool.query({
       name: 'lease-tokens',
+      isBrief: true,
       // Whoever waited for the row may come with an earlier time than the one before: a bucket never runs backwards.
       text: `INSERT INTO bucket AS b (holder, granted, tokens, at)
         VALUES ($1, least($4, floor($3::float8)), $3::float8 - least($4, floor($3::float8)), statement_timestamp())
@@ -146,6 +151,10 @@ export class PostgresCoordinator implements Coordinator {
     this.epochs = progress
   }
 
+  leave(): void {
+    this.silence?.leave()
+  }
+
   async stop(): Promise<void> {
     // Not waited for: of a server that hangs.
     void this.beat.stop()
@@ -169,7 +178,7 @@ export class PostgresCoordinator implements Coordinator {
         VALUES ($1, clock_timestamp() + $2 * interval '1 ms', $4, $5, $6, $7, $8, $9, $10)
         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, settings = excluded.settings,
           epoch_loaded = excluded.epoch_loaded, epoch_used = excluded.epoch_used
-        RETURNING (SELECT compatible_from FROM lane) AS "compatibleFrom"`,
+        RETURNING (SELECT max(compatible_from) FROM lane) AS "compatibleFrom"`,
       values: [
         ...[this.id, LEASE_MS, FORGOTTEN_MS, NAME, VERSION, SCHEMA, this.startedAt, this.settings],
         ...[this.epochs?.loaded, this.epochs?.used],
@@ -202,6 +211,7 @@ export class PostgresCoordinator implements Coordinator {
   private async giveBack(tokens: string[]): Promise<void> {
     await this.pool.query({
       name: 'release',
+      isBrief: true,
       text: 'DELETE FROM claim WHERE token = ANY ($1::text[])',
       values: [tokens],
     })

@@ -19,7 +19,7 @@ const COPY_LOCK = 0x4353474d
 const PATIENCE_MS = 5000
 const RETRY_MS = 200
 /** The lane under this lock is written by nobody, and so is nothing else that is copied. */
-const HOLD_LANE = 'LOCK TABLE lane IN SHARE ROW EXCLUSIVE MODE'
+const HOLD_LANE = 'LOCK TABLE lane IN EXCLUSIVE MODE'
 /** One connection has the transaction, one looks past it. */
 const CONNECTIONS = 2
 

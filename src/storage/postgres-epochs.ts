@@ -1,6 +1,5 @@
 /** The epochs in PostgreSQL: each step one statement, so that a crash leaves it done or not begun. */
 import type { EpochBook, EpochProgress, EpochRecord, RewrappedRow } from './epoch-book.js'
-import { FIRST_WITH_EPOCHS } from './postgres-migrations.js'
 import type { PostgresPool } from './postgres-pool.js'
 
 const FIELDS = `number, key_id AS "keyId", announced_at AS "announcedAt", activated_at AS "activatedAt",
@@ -38,9 +37,7 @@ export class PostgresEpochs implements EpochBook {
 
   async activate(number: number, at: number): Promise<void> {
     await this.pool.query({
-      // From now on code without epochs could not open what is written.
-      text: `WITH barred AS (UPDATE lane SET compatible_from = greatest(compatible_from, ${FIRST_WITH_EPOCHS}))
-        UPDATE epoch SET activated_at = $2 WHERE number = $1 AND activated_at IS NULL AND retired_at IS NULL`,
+      text: 'UPDATE epoch SET activated_at = $2 WHERE number = $1 AND activated_at IS NULL AND retired_at IS NULL',
       values: [number, at],
     })
   }
@@ -53,10 +50,12 @@ export class PostgresEpochs implements EpochBook {
   }
 
   async fence(number: number): Promise<void> {
-    // Waits for whoever has the lane, and is seen by whoever gets it next.
+    // Waits for whoever has a lane, and is seen by whoever gets one next.
     await this.pool.query({
-      text: 'UPDATE lane SET oldest_epoch = greatest(oldest_epoch, $1)',
-      values: [number],
+      text: `DO $$ BEGIN
+          LOCK TABLE lane IN EXCLUSIVE MODE;
+          UPDATE lane SET oldest_epoch = greatest(oldest_epoch, ${Number(number)});
+        END $$`,
     })
   }
 

@@ -10,7 +10,13 @@ import type { StoreTransaction } from './store.js'
 
 /** One transaction of a caller. */
 export interface Job {
+  /** In the order of their coming. */
+  number: number
   deadlineMs: number
+  /** Null for all of them. */
+  lane: number | null
+  /** How often another node had the lane when it was to be taken. */
+  misses: number
   concerns?: string | undefined
   work: (tx: StoreTransaction) => Promise<unknown>
   resolve: (value: unknown) => void

@@ -342,17 +342,24 @@ const STEPS: string[] = [
   ALTER TABLE lane ADD COLUMN oldest_epoch bigint NOT NULL DEFAULT 0;
   ALTER TABLE node ADD COLUMN epoch_loaded bigint, ADD COLUMN epoch_used bigint;
   `,
+  `
+  -- Lanes, each of some of the tenants. What all agree on stands in every one, and is changed in all together.
+  ALTER TABLE lane DROP CONSTRAINT lane_id_check;
+  INSERT INTO lane (id, token, keys_revision, compatible_from, oldest_epoch)
+    SELECT number, token, keys_revision, compatible_from, oldest_epoch FROM lane, generate_series(2, 256) AS number;
+  `,
 ]
 
 /** That this code is made for. */
 export const SCHEMA = STEPS.length
-/** The first whose code opens what is wrapped under an epoch. */
-export const FIRST_WITH_EPOCHS = 3
+/** Rows of the table. */
+export const LANES = 256
 /**
  * The oldest schema whose code may work with that one. A step that takes something away raises it to the first schema whose code does
- * without: never to its own, because then every service would have to be stopped for the upgrade.
+ * without: never to its own, because then every service would have to be stopped for the upgrade. Those before 4, which know one lane, were
+ * never released.
  */
-const COMPATIBLE_FROM = 1
+const COMPATIBLE_FROM = 4
 
 const APPLICATION = 'countersign'
 /** "CSGN": the advisory lock under which schemas of this database are changed. */
@@ -445,8 +452,7 @@ async function takeSteps(client: ClientBase, version: number): Promise<void> {
   else await assertNoneLeftBehind(client)
   for (const step of STEPS.slice(version)) await client.query(step)
   await client.query(`UPDATE schema_version SET version = ${SCHEMA}`)
-  // Where there are epochs, it was raised before.
-  await client.query(`UPDATE lane SET compatible_from = greatest(compatible_from, ${COMPATIBLE_FROM})`)
+  await client.query(`UPDATE lane SET compatible_from = ${COMPATIBLE_FROM}`)
 }
 
 /**

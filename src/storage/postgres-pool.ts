@@ -1,50 +1,22 @@
 /** Connections to whichever of the hosts can be written, each looked at when it is made. */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import pg, { type ClientBase, type PoolClient } from 'pg'
 import { ConfigError } from '../config/config-error.js'
 import type { PostgresTarget } from '../config/postgres-url.js'
 import { isAnswer, translatePostgres } from './postgres-errors.js'
+import { Pipeline } from './postgres-pipeline.js'
+import { type KnownStatements, queryOf } from './postgres-prepared.js'
+import { leaveRowsAsTheyArrive, types } from './postgres-rows.js'
+import { beginSession, QUERY_MS, STATEMENT_MS } from './postgres-session.js'
 import type { SilenceWatch, WatchedConnection } from './postgres-silence.js'
 
-const OLDEST_VERSION = 15
-/**
- * Each shorter than the next, and all shorter than a request's deadline: the server gives a statement up before we give the server up,
- * or it would go on with what nobody waits for.
- */
-const LOCK_MS = 5000
-const STATEMENT_MS = 6000
-const QUERY_MS = 8000
-/**
- * A node that stands still, or is cut off, with the lane in its hand loses it, before those who wait give up; our own transactions
- * never wait for anything but the server.
- */
-const IDLE_IN_TRANSACTION_MS = 1500
 const KEEP_ALIVE_MS = 10_000
-/** Of a node that is gone without a word the server learns soon. */
-const KEEP_ALIVE = {
-  tcp_keepalives_idle: '10',
-  tcp_keepalives_interval: '3',
-  tcp_keepalives_count: '3',
-  tcp_user_timeout: '15000',
-}
-const BOUNDS = {
-  lock_timeout: `${LOCK_MS}ms`,
-  statement_timeout: `${STATEMENT_MS}ms`,
-  idle_in_transaction_session_timeout: `${IDLE_IN_TRANSACTION_MS}ms`,
-}
-/** Found set where a connection has only just been made, it tells that others have the same session. */
-const SESSION_MARK = 'countersign.session'
+
 /** As pg-pool says that none of its connections became free in time. */
 const QUEUE_TIMEOUT = 'timeout exceeded when trying to connect'
-const INT8 = pg.types.builtins.INT8
-
-/** Times are milliseconds, far below 2^53: numbers, not the strings that pg makes of bigint. */
-const types = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-}
 
 /** Which host is the one to be written: of all pools of a store. */
 export class Hosts {
@@ -87,38 +59,26 @@ export interface PostgresAccess {
   passwordFile: string | undefined
 }
 
-/** What is asked for in one turn leaves in one piece: else each statement costs a system call here, and a wake-up at the server. */
-function sendTogether(client: pg.Client): void {
-  const query = client.query.bind(client) as (...given: unknown[]) => unknown
-  let isHeld = false
-  client.query = ((...given: unknown[]) => {
-    if (!isHeld) {
-      const { stream } = client.connection
-      stream.cork()
-      isHeld = true
-      process.nextTick(() => {
-        isHeld = false
-        stream.uncork()
-      })
-    }
-    return query(...given)
-  }) as typeof client.query
+export interface PostgresQuery extends pg.QueryConfig {
+  /** Is answered at once, so that others may wait behind it. */
+  isBrief?: boolean
 }
 
 export class PostgresPool {
   private readonly pool: pg.Pool
   private readonly hostOf = new WeakMap<ClientBase, PostgresTarget['hosts'][number]>()
+  private readonly watched = new WeakMap<ClientBase, WatchedConnection>()
+  private pipeline: Pipeline | null = null
   /** A connection to the present host that is none of the pool's. */
   private readonly makeApart: (timeoutMs: number) => pg.Client
 
   /** @throws ConfigError when a file of the TLS options cannot be read */
   constructor(
     private readonly access: PostgresAccess,
-    { size, pipeline = false, isPatient = false, settings = {}, silence }: PoolOptions,
+    { size, isPatient = false, pipeline = !isPatient, settings = {}, silence }: PoolOptions,
   ) {
     const { target, hosts, passwordFile } = access
-    const { hostOf } = this
-    const watched = new WeakMap<ClientBase, WatchedConnection>()
+    const { hostOf, watched } = this
     let ssl = tlsOptions(target)
     /** Certificates are replaced while the service runs; files that cannot be read just now leave those from before. */
     const readTls = () => {
@@ -145,20 +105,42 @@ export class PostgresPool {
     /** Of the pool. */
     class PooledClient extends HostClient {
       private readonly watched = silence?.watch(() => this.connection.stream.destroy())
+      private readonly known: KnownStatements = new Map()
+      private isHeld = false
 
       constructor(config?: pg.ClientConfig) {
         super(config)
-        if (pipeline) sendTogether(this)
-        if (!this.watched) return
-        watched.set(this, this.watched)
-        this.on('end', this.watched.forget)
-        const query = this.query.bind(this) as (...given: unknown[]) => Promise<unknown>
-        this.query = ((...given: unknown[]) => {
-          const answered = this.watched!.ask()
-          const answer = query(...given)
-          answer.then(answered, answered)
-          return answer
+        leaveRowsAsTheyArrive(this.connection)
+        if (this.watched) {
+          watched.set(this, this.watched)
+          this.on('end', this.watched.forget)
+        }
+        const submit = this.query.bind(this)
+        this.query = ((given: pg.QueryConfig | string, values?: unknown[]) => {
+          if (pipeline) this.hold()
+          const answered = this.watched?.ask()
+          return new Promise((resolve, reject) => {
+            submit(
+              queryOf(this.known, given, values, (error, result) => {
+                answered?.()
+                if (error) reject(error)
+                else resolve(result)
+              }),
+            )
+          })
         }) as typeof this.query
+      }
+
+      /** What is asked for in one turn leaves in one piece: else each statement costs a system call here, and a wake-up at the server. */
+      private hold(): void {
+        if (this.isHeld) return
+        const { stream } = this.connection
+        stream.cork()
+        this.isHeld = true
+        process.nextTick(() => {
+          this.isHeld = false
+          stream.uncork()
+        })
       }
 
       /** pg would leave a connection open on which it could not sign in. */
@@ -195,15 +177,9 @@ export class PostgresPool {
       types,
       ...(isPatient ? {} : { query_timeout: QUERY_MS }),
       onConnect: async (client) => {
-        const { pid } = await assertUsable(client)
+        const pid = await beginSession(client, { isPatient, settings })
         const connection = watched.get(client)
         if (connection) connection.pid = pid
-        await set(client, {
-          [SESSION_MARK]: 'ours',
-          ...KEEP_ALIVE,
-          ...(isPatient ? {} : BOUNDS),
-          ...settings,
-        })
       },
     })
     this.pool.on('error', () => {})
@@ -229,23 +205,35 @@ export class PostgresPool {
   }
 
   /** Outside a transaction. @throws as translatePostgres makes it */
-  async query(query: pg.QueryConfig): Promise<pg.QueryResult> {
+  async query(query: PostgresQuery): Promise<pg.QueryResult> {
     for (let isRetry = false; ; isRetry = true) {
-      const client = await this.acquire().catch((error) => {
+      const pipeline = query.isBrief ? this.openPipeline() : null
+      const client = await (pipeline?.join() ?? this.acquire()).catch((error) => {
         throw translatePostgres(error)
       })
+      const end = (isLost: boolean) => (pipeline ? pipeline.leave(isLost) : client.release(isLost))
       const startedMs = performance.now()
       try {
         const result = await client.query(query)
-        client.release()
+        end(false)
         return result
       } catch (error) {
-        client.release(isAnswer(error) ? undefined : true)
+        end(!isAnswer(error))
         // A connection that has stood idle may be lost without a sign; a server that hangs does not get the same twice.
         if (isRetry || isAnswer(error) || performance.now() - startedMs > STATEMENT_MS)
           throw translatePostgres(error)
       }
     }
+  }
+
+  /** Null where it leads to a host that has been left. */
+  private readonly silentMs = (client: PoolClient): number | null =>
+    this.hostOf.get(client) === this.access.hosts.current ? (this.watched.get(client)?.silentMs() ?? 0) : null
+
+  /** Another one where something on the present one takes long. */
+  private openPipeline(): Pipeline {
+    if (!this.pipeline?.isOpen(this.silentMs)) this.pipeline = new Pipeline(this.acquire())
+    return this.pipeline
   }
 
   /** Over a connection of its own, which is made for it. @throws Error of pg */
@@ -255,7 +243,8 @@ export class PostgresPool {
       await client.connect()
       return await client.query(query)
     } finally {
-      // In order, or at once where nothing is heard of the server.
+      // In order, or at once where nothing is heard of the server; the process may end before it hangs up.
+      ;(client.connection.stream as Socket).unref()
       client.end().catch(() => {})
     }
   }
@@ -264,50 +253,6 @@ export class PostgresPool {
   end(): Promise<void> {
     return this.pool.end()
   }
-}
-
-/** @throws Error that says what keeps this server from being used */
-async function assertUsable(client: ClientBase): Promise<{ pid: number }> {
-  const { rows } = await client.query<{
-    pid: number
-    version: string
-    number: number
-    encoding: string
-    isReadOnly: boolean
-    isShared: boolean
-  }>(
-    `SELECT pg_backend_pid() AS pid, version(), current_setting('server_version_num')::int AS number, current_setting('server_encoding') AS encoding,
-       pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly",
-       coalesce(current_setting('${SESSION_MARK}', true), '') <> '' AS "isShared"`,
-  )
-  const { pid, version, number, encoding, isReadOnly, isShared } = rows[0]!
-  if (!/^PostgreSQL /.test(version) || /-YB-|Yugabyte|Cockroach/i.test(version))
-    throw new Error(
-      `it is ${version.split(' ').slice(0, 4).join(' ')}: only PostgreSQL itself keeps what Countersign relies on.`,
-    )
-  if (Math.floor(number / 10_000) < OLDEST_VERSION)
-    throw new Error(
-      `it is ${version.split(' ').slice(0, 2).join(' ')}; Countersign needs ${OLDEST_VERSION} or later.`,
-    )
-  if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}; Countersign needs UTF8.`)
-  if (isReadOnly) throw new Error('it can only be read: it is a standby, or set to be read-only.')
-  // One connection's commits would be as durable as another has set them.
-  if (isShared)
-    throw new Error(
-      'several connections have one session there: a pooler has to keep one for each (PgBouncer: pool_mode = session).',
-    )
-  // Where a role or database says otherwise, what was answered could be lost. More than `on` may be asked for, and stays.
-  await client.query(
-    `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
-  )
-  return { pid }
-}
-
-/** By a statement: PgBouncer takes no such parameter with the start of a connection. */
-async function set(client: ClientBase, settings: Record<string, string>): Promise<void> {
-  await client.query('SELECT set_config(key, value, false) FROM json_each_text($1)', [
-    JSON.stringify(settings),
-  ])
 }
 
 function tlsOptions({ tls, rootCertFile, certFile, keyFile }: PostgresTarget): false | ConnectionOptions {

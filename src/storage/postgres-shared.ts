@@ -1,8 +1,8 @@
 /** What the services of one PostgreSQL database have in common beside its records: by which keys they write, and the operator's password. */
 import type { ServiceNode } from './coordinator.js'
 import { PostgresEpochs } from './postgres-epochs.js'
-import type { PostgresLane } from './postgres-lane.js'
 import type { PostgresPool } from './postgres-pool.js'
+import type { PostgresWriter } from './postgres-writer.js'
 import type { SharedStore } from './store.js'
 
 export class PostgresShared implements SharedStore {
@@ -10,7 +10,7 @@ export class PostgresShared implements SharedStore {
 
   constructor(
     private readonly pool: PostgresPool,
-    private readonly lane: PostgresLane,
+    private readonly writer: PostgresWriter,
   ) {
     this.epochs = new PostgresEpochs(pool)
   }
@@ -28,18 +28,18 @@ export class PostgresShared implements SharedStore {
   async keysRevision(): Promise<number> {
     const { rows } = await this.pool.query({
       name: 'keys',
-      text: 'SELECT keys_revision AS revision FROM lane',
+      text: 'SELECT keys_revision AS revision FROM lane WHERE id = 1',
     })
     return rows[0].revision
   }
 
   requireKeys(revision: number, onStale: () => void): void {
-    this.lane.keysRevision = revision
-    this.lane.onStaleKeys = onStale
+    this.writer.keysRevision = revision
+    this.writer.onStaleKeys = onStale
   }
 
   requireEpoch(number: number): void {
-    this.lane.epoch = number
+    this.writer.epoch = number
   }
 
   operatorPassword(): Promise<string | null> {

@@ -8,6 +8,8 @@ const SILENT_MS = 1000
 const LOOK_MS = 500
 /** Longer than between two looks: while one is on its way into nothing, the next one may come through. */
 const ANSWER_MS = 2000
+/** A process that ends waits no longer for an answer, nor for the other end to hang up. */
+const LAST_ANSWER_MS = 2000
 
 /** Over a new connection, which must be made and answered within this time. */
 export type AskApart = (query: QueryConfig, timeoutMs: number) => Promise<QueryResult>
@@ -20,6 +22,8 @@ export class SilenceWatch {
   /** When a connection was last found silent. */
   lastSilentMs = Number.NEGATIVE_INFINITY
   private readonly connections = new Set<WatchedConnection>()
+  private isLeaving = false
+  private isGivenUp = false
   private readonly timer: NodeJS.Timeout
 
   constructor(private readonly askApart: AskApart) {
@@ -30,11 +34,26 @@ export class SilenceWatch {
   watch(drop: () => void): WatchedConnection {
     const connection = new WatchedConnection(drop, () => this.connections.delete(connection))
     this.connections.add(connection)
+    // Once it is being made.
+    if (this.isGivenUp) setImmediate(drop)
     return connection
   }
 
+  /** The process is to end: from here on a server that says nothing is given up, whatever was to be asked of it. */
+  leave(): void {
+    this.isLeaving = true
+  }
+
+  /** All goodbyes are said; those that are not returned would keep the process. */
   stop(): void {
     clearInterval(this.timer)
+    setTimeout(() => this.giveUp(), LAST_ANSWER_MS).unref()
+  }
+
+  /** Drops all connections, and those that are begun from now on. */
+  private giveUp(): void {
+    this.isGivenUp = true
+    for (const { drop } of this.connections) drop()
   }
 
   /** Never rejects. */
@@ -42,6 +61,10 @@ export class SilenceWatch {
     const silent = [...this.connections].filter((one) => one.silentMs() > SILENT_MS)
     if (silent.length === 0) return
     this.lastSilentMs = performance.now()
+    if (this.isLeaving && silent.some((one) => one.silentMs() > LAST_ANSWER_MS)) {
+      this.giveUp()
+      return
+    }
     const heard = new Map(silent.map((one) => [one, one.heard]))
     const pids = silent.map(({ pid }) => pid).filter((pid) => pid !== null)
     try {

@@ -1,4 +1,4 @@
-/** The Store on PostgreSQL: writing in one lane of grouped commits, reading over connections of its own. */
+/** The Store on PostgreSQL: writing in grouped commits over one connection, reading over connections of its own. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../config/postgres-url.js'
@@ -6,15 +6,16 @@ import { CodedError } from '../errors.js'
 import { examinePostgres } from './postgres-check.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresCoordinator } from './postgres-coordinator.js'
-import { PostgresLane } from './postgres-lane.js'
 import { migrate, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
 import { PostgresShared } from './postgres-shared.js'
 import { SilenceWatch } from './postgres-silence.js'
+import { LANE_LOCK_MS, PostgresWriter } from './postgres-writer.js'
 import { storeReader } from './statements.js'
 import {
   BackupUnsupportedError,
   type CommitReport,
+  type Scope,
   type Store,
   StoreOpenError,
   type StoreReader,
@@ -59,7 +60,7 @@ export class PostgresStore implements Store {
   readonly makesBackups = false
   readonly read: StoreReader
   readonly shared: PostgresShared
-  private readonly lane: PostgresLane
+  private readonly writer: PostgresWriter
   private readonly writers: PostgresPool
   private readonly readers: PostgresPool
   private readonly silence: SilenceWatch
@@ -72,19 +73,20 @@ export class PostgresStore implements Store {
   ) {
     this.silence = new SilenceWatch((query, timeoutMs) => this.readers.queryApart(query, timeoutMs))
     const { silence } = this
-    this.writers = new PostgresPool(access, { size: 1, pipeline: true, silence })
+    const settings = { lock_timeout: `${LANE_LOCK_MS}ms` }
+    this.writers = new PostgresPool(access, { size: 1, pipeline: true, settings, silence })
     this.readers = new PostgresPool(access, { size: READERS, silence })
-    this.lane = new PostgresLane(this.writers)
+    this.writer = new PostgresWriter(this.writers)
     this.coordinator = serving ? new PostgresCoordinator(access, silence) : null
     this.read = storeReader(postgresConnection((query) => this.readers.query(query)))
-    this.shared = new PostgresShared(this.readers, this.lane)
+    this.shared = new PostgresShared(this.readers, this.writer)
   }
 
   /** @throws Error of pg */
   static async start(access: PostgresAccess, options: PostgresOptions): Promise<PostgresStore> {
     const store = new PostgresStore(access, options)
     try {
-      await store.lane.connect()
+      await store.writer.connect()
       await store.coordinator?.start()
       await store.askSize()
       return store
@@ -94,18 +96,14 @@ export class PostgresStore implements Store {
     }
   }
 
-  transaction<T>(
-    work: (tx: StoreTransaction) => Promise<T>,
-    deadlineMs?: number,
-    concerns?: string,
-  ): Promise<T> {
-    return this.lane.transaction(work, deadlineMs, concerns)
+  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number, scope?: Scope): Promise<T> {
+    return this.writer.transaction(work, deadlineMs, scope)
   }
 
   async isHealthy(): Promise<boolean> {
     const asked = async () => {
       await this.read.tenantById('')
-      if (this.lane.isFailing) await this.assertWritable(performance.now() + HEALTH_MS)
+      if (this.writer.isFailing) await this.assertWritable(performance.now() + HEALTH_MS)
       return true
     }
     const late = new AbortController()
@@ -120,7 +118,7 @@ export class PostgresStore implements Store {
 
   async assertWritable(deadlineMs?: number): Promise<void> {
     try {
-      // Every group writes the lane's row.
+      // Every group writes the row of a lane.
       await this.transaction(async () => {}, deadlineMs)
     } catch (error) {
       const { message } = ((error as Error).cause ?? error) as Error
@@ -142,7 +140,7 @@ export class PostgresStore implements Store {
   }
 
   observeCommits(observer: (report: CommitReport) => void): void {
-    this.lane.onCommit = observer
+    this.writer.onCommit = observer
   }
 
   /** As of a minute ago at most: the server looks at every file for it. Its log is shared by all its databases. */
@@ -159,7 +157,7 @@ export class PostgresStore implements Store {
 
   close(): Promise<void> {
     this.closing ??= (async () => {
-      await this.lane.close()
+      await this.writer.close()
       await this.coordinator?.stop()
       await Promise.all([this.writers.end(), this.readers.end()])
       this.silence.stop()

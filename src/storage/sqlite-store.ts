@@ -6,6 +6,7 @@ import Database from 'better-sqlite3'
 import { makeFolder, moveIntoPlace } from '../durable-file.js'
 import type { Connection, Statement } from './connection.js'
 import { removeDatabase, separateKeys } from './sqlite-backup.js'
+import { SqliteCheckpointer } from './sqlite-checkpointer.js'
 import { assertOurs, migrate } from './sqlite-migrations.js'
 import { storeReader, storeTransaction } from './statements.js'
 import {
@@ -57,6 +58,8 @@ export class SqliteStore implements Store {
     private readonly writer: Database.Database,
     private readonly reader: Database.Database,
     private readonly claim: Database.Database | null,
+    /** Where none is worth its thread, SQLite does it in the commits themselves. */
+    private readonly checkpointer: SqliteCheckpointer | null,
   ) {
     this.sql = {
       begin: writer.prepare('BEGIN IMMEDIATE'),
@@ -94,7 +97,7 @@ export class SqliteStore implements Store {
       migrate(writer)
       writer.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
       const reader = new Database(file, { readonly: true, timeout: BUSY_TIMEOUT_MS })
-      return new SqliteStore(writer, reader, claim)
+      return new SqliteStore(writer, reader, claim, serving ? new SqliteCheckpointer(writer) : null)
     } catch (cause) {
       claim?.close()
       writer?.close()
@@ -166,24 +169,29 @@ export class SqliteStore implements Store {
       group = await this.begin(jobs)
       if (group.length === 0) return
       const startedMs = performance.now()
+      const isAlone = group.length === 1
       let transactions = 0
       for (const { work, resolve, reject } of group) {
-        this.sql.savepoint.run()
+        if (!isAlone) this.sql.savepoint.run()
         try {
           const value = await work(this.tx)
-          this.sql.release.run()
+          if (!isAlone) this.sql.release.run()
           transactions++
           settle.push(() => resolve(value))
         } catch (error) {
           // A full disk rolls the whole transaction back by itself: the group fails, and with the reason.
-          if (!this.writer.inTransaction) throw error
+          if (isAlone || !this.writer.inTransaction) throw error
           this.writer.exec('ROLLBACK TO job; RELEASE job')
           settle.push(() => reject(translate(error)))
         }
       }
       this.sql.commit.run()
       this.commitObserver({ durationMs: performance.now() - startedMs, transactions })
-      if (this.erased) this.wipeLog()
+      if (this.erased) {
+        // One that is under way would keep the log from being cut.
+        await this.checkpointer?.idle()
+        this.wipeLog()
+      }
     } catch (error) {
       if (this.writer.inTransaction) this.writer.exec('ROLLBACK')
       if (translate(error) instanceof StoreUnavailableError) this.isFailing = true
@@ -191,6 +199,7 @@ export class SqliteStore implements Store {
       return
     }
     for (const tell of settle) tell()
+    this.checkpointer?.noteCommit()
   }
 
   /**
@@ -210,6 +219,7 @@ export class SqliteStore implements Store {
   /** Waits for the write lock, and tells those whose deadline passes meanwhile; resolves with the others. */
   private async begin(jobs: Job[]): Promise<Job[]> {
     for (let waiting = jobs; waiting.length > 0; ) {
+      await this.checkpointer?.pause
       try {
         this.sql.begin.run()
         return waiting
@@ -281,6 +291,7 @@ export class SqliteStore implements Store {
     if (this.closed) return
     this.closed = true
     await this.flushing
+    await this.checkpointer?.close()
     this.reader.close()
     this.writer.close()
     this.claim?.close()

@@ -57,7 +57,10 @@ const USER = joined<{ subject: SubjectRecord; reference: ReferenceRecord }>({
 /** Of what is asked for before every call, one statement asks for all that it can: it may cost the way to another machine. */
 export function storeReader(database: Connection): StoreReader {
   const sql = {
-    tenantById: database.prepare<[string], TenantRecord>(`SELECT ${TENANT.fields} FROM tenant WHERE id = ?`),
+    tenantById: database.prepare<[string], TenantRecord>(
+      `SELECT ${TENANT.fields} FROM tenant WHERE id = ?`,
+      'brief',
+    ),
     tenantByName: database.prepare<[string], TenantRecord>(
       `SELECT ${TENANT.fields} FROM tenant WHERE name = ?`,
     ),
@@ -69,6 +72,7 @@ export function storeReader(database: Connection): StoreReader {
        LEFT JOIN signing_secret ON signing_secret.tenant_id = tenant.id
          AND (signing_secret.valid_until IS NULL OR signing_secret.valid_until > ?)
        WHERE api_key.hash = ? ORDER BY signing_secret.valid_until IS NOT NULL, signing_secret.created_at DESC`,
+      'brief',
     ),
     apiKeys: database.prepare<[string], ApiKeyRecord>(
       `SELECT ${API_KEY.fields} FROM api_key WHERE tenant_id = ? ORDER BY created_at DESC, id DESC`,
@@ -80,6 +84,7 @@ export function storeReader(database: Connection): StoreReader {
     user: database.prepare<[Buffer], Record<string, unknown>>(
       `SELECT ${USER.fields} FROM subject LEFT JOIN reference ON reference.subject_id = subject.id
        WHERE subject.lookup = ?`,
+      'brief',
     ),
     referencesOf: database.prepare<[string], { environment: Environment; count: number }>(
       `SELECT subject.environment, count(*) AS count FROM reference JOIN subject ON subject.id = reference.subject_id
@@ -95,25 +100,31 @@ export function storeReader(database: Connection): StoreReader {
       >(
         `SELECT max(rowid) AS last, count(CASE WHEN digest IN (${digests}) AND seen_at > ? THEN 1 END) AS matches
          FROM capture WHERE subject_id = ?`,
+        'brief',
       ),
     ),
     captures: database.prepare<[string, number, number], CaptureRecord>(
       `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND seen_at > ? AND length(sealed) > 0 ORDER BY seen_at DESC LIMIT ?`,
+      'brief',
     ),
     capturesAfter: database.prepare<[string, number], CaptureRecord>(
       `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND rowid > ? ORDER BY rowid`,
     ),
     challenge: database.prepare<[string], ChallengeRecord>(
       `SELECT ${CHALLENGE.fields} FROM challenge WHERE id = ?`,
+      'brief',
     ),
     captureSession: database.prepare<[string], CaptureSessionRecord>(
       `SELECT ${CAPTURE_SESSION.fields} FROM capture_session WHERE id = ?`,
+      'brief',
     ),
     idempotency: database.prepare<[Buffer, number], IdempotencyRecord>(
       `SELECT ${IDEMPOTENCY.fields} FROM idempotency WHERE scope = ? AND expires_at > ?`,
+      'brief',
     ),
     erasure: database.prepare<[Buffer, number], ErasureRecord>(
       `SELECT ${ERASURE.fields} FROM erasure WHERE lookup = ? AND expires_at > ?`,
+      'brief',
     ),
     auditHead: database.prepare<[string], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? ORDER BY sequence DESC LIMIT 1`,

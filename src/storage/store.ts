@@ -179,6 +179,17 @@ export interface CommitReport {
   transactions: number
 }
 
+/** Whatever a transaction reads to decide by, and writes. */
+export interface Scope {
+  /** Nothing of another tenant, and nothing that is of all. */
+  tenantId: string
+  /**
+   * A name for that part of it, beside the audit log of the tenant, which it may extend: it may run side by side with work that
+   * concerns another part, and be called again when that has failed. Without it, it runs alone among what is the tenant's.
+   */
+  concerns?: string | undefined
+}
+
 /** What a store has beside, that several services have in common. */
 export interface SharedStore {
   /** Services that work on the database now, the oldest first. */
@@ -211,16 +222,11 @@ export interface Store {
   /**
    * Runs `work` alone and resolves once its effect is on disk; when it rejects, nothing of it happened.
    * `work` may await nothing but `tx`: the write lock is held meanwhile.
-   * @param deadlineMs on `performance.now()`'s axis: how long to wait for a lock that another process holds; default 5 s
-   * @param concerns a name for whatever it reads to decide by, and writes, beside audit logs that it extends: beside work that concerns
-   *   something else it may run side by side, and be called again when that has failed. Without it, the work runs alone
+   * @param deadlineMs on `performance.now()`'s axis: how long to wait for a lock that another process holds; some seconds by default
+   * @param scope beside work of another scope it may run side by side. Without it, the work runs alone
    * @throws StoreUnavailableError
    */
-  transaction<T>(
-    work: (tx: StoreTransaction) => Promise<T>,
-    deadlineMs?: number,
-    concerns?: string,
-  ): Promise<T>
+  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number, scope?: Scope): Promise<T>
   /** Whether the store can be read and, as far as the last attempt tells, written; after a failed one it tries again. */
   isHealthy(): Promise<boolean>
   /** Writes to the disk what stands there already. @throws StoreUnavailableError that says why it cannot */

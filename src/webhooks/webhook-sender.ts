@@ -206,14 +206,15 @@ export class WebhookSender {
       lastOutcome: String(outcome),
       finishedAt: isOver ? now : null,
     }
-    await store.transaction(async (tx) => {
+    const settled = async (tx: StoreTransaction) => {
       // Erased while it was under way: it stays so. What another sender is at is that one's.
       const present = await tx.webhookDelivery(delivery.id)
       if (present?.status !== 'pending' || present.takenBy !== term.id) return
       await tx.setWebhookProgress(delivery.id, progress)
       // It names somebody who is erased, under a key that is not theirs.
       if (isDelivered && delivery.subjectId === null) await tx.forgetWebhookBody(delivery.id)
-    })
+    }
+    await store.transaction(settled, undefined, { tenantId: delivery.tenantId })
     observe(isDelivered ? 'delivered' : isOver ? 'given_up' : 'retried')
     if (!isDelivered)
       log.warn(

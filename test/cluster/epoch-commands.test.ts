@@ -8,7 +8,6 @@ import { EpochFolder } from '../../src/crypto/epoch-folder.js'
 import { databaseTag } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
 import { type Ledger, openLedger } from '../../src/ledger.js'
-import { FIRST_WITH_EPOCHS } from '../../src/storage/postgres-migrations.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
 
@@ -156,15 +155,6 @@ overPostgres(() => {
     expect((await run('keys', 'rotate-epoch')).json.epoch).toBeGreaterThan(ended.epoch)
     expect(await opensAlone()).toEqual([false, false])
     expect(await users()).toBe(2)
-  })
-
-  it('bar code that knows no epochs from the first one on', async () => {
-    const oldest = async () =>
-      (await database.query('SELECT compatible_from::int AS oldest FROM lane'))[0]!.oldest
-    const before = await oldest()
-    await run('keys', 'rotate-epoch')
-    expect(await oldest()).toBeGreaterThan(before as number)
-    expect(await oldest()).toBe(FIRST_WITH_EPOCHS)
   })
 
   it('say what is missing: the folder, epochs, or PostgreSQL', async () => {

@@ -89,7 +89,7 @@ await ledger.store.close()
 
 /** Notes every state, and everybody who is told that it is on the disk. */
 async function open(): Promise<Ledger> {
-  const opened = await openLedger(config)
+  const opened = await openLedger(config, systemClock, { serving: true })
   const { store } = opened
   noteState()
   store.observeCommits(noteState)

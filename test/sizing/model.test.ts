@@ -123,7 +123,7 @@ describe('the model', () => {
   })
 
   it('counts what the product does', () => {
-    const lane = readFileSync(packageFile('src', 'storage', 'postgres-lane.ts'), 'utf8')
+    const lane = readFileSync(packageFile('src', 'storage', 'postgres-writer.ts'), 'utf8')
     expect(Number(/^const MOST_AT_ONCE = (\d+)$/m.exec(lane)?.[1])).toBe(MOST_IN_GROUP)
     expect(DEFAULT_TASKS_PER_WORKER).toBe(TASKS_PER_WORKER)
     // Of a verify that is alone in its group; test/storage/postgres-round-trips.test.ts counts them.

@@ -88,7 +88,9 @@ overPostgres(() => {
     }
     return usual(async () => {
       await Promise.all(
-        Array.from({ length: JOBS }, (_, i) => store.transaction(job, undefined, concernOf(i))),
+        Array.from({ length: JOBS }, (_, i) =>
+          store.transaction(job, undefined, { tenantId: 'ten_nobody', concerns: concernOf(i) }),
+        ),
       )
       return { status: 200 }
     })

@@ -1,9 +1,21 @@
 /** What is of the SQLite store alone; what every store does is in `conformance`. */
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { packageFile } from '../../src/package-root.js'
 import { joinKeys, type RestoreError } from '../../src/storage/sqlite-backup.js'
 import { SqliteStore } from '../../src/storage/sqlite-store.js'
 import { StoreOpenError, StoreUnavailableError } from '../../src/storage/store.js'
@@ -22,8 +34,8 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-function openStore(path = file): SqliteStore {
-  const store = SqliteStore.open(path)
+function openStore(path = file, options = {}): SqliteStore {
+  const store = SqliteStore.open(path, options)
   opened.push(store)
   return store
 }
@@ -156,6 +168,80 @@ describe('a lock that another connection holds', () => {
     for (let i = 0; i < 20; i++) await command.transaction((tx) => tx.insertTenant(tenant(`command-${i}`)))
     await load
     expect(await names(service)).toHaveLength(220)
+  })
+})
+
+describe('the write-ahead log of a service', () => {
+  const PAGE = 4096
+  const MIB = 2 ** 20
+  const serve = () => openStore(file, { serving: true })
+  /** What a commit leaves in it. */
+  const write = (store: SqliteStore, name: string, size: number) =>
+    store.transaction((tx) => tx.insertTenant(tenant(name, { capturePage: 'x'.repeat(size) })))
+  /** In pages. */
+  const log = () => {
+    const database = new Database(file)
+    try {
+      return (database.pragma('wal_checkpoint(NOOP)') as [{ log: number; checkpointed: number }])[0]
+    } finally {
+      database.close()
+    }
+  }
+
+  it('is copied back beside the commits, and begins anew with the next one', async () => {
+    const store = serve()
+    await write(store, 'short', MIB)
+    expect(log()).toMatchObject({ checkpointed: 0 })
+    // Of the size at which a commit would do it by itself.
+    await write(store, 'long', 8 * MIB)
+    await expect.poll(log).toMatchObject({ checkpointed: log().log })
+    await write(store, 'next', 1)
+    expect(log().log).toBeLessThan(100)
+    expect(await names(store)).toEqual(['long', 'next', 'short'])
+    await store.close()
+    expect(readdirSync(dir).filter((name) => name !== 'countersign.db-serving')).toEqual(['countersign.db'])
+  })
+
+  it('is copied back by commits where the thread fails', async () => {
+    const store = serve()
+    // A thread opens the database by its name.
+    renameSync(file, `${file}.moved`)
+    for (let i = 0; i < 30; i++) {
+      await write(store, `${i}`, 2 * MIB)
+      await new Promise(setImmediate)
+    }
+    expect(store.size().log).toBeLessThan(20 * MIB)
+    renameSync(`${file}.moved`, file)
+    expect(await names(store)).toHaveLength(30)
+    expect(await store.check()).toEqual([])
+  })
+
+  it('holds nobody who was erased while it was copied back', async () => {
+    const store = serve()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    for (const name of ['ada', 'eve', 'joan']) {
+      await insertUser(store, name)
+      await write(store, `beside ${name}`, 12 * MIB)
+      await store.transaction((tx) => tx.eraseSubject(bytes(name)))
+      expect(store.size().log).toBe(0)
+    }
+  })
+
+  it('keeps no process from ending', () => {
+    const module = pathToFileURL(packageFile('dist', 'src', 'storage', 'sqlite-store.js')).href
+    const script = `
+      const { SqliteStore } = await import(${JSON.stringify(module)})
+      const store = SqliteStore.open(${JSON.stringify(file)}, { serving: true })
+      await store.transaction((tx) =>
+        tx.insertTenant(${JSON.stringify(tenant('a', { capturePage: 'x'.repeat(8 * PAGE) }))}))
+      await store.transaction((tx) =>
+        tx.setCapturePage('ten_a', 'x'.repeat(${8 * MIB})))`
+    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(log()).toMatchObject({ checkpointed: log().log })
   })
 })
 

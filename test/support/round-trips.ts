@@ -9,6 +9,12 @@ export interface Trips {
   statements: number
 }
 
+/** As a pool hands it to its client. */
+interface Sent {
+  name?: string
+  callback: (...answer: unknown[]) => void
+}
+
 interface Asked {
   sent: number
   answered: number
@@ -30,11 +36,10 @@ export class RoundTripCounter {
       calls.run(this.asked, () => Reflect.apply(answer, self, parameters)),
     )
     this.wrap(pg.Client.prototype, 'query', (query, self, parameters) => {
-      const sent = Reflect.apply(query, self, parameters)
-      const { name = '' } = parameters[0] as { name?: string }
+      const sent = parameters[0] as Sent
       const asked = calls.getStore()
-      if (asked && !AFTERWARDS.includes(name)) note(asked, sent)
-      return sent
+      if (asked && !AFTERWARDS.includes(sent.name ?? '')) note(asked, sent)
+      return Reflect.apply(query, self, parameters)
     })
   }
 
@@ -50,13 +55,14 @@ export class RoundTripCounter {
     for (const restore of this.restore.splice(0)) restore()
   }
 
-  private readonly note = (asked: Asked[], answer: Promise<unknown>): void => {
+  private readonly note = (asked: Asked[], sent: Sent): void => {
     const one: Asked = { sent: ++this.now, answered: Number.POSITIVE_INFINITY }
     asked.push(one)
-    const end = () => {
+    const { callback } = sent
+    sent.callback = (...answer) => {
       one.answered = ++this.now
+      callback(...answer)
     }
-    answer.then(end, end)
   }
 
   private wrap(

@@ -5,13 +5,13 @@ import { kernels } from '../kernels/kernels.js'
 import { normalizeLength } from '../kernels/vector-math.js'
 import type { Network } from './network.js'
 import { StageClock } from './stage-clock.js'
-
-/** Where the gain of a larger batch has become small, and the memory for it not yet large. */
-const MOST_FACES = 4
+import { type Lent, MOST_FACES, ViewRunner } from './views.js'
 
 /** A face whose chip waits for the next run. */
 interface Waiting {
   clock: StageClock
+  /** Its first views, where neighbours have begun with them. */
+  lent: readonly Lent[]
   since: number
   resolve: (embedding: Float32Array) => void
   reject: (error: unknown) => void
@@ -22,7 +22,7 @@ interface Waiting {
  * for each of four faces than for one alone.
  */
 export class FaceEmbedder {
-  private readonly network: Network
+  readonly views: ViewRunner
   private readonly spec: EmbedderSpec
   private readonly chipLength: number
   /** 2 where the pack averages the face with its mirror image. */
@@ -30,15 +30,17 @@ export class FaceEmbedder {
   /** [faces × views, 3, height, width]: what waits for the next run. */
   private chips: Float32Array
   private waiting: Waiting[] = []
+  private readonly mirrored: Float32Array
   /** Memory of past runs. */
   private readonly spare: Float32Array[] = []
 
   constructor(network: Network, spec: EmbedderSpec) {
-    this.network = network
+    this.views = new ViewRunner(network, 'embedder', spec.input, spec.dimensions)
     this.spec = spec
     this.chipLength = 3 * spec.input.width * spec.input.height
     this.viewsPerFace = spec.flipAverage ? 2 : 1
     this.chips = this.allocate()
+    this.mirrored = new Float32Array(this.chipLength)
   }
 
   /** Another face must wait for a run first. */
@@ -47,12 +49,31 @@ export class FaceEmbedder {
   }
 
   /**
+   * Has idle neighbours begin with the views of a face that will probably be added: that saves a lone caller what comes between.
+   * What is not added is to be given to `giveUp`.
+   */
+  lend(chip: Float32Array): Lent[] {
+    // A single view is computed here as fast.
+    const straight = this.viewsPerFace === 2 ? this.views.lend(chip) : null
+    if (!straight) return []
+    kernels.mirrorPlanar(chip, this.mirrored, this.spec.input.width)
+    const mirrored = this.views.lend(this.mirrored)
+    return mirrored ? [straight, mirrored] : [straight]
+  }
+
+  /** Nobody wants the views any more. */
+  giveUp(lent: readonly Lent[]): void {
+    for (const { help } of lent) void help.result()
+  }
+
+  /**
    * Adds a face to the next run.
    * @param chip [3, height, width] float32 as `FaceAligner` makes it; copied
+   * @param lent as `lend` said of this chip
    * @param clock is told how long the face waited (`queue`) and, once for all faces of one clock, how long their run took (`embed`)
    * @returns after that run: [dimensions] float32, of length 1 when the pack says `normalize`; a new array
    */
-  add(chip: Float32Array, clock: StageClock): Promise<Float32Array> {
+  add(chip: Float32Array, clock: StageClock, lent: readonly Lent[] = []): Promise<Float32Array> {
     const start = this.waiting.length * this.viewsPerFace * this.chipLength
     this.chips.set(chip, start)
     if (this.spec.flipAverage) {
@@ -60,7 +81,7 @@ export class FaceEmbedder {
       kernels.mirrorPlanar(chip, mirrored, this.spec.input.width)
     }
     return new Promise((resolve, reject) => {
-      this.waiting.push({ clock, since: performance.now(), resolve, reject })
+      this.waiting.push({ clock, lent, since: performance.now(), resolve, reject })
     })
   }
 
@@ -72,7 +93,10 @@ export class FaceEmbedder {
     this.chips = this.spare.pop() ?? this.allocate()
     const startedAt = performance.now()
     try {
-      const views = await this.runViews(chips, faces.length * this.viewsPerFace)
+      const views = await this.runViews(
+        chips.subarray(0, faces.length * this.viewsPerFace * this.chipLength),
+        faces,
+      )
       const tookMs = performance.now() - startedAt
       for (const clock of new Set(faces.map((face) => face.clock))) clock.add('embed', tookMs)
       for (const [index, { clock, since, resolve, reject }] of faces.entries()) {
@@ -95,26 +119,12 @@ export class FaceEmbedder {
     return embedding
   }
 
-  /** @returns [count × dimensions] */
-  private async runViews(chips: Float32Array, count: number): Promise<Float32Array> {
-    if (this.network.inputShape[0] === null) return this.runNetwork(chips, count)
-    const { dimensions } = this.spec
-    const all = new Float32Array(count * dimensions)
-    for (let view = 0; view < count; view++) {
-      const chip = chips.subarray(view * this.chipLength, (view + 1) * this.chipLength)
-      all.set(await this.runNetwork(chip, 1), view * dimensions)
-    }
-    return all
-  }
-
-  private async runNetwork(chips: Float32Array, count: number): Promise<Float32Array> {
-    const { input, dimensions } = this.spec
-    const tensor = chips.subarray(0, count * this.chipLength)
-    const { data } = await this.network.runSingle(tensor, [count, 3, input.height, input.width])
-    if (data.length !== count * dimensions) {
-      throw new Error(`the embedder returned ${data.length / count} numbers, the pack says ${dimensions}`)
-    }
-    return data
+  private runViews(views: Float32Array, faces: readonly Waiting[]): Promise<Float32Array> {
+    const [face] = faces
+    if (face && faces.length === 1) return this.views.run(views, face.lent)
+    // In company one batch is less work for all.
+    for (const { lent } of faces) this.giveUp(lent)
+    return this.views.run(views)
   }
 
   private embeddingOf(views: Float32Array, face: number): Float32Array {

@@ -3,7 +3,7 @@
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { NetworkFile } from '../../../models/pack/pack-schema.js'
 import type { FrameFace } from '../measurements.js'
-import { BiometricError, type FaceSample, type ImageLimits, type Liveness, type Quality } from '../types.js'
+import type { FaceSample, ImageLimits, Liveness, Quality } from '../types.js'
 import { FaceAligner } from './align.js'
 import { type DecodedImage, decodeImage } from './decode.js'
 import { FaceDetector } from './detect.js'
@@ -15,10 +15,11 @@ import { fivePointsOf68, LandmarkFinder } from './landmarks.js'
 import { LIVENESS_UNCHECKED, LivenessChecker } from './liveness.js'
 import { loadNetwork, type Network } from './network.js'
 import { measureChip, rateQuality, toGrey } from './quality.js'
-import { adviceOn, assessQuality, faultsOf } from './quality-bounds.js'
 import { measureComponents } from './quality-components.js'
+import { assertLive, assertQuality } from './refusals.js'
 import { StageClock } from './stage-clock.js'
 import { Turns } from './turns.js'
+import type { Lent, LentNetwork, Neighbours } from './views.js'
 
 export interface PipelineOptions {
   /** The execution provider that runs every network. */
@@ -122,6 +123,19 @@ export class FacePipeline {
     }
   }
 
+  /** @param neighbours who may be asked to compute a part of a face; by default nobody */
+  askOf(neighbours: Neighbours): void {
+    this.embedder.views.neighbours = neighbours
+    if (this.landmarks) this.landmarks.views.neighbours = neighbours
+  }
+
+  /** A neighbour's part. @param views [count, 3, height, width] of that network; may be reused once the promise is settled */
+  async runFor(network: LentNetwork, views: Float32Array): Promise<Float32Array> {
+    const owner = network === 'embedder' ? this.embedder : this.landmarks
+    if (!owner) throw new Error(`the pack has no ${network} network`)
+    return owner.views.runAlone(views)
+  }
+
   /** Runs every stage once on a grey picture, so that the first caller does not pay for first-time work. */
   async warmUp(): Promise<void> {
     const [width, height] = [640, 480]
@@ -201,33 +215,38 @@ export class FacePipeline {
     { imageIndex, strictLiveness, clock }: Required<AnalyseOptions>,
   ): Promise<PreparedFace> {
     const { limits } = this
-    const { face, chip, found } = await this.measureFace(image, pyramid, { imageIndex, clock, limits })
-    const faults = faultsOf(
-      assessQuality(face.quality.components, 'verify', this.pack.manifest.quality),
-      imageIndex,
-    )
-    if (faults.length > 0) throw new BiometricError('low_quality', adviceOn(faults), imageIndex, { faults })
-
-    const liveness = await this.checkLiveness(pyramid, found.box, clock)
-    if (strictLiveness && liveness.passed === false) {
-      const message = liveness.guidance
-        ? 'The face is too close to judge whether the capture is live: move away from the camera.'
-        : 'The image does not look like a live capture.'
-      throw new BiometricError('liveness_failed', message, imageIndex)
+    let lent: readonly Lent[] = []
+    const lend = (chip: Float32Array) => {
+      lent = this.embedder.lend(chip)
     }
-    return { face: { ...face, liveness }, embedding: this.embedder.add(chip, clock) }
+    try {
+      const measured = await this.measureFace(image, pyramid, { imageIndex, clock, limits }, lend)
+      const { face, chip, found } = measured
+      assertQuality(face, this.pack.manifest.quality)
+      const liveness = await this.checkLiveness(pyramid, found.box, clock)
+      if (strictLiveness) assertLive(liveness, imageIndex)
+      return { face: { ...face, liveness }, embedding: this.embedder.add(chip, clock, lent) }
+    } catch (error) {
+      this.embedder.giveUp(lent)
+      throw error
+    }
   }
 
-  /** The face in pixels of the source, its chip (valid until the next one), and as it was found. */
+  /**
+   * The face in pixels of the source, its chip (valid until the next one), and as it was found.
+   * @param onChip is told of the chip before it is judged
+   */
   private async measureFace(
     image: DecodedImage,
     pyramid: ImagePyramid,
     options: Required<Omit<LookOptions, 'checkLiveness'>>,
+    onChip: (chip: Float32Array) => void = () => {},
   ) {
     const { sourceScale } = image
     const { imageIndex, clock } = options
     const found = await this.findFace(image, pyramid, options)
     const chip = await clock.measure('align', () => this.aligner.align(pyramid, found.points))
+    onChip(chip)
     const quality = await clock.measure('align', () => this.judge(chip, found, sourceScale))
     const toSource = (value: number) => value * sourceScale
     const { x, y, width, height } = found.box

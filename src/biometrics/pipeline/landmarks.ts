@@ -8,6 +8,7 @@ import type { ImagePyramid } from './image-pyramid.js'
 import type { Network } from './network.js'
 import { toPlaneFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
+import { COORDINATES, ViewRunner } from './views.js'
 
 /** In a mirrored face, point i of the 68 (iBUG 300-W order) is what point `MIRRORED_68[i]` is in the original. */
 const MIRRORED_68: readonly number[] = [
@@ -19,17 +20,14 @@ const MIRRORED_68: readonly number[] = [
   ...[64, 63, 62, 61, 60, 67, 66, 65], // inner lips
 ]
 
-/** x and y of 68 points. */
-const COORDINATES = 136
-
 export class LandmarkFinder {
-  private readonly network: Network
+  readonly views: ViewRunner
   private readonly spec: LandmarksSpec
   private readonly format: PlaneFormat
   private readonly scratch = new ScratchBuffer()
 
   constructor(network: Network, spec: LandmarksSpec) {
-    this.network = network
+    this.views = new ViewRunner(network, 'landmarks', spec.input, COORDINATES)
     this.spec = spec
     this.format = toPlaneFormat(spec.input)
   }
@@ -59,7 +57,7 @@ export class LandmarkFinder {
     )
     const views = this.spec.flipAverage ? 2 : 1
     if (views === 2) kernels.mirrorPlanar(straight, both.subarray(length), width)
-    const found = await this.run(both, views)
+    const found = await this.views.run(both.subarray(0, views * length))
     const relative = Float64Array.from(found.subarray(0, COORDINATES))
     if (views === 2) {
       const other = found.subarray(COORDINATES)
@@ -76,26 +74,6 @@ export class LandmarkFinder {
       relative[2 * i + 1] = y * levelScale
     }
     return relative
-  }
-
-  /**
-   * Together where the network takes a batch: a tenth less time than one after the other.
-   * @param tensors [views, 3, height, width]; may be longer
-   * @returns [views × 136] interleaved x, y as fractions of the network's input
-   */
-  private async run(tensors: Float32Array, views: number): Promise<Float32Array> {
-    const { width, height } = this.spec.input
-    const length = 3 * width * height
-    if (this.network.inputShape[0] === null) {
-      const batch = tensors.subarray(0, views * length)
-      return (await this.network.runSingle(batch, [views, 3, height, width])).data
-    }
-    const found = new Float32Array(views * COORDINATES)
-    for (let view = 0; view < views; view++) {
-      const one = tensors.subarray(view * length, (view + 1) * length)
-      found.set((await this.network.runSingle(one, [1, 3, height, width])).data, view * COORDINATES)
-    }
-    return found
   }
 }
 

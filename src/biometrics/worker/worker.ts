@@ -14,6 +14,7 @@ import { kernels } from '../kernels/kernels.js'
 import { withFirstWorkingProvider } from '../pipeline/execution-provider.js'
 import { FacePipeline } from '../pipeline/face-pipeline.js'
 import type { ProviderStatus } from '../types.js'
+import { Seat, type SeatedSetup } from './seats.js'
 import { runTask } from './worker-tasks.js'
 
 /** Larger than most pictures, so that one read brings a whole one. */
@@ -24,7 +25,7 @@ const MOST_TASK_BYTES = 256 * 1024 * 1024
 let loaded: { pipeline: FacePipeline; provider: ProviderStatus } | undefined
 
 /** Piscina's task: lasts until the service hangs up. */
-export default async function serve(setup: WorkerSetup): Promise<WorkerEnd> {
+export default async function serve(setup: SeatedSetup): Promise<WorkerEnd> {
   try {
     loaded ??= await load(setup)
   } catch (error) {
@@ -45,16 +46,17 @@ async function load({ executionProviders, limits, pack }: WorkerSetup): Promise<
 async function serveTasks(
   pipeline: FacePipeline,
   provider: ProviderStatus,
-  setup: WorkerSetup,
+  setup: SeatedSetup,
 ): Promise<void> {
   const underWay = new Set<Promise<void>>()
+  const seat = takeSeat(pipeline, provider, setup)
   const perform = async ({ message: { id, task }, images }: Frame<TaskMessage>) => {
     const whole = (images.length > 0 ? { ...task, images } : task) as WorkerTask
     send(socket, { kind: 'reply', id, reply: await answer(whole, pipeline, setup) })
     for (const image of images) kernels.releaseMemory(image)
   }
   const reader = new FrameReader<TaskMessage>(MOST_TASK_BYTES, (frame) => {
-    const done = perform(frame).finally(() => underWay.delete(done))
+    const done = seat.whileBusy(() => perform(frame)).finally(() => underWay.delete(done))
     underWay.add(done)
   })
   // One buffer for ever, instead of a new one for every chunk of a picture.
@@ -73,6 +75,17 @@ async function serveTasks(
     socket.on('close', () => resolve())
   })
   await Promise.all(underWay)
+  seat.leave()
+}
+
+/** Where the processor computes; another device is not shared out by cores. */
+function takeSeat(pipeline: FacePipeline, { active }: ProviderStatus, setup: SeatedSetup): Seat {
+  const seat = new Seat(setup.seats, setup.seat)
+  if (active === 'cpu') {
+    pipeline.askOf(seat)
+    void seat.help((network, views) => pipeline.runFor(network, views))
+  }
+  return seat
 }
 
 function send(socket: Socket, message: WorkerMessage): void {

@@ -1,6 +1,6 @@
 /**
- * The lane of writing: one transaction after the other, on all nodes together. What comes while one group is on its way shares the
- * next commit; between nodes, a row is locked for as long as a group takes.
+ * All writing of a service, in groups that share a commit: what comes while one is on its way goes with the next. Between nodes, the
+ * lanes of a group's tenants are locked for as long as it takes; tenants whose lanes another node has wait for the next group.
  */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
@@ -8,26 +8,32 @@ import type { PoolClient, QueryConfig, QueryResult } from 'pg'
 import { postgresConnection } from './postgres-connection.js'
 import { isAnswer, isLockTimeout, translatePostgres } from './postgres-errors.js'
 import { type Job, type Outcome, PostgresGroup } from './postgres-group.js'
-import { SCHEMA } from './postgres-migrations.js'
+import { type Agreed, takeAllLanes, takeLanes } from './postgres-lanes.js'
+import { LANES, SCHEMA } from './postgres-migrations.js'
 import type { PostgresPool } from './postgres-pool.js'
 import { storeTransaction } from './statements.js'
-import { type CommitReport, type StoreTransaction, StoreUnavailableError } from './store.js'
+import { type CommitReport, type Scope, type StoreTransaction, StoreUnavailableError } from './store.js'
 
-const LOCK_PATIENCE_MS = 5000
-/** Shorter than a statement may take: what waits for the lane is to be told of the lock. */
-const LOCK_LIMIT_MS = 4000
-/** The lock is held for as long as all of them take. */
+/** Shorter than a statement may take: what waits for a lane is to be told of the lock. */
+export const LANE_LOCK_MS = 4000
+/** The locks are held for as long as all of them take. */
 const MOST_AT_ONCE = 64
+/**
+ * A lane that was not free so often is waited for. Not at once: under load nodes want the same tenants all the time, and each would
+ * wait for the others' commits instead of going on with what is free.
+ */
+const MOST_MISSES = 4
 
-/** By what all write: the revision of the keys, the earliest epoch that may wrap, the oldest schema whose code may work here. */
-interface Agreed {
-  keysRevision: number
-  oldestEpoch: number
-  compatibleFrom: number
-}
+type Kind = 'of all' | 'side by side' | 'in turn'
 
-export class PostgresLane {
+/** Of what may share a commit. */
+const kindOf = ({ lane, concerns }: Job): Kind =>
+  lane === null ? 'of all' : concerns === undefined ? 'in turn' : 'side by side'
+
+export class PostgresWriter {
+  /** In the order of their coming. */
   private queue: Job[] = []
+  private came = 0
   /** Set while a group is scheduled or running; `close` waits for it. */
   private flushing: Promise<void> | null = null
   private closed = false
@@ -59,11 +65,7 @@ export class PostgresLane {
     this.client = await this.pool.acquire()
   }
 
-  transaction<T>(
-    work: (tx: StoreTransaction) => Promise<T>,
-    answerByMs?: number,
-    concerns?: string,
-  ): Promise<T> {
+  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, answerByMs?: number, scope?: Scope): Promise<T> {
     if (this.closed) return Promise.reject(new StoreUnavailableError('the store is closed'))
     return new Promise<T>((resolve, reject) => {
       const tooLate = () => {
@@ -71,13 +73,16 @@ export class PostgresLane {
         this.isFailing = true
         reject(new StoreUnavailableError('PostgreSQL has not said in time that it has committed'))
       }
-      // A group may be waiting for a server that says nothing, for longer than anybody waits for an answer of ours. Where nobody has
-      // said how long, the work itself may take its time.
+      // A group may be waiting for a lane, or for a server that says nothing, for longer than anybody waits for an answer of ours. Where
+      // nobody has said how long, the work itself may take its time.
       const late = answerByMs === undefined ? undefined : setTimeout(tooLate, answerByMs - performance.now())
       const job: Job = {
         work,
-        deadlineMs: answerByMs ?? performance.now() + LOCK_PATIENCE_MS,
-        concerns,
+        deadlineMs: answerByMs ?? performance.now() + LANE_LOCK_MS,
+        lane: scope ? laneOf(scope.tenantId) : null,
+        misses: 0,
+        number: ++this.came,
+        concerns: scope?.concerns,
         resolve: (value) => {
           clearTimeout(late)
           resolve(value as T)
@@ -103,41 +108,41 @@ export class PostgresLane {
   private async flushSoon(): Promise<void> {
     await new Promise(setImmediate)
     while (this.queue.length > 0) {
-      const isSideBySide = this.queue[0]!.concerns !== undefined
-      await this.commit(this.takeGroup(isSideBySide), isSideBySide)
+      const kind = kindOf(this.queue[0]!)
+      await this.commit(this.takeGroup(kind), kind)
     }
     this.flushing = null
   }
 
   /** The first that wait, of one kind. */
-  private takeGroup(isSideBySide: boolean): Job[] {
-    const group = this.queue
-      .filter(({ concerns }) => (concerns !== undefined) === isSideBySide)
-      .slice(0, MOST_AT_ONCE)
+  private takeGroup(kind: Kind): Job[] {
+    const group = this.queue.filter((job) => kindOf(job) === kind).slice(0, MOST_AT_ONCE)
     const taken = new Set(group)
     this.queue = this.queue.filter((job) => !taken.has(job))
     return group
   }
 
   /** Never rejects. */
-  private async commit(jobs: Job[], isSideBySide: boolean): Promise<void> {
+  private async commit(jobs: Job[], kind: Kind): Promise<void> {
     let group = jobs
     const token = randomUUID()
+    const again = kind === 'side by side' ? 'in turn' : kind
     try {
-      group = await this.begin(jobs, token)
-      if (group.length === 0) return
+      const begun = await this.begin(jobs)
+      if (begun === null) return
+      group = begun.group
       const startedMs = performance.now()
-      const outcomes = await this.run(group, isSideBySide)
+      const outcomes = await this.run(group, kind)
       const transactions = outcomes?.filter(({ isDone }) => isDone).length ?? 0
       if (transactions === 0) await this.client!.query('ROLLBACK')
-      else if (await this.end(token)) {
+      else if (await this.end(token, begun.lane)) {
         this.isFailing = false
         this.onCommit({ durationMs: performance.now() - startedMs, transactions })
       } else if (group.length > 1) {
-        if (isSideBySide) return this.commit(group, false)
+        if (kind === 'side by side') return this.commit(group, again)
         throw this.failure
       }
-      if (!outcomes) return this.commit(group, false)
+      if (!outcomes) return this.commit(group, again)
       for (const { settle } of outcomes) settle()
     } catch (error) {
       this.dropClient(error)
@@ -147,11 +152,11 @@ export class PostgresLane {
   }
 
   /** @returns null where all is to be rolled back and run one after the other */
-  private async run(group: readonly Job[], isSideBySide: boolean): Promise<Outcome[] | null> {
+  private async run(group: readonly Job[], kind: Kind): Promise<Outcome[] | null> {
     this.failure = null
     this.sent = []
     if (group.length === 1) return [await this.runAlone(group[0]!)]
-    if (isSideBySide) {
+    if (kind === 'side by side') {
       const outcomes = await this.group.run(group)
       return this.failure ? null : outcomes
     }
@@ -160,24 +165,35 @@ export class PostgresLane {
     return outcomes
   }
 
-  /** Waits for the lane, and tells those whose deadline passes meanwhile; resolves with the others. */
-  private async begin(jobs: Job[], token: string): Promise<Job[]> {
+  /**
+   * Takes the lanes that are free, waits for those that are due, and tells whose deadline passes meanwhile. The others come with the next
+   * group.
+   * @returns null where nothing is left to do
+   */
+  private async begin(jobs: Job[]): Promise<{ group: Job[]; lane: number } | null> {
     let hasReconnected = false
     for (let waiting = jobs; waiting.length > 0; ) {
-      const patienceMs = Math.min(...waiting.map(({ deadlineMs }) => deadlineMs)) - performance.now()
-      const limitMs = Math.ceil(Math.min(Math.max(patienceMs, 1), LOCK_LIMIT_MS))
       try {
         this.client ??= await this.pool.acquire()
-        const agreed = await this.lock(this.client, token, limitMs)
+        const taken = await this.take(this.client, waiting)
+        const agreed = taken[0]
+        if (!agreed) {
+          await this.client.query('ROLLBACK')
+          waiting[0]!.misses = MOST_MISSES
+          continue
+        }
         const isStale = !this.hasKeysOf(agreed)
-        if (!isStale && agreed.compatibleFrom <= SCHEMA) return await this.inTime(waiting)
+        if (!isStale && agreed.compatibleFrom <= SCHEMA) {
+          const group = await this.held(waiting, taken)
+          return group.length > 0 ? { group, lane: agreed.lane } : null
+        }
         await this.client.query('ROLLBACK')
         const reason = isStale
           ? 'the working keys were changed meanwhile'
           : 'the schema is for newer versions'
         for (const { reject } of waiting) reject(new StoreUnavailableError(reason))
         if (isStale) this.onStaleKeys()
-        return []
+        return null
       } catch (error) {
         if (isLockTimeout(error)) {
           await this.client!.query('ROLLBACK')
@@ -192,34 +208,36 @@ export class PostgresLane {
         }
       }
     }
-    return []
+    return null
   }
 
-  /**
-   * Before anything else is sent: what follows a BEGIN that failed would be committed piece by piece.
-   * @returns what nobody changes while the lane is ours
-   */
-  private async lock(client: PoolClient, token: string, limitMs: number): Promise<Agreed> {
-    const begun = [
-      client.query('BEGIN ISOLATION LEVEL READ COMMITTED'),
-      client.query({
-        name: 'lane-patience',
-        text: "SELECT set_config('lock_timeout', $1, true)",
-        values: [`${limitMs}ms`],
-      }),
-      client.query({
-        name: 'lane',
-        text: `UPDATE lane SET token = $1 RETURNING keys_revision AS "keysRevision",
-          oldest_epoch AS "oldestEpoch", compatible_from AS "compatibleFrom"`,
-        values: [token],
-      }),
-    ]
-    // All are waited for: what is left of a failure must not meet what is sent next.
-    const answers = await Promise.allSettled(begun)
-    const failed = answers.find((one) => one.status === 'rejected')
-    if (failed) throw failed.reason
-    const { value: locked } = answers.at(-1) as PromiseFulfilledResult<QueryResult<Agreed>>
-    return locked.rows[0]!
+  private take(client: PoolClient, jobs: readonly Job[]): Promise<Agreed[]> {
+    const wanted = new Set<number>()
+    const due = new Set<number>()
+    for (const { lane, misses } of jobs) {
+      if (lane === null) return takeAllLanes(client)
+      wanted.add(lane)
+      if (misses >= MOST_MISSES) due.add(lane)
+    }
+    // There is nothing else to do meanwhile.
+    return takeLanes(client, wanted, wanted.size === 1 ? wanted : due)
+  }
+
+  /** @returns those whose lane was taken in time; those whose lane somebody else has are left for the next group */
+  private async held(jobs: readonly Job[], taken: readonly Agreed[]): Promise<Job[]> {
+    const lanes = new Set<number | null>(taken.map(({ lane }) => lane)).add(null)
+    const now = performance.now()
+    const group: Job[] = []
+    const left: Job[] = []
+    for (const job of jobs)
+      if (!lanes.has(job.lane)) left.push(job)
+      else if (job.deadlineMs > now) group.push(job)
+      // Of a job whose caller is told that it is too late, nothing is to happen.
+      else job.reject(new StoreUnavailableError('PostgreSQL has not given way in time'))
+    if (group.length === 0) await this.client!.query('ROLLBACK')
+    for (const job of left) job.misses++
+    if (left.length > 0) this.queue = [...left, ...this.queue].sort((a, b) => a.number - b.number)
+    return group
   }
 
   private hasKeysOf({ keysRevision, oldestEpoch }: Agreed): boolean {
@@ -262,8 +280,13 @@ export class PostgresLane {
    * @returns false where a statement has failed that nobody had waited for, for which all was rolled back
    * @throws StoreUnavailableError also when it cannot be found out whether the commit has happened
    */
-  private async end(token: string): Promise<boolean> {
+  private async end(token: string, lane: number): Promise<boolean> {
     try {
+      void this.send({
+        name: 'token',
+        text: 'UPDATE lane SET token = $1 WHERE id = $2',
+        values: [token, lane],
+      })
       const { command } = await this.client!.query('COMMIT')
       if (command === 'COMMIT') return true
       // A transaction that has failed is rolled back without an error.
@@ -272,7 +295,7 @@ export class PostgresLane {
     } catch (error) {
       if (error instanceof StoreUnavailableError || isAnswer(error)) throw error
       this.dropClient(error)
-      if (!(await this.wasLast(token)))
+      if (!(await this.wasLast(token, lane)))
         throw new StoreUnavailableError('PostgreSQL did not say whether it has committed', { cause: error })
       // What failed with the connection, it has done all the same.
       this.failure = null
@@ -281,13 +304,16 @@ export class PostgresLane {
   }
 
   /**
-   * Whether the last group that was committed, on any node, is the one of this token. Waits for the lane: a server that has lost us may
-   * still be committing. False where it cannot be known.
+   * Whether the last group that was committed in the lane, on any node, is the one of this token. Waits for the lane: a server that has
+   * lost us may still be committing. False where it cannot be known.
    */
-  private async wasLast(token: string): Promise<boolean> {
+  private async wasLast(token: string, lane: number): Promise<boolean> {
     try {
       this.client = await this.pool.acquire()
-      const { rows } = await this.client.query<{ token: string }>('SELECT token FROM lane FOR UPDATE')
+      const { rows } = await this.client.query<{ token: string }>(
+        'SELECT token FROM lane WHERE id = $1 FOR UPDATE',
+        [lane],
+      )
       return rows[0]?.token === token
     } catch (error) {
       this.dropClient(error)
@@ -306,14 +332,6 @@ export class PostgresLane {
     return sent
   }
 
-  /** With the lane taken. Of a job whose caller is told that it is too late, nothing is to happen. */
-  private async inTime(jobs: Job[]): Promise<Job[]> {
-    const now = performance.now()
-    const inTime = jobs.filter(({ deadlineMs }) => deadlineMs > now)
-    if (inTime.length === 0) await this.client!.query('ROLLBACK')
-    return inTime
-  }
-
   /** @returns those whose deadline has not passed */
   private refuseLate(jobs: Job[], error: unknown): Job[] {
     const now = performance.now()
@@ -327,4 +345,11 @@ export class PostgresLane {
     this.client?.release(error as Error)
     this.client = null
   }
+}
+
+/** The same on every node, and in every version that works with as many lanes. */
+function laneOf(tenantId: string): number {
+  let hash = 0
+  for (let i = 0; i < tenantId.length; i++) hash = (Math.imul(hash, 31) + tenantId.charCodeAt(i)) >>> 0
+  return (hash % LANES) + 1
 }

@@ -1,0 +1,60 @@
+/**
+ * Lanes, by which the writers of all nodes keep out of each other's way: each stands for some of the tenants. Whoever has a row of the
+ * table locked is alone with what those tenants own; whoever has locked the table is alone.
+ */
+import type { PoolClient, QueryConfig, QueryResult } from 'pg'
+
+/** A lane that was taken, and by what all write: nobody changes it without having every lane. */
+export interface Agreed {
+  lane: number
+  /** Of the keys. */
+  keysRevision: number
+  /** The earliest that may wrap. */
+  oldestEpoch: number
+  /** The oldest schema whose code may work here. */
+  compatibleFrom: number
+}
+
+const AGREED = `SELECT id AS lane, keys_revision AS "keysRevision", oldest_epoch AS "oldestEpoch",
+  compatible_from AS "compatibleFrom" FROM lane`
+
+/**
+ * Begins a transaction with lanes of its own.
+ * @param due of them; waited for before any other is taken, and in their order, so that no two nodes wait for each other
+ * @returns those that were taken: the ones that are due, and the others that nobody had
+ * @throws Error of pg
+ */
+export function takeLanes(
+  client: PoolClient,
+  wanted: ReadonlySet<number>,
+  due: ReadonlySet<number>,
+): Promise<Agreed[]> {
+  const waitedFor = {
+    name: 'lanes-due',
+    text: `${AGREED} WHERE id = ANY ($1::int[]) ORDER BY id FOR UPDATE`,
+    values: [[...due]],
+  }
+  if (due.size === wanted.size) return begin(client, [waitedFor])
+  const free = {
+    name: 'lanes-free',
+    text: `${AGREED} WHERE id = ANY ($1::int[]) FOR UPDATE SKIP LOCKED`,
+    values: [[...wanted]],
+  }
+  return begin(client, due.size > 0 ? [waitedFor, free] : [free])
+}
+
+/** Begins a transaction that is alone: waits for whoever has a lane, and lets nobody take one meanwhile. @throws Error of pg */
+export function takeAllLanes(client: PoolClient): Promise<Agreed[]> {
+  return begin(client, ['LOCK TABLE lane IN EXCLUSIVE MODE', `${AGREED} WHERE id = 1`])
+}
+
+/** Before anything else is sent: what follows a BEGIN that failed would be committed piece by piece. */
+async function begin(client: PoolClient, statements: ReadonlyArray<QueryConfig | string>): Promise<Agreed[]> {
+  // All are waited for: what is left of a failure must not meet what is sent next.
+  const answers = await Promise.allSettled(
+    ['BEGIN ISOLATION LEVEL READ COMMITTED', ...statements].map((one) => client.query<Agreed>(one as string)),
+  )
+  const failed = answers.find((one) => one.status === 'rejected')
+  if (failed) throw failed.reason
+  return (answers.at(-1) as PromiseFulfilledResult<QueryResult<Agreed>>).value.rows
+}

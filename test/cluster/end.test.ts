@@ -1,0 +1,90 @@
+/** `countersign serve` that is told to end while its database is lost: it ends all the same, in order, within the time that it is given. */
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { TcpProxy } from '../chaos/tcp-proxy.js'
+import { Installation, type RunningServer } from '../faults/installation.js'
+import { apiClient } from '../support/client.js'
+import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
+
+const DEADLINE_MS = 2000
+/** TimeoutStopSec of our unit: what is left then is killed. */
+const GIVEN_MS = 20_000
+/** Services that start on a busy machine. */
+const LIMIT_MS = 120_000
+const CALLERS = 8
+
+/** What becomes of the connections. */
+const LOSSES = {
+  'cut, and made anew': (proxy: TcpProxy) => proxy.cut(),
+  'cut, and refused': (proxy: TcpProxy) => proxy.refuse(),
+  'lost without a word': (proxy: TcpProxy) => proxy.blackHole(),
+  'held up': (proxy: TcpProxy) => proxy.hang(),
+  deaf: (proxy: TcpProxy) => proxy.swallow(),
+}
+/** With how long it has been so when the signal comes: too short for anything to be noticed, or long enough for all of it. */
+const CASES: Array<[loss: keyof typeof LOSSES, afterMs: number]> = [
+  ['cut, and made anew', 0],
+  ['cut, and refused', 4000],
+  ['lost without a word', 0],
+  ['lost without a word', 4000],
+  ['held up', 0],
+  ['deaf', 0],
+]
+
+overPostgres(() => {
+  let database: TestDatabase
+  let proxy: TcpProxy
+  let installation: Installation
+  let sandboxKey: string
+  beforeAll(async () => {
+    database = await createDatabase()
+    const url = new URL(database.url)
+    proxy = await TcpProxy.listen(Number(url.port))
+    url.port = String(proxy.port)
+    installation = await Installation.create({
+      env: {
+        COUNTERSIGN_DATABASE: url.href,
+        COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
+        COUNTERSIGN_DEADLINE_MS: String(DEADLINE_MS),
+        COUNTERSIGN_SANDBOX_RATE_LIMIT: '100000',
+      },
+    })
+    sandboxKey = JSON.parse(await installation.run('tenant', 'create', 'acme', '--json')).sandbox_key
+  }, LIMIT_MS)
+  afterAll(async () => {
+    await installation?.dispose()
+    await proxy?.close()
+    await database?.drop()
+  }, LIMIT_MS)
+
+  /** Writes all the time, until nobody answers. */
+  async function call(server: RunningServer, stop: AbortSignal): Promise<void> {
+    const client = apiClient(`${server.sandbox}/v1`, sandboxKey)
+    while (!stop.aborted)
+      await client
+        .call('POST', '/v1/challenges', { user_id: 'ada+match', action: 'login' })
+        .catch(() => sleep(50))
+  }
+
+  it.each(CASES)(
+    'exits 0 when its connections have been %s for %s ms',
+    async (loss, afterMs) => {
+      const server = await installation.serve()
+      const stop = new AbortController()
+      const calls = Array.from({ length: CALLERS }, () => call(server, stop.signal))
+      await sleep(500)
+      LOSSES[loss](proxy)
+      await sleep(afterMs)
+      const late = new AbortController()
+      const end = await Promise.race([server.stop(), sleep(GIVEN_MS, 'not in time', { signal: late.signal })])
+      late.abort()
+      stop.abort()
+      if (end === 'not in time') await server.kill()
+      await Promise.all(calls)
+      proxy.heal()
+      expect(end).toBe(0)
+    },
+    LIMIT_MS,
+  )
+})
