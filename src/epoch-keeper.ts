@@ -10,7 +10,7 @@ import { type EpochBook, isUnderWay } from './storage/epoch-book.js'
 /** How long services may take to read a key: they look every second. */
 const PATIENCE_MS = MINUTE_MS
 /** A folder that hangs holds up no service that is to end. */
-const END_MS = 5 * SECOND_MS
+const END_MS = 2 * SECOND_MS
 
 export interface EpochKeeperParts extends EpochRotationParts {
   duty: Pick<Duty, 'current'>

@@ -27,7 +27,8 @@ export class KeyWatch {
   private seen: string | null = null
   private toldAwaited: string | null = null
   private masterKey: Buffer
-  private readonly folder: EpochFolder | null
+  /** Of epoch keys: it knows those that are needed, and forgets the others. */
+  readonly folder: EpochFolder | null
   /** Whether the keys are the database's, as far as the last look tells. */
   isCurrent = true
 

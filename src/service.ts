@@ -35,7 +35,7 @@ import { CaptureServer, UPLOAD_MS } from './hosted/capture-server.js'
 import { Housekeeping } from './housekeeping.js'
 import { Idempotency } from './idempotency/idempotency.js'
 import { KeyWatch } from './key-watch.js'
-import { epochFolder, type Ledger, openLedger } from './ledger.js'
+import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
 import { Certificates, tlsFiles } from './reload.js'
 import { ApiServer } from './server/api-server.js'
@@ -294,7 +294,7 @@ export class Service {
 
   private makeEpochKeeper(): EpochKeeper | null {
     const { config, ledger, clock, log, duty } = this
-    const folder = epochFolder(config)
+    const { folder } = this.keyWatch
     if (!folder) return null
     return new EpochKeeper({
       ...{ ...ledger, folder, clock, log, duty },

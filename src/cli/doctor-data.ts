@@ -7,7 +7,7 @@ import {
   verifyModelPack,
 } from '../../models/pack/model-pack.js'
 import { gradeOf, isAccepted } from '../../models/pack/pack-grade.js'
-import { DAY_MS, HOUR_MS } from '../clock.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js'
 import { type Config, isPostgres, modelPackDir } from '../config.js'
 import { differingSettings } from '../fleet.js'
 import { isUnderWay } from '../storage/epoch-book.js'
@@ -110,8 +110,8 @@ export async function checkDatabase(config: Config): Promise<Finding> {
   }
 }
 
-/** More than services need to read a key, and rows to be wrapped anew. */
-const EPOCH_CHANGE_MS = HOUR_MS
+/** More than services need to read a key. That rows are wrapped anew may take hours. */
+const EPOCH_LOADED_MS = 10 * MINUTE_MS
 
 /** Of a PostgreSQL database that can be opened. */
 export async function checkEpochs(config: Config): Promise<Finding> {
@@ -128,7 +128,9 @@ export async function checkEpochs(config: Config): Promise<Finding> {
     const { records, late, behind } = await using(config, async ({ store }) => {
       const { epochs } = store.shared!
       const records = await epochs.all()
-      const late = records.find((one) => isUnderWay(one) && one.announcedAt < now - EPOCH_CHANGE_MS)
+      const late = records.find(
+        (one) => isUnderWay(one) && one.activatedAt === null && one.announcedAt < now - EPOCH_LOADED_MS,
+      )
       return { records, late, behind: late ? await epochs.behind('loaded', late.number) : [] }
     })
     if (late)
@@ -136,7 +138,7 @@ export async function checkEpochs(config: Config): Promise<Finding> {
         check,
         status: 'problem',
         detail:
-          `the change to epoch ${late.number} has been under way for more than an hour` +
+          `epoch ${late.number} was announced, and has not begun` +
           (behind.length > 0 ? `: ${behind.join(', ')} cannot read its key` : ''),
         remedy: 'countersign keys rotate-epoch says what holds it up',
       }

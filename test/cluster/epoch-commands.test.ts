@@ -2,8 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { HOUR_MS } from '../../src/clock.js'
 import { loadConfig } from '../../src/config.js'
 import { EpochFolder } from '../../src/crypto/epoch-folder.js'
+import { databaseTag } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
 import { type Ledger, openLedger } from '../../src/ledger.js'
 import { type Workplace, workplace } from '../support/command.js'
@@ -162,6 +164,24 @@ overPostgres(() => {
     env.COUNTERSIGN_EPOCH_KEYS = ''
     expect((await run('keys', 'rotate-epoch')).error.code).toBe('no_epochs')
     expect((await finding()).remedy).toContain('COUNTERSIGN_EPOCH_KEYS')
+  })
+
+  it('name who keeps an epoch from beginning', async () => {
+    await withLedger(async ({ store, keys }) => {
+      const keyId = await new EpochFolder(folder).make(databaseTag(keys))
+      await store.shared!.epochs.announce(keyId, Date.now() - HOUR_MS)
+    })
+    expect(await finding()).toMatchObject({
+      status: 'problem',
+      detail: expect.stringMatching(/was announced, and has not begun$/),
+    })
+    await database.query(
+      "INSERT INTO node (id, name, lease_until) VALUES ('one', 'web2/4698', now() + interval '1 hour')",
+    )
+    expect((await finding()).detail).toMatch(/has not begun: web2\/4698 cannot read its key$/)
+    await database.query('DELETE FROM node')
+    expect((await run('keys', 'rotate-epoch')).code).toBe(0)
+    expect(await finding()).toMatchObject({ status: 'ok' })
   })
 
   it('tell of a key file that is damaged', async () => {

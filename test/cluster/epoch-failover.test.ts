@@ -174,15 +174,23 @@ overPostgres(() => {
         const after = await open(server, path)
         // By the keys of the primary's last moment.
         await enrol(after, living, tenantId, 'late')
-        for (const user of USERS) expect(await opens(after, tenantId, user)).toBe(true)
+        // A service that comes from the primary goes back to what the standby knows.
         const folder = new EpochFolder(path)
+        const keys = { ...living.keys }
+        expect(await takeOverEpochs(after.store, keys, folder)).toBeNull()
+        const vault = new SubjectVault(keys, systemClock)
+        await enrol(after, { vault }, tenantId, 'later')
+        for (const user of [...USERS, 'later']) {
+          expect(await opens(after, tenantId, user)).toBe(true)
+          expect(await opens({ ...after, vault }, tenantId, user)).toBe(true)
+        }
         const { keyId } = await rotationOf(after, folder).rotate({ patienceMs: PATIENCE_MS })
         await destroyEnded(after, folder)
         // Neither the keys of before nor one that only the primary knew of.
         expect(keyFiles(path)).toEqual([`${keyId}.epoch-key`])
         const anew = await open(server, path)
         await assertAllUnder(anew, folder, keyId)
-        for (const user of [...USERS, 'late']) expect(await opens(anew, tenantId, user)).toBe(true)
+        for (const user of [...USERS, 'late', 'later']) expect(await opens(anew, tenantId, user)).toBe(true)
       },
       LIMIT_MS,
     )

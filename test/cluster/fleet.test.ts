@@ -33,7 +33,10 @@ overPostgres(() => {
 
   const origin = (node: number) => `http://127.0.0.1:${cluster.nodes[node]!.addresses.admin.port}`
   const ready = async (node: number) =>
-    (await (await fetch(`${origin(node)}/readyz`)).json()) as { status: string; nodes: unknown[] }
+    (await (await fetch(`${origin(node)}/readyz`)).json()) as {
+      status: string
+      nodes: Array<{ is_serving: boolean }>
+    }
   async function system(node: number) {
     const headers = { 'Content-Type': 'application/json', Origin: origin(node) }
     const body = JSON.stringify({ password: OPERATOR_PASSWORD })
@@ -59,7 +62,8 @@ overPostgres(() => {
       for (const at of [0, 1]) {
         const view = await poll(
           () => ready(at),
-          ({ nodes }) => nodes.length === 2,
+          // One that has only just started is there before it serves.
+          ({ nodes }) => nodes.length === 2 && nodes.every(({ is_serving }) => is_serving),
         )
         expect(view).toEqual({ status: 'ready', nodes: [node, node] })
         expect(await system(at)).toMatchObject({ nodes: [node, node], differing_settings: [] })
@@ -85,8 +89,13 @@ overPostgres(() => {
   it(
     'one that is configured otherwise serves, and all are told',
     async () => {
-      await cluster.start({ COUNTERSIGN_FMR: '1e-3', COUNTERSIGN_REPLAY_POLICY: 'reject' })
-      const differing = ['COUNTERSIGN_FMR', 'COUNTERSIGN_REPLAY_POLICY']
+      const otherwise = {
+        COUNTERSIGN_EPOCH_RETENTION_HOURS: '2',
+        COUNTERSIGN_FMR: '1e-3',
+        COUNTERSIGN_REPLAY_POLICY: 'reject',
+      }
+      await cluster.start(otherwise)
+      const differing = Object.keys(otherwise)
       const told = () =>
         cluster
           .logText()

@@ -1,6 +1,7 @@
 /** The chart, by Helm itself: linted, rendered as docs/operations/kubernetes.yaml, and with what else may be set. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { SETTINGS } from '../../src/config.js'
 import { packageFile } from '../../src/package-root.js'
 import { findHelm, runHelm } from '../support/helm.js'
 import { type Manifest, readManifests, typeErrors } from '../support/kubernetes.js'
@@ -91,7 +92,37 @@ describe.skipIf(!helm)('Helm', () => {
     expect(rendered.map(({ kind }) => kind)).not.toContain('NetworkPolicy')
   })
 
+  it('takes an image by its digest', () => {
+    const digest = `sha256:${'0a'.repeat(32)}`
+    const { spec } = manifests(
+      'image.repository=registry.bank.example/countersign',
+      `image.digest=${digest}`,
+    ).find(({ kind }) => kind === 'Deployment')!
+    expect(spec.template.spec.containers[0].image).toBe(`registry.bank.example/countersign@${digest}`)
+  })
+
+  it('lets pods out to receivers of webhooks and to a collector of traces where they are named', () => {
+    const { spec } = manifests(
+      'networkPolicy.httpsTo[0].ipBlock.cidr=203.0.113.0/24',
+      'networkPolicy.egress[0].ports[0].port=4318',
+    ).find(({ kind }) => kind === 'NetworkPolicy')!
+    expect(spec.egress.slice(2)).toEqual([
+      { ports: [{ port: 443 }], to: [{ ipBlock: { cidr: '203.0.113.0/24' } }] },
+      { ports: [{ port: 4318 }] },
+    ])
+  })
+
+  it('refuses every secret among the settings', () => {
+    for (const { variable } of Object.values(SETTINGS).filter(({ isSecret }) => isSecret)) {
+      const { status, stderr } = render(`settings.${variable}=x`)
+      expect(status).not.toBe(0)
+      expect(stderr).toContain(variable)
+    }
+  })
+
   for (const [what, setting, said] of [
+    ['a tag that means another image tomorrow', 'image.tag=latest', 'image/tag'],
+    ['a policy that lets everybody in', 'networkPolicy.apiFrom=null', "missing property 'apiFrom'"],
     [
       'a password in the address of the database',
       'database.url=postgres://u:secret@db/c',

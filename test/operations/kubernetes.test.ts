@@ -42,6 +42,7 @@ it('has an object of every kind that a cluster needs, all of one namespace, and 
     'PodDisruptionBudget',
     'Service',
     'Service',
+    'ServiceAccount',
   ])
   expect(new Set(manifests.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['countersign']))
 })
@@ -89,6 +90,7 @@ describe('a pod', () => {
     const [user, group] = instruction('USER')!.split(':').map(Number)
     expect(pod).toMatchObject({
       automountServiceAccountToken: false,
+      serviceAccountName: only('ServiceAccount').metadata.name,
       securityContext: {
         ...{ runAsNonRoot: true, runAsUser: user, runAsGroup: group },
         seccompProfile: { type: 'RuntimeDefault' },
@@ -127,6 +129,8 @@ describe('a pod', () => {
       ['topology.kubernetes.io/zone', 'ScheduleAnyway'],
     ])
     for (const { labelSelector } of pod.topologySpreadConstraints) expect(labelSelector).toEqual(selector)
+    // Else what stood on a machine that is gone would wait for it.
+    expect(pod.topologySpreadConstraints[0].nodeTaintsPolicy).toBe('Honor')
   })
 })
 
@@ -155,10 +159,21 @@ describe('what finds the pods', () => {
     expect(policyTypes).toEqual(['Ingress', 'Egress'])
   })
 
-  it('lets them reach the database, by its port', () => {
-    const { egress } = only('NetworkPolicy').spec
-    const reached = egress.flatMap((rule: Manifest) => rule.ports.map(({ port }: Manifest) => port))
-    expect(reached).toContain(parsePostgresUrl(config.database).hosts[0]!.port)
+  it('lets them reach DNS and the database, and nothing else', () => {
+    const { egress, ingress } = only('NetworkPolicy').spec
+    const reached = egress.map((rule: Manifest) => [...new Set(rule.ports.map(({ port }: Manifest) => port))])
+    expect(reached).toEqual([[53], [parsePostgresUrl(config.database).hosts[0]!.port]])
+    // A rule without peers is for all.
+    for (const peers of [
+      ...egress.map(({ to }: Manifest) => to),
+      ...ingress.map(({ from }: Manifest) => from),
+    ]) {
+      expect(peers.length).toBeGreaterThan(0)
+      for (const { namespaceSelector, ipBlock } of peers) {
+        if (ipBlock) expect(ipBlock.cidr).not.toMatch(/\/0$/)
+        else expect(Object.keys(namespaceSelector.matchLabels)).not.toEqual([])
+      }
+    }
   })
 
   it('scales by a metric that every node tells, and by CPU', () => {
@@ -168,6 +183,13 @@ describe('what finds the pods', () => {
     expect(cpu.resource.name).toBe('cpu')
     expect(only('HorizontalPodAutoscaler').spec.minReplicas).toBeGreaterThan(1)
   })
+})
+
+it('pods say what they take of the machine’s disk', () => {
+  const { requests, limits } = container.resources
+  expect([requests['ephemeral-storage'], limits['ephemeral-storage']]).toEqual(['1Gi', '2Gi'])
+  const { sizeLimit } = pod.volumes.find(({ name }: Manifest) => name === 'data').emptyDir
+  expect(Number.parseInt(sizeLimit, 10)).toBeLessThan(Number.parseInt(limits['ephemeral-storage'], 10))
 })
 
 it('the chart has the version of the package', () => {
