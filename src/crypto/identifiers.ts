@@ -1,17 +1,21 @@
 /** Identifiers and random secrets. */
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
+import { pooledRandomBytes } from './random-pool.js'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
+/** What a UUID is made of. */
+const UUID_RANDOM_BYTES = 16
+
 /** UUIDv7 (RFC 9562) at the clock's time: sorts by creation. */
 export function requestId(nowMs: number): string {
-  return uuidv7({ msecs: nowMs })
+  return uuidv7({ msecs: nowMs, random: pooledRandomBytes(UUID_RANDOM_BYTES) })
 }
 
 /** `ten_…`, `ref_…`: a prefix that names the kind, then a UUIDv7 without dashes. */
 export function prefixedId(prefix: string, nowMs: number): string {
-  return `${prefix}_${uuidv7({ msecs: nowMs }).replaceAll('-', '')}`
+  return `${prefix}_${requestId(nowMs).replaceAll('-', '')}`
 }
 
 /** Fixed-width base62 of a byte string, most significant digit first. */

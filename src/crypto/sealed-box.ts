@@ -1,5 +1,6 @@
 /** Authenticated encryption of small records: AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce. */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { pooledRandomBytes } from './random-pool.js'
 
 const VERSION = 1
 const NONCE_BYTES = 12
@@ -17,7 +18,7 @@ export interface SealingKey {
  * Layout: version (1), nonce (12), tag (16), ciphertext.
  */
 export function seal(key: Buffer, plaintext: Uint8Array, context: string): Buffer {
-  const nonce = randomBytes(NONCE_BYTES)
+  const nonce = pooledRandomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))
   const ciphertext = cipher.update(plaintext)
   // Adds nothing, since the mode is that of a stream; makes the tag.

@@ -6,7 +6,7 @@ import { ApiError, type ErrorDetail } from '../api-error.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
 import { ONE_OF_THEM } from '../v1/images.js'
 import { memberIssue } from './json-members.js'
-import { type CutJson, cutLongStrings, cutNumber, putBackText } from './long-strings.js'
+import { cutLongStrings, cutNumber, putBackText } from './long-strings.js'
 import { type ParameterParser, type Parameters, parameterParser, parametersSchema } from './parameters.js'
 
 /** @param pathParameters percent-encoded, as they stand in the path */
@@ -88,23 +88,25 @@ function assertJsonType(contentType: string | undefined): void {
 /** The document, with marks in the base64 fields where `cuts` holds their bytes. */
 function parseJson(body: Buffer, binaryPaths: BinaryPath[]): { value: unknown; cuts: Buffer[] } {
   if (!isUtf8(body)) throw new ApiError('malformed_json')
-  const { text, cuts } =
-    binaryPaths.length > 0 ? cutBinary(body, binaryPaths) : { text: body.toString('utf8'), cuts: [] }
-  const value = parseText(text)
-  assertMembers(text)
-  return { value, cuts }
+  if (binaryPaths.length > 0) return parseBinary(body, binaryPaths)
+  return { value: parseWhole(body.toString('utf8')), cuts: [] }
 }
 
 /** Cuts out the base64. A long string that stands where none belongs is text again: the schema shall see it as it is. */
-function cutBinary(body: Buffer, binaryPaths: BinaryPath[]): Pick<CutJson, 'text' | 'cuts'> {
+function parseBinary(body: Buffer, binaryPaths: BinaryPath[]): { value: unknown; cuts: Buffer[] } {
   const cut = cutLongStrings(body, MAX_JSON_BYTES)
   if (!cut) throw tooMuchJson()
-  if (cut.cuts.length === 0) return cut
-  const placed = new Set(binaryItems(parseText(cut.text), binaryPaths).map(cutNumber))
-  const strays = [...cut.cuts.keys()].filter((number) => !placed.has(number))
-  const strayBytes = strays.reduce((sum, number) => sum + cut.cuts[number]!.length, 0)
-  if (cut.leftBytes + strayBytes > MAX_JSON_BYTES) throw tooMuchJson()
-  return { text: putBackText(cut, strays), cuts: cut.cuts }
+  const { text, cuts, leftBytes } = cut
+  const value = parseText(text)
+  const placed = new Set(binaryItems(value, binaryPaths).map(cutNumber))
+  const strays = [...cuts.keys()].filter((number) => !placed.has(number))
+  if (strays.length === 0) {
+    assertMembers(text)
+    return { value, cuts }
+  }
+  const strayBytes = strays.reduce((sum, number) => sum + cuts[number]!.length, 0)
+  if (leftBytes + strayBytes > MAX_JSON_BYTES) throw tooMuchJson()
+  return { value: parseWhole(putBackText(cut, strays)), cuts }
 }
 
 function tooMuchJson(): ApiError {
@@ -116,6 +118,12 @@ function tooMuchJson(): ApiError {
 function assertMembers(text: string): void {
   const issue = memberIssue(text)
   if (issue) throw new ApiError('invalid_request', { details: [issue] })
+}
+
+function parseWhole(text: string): unknown {
+  const value = parseText(text)
+  assertMembers(text)
+  return value
 }
 
 function parseText(text: string): unknown {
