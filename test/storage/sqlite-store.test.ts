@@ -172,12 +172,17 @@ describe('a lock that another connection holds', () => {
 })
 
 describe('the write-ahead log of a service', () => {
-  const PAGE = 4096
   const MIB = 2 ** 20
   const serve = () => openStore(file, { serving: true })
-  /** What a commit leaves in it. */
   const write = (store: SqliteStore, name: string, size: number) =>
     store.transaction((tx) => tx.insertTenant(tenant(name, { capturePage: 'x'.repeat(size) })))
+  /** Fewer pages than those at which a commit copies them back by itself. */
+  const fill = async (store: SqliteStore, name: string) => {
+    for (let i = 0; i < 40; i++) {
+      await write(store, `${name} ${i}`, MIB / 4)
+      await new Promise(setImmediate)
+    }
+  }
   /** In pages. */
   const log = () => {
     const database = new Database(file)
@@ -188,40 +193,45 @@ describe('the write-ahead log of a service', () => {
     }
   }
 
-  it('is copied back beside the commits, and begins anew with the next one', async () => {
+  it('is copied back beside the commits, and then begins anew', async () => {
     const store = serve()
-    await write(store, 'short', MIB)
-    expect(log()).toMatchObject({ checkpointed: 0 })
-    // Of the size at which a commit would do it by itself.
-    await write(store, 'long', 8 * MIB)
-    await expect.poll(log).toMatchObject({ checkpointed: log().log })
-    await write(store, 'next', 1)
-    expect(log().log).toBeLessThan(100)
-    expect(await names(store)).toEqual(['long', 'next', 'short'])
+    await fill(store, 'much')
+    const uncopied = () => {
+      const { log: all, checkpointed } = log()
+      return all - checkpointed
+    }
+    await expect.poll(uncopied).toBeLessThan(2000)
+    let next = 0
+    const goOn = async () => {
+      await write(store, `next ${next++}`, 1)
+      return log().log
+    }
+    await expect.poll(goOn, { interval: 1 }).toBeLessThan(1000)
+    expect(await names(store)).toHaveLength(40 + next)
     await store.close()
-    expect(readdirSync(dir).filter((name) => name !== 'countersign.db-serving')).toEqual(['countersign.db'])
+    expect(readdirSync(dir).sort()).toEqual(['countersign.db', 'countersign.db-serving'])
   })
 
   it('is copied back by commits where the thread fails', async () => {
     const store = serve()
     // A thread opens the database by its name.
     renameSync(file, `${file}.moved`)
-    for (let i = 0; i < 30; i++) {
-      await write(store, `${i}`, 2 * MIB)
-      await new Promise(setImmediate)
-    }
+    for (const name of 'abcdef') await fill(store, name)
     expect(store.size().log).toBeLessThan(20 * MIB)
     renameSync(`${file}.moved`, file)
-    expect(await names(store)).toHaveLength(30)
+    expect(await names(store)).toHaveLength(6 * 40)
     expect(await store.check()).toEqual([])
   })
 
   it('holds nobody who was erased while it was copied back', async () => {
     const store = serve()
+    const isCopying = () => Reflect.get(Reflect.get(store, 'checkpointer'), 'round') !== null
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
-    for (const name of ['ada', 'eve', 'joan']) {
+    for (const name of ['ada', 'eve', 'joan', 'mary']) {
       await insertUser(store, name)
-      await write(store, `beside ${name}`, 12 * MIB)
+      await write(store, `${name} `, 15 * MIB)
+      for (let i = 0; !isCopying(); i++) await write(store, `${name} ${i}`, 1)
+      await new Promise((resolve) => setTimeout(resolve, 1))
       await store.transaction((tx) => tx.eraseSubject(bytes(name)))
       expect(store.size().log).toBe(0)
     }
@@ -232,16 +242,18 @@ describe('the write-ahead log of a service', () => {
     const script = `
       const { SqliteStore } = await import(${JSON.stringify(module)})
       const store = SqliteStore.open(${JSON.stringify(file)}, { serving: true })
-      await store.transaction((tx) =>
-        tx.insertTenant(${JSON.stringify(tenant('a', { capturePage: 'x'.repeat(8 * PAGE) }))}))
-      await store.transaction((tx) =>
-        tx.setCapturePage('ten_a', 'x'.repeat(${8 * MIB})))`
-    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
-      encoding: 'utf8',
-      timeout: 60_000,
-    })
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-    expect(log()).toMatchObject({ checkpointed: log().log })
+      await store.transaction((tx) => tx.insertTenant(${JSON.stringify(tenant('a'))}))
+      for (let i = 0; i < 40; i++) {
+        await store.transaction((tx) => tx.setCapturePage('ten_a', String(i).repeat(${MIB / 4})))
+        await new Promise(setImmediate)
+      }
+      console.log(store.checkpointer.worker !== null)`
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '--eval', script],
+      { encoding: 'utf8', timeout: 60_000 },
+    )
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'true\n', stderr: '' })
   })
 })
 
