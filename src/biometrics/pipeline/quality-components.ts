@@ -94,20 +94,22 @@ function measureLight({ grey, width, height, points }: GreyChip): QualityCompone
   const centre = { x: eyes.x + 0.46 * (mouth.x - eyes.x), y: eyes.y + 0.46 * (mouth.y - eyes.y) }
   const [radiusX, radiusY] = [1.02 * unit, 1.25 * unit]
 
-  const luminance = new Moments()
-  let under = 0
-  let over = 0
+  let [count, sum, squares] = [0, 0, 0]
+  let [under, over] = [0, 0]
   const [firstRow, lastRow] = clip(centre.y - radiusY, centre.y + radiusY, height)
   for (let y = firstRow; y <= lastRow; y++) {
     const half = radiusX * Math.sqrt(Math.max(0, 1 - ((y - centre.y) / radiusY) ** 2))
     const [first, last] = clip(centre.x - half, centre.x + half, width)
     for (let i = y * width + first; i <= y * width + last; i++) {
       const level = grey[i]!
-      luminance.add(level)
+      sum += level
+      squares += level * level
       if (level <= UNDER_EXPOSED) under++
       if (level >= OVER_EXPOSED) over++
     }
+    count += last - first + 1
   }
+  const luminance = new Moments(count, sum, squares)
   const cheek = (eye: Point, corner: Point) =>
     meanAround(grey, width, height, middle(eye, corner), 0.23 * unit)
   const [right, left] = [cheek(at(0), at(3)), cheek(at(1), at(4))]
@@ -128,12 +130,12 @@ function meanAround(
   { x, y }: Point,
   half: number,
 ): number {
-  const level = new Moments()
+  let sum = 0
   const [top, bottom] = clip(y - half, y + half, height)
   const [left, right] = clip(x - half, x + half, width)
   for (let row = top; row <= bottom; row++)
-    for (let i = row * width + left; i <= row * width + right; i++) level.add(grey[i]!)
-  return level.mean
+    for (let i = row * width + left; i <= row * width + right; i++) sum += grey[i]!
+  return sum / ((bottom - top + 1) * (right - left + 1))
 }
 
 /** Whole pixels of a span within the chip, first and last, at least one. */

@@ -29,16 +29,23 @@ export function toGrey(chip: Float32Array, input: FixedInput): Float32Array {
 
 /** @param grey [height, width] grey levels of the chip */
 export function measureChip(grey: Float32Array, { width, height }: FixedInput): ChipStatistics {
-  const brightness = new Moments()
-  for (const level of grey) brightness.add(level)
-  const laplacian = new Moments()
+  let [sum, squares] = [0, 0]
+  for (let i = 0; i < grey.length; i++) {
+    const level = grey[i]!
+    sum += level
+    squares += level * level
+  }
+  const brightness = new Moments(grey.length, sum, squares)
+  let [edges, edgeSquares] = [0, 0]
   for (let y = 1; y < height - 1; y++) {
     for (let i = y * width + 1, end = (y + 1) * width - 1; i < end; i++) {
-      laplacian.add(grey[i - 1]! + grey[i + 1]! + grey[i - width]! + grey[i + width]! - 4 * grey[i]!)
+      const edge = grey[i - 1]! + grey[i + 1]! + grey[i - width]! + grey[i + width]! - 4 * grey[i]!
+      edges += edge
+      edgeSquares += edge * edge
     }
   }
   return {
-    sharpness: laplacian.variance,
+    sharpness: new Moments((width - 2) * (height - 2), edges, edgeSquares).variance,
     brightness: brightness.mean,
     contrast: Math.sqrt(brightness.variance),
   }
@@ -64,27 +71,22 @@ export function rateQuality(
   return { score, faceWidthPx, detection, sharpness, brightness, contrast }
 }
 
-/** Running mean and variance; the values are few and small enough for the plain sums. */
+/**
+ * Mean and variance of values that are few and small enough for the plain sums. Whoever adds them up does so in variables of its
+ * own: as an object's fields they take three times as long.
+ */
 export class Moments {
-  private count = 0
-  private sum = 0
-  private squares = 0
-
-  add(value: number): void {
-    this.count++
-    this.sum += value
-    this.squares += value * value
-  }
-
-  get size(): number {
-    return this.count
-  }
+  constructor(
+    readonly size: number,
+    private readonly sum: number,
+    private readonly squares: number,
+  ) {}
 
   get mean(): number {
-    return this.sum / this.count
+    return this.sum / this.size
   }
 
   get variance(): number {
-    return Math.max(0, this.squares / this.count - this.mean ** 2)
+    return Math.max(0, this.squares / this.size - this.mean ** 2)
   }
 }
