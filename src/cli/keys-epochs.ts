@@ -124,7 +124,9 @@ async function folderOf(config: Config): Promise<EpochFolder> {
   if (!folder || !isPostgres(config))
     throw new CommandError(
       'no_epochs',
-      'COUNTERSIGN_EPOCH_KEYS names no folder: there are epochs with PostgreSQL alone (docs/postgresql.md).',
+      isPostgres(config)
+        ? 'COUNTERSIGN_EPOCH_KEYS names no folder, so there are no epoch keys here (docs/postgresql.md).'
+        : 'There are epoch keys with PostgreSQL alone (docs/postgresql.md).',
     )
   await folder.assertThere()
   return folder
