@@ -11,6 +11,15 @@ const UNAVAILABLE = /^(?:08|53|57|58|28|40001|40P01|25006|25P03|55P03|XX001)/
 /** Connections, shutdowns, and what has been idle or has taken too long (25P03, 25P04, 57P05). */
 const ENDS_CONNECTION = /^(?:08|57P|25P03|25P04)/
 
+/**
+ * Prepared statements are not what is believed here: a column's type was changed under them, or the first of several that left together
+ * could not be parsed. A new connection has none.
+ */
+const STALE_STATEMENTS = /^(?:0A000|26000|42P05)/
+
+/** What a prepared statement answers with was changed since, and it fails for as long as its connection lasts. */
+const STALE_PLAN = '0A000'
+
 /** Of a lock that another holds. */
 const LOCK_TIMEOUT = '55P03'
 
@@ -23,9 +32,13 @@ export function translatePostgres(error: unknown): Error {
   if (!(error instanceof pg.DatabaseError))
     return new StoreUnavailableError(`PostgreSQL: ${(error as Error).message}`, { cause: error })
   if (error.code === NOT_NULL_VIOLATION && error.table === 'idempotency') return new AlreadyExecutedError()
-  return UNAVAILABLE.test(error.code ?? '')
+  return UNAVAILABLE.test(error.code ?? '') || STALE_STATEMENTS.test(error.code ?? '')
     ? new StoreUnavailableError(`PostgreSQL: ${error.code} ${error.message}`, { cause: error })
     : error
+}
+
+export function isStalePlan(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === STALE_PLAN
 }
 
 export function isLockTimeout(error: unknown): boolean {
@@ -37,5 +50,6 @@ export function isLockTimeout(error: unknown): boolean {
  * a commit too, may have happened or not. By the code: the severity is told in the server's language.
  */
 export function isAnswer(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && !ENDS_CONNECTION.test(error.code ?? '')
+  if (!(error instanceof pg.DatabaseError)) return false
+  return !ENDS_CONNECTION.test(error.code ?? '') && !STALE_STATEMENTS.test(error.code ?? '')
 }

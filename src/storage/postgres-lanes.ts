@@ -11,11 +11,14 @@ export interface Agreed {
   keysRevision: number
   /** The earliest that may wrap. */
   oldestEpoch: number
+  /** The latest that was ever activated, as of when the lane was asked for. */
+  newestEpoch: number
   /** The oldest schema whose code may work here. */
   compatibleFrom: number
 }
 
 const AGREED = `SELECT id AS lane, keys_revision AS "keysRevision", oldest_epoch AS "oldestEpoch",
+  (SELECT coalesce(max(number), 0) FROM epoch WHERE activated_at IS NOT NULL) AS "newestEpoch",
   compatible_from AS "compatibleFrom" FROM lane`
 
 /**

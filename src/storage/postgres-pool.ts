@@ -6,7 +6,7 @@ import type { ConnectionOptions } from 'node:tls'
 import pg, { type ClientBase, type PoolClient } from 'pg'
 import { ConfigError } from '../config/config-error.js'
 import type { PostgresTarget } from '../config/postgres-url.js'
-import { isAnswer, translatePostgres } from './postgres-errors.js'
+import { isAnswer, isStalePlan, translatePostgres } from './postgres-errors.js'
 import { Pipeline } from './postgres-pipeline.js'
 import { type KnownStatements, queryOf } from './postgres-prepared.js'
 import { leaveRowsAsTheyArrive, types } from './postgres-rows.js'
@@ -123,6 +123,7 @@ export class PostgresPool {
             submit(
               queryOf(this.known, given, values, (error, result) => {
                 answered?.()
+                if (isStalePlan(error)) this.connection.stream.destroy()
                 if (error) reject(error)
                 else resolve(result)
               }),

@@ -175,6 +175,8 @@ export class PostgresWriter {
     for (let waiting = jobs; waiting.length > 0; ) {
       try {
         this.client ??= await this.pool.acquire()
+        // One that it comes to meanwhile is not in what it asks for now.
+        const { epoch } = this
         const taken = await this.take(this.client, waiting)
         const agreed = taken[0]
         if (!agreed) {
@@ -182,7 +184,8 @@ export class PostgresWriter {
           waiting[0]!.misses = MOST_MISSES
           continue
         }
-        const isStale = !this.hasKeysOf(agreed)
+        // A failover may have lost an activation.
+        const isStale = !this.hasKeysOf(agreed) || (epoch ?? 0) > agreed.newestEpoch
         if (!isStale && agreed.compatibleFrom <= SCHEMA) {
           const group = await this.held(waiting, taken)
           return group.length > 0 ? { group, lane: agreed.lane } : null

@@ -100,4 +100,17 @@ overPostgres(() => {
     const deadlocks = 'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()'
     expect(await database.query(deadlocks)).toEqual([{ deadlocks: 0 }])
   })
+
+  it('nobody writes who wraps under an epoch that the database knows nothing of, as after a failover', async () => {
+    const shared = nodes[0]!.shared!
+    const { epochs } = shared
+    await epochs.announce('key', 1)
+    const { number } = (await epochs.all())[0]!
+    shared.requireEpoch(number)
+    await expect(count(nodes[0]!, NAMES[0]!)).rejects.toThrow('the working keys were changed')
+    await expect(nodes[0]!.assertWritable()).rejects.toThrow('the working keys were changed')
+    await epochs.activate(number, 2)
+    await count(nodes[0]!, NAMES[0]!)
+    await nodes[0]!.assertWritable()
+  })
 })

@@ -129,6 +129,30 @@ overPostgres(() => {
     }
   })
 
+  it('a statement is asked for anew once its columns were changed', async () => {
+    await database.query(`CREATE TABLE changing AS SELECT 1::int AS n`)
+    const statement = { name: 'changing', text: 'SELECT n FROM changing', isBrief: true }
+    for (let i = 0; i < 2; i++) expect((await pool.query(statement)).rows).toEqual([{ n: 1 }])
+    await database.query('ALTER TABLE changing ALTER n TYPE text')
+    expect((await pool.query(statement)).rows).toEqual([{ n: '1' }])
+  })
+
+  it('statements that could not be parsed with the first of their name fail as that does', async () => {
+    const target = parsePostgresUrl(database.url)
+    const access = { target, hosts: new Hosts(target.hosts), passwordFile: undefined }
+    const impatient = new PostgresPool(access, { size: 1, settings: { lock_timeout: '100ms' } })
+    await database.query('CREATE TABLE altered (n int)')
+    const client = await pool.acquire()
+    await client.query('BEGIN; LOCK TABLE altered')
+    const statement = { name: 'altered', text: 'SELECT n FROM altered', isBrief: true }
+    const answers = await Promise.allSettled([1, 2, 3].map(() => impatient.query(statement)))
+    await client.query('COMMIT')
+    client.release()
+    for (const answer of answers) expect(answer).toMatchObject({ reason: { code: 'store_unavailable' } })
+    expect((await impatient.query(statement)).rows).toEqual([])
+    await impatient.end()
+  })
+
   it('rows larger than what arrives at once are put together', async () => {
     const text = `SELECT n, repeat(n::text, $1::int) AS long FROM generate_series(1, 9) AS n`
     for (let i = 0; i < 3; i++) {
