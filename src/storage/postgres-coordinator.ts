@@ -172,13 +172,14 @@ export class PostgresCoordinator implements Coordinator {
     const askedAtMs = performance.now()
     const { rows } = await this.pool.query({
       name: 'renew',
-      // All of it each time: a crash of the server empties the table.
+      // All of it each time: a crash of the server empties the table. Of the lanes one alone, by its index: beside a transaction that lasts
+      // for hours, as a dump does, the table has as many rows as there were commits.
       text: `WITH forgotten AS (DELETE FROM node WHERE lease_until < clock_timestamp() - $3 * interval '1 ms')
         INSERT INTO node (id, lease_until, name, version, schema, started_at, settings, epoch_loaded, epoch_used)
         VALUES ($1, clock_timestamp() + $2 * interval '1 ms', $4, $5, $6, $7, $8, $9, $10)
         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, settings = excluded.settings,
           epoch_loaded = excluded.epoch_loaded, epoch_used = excluded.epoch_used
-        RETURNING (SELECT max(compatible_from) FROM lane) AS "compatibleFrom"`,
+        RETURNING (SELECT compatible_from FROM lane WHERE id = 1) AS "compatibleFrom"`,
       values: [
         ...[this.id, LEASE_MS, FORGOTTEN_MS, NAME, VERSION, SCHEMA, this.startedAt, this.settings],
         ...[this.epochs?.loaded, this.epochs?.used],

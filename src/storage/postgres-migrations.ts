@@ -413,7 +413,7 @@ export async function schemaVersion(client: ClientBase, { isCopying = false } = 
 
 async function assertCompatible(client: ClientBase, version: number): Promise<void> {
   const { rows } = await client.query<{ compatibleFrom: number }>(
-    'SELECT compatible_from AS "compatibleFrom" FROM lane',
+    'SELECT compatible_from AS "compatibleFrom" FROM lane WHERE id = 1',
   )
   if (rows[0]!.compatibleFrom > SCHEMA)
     throw new Error(

@@ -35,6 +35,26 @@ overPostgres(() => {
 
   const held = async () => (await database.query('SELECT node FROM claim')).map(({ node }) => node)
 
+  it('a lease is renewed without looking through the lanes, of which there are many versions beside a dump', async () => {
+    const reads = async () =>
+      (
+        await database.query(
+          `SELECT idx_scan::int AS one, seq_scan::int AS all FROM pg_stat_user_tables WHERE relname = 'lane'`,
+        )
+      )[0] as { one: number; all: number }
+    const others = () =>
+      database.query(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+         AND backend_type = 'client backend'`,
+      )
+    // Of what they read, they tell last.
+    await expect.poll(others).toEqual([])
+    const before = await reads()
+    await coordinator()
+    await expect.poll(async () => (await reads()).one).toBeGreaterThan(before.one)
+    expect((await reads()).all).toBe(before.all)
+  })
+
   describe('a claim', () => {
     it('is held by one service at a time, whichever asks, and tells the others for which payload', async () => {
       const services = await Promise.all([coordinator(), coordinator(), coordinator()])
