@@ -12,7 +12,7 @@ export class SimulatedLanes {
     return true
   }
 
-  /** Calls back when all of them are taken, one after the other. */
+  /** Calls back when it is taken, in the order of asking. */
   take(lane: number, granted: () => void): void {
     if (this.tryTake(lane)) granted()
     else this.held.get(lane)!.push(granted)

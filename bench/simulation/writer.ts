@@ -53,11 +53,12 @@ export class SimulatedWriter {
       // Back, rolled back, and begun again.
       this.events.after(2 * this.parts.roundTripMs, () => this.begin(jobs))
     }
-    if (!due) return begun()
-    this.lanes.take(due.lane, () => {
-      taken.add(due.lane)
-      begun()
-    })
+    if (due)
+      this.lanes.take(due.lane, () => {
+        taken.add(due.lane)
+        begun()
+      })
+    else begun()
   }
 
   private commit(jobs: Job[], taken: ReadonlySet<number>): void {
