@@ -90,7 +90,7 @@ export const size: Suite = {
         },
       ],
       notes: [
-        'The simulation is of a cluster as the product is built, event by event, with a seed; it shares no formula with the model. Verifies arrive as a Poisson process.',
+        'The simulation is of a cluster as the product is built, event by event, with a seed; it shares no formula with the model. Verifies arrive as a Poisson process. In the rows without another word a thousand tenants have like shares.',
         'The measured run is that of the latency and floor suites in bench/results: its client shared the cores, and each of its rates lasted eight seconds.',
         'The runs of one to four nodes are those of the cluster suite on sixteen cores (docs/benchmarks.md), with 48 callers a node who come back as soon as they are answered. The model knows no callers: it says what can be carried of what comes at random. The simulation of these runs has the callers.',
       ],

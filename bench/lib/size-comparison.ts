@@ -1,7 +1,15 @@
 /** The model behind `countersign size` beside the simulation, and beside what runs have measured. */
 import { ASSUMED, type Figures, MEASURED } from '../../src/sizing/figures.js'
+import type { Tenants } from '../../src/sizing/lanes.js'
 import { type Cluster, capacityOf, predict } from '../../src/sizing/predict.js'
-import { MOST_IN_GROUP, READ_TRIPS, TASKS_PER_WORKER, visitOf } from '../../src/sizing/verify-shape.js'
+import {
+  LANES,
+  MOST_IN_GROUP,
+  MOST_MISSES,
+  READ_TRIPS,
+  TASKS_PER_WORKER,
+  visitOf,
+} from '../../src/sizing/verify-shape.js'
 import { type SimulatedLoad, simulate } from '../simulation/simulation.js'
 
 export interface Comparison {
@@ -21,52 +29,100 @@ export interface CapacityComparison {
 }
 
 const SHARES = [0.3, 0.5, 0.7, 0.85] as const
-/** What comes in, by what the model says can be done: beyond it, less may come out the more comes in. */
-const OVERLOADS = [1, 1.1, 1.3] as const
+/** What comes in, by what the model says can be done: where main threads are full, less may come out the more comes in. */
+const OVERLOADS = [0.95, 1, 1.1, 1.3] as const
 const VERIFIES = 30_000
 const SEED = 14
 
 const USUAL: Figures = { ...MEASURED, ...ASSUMED }
-/** Each limited by something else: engine, lane, main thread. */
-const GRID: ReadonlyArray<{ name: string; cluster: Cluster; figures: Figures }> = [
+const QUICK = { roundTripMs: 0.1, syncMs: 0.5, laneMs: 0.2 }
+const MANY: Tenants = { tenants: 1000, hottestShare: 0 }
+const ONE: Tenants = { tenants: 1, hottestShare: 1 }
+const THIRD: Tenants = { tenants: 100, hottestShare: 0.33 }
+
+interface Place {
+  name: string
+  cluster: Cluster
+  figures: Figures
+  tenants: Tenants
+}
+
+/** Each limited by something else: engine, lane of the busiest tenant, main thread. */
+const GRID: readonly Place[] = [
   {
     name: 'one service of 2 cores, database on the same machine',
     cluster: { services: 1, cores: 2, workers: 2 },
     figures: { ...USUAL, roundTripMs: 0.05, syncMs: 0.5 },
+    tenants: MANY,
   },
   {
     name: 'one service of 8 cores, database on the same machine',
     cluster: { services: 1, cores: 8, workers: 8 },
     figures: { ...USUAL, mainMs: 1, roundTripMs: 0.05, syncMs: 0.5, laneMs: 0.2 },
+    tenants: MANY,
   },
   {
     name: '2 services of 4 cores',
     cluster: { services: 2, cores: 4, workers: 4 },
     figures: USUAL,
+    tenants: MANY,
   },
   {
-    name: '2 services of 8 cores, database quick',
+    name: '2 services of 8 cores, one tenant, database quick',
     cluster: { services: 2, cores: 8, workers: 8 },
-    figures: { ...USUAL, roundTripMs: 0.1, syncMs: 0.5, laneMs: 0.2 },
+    figures: { ...USUAL, ...QUICK },
+    tenants: ONE,
   },
   {
     name: '4 services of 8 cores, database 2 ms away',
     cluster: { services: 4, cores: 8, workers: 8 },
     figures: { ...USUAL, roundTripMs: 2, syncMs: 5 },
+    tenants: MANY,
+  },
+  {
+    name: '4 services of 8 cores, one tenant, database 2 ms away',
+    cluster: { services: 4, cores: 8, workers: 8 },
+    figures: { ...USUAL, roundTripMs: 2, syncMs: 5 },
+    tenants: ONE,
   },
   {
     name: '4 services of 8 cores',
     cluster: { services: 4, cores: 8, workers: 8 },
     figures: USUAL,
+    tenants: MANY,
+  },
+  {
+    name: '4 services of 8 cores, one tenant',
+    cluster: { services: 4, cores: 8, workers: 8 },
+    figures: USUAL,
+    tenants: ONE,
+  },
+  {
+    name: '4 services of 8 cores, a tenant with a third',
+    cluster: { services: 4, cores: 8, workers: 8 },
+    figures: USUAL,
+    tenants: THIRD,
+  },
+  {
+    name: '8 services of 8 cores, a tenant with a tenth',
+    cluster: { services: 8, cores: 8, workers: 8 },
+    figures: USUAL,
+    tenants: { tenants: 100, hottestShare: 0.1 },
+  },
+  {
+    name: '8 services of 8 cores',
+    cluster: { services: 8, cores: 8, workers: 8 },
+    figures: USUAL,
+    tenants: MANY,
   },
 ]
 
 /** Of the parts of a cluster, the one that ends it. */
-function limitOf(cluster: Cluster, figures: Figures): number {
-  return Math.min(...Object.values(capacityOf(cluster, figures)))
+function limitOf({ cluster, figures, tenants }: Omit<Place, 'name'>): number {
+  return Math.min(...Object.values(capacityOf(cluster, figures, tenants)))
 }
 
-function simulated(cluster: Cluster, figures: Figures, arrivals: SimulatedLoad['arrivals']) {
+function simulated({ cluster, figures, tenants }: Omit<Place, 'name'>, arrivals: SimulatedLoad['arrivals']) {
   const { smallMs, largestMs, inLaneMs } = visitOf(figures.mainMs)
   return simulate(
     {
@@ -76,19 +132,22 @@ function simulated(cluster: Cluster, figures: Figures, arrivals: SimulatedLoad['
       tasksPerWorker: TASKS_PER_WORKER,
       readTrips: READ_TRIPS,
       most: MOST_IN_GROUP,
+      mostMisses: MOST_MISSES,
+      lanes: LANES,
     },
-    { arrivals, verifies: VERIFIES, seed: SEED },
+    { ...tenants, arrivals, verifies: VERIFIES, seed: SEED },
   )
 }
 
 export function compareWithSimulation(): Comparison[] {
-  return GRID.flatMap(({ name, cluster, figures }) =>
+  return GRID.flatMap((place) =>
     SHARES.map((share) => {
-      const perSecond = share * limitOf(cluster, figures)
+      const perSecond = share * limitOf(place)
+      const { name, cluster, figures, tenants } = place
       return {
         ...{ name, share, perSecond },
-        found: simulated(cluster, figures, { perSecond }),
-        predicted: predict(cluster, figures, perSecond),
+        found: simulated(place, { perSecond }),
+        predicted: predict(cluster, figures, { ...tenants, perSecond }),
       }
     }),
   )
@@ -96,12 +155,10 @@ export function compareWithSimulation(): Comparison[] {
 
 /** The most that comes out when as much comes in as can, or more. */
 export function compareCapacity(): CapacityComparison[] {
-  return GRID.map(({ name, cluster, figures }) => {
-    const predicted = limitOf(cluster, figures)
-    const out = OVERLOADS.map(
-      (overload) => simulated(cluster, figures, { perSecond: overload * predicted }).perSecond,
-    )
-    return { name, found: Math.max(...out), predicted }
+  return GRID.map((place) => {
+    const predicted = limitOf(place)
+    const out = OVERLOADS.map((overload) => simulated(place, { perSecond: overload * predicted }).perSecond)
+    return { name: place.name, found: Math.max(...out), predicted }
   })
 }
 
@@ -121,37 +178,39 @@ export function compareWithRun(run: MeasuredRun): { latencies: Comparison[]; cap
   const cluster = { services: 1, cores, workers: cores }
   const name = `one service of ${cores} cores, SQLite, measured`
   return {
-    capacity: { name, found: capacity, predicted: limitOf(cluster, figures) },
+    capacity: { name, found: capacity, predicted: limitOf({ cluster, figures, tenants: MANY }) },
     latencies: run.rates.map(({ utilisation, perSecond, p50_ms, p99_ms }) => ({
       ...{ name, share: utilisation, perSecond },
       found: { p50Ms: p50_ms, p99Ms: p99_ms },
-      predicted: predict(cluster, figures, perSecond),
+      predicted: predict(cluster, figures, { ...MANY, perSecond }),
     })),
   }
 }
 
 /** Of the cluster suite on sixteen cores, in docs/benchmarks.md: an engine of 5 ms that only waits, callers who come back at once. */
 const CLUSTER_RUNS = [
-  { name: 'one node, database on the same machine, measured', nodes: 1, syncMs: 0.3, perSecond: 386 },
-  { name: '2 nodes, database on the same machine, measured', nodes: 2, syncMs: 0.3, perSecond: 743 },
-  { name: '4 nodes, database on the same machine, measured', nodes: 4, syncMs: 0.3, perSecond: 1084 },
-  { name: '2 nodes, one tenant, 2 ms a sync, measured', nodes: 2, syncMs: 2, perSecond: 834 },
+  { nodes: 1, tenants: 64, mainMs: 1.82, syncMs: 0.3, perSecond: 553 },
+  { nodes: 2, tenants: 64, mainMs: 2.02, syncMs: 0.3, perSecond: 952 },
+  { nodes: 4, tenants: 64, mainMs: 2.11, syncMs: 0.3, perSecond: 1713 },
+  { nodes: 2, tenants: 1, mainMs: 2.02, syncMs: 2.4, perSecond: 1030 },
 ] as const
-const CLUSTER_FIGURES = { ...MEASURED, engineMs: 5, engineCv: 0, mainMs: 2.6, roundTripMs: 0.05 }
+const CLUSTER_FIGURES = { ...MEASURED, engineMs: 5, engineCv: 0, roundTripMs: 0.05 }
 const CLUSTER_WORKERS = 8
 const CLUSTER_CALLERS = 48
 
 /** Each run beside the model, and beside the simulation with callers as that run had them. */
 export function compareWithClusterRuns(): Array<CapacityComparison & { simulated: number }> {
-  return CLUSTER_RUNS.map(({ name, nodes, syncMs, perSecond }) => {
-    const figures = { ...CLUSTER_FIGURES, syncMs }
+  return CLUSTER_RUNS.map(({ nodes, tenants: count, mainMs, syncMs, perSecond }) => {
+    const figures = { ...CLUSTER_FIGURES, mainMs, syncMs }
+    const tenants = { tenants: count, hottestShare: 0 }
     // An engine that waits takes no core from anybody.
     const cluster = { services: nodes, cores: CLUSTER_WORKERS + 1, workers: CLUSTER_WORKERS }
+    const place = { cluster, figures, tenants }
     return {
-      name,
+      name: `${nodes} ${nodes === 1 ? 'node' : 'nodes'}, ${count} ${count === 1 ? 'tenant' : 'tenants'}, ${syncMs} ms a sync, measured`,
       found: perSecond,
-      predicted: limitOf(cluster, figures),
-      simulated: simulated(cluster, figures, { callers: CLUSTER_CALLERS }).perSecond,
+      predicted: limitOf(place),
+      simulated: simulated(place, { callers: CLUSTER_CALLERS }).perSecond,
     }
   })
 }

@@ -1,12 +1,14 @@
 /**
  * A cluster of services as a discrete-event simulation: verifies arrive at random, take their turns on main threads and in engines,
- * and commit in groups, one after the other over all services. It knows nothing of the formulas that it is there to check.
+ * and commit in groups, those of a service one after the other, each with the lanes of its tenants. It knows nothing of the formulas
+ * that it is there to check.
  */
 import { seededRandom } from '../../src/evaluation/random.js'
 import { SimulatedEngine } from './engine.js'
 import { EventQueue } from './event-queue.js'
-import { SimulatedLane } from './lane.js'
+import { SimulatedLanes } from './lanes.js'
 import { MainThread } from './main-thread.js'
+import { SimulatedWriter } from './writer.js'
 
 /** Times are milliseconds. */
 export interface SimulatedCluster {
@@ -21,15 +23,20 @@ export interface SimulatedCluster {
   visitMs: { small: number; largest: number; inLane: number }
   readTrips: number
   most: number
+  mostMisses: number
+  lanes: number
   roundTripMs: number
   syncMs: number
-  /** In the database server, inside the lane. */
+  /** In the database server, with the lane in hand. */
   laneMs: number
 }
 
 export interface SimulatedLoad {
   /** At random moments; or callers of each service, each of which comes back as soon as it is answered. */
   arrivals: { perSecond: number } | { callers: number }
+  tenants: number
+  /** Of all verifies, the part of the busiest tenant; the others have the rest in equal parts. */
+  hottestShare: number
   /** Verifies; the first tenth is not counted. */
   verifies: number
   seed: number
@@ -40,22 +47,28 @@ export interface SimulatedResult {
   meanMs: number
   p50Ms: number
   p99Ms: number
-  laneUtilisation: number
   jobsPerGroup: number
 }
 
 export function simulate(cluster: SimulatedCluster, load: SimulatedLoad): SimulatedResult {
   const random = seededRandom(load.seed)
   const events = new EventQueue()
-  const lane = new SimulatedLane(cluster, events)
+  const lanes = new SimulatedLanes()
   const { arrivals } = load
   const visitsMs =
     (cluster.readTrips + 2) * cluster.visitMs.small + cluster.visitMs.largest + cluster.visitMs.inLane
   const mainCores = 'perSecond' in arrivals ? (arrivals.perSecond / 1000 / cluster.services) * visitsMs : 1
   const services = Array.from({ length: cluster.services }, () => {
     const main = new MainThread(events)
-    return { main, engine: new SimulatedEngine(cluster, mainCores, events), writer: lane.writerOf(main) }
+    const engine = new SimulatedEngine(cluster, mainCores, events)
+    return { main, engine, writer: new SimulatedWriter(lanes, main, cluster, events) }
   })
+  const laneOfTenant = Array.from({ length: load.tenants }, () => Math.floor(random() * cluster.lanes))
+  const anyLane = () => {
+    const others = load.tenants - 1
+    const tenant = others === 0 || random() < load.hottestShare ? 0 : 1 + Math.floor(random() * others)
+    return laneOfTenant[tenant]!
+  }
   const latenciesMs: number[] = []
   const warmUp = load.verifies / 10
   let arrived = 0
@@ -82,7 +95,7 @@ export function simulate(cluster: SimulatedCluster, load: SimulatedLoad): Simula
     read(main, cluster.readTrips, () =>
       engine.run(serviceMs(cluster, random), () =>
         main.visit(cluster.visitMs.largest, () =>
-          writer.write(() => main.visit(cluster.visitMs.small, done)),
+          writer.write(anyLane(), () => main.visit(cluster.visitMs.small, done)),
         ),
       ),
     )
@@ -107,8 +120,7 @@ export function simulate(cluster: SimulatedCluster, load: SimulatedLoad): Simula
     meanMs: sorted.reduce((sum, ms) => sum + ms, 0) / sorted.length,
     p50Ms: percentileMs(0.5),
     p99Ms: percentileMs(0.99),
-    laneUtilisation: lane.heldMs / events.nowMs,
-    jobsPerGroup: lane.jobs / lane.groups,
+    jobsPerGroup: lanes.jobs / lanes.groups,
   }
 }
 

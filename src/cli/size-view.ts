@@ -1,6 +1,6 @@
 /** A size as JSON and as text. */
 import { ACCURACY } from '../sizing/accuracy.js'
-import { DATABASE_CPU_MS, type Figures, MEMORY_MIB } from '../sizing/figures.js'
+import { DATABASE_BUSIEST, DATABASE_CPU_MS, type Figures, MEMORY_MIB } from '../sizing/figures.js'
 import type { Load, Obstacle, Plan } from '../sizing/plan.js'
 import type { Capacity, Prediction } from '../sizing/predict.js'
 import { CONNECTIONS_PER_SERVICE, storageOf } from '../sizing/storage.js'
@@ -10,6 +10,7 @@ export interface Size {
   load: Load & { users: number }
   /** Of a node. */
   cores: number
+  databaseCores: number
   spare: number
   figures: Figures
   databasePerSecond: number
@@ -40,7 +41,7 @@ export function sizeView(size: Size) {
     database: {
       most_verifies_per_s: Math.floor(databasePerSecond),
       commits_per_s: round(whole.commitsPerSecond, 1),
-      cores: Math.max(1, Math.ceil((2 * clusterPerSecond * DATABASE_CPU_MS) / 1000)),
+      cores: Math.max(1, Math.ceil((clusterPerSecond * DATABASE_CPU_MS) / 1000 / DATABASE_BUSIEST)),
       log_mb_per_s: round(storage.logBytesPerSecond / 1e6, 2),
       users_gb: round(storage.usersBytes / 1e9, 1),
       kept_a_day_gb: round(storage.dayBytes / 1e9, 1),
@@ -65,7 +66,7 @@ export function sizeText(size: Size): string {
   const rows: Array<[string, string]> = [
     [
       'Load',
-      `${load.perSecond} verifies a second, p99 at most ${load.p99Ms} ms; ${counted(load.tenants, 'tenant')}, the busiest with ${percent(load.hottestShare)}; ${counted(load.users, 'user')}`,
+      `${load.perSecond} verifies a second, p99 at most ${load.p99Ms} ms; ${counted(load.tenants, 'tenant')}, the busiest with ${percent(Math.max(load.hottestShare, 1 / load.tenants))}; ${counted(load.users, 'user')}`,
     ],
     ['Machines', `${all.nodes} nodes of ${counted(cores, 'core')}: ${all.cores} cores`],
     [
@@ -92,7 +93,7 @@ export function sizeText(size: Size): string {
     ],
     [
       'Figures',
-      `engine ${figures.engine_ms} ms, main thread ${figures.main_ms} ms, in the lane ${figures.lane_ms} ms, sync ${figures.sync_ms} ms, round trip ${figures.round_trip_ms} ms`,
+      `engine ${figures.engine_ms} ms, main thread ${figures.main_ms} ms, in its lane ${figures.lane_ms} ms, sync ${figures.sync_ms} ms, round trip ${figures.round_trip_ms} ms`,
     ],
     [
       'Accuracy',
@@ -100,7 +101,7 @@ export function sizeText(size: Size): string {
     ],
   ]
   if (!isSplit) return fields(rows)
-  return `${fields(rows)}\n\nNo number of nodes carries this load over one database: its commits are made one group after the other, ${database.most_verifies_per_s} verifies a second at this p99.\nDivide the tenants among ${all.clusters} clusters (docs/scale.md).`
+  return `${fields(rows)}\n\nNo number of nodes carries this load over one database: with ${counted(size.databaseCores, 'core')} it carries ${database.most_verifies_per_s} verifies a second of these tenants at this p99.\nDivide the tenants among ${all.clusters} clusters (docs/scale.md).`
 }
 
 /** What to do where no number of machines is enough. */
@@ -109,7 +110,7 @@ export function obstacleText(obstacle: Obstacle, p99Ms: number): string {
     case 'too_slow':
       return `No number of machines makes 99 of 100 verifies in ${p99Ms} ms: on machines that have nothing else to do they take ${Math.ceil(obstacle.alone.p99Ms)} ms. Allow more with --p99, bring the database nearer, or take faster cores.`
     case 'tenant_too_large':
-      return `No number of nodes carries the busiest tenant: it brings ${Math.round(obstacle.tenantPerSecond)} verifies a second, and one database commits ${Math.floor(obstacle.most)} at this p99, one group after the other. A tenant is in one database: divide it into several tenants, or bring the database nearer (--round-trip-ms, --sync-ms).`
+      return `No number of nodes carries the busiest tenant: it brings ${Math.round(obstacle.tenantPerSecond)} verifies a second, and one database commits ${Math.floor(obstacle.most)} of one tenant at this p99, one group after the other. Divide it into several tenants, or bring the database nearer (--round-trip-ms, --sync-ms).`
   }
 }
 
@@ -139,16 +140,16 @@ function endsText(capacity: Capacity): string {
   const ends: Array<[string, number | null]> = [
     ['engine', engine],
     ['main threads', main_threads],
-    ['lane', lane],
+    ['busiest lane', lane],
   ]
   const found = ends.filter((end): end is [string, number] => end[1] !== null)
   const told = found.toSorted(([, a], [, b]) => a - b).map(([name, most]) => `${name} ${most}`)
-  return `${told.join(', ')} verifies a second${lane === null ? '; the lane after the main threads' : ''}`
+  return `${told.join(', ')} verifies a second${lane === null ? '; the busiest lane after the main threads' : ''}`
 }
 
 function predictionText(prediction: Prediction): string {
   const { engineUtilisation, mainUtilisation, laneUtilisation, p50Ms, p99Ms } = prediction
-  return `p50 ${Math.round(p50Ms)} ms, p99 ${Math.round(p99Ms)} ms; busy: engine ${percent(engineUtilisation)}, main thread ${percent(mainUtilisation)}, lane ${percent(laneUtilisation)}`
+  return `p50 ${Math.round(p50Ms)} ms, p99 ${Math.round(p99Ms)} ms; busy: engine ${percent(engineUtilisation)}, main thread ${percent(mainUtilisation)}, busiest lane ${percent(laneUtilisation)}`
 }
 
 function memoryMib({ servicesPerNode, workersPerService }: Plan): number {

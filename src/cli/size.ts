@@ -11,6 +11,7 @@ interface SizeOptions {
   hottestShare: number
   users: number
   coresPerNode?: number
+  databaseCores: number
   spare: number
   bench?: string
   engineMs?: number
@@ -44,6 +45,7 @@ export function registerSizeCommand(command: Command): void {
         true,
       ),
     )
+    .addOption(takes('--database-cores <n>', 'cores of a database’s machine', [1, 512], true).default(16))
     .addOption(takes('--spare <n>', 'nodes of a cluster that may be lost', [0, 10], true).default(1))
     .option(
       '--bench <folder>',
@@ -58,18 +60,19 @@ export function registerSizeCommand(command: Command): void {
       action(async (options: SizeOptions) => {
         const { plan } = await import('../sizing/plan.js')
         const { obstacleText, sizeText, sizeView } = await import('./size-view.js')
-        const { rps, p99, tenants, hottestShare, users, coresPerNode, spare } = options
+        const { rps, p99, tenants, hottestShare, users, coresPerNode, databaseCores, spare } = options
         const figures = await figuresOf(options)
         const load = { perSecond: rps, p99Ms: p99, tenants, hottestShare }
         const sizes = coresPerNode === undefined ? CORES : [coresPerNode]
         const { outcome, cores } = sizes
-          .map((cores) => ({ cores, outcome: plan(load, { cores, spare }, figures) }))
+          .map((cores) => ({ cores, outcome: plan(load, { cores, databaseCores, spare }, figures) }))
           .reduce((best, other) => (coresOf(other) < coresOf(best) ? other : best))
         if (!outcome.plan) throw new CommandError('no_such_size', obstacleText(outcome.obstacle, p99))
         const { databasePerSecond } = outcome
         const size = {
           load: { ...load, users },
           cores,
+          databaseCores,
           spare,
           figures,
           databasePerSecond,

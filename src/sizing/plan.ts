@@ -1,20 +1,18 @@
 /** How many machines carry a load, over how many databases, so that the loss of one is not felt. */
 import { ACCURACY } from './accuracy.js'
-import type { Figures } from './figures.js'
-import { type Capacity, type Cluster, capacityOf, type Prediction, predict } from './predict.js'
+import { DATABASE_BUSIEST, DATABASE_CPU_MS, type Figures } from './figures.js'
+import { type Capacity, type Cluster, capacityOf, type Prediction, predict, type Rate } from './predict.js'
 
-export interface Load {
-  /** Verifies, at the busiest moment. */
-  perSecond: number
+/** Verifies, at the busiest moment. */
+export interface Load extends Rate {
   /** What the 99th percentile of a verify may be. Planned is for less, by what measured runs have exceeded the model. */
   p99Ms: number
-  tenants: number
-  /** Of all verifies, the part of the busiest tenant; the others have the rest in equal parts. */
-  hottestShare: number
 }
 
 export interface Machine {
   cores: number
+  /** Of each database's machine. */
+  databaseCores: number
   /** Machines of each cluster that may be lost while it carries its load. */
   spare: number
 }
@@ -40,7 +38,7 @@ export interface Plan {
 export type Obstacle =
   /** A verify takes longer on machines that have nothing else to do. */
   | { kind: 'too_slow'; alone: Prediction }
-  /** One tenant's verifies are committed in one database, which carries no more than `most`. */
+  /** One tenant's verifies are committed one group after the other in one database: no more than `most`. */
   | { kind: 'tenant_too_large'; tenantPerSecond: number; most: number }
 
 export type Outcome =
@@ -61,59 +59,74 @@ const PRECISION = 0.01
 const MORE_NODES = 3
 
 export function plan(load: Load, machine: Machine, figures: Figures): Outcome {
-  const { tenants, hottestShare, perSecond } = load
+  const { tenants, perSecond, p99Ms } = load
   const most = databaseMost(load, machine, figures)
   if (most === 0) {
-    const alone = predict(clusterOf(1, 0, machine, figures), figures, Number.EPSILON)
+    const cluster = clusterOf(1, 0, machine, figures)
+    const alone = predict(cluster, figures, { ...load, perSecond: Number.EPSILON })
     return { plan: null, obstacle: { kind: 'too_slow', alone } }
   }
-  const tenantPerSecond = perSecond * Math.max(hottestShare, 1 / tenants)
-  if (tenantPerSecond > most)
-    return { plan: null, obstacle: { kind: 'tenant_too_large', tenantPerSecond, most } }
+  const tenantPerSecond = hottestOf(load)
+  const tenantAlone = { perSecond: tenantPerSecond, tenants: 1, hottestShare: 1, p99Ms }
+  const tenantTooLarge = (): Outcome => {
+    const carried = databaseMost(tenantAlone, machine, figures)
+    return { plan: null, obstacle: { kind: 'tenant_too_large', tenantPerSecond, most: carried } }
+  }
+  if (fewestNodes(tenantAlone, machine, figures) === null) return tenantTooLarge()
   let clusters = Math.max(1, Math.ceil(perSecond / most))
   let needed: number | null = null
   // What is less can be too much where it takes a service less or more.
   for (; clusters <= tenants; clusters++) {
-    needed = fewestNodes(fullest(load, clusters), load.p99Ms, machine, figures)
+    needed = fewestNodes({ ...fullest(load, clusters), p99Ms }, machine, figures)
     if (needed !== null) break
   }
-  if (needed === null) return { plan: null, obstacle: { kind: 'tenant_too_large', tenantPerSecond, most } }
-  const clusterPerSecond = fullest(load, clusters)
+  if (needed === null) return tenantTooLarge()
+  const rate = fullest(load, clusters)
   const nodes = needed + machine.spare
-  const cluster = clusterOf(needed, clusterPerSecond, machine, figures)
-  const servicesPerNode = cluster.services / needed
-  const at = (count: number) => predict(scaled(cluster, count / needed), figures, clusterPerSecond)
+  const cluster = clusterOf(needed, rate.perSecond, machine, figures)
+  const at = (count: number) => predict(scaled(cluster, count / needed), figures, rate)
   return {
     databasePerSecond: most,
     plan: {
       clusters,
-      clusterPerSecond,
+      clusterPerSecond: rate.perSecond,
       nodes,
-      servicesPerNode,
+      servicesPerNode: cluster.services / needed,
       workersPerService: cluster.workers,
-      capacity: capacityOf(scaled(cluster, nodes / needed), figures),
+      capacity: capacityOf(scaled(cluster, nodes / needed), figures, rate),
       whole: at(nodes),
       reduced: at(needed),
     },
   }
 }
 
-/** The verifies of the fullest of so many databases, when tenants are spread over them as evenly as whole tenants can be. */
-function fullest({ perSecond, tenants, hottestShare }: Load, databases: number): number {
-  if (databases === 1) return perSecond
-  const hottest = perSecond * Math.max(hottestShare, 1 / tenants)
+/** Verifies a second of the busiest tenant. */
+function hottestOf({ perSecond, tenants, hottestShare }: Rate): number {
+  return perSecond * Math.max(hottestShare, 1 / tenants)
+}
+
+/** What comes to the fullest of so many databases, when tenants are spread over them as evenly as whole tenants can be. */
+function fullest(load: Rate, databases: number): Rate {
+  if (databases === 1) return load
+  const { perSecond, tenants } = load
+  const hottest = hottestOf(load)
   const other = tenants > 1 ? (perSecond - hottest) / (tenants - 1) : 0
   const beside = (count: number) =>
     Math.max(hottest + count * other, Math.ceil((tenants - 1 - count) / (databases - 1)) * other)
   const even = Math.max(0, Math.floor((perSecond / databases - hottest) / (other || 1)))
-  return Math.min(...[even, even + 1].map((count) => beside(Math.min(count, tenants - 1))))
+  const [rate, count] = [even, even + 1]
+    .map((count) => Math.min(count, tenants - 1))
+    .map((count) => [beside(count), count] as const)
+    .reduce((least, one) => (one[0] < least[0] ? one : least))
+  // As if the busiest were in the fullest: at worst it is.
+  return { perSecond: rate, tenants: count + 1, hottestShare: Math.min(1, hottest / rate) }
 }
 
 /** Verifies a second. 0 where not even a single one is fast enough. */
-function databaseMost({ perSecond, p99Ms }: Load, machine: Machine, figures: Figures): number {
-  const carries = (rate: number) => fewestNodes(rate, p99Ms, machine, figures) !== null
+function databaseMost(load: Load, machine: Machine, figures: Figures): number {
+  const carries = (perSecond: number) => fewestNodes({ ...load, perSecond }, machine, figures) !== null
   let low = 0
-  let high = perSecond
+  let high = load.perSecond
   while (carries(high) && high < MOST_PER_SECOND) [low, high] = [high, high * 2]
   while (high - low > PRECISION * high && high > 1) {
     const middle = (low + high) / 2
@@ -127,19 +140,21 @@ function databaseMost({ perSecond, p99Ms }: Load, machine: Machine, figures: Fig
 const MOST_PER_SECOND = 1e6
 
 /** Null where no number of nodes over one database is enough. */
-function fewestNodes(perSecond: number, p99Ms: number, machine: Machine, figures: Figures): number | null {
-  const { engine } = capacityOf({ services: 1, cores: machine.cores, workers: machine.cores }, figures)
+function fewestNodes(load: Load, machine: Machine, figures: Figures): number | null {
+  const { perSecond, p99Ms } = load
+  if (perSecond * DATABASE_CPU_MS > machine.databaseCores * 1000 * DATABASE_BUSIEST) return null
+  const alone = { services: 1, cores: machine.cores, workers: machine.cores }
+  const { engine } = capacityOf(alone, figures, load)
   const least = Math.max(1, Math.ceil(perSecond / (FULLEST * engine)))
   for (let nodes = least; nodes <= least + MORE_NODES; nodes++) {
     const cluster = clusterOf(nodes, perSecond, machine, figures)
-    const { main, lane } = capacityOf(cluster, figures)
-    if (perSecond > FULLEST * lane) return null
-    // More nodes take longer turns in the lane: both with the spare ones and without.
+    const { main, lane } = capacityOf(cluster, figures, load)
+    // More nodes want the lane of a busy tenant more often: both with the spare ones and without.
     const isFast = [nodes, nodes + machine.spare].every(
       (count) =>
-        predict(scaled(cluster, count / nodes), figures, perSecond).p99Ms <= p99Ms * (1 - ACCURACY.runs.p99),
+        predict(scaled(cluster, count / nodes), figures, load).p99Ms <= p99Ms * (1 - ACCURACY.runs.p99),
     )
-    if (perSecond <= FULLEST * main && isFast) return nodes
+    if (perSecond <= FULLEST * Math.min(main, lane) && isFast) return nodes
   }
   return null
 }
@@ -148,7 +163,7 @@ function scaled(cluster: Cluster, times: number): Cluster {
   return { ...cluster, services: cluster.services * times }
 }
 
-/** As many service processes a node as its main threads need, and no more: each has a turn of its own in the lane. */
+/** As many service processes a node as its main threads need, and no more: each wants the lane of a busy tenant. */
 function clusterOf(nodes: number, perSecond: number, { cores }: Machine, { mainMs }: Figures): Cluster {
   const mainThreads = ((perSecond / nodes) * mainMs) / 1000
   const perNode = Math.min(cores, Math.max(1, Math.ceil(mainThreads / BUSIEST_MAIN)))

@@ -1,7 +1,7 @@
 /** What a cluster of services over one database makes of a load: how busy everything is, and how long a verify takes. */
 import { Delay } from './delay.js'
 import type { Figures } from './figures.js'
-import { laneState, mostPerMs } from './lane.js'
+import { mostPerMs, type Tenants, writingState } from './lanes.js'
 import { waitOf } from './queues.js'
 import { HELD_TRIPS, MOST_IN_GROUP, READ_TRIPS, TASKS_PER_WORKER, VISITS, visitOf } from './verify-shape.js'
 
@@ -14,9 +14,15 @@ export interface Cluster {
   workers: number
 }
 
+/** What comes to it. */
+export interface Rate extends Tenants {
+  perSecond: number
+}
+
 export interface Prediction {
   engineUtilisation: number
   mainUtilisation: number
+  /** Of the busiest tenant's. */
   laneUtilisation: number
   /** Infinity where something cannot keep up, or beyond a second. */
   p50Ms: number
@@ -29,18 +35,20 @@ export interface Prediction {
 export interface Capacity {
   engine: number
   main: number
-  /** No more than the main threads: a group of one that has no time holds the row for all. */
+  /** Of the busiest tenant. No more than the main threads: a group of one that has no time holds it for all. */
   lane: number
 }
 
-export function capacityOf({ services, cores }: Cluster, figures: Figures): Capacity {
+export function capacityOf({ services, cores }: Cluster, figures: Figures, tenants: Tenants): Capacity {
   const engine = (services * cores * 1000) / (figures.engineMs + figures.mainMs)
   const main = (services * 1000) / figures.mainMs
-  // The busier the main threads are, the longer the lane is held.
-  let [low, high] = [0, Math.min(main, mostPerMs(laneTimes(figures, services, 0)) * 1000)]
+  const most = (perSecond: number) =>
+    mostPerMs({ ...tenants, ...laneTimes(figures, services, perSecond / 1000 / services) }) * 1000
+  // The busier the main threads are, the longer lanes are held.
+  let [low, high] = [0, Math.min(main, most(0))]
   for (let round = 0; round < HALVINGS; round++) {
     const middle = (low + high) / 2
-    if (mostPerMs(laneTimes(figures, services, middle / 1000 / services)) * 1000 > middle) low = middle
+    if (most(middle) > middle) low = middle
     else high = middle
   }
   return { engine, main, lane: low }
@@ -49,7 +57,8 @@ export function capacityOf({ services, cores }: Cluster, figures: Figures): Capa
 const HALVINGS = 30
 const NEVER = Number.POSITIVE_INFINITY
 
-export function predict(cluster: Cluster, figures: Figures, perSecond: number): Prediction {
+export function predict(cluster: Cluster, figures: Figures, rate: Rate): Prediction {
+  const { perSecond } = rate
   const { services, cores, workers } = cluster
   const servicePerMs = perSecond / 1000 / services
   const visit = visitOf(figures.mainMs)
@@ -62,7 +71,8 @@ export function predict(cluster: Cluster, figures: Figures, perSecond: number): 
     serviceMs: visit.meanMs,
     cv2: visit.squaredMs2 / visit.meanMs ** 2 - 1,
   })
-  const lane = laneState({
+  const lane = writingState({
+    ...rate,
     perMs: perSecond / 1000,
     ...laneTimes(figures, services, servicePerMs),
   })
@@ -73,7 +83,7 @@ export function predict(cluster: Cluster, figures: Figures, perSecond: number): 
   const before = Delay.fixed(READ_TRIPS * (figures.roundTripMs + visit.smallMs) + visit.smallMs)
   const after = Delay.fixed(visit.largestMs + visit.smallMs)
   const total = [
-    // Those in the lane are part of its turns.
+    // Those with lanes in hand are part of its turns.
     ...Array.from({ length: VISITS - 1 }, () => onMain),
     engineDelay(workers, { perMs: servicePerMs, engineMs, cv: figures.engineCv }),
     lane.delay,

@@ -4,16 +4,16 @@
 export const READ_TRIPS = 3
 /** Under way while the engine computes: captures. */
 export const HIDDEN_TRIPS = 2
-/** Of a group of the lane, however many transactions it has: the lock; what all read; what all write, with the commit. */
+/** Of a group, however many transactions it has: the lock; what all read; what all write, with the commit. */
 export const GROUP_TRIPS = 3
-/** Of these, while the row is held: back from the lock and there with what is read. From the reads back to the writes much else is done. */
+/** Of these, while the lanes are held: back from the lock and there with what is read. From the reads back to the writes much else is done. */
 export const HELD_TRIPS = 1
 
 /** Visits of the main thread: at the arrival, after each answer of the database and of the engine, in the lane, and for the reply. */
 export const VISITS = 1 + READ_TRIPS + 1 + 1 + 1
 /** Of the main thread's time, in one piece: the replay check, after the engine's answer. */
 export const LARGEST_VISIT = 0.4
-/** The same, while the lane is held: the decision, its signature, the audit entry. */
+/** The same, while lanes are held: the decision, its signature, the audit entry. */
 export const LANE_VISIT = 0.12
 
 /** Of one visit. */
@@ -41,5 +41,9 @@ export function visitOf(mainMs: number): Visit {
 
 /** The most transactions that share a commit. */
 export const MOST_IN_GROUP = 64
+/** Among which tenants are divided. */
+export const LANES = 256
+/** A lane that another node had so often is waited for. */
+export const MOST_MISSES = 4
 /** Verifies that a worker of the engine has under way. */
 export const TASKS_PER_WORKER = 4

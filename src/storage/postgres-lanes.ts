@@ -23,27 +23,29 @@ const AGREED = `SELECT id AS lane, keys_revision AS "keysRevision", oldest_epoch
 
 /**
  * Begins a transaction with lanes of its own.
- * @param due of them; waited for before any other is taken, and in their order, so that no two nodes wait for each other
- * @returns those that were taken: the ones that are due, and the others that nobody had
+ * @param due one of them, which is waited for before any other is taken, so that no two nodes wait for each other; null for none
+ * @returns those that were taken: that one, and the others that nobody had
  * @throws Error of pg
  */
 export function takeLanes(
   client: PoolClient,
   wanted: ReadonlySet<number>,
-  due: ReadonlySet<number>,
+  due: number | null,
 ): Promise<Agreed[]> {
-  const waitedFor = {
-    name: 'lanes-due',
-    text: `${AGREED} WHERE id = ANY ($1::int[]) ORDER BY id FOR UPDATE`,
-    values: [[...due]],
-  }
-  if (due.size === wanted.size) return begin(client, [waitedFor])
+  const [first] = wanted
+  const waitingFor = (lane: number) => ({
+    name: 'lane-due',
+    text: `${AGREED} WHERE id = $1 FOR UPDATE`,
+    values: [lane],
+  })
+  // There is nothing else to do meanwhile.
+  if (wanted.size === 1) return begin(client, [waitingFor(first!)])
   const free = {
     name: 'lanes-free',
     text: `${AGREED} WHERE id = ANY ($1::int[]) FOR UPDATE SKIP LOCKED`,
     values: [[...wanted]],
   }
-  return begin(client, due.size > 0 ? [waitedFor, free] : [free])
+  return begin(client, due === null ? [free] : [waitingFor(due), free])
 }
 
 /** Begins a transaction that is alone: waits for whoever has a lane, and lets nobody take one meanwhile. @throws Error of pg */

@@ -166,7 +166,7 @@ export class PostgresWriter {
   }
 
   /**
-   * Takes the lanes that are free, waits for those that are due, and tells whose deadline passes meanwhile. The others come with the next
+   * Takes the lanes that are free, waits for one that is due, and tells whose deadline passes meanwhile. The others come with the next
    * group.
    * @returns null where nothing is left to do
    */
@@ -216,14 +216,14 @@ export class PostgresWriter {
 
   private take(client: PoolClient, jobs: readonly Job[]): Promise<Agreed[]> {
     const wanted = new Set<number>()
-    const due = new Set<number>()
+    let due: number | null = null
     for (const { lane, misses } of jobs) {
       if (lane === null) return takeAllLanes(client)
       wanted.add(lane)
-      if (misses >= MOST_MISSES) due.add(lane)
+      // One alone: whoever waits for a second has the first in its hand meanwhile.
+      if (misses >= MOST_MISSES) due ??= lane
     }
-    // There is nothing else to do meanwhile.
-    return takeLanes(client, wanted, wanted.size === 1 ? wanted : due)
+    return takeLanes(client, wanted, due)
   }
 
   /** @returns those whose lane was taken in time; those whose lane somebody else has are left for the next group */

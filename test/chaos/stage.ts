@@ -14,6 +14,7 @@ import { MODELS_DIR } from '../support/models-dir.js'
 import { Caller, LAST_ANSWER_MS } from './caller.js'
 import { ChaosNode } from './chaos-node.js'
 import { DatabasePair } from './database-pair.js'
+import { EpochChanges } from './epoch-changes.js'
 import { type ChaosTenant, type ChaosUser, Journal } from './journal.js'
 import { ATTEMPTS, guessingLife, type Life, productionLife, rotatingLife, sandboxLife } from './lives.js'
 import { Pulse } from './pulse.js'
@@ -43,6 +44,7 @@ export class Stage {
   /** Asks when all is over. */
   readonly examiner: Caller
   pulse!: Pulse
+  readonly epochs: EpochChanges
   private readonly over = new AbortController()
   private working: Promise<unknown> = Promise.resolve()
 
@@ -53,6 +55,7 @@ export class Stage {
     seed: number,
   ) {
     this.examiner = this.caller(new Random(seed))
+    this.epochs = new EpochChanges(ledger, join(folder, 'epochs'))
   }
 
   /** Resolves when all nodes serve, and callers are at work. */
@@ -64,7 +67,8 @@ export class Stage {
     })
     let stage: Stage | undefined
     try {
-      const settings = common()
+      const settings = common(join(folder, 'epochs'))
+      await mkdir(join(folder, 'epochs'))
       const config = loadConfig({
         ...settings,
         COUNTERSIGN_DATA_DIR: folder,
@@ -153,6 +157,7 @@ export class Stage {
       lives.push(guessingLife(parts('target'), (user) => this.unlock(user)))
       lives.push(rotatingLife(parts('rotation')))
     }
+    lives.push(() => this.epochs.attempt(this.over.signal))
     this.working = Promise.all(lives.map((life) => this.live(life)))
   }
 
@@ -188,7 +193,7 @@ export class Stage {
 }
 
 /** What all nodes have in common. */
-function common(): NodeJS.ProcessEnv {
+function common(epochKeys: string): NodeJS.ProcessEnv {
   return {
     COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
     COUNTERSIGN_MODELS_DIR: MODELS_DIR,
@@ -198,6 +203,10 @@ function common(): NodeJS.ProcessEnv {
     COUNTERSIGN_LOCKOUT_ATTEMPTS: `${ATTEMPTS}`,
     COUNTERSIGN_REPLAY_POLICY: 'reject',
     COUNTERSIGN_SANDBOX_RATE_LIMIT: `${RATE}`,
+    COUNTERSIGN_EPOCH_KEYS: epochKeys,
+    // They follow each other from here.
+    COUNTERSIGN_EPOCH_HOURS: '0',
+    COUNTERSIGN_EPOCH_RETENTION_HOURS: '0',
     // Callers find the nodes by themselves, as behind one load balancer.
     COUNTERSIGN_PRODUCTION_URL: 'http://127.0.0.1:8080',
     COUNTERSIGN_SANDBOX_URL: 'http://127.0.0.1:8081',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
+import { POSTGRES_MAIN_FACTOR } from '../../src/sizing/figures.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { documentInDocs } from '../support/docs.js'
 
@@ -58,9 +59,13 @@ describe('size', () => {
     await writeFile(place.path('bench/floor.json'), JSON.stringify({ details: { rounds: { service } } }))
     const size = ['size', '--rps', '20', '--bench', place.path('bench'), '--json']
     const { json } = await place.run(size)
-    expect(json.figures).toMatchObject({ engine_ms: 28, main_ms: 3 })
+    expect(json.figures).toMatchObject({ engine_ms: 28, main_ms: 2 * POSTGRES_MAIN_FACTOR })
     const given = await place.run([...size, '--engine-ms', '9', '--sync-ms', '0.4'])
-    expect(given.json.figures).toMatchObject({ engine_ms: 9, main_ms: 3, sync_ms: 0.4 })
+    expect(given.json.figures).toMatchObject({
+      engine_ms: 9,
+      main_ms: 2 * POSTGRES_MAIN_FACTOR,
+      sync_ms: 0.4,
+    })
   })
 
   it('says which result it cannot read', async () => {

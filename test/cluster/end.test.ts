@@ -23,13 +23,14 @@ const LOSSES = {
   deaf: (proxy: TcpProxy) => proxy.swallow(),
 }
 /** With how long it has been so when the signal comes: too short for anything to be noticed, or long enough for all of it. */
-const CASES: Array<[loss: keyof typeof LOSSES, afterMs: number]> = [
-  ['cut, and made anew', 0],
-  ['cut, and refused', 4000],
-  ['lost without a word', 0],
-  ['lost without a word', 4000],
-  ['held up', 0],
-  ['deaf', 0],
+const CASES: Array<[processes: number, loss: keyof typeof LOSSES, afterMs: number]> = [
+  [1, 'cut, and made anew', 0],
+  [1, 'cut, and refused', 4000],
+  [1, 'lost without a word', 0],
+  [1, 'lost without a word', 4000],
+  [1, 'held up', 0],
+  [1, 'deaf', 0],
+  [2, 'lost without a word', 0],
 ]
 
 overPostgres(() => {
@@ -68,9 +69,9 @@ overPostgres(() => {
   }
 
   it.each(CASES)(
-    'exits 0 when its connections have been %s for %s ms',
-    async (loss, afterMs) => {
-      const server = await installation.serve()
+    'exits 0, with all its processes (%i), when its connections have been %s for %i ms',
+    async (processes, loss, afterMs) => {
+      const server = await installation.serve({ env: { COUNTERSIGN_PROCESSES: String(processes) } })
       const stop = new AbortController()
       const calls = Array.from({ length: CALLERS }, () => call(server, stop.signal))
       await sleep(500)

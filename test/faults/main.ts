@@ -36,7 +36,7 @@ function run(): Promise<{ problems: string[] }> {
   if (values.overload !== undefined)
     return runOverload({ seconds: secondsOf('overload'), workers, onProgress })
   if (values.fairness !== undefined)
-    return runFairness({ seconds: secondsOf('fairness'), workers, onProgress })
+    return runFairness({ seconds: secondsOf('fairness'), workers, judgesTime: true, onProgress })
   return runCampaign({ kills, seed, onProgress })
 }
 

@@ -14,11 +14,13 @@ import { DEFAULT_TASKS_PER_WORKER } from '../../src/biometrics/engine/engine.js'
 import { packageFile } from '../../src/package-root.js'
 import { ACCURACY } from '../../src/sizing/accuracy.js'
 import { ASSUMED, MEASURED, POSTGRES_MAIN_FACTOR } from '../../src/sizing/figures.js'
-import { capacityOf } from '../../src/sizing/predict.js'
+import { capacityOf, predict } from '../../src/sizing/predict.js'
 import {
   GROUP_TRIPS,
   HIDDEN_TRIPS,
+  LANES,
   MOST_IN_GROUP,
+  MOST_MISSES,
   READ_TRIPS,
   TASKS_PER_WORKER,
 } from '../../src/sizing/verify-shape.js'
@@ -32,16 +34,21 @@ const BARE = {
   visitMs: { small: 0, largest: 0, inLane: 0 },
   readTrips: 0,
   most: 64,
+  mostMisses: 4,
+  lanes: 256,
   roundTripMs: 0,
   syncMs: 0,
   laneMs: 0,
 }
 
+const ONE_TENANT = { tenants: 1, hottestShare: 1 }
+const MANY_TENANTS = { tenants: 1000, hottestShare: 0 }
+
 describe('the simulation', () => {
   it.each([0.5, 0.8])('has the mean of M/D/1 at %f', (utilisation) => {
     const { meanMs } = simulate(
       { ...BARE, cores: 1, workers: 1 },
-      { arrivals: { perSecond: utilisation * 100 }, verifies: 100_000, seed: 1 },
+      { ...ONE_TENANT, arrivals: { perSecond: utilisation * 100 }, verifies: 100_000, seed: 1 },
     )
     const exactMs = 10 + (10 * utilisation) / (2 * (1 - utilisation))
     expect(Math.abs(meanMs / exactMs - 1)).toBeLessThan(0.03)
@@ -50,25 +57,42 @@ describe('the simulation', () => {
   it('has the mean of processor sharing where a worker takes turns among all', () => {
     const { meanMs } = simulate(
       { ...BARE, cores: 1, workers: 1, tasksPerWorker: 1000 },
-      { arrivals: { perSecond: 70 }, verifies: 100_000, seed: 1 },
+      { ...ONE_TENANT, arrivals: { perSecond: 70 }, verifies: 100_000, seed: 1 },
     )
     expect(Math.abs(meanMs / (10 / 0.3) - 1)).toBeLessThan(0.05)
   })
 
-  it('commits as much as full groups do, and no more', () => {
-    const { perSecond, jobsPerGroup } = simulate(
-      { ...BARE, services: 2, cores: 64, workers: 64, roundTripMs: 1, syncMs: 2, laneMs: 1 },
-      { arrivals: { perSecond: 2000 }, verifies: 40_000, seed: 1 },
+  const committing = (services: number, tenants: typeof ONE_TENANT) =>
+    simulate(
+      { ...BARE, services, cores: 64, workers: 64, roundTripMs: 1, syncMs: 2, laneMs: 1 },
+      { ...tenants, arrivals: { perSecond: 2000 * services }, verifies: 20_000 * services, seed: 1 },
     )
-    // Of two services one's group asks for the row while the other holds it: one way of the commit's is not in the way.
-    expect(perSecond).toBeGreaterThan((64 / (3 + 2 + 64)) * 1000 * 0.95)
-    expect(perSecond).toBeLessThan((64 / (2 + 2 + 64)) * 1000 * 1.05)
+  // Held for a trip and half of one there and back, the sync and the work; and asked for and answered.
+  const held = 2 + 2 + 64
+  const turn = held + 1
+
+  it('commits of one tenant as much as full groups do one after the other, whoever has it', () => {
+    const { perSecond, jobsPerGroup } = committing(2, ONE_TENANT)
+    // One service's group asks for the lane while the other holds it: one way of the commit's is not in the way.
+    expect(perSecond).toBeGreaterThan((64 / turn) * 1000 * 0.95)
+    expect(perSecond).toBeLessThan((64 / held) * 1000 * 1.05)
     expect(jobsPerGroup).toBeGreaterThan(55)
+  })
+
+  it('commits of many tenants the more the more services there are', () => {
+    const { perSecond: alone } = committing(1, MANY_TENANTS)
+    const { perSecond } = committing(4, MANY_TENANTS)
+    expect(alone).toBeLessThan((64 / turn) * 1000 * 1.05)
+    expect(perSecond / alone).toBeGreaterThan(2.5)
+    expect(perSecond / alone).toBeLessThan(4.1)
   })
 
   it('is the same for the same seed', () => {
     const once = () =>
-      simulate({ ...BARE, cores: 2, workers: 2 }, { arrivals: { perSecond: 150 }, verifies: 2000, seed: 7 })
+      simulate(
+        { ...BARE, services: 2, cores: 2, workers: 2 },
+        { ...MANY_TENANTS, arrivals: { perSecond: 300 }, verifies: 2000, seed: 7 },
+      )
     expect(once()).toEqual(once())
   })
 })
@@ -96,23 +120,40 @@ describe('the model', () => {
     expect(Math.abs(errorOf(capacity.found, capacity.predicted))).toBeLessThan(ACCURACY.runs.capacity)
   })
 
-  it('is within the stated error of the runs of several nodes, and the simulation with their callers closer', {
+  it('is within the stated error of the runs of several nodes, and so is the simulation with their callers', {
     timeout: 300_000,
   }, () => {
     const compared = compareWithClusterRuns()
     expect(compared.length).toBeGreaterThan(3)
-    for (const { name, found, predicted, simulated } of compared) {
-      expect(Math.abs(errorOf(found, predicted)), name).toBeLessThan(ACCURACY.runs.capacity)
-      expect(Math.abs(errorOf(found, simulated)), name).toBeLessThan(0.1)
-    }
+    for (const { name, found, predicted, simulated } of compared)
+      for (const said of [predicted, simulated])
+        expect(Math.abs(errorOf(found, said)), name).toBeLessThan(ACCURACY.runs.capacity)
   })
 
-  it('says what ends first: a node at its main thread, several at the lane', () => {
+  it('says what ends first: main threads, or several nodes of one tenant at its lane', () => {
     const figures = { ...MEASURED, ...ASSUMED, engineMs: 5 }
-    const ends = (services: number) => capacityOf({ services, cores: 16, workers: 15 }, figures)
-    expect(ends(1).main).toBeLessThan(ends(1).engine)
-    expect(ends(1).lane).toBeCloseTo(ends(1).main, 0)
-    expect(ends(4).lane).toBeLessThan(ends(4).main)
+    const ends = (services: number, tenants: typeof ONE_TENANT) =>
+      capacityOf({ services, cores: 16, workers: 15 }, figures, tenants)
+    for (const [services, tenants] of [
+      [1, ONE_TENANT],
+      [4, MANY_TENANTS],
+    ] as const) {
+      const { main, engine, lane } = ends(services, tenants)
+      expect(main).toBeLessThan(engine)
+      expect(lane).toBeCloseTo(main, 0)
+    }
+    const { main, lane } = ends(4, ONE_TENANT)
+    expect(lane).toBeLessThan(main)
+    expect(ends(8, ONE_TENANT).lane).toBeCloseTo(lane, 0)
+  })
+
+  it('has the wait of a busy tenant: the larger its share, the longer the slowest take', () => {
+    const p99Ms = [0, 0.1, 0.5, 1].map((hottestShare) => {
+      const rate = { perSecond: 1000, tenants: 1000, hottestShare }
+      return predict({ services: 4, cores: 8, workers: 8 }, { ...MEASURED, ...ASSUMED }, rate).p99Ms
+    })
+    expect(p99Ms).toEqual(p99Ms.toSorted((a, b) => a - b))
+    expect(p99Ms.at(-1)!).toBeGreaterThan(2 * p99Ms[0]!)
   })
 
   it('starts from figures that the committed runs have', () => {
@@ -123,8 +164,13 @@ describe('the model', () => {
   })
 
   it('counts what the product does', () => {
-    const lane = readFileSync(packageFile('src', 'storage', 'postgres-writer.ts'), 'utf8')
-    expect(Number(/^const MOST_AT_ONCE = (\d+)$/m.exec(lane)?.[1])).toBe(MOST_IN_GROUP)
+    const constant = (file: string, name: string) => {
+      const source = readFileSync(packageFile('src', 'storage', file), 'utf8')
+      return Number(new RegExp(`^(?:export )?const ${name} = (\\d+)$`, 'm').exec(source)?.[1])
+    }
+    expect(constant('postgres-writer.ts', 'MOST_AT_ONCE')).toBe(MOST_IN_GROUP)
+    expect(constant('postgres-writer.ts', 'MOST_MISSES')).toBe(MOST_MISSES)
+    expect(constant('postgres-migrations.ts', 'LANES')).toBe(LANES)
     expect(DEFAULT_TASKS_PER_WORKER).toBe(TASKS_PER_WORKER)
     // Of a verify that is alone in its group; test/storage/postgres-round-trips.test.ts counts them.
     const page = readFileSync(packageFile('docs', 'postgresql.md'), 'utf8')

@@ -1,13 +1,18 @@
 /** From a load to machines. */
 import { describe, expect, it } from 'vitest'
 import { ACCURACY } from '../../src/sizing/accuracy.js'
-import { ASSUMED, type Figures, MEASURED } from '../../src/sizing/figures.js'
+import {
+  ASSUMED,
+  DATABASE_BUSIEST,
+  DATABASE_CPU_MS,
+  type Figures,
+  MEASURED,
+} from '../../src/sizing/figures.js'
 import { type Load, type Plan, plan } from '../../src/sizing/plan.js'
-import { capacityOf } from '../../src/sizing/predict.js'
 import { ROW_BYTES, storageOf } from '../../src/sizing/storage.js'
 
 const FIGURES: Figures = { ...MEASURED, ...ASSUMED }
-const MACHINE = { cores: 8, spare: 1 }
+const MACHINE = { cores: 8, databaseCores: 16, spare: 1 }
 const LOAD: Load = { perSecond: 100, p99Ms: 150, tenants: 100, hottestShare: 0.1 }
 
 function planned(load: Partial<Load>, machine = MACHINE, figures = FIGURES): Plan {
@@ -43,9 +48,14 @@ describe('a plan', () => {
   it('never divides the load among databases where one carries it, and does where none can', () => {
     expect(planned({ perSecond: 50 }).clusters).toBe(1)
     const { clusters, clusterPerSecond } = planned({ perSecond: 5000 })
-    expect(clusters).toBeGreaterThan(4)
+    expect(clusters).toBeGreaterThan(1)
     expect(clusterPerSecond * clusters).toBeGreaterThanOrEqual(5000)
-    expect(clusterPerSecond).toBeLessThan(capacityOf({ services: 2, cores: 8, workers: 8 }, FIGURES).lane)
+    expect(clusterPerSecond * DATABASE_CPU_MS).toBeLessThanOrEqual(16_000 * DATABASE_BUSIEST)
+    const alike = { perSecond: 5000, hottestShare: 0 }
+    expect(planned(alike, { ...MACHINE, databaseCores: 64 }).clusters).toBe(1)
+    // By the lane of a busy tenant, however large the database's machine is.
+    const uneven = { perSecond: 2000, hottestShare: 0.3, p99Ms: 110 }
+    expect(planned(uneven, { ...MACHINE, databaseCores: 64 }).clusters).toBeGreaterThan(1)
   })
 
   it('keeps a tenant whole', () => {

@@ -1,8 +1,9 @@
 /** Formulas against what is known exactly. */
 import { describe, expect, it } from 'vitest'
 import { Delay } from '../../src/sizing/delay.js'
-import { laneState, mostPerMs } from '../../src/sizing/lane.js'
+import { mostPerMs, writingState } from '../../src/sizing/lanes.js'
 import { erlangC, waitOf } from '../../src/sizing/queues.js'
+import { MOST_MISSES } from '../../src/sizing/verify-shape.js'
 
 describe('the probability of waiting', () => {
   it.each([
@@ -93,26 +94,49 @@ describe('a delay', () => {
   })
 })
 
-describe('the lane', () => {
-  const lane = { heldMs: (jobs: number) => 3 + jobs, wayMs: 0, jobMs: 1, groupVarianceMs2: 0, most: 64 }
+describe('the lanes', () => {
+  const group = { heldMs: (jobs: number) => 3 + jobs, wayMs: 0, jobMs: 1, groupVarianceMs2: 0, most: 64 }
+  const one = { ...group, tenants: 1, hottestShare: 1 }
+  const many = { ...group, tenants: 100_000, hottestShare: 0 }
 
-  it('carries as much as full groups one after the other', () => {
-    expect(mostPerMs({ ...lane, nodes: 3 })).toBeCloseTo(64 / 67)
-    expect(laneState({ ...lane, perMs: 64 / 67 - 0.001, nodes: 3 })).not.toBeNull()
-    expect(laneState({ ...lane, perMs: 64 / 67, nodes: 3 })).toBeNull()
+  it('carry of one tenant as much as full groups one after the other', () => {
+    expect(mostPerMs({ ...one, nodes: 3 })).toBeCloseTo(64 / 67)
+    expect(writingState({ ...one, perMs: 64 / 67 - 0.001, nodes: 3 })).not.toBeNull()
+    expect(writingState({ ...one, perMs: 64 / 67, nodes: 3 })).toBeNull()
   })
 
-  it('commits one by one while little comes, and takes a group as long as it is held', () => {
-    const state = laneState({ ...lane, perMs: 0.001, nodes: 1 })!
+  it('carry of many tenants as much as the groups of all nodes, and between the two what passes the busiest', () => {
+    expect(Math.abs(mostPerMs({ ...many, nodes: 3 }) / ((3 * 64) / 67) - 1)).toBeLessThan(0.01)
+    // Half is the busiest tenant's, and of the other half a fourth is in the groups of each node.
+    const half = { ...group, tenants: 100_000, hottestShare: 0.5, nodes: 4 }
+    expect(Math.abs(mostPerMs(half) / (64 / 67 / (0.5 + 0.5 / 4)) - 1)).toBeLessThan(0.01)
+  })
+
+  it('commit one by one while little comes, and take a group as long as it is held', () => {
+    const state = writingState({ ...one, perMs: 0.001, nodes: 1 })!
     expect(state.jobsPerGroup).toBeCloseTo(1, 2)
     expect(state.utilisation).toBeCloseTo(0.004, 4)
     expect(Math.abs(state.delay.percentileMs(0.9) - 4)).toBeLessThan(0.5)
   })
 
-  it('makes groups as large as what comes in a round, the more of them the more nodes there are', () => {
+  it('of one tenant make groups as large as what comes in a round, the more of them the more nodes there are', () => {
     // A round of full turns is as long as n fixed parts and what comes meanwhile: n a / (1 − λ b).
-    const state = laneState({ ...lane, perMs: 0.8, nodes: 4 })!
+    const state = writingState({ ...one, perMs: 0.8, nodes: 4 })!
     expect(state.jobsPerGroup).toBeCloseTo((0.8 * 3) / (1 - 0.8), 0)
     expect(state.utilisation).toBeCloseTo(1, 2)
+  })
+
+  it('of many tenants leave nodes alone, each with groups of what comes in a turn of its own', () => {
+    const state = writingState({ ...many, perMs: 3.2, nodes: 4 })!
+    expect(state.jobsPerGroup / ((0.8 * 3) / (1 - 0.8))).toBeCloseTo(1, 1)
+    expect(state.utilisation).toBeLessThan(0.2)
+  })
+
+  it('keep the busiest tenant waiting for turns, and after several of them its node too', () => {
+    const busiest = (nodes: number) =>
+      writingState({ ...group, perMs: 0.2 * nodes, nodes, tenants: 1000, hottestShare: 0.2 })!
+    const slowest = [1, 2, 4].map((nodes) => busiest(nodes).delay.percentileMs(0.99))
+    expect(slowest).toEqual(slowest.toSorted((a, b) => a - b))
+    expect(slowest[2]! - slowest[0]!).toBeLessThan(MOST_MISSES * 4 * slowest[0]!)
   })
 })

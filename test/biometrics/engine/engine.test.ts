@@ -361,6 +361,21 @@ describe('a worker that dies', () => {
     await expect.poll(() => engine.health().status).toBe('ok')
   })
 
+  it('while it helps another with a face costs that call nothing', async () => {
+    const engine = await running({ workers: 2 })
+    const { reference } = await engine.enrol([face])
+    const { sample } = await engine.verify([face], reference)
+    // Wherever the face is by then.
+    for (const delayMs of [0, 4, 8, 12]) {
+      await expect.poll(() => engine.health().status).toBe('ok')
+      const helped = engine.verify([face], reference)
+      await sleep(delayMs)
+      const lost = codeOf(engine.injectFault({ kind: 'exit' }))
+      expect((await helped).sample.embedding).toEqual(sample.embedding)
+      expect(await lost).toBe('engine_unavailable')
+    }
+  })
+
   it('between calls costs none', async () => {
     const engine = await running()
     await engine.injectFault({ kind: 'throw-afterwards' })
