@@ -189,10 +189,10 @@ export function compareWithRun(run: MeasuredRun): { latencies: Comparison[]; cap
 
 /** Of the cluster suite on sixteen cores, in docs/benchmarks.md: an engine of 5 ms that only waits, callers who come back at once. */
 const CLUSTER_RUNS = [
-  { nodes: 1, tenants: 64, mainMs: 1.82, syncMs: 0.3, perSecond: 553 },
-  { nodes: 2, tenants: 64, mainMs: 2.02, syncMs: 0.3, perSecond: 952 },
-  { nodes: 4, tenants: 64, mainMs: 2.11, syncMs: 0.3, perSecond: 1713 },
-  { nodes: 2, tenants: 1, mainMs: 2.02, syncMs: 2.4, perSecond: 1030 },
+  { nodes: 1, tenants: 64, mainMs: 1.68, syncMs: 0.3, perSecond: 583 },
+  { nodes: 2, tenants: 64, mainMs: 1.69, syncMs: 0.3, perSecond: 1141 },
+  { nodes: 4, tenants: 64, mainMs: 1.77, syncMs: 0.3, perSecond: 2141 },
+  { nodes: 2, tenants: 1, mainMs: 1.52, syncMs: 2.6, perSecond: 1180 },
 ] as const
 const CLUSTER_FIGURES = { ...MEASURED, engineMs: 5, engineCv: 0, roundTripMs: 0.05 }
 const CLUSTER_WORKERS = 8

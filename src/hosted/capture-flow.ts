@@ -171,12 +171,14 @@ export class CaptureFlow {
   }
 
   /** Of a session that is not over. `work` may await nothing but `tx`. @returns the state after it */
-  private change(
+  private async change(
     token: string,
     work: (session: CaptureSession, tx: StoreTransaction) => Promise<void>,
   ): Promise<PageState> {
     const { store, captureSessions } = this.parts
-    return store.transaction(async (tx) => {
+    const known = await captureSessions.find(store.read, token)
+    if (!known) throw new CaptureFlowError('the session is gone')
+    const changed = async (tx: StoreTransaction) => {
       const session = await captureSessions.find(tx, token)
       if (!session) throw new CaptureFlowError('the session is gone')
       if (session.record.status === 'open') {
@@ -184,7 +186,8 @@ export class CaptureFlow {
         await captureSessions.put(tx, session)
       }
       return this.state(session)
-    })
+    }
+    return store.transaction(changed, undefined, { tenantId: known.record.tenantId })
   }
 }
 

@@ -7,6 +7,7 @@ import { inputParser } from '../server/json-body.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import { toApiError } from '../server/to-api-error.js'
 import type { TenantRecord } from '../storage/records.js'
+import type { StoreTransaction } from '../storage/store.js'
 import type { CaptureSession } from '../subjects/capture-session-book.js'
 import { capturePageSettings } from '../tenancy/capture-page-settings.js'
 import { SMALL_BODY_BYTES } from '../v1/endpoint.js'
@@ -84,7 +85,8 @@ export class CaptureServer {
     if (request.method !== 'GET') return this.notAllowed('GET')
     if (/prefetch|prerender|preview/.test(request.headers['sec-purpose'] ?? request.headers.purpose ?? ''))
       return this.replies.plain(503, 'Not ahead of time.\n')
-    const found = await store.transaction(async (tx) => {
+    const known = await captureSessions.find(store.read, token)
+    const opened = async (tx: StoreTransaction) => {
       const session = await captureSessions.find(tx, token)
       if (!session) return null
       const tenant = await tx.tenantById(session.record.tenantId)
@@ -94,7 +96,8 @@ export class CaptureServer {
       const secret = captureSessions.bind(session)
       await captureSessions.put(tx, session)
       return { session, tenant: tenant!, bound: true, secret }
-    })
+    }
+    const found = known && (await store.transaction(opened, undefined, { tenantId: known.record.tenantId }))
     const asked = languageOf(request.headers['accept-language'])
     if (!found) return this.replies.page(404, noticePage(asked, 'not_found', null), [])
     const { session, tenant, bound, secret } = found

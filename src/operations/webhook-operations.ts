@@ -4,7 +4,7 @@ import type { Environment } from '../config.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { CodedError } from '../errors.js'
 import type { TenantRecord, WebhookDeliveryRecord, WebhookEndpointRecord } from '../storage/records.js'
-import type { Store, StoreReader } from '../storage/store.js'
+import type { Store, StoreReader, StoreTransaction } from '../storage/store.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import { TEST_EVENT, WEBHOOK_EVENTS } from '../webhooks/webhook-events.js'
 import { assertWebhookUrl } from '../webhooks/webhook-url.js'
@@ -75,7 +75,7 @@ export class WebhookOperations {
 
   /** Sends an event that says nothing. @returns the delivery's id @throws WebhookOperationError webhook_not_found, webhook_queue_full */
   test(tenant: TenantRecord, endpointId: string): Promise<string> {
-    return this.store.transaction(async (tx) => {
+    const put = async (tx: StoreTransaction) => {
       const endpoint = await this.endpoint(tx, tenant, endpointId)
       const { environment } = endpoint
       const occurrence = { tenantId: tenant.id, environment, type: TEST_EVENT, data: {} } as const
@@ -83,7 +83,8 @@ export class WebhookOperations {
       if (!delivery)
         throw new WebhookOperationError('webhook_queue_full', 'Too many deliveries wait for this webhook.')
       return delivery
-    })
+    }
+    return this.store.transaction(put, undefined, { tenantId: tenant.id })
   }
 
   /**
