@@ -181,6 +181,8 @@ export class PostgresWriter {
         const agreed = taken[0]
         if (!agreed) {
           await this.client.query('ROLLBACK')
+          if (waiting[0]!.misses >= MOST_MISSES)
+            throw new StoreUnavailableError('PostgreSQL lacks rows of lane')
           waiting[0]!.misses = MOST_MISSES
           continue
         }
