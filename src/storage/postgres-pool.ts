@@ -41,9 +41,7 @@ export class Hosts {
 export interface PoolOptions {
   /** The most connections at once. */
   size: number
-  /** Sends without waiting for what was sent before. */
-  pipeline?: boolean
-  /** For work that may take long: no statement is given up. */
+  /** For work that may take long: no statement is given up, and none is sent before the one before it is answered. */
   isPatient?: boolean
   /** Of the server, for these connections. */
   settings?: Record<string, string>
@@ -75,7 +73,7 @@ export class PostgresPool {
   /** @throws ConfigError when a file of the TLS options cannot be read */
   constructor(
     private readonly access: PostgresAccess,
-    { size, isPatient = false, pipeline = !isPatient, settings = {}, silence }: PoolOptions,
+    { size, isPatient = false, settings = {}, silence }: PoolOptions,
   ) {
     const { target, hosts, passwordFile } = access
     const { hostOf, watched } = this
@@ -117,7 +115,7 @@ export class PostgresPool {
         }
         const submit = this.query.bind(this)
         this.query = ((given: pg.QueryConfig | string, values?: unknown[]) => {
-          if (pipeline) this.hold()
+          if (!isPatient) this.hold()
           const answered = this.watched?.ask()
           return new Promise((resolve, reject) => {
             submit(
@@ -174,7 +172,7 @@ export class PostgresPool {
       idleTimeoutMillis: 0,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-      pipeline,
+      pipeline: !isPatient,
       types,
       ...(isPatient ? {} : { query_timeout: QUERY_MS }),
       onConnect: async (client) => {

@@ -74,7 +74,7 @@ export class PostgresStore implements Store {
     this.silence = new SilenceWatch((query, timeoutMs) => this.readers.queryApart(query, timeoutMs))
     const { silence } = this
     const settings = { lock_timeout: `${LANE_LOCK_MS}ms` }
-    this.writers = new PostgresPool(access, { size: 1, pipeline: true, settings, silence })
+    this.writers = new PostgresPool(access, { size: 1, settings, silence })
     this.readers = new PostgresPool(access, { size: READERS, silence })
     this.writer = new PostgresWriter(this.writers)
     this.coordinator = serving ? new PostgresCoordinator(access, silence) : null

@@ -126,7 +126,6 @@ export class PostgresWriter {
   private async commit(jobs: Job[], kind: Kind): Promise<void> {
     let group = jobs
     const token = randomUUID()
-    const again = kind === 'side by side' ? 'in turn' : kind
     try {
       const begun = await this.begin(jobs)
       if (begun === null) return
@@ -139,10 +138,10 @@ export class PostgresWriter {
         this.isFailing = false
         this.onCommit({ durationMs: performance.now() - startedMs, transactions })
       } else if (group.length > 1) {
-        if (kind === 'side by side') return this.commit(group, again)
+        if (kind === 'side by side') return this.commit(group, 'in turn')
         throw this.failure
       }
-      if (!outcomes) return this.commit(group, again)
+      if (!outcomes) return this.commit(group, 'in turn')
       for (const { settle } of outcomes) settle()
     } catch (error) {
       this.dropClient(error)
