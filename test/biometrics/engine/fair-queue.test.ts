@@ -15,19 +15,19 @@ class Line {
   }
 
   /** @returns what had no place */
-  push(share: FlowShare, times = 1, cost = 1): string[] {
+  push(share: FlowShare, times = 1, cost = 1, isSeries = false): string[] {
     const refused: string[] = []
     for (let i = 0; i < times; i++) {
       const count = (this.counts.get(share.flow) ?? 0) + 1
       this.counts.set(share.flow, count)
-      const without = this.queue.push(share.flow + count, share, cost)
+      const without = this.queue.push(share.flow + count, share, { cost, isSeries })
       if (without !== undefined) refused.push(without)
     }
     return refused
   }
 
   serve(times = this.queue.size): string {
-    return Array.from({ length: times }, () => this.queue.shift()).join(' ')
+    return Array.from({ length: times }, () => this.queue.shift(true)).join(' ')
   }
 }
 
@@ -35,9 +35,9 @@ describe('order of service', () => {
   it('is that of arrival within a flow', () => {
     const line = new Line()
     line.push(production('a'), 4)
-    expect(line.queue.first).toBe('a1')
+    expect(line.queue.first(true)).toBe('a1')
     expect(line.serve()).toBe('a1 a2 a3 a4')
-    expect(line.queue.shift()).toBeUndefined()
+    expect(line.queue.shift(true)).toBeUndefined()
   })
 
   it('takes flows in turn, however many one of them has brought before', () => {
