@@ -150,10 +150,10 @@ export class Dispatcher {
   private admit(call: EngineCall): void {
     if (this.hasPlaceFor(call.share) && (!call.isSeries || this.mayTakeSeries)) {
       void this.dispatch(this.pool!, call)
-      return
+    } else {
+      const refused = this.waiting.push(call, call.share, call)
+      refused?.reject(new BiometricError('overloaded', 'Too many calls are waiting; try again shortly.'))
     }
-    const refused = this.waiting.push(call, call.share, call)
-    refused?.reject(new BiometricError('overloaded', 'Too many calls are waiting; try again shortly.'))
     this.pump()
   }
 
