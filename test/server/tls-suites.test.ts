@@ -10,11 +10,7 @@ import { overTransports } from '../support/transports.js'
 
 const WITHOUT_FORWARD_SECRECY = ['AES128-SHA', 'AES256-SHA', 'AES128-GCM-SHA256', 'AES256-GCM-SHA384']
 const WITH_CBC = ['ECDHE-RSA-AES128-SHA', 'ECDHE-RSA-AES256-SHA', 'ECDHE-RSA-AES128-SHA256']
-const TAKEN = [
-  'ECDHE-RSA-AES128-GCM-SHA256',
-  'ECDHE-RSA-AES256-GCM-SHA384',
-  'ECDHE-RSA-CHACHA20-POLY1305',
-]
+const TAKEN = ['ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-RSA-CHACHA20-POLY1305']
 
 overTransports((transport) => {
   const dir = mkdtempSync(join(tmpdir(), 'countersign-suites-'))
