@@ -6,7 +6,10 @@ import { hkdfSync, randomBytes } from 'node:crypto'
 import { type EpochKeys, NO_EPOCHS } from './epoch-key.js'
 import { open, type SealingKey, seal } from './sealed-box.js'
 
-/** Each key is 32 bytes; no key ever serves two algorithms. */
+/**
+ * Each key is 32 bytes, and serves one purpose. A key that seals derives the keys of boxes by HMAC; only boxes of releases up to 0.1.0
+ * were encrypted by it directly.
+ */
 export interface ServiceKeys {
   /** Wraps the data keys of users, together with the epoch's key (`dataKeyWrapping`). */
   wrapping: SealingKey

@@ -5,6 +5,7 @@ import type { Pixels } from '../kernels/planes.js'
 import { BiometricError, type ImageLimits, type InspectedImage } from '../types.js'
 import { sniffImageFormat } from './image-format.js'
 import { jpegSize } from './jpeg-size.js'
+import { reading } from './picture-readers.js'
 
 /** An upright picture, in sRGB. */
 export interface DecodedImage extends InspectedImage {
@@ -42,13 +43,22 @@ export function configureDecoders(): void {
 }
 
 /**
- * Decodes one image: JPEG, PNG or WebP, its EXIF orientation applied, transparency on white.
+ * Decodes one image: JPEG, PNG or WebP, its EXIF orientation applied, transparency on white. The bytes must stay as they are
+ * until `whenUnread` has resolved for them.
  * @throws BiometricError image_unreadable, image_too_large (header alone is read), image_too_small
  */
-export async function decodeImage(
+export function decodeImage(
   bytes: Uint8Array,
   limits: Pick<ImageLimits, 'maxPixels' | 'minSidePx'>,
   imageIndex?: number,
+): Promise<DecodedImage> {
+  return reading(bytes, () => decode(bytes, limits, imageIndex))
+}
+
+async function decode(
+  bytes: Uint8Array,
+  limits: Pick<ImageLimits, 'maxPixels' | 'minSidePx'>,
+  imageIndex: number | undefined,
 ): Promise<DecodedImage> {
   if (isMainThread) configureDecoders()
   const format = sniffImageFormat(bytes)

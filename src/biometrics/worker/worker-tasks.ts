@@ -107,10 +107,16 @@ async function challenge(
   const seen: FrameOutcome[] = []
   let next = 0
   const lookAtTheRest = async () => {
-    for (let i = next++; i < images.length; i = next++)
-      seen[i] = await lookAt(pipeline, images[i]!, i, { checkLiveness: judged.has(i), clock })
+    try {
+      for (let i = next++; i < images.length; i = next++)
+        seen[i] = await lookAt(pipeline, images[i]!, i, { checkLiveness: judged.has(i), clock })
+    } catch (error) {
+      // The series is refused for this frame: nobody looks at the others.
+      next = images.length
+      throw error
+    }
   }
-  await Promise.all(Array.from({ length: FRAMES_AT_ONCE }, lookAtTheRest))
+  await allDone(Array.from({ length: FRAMES_AT_ONCE }, lookAtTheRest))
   const looks = seen.map(({ look }) => look)
   const { keys } = judgeGeometry(looks, notes, steps, { activeLiveness, quality })
   const indices = keys ? keyIndices(keys) : []
@@ -121,6 +127,12 @@ async function challenge(
     })),
   )
   return { looks, embeddings, liveness: meanLiveness(seen, pipeline.pack.manifest.liveness?.threshold ?? 0) }
+}
+
+/** Waits for the last of them, so that nothing of a task runs on after its answer. @throws what the first that failed threw */
+async function allDone(work: Array<Promise<void>>): Promise<void> {
+  await Promise.allSettled(work)
+  await Promise.all(work)
 }
 
 interface FrameOutcome {

@@ -13,6 +13,7 @@ import type { WorkerMessage, WorkerReply } from '../channel/worker-messages.js'
 import { kernels } from '../kernels/kernels.js'
 import { withFirstWorkingProvider } from '../pipeline/execution-provider.js'
 import { FacePipeline } from '../pipeline/face-pipeline.js'
+import { whenUnread } from '../pipeline/picture-readers.js'
 import type { ProviderStatus } from '../types.js'
 import { Seat, type SeatedSetup } from './seats.js'
 import { runTask } from './worker-tasks.js'
@@ -53,7 +54,8 @@ async function serveTasks(
   const perform = async ({ message: { id, task }, images }: Frame<TaskMessage>) => {
     const whole = (images.length > 0 ? { ...task, images } : task) as WorkerTask
     send(socket, { kind: 'reply', id, reply: await answer(whole, pipeline, setup) })
-    for (const image of images) kernels.releaseMemory(image)
+    // An answer may come before a decoder has finished with a picture: one bad picture is enough to refuse a task.
+    await Promise.all(images.map((image) => whenUnread(image).then(() => kernels.releaseMemory(image))))
   }
   const reader = new FrameReader<TaskMessage>(MOST_TASK_BYTES, (frame) => {
     const done = seat.whileBusy(() => perform(frame)).finally(() => underWay.delete(done))

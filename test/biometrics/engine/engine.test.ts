@@ -11,6 +11,7 @@ import type { TaskMessage } from '../../../src/biometrics/channel/engine-protoco
 import { encodeFrame, FrameReader } from '../../../src/biometrics/channel/frames.js'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import type { EngineOptions } from '../../../src/biometrics/types.js'
+import { noiseJpeg } from '../../support/costly-pictures.js'
 import {
   copyBaselinePack,
   faceCrop,
@@ -399,6 +400,25 @@ describe('a worker that dies', () => {
     writeFileSync(file, original)
     await expect.poll(() => engine.health().status, { interval: 100 }).toBe('ok')
     expect(await codeOf(engine.enrol([face]))).toBe('resolved')
+  })
+})
+
+describe('memory of a picture', () => {
+  /** glibc then gives every picture a mapping of its own: whoever reads one that was freed crashes for certain. */
+  const STRICT_MALLOC = { MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_PERTURB_: '165' }
+
+  it('is not freed while a decoder reads it: one bad frame among large ones of a challenge crashes nothing', async () => {
+    for (const [name, value] of Object.entries(STRICT_MALLOC)) vi.stubEnv(name, value)
+    const engine = await start()
+    vi.unstubAllEnvs()
+    const large = await noiseJpeg(3190, 3190)
+    const frames = Array.from({ length: 16 }, (_, i) => (i === 1 ? large : Buffer.from('nope')))
+    const notes = frames.map((_, i) => ({ step: Math.floor(i / 6), tMs: 200 * i }))
+    const steps = ['frontal', 'turn_left', 'frontal'] as const
+    for (let i = 0; i < 4; i++)
+      expect(await codeOf(engine.challenge(frames, { notes, steps }, null))).toBe('image_unreadable')
+    expect(incidents).toEqual([])
+    expect(engine.health().status).toBe('ok')
   })
 })
 
