@@ -105,7 +105,9 @@ export class DecoderProcess {
 
   private start(): void {
     const host = createRequire(import.meta.url).resolve('#decoder-host')
-    const child = spawn(process.execPath, [host], { stdio: ['pipe', 2, 2, 'pipe'] })
+    // One thread decodes, another answers.
+    const env = { ...process.env, UV_THREADPOOL_SIZE: '2' }
+    const child = spawn(process.execPath, [host], { env, stdio: ['pipe', 2, 2, 'pipe'] })
     this.child = child
     this.isReady = false
     this.deadline = setTimeout(() => child.kill('SIGKILL'), START_DEADLINE_MS)
