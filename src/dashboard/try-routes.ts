@@ -76,7 +76,11 @@ export const TRY_ROUTES = {
         ...internalRequest(request),
         method: 'POST',
         path,
-        headers: { authorization, 'content-type': request.headers['content-type'] },
+        headers: {
+          authorization,
+          'content-type': request.headers['content-type'],
+          'x-forwarded-for': request.headers['x-forwarded-for'],
+        },
       })
       answer.afterwards?.()
       const { outgoing, incoming } = await ledger.secrets.active(ledger.store.read, tenant.id)
