@@ -103,6 +103,7 @@ export class Countersign implements VerdictVerifier {
     if (!signingSecret) throw new TypeError('signingSecret is required (svc-sec-…)')
     this.#transport = {
       apiKey,
+      environment: this.environment,
       baseUrl: parseBaseUrl(options.baseUrl, options.allowInsecureHttp ?? false),
       signingSecret: verifyResponses ? signingSecret : null,
       toleranceSeconds: options.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
@@ -215,8 +216,9 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * A new signing secret; the old one validates for 30 minutes more. Store it before anything else: it is shown only
-   * here.
+   * A new signing secret; the old one validates for 30 minutes more. Store the new one before anything else: it is told
+   * once. Where the answer is lost on the way, the retry throws `ApiError` `secret_already_told`: call again with
+   * `force: true`, which makes another secret and ends the older one at once.
    */
   rotateSigning(
     request: RotateSigningRequest = {},
@@ -264,11 +266,15 @@ export class Countersign implements VerdictVerifier {
     return verifyVerdict(jwt, { ...this.#trust, ...expected })
   }
 
-  /** The event of a webhook, once its signature holds. @param body the raw body, not parsed @throws SignatureError */
+  /**
+   * The event of a webhook of this client's environment, once its signature holds.
+   * @param body the raw body, not parsed @throws SignatureError
+   */
   verifyWebhook(headers: WebhookHeaders, body: Uint8Array | string): Promise<WebhookEvent> {
     const { signingSecret, now } = this.#trust
     const { toleranceSeconds } = this.#transport
-    return verifyWebhook(headers, body, signingSecret, { toleranceSeconds, now: now?.() })
+    const { environment } = this
+    return verifyWebhook(headers, body, signingSecret, { environment, toleranceSeconds, now: now?.() })
   }
 
   /**

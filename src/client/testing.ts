@@ -119,7 +119,7 @@ export class FakeCountersign {
     return {
       event,
       body,
-      headers: await webhookHeaders(event.id, body, this.signing.active, this.clock.now()),
+      headers: await webhookHeaders(event, body, this.signing.active, this.clock.now()),
     }
   }
 
@@ -145,6 +145,7 @@ export class FakeCountersign {
       return { status: error.status, body: error.body, ...(waits ? { headers: { 'Retry-After': '1' } } : {}) }
     })
     return signResponse(answer, {
+      environment: this.environment,
       method: call.method,
       target: pathname + search,
       requestId: call.requestId,
@@ -162,6 +163,8 @@ export class FakeCountersign {
     const earlier = this.kept.get(key)
     if (earlier && earlier.payload !== payload)
       throw new FakeRefusal('idempotency_key_reused', call.requestId)
+    if (earlier && call.path === '/keys/rotate-signing')
+      throw new FakeRefusal('secret_already_told', call.requestId)
     if (earlier)
       return { ...earlier.answer, headers: { ...earlier.answer.headers, 'X-Svc-Idempotent-Replay': 'true' } }
     const answer = await this.handle(call)

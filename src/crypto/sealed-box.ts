@@ -1,11 +1,21 @@
-/** Authenticated encryption of small records: AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce. */
-import { createCipheriv, createDecipheriv } from 'node:crypto'
+/**
+ * Authenticated encryption of small records: AES-256-GCM (NIST SP 800-38D), each box under a key of its own.
+ *
+ * SP 800-38D, section 8.3, allows one key at most 2^32 boxes with random nonces. So the key that callers hold encrypts nothing: it
+ * derives the key of each box from a random salt, which the box carries. No derived key seals a second box, whatever the load.
+ */
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { pooledRandomBytes } from './random-pool.js'
 
-const VERSION = 1
+/** Boxes of releases up to 0.1.0: the caller's key itself encrypts. They still open, and no new ones are made. */
+const UNDIVIDED = 1
+const VERSION = 2
+const KEY_BYTES = 32
+const SALT_BYTES = 16
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-const HEADER_BYTES = 1 + NONCE_BYTES + TAG_BYTES
+const INFO = Buffer.from('countersign/v1/sealed-box\0')
+const FIRST_BLOCK = Buffer.of(1)
 
 /** A key that seals, and others that still open what was sealed before it or will be after it: all of 32 bytes. */
 export interface SealingKey {
@@ -15,33 +25,67 @@ export interface SealingKey {
 
 /**
  * Seals `plaintext` under `key` (32 bytes). `context` is authenticated, not stored: a box moved to another row does not open.
- * Layout: version (1), nonce (12), tag (16), ciphertext.
+ * Layout: version (1), salt (16), nonce (12), tag (16), ciphertext.
+ * @throws TypeError for a key of another length
  */
 export function seal(key: Buffer, plaintext: Uint8Array, context: string): Buffer {
-  const nonce = pooledRandomBytes(NONCE_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))
+  const random = pooledRandomBytes(SALT_BYTES + NONCE_BYTES)
+  const [salt, nonce] = [random.subarray(0, SALT_BYTES), random.subarray(SALT_BYTES)]
+  const cipher = createCipheriv('aes-256-gcm', keyOfBox(key, salt), nonce).setAAD(Buffer.from(context))
   const ciphertext = cipher.update(plaintext)
   // Adds nothing, since the mode is that of a stream; makes the tag.
   cipher.final()
-  return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), ciphertext])
+  return Buffer.concat([Buffer.of(VERSION), random, cipher.getAuthTag(), ciphertext])
 }
 
 /** @throws Error when key, context or box are not those it was sealed with. */
 export function open(key: Buffer, box: Uint8Array, context: string): Buffer {
-  if (box.length < HEADER_BYTES || box[0] !== VERSION) throw new Error('not a sealed box')
-  const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(1, 1 + NONCE_BYTES), {
+  const saltBytes = box[0] === VERSION ? SALT_BYTES : box[0] === UNDIVIDED ? 0 : null
+  if (saltBytes === null || box.length < 1 + saltBytes + NONCE_BYTES + TAG_BYTES)
+    throw new Error('not a sealed box')
+  const [nonceAt, tagAt] = [1 + saltBytes, 1 + saltBytes + NONCE_BYTES]
+  const boxKey = saltBytes === 0 ? key : keyOfBox(key, box.subarray(1, nonceAt))
+  const decipher = createDecipheriv('aes-256-gcm', boxKey, box.subarray(nonceAt, tagAt), {
     authTagLength: TAG_BYTES,
   })
     .setAAD(Buffer.from(context))
-    .setAuthTag(box.subarray(1 + NONCE_BYTES, HEADER_BYTES))
-  const plaintext = decipher.update(box.subarray(HEADER_BYTES))
+    .setAuthTag(box.subarray(tagAt, tagAt + TAG_BYTES))
+  const plaintext = decipher.update(box.subarray(tagAt + TAG_BYTES))
   // Adds nothing; throws where the tag is another.
   decipher.final()
   return plaintext
 }
 
-/** @throws Error when none of the keys opens the box in this context */
-export function openWithAny({ current, others }: SealingKey, box: Uint8Array, context: string): Buffer {
+/**
+ * The first block of HKDF-Expand with SHA-256 (RFC 5869, section 2.3), whose info ends in the salt. Keys are uniformly random, so
+ * that the extract step can be left out (section 3.3).
+ */
+function keyOfBox(key: Buffer, salt: Uint8Array): Buffer {
+  // HMAC would take a key of any length.
+  if (key.length !== KEY_BYTES) throw new TypeError(`a sealing key has ${KEY_BYTES} bytes, not ${key.length}`)
+  return createHmac('sha256', key).update(INFO).update(salt).update(FIRST_BLOCK).digest()
+}
+
+/**
+ * None of the keys that this process holds opens a box of the database. Where several services share one database, another one may
+ * have changed the keys while this one stood still: the key watch reads them within a second, so the call can be tried again.
+ */
+export class UnopenedBoxError extends Error {
+  override readonly name = 'UnopenedBoxError'
+}
+
+/** @throws UnopenedBoxError when none of the keys opens the box in this context */
+export function openWithAny(key: SealingKey, box: Uint8Array, context: string): Buffer {
+  try {
+    return openWithEach(key, box, context)
+  } catch (cause) {
+    throw new UnopenedBoxError('a sealed record opens with none of the keys that this process holds', {
+      cause,
+    })
+  }
+}
+
+function openWithEach({ current, others }: SealingKey, box: Uint8Array, context: string): Buffer {
   for (const key of others)
     try {
       return open(current, box, context)

@@ -1,4 +1,4 @@
-import { createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { open, seal } from '../../src/crypto/sealed-box.js'
 
@@ -6,13 +6,28 @@ const key = randomBytes(32)
 const plaintext = Buffer.from('a reference, sealed')
 const context = 'ref_1'
 
-/** From the layout that the module documents: version (1), nonce (12), tag (16), ciphertext. */
+/** From the layout that the module documents: version (1), salt (16), nonce (12), tag (16), ciphertext. */
 const REGIONS = {
   version: [0, 1],
-  nonce: [1, 13],
-  tag: [13, 29],
-  ciphertext: [29, 29 + plaintext.length],
+  salt: [1, 17],
+  nonce: [17, 29],
+  tag: [29, 45],
+  ciphertext: [45, 45 + plaintext.length],
 } as const
+
+/** HKDF-Expand of RFC 5869: with HMAC-SHA256, one block long. */
+const expand = (salt: Buffer) =>
+  createHmac('sha256', key)
+    .update(Buffer.concat([Buffer.from('countersign/v1/sealed-box\0'), salt, Buffer.of(1)]))
+    .digest()
+
+/** A box as releases up to 0.1.0 made them: version 1, nonce, tag, ciphertext, under the key itself. */
+function boxOfBefore(text: Buffer): Buffer {
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))
+  const ciphertext = Buffer.concat([cipher.update(text), cipher.final()])
+  return Buffer.concat([Buffer.of(1), nonce, cipher.getAuthTag(), ciphertext])
+}
 
 describe('a sealed box', () => {
   it('opens with the key and the context it was sealed with', () => {
@@ -20,13 +35,36 @@ describe('a sealed box', () => {
       expect(open(key, seal(key, text, context), context)).toEqual(text)
   })
 
-  it('is AES-256-GCM in the documented layout', () => {
+  it('is AES-256-GCM under a key of its own, in the documented layout', () => {
     const box = seal(key, plaintext, context)
-    expect(box[0]).toBe(1)
-    const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(1, 13))
+    expect(box[0]).toBe(2)
+    const decipher = createDecipheriv('aes-256-gcm', expand(box.subarray(1, 17)), box.subarray(17, 29))
       .setAAD(Buffer.from(context))
-      .setAuthTag(box.subarray(13, 29))
-    expect(Buffer.concat([decipher.update(box.subarray(29)), decipher.final()])).toEqual(plaintext)
+      .setAuthTag(box.subarray(29, 45))
+    expect(Buffer.concat([decipher.update(box.subarray(45)), decipher.final()])).toEqual(plaintext)
+  })
+
+  it('never encrypts by the key that it is given: no two boxes share a key, so no count of boxes wears it out', () => {
+    const boxes = Array.from({ length: 2000 }, () => seal(key, plaintext, context))
+    expect(new Set(boxes.map((box) => expand(box.subarray(1, 17)).toString('hex'))).size).toBe(2000)
+    const direct = createDecipheriv('aes-256-gcm', key, boxes[0]!.subarray(17, 29))
+      .setAAD(Buffer.from(context))
+      .setAuthTag(boxes[0]!.subarray(29, 45))
+    direct.update(boxes[0]!.subarray(45))
+    expect(() => direct.final()).toThrow()
+  })
+
+  it('opens as a release before sealed it, and only unchanged', () => {
+    const box = boxOfBefore(plaintext)
+    expect(open(key, box, context)).toEqual(plaintext)
+    for (let length = 0; length < box.length; length++)
+      expect(() => open(key, box.subarray(0, length), context)).toThrow()
+    for (let at = 0; at < box.length; at++) {
+      const tampered = Buffer.from(box)
+      tampered[at]! ^= 1
+      expect(() => open(key, tampered, context)).toThrow()
+    }
+    expect(() => open(randomBytes(32), box, context)).toThrow()
   })
 
   for (const [region, [from, to]] of Object.entries(REGIONS))
@@ -58,13 +96,13 @@ describe('a sealed box', () => {
 
   it('never uses a nonce twice', () => {
     const nonces = new Set(
-      Array.from({ length: 2000 }, () => seal(key, plaintext, context).toString('hex', 1, 13)),
+      Array.from({ length: 2000 }, () => seal(key, plaintext, context).toString('hex', 17, 29)),
     )
     expect(nonces.size).toBe(2000)
   })
 
   it('takes no key of a wrong length', () => {
     for (const length of [0, 16, 31, 33])
-      expect(() => seal(Buffer.alloc(length), plaintext, context)).toThrow()
+      expect(() => seal(Buffer.alloc(length), plaintext, context)).toThrow(TypeError)
   })
 })

@@ -193,6 +193,12 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     await tenant.sandbox.rotate()
     return tenant.sandbox.rotate()
   },
+  secret_already_told: async ({ running }) => {
+    const tenant = await running.tenant()
+    const once = { headers: { 'X-Svc-Idempotency-Key': newUser() } }
+    await tenant.sandbox.rotate({}, once)
+    return tenant.sandbox.rotate({}, once)
+  },
   idempotency_in_progress: async ({ production }) => {
     const image = base64(await face('ada'))
     const request = { user_id: newUser(), images: [image, image, image] }
@@ -379,7 +385,7 @@ describe('the error registry', () => {
           : {}),
       })
       expect(header(response, 'content-type')).toBe('application/json; charset=utf-8')
-      expect(header(response, 'x-svc-signature')).toMatch(/^t=\d+(,kid=[^,]+,v1=[0-9a-f]{64})+$/)
+      expect(header(response, 'x-svc-signature')).toMatch(/^t=\d+(,kid=[^,]+,v2=[0-9a-f]{64})+$/)
       const isRetried = RETRIED.has(code)
       if (isRetried) expect(Number(header(response, 'retry-after'))).toBeGreaterThan(0)
       if (status === 401) expect(header(response, 'www-authenticate')).toMatch(/^Bearer/)

@@ -57,11 +57,12 @@ const holds = (promise: Promise<unknown>) =>
     () => false,
   )
 
-/** What the SDK of a backend with these secrets makes of the response itself. */
+/** Whether the SDK of a backend with these secrets trusts the response itself, which is one of the sandbox. */
 const trustsResponse = (response: ApiResponse, held: Array<string | Secret>, now: number) =>
   holds(
     assertResponseSignature(
       {
+        environment: 'sandbox',
         signature: response.headers.get('x-svc-signature'),
         requestId: response.headers.get('x-request-id'),
         status: response.status,
@@ -140,7 +141,10 @@ class Rotate implements Command {
     expect(signersOf(response, model.secrets)).toEqual(signers)
     const kept = this.key === undefined ? undefined : model.kept.get(this.key)
     if (kept && kept.expiresMs > model.now) {
-      if (kept.force === this.force)
+      if (kept.force === this.force && kept.status === 200) {
+        expect([response.status, response.body.code]).toEqual([409, 'secret_already_told'])
+        expect(response.text).not.toContain('svc-sec-')
+      } else if (kept.force === this.force)
         expect([response.status, response.text]).toEqual([kept.status, kept.text])
       else expect([response.status, response.body.code]).toEqual([422, 'idempotency_key_reused'])
       return
