@@ -138,8 +138,8 @@ export class Dispatcher {
     options: CallOptions,
     admit: (call: EngineCall) => void,
   ): Promise<Yield<T>> {
-    const call = new EngineCall(tasks, options, () => {
-      this.waiting.remove(call)
+    const call = new EngineCall(tasks, options, (expired) => {
+      this.waiting.remove(expired)
       this.pump()
     })
     if (!call.settled) admit(call)

@@ -17,7 +17,7 @@ import { copyBaselinePack, plainPicture, removeTemporaryDirs, startEngine } from
 const STEPS: readonly Step[] = ['frontal', 'turn_left', 'nod_down', 'frontal']
 const packDir = copyBaselinePack()
 const nobody = await plainPicture().jpeg().toBuffer()
-const notes = Array.from({ length: 40 }, (_, i) => ({ step: Math.floor(i / 10), tMs: i * 200 }))
+const notes = Array.from({ length: 16 }, (_, i) => ({ step: Math.floor(i / 4), tMs: i * 200 }))
 const someone = await face('ada')
 
 const engines = new Map<string, Engine>()
@@ -113,12 +113,12 @@ describe('a challenge', () => {
     const engine = await running(options)
     const { reference } = await engine.enrol([someone])
     const order: string[] = []
-    const films = Array.from({ length: 8 }, () =>
+    const films = Array.from({ length: options.workers * options.tasksPerWorker }, () =>
       challenge(engine, blankFilm()).then(() => order.push('challenge')),
     )
     await engine.verify([someone], reference).then(() => order.push('verify'))
     await Promise.all(films)
-    expect(order).toEqual(['verify', ...Array(8).fill('challenge')])
+    expect(order.indexOf('verify')).toBe(0)
   })
 
   it('comes to its end while other calls of its flow never stop', async () => {
@@ -229,7 +229,7 @@ describe('an inspection of many pictures', () => {
     const pictures = notes.map(() => nobody)
     const inspections = Array.from({ length: 8 }, () =>
       engine.inspect(pictures, { share: share('s', 'sandbox') }).then(({ images }) => {
-        expect(images).toHaveLength(40)
+        expect(images).toHaveLength(notes.length)
         order.push('sandbox')
       }),
     )
