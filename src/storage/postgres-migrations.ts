@@ -348,6 +348,10 @@ const STEPS: string[] = [
   INSERT INTO lane (id, token, keys_revision, compatible_from, oldest_epoch)
     SELECT number, token, keys_revision, compatible_from, oldest_epoch FROM lane, generate_series(2, 256) AS number;
   `,
+  `
+  -- Keys of before have no name and no bounds: they do everything, from anywhere.
+  ALTER TABLE api_key ADD COLUMN name text, ADD COLUMN scopes text, ADD COLUMN networks text;
+  `,
 ]
 
 /** That this code is made for. */

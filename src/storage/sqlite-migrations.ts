@@ -264,6 +264,12 @@ const MIGRATIONS: string[] = [
   CREATE INDEX capture_session_expires_at ON capture_session (expires_at);
   ALTER TABLE tenant ADD COLUMN capture_page TEXT;
   `,
+  `
+  -- Keys of before have no name and no bounds: they do everything, from anywhere.
+  ALTER TABLE api_key ADD COLUMN name TEXT;
+  ALTER TABLE api_key ADD COLUMN scopes TEXT;
+  ALTER TABLE api_key ADD COLUMN networks TEXT;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

@@ -205,7 +205,7 @@ overStores((stores) => {
         await tx.insertApiKey(apiKey('other', { type: 'production' }))
       })
       const end = (how: { revokedAt: number } | { validUntil: number }) =>
-        write((tx) => tx.endApiKeys('ten_a', 'sandbox', how))
+        write((tx) => tx.endApiKeys('ten_a', 'sandbox', null, how))
       const key = async (id: string) => (await read().apiKeyByHash(bytes(`hash of ${id}`), AT))!.key
       expect(await end({ validUntil: AT + 100 })).toBe(1)
       expect(await key('forever')).toMatchObject({ validUntil: AT + 100, revokedAt: null })
@@ -226,7 +226,7 @@ overStores((stores) => {
         await tx.insertApiKey(apiKey('fresh'))
         await tx.insertApiKey(apiKey('production', { type: 'production', validUntil: AT + 200 }))
       })
-      const endGraces = (at: number) => write((tx) => tx.endGraces('ten_a', 'sandbox', at))
+      const endGraces = (at: number) => write((tx) => tx.endGraces('ten_a', 'sandbox', null, at))
       expect([await endGraces(AT + 70), await endGraces(AT + 71)]).toEqual([1, 0])
       const ends = (await read().apiKeys('ten_a')).map(({ id, revokedAt }) => [id, revokedAt])
       expect(Object.fromEntries(ends)).toEqual({
