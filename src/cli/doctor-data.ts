@@ -29,13 +29,9 @@ export async function checkModels(config: Config): Promise<Finding> {
     const isServed = isAccepted(pack, config.acceptPack)
     return {
       check,
-      status: isServed ? 'ok' : 'warning',
+      status: 'warning',
       detail: `${detail}; of evaluation grade: ${reasons.join('; ')}`,
-      ...(isServed
-        ? {}
-        : {
-            remedy: `calibrate it on photos of your own, or accept it: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}`,
-          }),
+      remedy: `calibrate it on photos of your own${isServed ? '' : `, or accept it: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}`}`,
     }
   } catch (error) {
     const remedy = packRemedy(config.modelPack, dir)
@@ -107,6 +103,34 @@ export async function checkDatabase(config: Config): Promise<Finding> {
   } catch (error) {
     const remedy = `see docs/${isPostgres(config) ? 'postgresql' : 'operations'}.md`
     return { check, status: 'problem', detail: (error as Error).message, remedy }
+  }
+}
+
+/** Compares the end of every audit log with its seal: one statement a tenant, where `audit verify` reads all entries. */
+export async function checkAuditLogs(config: Config): Promise<Finding[]> {
+  const check = 'audit logs'
+  if (!(await hasDatabase(config).catch(() => false))) return []
+  try {
+    assertMasterKey(config)
+    const { count, broken } = await using(config, async ({ store, audit }) => {
+      const tenants = await store.read.tenants()
+      const broken: string[] = []
+      for (const { id, name } of tenants) if (!(await audit.endsAsSealed(store.read, id))) broken.push(name)
+      return { count: tenants.length, broken }
+    })
+    if (broken.length === 0)
+      return [{ check, status: 'ok', detail: `the ends of ${counted(count, 'log')} are as they were sealed` }]
+    return [
+      {
+        check,
+        status: 'problem',
+        detail: `changed in the database, their ends are not as they were sealed: ${broken.join(', ')}`,
+        remedy: 'countersign audit verify says where they break; see docs/operations.md',
+      },
+    ]
+  } catch {
+    // The finding about the database says why it cannot be used.
+    return []
   }
 }
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { isPostgres, loadConfig, resolveConfig } from '../config.js'
 import { HTTP_ADDON, NEEDED_ADDONS, tryAddons } from './addon-trial.js'
 import { configWarnings } from './config-warnings.js'
-import { checkDatabase, checkEpochs, checkModels, checkNodes } from './doctor-data.js'
+import { checkAuditLogs, checkDatabase, checkEpochs, checkModels, checkNodes } from './doctor-data.js'
 import type { Finding } from './doctor-finding.js'
 import {
   checkAddon,
@@ -16,6 +16,7 @@ import {
   checkTopology,
 } from './doctor-machine.js'
 import { checkAddresses, checkBackups, checkDisk, checkKeyCommand, checkTls } from './doctor-trials.js'
+import { openSettings } from './open-settings.js'
 import { action, EXIT, type OutputOptions, print } from './output.js'
 import { type Cell, counted, paint, table } from './style.js'
 
@@ -37,7 +38,7 @@ export function registerDoctorCommand(command: Command): void {
         await checkModels(config),
         ...(config.masterKeyCommand ? [checkKeyCommand(config)] : []),
         ...(isPostgres(config) || loads('better-sqlite3')
-          ? [await checkDatabase(config), await checkBackups(config)]
+          ? [await checkDatabase(config), ...(await checkAuditLogs(config)), await checkBackups(config)]
           : []),
         ...(await checkNodes(config)),
         ...(isPostgres(config) ? [await checkEpochs(config)] : []),
@@ -46,7 +47,7 @@ export function registerDoctorCommand(command: Command): void {
         ...checkTls(config),
         checkClock(),
         checkTopology(config),
-        ...configWarnings(resolveConfig()).map(
+        ...[...configWarnings(resolveConfig()), ...openSettings(config)].map(
           (warning): Finding => ({ check: 'configuration', status: 'warning', ...warning }),
         ),
       ]

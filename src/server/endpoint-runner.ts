@@ -55,8 +55,8 @@ export class EndpointRunner {
           if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
           const event = this.auditEventOf(endpoint)
           // Together with what the work asks for first: its answer costs no way of its own.
-          const head = event ? tx.auditHead(call.tenant.id) : undefined
-          head?.catch(() => {})
+          const end = event ? tx.auditEnd(call.tenant.id) : undefined
+          end?.catch(() => {})
           const outcome = typeof work === 'function' ? await work(tx) : work
           const answer = toAnswer(outcome)
           await execution?.keep(tx, answer, outcome.owner)
@@ -71,7 +71,7 @@ export class EndpointRunner {
               status: outcome.status,
               ...(outcome.code ? { code: outcome.code } : {}),
             }
-            await this.parts.audit.append(tx, call.tenant.id, facts, head)
+            await this.parts.audit.append(tx, call.tenant.id, facts, end)
           }
           return answer
         },
