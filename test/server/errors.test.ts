@@ -377,6 +377,7 @@ describe('the error registry', () => {
               details: response.body.details.map(() => ({
                 path: expect.any(String),
                 issue: expect.any(String),
+                ...(code === 'insufficient_scope' ? { scope: 'erase' } : {}),
                 ...(code === 'low_quality'
                   ? {
                       component: 'sharpness',
