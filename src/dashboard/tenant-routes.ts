@@ -42,6 +42,7 @@ export const TENANT_ROUTES = {
   },
 
   'POST /keys/reveal': {
+    asksFreshSignIn: true,
     givesSecret: true,
     answer: async ({ services, tenant, actor }) => ({
       key: await services.ledger.operations.keys.revealProduction(tenant, actor),
@@ -49,6 +50,7 @@ export const TENANT_ROUTES = {
   },
 
   'POST /keys/reissue': {
+    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.keyReissue,
     async answer({ services, tenant, actor, input: { type, grace_seconds } }) {
@@ -65,6 +67,7 @@ export const TENANT_ROUTES = {
   },
 
   'POST /rotate-signing': {
+    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.rotation,
     async answer({ services, tenant, actor, input }) {
