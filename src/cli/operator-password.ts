@@ -5,7 +5,6 @@ import type { Command } from 'commander'
 import { generatePassword, hashPassword } from '../crypto/password-hash.js'
 import { resetOperatorPassword } from '../dashboard/operator-password.js'
 import { COMMAND_LINE } from '../operations/operation.js'
-import { UNNAMED_OPERATOR } from '../operations/session-operations.js'
 import { withLedger } from './ledger.js'
 import { action, CommandError, note, type OutputOptions, print, UsageError } from './output.js'
 import { readStandardInput } from './standard-input.js'
@@ -41,8 +40,6 @@ async function reset(options: PasswordOptions): Promise<void> {
   const password = await withLedger(async ({ operations, store }, config) => {
     const made = await resetOperatorPassword(config, store.shared)
     await operations.operators.recordPasswordReset(COMMAND_LINE)
-    // Bound to the password before, they are worth nothing: no list is to show them.
-    await operations.sessions.endOfOperator(UNNAMED_OPERATOR, COMMAND_LINE)
     return made
   })
   print(options, { password }, () => password)

@@ -75,6 +75,9 @@ export type QueryOf<Route> = Route extends { query: infer Query } ? Query : Reco
 
 export const TRIED_KEY_HEADER = 'X-Tried-Key'
 
+/** By this header a page says that it asks again by itself: that is no use of the session. */
+export const BACKGROUND_HEADER = 'X-Background'
+
 /** Where the admin listener has the sandbox's API, for the API reference: `/v1/…` follows. */
 export const SANDBOX_PATH = '/sandbox'
 

@@ -11,7 +11,7 @@ import type { OperatorRecord, OperatorRole, SessionMethod, SessionRecord } from 
 import type { Scope, Store } from '../storage/store.js'
 import { hashToken } from '../tenancy/login-link.js'
 import type { RateLimiter } from '../tenancy/rate-limiter.js'
-import type { InputOf, SessionRoutes } from './contract.js'
+import { BACKGROUND_HEADER, type InputOf, type SessionRoutes } from './contract.js'
 import { DashboardError } from './dashboard-error.js'
 import type { OperatorPassword } from './operator-password.js'
 import { ProviderSignInError } from './provider-sign-in-error.js'
@@ -24,8 +24,6 @@ export const HOST_PREFIX = '__Host-'
 const SIGN_IN_RATE = { ratePerSecond: 0.1, burst: 10 }
 /** The use of a session is written down no more often. */
 const KEEPING_MS = MINUTE_MS
-/** A page that asks again by itself says so by this header, and keeps no session open. */
-const BACKGROUND_HEADER = 'x-background'
 const LONGEST_BROWSER = 256
 
 /** The person who has the operator's password: the one who was there before anybody had a name. */
@@ -203,7 +201,7 @@ export class Sessions {
     const token = cookieOf(headers.cookie, this.cookieName)
     if (token === null) throw new DashboardError('not_signed_in')
     const session = await this.ofToken(token)
-    const isInUse = headers[BACKGROUND_HEADER] === undefined
+    const isInUse = headers[BACKGROUND_HEADER.toLowerCase()] === undefined
     return {
       ...session.opened,
       expiresAt: isInUse ? await this.keep(session.record) : session.record.expiresAt,
