@@ -309,7 +309,11 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     ],
     [
       'sign the response',
-      () => signResponse({ ...tokens, method: 'POST', target: '/v1/verify', body: answer }, [signingSecret]),
+      () =>
+        signResponse(
+          { ...tokens, environment: 'sandbox', method: 'POST', target: '/v1/verify', body: answer },
+          [signingSecret],
+        ),
     ],
   ]
 }

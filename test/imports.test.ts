@@ -22,7 +22,7 @@ const RANKS = [
   ['models'],
   [
     ...['config', 'clock', 'beat', 'api-error', 'log', 'tls-files', 'version', 'package-root'],
-    ...['durable-file', 'patient-file', 'nearest-folder'],
+    ...['durable-file', 'patient-file', 'nearest-folder', 'readable-text'],
   ],
   ['errors'],
   // What the dashboard's pages are built with.

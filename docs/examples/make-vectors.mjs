@@ -24,6 +24,7 @@ const hmac = (secret, data) => createHmac('sha256', secret).update(data)
 // ---- response signatures -------------------------------------------------------------------------------------------
 
 const RESPONSE = {
+  environment: 'production',
   method: 'POST',
   target: '/v1/verify',
   status: 200,
@@ -31,9 +32,9 @@ const RESPONSE = {
   body: '{"verdict":"approved","user_id":"Zoë","note":"€ 😀 \\u2028"}',
 }
 
-function signature({ method, target, status, request_id, body }, secrets, t = NOW) {
-  const input = `v1:${t}:${request_id}:${status}:${method}:${target}:${body}`
-  return `t=${t}${secrets.map(({ id, secret }) => `,kid=${id},v1=${hmac(secret, input).digest('hex')}`).join('')}`
+function signature({ environment, method, target, status, request_id, body }, secrets, t = NOW) {
+  const input = `v2:${environment}:${t}:${request_id}:${status}:${method}:${target}:${body}`
+  return `t=${t}${secrets.map(({ id, secret }) => `,kid=${id},v2=${hmac(secret, input).digest('hex')}`).join('')}`
 }
 
 function response(
@@ -64,21 +65,32 @@ const responses = [
   response('an overlap, held by the old secret', true, { secrets: [OLD], signedBy: [OLD, NEW] }),
   response('an overlap, held by the new secret', true, { secrets: [NEW], signedBy: [OLD, NEW] }),
   response('an overlap, held by both', true, { secrets: [NEW, OLD], signedBy: [OLD, NEW] }),
+  response('an answer of the sandbox, asked of the sandbox', true, { signed: { environment: 'sandbox' } }),
   response('300 s old', true, { t: NOW - 300 }),
   response('300 s ahead', true, { t: NOW + 300 }),
   response('301 s old', false, { t: NOW - 301 }),
   response('301 s ahead', false, { t: NOW + 301 }),
   response('a secret that is not held', false, { signedBy: [STRANGER] }),
   response('a known kid over a stranger’s signature', false, { signedBy: [{ ...STRANGER, id: OLD.id }] }),
+  response('an answer of the sandbox where production was asked', false, {
+    sent: { environment: 'production' },
+    signed: { environment: 'sandbox' },
+  }),
+  response('an answer of production where the sandbox was asked', false, {
+    sent: { environment: 'sandbox' },
+  }),
   response('a changed body', false, { sent: { body: RESPONSE.body.replace('approved', 'rejected') } }),
   response('a changed status', false, { sent: { status: 201 } }),
   response('another method', false, { sent: { method: 'GET' } }),
   response('another path', false, { sent: { target: '/v1/enroll' } }),
   response('another request id', false, { sent: { request_id: '01a1fc30-33ed-77cd-9ca9-f4430e93b958' } }),
-  response('a time that was not signed', false, { header: `t=${NOW + 1},kid=${OLD.id},v1=${onlyHex}` }),
+  response('a time that was not signed', false, { header: `t=${NOW + 1},kid=${OLD.id},v2=${onlyHex}` }),
   response('no header', false, { header: '' }),
-  response('no kid', false, { header: `t=${NOW},v1=${onlyHex}` }),
-  response('a signature cut short', false, { header: `t=${NOW},kid=${OLD.id},v1=${onlyHex.slice(0, 62)}` }),
+  response('no kid', false, { header: `t=${NOW},v2=${onlyHex}` }),
+  response('a signature of version 1, which names no environment', false, {
+    header: `t=${NOW},kid=${OLD.id},v1=${hmac(OLD.secret, `v1:${NOW}:${REQUEST_ID}:200:POST:/v1/verify:${RESPONSE.body}`).digest('hex')}`,
+  }),
+  response('a signature cut short', false, { header: `t=${NOW},kid=${OLD.id},v2=${onlyHex.slice(0, 62)}` }),
   response('no signature', false, { header: `t=${NOW}` }),
 ]
 

@@ -16,6 +16,7 @@ import { isKeyFileUsed, loadMasterKey } from '../crypto/master-key.js'
 import { loadOperatorPassword } from '../dashboard/operator-password.js'
 import { describeDatabase } from '../storage/open-store.js'
 import { configWarnings, tlsReports } from './config-warnings.js'
+import { openPack, openSettings } from './open-settings.js'
 import { action, EXIT, note, type OutputOptions, print } from './output.js'
 import { type Cell, listing, paint, table } from './style.js'
 import { tryAddresses, tryBackups, tryDatabase, tryWriting } from './trials.js'
@@ -83,8 +84,10 @@ export function registerConfigCommands(config: Command): void {
           ...trials.flatMap((trial) => trial.problems),
         ]
         const problems = [...new Set(told)]
+        const open = [...openSettings(config), ...(await openPack(config))]
         const warnings = [
           ...configWarnings(resolution).map(({ detail }) => detail),
+          ...open.map(({ detail, remedy }) => `${detail} To close it: ${remedy}.`),
           ...trials.flatMap((trial) => trial.warnings),
         ]
         if (problems.length > 0) process.exitCode = EXIT.failed

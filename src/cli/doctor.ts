@@ -16,6 +16,7 @@ import {
   checkTopology,
 } from './doctor-machine.js'
 import { checkAddresses, checkBackups, checkDisk, checkKeyCommand, checkTls } from './doctor-trials.js'
+import { openSettings } from './open-settings.js'
 import { action, EXIT, type OutputOptions, print } from './output.js'
 import { type Cell, counted, paint, table } from './style.js'
 
@@ -46,7 +47,7 @@ export function registerDoctorCommand(command: Command): void {
         ...checkTls(config),
         checkClock(),
         checkTopology(config),
-        ...configWarnings(resolveConfig()).map(
+        ...[...configWarnings(resolveConfig()), ...openSettings(config)].map(
           (warning): Finding => ({ check: 'configuration', status: 'warning', ...warning }),
         ),
       ]

@@ -30,9 +30,9 @@ export function paint(style: Style, text: string, stream: Output = process.stdou
   return showsColour(stream) ? styleText(style, text, { validateStream: false }) : text
 }
 
-/** Without characters that move the cursor or mean something to a terminal: texts come from files, too. */
+/** Replaces characters that move the cursor, mean something to a terminal or change the direction of writing: texts come from files, too. */
 export function printable(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
+  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, ' ')
 }
 
 /** A table under column names. */

@@ -103,6 +103,7 @@ export class Countersign implements VerdictVerifier {
     if (!signingSecret) throw new TypeError('signingSecret is required (svc-sec-…)')
     this.#transport = {
       apiKey,
+      environment: this.environment,
       baseUrl: parseBaseUrl(options.baseUrl, options.allowInsecureHttp ?? false),
       signingSecret: verifyResponses ? signingSecret : null,
       toleranceSeconds: options.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
@@ -264,11 +265,15 @@ export class Countersign implements VerdictVerifier {
     return verifyVerdict(jwt, { ...this.#trust, ...expected })
   }
 
-  /** The event of a webhook, once its signature holds. @param body the raw body, not parsed @throws SignatureError */
+  /**
+   * The event of a webhook of this client's environment, once its signature holds.
+   * @param body the raw body, not parsed @throws SignatureError
+   */
   verifyWebhook(headers: WebhookHeaders, body: Uint8Array | string): Promise<WebhookEvent> {
     const { signingSecret, now } = this.#trust
     const { toleranceSeconds } = this.#transport
-    return verifyWebhook(headers, body, signingSecret, { toleranceSeconds, now: now?.() })
+    const { environment } = this
+    return verifyWebhook(headers, body, signingSecret, { environment, toleranceSeconds, now: now?.() })
   }
 
   /**

@@ -109,12 +109,16 @@ export class UnexpectedResponseError extends CountersignError {
   }
 }
 
-/** - `response_mismatch`: well signed, but the answer to another request. */
+/**
+ * - `wrong_environment`: signed with your secret, but in the other environment.
+ * - `response_mismatch`: well signed, but the answer to another request.
+ */
 export type SignatureErrorCode =
   | 'signature_missing'
   | 'signature_malformed'
   | 'signature_invalid'
   | 'signature_expired'
+  | 'wrong_environment'
   | 'response_mismatch'
 
 /** The answer cannot be trusted: forged, changed, kept from earlier, or signed with a secret that is not configured. */

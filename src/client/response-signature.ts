@@ -1,8 +1,11 @@
 /** Checks `X-Svc-Signature`: HMAC-SHA256 over a response and the request that it answers. */
 import { SignatureError } from './errors.js'
 import { candidates, type SigningSecret } from './signing-secret.js'
+import type { Environment } from './types.js'
 
 export interface SignedResponse {
+  /** The environment that was called: that of the API key. */
+  environment: Environment
   /** `X-Svc-Signature`. */
   signature: string | null
   /** `X-Request-Id`. */
@@ -32,35 +35,53 @@ interface Stamp {
   signatures: Array<{ kid: string; mac: Uint8Array<ArrayBuffer> }>
 }
 
-/** Holds when one of the secrets made one of the signatures. @throws SignatureError */
+/**
+ * Resolves when one of the secrets made one of the signatures, for this environment, request and answer.
+ * @throws SignatureError
+ */
 export async function assertResponseSignature(
   response: SignedResponse,
   secrets: readonly SigningSecret[],
   options: SignatureOptions = {},
 ): Promise<void> {
-  const { signature, requestId, status, method, target, body } = response
-  const headAt = (timestamp: number) => `v1:${timestamp}:${requestId}:${status}:${method}:${target}:`
-  await assertSignature(signature, headAt, body, secrets, options)
+  const { signature, environment, requestId, status, method, target, body } = response
+  const headAt: SignedHead = (env, timestamp) =>
+    `v2:${env}:${timestamp}:${requestId}:${status}:${method}:${target}:`
+  await assertSignature({ signature, environment, headAt, body }, secrets, options)
 }
 
-/**
- * Of whatever the service signs.
- * @param headAt what is signed before the body, for the time that the signature names @throws SignatureError
- */
+/** The signed text before the body, for the time that the signature names (Unix seconds). */
+export type SignedHead = (environment: Environment, timestamp: number) => string
+
+export interface Signed {
+  signature: string | null
+  environment: Environment
+  headAt: SignedHead
+  body: Uint8Array
+}
+
+/** Checks the signature of a response or of a webhook. @throws SignatureError */
 export async function assertSignature(
-  signature: string | null,
-  headAt: (timestamp: number) => string,
-  body: Uint8Array,
+  { signature, environment, headAt, body }: Signed,
   secrets: readonly SigningSecret[],
   options: SignatureOptions = {},
 ): Promise<void> {
   const { now = Date.now() / 1000, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = options
   const { timestamp, signatures } = parseSignature(signature)
-  const head = new TextEncoder().encode(headAt(timestamp))
-  const signed = new Uint8Array(head.length + body.length)
-  signed.set(head)
-  signed.set(body, head.length)
-  if (!(await isSigned(signed, signatures, secrets))) {
+  const isSignedFor = (env: Environment) => {
+    const head = new TextEncoder().encode(headAt(env, timestamp))
+    const signed = new Uint8Array(head.length + body.length)
+    signed.set(head)
+    signed.set(body, head.length)
+    return isSigned(signed, signatures, secrets)
+  }
+  if (!(await isSignedFor(environment))) {
+    const other = environment === 'production' ? 'sandbox' : 'production'
+    if (await isSignedFor(other))
+      throw new SignatureError(
+        'wrong_environment',
+        `It was signed for the ${other}, and ${environment} is expected: it must not be used. Check the base URL, and what stands between you and the service.`,
+      )
     const kids = signatures.map(({ kid }) => kid).join(', ')
     throw new SignatureError('signature_invalid', `No configured secret made this signature (kid ${kids}).`)
   }
@@ -89,11 +110,11 @@ async function isSigned(
   return false
 }
 
-/** `t=<unix seconds>,kid=<id>,v1=<hex>`, with a second kid,v1 pair in an overlap. @throws SignatureError */
+/** `t=<unix seconds>,kid=<id>,v2=<hex>`, with a second kid,v2 pair in an overlap. @throws SignatureError */
 function parseSignature(header: string | null): Stamp {
   if (!header) throw new SignatureError('signature_missing', 'There is no X-Svc-Signature.')
-  const match = /^t=(\d{1,12})((?:,kid=[^,=]{1,255},v1=[0-9a-f]{64})+)$/.exec(header)
-  const signatures = [...(match?.[2]?.matchAll(/kid=([^,]+),v1=([0-9a-f]{64})/g) ?? [])].map(
+  const match = /^t=(\d{1,12})((?:,kid=[^,=]{1,255},v2=[0-9a-f]{64})+)$/.exec(header)
+  const signatures = [...(match?.[2]?.matchAll(/kid=([^,]+),v2=([0-9a-f]{64})/g) ?? [])].map(
     ([, kid, hex]) => ({ kid: kid!, mac: fromHex(hex!) }),
   )
   if (!match || signatures.length > MAX_SIGNATURES)

@@ -2,7 +2,7 @@
 import { canonicalJson } from './canonical-json.js'
 import { FakeRefusal } from './testing-errors.js'
 import { CHALLENGE_FAULTS, outcomeOf } from './testing-outcomes.js'
-import { type Call, refuseRequest } from './testing-requests.js'
+import { type Call, refuseRequest, refuseUnseen } from './testing-requests.js'
 import { fakeId } from './testing-signatures.js'
 import type { Challenge, ChallengeStep, Liveness } from './types.js'
 
@@ -97,6 +97,7 @@ export function assertChallengeRequest(call: Call): void {
   if (purpose === 'verify' && action === undefined) refuseRequest(call, 'action', 'is required')
   if (purpose === 'enroll' && action !== undefined)
     refuseRequest(call, 'action', 'an enrolment has no action')
+  if (purpose === 'enroll') refuseUnseen(call)
 }
 
 function draw(modes: Array<keyof typeof MOVEMENTS>): ChallengeStep[] {

@@ -31,6 +31,16 @@ export function photosOf(call: Call): string[] {
   return photos
 }
 
+/** Nobody is enrolled under an identifier that people cannot tell from another. */
+export function refuseUnseen(call: Call): void {
+  if (/[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u.test(call.body.user_id))
+    refuseRequest(
+      call,
+      'user_id',
+      'must not hold control, format, invisible, private-use or unassigned characters',
+    )
+}
+
 export function refuseBusy(userId: string, { requestId }: Call): void {
   const outcome = outcomeOf(userId)
   if (outcome === '+rate_limited') throw new FakeRefusal('rate_limited', requestId)

@@ -2,7 +2,7 @@
 import { SignJWT } from 'jose'
 import { actionHash } from './canonical-json.js'
 import type { SigningSecret } from './signing-secret.js'
-import type { ActionLike, Environment, Liveness, ModelGrade, RejectionReason } from './types.js'
+import type { ActionLike, Environment, Liveness, ModelGrade, RejectionReason, WebhookEvent } from './types.js'
 
 export interface FakeAnswer {
   status: number
@@ -11,6 +11,7 @@ export interface FakeAnswer {
 }
 
 export interface Answered {
+  environment: Environment
   method: string
   /** Path with query: it begins with /v1. */
   target: string
@@ -26,10 +27,11 @@ export async function signResponse(
   { status, body, headers }: FakeAnswer,
   answered: Answered,
 ): Promise<Response> {
-  const { method, target, requestId, nowMs, secrets } = answered
+  const { environment, method, target, requestId, nowMs, secrets } = answered
   const text = JSON.stringify(body)
   const timestamp = Math.floor(nowMs / 1000)
-  const signatures = await sign(`v1:${timestamp}:${requestId}:${status}:${method}:${target}:${text}`, secrets)
+  const head = `v2:${environment}:${timestamp}:${requestId}:${status}:${method}:${target}:`
+  const signatures = await sign(head + text, secrets)
   return new Response(text, {
     status,
     headers: {
@@ -43,18 +45,18 @@ export async function signResponse(
 
 /** The headers of a webhook: its id and its signature. */
 export async function webhookHeaders(
-  eventId: string,
+  { id: eventId, environment }: Pick<WebhookEvent, 'id' | 'environment'>,
   body: string,
   secrets: readonly SigningSecret[],
   nowMs: number,
 ): Promise<Record<string, string>> {
   const timestamp = Math.floor(nowMs / 1000)
-  const signatures = await sign(`webhook:v1:${timestamp}:${eventId}:${body}`, secrets)
+  const signatures = await sign(`webhook:v2:${environment}:${timestamp}:${eventId}:${body}`, secrets)
   return { 'x-svc-webhook-id': eventId, 'x-svc-signature': `t=${timestamp}${signatures}` }
 }
 
 async function sign(text: string, secrets: readonly SigningSecret[]): Promise<string> {
-  const signatures = secrets.map(async ({ id, secret }) => `,kid=${id},v1=${await hmac(secret, text)}`)
+  const signatures = secrets.map(async ({ id, secret }) => `,kid=${id},v2=${await hmac(secret, text)}`)
   return (await Promise.all(signatures)).join('')
 }
 

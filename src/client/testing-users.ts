@@ -11,7 +11,7 @@ import { FakeRefusal } from './testing-errors.js'
 import { outcomeOf, REFUSED, REJECTED } from './testing-outcomes.js'
 import { imageQualities, isPoor, QUALITY, qualityDetail } from './testing-quality.js'
 import { type FakeUser, findUser, LOCKED_OUT_SECONDS, userAnswer } from './testing-records.js'
-import { blame, type Call, photosOf, refuseBusy, refuseRequest } from './testing-requests.js'
+import { blame, type Call, photosOf, refuseBusy, refuseRequest, refuseUnseen } from './testing-requests.js'
 import type { FakeSecrets } from './testing-secrets.js'
 import { type FakeAnswer, type FakeVerdict, fakeId, UNCHECKED } from './testing-signatures.js'
 import type { ActionLike, Liveness, ModelGrade, RejectionReason } from './types.js'
@@ -47,6 +47,7 @@ export class FakeUsers {
     if (dry_run && call.body.challenge)
       refuseRequest(call, 'dry_run', 'a challenge is good for one call: assess photos')
     const photos = photosOf(call)
+    refuseUnseen(call)
     const opened = this.openChallenge(call, 'enroll')
     return usingUp(opened, () => this.enrolPhotos(call, opened, opened ? CHALLENGE_VIEWS : photos.length))
   }

@@ -119,7 +119,7 @@ export class FakeCountersign {
     return {
       event,
       body,
-      headers: await webhookHeaders(event.id, body, this.signing.active, this.clock.now()),
+      headers: await webhookHeaders(event, body, this.signing.active, this.clock.now()),
     }
   }
 
@@ -145,6 +145,7 @@ export class FakeCountersign {
       return { status: error.status, body: error.body, ...(waits ? { headers: { 'Retry-After': '1' } } : {}) }
     })
     return signResponse(answer, {
+      environment: this.environment,
       method: call.method,
       target: pathname + search,
       requestId: call.requestId,

@@ -13,9 +13,12 @@ import type { CallObserver, ResponseInfo } from './observer.js'
 import { assertResponseSignature } from './response-signature.js'
 import { parseRetryAfter, type RetryPolicy, retryDelayMs, sleep } from './retry.js'
 import { readSecrets, type SigningSecret, type SigningSecretSource } from './signing-secret.js'
+import type { Environment } from './types.js'
 
 export interface TransportOptions extends RetryPolicy {
   apiKey: string
+  /** That of the key: an answer of the other environment is refused. */
+  environment: Environment
   /** Ends in /v1. */
   baseUrl: string
   /** Null: signatures are not checked. */
@@ -150,6 +153,7 @@ async function signatureFault(
   options: TransportOptions,
 ): Promise<SignatureError | null> {
   const signed = {
+    environment: options.environment,
     signature: response.headers.get('x-svc-signature'),
     requestId: response.headers.get('x-request-id'),
     status: response.status,

@@ -91,7 +91,7 @@ export interface Guidance {
 export type FrameGuidance = Exclude<LivenessGuidance, 'slower' | 'try_again'>
 
 export interface EnrollFields {
-  /** 1 to 128 characters, no control characters. */
+  /** 1 to 128 characters, no control characters; nobody is enrolled under one with invisible characters. */
   user_id: string
   /** Replace the reference of a user who is enrolled already. */
   replace?: boolean

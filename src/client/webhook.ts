@@ -1,13 +1,15 @@
-/** Checks a webhook: did the service say this, lately? */
+/** Checks a webhook: did the service say this, in this environment, in the last minutes? */
 import { SignatureError } from './errors.js'
-import { assertSignature, type SignatureOptions } from './response-signature.js'
+import { assertSignature, type SignatureOptions, type SignedHead } from './response-signature.js'
 import { readSecrets, type SigningSecretSource } from './signing-secret.js'
-import type { WebhookEvent } from './types.js'
+import type { Environment, WebhookEvent } from './types.js'
 
 /** As `Request` of the Web has them, or as Node does. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>
 
 export interface WebhookOptions {
+  /** The environment whose events are expected; default `production`, so that an event of the sandbox never passes by omission. */
+  environment?: Environment | undefined
   /** Unix seconds; default: now. */
   now?: number | undefined
   /** Greatest difference of the clocks; default 300. */
@@ -15,7 +17,7 @@ export interface WebhookOptions {
 }
 
 /**
- * The event of a webhook, once its signature holds. It may come more than once: `id` tells.
+ * The event of a webhook, once its signature holds. An event may come more than once; its `id` is the same each time.
  * @param body the raw body, not parsed: the signature covers its bytes
  * @throws SignatureError
  */
@@ -23,7 +25,7 @@ export async function verifyWebhook(
   headers: WebhookHeaders,
   body: Uint8Array | string,
   signingSecret: SigningSecretSource,
-  { now, toleranceSeconds }: WebhookOptions = {},
+  { environment = 'production', now, toleranceSeconds }: WebhookOptions = {},
 ): Promise<WebhookEvent> {
   // What a framework has parsed already cannot be checked any more.
   if (typeof body !== 'string' && !(body instanceof Uint8Array))
@@ -34,9 +36,10 @@ export async function verifyWebhook(
     ...(now === undefined ? {} : { now }),
     ...(toleranceSeconds === undefined ? {} : { toleranceSeconds }),
   }
-  const headAt = (timestamp: number) => `webhook:v1:${timestamp}:${eventId}:`
+  const headAt: SignedHead = (env, timestamp) => `webhook:v2:${env}:${timestamp}:${eventId}:`
   const secrets = await readSecrets(signingSecret)
-  await assertSignature(headerOf(headers, 'x-svc-signature'), headAt, bytes, secrets, options)
+  const signature = headerOf(headers, 'x-svc-signature')
+  await assertSignature({ signature, environment, headAt, body: bytes }, secrets, options)
   const event = JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent
   if (event.id !== eventId)
     throw new SignatureError('response_mismatch', 'The body is of another event than its header says.')

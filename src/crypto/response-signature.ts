@@ -1,5 +1,6 @@
 /** The signature on every response: HMAC-SHA256 over the response and the request that it answers. */
 import { createHmac } from 'node:crypto'
+import type { Environment } from '../config.js'
 
 export interface SigningSecret {
   /** Key id, the `kid` of signatures and JWTs. */
@@ -9,6 +10,11 @@ export interface SigningSecret {
 }
 
 export interface SignedParts {
+  /**
+   * Environment of the listener that answers. One secret signs for both environments: without the environment in the signed
+   * text, an answer of the sandbox would pass for one of production.
+   */
+  environment: Environment
   /** Unix seconds. */
   timestamp: number
   requestId: string
@@ -22,12 +28,12 @@ export interface SignedParts {
 
 export const SIGNATURE_HEADER = 'X-Svc-Signature'
 
-/** `t=…,kid=…,v1=…`, with one kid,v1 pair a secret, so that a backend holding either can check the response. */
+/** Header `t=…,kid=…,v2=…`. Each secret adds a kid,v2 pair, so that a backend that holds either secret can check the response. */
 export function signResponse(parts: SignedParts, secrets: SigningSecret[]): string {
-  const { timestamp, requestId, status, method, target, body } = parts
-  const head = `v1:${timestamp}:${requestId}:${status}:${method}:${target}:`
+  const { environment, timestamp, requestId, status, method, target, body } = parts
+  const head = `v2:${environment}:${timestamp}:${requestId}:${status}:${method}:${target}:`
   let header = `t=${timestamp}`
   for (const { id, secret } of secrets)
-    header += `,kid=${id},v1=${createHmac('sha256', secret).update(head).update(body).digest('hex')}`
+    header += `,kid=${id},v2=${createHmac('sha256', secret).update(head).update(body).digest('hex')}`
   return header
 }

@@ -1,23 +1,26 @@
 /** The signature on every webhook: HMAC-SHA256 under the tenant's signing secret, over what no signature of a response covers. */
 import { createHmac } from 'node:crypto'
+import type { Environment } from '../config.js'
 import type { SigningSecret } from './response-signature.js'
 
 export interface SignedWebhook {
+  /** Environment of the event: an event of the sandbox must not pass for one of production. */
+  environment: Environment
   /** Unix seconds. */
   timestamp: number
   eventId: string
   body: Uint8Array
 }
 
-/** In the form of a response's: `t=…,kid=…,v1=…`, with one kid,v1 pair a secret. */
+/** Header of the same form as that of a response: `t=…,kid=…,v2=…`. Each secret adds a kid,v2 pair. */
 export function signWebhook(
-  { timestamp, eventId, body }: SignedWebhook,
+  { environment, timestamp, eventId, body }: SignedWebhook,
   secrets: readonly SigningSecret[],
 ): string {
-  // That of a response begins with its version: neither passes for the other.
-  const head = `webhook:v1:${timestamp}:${eventId}:`
+  // The signed text of a response begins with `v2:`, so neither signature passes for the other.
+  const head = `webhook:v2:${environment}:${timestamp}:${eventId}:`
   let header = `t=${timestamp}`
   for (const { id, secret } of secrets)
-    header += `,kid=${id},v1=${createHmac('sha256', secret).update(head).update(body).digest('hex')}`
+    header += `,kid=${id},v2=${createHmac('sha256', secret).update(head).update(body).digest('hex')}`
   return header
 }

@@ -2,7 +2,12 @@
 import { timingSafeEqual } from 'node:crypto'
 import { decodeProtectedHeader, jwtVerify } from 'jose'
 import { ApiError } from '../api-error.js'
-import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
+import {
+  SIGNATURE_HEADER,
+  type SignedParts,
+  type SigningSecret,
+  signResponse,
+} from '../crypto/response-signature.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import { parseApiKey } from '../tenancy/api-key.js'
 import { assertAllowed } from '../tenancy/rate-limiter.js'
@@ -71,7 +76,11 @@ export const TRY_ROUTES = {
         ...internalRequest(request),
         method: 'POST',
         path,
-        headers: { authorization, 'content-type': request.headers['content-type'] },
+        headers: {
+          authorization,
+          'content-type': request.headers['content-type'],
+          'x-forwarded-for': request.headers['x-forwarded-for'],
+        },
       })
       answer.afterwards?.()
       const { outgoing, incoming } = await ledger.secrets.active(ledger.store.read, tenant.id)
@@ -83,7 +92,7 @@ export const TRY_ROUTES = {
         status: answer.status,
         headers: answer.headers,
         body: parsed,
-        signature_valid: isSigned(answer, path, text, secrets),
+        signature_valid: isSigned(answer, { environment, target: path, body: text }, secrets),
         ...(parsed.jwt ? { jwt: await checkJwt(parsed.jwt, secrets) } : {}),
       }
     },
@@ -100,14 +109,13 @@ function internalRequest(
 /** Signs once more and compares. */
 function isSigned(
   { status, headers }: Reply,
-  target: string,
-  body: string,
+  call: Pick<SignedParts, 'environment' | 'target' | 'body'>,
   secrets: SigningSecret[],
 ): boolean {
   const given = Buffer.from(headers[SIGNATURE_HEADER] ?? '')
   const timestamp = Number(/^t=(\d+),/.exec(given.toString())?.[1])
   const requestId = headers['X-Request-Id'] ?? ''
-  const parts = { timestamp, requestId, status, method: 'POST', target, body }
+  const parts = { ...call, timestamp, requestId, status, method: 'POST' }
   const expected = Buffer.from(signResponse(parts, secrets))
   return given.length === expected.length && timingSafeEqual(given, expected)
 }

@@ -27,14 +27,14 @@ export function sessionPage(content: PageContent): string {
   return htmlDocument(
     language,
     say(`title_${purpose}`),
-    `<p class="company">${escapeHtml(company)}</p>
+    `<p class="company">${isolated(company)}</p>
 ${environment === 'sandbox' ? `<p class="sandbox">${say('sandbox')}</p>` : ''}
 <h1>${say(`title_${purpose}`)}</h1>
 <noscript><p class="message">${say('no_script')}</p></noscript>
 <p class="message" role="alert" id="message"></p>
 <section id="consent" hidden>
 <p>${say(`asks_${purpose}`)}</p>
-${content.description ? `<p class="description">${escapeHtml(content.description)}</p>` : ''}
+${content.description ? `<p class="description">${isolated(content.description)}</p>` : ''}
 <div class="consent">${paragraphs(consent)}</div>
 <div class="actions">${button('agree', 'agree', 'primary')}</div>
 </section>
@@ -103,14 +103,20 @@ ${attributes ? `<script type="module" src="${ASSETS}/capture/page/page.js"></scr
 `
 }
 
+/** Texts of the page as HTML. The company's name comes from elsewhere, so it stands by itself whatever it holds. */
 function sayer(texts: PageTexts, company: string) {
-  return (name: keyof PageTexts) => escapeHtml(texts[name].replaceAll('{company}', () => company))
+  return (name: keyof PageTexts) => escapeHtml(texts[name]).replaceAll('{company}', () => isolated(company))
+}
+
+/** A text of somebody else: its direction is its own and changes nothing around it. */
+function isolated(text: string): string {
+  return `<bdi>${escapeHtml(text)}</bdi>`
 }
 
 function paragraphs(text: string): string {
   return text
     .split(/\n\s*\n/)
-    .map((paragraph) => `<p>${escapeHtml(paragraph.trim()).replaceAll('\n', '<br>')}</p>`)
+    .map((paragraph) => `<p dir="auto">${escapeHtml(paragraph.trim()).replaceAll('\n', '<br>')}</p>`)
     .join('\n')
 }
 

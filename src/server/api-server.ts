@@ -87,6 +87,9 @@ export class ApiServer {
       trace: this.parts.tracing?.begin(request, destination?.template),
       headers: {},
       identity: null,
+      keyId: null,
+      // A visitor of the hosted page is a person, whose address is written down nowhere.
+      address: known ? null : this.parts.addresses.of(request),
       known,
     }
     const answer = await this.answer(request, context).catch((error) => this.refuse(error, context))
@@ -128,9 +131,8 @@ export class ApiServer {
   ): Promise<Identity | { refusal: unknown }> {
     const started = performance.now()
     try {
-      context.identity =
-        context.known?.identity ??
-        (await this.authenticator.authenticate(request, context.destination?.route?.endpoint))
+      context.identity = context.known?.identity ?? (await this.authenticator.authenticate(request, context))
+      context.keyId = context.identity.caller.key.id
       return context.identity
     } catch (refusal) {
       return { refusal }
@@ -191,6 +193,7 @@ export class ApiServer {
       environment: this.parts.environment,
       tenant: identity.caller.tenant,
       keyId: identity.caller.key.id,
+      address: context.address,
       secrets: identity.secrets,
       signingKeyId: request.headers['x-svc-signing-key-id'],
       requestId: context.requestId,

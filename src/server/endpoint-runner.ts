@@ -67,6 +67,7 @@ export class EndpointRunner {
               event,
               actor: call.keyId,
               request_id: call.requestId,
+              ...(call.address === null ? {} : { address: call.address }),
               status: outcome.status,
               ...(outcome.code ? { code: outcome.code } : {}),
             }

@@ -23,6 +23,7 @@ import { LINGER_MS, NodeExchange } from './node-exchange.js'
 import { peerAddress } from './peer-address.js'
 import { quietMoment } from './quiet-moment.js'
 import { RequestBody } from './request-body.js'
+import { NODE_SUITES } from './tls-suites.js'
 
 /** URL and headers together. That of uWebSockets.js, so that what passes here passes there. */
 const MAX_HEAD_BYTES = 4096
@@ -82,7 +83,12 @@ function makeServer({ tls, limits }: ListenerOptions): Server {
 }
 
 function readCertificate({ certFile, keyFile }: TlsFiles): SecureContextOptions {
-  return { minVersion: 'TLSv1.2', cert: readFileSync(certFile), key: readFileSync(keyFile) }
+  return {
+    minVersion: 'TLSv1.2',
+    ciphers: NODE_SUITES,
+    cert: readFileSync(certFile),
+    key: readFileSync(keyFile),
+  }
 }
 
 /** One exchange at a time, as with uWebSockets.js, and none after the last. */

@@ -18,6 +18,10 @@ export interface Observation extends Observed {
   /** The caller, where it is known. */
   tenantId: string | undefined
   tenantName: string | undefined
+  /** Id of the API key that was presented, where the database has it: also of one that was refused. */
+  keyId: string | null
+  /** Where the request came from; null for one of the hosted capture page. Personal data where a person called. */
+  address: string | null
   /** The signing secret that the caller says it holds (`X-Svc-Signing-Key-Id`). */
   signingKeyId: string | undefined
   status: number

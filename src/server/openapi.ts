@@ -279,7 +279,7 @@ function errorSchema(): Json {
 const HEADERS: Record<string, string> = {
   'X-Request-Id': 'UUIDv7 that names this response.',
   'X-Svc-Signature':
-    '`t=<unix seconds>,kid=<secret id>,v1=<hex>`: HMAC-SHA256 over `v1:<t>:<request id>:<status>:<METHOD>:<path with query>:` and the body. During a rotation overlap a second `kid=…,v1=…` pair follows.',
+    '`t=<unix seconds>,kid=<secret id>,v2=<hex>`: HMAC-SHA256 over `v2:<production|sandbox>:<t>:<request id>:<status>:<METHOD>:<path with query>:` and the body. During a rotation overlap a second `kid=…,v2=…` pair follows. A response for which no tenant could be authenticated is signed with the instance secret (`kid=instance`) and names the environment of the listener that answered.',
   'X-Svc-Idempotent-Replay': '`true` when this is the kept response of an earlier request.',
   'X-Client-Request-Id': "The caller's own X-Request-Id.",
   'Server-Timing': 'Milliseconds by stage.',

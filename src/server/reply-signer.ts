@@ -1,5 +1,6 @@
 /** Makes the reply of an answer: the headers that every reply has, and the signature over it and the request that it answers. */
 import { type Clock, SECOND_MS } from '../clock.js'
+import type { Environment } from '../config.js'
 import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
 import { STAGES, type Timings } from '../v1/stages.js'
 import type { Answer } from './answer.js'
@@ -8,6 +9,8 @@ import { roundMs } from './milliseconds.js'
 import type { RequestContext } from './request-context.js'
 
 export interface SignerParts {
+  /** The environment that the listener serves. Responses signed with the instance secret name it too. */
+  environment: Environment
   clock: Clock
   /** Signs what no tenant is known for. */
   instanceSecret: SigningSecret
@@ -28,6 +31,7 @@ export class ReplySigner {
     const started = performance.now()
     const signature = signResponse(
       {
+        environment: this.parts.environment,
         timestamp: Math.floor(this.parts.clock.now() / SECOND_MS),
         requestId,
         status,

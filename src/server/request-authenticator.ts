@@ -3,10 +3,10 @@ import { ApiError, type ErrorCode, retryAfter } from '../api-error.js'
 import type { Environment } from '../config.js'
 import { StoreUnavailableError } from '../storage/store.js'
 import type { Tenancy } from '../tenancy/tenancy.js'
-import type { EndpointDescription } from '../v1/endpoint.js'
 import type { ClientAddresses } from './client-address.js'
 import type { IncomingRequest } from './listener.js'
 import { type Identity, RecentCallers } from './recent-callers.js'
+import type { RequestContext } from './request-context.js'
 import type { WrongKeys } from './wrong-keys.js'
 
 export interface AuthenticatorParts {
@@ -25,15 +25,19 @@ export class RequestAuthenticator {
   constructor(private readonly parts: AuthenticatorParts) {}
 
   /**
-   * @param endpoint undefined for an address that is none of ours
+   * @param context is told the id of the key that was presented, before it is judged
    * @throws ApiError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended, rate_limited
    * @throws StoreUnavailableError
    */
-  async authenticate(request: IncomingRequest, endpoint: EndpointDescription | undefined): Promise<Identity> {
+  async authenticate(request: IncomingRequest, context: RequestContext): Promise<Identity> {
     const { tenancy, environment, wrongKeys, addresses } = this.parts
+    // Undefined for an address that is none of ours.
+    const endpoint = context.destination?.route?.endpoint
     const { authorization } = request.headers
     try {
-      const { secrets, ...caller } = await tenancy.authenticate(authorization, environment)
+      const { secrets, ...caller } = await tenancy.authenticate(authorization, environment, (key) => {
+        context.keyId = key.id
+      })
       const identity = { caller, secrets }
       if (endpoint?.answersWithoutStore) this.recent.remember(authorization, identity)
       return identity

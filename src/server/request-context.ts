@@ -16,6 +16,10 @@ export interface RequestContext {
   readonly headers: Record<string, string>
   /** Null until the caller is known. */
   identity: Identity | null
+  /** Id of the API key that was presented, where the database has it: also of one that is refused. */
+  keyId: string | null
+  /** Where the request comes from, as `ClientAddresses` finds it; null for one of the service's own, which a visitor's browser caused. */
+  readonly address: string | null
   /** Set where the request is one of the service's own. */
   readonly known: KnownCaller | undefined
 }

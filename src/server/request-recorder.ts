@@ -32,7 +32,7 @@ export class RequestRecorder {
 
   private observation(
     request: IncomingRequest,
-    { requestId, timings, identity, destination }: RequestContext,
+    { requestId, timings, identity, destination, keyId, address }: RequestContext,
     { status, code, observed }: Answer,
     durationMs: number,
   ): Observation {
@@ -45,6 +45,8 @@ export class RequestRecorder {
       path: destination?.template ?? digestOf(request.path),
       tenantId: identity?.caller.tenant.id,
       tenantName: identity?.caller.tenant.name,
+      keyId,
+      address,
       signingKeyId: request.headers['x-svc-signing-key-id'],
       status,
       code,
@@ -55,7 +57,8 @@ export class RequestRecorder {
 
   /** One line a request. The query may name a user, so it stays out. */
   private log(observation: Observation, traceId: string | undefined): void {
-    const { requestId, environment, tenantId, endpoint, method, path, status, code } = observation
+    const { requestId, environment, tenantId, keyId, address } = observation
+    const { endpoint, method, path, status, code } = observation
     const { verdict, durationMs, timings } = observation
     this.parts.log.info(
       {
@@ -63,6 +66,8 @@ export class RequestRecorder {
         ...(traceId ? { trace_id: traceId } : {}),
         environment,
         tenant: tenantId ?? null,
+        key: keyId,
+        address,
         endpoint,
         method,
         path,

@@ -17,6 +17,7 @@ import {
 import { peerAddress } from './peer-address.js'
 import { quietMoment } from './quiet-moment.js'
 import { RequestBody } from './request-body.js'
+import { TLS12_SUITES } from './tls-suites.js'
 import { UwsExchange } from './uws-exchange.js'
 
 // Its version is nobody's business: this leaves out the header that names it.
@@ -176,7 +177,11 @@ function receive(
 
 function secureApp(tls: TlsFiles): uws.TemplatedApp {
   try {
-    return uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile })
+    return uws.SSLApp({
+      cert_file_name: tls.certFile,
+      key_file_name: tls.keyFile,
+      ssl_ciphers: TLS12_SUITES,
+    })
   } catch (cause) {
     throw certificateError(tls, cause)
   }

@@ -1,5 +1,6 @@
 /** What the hosted capture page is for a tenant: who asks there, where it leads back to, and what the person agrees to. */
 import { CodedError } from '../errors.js'
+import { isReadableLine, isReadableText } from '../readable-text.js'
 import type { TenantRecord } from '../storage/records.js'
 
 export interface ConsentText {
@@ -44,18 +45,23 @@ export function capturePageSettings({ capturePage }: Pick<TenantRecord, 'capture
 /** As it is stored. @throws CapturePageError invalid_origin, invalid_company, invalid_consent */
 export function checkedCapturePage(settings: CapturePageSettings): string {
   const { company, consent } = settings
-  if (company !== null && !isText(company, MOST_COMPANY_CHARACTERS))
+  if (company !== null && !(isText(company, MOST_COMPANY_CHARACTERS) && isReadableLine(company)))
     throw new CapturePageError(
       'invalid_company',
-      `The company's name must have 1 to ${MOST_COMPANY_CHARACTERS} characters.`,
+      `The company's name must have 1 to ${MOST_COMPANY_CHARACTERS} characters, none of them invisible or changing the direction of writing.`,
     )
   if (
     consent &&
-    !(isText(consent.version, MOST_VERSION_CHARACTERS) && isText(consent.text, MOST_CONSENT_CHARACTERS))
+    !(
+      isText(consent.version, MOST_VERSION_CHARACTERS) &&
+      isReadableLine(consent.version) &&
+      isText(consent.text, MOST_CONSENT_CHARACTERS) &&
+      isReadableText(consent.text)
+    )
   )
     throw new CapturePageError(
       'invalid_consent',
-      `A consent has a version of 1 to ${MOST_VERSION_CHARACTERS} characters and a text of 1 to ${MOST_CONSENT_CHARACTERS}.`,
+      `A consent has a version of 1 to ${MOST_VERSION_CHARACTERS} characters and a text of 1 to ${MOST_CONSENT_CHARACTERS}, none of them invisible or changing the direction of writing.`,
     )
   const returnOrigins = origins(settings.returnOrigins)
   const frameAncestors = origins(settings.frameAncestors)

@@ -135,19 +135,22 @@ export class Tenancy {
 
   /**
    * Who calls, from the Authorization header.
+   * @param found is told of the key before it is judged, so that a refused one can be named by its id
    * @throws ApiError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended
    */
   async authenticate(
     authorization: string | undefined,
     environment: Environment,
+    found: (key: ApiKeyRecord) => void = () => {},
   ): Promise<AuthenticatedCaller> {
     if (!authorization) throw unauthenticated('missing_api_key')
     const token = /^Bearer +([^\s]+)$/i.exec(authorization)?.[1]
     const type = token ? parseApiKey(token) : null
     if (!type) throw unauthenticated('malformed_api_key')
-    const found = await this.store.read.apiKeyByHash(hashApiKey(token!), this.clock.now())
-    if (!found) throw unauthenticated('invalid_api_key')
-    const { key, tenant, secrets } = found
+    const row = await this.store.read.apiKeyByHash(hashApiKey(token!), this.clock.now())
+    if (!row) throw unauthenticated('invalid_api_key')
+    const { key, tenant, secrets } = row
+    found(key)
     this.assertInForce(key)
     if (key.type !== environment) throw new ApiError('wrong_environment')
     if (tenant.suspendedAt !== null) throw new ApiError('tenant_suspended')

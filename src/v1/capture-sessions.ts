@@ -4,6 +4,7 @@ import { ApiError } from '../api-error.js'
 import { MODES } from '../biometrics/challenge/steps.js'
 import { isoTime } from '../clock.js'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
+import { isReadableLine, isReadableText, READABLE } from '../readable-text.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { Purpose } from '../subjects/challenge-book.js'
 import {
@@ -16,6 +17,7 @@ import { actionSchema } from './action.js'
 import { assertLivenessOffered } from './challenge-input.js'
 import { actionFor, assertVerifiable, modesField, purposeField } from './challenges.js'
 import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
+import { assertPlainUserId } from './plain-user-id.js'
 import { requireLiveness, time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -49,7 +51,8 @@ const body = Type.Object(
         minLength: 1,
         maxLength: 200,
         pattern: NO_CONTROL_CHARACTERS,
-        description: 'What the person confirms, in words: shown on the page.',
+        description:
+          'What the person confirms, in words: shown on the page. It holds no invisible characters and none that change the direction of writing.',
         examples: ['Transfer of 1250.00 EUR to Grace Hopper'],
       }),
     ),
@@ -127,6 +130,7 @@ export function createCaptureSession(services: Services): Endpoint<Input> {
       const { input, tenant, environment, keyId } = call
       const purpose: Purpose = input.purpose ?? 'verify'
       actionFor(purpose, input.action)
+      assertReadable(input)
       const origin = services.capturePage()
       if (origin === null) throw new ApiError('capture_page_unavailable')
       assertReturnAllowed(tenant, input.return_url)
@@ -169,6 +173,17 @@ export function createCaptureSession(services: Services): Endpoint<Input> {
   }
 }
 
+/** Refuses texts whose characters could make the person read something else. @throws ApiError invalid_request */
+function assertReadable({ description = '', consent }: Input): void {
+  const readable: Array<[string, boolean]> = [
+    ['description', isReadableLine(description)],
+    ['consent.version', isReadableLine(consent?.version ?? '')],
+    ['consent.text', isReadableText(consent?.text ?? '')],
+  ]
+  const details = readable.filter(([, isFine]) => !isFine).map(([path]) => ({ path, issue: READABLE }))
+  if (details.length > 0) throw new ApiError('invalid_request', { details })
+}
+
 /** @throws ApiError return_url_not_allowed */
 function assertReturnAllowed(tenant: TenantRecord, returnUrl: string): void {
   const origin = safeOrigin(returnUrl)
@@ -182,6 +197,7 @@ async function assertEnrollable(
   { input }: Call<Input>,
   lookup: Buffer,
 ): Promise<void> {
+  assertPlainUserId(input.user_id)
   const existing = await vault.find(store.read, lookup, input.user_id)
   if (existing?.reference && !input.replace) throw new ApiError('already_enrolled')
 }

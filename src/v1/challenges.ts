@@ -8,6 +8,7 @@ import { NONCE_LENGTH, PURPOSES, type Purpose } from '../subjects/challenge-book
 import { actionSchema, canonicalAction } from './action.js'
 import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
 import { activeMethod } from './liveness.js'
+import { assertPlainUserId } from './plain-user-id.js'
 import { nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -108,6 +109,7 @@ export function createChallenge(services: Services): Endpoint<Input> {
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
       call.lookup = lookup
       if (purpose === 'verify') await assertVerifiable(services, call, lookup)
+      else assertPlainUserId(input.user_id)
       return async (tx) => {
         const subject = { tenantId: tenant.id, environment, lookup, purpose, action }
         const { id, nonce, steps, expiresAt } = await challenges.issue(tx, subject, modes)

@@ -19,6 +19,8 @@ export interface Call<Input> {
   tenant: TenantRecord
   /** Id of the API key. */
   keyId: string
+  /** Where the request comes from; null for one of the hosted capture page. */
+  address: string | null
   secrets: ActiveSecrets
   /** `X-Svc-Signing-Key-Id`. */
   signingKeyId: string | undefined

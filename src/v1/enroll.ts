@@ -5,6 +5,7 @@ import { type OpenedChallenge, openChallenge, usingUp } from './challenge-input.
 import type { Call, Commit, Endpoint, EndpointDescription, Outcome } from './endpoint.js'
 import { assessmentOf, Enrolment } from './enrolment.js'
 import { decodeImages } from './images.js'
+import { assertPlainUserId } from './plain-user-id.js'
 import {
   consent,
   enrolmentQuality,
@@ -121,6 +122,7 @@ export function enroll(services: Services): Endpoint<Input> {
         throw new ApiError('invalid_request', {
           details: [{ path: 'dry_run', issue: 'a challenge is good for one call: assess photos' }],
         })
+      assertPlainUserId(input.user_id)
       const images = await decodeImages(input)
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
       call.lookup = lookup

@@ -11,7 +11,8 @@ export const userId = Type.String({
   minLength: 1,
   maxLength: 128,
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-  description: "The customer's own identifier of the user: 1 to 128 characters, no control characters.",
+  description:
+    "The customer's own identifier of the user: 1 to 128 characters, no control characters. Nobody is enrolled under one that holds format, invisible, private-use or unassigned characters of Unicode.",
   examples: ['user-4711'],
 })
 

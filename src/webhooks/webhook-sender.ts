@@ -7,7 +7,7 @@ import { Beat } from '../beat.js'
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.js'
 import { SIGNATURE_HEADER } from '../crypto/response-signature.js'
 import { signWebhook } from '../crypto/webhook-signature.js'
-import type { WebhookDeliveryRecord } from '../storage/records.js'
+import type { WebhookDeliveryRecord, WebhookEndpointRecord } from '../storage/records.js'
 import { type Store, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
 import type { WebhookProgress } from '../storage/webhook-store.js'
 import type { SigningSecrets } from '../tenancy/signing-secrets.js'
@@ -154,13 +154,13 @@ export class WebhookSender {
     // Removed, or erased, since it was taken.
     if (!endpoint || !body) return
     const ended = AbortSignal.any([this.stopped.signal, term.signal])
-    const outcome = await this.post(endpoint.url, delivery, body, ended)
+    const outcome = await this.post(endpoint, delivery, body, ended)
     if (outcome !== null) await this.settle(delivery, outcome, term)
   }
 
   /** An HTTP status, or why there was none; null where sending ended meanwhile. */
   private async post(
-    url: string,
+    { url, environment }: WebhookEndpointRecord,
     { eventId, tenantId }: WebhookDeliveryRecord,
     body: Buffer,
     ended: AbortSignal,
@@ -177,7 +177,7 @@ export class WebhookSender {
           'Content-Type': 'application/json; charset=utf-8',
           'User-Agent': `Countersign/${VERSION}`,
           [EVENT_ID_HEADER]: eventId,
-          [SIGNATURE_HEADER]: signWebhook({ timestamp, eventId, body }, keys),
+          [SIGNATURE_HEADER]: signWebhook({ environment, timestamp, eventId, body }, keys),
         },
         body: new Uint8Array(body),
         // An event must not follow whoever redirects it.

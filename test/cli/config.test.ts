@@ -3,15 +3,21 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { DAY_MS } from '../../src/clock.js'
 import { SETTINGS } from '../../src/config.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { withDatabase } from '../support/database.js'
 
 let place: Workplace
+/** Nothing is open by default, and there is no pack to be judged. */
+const CLOSED = {
+  COUNTERSIGN_REPLAY_POLICY: 'reject',
+  COUNTERSIGN_REQUIRE_LIVENESS: 'active',
+  COUNTERSIGN_MODELS_DIR: '/nowhere',
+}
 beforeEach(async () => {
-  place = await workplace()
+  place = await workplace(CLOSED)
 })
 afterEach(() => place?.dispose())
 
@@ -222,7 +228,7 @@ describe('config check', () => {
   })
 
   it('finds the addresses sound on which the service runs already', async () => {
-    const server = await place.serve()
+    const server = await place.serve([], { COUNTERSIGN_MODELS_DIR: inject('modelsDir') })
     const env = {
       COUNTERSIGN_PRODUCTION_LISTEN: new URL(server.production).host,
       COUNTERSIGN_SANDBOX_LISTEN: new URL(server.sandbox).host,
@@ -311,6 +317,62 @@ describe('config check', () => {
         COUNTERSIGN_TLS_TERMINATED_UPSTREAM: 'true',
       }),
     ).toEqual([])
+  })
+
+  it('warns of what lets a photo of the user pass, with what closes it, and ends with 0', async () => {
+    const open = {
+      COUNTERSIGN_REPLAY_POLICY: '',
+      COUNTERSIGN_REQUIRE_LIVENESS: '',
+      COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
+    }
+    const { code, json } = await place.run(['config', 'check', '--json'], open)
+    expect(code).toBe(0)
+    expect(json.warnings).toEqual([
+      expect.stringMatching(
+        /^COUNTERSIGN_REPLAY_POLICY is report: .* enrolment photo .* To close it: set COUNTERSIGN_REPLAY_POLICY=reject/,
+      ),
+      expect.stringMatching(
+        /^COUNTERSIGN_REQUIRE_LIVENESS is none: .* To close it: set COUNTERSIGN_REQUIRE_LIVENESS=active/,
+      ),
+      expect.stringMatching(/^The model pack baseline@.* is of evaluation grade .* models calibrate\.$/),
+    ])
+    const { findings } = (await place.run(['doctor', '--json'], open)).json
+    for (const about of ['COUNTERSIGN_REPLAY_POLICY is report', 'COUNTERSIGN_REQUIRE_LIVENESS is none'])
+      expect(findings).toContainEqual({
+        check: 'configuration',
+        status: 'warning',
+        detail: expect.stringContaining(about),
+        remedy: expect.stringMatching(/^set /),
+      })
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        check: 'model pack',
+        status: 'warning',
+        detail: expect.stringContaining('of evaluation grade'),
+      }),
+    )
+  })
+
+  it('is said in one line at the start, where nobody chose', async () => {
+    const models = { COUNTERSIGN_MODELS_DIR: inject('modelsDir') }
+    const first = await place.serve([], {
+      ...models,
+      COUNTERSIGN_REPLAY_POLICY: '',
+      COUNTERSIGN_REQUIRE_LIVENESS: '',
+    })
+    expect(first.stderr().match(/^warning: Open by default: .*$/gm)).toEqual([
+      expect.stringContaining(
+        'COUNTERSIGN_REPLAY_POLICY=report and COUNTERSIGN_REQUIRE_LIVENESS=none let a photo of the user pass.',
+      ),
+    ])
+    first.signal('SIGTERM')
+    await first.exited
+    const named = await place.serve([], {
+      ...models,
+      COUNTERSIGN_REPLAY_POLICY: 'report',
+      COUNTERSIGN_REQUIRE_LIVENESS: 'none',
+    })
+    expect(named.stderr()).not.toContain('Open by default')
   })
 
   it('says nothing of a file with settings alone that everybody may read', async () => {

@@ -54,6 +54,7 @@ describe('tenant capture-page', () => {
 
   it.each([
     [['--return-origin', 'http://bank.example'], 1, 'invalid_origin'],
+    [['--company', 'Bank of \u202eadA'], 1, 'invalid_company'],
     [['--consent-version', '2'], 2, 'wrong_usage'],
     [['--consent-text', '/nowhere'], 2, 'wrong_usage'],
     [['--consent-version', '2', '--consent-text', '/nowhere'], 1, 'file_unreadable'],

@@ -62,11 +62,11 @@ const caught = (promise: Promise<unknown>) =>
 /** Signs an answer with a secret of the tester's choice, as somebody in the middle who knows the format would. */
 function signed(answer: Returning, target: string, method: string, secret: string, kid = 'sec_x'): Returning {
   const timestamp = Math.floor(running.clock.now() / 1000)
-  const input = `v1:${timestamp}:${answer.headers['x-request-id']}:${answer.status}:${method}:${target}:${answer.body}`
+  const input = `v2:sandbox:${timestamp}:${answer.headers['x-request-id']}:${answer.status}:${method}:${target}:${answer.body}`
   const mac = createHmac('sha256', secret).update(input).digest('hex')
   return {
     ...answer,
-    headers: { ...answer.headers, 'x-svc-signature': `t=${timestamp},kid=${kid},v1=${mac}` },
+    headers: { ...answer.headers, 'x-svc-signature': `t=${timestamp},kid=${kid},v2=${mac}` },
   }
 }
 
@@ -364,7 +364,7 @@ describe('an answer is refused', () => {
     ],
     [
       'with a signature of another form',
-      (answer: Returning) => ({ ...answer, headers: { ...answer.headers, 'x-svc-signature': 't=1,v1=00' } }),
+      (answer: Returning) => ({ ...answer, headers: { ...answer.headers, 'x-svc-signature': 't=1,v2=00' } }),
       'signature_malformed',
     ],
     [
@@ -429,6 +429,45 @@ describe('an answer is refused', () => {
       }),
     })
     expect(await verifyOnce()).toMatchObject({ code: 'signature_missing' })
+  })
+
+  it('that the sandbox gave to a call of production, by somebody in the middle who has a sandbox key', async () => {
+    const own = await running.tenant()
+    const { key: apiKey } = await running.production(own)
+    const client = (options: Partial<CountersignOptions>) =>
+      new Countersign({
+        apiKey,
+        baseUrl: running.service.url('production'),
+        signingSecret: own.secret.secret,
+        tenantId: own.id,
+        maxRetries: 0,
+        now: () => running.clock.now(),
+        ...options,
+      })
+    const honest = client({})
+    await honest.enroll({ user_id: 'gdpr-user', image: ada })
+    const inSandbox = client({ apiKey: own.sandboxKey, baseUrl: running.service.url('sandbox') })
+    await inSandbox.enroll({ user_id: 'gdpr-user', image: ada })
+    const swapped = client({
+      fetch: (input, init) =>
+        fetch(String(input).replace(running.service.url('production'), running.service.url('sandbox')), {
+          ...init,
+          headers: { ...(init!.headers as object), Authorization: `Bearer ${own.sandboxKey}` },
+        }),
+    })
+    const calls: Array<() => Promise<unknown>> = [
+      () => swapped.delete('gdpr-user'),
+      () => swapped.auditPage(),
+      () => swapped.enroll({ user_id: 'newcomer', image: ada }),
+      () => swapped.getUser('nobody-in-the-sandbox'),
+      () => swapped.health(),
+    ]
+    for (const call of calls)
+      expect(await caught(call()), call.toString()).toMatchObject({
+        name: 'SignatureError',
+        code: 'wrong_environment',
+      })
+    expect(await honest.getUser('gdpr-user')).toMatchObject({ user_id: 'gdpr-user' })
   })
 
   it('and with verifyResponses: false is not looked at', async () => {

@@ -159,8 +159,9 @@ describe('the test vectors hold', () => {
     // biome-ignore lint/suspicious/noExplicitAny: a vector, looked into freely
     const held = (vector: any): string[] => vector.secrets.map(({ secret }: { secret: string }) => secret)
     for (const vector of vectors.responses) {
-      const { signature, method, target, status, request_id, now: at } = vector
-      const args = [signature, method, target, String(status), request_id, String(at), ...held(vector)]
+      const { signature, environment, method, target, status, request_id, now: at } = vector
+      const signed = [signature, environment, method, target, String(status), request_id, String(at)]
+      const args = [...signed, ...held(vector)]
       const judged = judge('signature_holds', args, vector.body)
       expect(judged.status === 0, `${vector.title} ${judged.stderr}`).toBe(vector.valid)
     }

@@ -12,6 +12,7 @@ const secret = fc.record({
 })
 const secrets = fc.uniqueArray(secret, { minLength: 1, maxLength: 2, selector: ({ id }) => id })
 const parts: fc.Arbitrary<SignedParts & { body: Uint8Array }> = fc.record({
+  environment: fc.constantFrom('production', 'sandbox'),
   timestamp: fc.integer({ min: 0, max: 4_000_000_000 }),
   requestId: fc.uuid({ version: 7 }),
   status: fc.integer({ min: 200, max: 599 }),
@@ -78,6 +79,17 @@ describe('a response signature of the service', () => {
     )
   })
 
+  it('of one environment does not hold in the other, and the error says so', async () => {
+    await checkAsync(
+      fc.asyncProperty(parts, secrets, async (signed, keys) => {
+        const response = responseOf(signed, signResponse(signed, keys))
+        const environment = signed.environment === 'production' ? 'sandbox' : 'production'
+        expect(await verdict({ ...response, environment }, keys, signed.timestamp)).toBe('wrong_environment')
+      }),
+      200,
+    )
+  })
+
   it('of any text, or damaged, is refused or says the same', async () => {
     await checkAsync(
       fc.asyncProperty(
@@ -99,7 +111,7 @@ describe('a response signature of the service', () => {
           if ((await verdict(responseOf(signed, broken), keys, signed.timestamp)) !== 'holds') return
           // Of two signatures one is enough; the time that was signed is in both.
           expect(Number(/^t=(\d+),/.exec(broken)![1])).toBe(signed.timestamp)
-          expect(keys.some((key) => broken.includes(signResponse(signed, [key]).split(',v1=')[1]!))).toBe(
+          expect(keys.some((key) => broken.includes(signResponse(signed, [key]).split(',v2=')[1]!))).toBe(
             true,
           )
         },

@@ -117,6 +117,7 @@ describe('answers as the sandbox does', () => {
     const user_id = `user${suffix}`
     const calls: Array<(client: Countersign) => Promise<object>> = [
       (client) => client.verify({ user_id, image, action, nonce: 'n' }),
+      (client) => client.enroll({ user_id: `invisible\u200b${suffix}`, image }),
       (client) => client.enroll({ user_id, image }),
       (client) => client.enroll({ user_id, images: [image, image] }),
       (client) => client.enroll({ user_id, images: [image, image, image], dry_run: true }),

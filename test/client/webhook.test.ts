@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest'
-import { SignatureError, verifyWebhook } from '../../src/client/index.js'
+import {
+  type Environment,
+  SignatureError,
+  verifyWebhook,
+  type WebhookOptions,
+} from '../../src/client/index.js'
 import { FakeCountersign } from '../../src/client/testing.js'
 import { signResponse } from '../../src/crypto/response-signature.js'
 import { signWebhook } from '../../src/crypto/webhook-signature.js'
@@ -10,15 +15,22 @@ const event = { id: 'evt_1', type: 'webhook.test', created_at: '2026-01-31T12:00
 const body = JSON.stringify(event)
 
 function headers(
-  changes: Partial<{ timestamp: number; eventId: string; body: string; secret: typeof secret }> = {},
+  changes: Partial<{
+    environment: Environment
+    timestamp: number
+    eventId: string
+    body: string
+    secret: typeof secret
+  }> = {},
 ) {
-  const { timestamp = NOW, eventId = 'evt_1', body: signed = body, secret: key = secret } = changes
+  const { environment = 'production', timestamp = NOW, eventId = 'evt_1' } = changes
+  const { body: signed = body, secret: key = secret } = changes
   return {
     'X-Svc-Webhook-Id': eventId,
-    'X-Svc-Signature': signWebhook({ timestamp, eventId, body: Buffer.from(signed) }, [key]),
+    'X-Svc-Signature': signWebhook({ environment, timestamp, eventId, body: Buffer.from(signed) }, [key]),
   }
 }
-const code = (made: Record<string, string>, raw = body, options = { now: NOW }) =>
+const code = (made: Record<string, string>, raw = body, options: WebhookOptions = { now: NOW }) =>
   verifyWebhook(made, raw, secret, options).then(
     () => 'valid',
     (error) => (error instanceof SignatureError ? error.code : String(error)),
@@ -46,8 +58,30 @@ it('holds for no other event under the id of this one', async () => {
   expect(await code(headers({ eventId: 'evt_2' }))).toBe('response_mismatch')
 })
 
+it('of the sandbox holds only where the sandbox is expected', async () => {
+  const made = headers({ environment: 'sandbox' })
+  expect(await code(made)).toBe('wrong_environment')
+  expect(await code(made, body, { now: NOW, environment: 'sandbox' })).toBe('valid')
+  expect(await code(headers(), body, { now: NOW, environment: 'sandbox' })).toBe('wrong_environment')
+  const fake = new FakeCountersign()
+  const sent = await fake.webhook('webhook.test', {})
+  const inProduction = { apiKey: 'svc-prod-Fake' }
+  await expect(fake.client(inProduction).verifyWebhook(sent.headers, sent.body)).rejects.toMatchObject({
+    code: 'wrong_environment',
+  })
+})
+
 it('takes the signature of a response for none of a webhook', async () => {
-  const parts = { timestamp: NOW, requestId: 'evt_1', status: 200, method: 'GET', target: '/', body }
+  const environment = 'production' as const
+  const parts = {
+    environment,
+    timestamp: NOW,
+    requestId: 'evt_1',
+    status: 200,
+    method: 'GET',
+    target: '/',
+    body,
+  }
   expect(await code({ 'X-Svc-Webhook-Id': 'evt_1', 'X-Svc-Signature': signResponse(parts, [secret]) })).toBe(
     'signature_invalid',
   )

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { signResponse } from '../../src/crypto/response-signature.js'
+import { type SignedParts, signResponse } from '../../src/crypto/response-signature.js'
 import { signVerification, type VerificationClaims } from '../../src/crypto/verification-jwt.js'
 import { decodeJwt } from '../support/trust.js'
 
@@ -26,7 +26,8 @@ function opensslHmac(secret: string | Buffer, data: string | Buffer): Buffer {
   return stdout
 }
 
-const parts = {
+const parts: SignedParts = {
+  environment: 'production',
   timestamp: 1_800_000_000,
   requestId: '0190a0b0-0000-7000-8000-000000000000',
   status: 200,
@@ -34,19 +35,19 @@ const parts = {
   target: '/v1/verify?x=1',
   body: '{"grüße":"€"}',
 }
-const SIGNED = `v1:${parts.timestamp}:${parts.requestId}:200:POST:/v1/verify?x=1:${parts.body}`
+const SIGNED = `v2:production:${parts.timestamp}:${parts.requestId}:200:POST:/v1/verify?x=1:${parts.body}`
 const old = { id: 'sec_old', secret: 'svc-sec-old' }
 const next = { id: 'sec_new', secret: 'svc-sec-new' }
 
 describe('the response signature', () => {
   it('is HMAC-SHA256 of the documented input, in hex', () => {
-    const v1 = createHmac('sha256', old.secret).update(SIGNED).digest('hex')
-    expect(signResponse(parts, [old])).toBe(`t=${parts.timestamp},kid=sec_old,v1=${v1}`)
+    const mac = createHmac('sha256', old.secret).update(SIGNED).digest('hex')
+    expect(signResponse(parts, [old])).toBe(`t=${parts.timestamp},kid=sec_old,v2=${mac}`)
   })
 
   it.skipIf(!hasOpenssl)('is what openssl makes of it', () => {
-    const v1 = opensslHmac(old.secret, SIGNED).toString('hex')
-    expect(signResponse(parts, [old])).toBe(`t=${parts.timestamp},kid=sec_old,v1=${v1}`)
+    const mac = opensslHmac(old.secret, SIGNED).toString('hex')
+    expect(signResponse(parts, [old])).toBe(`t=${parts.timestamp},kid=sec_old,v2=${mac}`)
   })
 
   it('carries one pair a secret, each right by itself', () => {
@@ -54,7 +55,7 @@ describe('the response signature', () => {
     expect(stamp).toBe(`t=${parts.timestamp}`)
     expect(pairs).toEqual(
       [old, next].map(
-        ({ id, secret }) => `${id},v1=${createHmac('sha256', secret).update(SIGNED).digest('hex')}`,
+        ({ id, secret }) => `${id},v2=${createHmac('sha256', secret).update(SIGNED).digest('hex')}`,
       ),
     )
   })
@@ -65,6 +66,7 @@ describe('the response signature', () => {
   })
 
   for (const [field, value] of Object.entries({
+    environment: 'sandbox',
     timestamp: parts.timestamp + 1,
     requestId: '0190a0b0-0000-7000-8000-000000000001',
     status: 201,
@@ -73,7 +75,7 @@ describe('the response signature', () => {
     body: '{"grüße":"€" }',
   }))
     it(`covers the ${field}`, () => {
-      const hex = (header: string) => /v1=([0-9a-f]+)$/.exec(header)![1]
+      const hex = (header: string) => /v2=([0-9a-f]+)$/.exec(header)![1]
       const changed = signResponse({ ...parts, [field]: value }, [old])
       expect(hex(changed)).not.toBe(hex(signResponse(parts, [old])))
     })

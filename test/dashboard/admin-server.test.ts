@@ -196,11 +196,11 @@ describe('every address of the admin listener', () => {
     expect(health.status).toBe(200)
     // Signed over the path of the API, with the tenant's own secret.
     const { secret, id } = tenant.secret
-    const [, t, v1] = /^t=(\d+),kid=.*,v1=(.*)$/.exec(health.headers.get('x-svc-signature')!)!
+    const [, t, mac] = /^t=(\d+),kid=.*,v2=(.*)$/.exec(health.headers.get('x-svc-signature')!)!
     const text = await health.text()
-    const signed = `v1:${t}:${health.headers.get('x-request-id')}:200:GET:/v1/health:${text}`
+    const signed = `v2:sandbox:${t}:${health.headers.get('x-request-id')}:200:GET:/v1/health:${text}`
     expect(health.headers.get('x-svc-signature')).toContain(`kid=${id},`)
-    expect(v1).toBe(createHmac('sha256', secret).update(signed).digest('hex'))
+    expect(mac).toBe(createHmac('sha256', secret).update(signed).digest('hex'))
     const { key } = await running.production(tenant)
     const refused = await call('/v1/health', key)
     expect(refused.status).toBe(403)

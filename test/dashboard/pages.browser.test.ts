@@ -528,7 +528,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
         const answer = operation.locator('.live-responses-table')
         await answer.getByText(status, { exact: true }).waitFor()
         await answer.getByText(said).first().waitFor()
-        await answer.getByText(`kid=${secret.id},v1=`).waitFor()
+        await answer.getByText(`kid=${secret.id},v2=`).waitFor()
         expect(await operation.locator('.request-url').textContent()).toContain(
           running.service.url('sandbox'),
         )

@@ -71,6 +71,17 @@ overTransports((transport) => {
       expect([status, body.code]).toEqual([422, code])
     })
 
+    it.each([
+      ['description', { description: 'Pay 9.00 to \u202eYCARG\u202c' }],
+      ['description', { description: 'Pay Gra\u200bce' }],
+      ['consent.text', { consent: { version: '1', text: 'I do \u2066not\u2069 agree' } }],
+      ['consent.version', { consent: { version: '1\u200b', text: 'I agree' } }],
+      ['user_id', { user_id: 'ada\u200b', purpose: 'enroll', action: undefined }],
+    ])('is refused where `%s` holds characters that deceive the eye: %j', async (path, fields) => {
+      const { status, body } = await askForSession(tenant.sandbox, { user_id: newUser(), ...fields })
+      expect([status, body.code, body.details?.[0].path]).toEqual([400, 'invalid_request', path])
+    })
+
     it('is not made for who could not be verified, or is enrolled already', async () => {
       const unknown = await askForSession(tenant.sandbox, { user_id: 'hosted-nobody' })
       expect(unknown.body.code).toBe('reference_not_found')
@@ -245,7 +256,11 @@ overTransports((transport) => {
       const { visitor } = await session({ description: 'Pay <Grace>', locale: 'de' })
       const { text } = await visitor.open()
       expect(text).toContain('<html lang="de">')
-      for (const said of ['Bank &lt;of&gt; Ada bittet Sie', 'Pay &lt;Grace&gt;', 'Test. Was hier'])
+      for (const said of [
+        '<bdi>Bank &lt;of&gt; Ada</bdi> bittet Sie',
+        '<bdi>Pay &lt;Grace&gt;</bdi>',
+        'Test. Was hier',
+      ])
         expect(text).toContain(said)
       const fallback = await session()
       expect((await fallback.visitor.open({ 'Accept-Language': 'fr-FR,fr;q=0.9' })).text).toContain(

@@ -145,7 +145,7 @@ function isCoded({ status, body, headers }: RawResponse): boolean {
 /** Damage may move the request line; any line of the input that reads like one may be what was answered. */
 function isSigned({ status, headers, text }: RawResponse, sent: Buffer, secrets: Victim['secrets']): boolean {
   const [, time, kid, given] =
-    /^t=(\d+),kid=([^,]+),v1=([0-9a-f]{64})$/.exec(headers['x-svc-signature'] ?? '') ?? []
+    /^t=(\d+),kid=([^,]+),v2=([0-9a-f]{64})$/.exec(headers['x-svc-signature'] ?? '') ?? []
   const secret = kid === undefined ? undefined : secrets.get(kid)
   if (!secret) return false
   const expected = Buffer.from(given!, 'hex')
@@ -156,7 +156,7 @@ function isSigned({ status, headers, text }: RawResponse, sent: Buffer, secrets:
   return [...startLines, ['', '', '']].some(([, method, target]) =>
     timingSafeEqual(
       createHmac('sha256', secret)
-        .update(`v1:${time}:${headers['x-request-id']}:${status}:${method}:${target}:`)
+        .update(`v2:production:${time}:${headers['x-request-id']}:${status}:${method}:${target}:`)
         .update(text)
         .digest(),
       expected,

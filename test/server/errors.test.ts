@@ -379,7 +379,7 @@ describe('the error registry', () => {
           : {}),
       })
       expect(header(response, 'content-type')).toBe('application/json; charset=utf-8')
-      expect(header(response, 'x-svc-signature')).toMatch(/^t=\d+(,kid=[^,]+,v1=[0-9a-f]{64})+$/)
+      expect(header(response, 'x-svc-signature')).toMatch(/^t=\d+(,kid=[^,]+,v2=[0-9a-f]{64})+$/)
       const isRetried = RETRIED.has(code)
       if (isRetried) expect(Number(header(response, 'retry-after'))).toBeGreaterThan(0)
       if (status === 401) expect(header(response, 'www-authenticate')).toMatch(/^Bearer/)

@@ -52,7 +52,7 @@ describe('every response', () => {
       expect(headers.get('content-type'), kind).toBe('application/json; charset=utf-8')
       expect(headers.get('cache-control'), kind).toBe('no-store')
       expect(headers.get('x-content-type-options'), kind).toBe('nosniff')
-      expect(headers.get('x-svc-signature'), kind).toMatch(/^t=\d+,kid=[^,]+,v1=[0-9a-f]{64}$/)
+      expect(headers.get('x-svc-signature'), kind).toMatch(/^t=\d+,kid=[^,]+,v2=[0-9a-f]{64}$/)
       expect(() => JSON.parse(text), kind).not.toThrow()
     }
     expect(ids.size).toBe(13)

@@ -2,20 +2,29 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ApiResponse } from './client.js'
 
-/** The ids of the secrets under which the response's signature holds. */
-export function validSignatures(response: ApiResponse, secrets: Record<string, string>): string[] {
+/** The ids of the secrets under which the response's signature holds, for either environment unless one is named. */
+export function validSignatures(
+  response: ApiResponse,
+  secrets: Record<string, string>,
+  environments = ['production', 'sandbox'],
+): string[] {
   const header = response.headers.get('x-svc-signature') ?? ''
   const [stamp, ...pairs] = header.split(',kid=')
   const timestamp = /^t=(\d+)$/.exec(stamp ?? '')?.[1]
   const { method, target } = response.request
-  const input = `v1:${timestamp}:${response.headers.get('x-request-id')}:${response.status}:${method}:${target}:${response.text}`
+  const inputOf = (environment: string) =>
+    `v2:${environment}:${timestamp}:${response.headers.get('x-request-id')}:${response.status}:${method}:${target}:${response.text}`
   return pairs
-    .map((pair) => /^([^,]+),v1=([0-9a-f]{64})$/.exec(pair))
+    .map((pair) => /^([^,]+),v2=([0-9a-f]{64})$/.exec(pair))
     .filter((match) => {
       const secret = match && secrets[match[1]!]
       if (!secret) return false
-      const expected = createHmac('sha256', secret).update(input).digest()
-      return timingSafeEqual(expected, Buffer.from(match[2]!, 'hex'))
+      return environments.some((environment) =>
+        timingSafeEqual(
+          createHmac('sha256', secret).update(inputOf(environment)).digest(),
+          Buffer.from(match[2]!, 'hex'),
+        ),
+      )
     })
     .map((match) => match![1]!)
 }

@@ -57,11 +57,12 @@ const holds = (promise: Promise<unknown>) =>
     () => false,
   )
 
-/** What the SDK of a backend with these secrets makes of the response itself. */
+/** Whether the SDK of a backend with these secrets trusts the response itself, which is one of the sandbox. */
 const trustsResponse = (response: ApiResponse, held: Array<string | Secret>, now: number) =>
   holds(
     assertResponseSignature(
       {
+        environment: 'sandbox',
         signature: response.headers.get('x-svc-signature'),
         requestId: response.headers.get('x-request-id'),
         status: response.status,

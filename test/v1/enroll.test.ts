@@ -52,6 +52,43 @@ describe('a first enrolment', () => {
     expect(response.body.quality.face_width_px).toBeGreaterThanOrEqual(80)
   })
 
+  it.each([
+    ['a zero-width space', 'ada\u200b'],
+    ['a right-to-left override', 'ada\u202egpj'],
+    ['a joiner', 'a\u200dda'],
+    ['a private-use character', 'ada\ue000'],
+  ])('is refused under a user id with %s, and so is its challenge', async (_, user_id) => {
+    const details = [
+      {
+        path: 'user_id',
+        issue: 'must not hold control, format, invisible, private-use or unassigned characters',
+      },
+    ]
+    for (const call of [
+      production.enroll({ user_id, image: ada }),
+      production.enroll({ user_id, image: ada, dry_run: true }),
+      production.call('POST', '/v1/challenges', { user_id, purpose: 'enroll' }),
+    ])
+      expect(await call).toMatchObject({ status: 400, body: { code: 'invalid_request', details } })
+  })
+
+  it('leaves users of an earlier version, whose id has such characters, to be verified and erased', async () => {
+    const user_id = 'early\u200b'
+    const { vault, store } = running.service.ledger
+    await production.enroll({ user_id: 'early', image: ada })
+    const [known, odd] = ['early', user_id].map((id) => vault.lookup(tenant.id, 'production', id))
+    const { reference, ...other } = (await vault.find(store.read, known!, 'early'))!
+    const early = vault.create(tenant.id, 'production', odd!, user_id)
+    await store.transaction(async (tx) => {
+      await tx.insertSubject(early.record)
+      const content = vault.openReference({ ...other, reference }, reference!)
+      await vault.putReference(tx, early, reference!.model, content)
+    })
+    const verified = await production.verify({ user_id, image: adaToday, action })
+    expect(verified.body).toMatchObject({ user_id, verdict: 'approved' })
+    expect((await production.erase(user_id)).status).toBe(200)
+  })
+
   it('times its stages', async () => {
     const response = await production.enroll({ user_id: 'timed', image: ada })
     const timing = response.headers.get('server-timing') ?? ''

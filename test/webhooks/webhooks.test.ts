@@ -129,15 +129,15 @@ describe('a webhook', () => {
     ])
   })
 
-  it('is signed with the tenant’s secret, over time, id and body', async () => {
+  it('is signed with the tenant’s secret, over environment, time, id and body', async () => {
     await add()
     await production.enroll({ user_id: 'ada', image: ada })
     await arrived(1)
     const [{ headers, body, event }] = received as [Received]
     const timestamp = Math.floor(running.clock.now() / SECOND_MS)
-    const signed = `webhook:v1:${timestamp}:${event.id}:${body}`
+    const signed = `webhook:v2:production:${timestamp}:${event.id}:${body}`
     const mac = createHmac('sha256', tenant.secret.secret).update(signed).digest('hex')
-    expect(headers['x-svc-signature']).toBe(`t=${timestamp},kid=${tenant.secret.id},v1=${mac}`)
+    expect(headers['x-svc-signature']).toBe(`t=${timestamp},kid=${tenant.secret.id},v2=${mac}`)
     expect(headers['x-svc-webhook-id']).toBe(event.id)
     expect(headers['content-type']).toBe('application/json; charset=utf-8')
     expect(await client().verifyWebhook(headers, body)).toEqual(event)

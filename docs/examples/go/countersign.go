@@ -93,6 +93,7 @@ func (c Client) Call(method, path string, body map[string]any) (answer map[strin
 		return nil, err
 	}
 	signed := SignedResponse{
+		Environment: environmentOf(c.APIKey),
 		Method: method, Target: "/v1" + path, Status: response.StatusCode,
 		RequestID: response.Header.Get("X-Request-Id"), Signature: response.Header.Get("X-Svc-Signature"), Body: raw,
 	}
@@ -107,16 +108,25 @@ func (c Client) Call(method, path string, body map[string]any) (answer map[strin
 	return answer, json.Unmarshal(raw, &answer)
 }
 
-// SignedResponse is a response with the request that it answers. Target is path and query.
+// One secret signs for both environments, so an answer of the other one is refused.
+func environmentOf(apiKey string) string {
+	if strings.HasPrefix(apiKey, "svc-sbx-") {
+		return "sandbox"
+	}
+	return "production"
+}
+
+// SignedResponse is a response with the request that it answers. Environment is `production` or `sandbox`, as the API key
+// is; Target is path and query.
 type SignedResponse struct {
-	Method, Target, RequestID, Signature string
+	Environment, Method, Target, RequestID, Signature string
 	Status                               int
 	Body                                 []byte
 }
 
 var (
-	signatureForm = regexp.MustCompile(`^t=([0-9]{1,12})((?:,kid=[^,=]+,v1=[0-9a-f]{64})+)$`)
-	macForm       = regexp.MustCompile(`v1=([0-9a-f]{64})`)
+	signatureForm = regexp.MustCompile(`^t=([0-9]{1,12})((?:,kid=[^,=]+,v2=[0-9a-f]{64})+)$`)
+	macForm       = regexp.MustCompile(`v2=([0-9a-f]{64})`)
 )
 
 // Check fails unless one of the secrets signed the response at most tolerance seconds from now.
@@ -125,7 +135,7 @@ func (r SignedResponse) Check(secrets []string, now, tolerance int64) error {
 	if match == nil {
 		return errors.New("malformed signature")
 	}
-	head := fmt.Sprintf("v1:%s:%s:%d:%s:%s:", match[1], r.RequestID, r.Status, r.Method, r.Target)
+	head := fmt.Sprintf("v2:%s:%s:%s:%d:%s:%s:", r.Environment, match[1], r.RequestID, r.Status, r.Method, r.Target)
 	if !anySigned(append([]byte(head), r.Body...), macs(match[2]), secrets) {
 		return errors.New("wrong signature")
 	}

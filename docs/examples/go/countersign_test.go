@@ -29,6 +29,7 @@ func TestVectors(t *testing.T) {
 	var vectors struct {
 		Responses []struct {
 			Title, Method, Target, Signature, Body string
+			Environment                            string
 			Valid                                  bool
 			Now                                    int64
 			Tolerance                              int64 `json:"tolerance_seconds"`
@@ -60,6 +61,7 @@ func TestVectors(t *testing.T) {
 	}
 	for _, v := range vectors.Responses {
 		response := SignedResponse{
+			Environment: v.Environment,
 			Method: v.Method, Target: v.Target, Status: v.Status, RequestID: v.RequestID,
 			Signature: v.Signature, Body: []byte(v.Body),
 		}

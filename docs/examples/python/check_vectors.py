@@ -31,6 +31,7 @@ for vector in vectors["responses"]:
         assert_signature,
         vector["signature"],
         [secret["secret"] for secret in vector["secrets"]],
+        environment=vector["environment"],
         method=vector["method"],
         target=vector["target"],
         status=vector["status"],

@@ -49,6 +49,8 @@ class Countersign:
     """`base_url` ends in /v1. `secrets` maps key ids to signing secrets: one, or both during a rotation, the new one first."""
 
     def __init__(self, base_url, api_key, secrets):
+        # One secret signs for both environments: an answer of the other one is refused.
+        self.environment = "sandbox" if api_key.startswith("svc-sbx-") else "production"
         self.base_url, self.api_key, self.secrets = base_url, api_key, secrets
 
     def enroll(self, user_id, photos, replace=False):
@@ -67,7 +69,9 @@ class Countersign:
     def call(self, method, path, body):
         """The answer's body. Raises ApiError for a refusal, Refused for an answer that cannot be trusted."""
         request = urllib.request.Request(
-            self.base_url + path,
+            # One secret signs for both environments: an answer of the other one is refused.
+        self.environment = "sandbox" if api_key.startswith("svc-sbx-") else "production"
+        self.base_url + path,
             method=method,
             data=json.dumps(body).encode(),
             headers={
@@ -89,6 +93,7 @@ class Countersign:
             assert_signature(
                 headers.get("X-Svc-Signature") or "",
                 self.secrets.values(),
+                environment=self.environment,
                 method=method,
                 target="/v1" + path,
                 status=status,
@@ -119,16 +124,18 @@ def parse_secrets(text):
     return dict(pair.split(":", 1) for pair in text.split(","))
 
 
-def assert_signature(header, secrets, *, method, target, status, request_id, body, now=None, tolerance=300):
-    """Raises Refused unless one of the secrets signed this answer to this request, just now."""
-    match = re.fullmatch(r"t=([0-9]{1,12})((?:,kid=[^,=]+,v1=[0-9a-f]{64})+)", header)
+def assert_signature(
+    header, secrets, *, environment, method, target, status, request_id, body, now=None, tolerance=300
+):
+    """Raises Refused unless one of the secrets signed this answer to this request, just now, in this environment."""
+    match = re.fullmatch(r"t=([0-9]{1,12})((?:,kid=[^,=]+,v2=[0-9a-f]{64})+)", header)
     if not match:
         raise Refused("malformed signature")
     timestamp = match[1]
-    signed = f"v1:{timestamp}:{request_id}:{status}:{method}:{target}:".encode() + body
+    signed = f"v2:{environment}:{timestamp}:{request_id}:{status}:{method}:{target}:".encode() + body
     if not any(
         hmac.compare_digest(hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest(), mac)
-        for mac in re.findall(r"v1=([0-9a-f]{64})", match[2])
+        for mac in re.findall(r"v2=([0-9a-f]{64})", match[2])
         for secret in secrets
     ):
         raise Refused("wrong signature")

@@ -6,18 +6,18 @@ hmac() {
   openssl dgst -sha256 -mac HMAC -macopt "hexkey:$(printf %s "$1" | od -An -v -tx1 | tr -d ' \n')" -binary
 }
 
-# signature_holds <X-Svc-Signature> <method> <path with query> <status> <request id> <now> <secret>… < body
+# signature_holds <X-Svc-Signature> <production|sandbox> <method> <path with query> <status> <request id> <now> <secret>… < body
 signature_holds() {
-  local header=$1 method=$2 target=$3 status=$4 request_id=$5 now=$6 body timestamp secret mac
-  shift 6
-  [[ $header =~ ^t=([0-9]{1,12})((,kid=[^,=]+,v1=[0-9a-f]{64})+)$ ]] || return 1
+  local header=$1 environment=$2 method=$3 target=$4 status=$5 request_id=$6 now=$7 body timestamp secret mac
+  shift 7
+  [[ $header =~ ^t=([0-9]{1,12})((,kid=[^,=]+,v2=[0-9a-f]{64})+)$ ]] || return 1
   timestamp=${BASH_REMATCH[1]}
   ((now - timestamp <= 300 && timestamp - now <= 300)) || return 1
   # A dot keeps the line ends that $(…) would drop.
   body=$(cat; printf .)
   for secret; do
-    mac=$(printf %s "v1:$timestamp:$request_id:$status:$method:$target:${body%.}" | hmac "$secret" | od -An -v -tx1 | tr -d ' \n')
-    [[ $header =~ ,v1=$mac(,|$) ]] && return 0
+    mac=$(printf %s "v2:$environment:$timestamp:$request_id:$status:$method:$target:${body%.}" | hmac "$secret" | od -An -v -tx1 | tr -d ' \n')
+    [[ $header =~ ,v2=$mac(,|$) ]] && return 0
   done
   return 1
 }

@@ -24,6 +24,10 @@ secrets=("${pairs[@]#*:}")
 # Signed with no tenant's secret: the service does not know whose request it was.
 UNVERIFIABLE=' malformed_request request_timeout headers_too_large missing_api_key malformed_api_key invalid_api_key revoked_api_key wrong_environment unknown_endpoint method_not_allowed shutting_down store_unavailable internal_error '
 
+# One secret signs for both environments: an answer of the other one is refused.
+environment=production
+[[ $CS_API_KEY != svc-sbx-* ]] || environment=sandbox
+
 # call <method> <path> < JSON: prints the body once its signature holds and it is no refusal. The body is read from stdin,
 # since a photo is longer than an argument may be.
 call() {
@@ -32,7 +36,7 @@ call() {
   status=$(curl -sS -X "$1" "$CS_BASE_URL$2" --data-binary @- -D "$answer/headers" -o "$answer/body" -w '%{http_code}' \
     -H 'Content-Type: application/json' -H "X-Svc-Idempotency-Key: $(openssl rand -hex 16)" \
     -H "X-Svc-Signing-Key-Id: ${pairs[0]%%:*}" -H @<(printf 'Authorization: Bearer %s' "$CS_API_KEY")) || return 1
-  signature_holds "$(header x-svc-signature)" "$1" "/v1$2" "$status" "$(header x-request-id)" "$(date +%s)" \
+  signature_holds "$(header x-svc-signature)" "$environment" "$1" "/v1$2" "$status" "$(header x-request-id)" "$(date +%s)" \
     "${secrets[@]}" <"$answer/body" || holds=
   code=$(field code <"$answer/body")
   if [[ ! $holds && $UNVERIFIABLE != *" ${code:-none} "* ]]; then

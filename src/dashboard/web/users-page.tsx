@@ -118,7 +118,8 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
       {receipt && <ReceiptCard receipt={receipt} rows={receiptFacts(receipt)} />}
       {asking && (
         <Confirm
-          title={`Erase ${userId}?`}
+          // Isolating characters: whatever the id holds, it moves nothing else of the question.
+          title={`Erase \u2068${userId}\u2069?`}
           confirm="Erase for ever"
           isDanger
           onCancel={() => setAsking(false)}
@@ -167,7 +168,7 @@ function UserCard(props: { user: UserView; isBusy: boolean; onUnlock: (() => voi
             'Consent',
             reference.consent ? (
               <>
-                {reference.consent.id}, <Time at={reference.consent.at} />
+                <bdi>{reference.consent.id}</bdi>, <Time at={reference.consent.at} />
               </>
             ) : (
               'not recorded'
