@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/clock.js'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
-import { type DashboardClient, loginToken, request, signIn } from '../support/dashboard.js'
+import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -11,14 +11,19 @@ let running: TestService
 let tenant: TestTenant
 
 beforeAll(async () => {
-  running = await startService()
+  running = await startService({ COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.1' })
 })
 afterAll(() => running?.stop())
 beforeEach(async () => {
   tenant = await running.tenant()
-  // Sign-ins are limited in time.
-  running.clock.advance(2 * MINUTE_MS)
+  // So that no session is as old as one of the test before.
+  running.clock.advance(MINUTE_MS)
 })
+
+/** Each from an address of its own: sign-ins are limited by address, over PostgreSQL by a clock that no test moves. */
+let visitors = 0
+const signIn = (service: TestService, credentials: Parameters<typeof signInFrom>[1]) =>
+  signInFrom(service, credentials, { 'X-Forwarded-For': `198.51.100.${++visitors}` })
 
 const asTenant = async () => signIn(running, { login_token: await loginToken(running, tenant.id) })
 const asOperator = (password = OPERATOR_PASSWORD, name?: string) =>
@@ -164,7 +169,7 @@ describe('a session', () => {
       operator: 'operator',
       tenant: null,
       method: 'password',
-      address: '127.0.0.1',
+      address: `198.51.100.${visitors}`,
       browser: 'node',
       created_at: new Date(running.clock.now()).toISOString(),
       last_used_at: new Date(running.clock.now()).toISOString(),
