@@ -89,5 +89,7 @@ export class KeyWatch {
 }
 
 function fingerprint(keyrings: KeyringRecord[]): string {
-  return keyrings.map(({ masterKeyId, sealed }) => `${masterKeyId}:${sealed.toString('base64')}`).join(' ')
+  return keyrings
+    .map(({ masterKeyId, sealed, generation }) => `${masterKeyId}:${generation}:${sealed.toString('base64')}`)
+    .join(' ')
 }

@@ -126,7 +126,7 @@ export async function findKeys(
     throw wrongKey(
       `it is sealed under master key ${keyrings.map((one) => one.masterKeyId).join(' or ')}, not ${id}`,
     )
-  return openKeys(keyring.sealed, masterKey, id)
+  return openKeys(keyring.sealed, masterKey, id, keyring.generation)
 }
 
 /** For a new database, or one from before there were keyrings, whose keys were derived from the master key each time. */

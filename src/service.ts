@@ -129,6 +129,13 @@ export class Service {
     const { duty } = this
     this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
     this.traffic = new Traffic(ledger.store, clock, log)
+    ledger.audit.observeBreaks(({ tenantId, sealedSequence, foundSequence }) => {
+      metrics.countAuditBreak()
+      log.error(
+        { tenant_id: tenantId, sealed_sequence: sealedSequence, found_sequence: foundSequence },
+        'an audit log was changed in the database: its end is not the one that was sealed; run countersign audit verify',
+      )
+    })
   }
 
   /** Resolves when the engine is warm and all three addresses listen; when it rejects, nothing is left running. */

@@ -18,6 +18,7 @@ export const AUDIT_EVENTS = [
   'webhook_redelivered',
   'database_restored',
   'working_keys_changed',
+  'audit_break_found',
   'operator_password_reset',
   'operator_added',
   'operator_changed',

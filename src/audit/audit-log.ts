@@ -1,14 +1,17 @@
 /**
  * The audit log: one append-only chain a tenant. Each entry's HMAC covers the one before, and a seal says how far the chain
- * goes, so that nothing can be changed, cut out or cut off unseen without the chain key. Whoever puts back a whole earlier
- * state of the database, seal included, is found out by an anchor kept elsewhere.
+ * goes, so that nothing can be changed, cut out, cut off or added unseen without the present chain key.
+ *
+ * A chain key that replaces another is active in a log from the first entry that it links, and no older key links a later one. That
+ * place cannot be moved with an older key: the entries of the present key cover it, and only the present key seals the end of the log.
+ * An anchor that is kept elsewhere finds a whole earlier state of the database that was put back, seal included.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Clock, isoTime } from '../clock.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { canonicalJson } from '../crypto/verification-jwt.js'
-import type { AuditRecord, AuditSealRecord } from '../storage/records.js'
-import type { StoreReader, StoreTransaction } from '../storage/store.js'
+import type { AuditEnd, AuditRecord, AuditSealRecord } from '../storage/records.js'
+import { type StoreReader, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
 import type { AuditEventName } from './audit-events.js'
 
 /** What happened. Users appear only as `subject`, a pseudonym under the user's own data key: erasure makes it unlinkable. */
@@ -36,27 +39,58 @@ export interface AuditAnchor {
   hash: Buffer
 }
 
+/** A log whose end is not the one that was sealed. */
+export interface AuditBreak {
+  tenantId: string
+  /** The entry up to which the log was sealed; null where the seal is missing. */
+  sealedSequence: number | null
+  /** The last entry that is there; null for an empty log. */
+  foundSequence: number | null
+}
+
 const GENESIS = Buffer.alloc(32)
 const PAGE = 500
+const BREAK_FOUND: AuditEventName = 'audit_break_found'
+/** Who finds a break, as the log names them. */
+const SERVICE = 'service'
+
+type AuditKeys = Pick<ServiceKeys, 'audit' | 'phase'> & Partial<Pick<ServiceKeys, 'generation'>>
 
 export class AuditLog {
+  private onBreak: (found: AuditBreak) => void = () => {}
+
   constructor(
-    private readonly keys: Pick<ServiceKeys, 'audit' | 'phase'>,
+    private readonly keys: AuditKeys,
     private readonly clock: Clock,
   ) {}
 
-  /** @param asked for the head of the log, where it was asked for before in the transaction */
-  append(
+  /** Calls `observer` with every break that an append finds, possibly more than once for the same one; a later call replaces it. */
+  observeBreaks(observer: (found: AuditBreak) => void): void {
+    this.onBreak = observer
+  }
+
+  /**
+   * Appends an entry. Where the log does not end as it was sealed, somebody has changed it: an entry that says so comes first, for
+   * which verification fails from then on. The append itself goes on, so that a row in the database cannot stop verification of users.
+   * @param asked for the end of the log, where it was asked for before in the transaction
+   * @throws StoreUnavailableError where the working keys were changed since they were read
+   */
+  async append(
     tx: StoreTransaction,
     tenantId: string,
     event: AuditEvent,
-    asked?: ReturnType<StoreTransaction['auditHead']>,
+    asked: Promise<AuditEnd> = tx.auditEnd(tenantId),
   ): Promise<void> {
+    const end = await asked
+    const isSealed = this.isSealed(end)
+    if (!isSealed) await this.assertCurrentKeys(tx)
     const follow = (head: AuditRecord | undefined) => {
-      const sequence = (head?.sequence ?? 0) + 1
-      const entry = canonicalJson({ ...event, at: isoTime(this.clock.now()), sequence })
-      const hash = link(this.key, head?.hash ?? GENESIS, tenantId, entry)
-      return { record: { tenantId, sequence, entry, hash }, seal: this.sealOf({ tenantId, sequence, hash }) }
+      const records: AuditRecord[] = []
+      // What others in the same commit have appended since was appended by us.
+      if (!isSealed && head?.sequence === end.head?.sequence)
+        records.push(this.entryAfter(head, tenantId, this.breakEvent(tenantId, end, event.request_id)))
+      records.push(this.entryAfter(records[0] ?? head, tenantId, event))
+      return { records, seal: this.sealOf(records.at(-1)!) }
     }
     return tx.extendAudit(tenantId, follow, asked)
   }
@@ -73,37 +107,92 @@ export class AuditLog {
     return head ? { tenantId, sequence: head.sequence, hash: head.hash } : null
   }
 
+  /** Whether the log ends as it was sealed: one statement, where `verify` reads all entries. */
+  async endsAsSealed(store: StoreReader, tenantId: string): Promise<boolean> {
+    return this.isSealed(await store.auditEnd(tenantId))
+  }
+
   /** Whether the log still has the entry that was its end when the anchor was made. */
   async holds(store: StoreReader, { tenantId, sequence, hash }: AuditAnchor): Promise<boolean> {
     const [entry] = await store.auditEntries(tenantId, sequence - 1, 1)
     return entry?.sequence === sequence && equal(entry.hash, hash)
   }
 
-  /** Walks a tenant's chain from its start. `brokenAt` is the first sequence that does not fit or is missing, or null. */
+  /**
+   * Walks a tenant's chain from its start to the end that it has at the call. `brokenAt` is the first sequence that does not fit, is
+   * missing, lies beyond the seal, was linked by a key that had been replaced before, or says that a break was found; or null.
+   */
   async verify(store: StoreReader, tenantId: string): Promise<{ entries: number; brokenAt: number | null }> {
-    // Read first: entries that come meanwhile are beyond it.
-    const seal = await store.auditSeal(tenantId)
+    // Head and seal come from one statement: what is appended during the walk is beyond both.
+    const end = await store.auditEnd(tenantId)
+    const last = end.head?.sequence ?? 0
     let previous: Buffer = GENESIS
-    let expected = 1
-    for (;;) {
-      const page = await store.auditEntries(tenantId, expected - 1, PAGE)
+    let [expected, keyIndex] = [1, 0]
+    const brokenAt = (sequence: number) => ({ entries: sequence - 1, brokenAt: sequence })
+    while (expected <= last) {
+      const page = await store.auditEntries(tenantId, expected - 1, Math.min(PAGE, last + 1 - expected))
+      if (page.length === 0) return brokenAt(expected)
       for (const { sequence, entry, hash } of page) {
-        const isLinked = this.keys.audit.some((key) => equal(hash, link(key, previous, tenantId, entry)))
-        const isSealed =
-          sequence !== seal?.sequence ||
-          this.sealingKeys().some((key) => equal(seal.mac, mac(key, { tenantId, sequence, hash })))
-        if (sequence !== expected || !isLinked || !isSealed)
-          return { entries: expected - 1, brokenAt: expected }
+        keyIndex = this.linkingKey(keyIndex, { entry, hash }, previous, tenantId)
+        if (sequence !== expected || keyIndex === -1 || saysBreak(entry)) return brokenAt(expected)
         previous = hash
         expected++
       }
-      if (page.length < PAGE) break
       // A long log must not keep the service's callers waiting.
       await new Promise((resolve) => setImmediate(resolve))
     }
-    const entries = expected - 1
-    const isWhole = seal ? seal.sequence >= 1 && seal.sequence <= entries : entries === 0
-    return { entries, brokenAt: isWhole ? null : expected }
+    if (this.isSealed(end)) return { entries: last, brokenAt: null }
+    const sealed = end.seal?.sequence
+    // A seal of another entry, or none: what lies beyond it is not the log's, or what it covers is missing.
+    if (sealed !== undefined && sealed !== last) return brokenAt(Math.min(sealed, last) + 1)
+    return brokenAt(sealed === undefined ? last + 1 : last)
+  }
+
+  /** @returns the index of the key that linked an entry, from `first` on; -1 for none of them */
+  private linkingKey(
+    first: number,
+    { entry, hash }: Pick<AuditRecord, 'entry' | 'hash'>,
+    previous: Buffer,
+    tenantId: string,
+  ): number {
+    return this.keys.audit.findIndex(
+      (key, index) => index >= first && equal(hash, link(key, previous, tenantId, entry)),
+    )
+  }
+
+  private isSealed({ head, seal }: AuditEnd): boolean {
+    if (!head || !seal) return !head && !seal
+    return (
+      seal.sequence === head.sequence && this.sealingKeys().some((key) => equal(seal.mac, mac(key, head)))
+    )
+  }
+
+  /** A seal by keys that are newer than ours is no break. */
+  private async assertCurrentKeys(tx: StoreTransaction): Promise<void> {
+    const { generation } = this.keys
+    if (generation === undefined) return
+    const keyrings = await tx.keyrings()
+    if (keyrings.some((keyring) => keyring.generation > generation))
+      throw new StoreUnavailableError('the working keys were changed meanwhile')
+  }
+
+  private breakEvent(tenantId: string, { head, seal }: AuditEnd, requestId: string | null): AuditEvent {
+    const sealedSequence = seal?.sequence ?? null
+    const foundSequence = head?.sequence ?? null
+    this.onBreak({ tenantId, sealedSequence, foundSequence })
+    return {
+      event: BREAK_FOUND,
+      actor: SERVICE,
+      request_id: requestId,
+      sealed_sequence: sealedSequence,
+      found_sequence: foundSequence,
+    }
+  }
+
+  private entryAfter(head: AuditRecord | undefined, tenantId: string, event: AuditEvent): AuditRecord {
+    const sequence = (head?.sequence ?? 0) + 1
+    const entry = canonicalJson({ ...event, at: isoTime(this.clock.now()), sequence })
+    return { tenantId, sequence, entry, hash: link(this.key, head?.hash ?? GENESIS, tenantId, entry) }
   }
 
   private sealOf(head: AuditAnchor): AuditSealRecord {
@@ -118,6 +207,11 @@ export class AuditLog {
   private sealingKeys(): Buffer[] {
     return this.keys.phase === 'activated' ? this.keys.audit : [this.key]
   }
+}
+
+/** Parses only what contains the name: most entries of a long log do not. */
+function saysBreak(entry: string): boolean {
+  return entry.includes(BREAK_FOUND) && (JSON.parse(entry) as AuditEvent).event === BREAK_FOUND
 }
 
 function mac(key: Buffer, { tenantId, sequence, hash }: AuditAnchor): Buffer {

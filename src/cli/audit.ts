@@ -53,7 +53,13 @@ export function registerAuditCommands(audit: Command): void {
       action(async (options: OutputOptions) => {
         await withLedger(async ({ store, audit: log }) => {
           const anchors: AuditAnchor[] = []
-          for (const { id } of await store.read.tenants()) {
+          for (const { id, name } of await store.read.tenants()) {
+            // An anchor of what somebody else appended would vouch for it.
+            if (!(await log.endsAsSealed(store.read, id)))
+              throw new CommandError(
+                'audit_log_broken',
+                `The log of ${name} does not end as it was sealed, so nothing is anchored: countersign audit verify says where it breaks.`,
+              )
             const anchor = await log.anchor(store.read, id)
             if (anchor) anchors.push(anchor)
           }

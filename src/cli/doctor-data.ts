@@ -106,6 +106,34 @@ export async function checkDatabase(config: Config): Promise<Finding> {
   }
 }
 
+/** Compares the end of every audit log with its seal: one statement a tenant, where `audit verify` reads all entries. */
+export async function checkAuditLogs(config: Config): Promise<Finding[]> {
+  const check = 'audit logs'
+  if (!(await hasDatabase(config).catch(() => false))) return []
+  try {
+    assertMasterKey(config)
+    const { count, broken } = await using(config, async ({ store, audit }) => {
+      const tenants = await store.read.tenants()
+      const broken: string[] = []
+      for (const { id, name } of tenants) if (!(await audit.endsAsSealed(store.read, id))) broken.push(name)
+      return { count: tenants.length, broken }
+    })
+    if (broken.length === 0)
+      return [{ check, status: 'ok', detail: `the ends of ${counted(count, 'log')} are as they were sealed` }]
+    return [
+      {
+        check,
+        status: 'problem',
+        detail: `changed in the database, their ends are not as they were sealed: ${broken.join(', ')}`,
+        remedy: 'countersign audit verify says where they break; see docs/operations.md',
+      },
+    ]
+  } catch {
+    // The finding about the database says why it cannot be used.
+    return []
+  }
+}
+
 /** More than services need to read a key. That rows are wrapped anew may take hours. */
 const EPOCH_LOADED_MS = 10 * MINUTE_MS
 

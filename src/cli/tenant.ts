@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { isoTime, MINUTE_MS } from '../clock.js'
 import { adminUrl, type Environment } from '../config.js'
 import { COMMAND_LINE } from '../operations/operation.js'
-import { rotationView } from '../operations/views.js'
+import { rotationView, secretView } from '../operations/views.js'
 import { LOGIN_LINK_MS } from '../tenancy/login-link.js'
 import { createdTenantRows, createdTenantView } from './created-tenant.js'
 import { parseDuration } from './duration.js'
@@ -107,15 +107,21 @@ export function registerTenantCommands(tenant: Command): void {
   tenant
     .command('production-key <tenant>')
     .description('reveal the production key, once, after a verify in the sandbox was approved')
+    .option('--new-secret', 'make a new signing secret as well; the one of the sandbox days ends at once')
     .option('--json', 'print JSON')
     .action(
-      action(async (name: string, options: OutputOptions) => {
+      action(async (name: string, options: OutputOptions & { newSecret?: boolean }) => {
+        if (options.newSecret) return goLive(name, options)
         const productionKey = await operate(name, ({ keys }, tenant) =>
           keys.revealProduction(tenant, COMMAND_LINE),
         )
         print(options, { production_key: productionKey }, () => productionKey)
-        if (!options.json)
+        if (!options.json) {
           note('The production key is shown only now; put it into the secret store of your backend.')
+          note(
+            `Anybody who has held the signing secret can sign production's verdicts: rotate it with \`countersign tenant rotate-signing ${name}\`.`,
+          )
+        }
       }),
     )
 
@@ -181,6 +187,23 @@ export function registerTenantCommands(tenant: Command): void {
         )
       }),
     )
+}
+
+async function goLive(name: string, options: OutputOptions): Promise<void> {
+  const { productionKey, signingSecret } = await operate(name, ({ keys }, tenant) =>
+    keys.goLive(tenant, COMMAND_LINE),
+  )
+  const view = { production_key: productionKey, signing_secret: secretView(signingSecret) }
+  print(options, view, () =>
+    fields([
+      ['Production key', productionKey],
+      ['Signing secret', signingSecret.secret],
+      ['Signing secret id', signingSecret.id],
+    ]),
+  )
+  if (options.json) return
+  note('Key and secret are shown only now; put them into the secret store of your backend.')
+  note('The old signing secret has ended: give the new one to the backends that call the sandbox, too.')
 }
 
 function parseType(text: string): Environment {

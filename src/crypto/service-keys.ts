@@ -26,6 +26,8 @@ export interface ServiceKeys {
   /** Signs responses for which no tenant is known; the operator may print it. */
   instance: Buffer
   phase: KeyPhase
+  /** How often the working keys were changed, as the keyring's row says. */
+  generation: number
 }
 
 /**
@@ -50,6 +52,7 @@ export function newKeys(): ServiceKeys {
     lookup: random(),
     instance: random(),
     phase: 'settled',
+    generation: 0,
   }
 }
 
@@ -66,6 +69,7 @@ export function deriveKeys(masterKey: Buffer): ServiceKeys {
     lookup: derive('lookup'),
     instance: derive('instance'),
     phase: 'settled',
+    generation: 0,
   }
 }
 
@@ -91,6 +95,7 @@ export function activateKeys(keys: ServiceKeys): ServiceKeys {
     idempotency: swap(keys.idempotency),
     audit: [...keys.audit, randomBytes(KEY_BYTES)],
     phase: 'activated',
+    generation: keys.generation + 1,
   }
 }
 
@@ -125,8 +130,13 @@ export function sealKeys(keys: ServiceKeys, masterKey: Buffer, masterKeyId: stri
   return seal(wrappingKey(masterKey), Buffer.from(JSON.stringify(plaintext)), masterKeyId)
 }
 
-/** @throws Error when the master key is another */
-export function openKeys(sealed: Buffer, masterKey: Buffer, masterKeyId: string): ServiceKeys {
+/** @param generation of the row @throws Error when the master key is another */
+export function openKeys(
+  sealed: Buffer,
+  masterKey: Buffer,
+  masterKeyId: string,
+  generation = 0,
+): ServiceKeys {
   const texts = JSON.parse(open(wrappingKey(masterKey), sealed, masterKeyId).toString()) as KeyringText
   const keys = (name: string) => [texts[name]!].flat().map((text) => Buffer.from(text, 'base64'))
   const sealing = (name: string): SealingKey => {
@@ -142,6 +152,7 @@ export function openKeys(sealed: Buffer, masterKey: Buffer, masterKeyId: string)
     lookup: keys('lookup')[0]!,
     instance: keys('instance')[0]!,
     phase: (texts.phase as KeyPhase | undefined) ?? 'settled',
+    generation,
   }
 }
 

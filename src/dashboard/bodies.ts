@@ -55,6 +55,9 @@ export const keyReissue = Type.Object(
   closed,
 )
 
+/** With a new signing secret, in place of that of the sandbox days. */
+export const keyReveal = Type.Object({ new_secret: Type.Optional(Type.Boolean()) }, closed)
+
 export const rotation = Type.Object({ force: Type.Boolean() }, closed)
 
 export const erasure = Type.Object({ user_id: userId, environment }, closed)

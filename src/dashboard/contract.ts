@@ -37,7 +37,7 @@ export interface TenantRoutes {
   'POST /resume': { answer: TenantView }
   'POST /login-link': { answer: { login_link: string } }
   'GET /traffic': { query: TrafficQuery; answer: TrafficView }
-  'POST /keys/reveal': { answer: RevealedKey }
+  'POST /keys/reveal': { body: typeof bodies.keyReveal; answer: RevealedProduction }
   'POST /keys/reissue': { body: typeof bodies.keyReissue; answer: RevealedKey }
   'POST /keys/revoke': { body: typeof bodies.keyRevocation; answer: { revoked: number } }
   'POST /rotate-signing': { body: typeof bodies.rotation; answer: RotationView }
@@ -200,6 +200,11 @@ export interface SigningSecretView {
 /** Shown only once. */
 export interface RevealedKey {
   key: string
+}
+
+export interface RevealedProduction extends RevealedKey {
+  /** Where a new one was asked for. */
+  signing_secret?: { id: string; secret: string }
 }
 
 export interface RotationView {

@@ -5,7 +5,7 @@ import type { AuditEventName } from '../audit/audit-events.js'
 import type { AuditLog } from '../audit/audit-log.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { Environment } from '../config.js'
-import type { Execution } from '../idempotency/idempotency.js'
+import type { Execution, KeptResponse } from '../idempotency/idempotency.js'
 import type { Scope, Store } from '../storage/store.js'
 import type { Call, Commit, Endpoint, Outcome } from '../v1/endpoint.js'
 import type { Answer } from './answer.js'
@@ -55,11 +55,11 @@ export class EndpointRunner {
           if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
           const event = this.auditEventOf(endpoint)
           // Together with what the work asks for first: its answer costs no way of its own.
-          const head = event ? tx.auditHead(call.tenant.id) : undefined
-          head?.catch(() => {})
+          const end = event ? tx.auditEnd(call.tenant.id) : undefined
+          end?.catch(() => {})
           const outcome = typeof work === 'function' ? await work(tx) : work
           const answer = toAnswer(outcome)
-          await execution?.keep(tx, answer, outcome.owner)
+          await execution?.keep(tx, keptResponse(outcome, answer), outcome.owner)
           if (event) {
             const facts = {
               ...outcome.audit,
@@ -71,7 +71,7 @@ export class EndpointRunner {
               status: outcome.status,
               ...(outcome.code ? { code: outcome.code } : {}),
             }
-            await this.parts.audit.append(tx, call.tenant.id, facts, head)
+            await this.parts.audit.append(tx, call.tenant.id, facts, end)
           }
           return answer
         },
@@ -107,6 +107,10 @@ function refusal(error: unknown, call: Call<unknown>): Outcome {
     // Sealed under the service's key: the user may be gone, and a refusal says nothing of them.
     ...(call.lookup ? { owner: { lookup: call.lookup, subject: null } } : {}),
   }
+}
+
+function keptResponse({ keptBody }: Outcome, answer: Answer): KeptResponse {
+  return keptBody ? { status: answer.status, body: JSON.stringify(keptBody) } : answer
 }
 
 function toAnswer({ status, body, headers, code, observed }: Outcome): Answer {

@@ -87,6 +87,12 @@ export class Metrics {
     registers: this.registers,
   })
 
+  private readonly auditBreaks = new Counter({
+    name: 'countersign_audit_breaks_total',
+    help: 'Times that an audit log did not end as it was sealed when an entry was appended: somebody changed it in the database.',
+    registers: this.registers,
+  })
+
   /**
    * @param tenantLimit how many tenants have series of their own
    * @param place undefined for a process that is by itself
@@ -165,6 +171,10 @@ export class Metrics {
 
   readonly countWebhookAttempt = (outcome: DeliveryOutcome): void => {
     this.webhooks.inc({ outcome })
+  }
+
+  readonly countAuditBreak = (): void => {
+    this.auditBreaks.inc()
   }
 
   readonly countDashboardRefusal = (code: string): void => {

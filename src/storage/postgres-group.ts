@@ -4,7 +4,7 @@
  */
 import type { QueryConfig, QueryResult } from 'pg'
 import { postgresConnection } from './postgres-connection.js'
-import type { AuditRecord, AuditSealRecord } from './records.js'
+import type { AuditEnd, AuditRecord, AuditSealRecord } from './records.js'
 import { storeTransaction } from './statements.js'
 import type { StoreTransaction } from './store.js'
 
@@ -33,8 +33,8 @@ export interface Outcome {
 export class PostgresGroup {
   /** Made when first taken: commands, and most services, need few. */
   private readonly seats: Seat[] = []
-  /** Of each log, what was its last entry before; asked for once. */
-  private readonly before = new Map<string, Promise<AuditRecord | undefined>>()
+  /** The end of each log before the group, asked for once. */
+  private readonly before = new Map<string, Promise<AuditEnd>>()
   /** Of each log that is extended, its last entry by now. */
   private readonly heads = new Map<string, AuditRecord>()
   private readonly seals = new Map<string, AuditSealRecord>()
@@ -71,24 +71,24 @@ export class PostgresGroup {
 
   /** A seal says how far a log goes: each commit needs its last alone. */
   private linking(tx: StoreTransaction): StoreTransaction {
-    const auditHead = (tenantId: string) => {
-      let head = this.before.get(tenantId)
-      if (!head) {
-        head = tx.auditHead(tenantId)
-        this.before.set(tenantId, head)
+    const auditEnd = (tenantId: string) => {
+      let end = this.before.get(tenantId)
+      if (!end) {
+        end = tx.auditEnd(tenantId)
+        this.before.set(tenantId, end)
       }
-      return head
+      return end
     }
     return {
       ...tx,
-      auditHead,
-      extendAudit: async (tenantId, follow, asked = auditHead(tenantId)) => {
-        const before = await asked
+      auditEnd,
+      extendAudit: async (tenantId, follow, asked = auditEnd(tenantId)) => {
+        const { head } = await asked
         // Nothing is waited for from here on.
-        const { record, seal } = follow(this.heads.get(tenantId) ?? before)
-        this.heads.set(tenantId, record)
+        const { records, seal } = follow(this.heads.get(tenantId) ?? head)
+        this.heads.set(tenantId, records.at(-1)!)
         this.seals.set(tenantId, seal)
-        void tx.appendAudit(record)
+        for (const record of records) void tx.appendAudit(record)
       },
     }
   }

@@ -157,6 +157,12 @@ export interface AuditRecord {
   hash: Buffer
 }
 
+/** The last entry of a log and its seal, as of one moment. Both are undefined for an empty log. */
+export interface AuditEnd {
+  head: AuditRecord | undefined
+  seal: AuditSealRecord | undefined
+}
+
 /** A challenge that was given out. */
 export interface ChallengeRecord {
   id: string

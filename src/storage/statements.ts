@@ -49,6 +49,7 @@ const CALLER = joined<{ key: ApiKeyRecord; tenant: TenantRecord; secret: Signing
   tenant: TENANT,
   secret: SIGNING_SECRET,
 })
+const AUDIT_END = joined<{ head: AuditRecord; seal: AuditSealRecord }>({ head: AUDIT, seal: AUDIT_SEAL })
 const USER = joined<{ subject: SubjectRecord; reference: ReferenceRecord }>({
   subject: SUBJECT,
   reference: REFERENCE,
@@ -135,6 +136,12 @@ export function storeReader(database: Connection): StoreReader {
     auditHead: database.prepare<[string], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? ORDER BY sequence DESC LIMIT 1`,
     ),
+    auditEnd: database.prepare<[string], Record<string, unknown>>(
+      `SELECT ${AUDIT_END.fields} FROM tenant
+       LEFT JOIN audit ON audit.tenant_id = tenant.id
+         AND audit.sequence = (SELECT max(sequence) FROM audit AS whole WHERE whole.tenant_id = tenant.id)
+       LEFT JOIN audit_seal ON audit_seal.tenant_id = tenant.id WHERE tenant.id = ?`,
+    ),
     auditSeal: database.prepare<[string], AuditSealRecord>(
       `SELECT ${AUDIT_SEAL.fields} FROM audit_seal WHERE tenant_id = ?`,
     ),
@@ -202,6 +209,11 @@ export function storeReader(database: Connection): StoreReader {
     erasure: async (lookup, now) => sql.erasure.get(lookup, now),
     auditHead: async (tenantId) => sql.auditHead.get(tenantId),
     auditSeal: async (tenantId) => sql.auditSeal.get(tenantId),
+    auditEnd: async (tenantId) => {
+      const row = await sql.auditEnd.get(tenantId)
+      const { head, seal } = row ? AUDIT_END.split(row) : { head: null, seal: null }
+      return { head: head ?? undefined, seal: seal ?? undefined }
+    },
     auditEntries: async (tenantId, after, limit) => sql.auditEntries.all(tenantId, after, limit),
     recentAuditEntries: async (tenantId, before, limit) =>
       sql.recentAuditEntries.all(tenantId, before, limit),
@@ -382,9 +394,9 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     putErasure: async (erasure) => void sql.putErasure.run(erasure),
     appendAudit: async (record) => void sql.appendAudit.run(record),
     putAuditSeal: async (seal) => void sql.putAuditSeal.run(seal),
-    extendAudit: async (tenantId, follow, asked = reader.auditHead(tenantId)) => {
-      const { record, seal } = follow(await asked)
-      sql.appendAudit.run(record)
+    extendAudit: async (tenantId, follow, asked = reader.auditEnd(tenantId)) => {
+      const { records, seal } = follow((await asked).head)
+      for (const record of records) sql.appendAudit.run(record)
       sql.putAuditSeal.run(seal)
     },
     setLastBackup: async (at) => void sql.setLastBackup.run(at),

@@ -6,6 +6,7 @@ import type { Coordinator, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
 import type {
   ApiKeyRecord,
+  AuditEnd,
   AuditRecord,
   AuditSealRecord,
   CaptureHistory,
@@ -66,6 +67,8 @@ export interface StoreReader extends WebhookReader {
   erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
   auditSeal(tenantId: string): Promise<AuditSealRecord | undefined>
+  /** Both of one snapshot. */
+  auditEnd(tenantId: string): Promise<AuditEnd>
   /** In order, from `after` (exclusive). */
   auditEntries(tenantId: string, after: number, limit: number): Promise<AuditRecord[]>
   /** One a master key that opens the database, oldest first. */
@@ -135,13 +138,13 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   putAuditSeal(seal: AuditSealRecord): Promise<void>
   /**
    * Appends what follows the last entry of a tenant's log, and seals it.
-   * @param follow called once, with the entry that is the last at that moment; undefined for an empty log
-   * @param asked the answer of `auditHead`, where it was asked for before in the transaction
+   * @param follow called once, with the entry that is the last at that moment (undefined for an empty log); returns one entry or more
+   * @param asked the answer of `auditEnd`, where it was asked for before in the transaction
    */
   extendAudit(
     tenantId: string,
-    follow: (head: AuditRecord | undefined) => { record: AuditRecord; seal: AuditSealRecord },
-    asked?: Promise<AuditRecord | undefined>,
+    follow: (head: AuditRecord | undefined) => { records: AuditRecord[]; seal: AuditSealRecord },
+    asked?: Promise<AuditEnd>,
   ): Promise<void>
   putKeyring(keyring: KeyringRecord): Promise<void>
   deleteKeyring(masterKeyId: string): Promise<void>

@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type AuditEvent, AuditLog } from '../../src/audit/audit-log.js'
+import { type AuditBreak, type AuditEvent, AuditLog } from '../../src/audit/audit-log.js'
 import { ManualClock } from '../../src/clock.js'
 import { canonicalJson } from '../../src/crypto/verification-jwt.js'
-import type { Store } from '../../src/storage/store.js'
+import { type Store, StoreUnavailableError } from '../../src/storage/store.js'
 import { tenant } from '../support/records.js'
 import { storeOfProject } from '../support/stores.js'
 
@@ -162,14 +162,52 @@ describe('verification finds', () => {
   })
 })
 
-describe('a change of the working keys', () => {
-  it('keeps the log whole: what the old key linked is checked by it, and the new key seals', async () => {
-    await append(3)
-    const next = new AuditLog({ audit: [chainKey, randomBytes(32)], phase: 'settled' }, clock)
-    await store.transaction((tx) =>
-      next.append(tx, 'ten_a', { event: 'working_keys_changed', actor: 'operator', request_id: null }),
+/** Literal bytes in the SQL of the database under test. */
+const sqlBytes = (bytes: Buffer) =>
+  stores.kind === 'postgres' ? `'\\x${bytes.toString('hex')}'::bytea` : `x'${bytes.toString('hex')}'`
+
+/** Writes an entry past the service, as somebody who holds a chain key and can write to the database. */
+async function forge(key: Buffer, { seals = false } = {}): Promise<number> {
+  const head = (await store.read.auditHead('ten_a'))!
+  const sequence = head.sequence + 1
+  const entry = canonicalJson({ ...event(99), verdict: 'approved', sequence })
+  const hash = createHmac('sha256', key).update(head.hash).update(`ten_a:${entry}`).digest()
+  await stores.tamper(
+    `INSERT INTO audit (tenant_id, sequence, entry, hash) VALUES ('ten_a', ${sequence}, '${entry}', ${sqlBytes(hash)})`,
+  )
+  if (seals) {
+    const mac = createHmac('sha256', key).update(`seal:ten_a:${sequence}:`).update(hash).digest()
+    await stores.tamper(
+      `UPDATE audit_seal SET sequence = ${sequence}, mac = ${sqlBytes(mac)} WHERE tenant_id = 'ten_a'`,
     )
-    expect(await next.verify(store.read, 'ten_a')).toEqual({ entries: 4, brokenAt: null })
+  }
+  return sequence
+}
+
+describe('a change of the working keys', () => {
+  const keysChanged: AuditEvent = { event: 'working_keys_changed', actor: 'operator', request_id: null }
+  let next: AuditLog
+
+  /** Three entries of the old key and one of the new one, as a finished change leaves them. */
+  async function changeKeys(): Promise<void> {
+    await append(3)
+    const audit = [chainKey, randomBytes(32)]
+    next = new AuditLog({ audit, phase: 'settled' }, clock)
+    const changing = new AuditLog({ audit, phase: 'activated' }, clock)
+    await store.transaction((tx) => changing.append(tx, 'ten_a', keysChanged))
+  }
+
+  it('keeps the log whole: what each old key linked is checked by it, and the newest key seals', async () => {
+    await append(2)
+    const keys = [chainKey]
+    for (let change = 0; change < 3; change++) {
+      keys.push(randomBytes(32))
+      const changing = new AuditLog({ audit: [...keys], phase: 'activated' }, clock)
+      await store.transaction((tx) => changing.append(tx, 'ten_a', keysChanged))
+      await store.transaction((tx) => changing.append(tx, 'ten_a', event(change)))
+    }
+    const settled = new AuditLog({ audit: keys, phase: 'settled' }, clock)
+    expect(await settled.verify(store.read, 'ten_a')).toEqual({ entries: 8, brokenAt: null })
   })
 
   it('leaves the holder of the old key nothing to seal: a log that ends before the change is broken', async () => {
@@ -180,6 +218,127 @@ describe('a change of the working keys', () => {
     expect(await settled.verify(store.read, 'ten_a')).toEqual({ entries: 2, brokenAt: 3 })
     const activated = new AuditLog({ audit: keys, phase: 'activated' }, clock)
     expect(await activated.verify(store.read, 'ten_a')).toEqual({ entries: 3, brokenAt: null })
+  })
+
+  for (const seals of [false, true])
+    it(`leaves the holder of the old key nothing to link${seals ? ', with a seal by it' : ''}: the entry is found at once, and after honest ones`, async () => {
+      await changeKeys()
+      expect(await next.verify(store.read, 'ten_a')).toEqual({ entries: 4, brokenAt: null })
+      const forged = await forge(chainKey, { seals })
+      expect(forged).toBe(5)
+      if (!seals) expect(await next.verify(store.read, 'ten_a')).toEqual({ entries: 4, brokenAt: 5 })
+      else expect((await next.verify(store.read, 'ten_a')).brokenAt).toBe(5)
+      await store.transaction((tx) => next.append(tx, 'ten_a', event(1)))
+      expect(await next.verify(store.read, 'ten_a')).toEqual({ entries: 4, brokenAt: 5 })
+    })
+
+  it('leaves the holder of the old key no other place for its end: history from before it cannot be written anew', async () => {
+    await changeKeys()
+    await stores.tamper('DELETE FROM audit WHERE sequence >= 3')
+    // Three entries again where the change stood at four, all by the old key.
+    await forge(chainKey)
+    await forge(chainKey, { seals: true })
+    expect((await next.verify(store.read, 'ten_a')).brokenAt).not.toBeNull()
+    await store.transaction((tx) => next.append(tx, 'ten_a', event(1)))
+    expect((await next.verify(store.read, 'ten_a')).brokenAt).not.toBeNull()
+  })
+
+  it('is no break to a process that has not read the new keys yet: it writes nothing', async () => {
+    await append(1)
+    await store.transaction((tx) =>
+      tx.putKeyring({ masterKeyId: 'id', sealed: randomBytes(8), createdAt: 1, generation: 1 }),
+    )
+    next = new AuditLog({ audit: [chainKey, randomBytes(32)], phase: 'activated', generation: 1 }, clock)
+    await store.transaction((tx) => next.append(tx, 'ten_a', keysChanged))
+    const late = new AuditLog({ audit: [chainKey], phase: 'settled', generation: 0 }, clock)
+    await expect(store.transaction((tx) => late.append(tx, 'ten_a', event(1)))).rejects.toThrow(
+      StoreUnavailableError,
+    )
+    expect(await next.verify(store.read, 'ten_a')).toEqual({ entries: 2, brokenAt: null })
+  })
+})
+
+describe('an append to a log that does not end as it was sealed', () => {
+  const breaks: AuditBreak[] = []
+  beforeEach(async () => {
+    breaks.length = 0
+    await append(5)
+    log.observeBreaks((found) => breaks.push(found))
+  })
+  const last = async () => {
+    const entries = await store.read.auditEntries('ten_a', 0, 100)
+    return entries.slice(-2).map(({ entry }) => JSON.parse(entry))
+  }
+
+  for (const [what, sql, found, brokenAt] of [
+    [
+      'since its last entries were cut off',
+      'DELETE FROM audit WHERE sequence > 3',
+      { sealedSequence: 5, foundSequence: 3 },
+      4,
+    ],
+    ['since all of it was cut off', 'DELETE FROM audit', { sealedSequence: 5, foundSequence: null }, 1],
+    [
+      'since an entry was made up',
+      `INSERT INTO audit (tenant_id, sequence, entry, hash) SELECT tenant_id, 6, entry, hash FROM audit WHERE sequence = 5`,
+      { sealedSequence: 5, foundSequence: 6 },
+      6,
+    ],
+    ['since its seal was removed', 'DELETE FROM audit_seal', { sealedSequence: null, foundSequence: 5 }, 6],
+  ] as const)
+    it(`succeeds, says so in an entry of its own, and never heals it: ${what}`, async () => {
+      await stores.tamper(sql)
+      expect(await log.endsAsSealed(store.read, 'ten_a')).toBe(false)
+      await append(1)
+      expect(breaks).toEqual([{ tenantId: 'ten_a', ...found }])
+      expect(await last()).toMatchObject([
+        {
+          event: 'audit_break_found',
+          actor: 'service',
+          request_id: 'r0',
+          sealed_sequence: found.sealedSequence,
+          found_sequence: found.foundSequence,
+        },
+        { event: 'verify', actor: 'key_1' },
+      ])
+      expect(await verify()).toEqual({ entries: brokenAt - 1, brokenAt })
+      await append(1)
+      expect(breaks).toHaveLength(1)
+      expect(await verify()).toEqual({ entries: brokenAt - 1, brokenAt })
+    })
+
+  it('finds an old seal that was put back', async () => {
+    const old = (await store.read.auditSeal('ten_a'))!
+    await append(2)
+    await stores.tamper(`UPDATE audit_seal SET sequence = ${old.sequence}, mac = ${sqlBytes(old.mac)}`)
+    expect(await verify()).toEqual({ entries: 5, brokenAt: 6 })
+    await append(1)
+    expect(breaks).toEqual([{ tenantId: 'ten_a', sealedSequence: 5, foundSequence: 7 }])
+    expect(await verify()).toEqual({ entries: 7, brokenAt: 8 })
+  })
+
+  it('says it once, however many append at once', async () => {
+    await stores.tamper('DELETE FROM audit WHERE sequence > 3')
+    await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        store.transaction((tx) => log.append(tx, 'ten_a', event(i)), undefined, {
+          tenantId: 'ten_a',
+          concerns: `user ${i}`,
+        }),
+      ),
+    )
+    const entries = await store.read.auditEntries('ten_a', 3, 100)
+    const events = entries.map(({ entry }) => JSON.parse(entry).event)
+    expect(events).toEqual(['audit_break_found', ...Array(30).fill('verify')])
+    expect(await verify()).toEqual({ entries: 3, brokenAt: 4 })
+  })
+
+  it('leaves the logs of others as they are', async () => {
+    await append(2, 'ten_b')
+    await stores.tamper("DELETE FROM audit WHERE tenant_id = 'ten_a'")
+    await append(1, 'ten_b')
+    expect(breaks).toEqual([])
+    expect(await verify('ten_b')).toEqual({ entries: 3, brokenAt: null })
   })
 })
 

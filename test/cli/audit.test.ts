@@ -67,6 +67,22 @@ describe('audit verify', () => {
     )
   })
 
+  it('finds a log whose end is not the sealed one; doctor names it, and nothing is anchored', async () => {
+    await createAudited('acme')
+    tamper('UPDATE audit_seal SET sequence = sequence - 1')
+    const { code, json } = await place.run(['audit', 'verify', '--json'])
+    expect(code).toBe(1)
+    expect(json).toMatchObject([{ name: 'acme', entries: 3, broken_at: 4 }])
+    expect((await place.run(['audit', 'anchor', '--json'])).error.code).toBe('audit_log_broken')
+    const { findings } = (await place.run(['doctor', '--json'])).json as {
+      findings: Array<Record<string, string>>
+    }
+    expect(findings.find(({ check }) => check === 'audit logs')).toMatchObject({
+      status: 'problem',
+      detail: expect.stringContaining('acme'),
+    })
+  })
+
   it('names the first entry that was changed, and ends with 1', async () => {
     await createAudited('acme')
     await createAudited('other')

@@ -182,6 +182,7 @@ describe('derived keys', () => {
       lookup: of('lookup'),
       instance: of('instance'),
       phase: 'settled',
+      generation: 0,
     })
   })
 })
@@ -238,7 +239,7 @@ describe('the keyring', () => {
     const [master, other] = [randomBytes(32), randomBytes(32)]
     const keys = activateKeys(prepareKeys(newKeys()))
     const sealed = sealKeys(keys, other, 'id')
-    expect(openKeys(sealed, other, 'id')).toEqual(keys)
+    expect(openKeys(sealed, other, 'id', keys.generation)).toEqual(keys)
     expect(() => openKeys(sealed, master, 'id')).toThrow()
     expect(() => openKeys(sealed, other, 'another id')).toThrow()
     for (const key of keysIn(keys)) expect(sealed.includes(key)).toBe(false)

@@ -205,6 +205,7 @@ async function work(database: Connection): Promise<void> {
   for (const scope of ['scope 1', 'scope of another'])
     await tx.insertIdempotencyRecord(keptResponse(scope, { createdAt: AT + MANY }))
   expect((await tx.auditHead('ten_a'))?.sequence).toBe(MANY)
+  expect((await tx.auditEnd('ten_a')).head?.sequence).toBe(MANY)
   await tx.appendAudit(auditEntry(MANY + 1))
   await tx.putAuditSeal({ tenantId: 'ten_a', sequence: MANY + 1, mac: bytes('m') })
   await tx.auditEntries('ten_a', MANY / 2, 100)

@@ -112,6 +112,8 @@ overStores((stores) => {
     expect(await read().auditSeal('ten_a')).toEqual(seal(2))
     expect(await read().auditSeal('ten_b')).toEqual(seal(7, 'ten_b'))
     expect(await read().auditSeal('ten_nobody')).toBeUndefined()
+    expect(await read().auditEnd('ten_b')).toEqual({ head: undefined, seal: seal(7, 'ten_b') })
+    expect(await read().auditEnd('ten_nobody')).toEqual({ head: undefined, seal: undefined })
   })
 
   it('when the last backup was made is null before the first, and then the last that was told', async () => {

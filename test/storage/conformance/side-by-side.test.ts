@@ -12,7 +12,7 @@ const follow = (head: AuditRecord | undefined) => {
   const sequence = (head?.sequence ?? 0) + 1
   const hash = bytes(`hash ${sequence}`)
   return {
-    record: auditEntry(sequence, { entry: `after ${head?.hash.toString() ?? 'nothing'}`, hash }),
+    records: [auditEntry(sequence, { entry: `after ${head?.hash.toString() ?? 'nothing'}`, hash })],
     seal: { tenantId: 'ten_a', sequence, mac: hash },
   }
 }
@@ -42,12 +42,28 @@ overStores((stores) => {
         Array.from({ length: MANY }, (_, i) =>
           // Some ask before they know what to say, and some concern nothing in particular.
           about(i % 7 === 0 ? undefined : `user ${i}`, (tx) =>
-            tx.extendAudit('ten_a', follow, i % 2 ? tx.auditHead('ten_a') : undefined),
+            tx.extendAudit('ten_a', follow, i % 2 ? tx.auditEnd('ten_a') : undefined),
           ),
         ),
       )
       expect(await log()).toEqual(chain(MANY))
       expect(await read().auditSeal('ten_a')).toMatchObject({ sequence: MANY, mac: bytes(`hash ${MANY}`) })
+    })
+
+    it('may append several entries each: they stand together, and the seal is of the last', async () => {
+      await ready()
+      const followTwice = (head: AuditRecord | undefined) => {
+        const [first] = follow(head).records
+        const second = follow(first)
+        return { records: [first!, ...second.records], seal: second.seal }
+      }
+      await Promise.all(
+        Array.from({ length: 40 }, (_, i) =>
+          about(`user ${i}`, (tx) => tx.extendAudit('ten_a', i % 2 ? followTwice : follow)),
+        ),
+      )
+      expect(await log()).toEqual(chain(60))
+      expect(await read().auditSeal('ten_a')).toMatchObject({ sequence: 60 })
     })
 
     it('that concern the same see what the others wrote', async () => {

@@ -1,0 +1,45 @@
+/** A log that somebody changed in the database: what callers and operators of a running service see. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService } from '../support/service.js'
+
+let running: TestService
+beforeAll(async () => {
+  running = await startService()
+})
+afterAll(() => running?.stop())
+
+it('users are verified on, while log, metric and the tenant’s own audit log report the break', async () => {
+  const { service, database } = running
+  const tenant = await running.tenant()
+  const production = await running.production(tenant)
+  const image = base64(await face('ada'))
+  const verify = () => production.verify({ user_id: 'ada', image, action: 'login' })
+  expect((await production.enroll({ user_id: 'ada', image })).status).toBe(201)
+  expect((await verify()).status).toBe(200)
+  const { audit, store } = service.ledger
+  const { entries, brokenAt } = await audit.verify(store.read, tenant.id)
+  expect(brokenAt).toBeNull()
+  const metric = async () =>
+    /^countersign_audit_breaks_total (\d+)$/m.exec(
+      await (await fetch(`${service.adminUrl}/metrics`)).text(),
+    )?.[1]
+  expect(await metric()).toBe('0')
+
+  await database.query(`DELETE FROM audit_seal WHERE tenant_id = '${tenant.id}'`)
+  expect((await verify()).status).toBe(200)
+  expect((await verify()).status).toBe(200)
+  expect(await metric()).toBe('1')
+  expect(running.logText()).toContain('an audit log was changed in the database')
+  expect(await audit.verify(store.read, tenant.id)).toEqual({ entries, brokenAt: entries + 1 })
+  const { body } = await production.call('GET', `/v1/audit?after=${entries}`)
+  expect(body.data).toMatchObject([
+    {
+      event: 'audit_break_found',
+      actor: 'service',
+      facts: { sealed_sequence: null, found_sequence: entries },
+    },
+    { event: 'verify' },
+    { event: 'verify' },
+  ])
+})
