@@ -235,7 +235,7 @@ export const ERRORS = {
     422,
     'biometric_rejected',
     'The image is not a readable JPEG, PNG or WebP.',
-    'Send the complete file of one of these formats.',
+    'Send the complete file of one of these formats. One that takes too much work to decode is refused as well: save it again as an ordinary JPEG.',
   ),
   image_too_large: entry(
     422,
