@@ -9,6 +9,7 @@ import { createdTenantRows, createdTenantView } from './created-tenant.js'
 import { parseDuration } from './duration.js'
 import { withLedger, withNewLedger } from './ledger.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
+import { registerTenantSessions } from './sessions.js'
 import { fields, listing } from './style.js'
 import { registerTenantCapturePage } from './tenant-capture-page.js'
 import { registerTenantLifecycle } from './tenant-lifecycle.js'
@@ -89,6 +90,7 @@ export function registerTenantCommands(tenant: Command): void {
 
   registerTenantLifecycle(tenant)
   registerTenantCapturePage(tenant)
+  registerTenantSessions(tenant)
 
   tenant
     .command('login-link <tenant>')

@@ -48,6 +48,10 @@ export const newOperator = Type.Object({ name: operatorName, role }, closed)
 
 export const operatorRole = Type.Object({ name: operatorName, role }, closed)
 
+export const sessionChoice = Type.Object({ session: Type.String({ maxLength: 64 }) }, closed)
+
+export const confirmation = Type.Object({ password: Type.String({ maxLength: 1024 }) }, closed)
+
 export const keyRevocation = Type.Object({ type: environment }, closed)
 
 export const keyReissue = Type.Object(

@@ -49,6 +49,7 @@ export const TENANT_ROUTES = {
   },
 
   'POST /keys/reveal': {
+    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.keyReveal,
     async answer({ services, tenant, actor, input }) {
@@ -61,6 +62,7 @@ export const TENANT_ROUTES = {
   },
 
   'POST /keys/reissue': {
+    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.keyReissue,
     async answer({ services, tenant, actor, input: { type, grace_seconds } }) {
@@ -77,6 +79,7 @@ export const TENANT_ROUTES = {
   },
 
   'POST /rotate-signing': {
+    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.rotation,
     async answer({ services, tenant, actor, input }) {
