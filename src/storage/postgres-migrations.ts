@@ -348,6 +348,22 @@ const STEPS: string[] = [
   INSERT INTO lane (id, token, keys_revision, compatible_from, oldest_epoch)
     SELECT number, token, keys_revision, compatible_from, oldest_epoch FROM lane, generate_series(2, 256) AS number;
   `,
+  `
+  -- Where and when sessions of the dashboard were begun and last used, and when their people last showed who they are.
+  ALTER TABLE dashboard_session
+    ADD COLUMN ends_at bigint,
+    ADD COLUMN created_at bigint,
+    ADD COLUMN last_used_at bigint,
+    ADD COLUMN authenticated_at bigint,
+    ADD COLUMN method text COLLATE "C",
+    ADD COLUMN address text COLLATE "C",
+    ADD COLUMN browser text COLLATE "C";
+  CREATE INDEX dashboard_session_of_tenant ON dashboard_session (tenant_id);
+  `,
+  `
+  -- Keys of before have no name and no bounds: they do everything, from anywhere.
+  ALTER TABLE api_key ADD COLUMN name text, ADD COLUMN scopes text, ADD COLUMN networks text;
+  `,
 ]
 
 /** That this code is made for. */

@@ -111,6 +111,9 @@ export const API_KEY = table<ApiKeyRecord>('api_key', {
   type: 'type',
   hash: 'hash',
   hint: 'hint',
+  name: 'name',
+  scopes: 'scopes',
+  networks: 'networks',
   createdAt: 'created_at',
   validUntil: 'valid_until',
   revokedAt: 'revoked_at',
@@ -262,6 +265,13 @@ export const DASHBOARD_SESSION = table<SessionRecord>('dashboard_session', {
   tenantId: 'tenant_id',
   operatorId: 'operator_id',
   expiresAt: 'expires_at',
+  endsAt: 'ends_at',
+  createdAt: 'created_at',
+  lastUsedAt: 'last_used_at',
+  authenticatedAt: 'authenticated_at',
+  method: 'method',
+  address: 'address',
+  browser: 'browser',
 })
 
 export const WEBHOOK_ENDPOINT = table<WebhookEndpointRecord>('webhook_endpoint', {
