@@ -364,6 +364,11 @@ const STEPS: string[] = [
   -- Keys of before have no name and no bounds: they do everything, from anywhere.
   ALTER TABLE api_key ADD COLUMN name text, ADD COLUMN scopes text, ADD COLUMN networks text;
   `,
+  `
+  -- A contract may ask for a verdict before a reference is replaced; a user has one such verdict at most.
+  ALTER TABLE tenant ADD COLUMN replace_verdict_minutes bigint;
+  ALTER TABLE subject ADD COLUMN replace_verdict text COLLATE "C", ADD COLUMN replace_verdict_at bigint;
+  `,
 ]
 
 /** That this code is made for. */

@@ -281,6 +281,12 @@ const MIGRATIONS: string[] = [
   ALTER TABLE api_key ADD COLUMN scopes TEXT;
   ALTER TABLE api_key ADD COLUMN networks TEXT;
   `,
+  `
+  -- A contract may ask for a verdict before a reference is replaced; a user has one such verdict at most.
+  ALTER TABLE tenant ADD COLUMN replace_verdict_minutes INTEGER;
+  ALTER TABLE subject ADD COLUMN replace_verdict TEXT;
+  ALTER TABLE subject ADD COLUMN replace_verdict_at INTEGER;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */
