@@ -11,6 +11,7 @@ import { withLedger, withNewLedger } from './ledger.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
 import { fields, listing } from './style.js'
 import { registerTenantCapturePage } from './tenant-capture-page.js'
+import { registerTenantConsentText } from './tenant-consent-text.js'
 import { registerTenantLifecycle } from './tenant-lifecycle.js'
 import {
   assertReached,
@@ -89,6 +90,7 @@ export function registerTenantCommands(tenant: Command): void {
 
   registerTenantLifecycle(tenant)
   registerTenantCapturePage(tenant)
+  registerTenantConsentText(tenant)
 
   tenant
     .command('login-link <tenant>')

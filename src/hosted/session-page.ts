@@ -12,7 +12,8 @@ export interface PageContent {
   purpose: 'verify' | 'enroll'
   company: string
   description: string | undefined
-  consent: string
+  /** What the person agrees to. The script sends its version and hash along with the agreement. */
+  consent: { version: string; sha256: string; text: string }
   hasConsented: boolean
   /** Of the first device: it can be handed to a phone. */
   canHandOver: boolean
@@ -32,10 +33,10 @@ ${environment === 'sandbox' ? `<p class="sandbox">${say('sandbox')}</p>` : ''}
 <h1>${say(`title_${purpose}`)}</h1>
 <noscript><p class="message">${say('no_script')}</p></noscript>
 <p class="message" role="alert" id="message"></p>
-<section id="consent" hidden>
+<section id="consent" data-version="${escapeHtml(consent.version)}" data-sha256="${consent.sha256}" hidden>
 <p>${say(`asks_${purpose}`)}</p>
 ${content.description ? `<p class="description">${isolated(content.description)}</p>` : ''}
-<div class="consent">${paragraphs(consent)}</div>
+<div class="consent">${paragraphs(consent.text)}</div>
 <div class="actions">${button('agree', 'agree', 'primary')}</div>
 </section>
 <section id="capture" hidden>

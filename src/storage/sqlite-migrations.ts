@@ -264,6 +264,19 @@ const MIGRATIONS: string[] = [
   CREATE INDEX capture_session_expires_at ON capture_session (expires_at);
   ALTER TABLE tenant ADD COLUMN capture_page TEXT;
   `,
+  // The texts that people have agreed to, by the hash that the audit log names.
+  `
+  CREATE TABLE consent_text (
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    sha256 BLOB NOT NULL,
+    version TEXT NOT NULL,
+    language TEXT NOT NULL,
+    text TEXT NOT NULL,
+    first_agreed_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant_id, sha256, version)
+  ) STRICT;
+  CREATE INDEX consent_text_of_tenant ON consent_text (tenant_id, first_agreed_at);
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */
