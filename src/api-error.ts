@@ -141,6 +141,12 @@ export const ERRORS = {
     'A rotation is in progress: two signing secrets are valid.',
     'Wait for the overlap to end, or send `"force": true`, which ends the older secret at once.',
   ),
+  secret_already_told: entry(
+    409,
+    'conflict',
+    'This rotation was done before, and its new secret was told once: it is not kept.',
+    'Use the secret of the first response. Where that was lost, rotate again with a new idempotency key and `"force": true`.',
+  ),
   idempotency_in_progress: entry(
     409,
     'conflict',
@@ -229,7 +235,7 @@ export const ERRORS = {
     422,
     'biometric_rejected',
     'The image is not a readable JPEG, PNG or WebP.',
-    'Send the complete file of one of these formats.',
+    'Send the complete file of one of these formats. One that takes too much work to decode is refused as well: save it again as an ordinary JPEG.',
   ),
   image_too_large: entry(
     422,

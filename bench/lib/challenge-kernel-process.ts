@@ -1,6 +1,7 @@
 /** What a film cannot be judged without, bare, on one thread: its frames decoded, the face and its points found in each, the key frames embedded. */
 import { FaceAligner } from '../../src/biometrics/pipeline/align.js'
-import { configureDecoders, decodeImage } from '../../src/biometrics/pipeline/decode.js'
+import { decodeImage } from '../../src/biometrics/pipeline/decode.js'
+import { configureDecoders } from '../../src/biometrics/pipeline/decode-pixels.js'
 import { FaceDetector } from '../../src/biometrics/pipeline/detect.js'
 import { FaceEmbedder } from '../../src/biometrics/pipeline/embed.js'
 import { chooseFace } from '../../src/biometrics/pipeline/face-policy.js'

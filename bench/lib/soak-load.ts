@@ -1,7 +1,14 @@
 /** The soak's load: all endpoints at a steady rate through the SDK, and a ledger of what the service has acknowledged. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Answer, ApiError, ConnectionError, Countersign, TimeoutError } from '../../src/client/index.js'
+import {
+  type Answer,
+  ApiError,
+  ConnectionError,
+  Countersign,
+  type RotateSigningResult,
+  TimeoutError,
+} from '../../src/client/index.js'
 import type { Captures } from './captures.js'
 import type { RunningService } from './service-process.js'
 
@@ -210,14 +217,23 @@ export class SoakLoad {
   private async rotate(): Promise<void> {
     this.rotating = true
     try {
-      const idempotencyKey = randomUUID()
-      const answer = await this.untilKnown(() =>
-        this.client.rotateSigning({ force: true }, { idempotencyKey }),
-      )
+      const answer = await this.rotateUntilTold()
       this.secrets = [answer.signing_secret, this.secrets[0]!]
       this.acknowledge('rotate_signing', answer)
     } finally {
       this.rotating = false
+    }
+  }
+
+  /** A secret whose answer got lost is not told again: another one is made. */
+  private async rotateUntilTold(): Promise<Answer<RotateSigningResult>> {
+    for (;;) {
+      const idempotencyKey = randomUUID()
+      try {
+        return await this.untilKnown(() => this.client.rotateSigning({ force: true }, { idempotencyKey }))
+      } catch (error) {
+        if (!(error instanceof ApiError && error.code === 'secret_already_told')) throw error
+      }
     }
   }
 

@@ -3,12 +3,13 @@ import type { Command } from 'commander'
 import { isoTime, MINUTE_MS } from '../clock.js'
 import { adminUrl, type Environment } from '../config.js'
 import { COMMAND_LINE } from '../operations/operation.js'
-import { rotationView } from '../operations/views.js'
+import { rotationView, secretView } from '../operations/views.js'
 import { LOGIN_LINK_MS } from '../tenancy/login-link.js'
 import { createdTenantRows, createdTenantView } from './created-tenant.js'
 import { parseDuration } from './duration.js'
 import { withLedger, withNewLedger } from './ledger.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
+import { registerTenantSessions } from './sessions.js'
 import { fields, listing } from './style.js'
 import { registerTenantCapturePage } from './tenant-capture-page.js'
 import { registerTenantConsentText } from './tenant-consent-text.js'
@@ -91,6 +92,7 @@ export function registerTenantCommands(tenant: Command): void {
   registerTenantLifecycle(tenant)
   registerTenantCapturePage(tenant)
   registerTenantConsentText(tenant)
+  registerTenantSessions(tenant)
 
   tenant
     .command('login-link <tenant>')
@@ -109,15 +111,21 @@ export function registerTenantCommands(tenant: Command): void {
   tenant
     .command('production-key <tenant>')
     .description('reveal the production key, once, after a verify in the sandbox was approved')
+    .option('--new-secret', 'make a new signing secret as well; the one of the sandbox days ends at once')
     .option('--json', 'print JSON')
     .action(
-      action(async (name: string, options: OutputOptions) => {
+      action(async (name: string, options: OutputOptions & { newSecret?: boolean }) => {
+        if (options.newSecret) return goLive(name, options)
         const productionKey = await operate(name, ({ keys }, tenant) =>
           keys.revealProduction(tenant, COMMAND_LINE),
         )
         print(options, { production_key: productionKey }, () => productionKey)
-        if (!options.json)
+        if (!options.json) {
           note('The production key is shown only now; put it into the secret store of your backend.')
+          note(
+            `Anybody who has held the signing secret can sign production's verdicts: rotate it with \`countersign tenant rotate-signing ${name}\`.`,
+          )
+        }
       }),
     )
 
@@ -183,6 +191,23 @@ export function registerTenantCommands(tenant: Command): void {
         )
       }),
     )
+}
+
+async function goLive(name: string, options: OutputOptions): Promise<void> {
+  const { productionKey, signingSecret } = await operate(name, ({ keys }, tenant) =>
+    keys.goLive(tenant, COMMAND_LINE),
+  )
+  const view = { production_key: productionKey, signing_secret: secretView(signingSecret) }
+  print(options, view, () =>
+    fields([
+      ['Production key', productionKey],
+      ['Signing secret', signingSecret.secret],
+      ['Signing secret id', signingSecret.id],
+    ]),
+  )
+  if (options.json) return
+  note('Key and secret are shown only now; put them into the secret store of your backend.')
+  note('The old signing secret has ended: give the new one to the backends that call the sandbox, too.')
 }
 
 function parseType(text: string): Environment {

@@ -216,8 +216,9 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * A new signing secret; the old one validates for 30 minutes more. Store it before anything else: it is shown only
-   * here.
+   * A new signing secret; the old one validates for 30 minutes more. Store the new one before anything else: it is told
+   * once. Where the answer is lost on the way, the retry throws `ApiError` `secret_already_told`: call again with
+   * `force: true`, which makes another secret and ends the older one at once.
    */
   rotateSigning(
     request: RotateSigningRequest = {},

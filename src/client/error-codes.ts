@@ -20,6 +20,7 @@ export const ERROR_CODES = [
   'already_enrolled',
   'locked_out',
   'rotation_in_progress',
+  'secret_already_told',
   'idempotency_in_progress',
   'reference_model_mismatch',
   'body_too_large',

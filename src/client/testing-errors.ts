@@ -9,6 +9,11 @@ export const FAKE_ERRORS = {
   reference_not_found: [404, 'not_found', 'No reference is enrolled for this user.'],
   already_enrolled: [409, 'conflict', 'The user is already enrolled.'],
   rotation_in_progress: [409, 'conflict', 'A rotation is in progress: two signing secrets are valid.'],
+  secret_already_told: [
+    409,
+    'conflict',
+    'This rotation was done before, and its new secret was told once: it is not kept.',
+  ],
   challenge_not_found: [404, 'not_found', 'There is no such challenge.'],
   challenge_used: [
     409,

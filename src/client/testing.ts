@@ -163,6 +163,8 @@ export class FakeCountersign {
     const earlier = this.kept.get(key)
     if (earlier && earlier.payload !== payload)
       throw new FakeRefusal('idempotency_key_reused', call.requestId)
+    if (earlier && call.path === '/keys/rotate-signing')
+      throw new FakeRefusal('secret_already_told', call.requestId)
     if (earlier)
       return { ...earlier.answer, headers: { ...earlier.answer.headers, 'X-Svc-Idempotent-Replay': 'true' } }
     const answer = await this.handle(call)

@@ -66,8 +66,26 @@ function keyOfBox(key: Buffer, salt: Uint8Array): Buffer {
   return createHmac('sha256', key).update(INFO).update(salt).update(FIRST_BLOCK).digest()
 }
 
-/** @throws Error when none of the keys opens the box in this context */
-export function openWithAny({ current, others }: SealingKey, box: Uint8Array, context: string): Buffer {
+/**
+ * None of the keys that this process holds opens a box of the database. Where several services share one database, another one may
+ * have changed the keys while this one stood still: the key watch reads them within a second, so the call can be tried again.
+ */
+export class UnopenedBoxError extends Error {
+  override readonly name = 'UnopenedBoxError'
+}
+
+/** @throws UnopenedBoxError when none of the keys opens the box in this context */
+export function openWithAny(key: SealingKey, box: Uint8Array, context: string): Buffer {
+  try {
+    return openWithEach(key, box, context)
+  } catch (cause) {
+    throw new UnopenedBoxError('a sealed record opens with none of the keys that this process holds', {
+      cause,
+    })
+  }
+}
+
+function openWithEach({ current, others }: SealingKey, box: Uint8Array, context: string): Buffer {
   for (const key of others)
     try {
       return open(current, box, context)

@@ -48,12 +48,19 @@ export const newOperator = Type.Object({ name: operatorName, role }, closed)
 
 export const operatorRole = Type.Object({ name: operatorName, role }, closed)
 
+export const sessionChoice = Type.Object({ session: Type.String({ maxLength: 64 }) }, closed)
+
+export const confirmation = Type.Object({ password: Type.String({ maxLength: 1024 }) }, closed)
+
 export const keyRevocation = Type.Object({ type: environment }, closed)
 
 export const keyReissue = Type.Object(
   { type: environment, grace_seconds: Type.Integer({ minimum: 0, maximum: MOST_GRACE_SECONDS }) },
   closed,
 )
+
+/** With a new signing secret, in place of that of the sandbox days. */
+export const keyReveal = Type.Object({ new_secret: Type.Optional(Type.Boolean()) }, closed)
 
 export const rotation = Type.Object({ force: Type.Boolean() }, closed)
 

@@ -25,6 +25,10 @@ export interface OperatorRoutes {
   'POST /operators/role': { body: typeof bodies.operatorRole; answer: OperatorView }
   'POST /operators/password': { body: typeof bodies.namedOperator; answer: NewOperatorPassword }
   'POST /operators/remove': { body: typeof bodies.namedOperator; answer: OperatorView }
+  'POST /operators/sign-out': { body: typeof bodies.namedOperator; answer: { sessions: number } }
+  'GET /sessions': { answer: SessionList }
+  'POST /sessions/end': { body: typeof bodies.sessionChoice; answer: ListedSession }
+  'POST /session/confirm': { body: typeof bodies.confirmation; answer: { fresh_until: string } }
   'GET /system': { answer: SystemView }
 }
 
@@ -36,8 +40,12 @@ export interface TenantRoutes {
   'POST /suspend': { answer: TenantView }
   'POST /resume': { answer: TenantView }
   'POST /login-link': { answer: { login_link: string } }
+  'GET /sessions': { answer: SessionList }
+  'POST /sessions/end': { body: typeof bodies.sessionChoice; answer: ListedSession }
+  /** Ends every session of the tenant, and its login links that nobody has used. */
+  'POST /sign-out': { answer: { sessions: number; links: number } }
   'GET /traffic': { query: TrafficQuery; answer: TrafficView }
-  'POST /keys/reveal': { answer: RevealedKey }
+  'POST /keys/reveal': { body: typeof bodies.keyReveal; answer: RevealedProduction }
   'POST /keys/reissue': { body: typeof bodies.keyReissue; answer: RevealedKey }
   'POST /keys/revoke': { body: typeof bodies.keyRevocation; answer: { revoked: number } }
   'POST /rotate-signing': { body: typeof bodies.rotation; answer: RotationView }
@@ -68,6 +76,9 @@ export type QueryOf<Route> = Route extends { query: infer Query } ? Query : Reco
 
 export const TRIED_KEY_HEADER = 'X-Tried-Key'
 
+/** By this header a page says that it asks again by itself: that is no use of the session. */
+export const BACKGROUND_HEADER = 'X-Background'
+
 /** Where the admin listener has the sandbox's API, for the API reference: `/v1/…` follows. */
 export const SANDBOX_PATH = '/sandbox'
 
@@ -90,6 +101,7 @@ export const PROVIDER_PROBLEMS = [
   'invalid_answer',
   'nameless',
   'unknown_operator',
+  'not_fresh',
   'rate_limited',
   'internal_error',
 ] as const
@@ -101,7 +113,34 @@ export interface SessionView {
   operator: { name: string; role: OperatorRole } | null
   tenant_id: string | null
   csrf_token: string
+  /** Unless it is used before. */
   expires_at: string
+  /** How it began, and so how its person shows again who they are. */
+  method: 'link' | 'password' | 'oidc'
+}
+
+/** A session of the dashboard, in a list of them. */
+export interface ListedSession {
+  id: string
+  /** Name of the operator, `operator` for the one without a name; null for a tenant's. */
+  operator: string | null
+  /** Name of the tenant; null for an operator's. */
+  tenant: string | null
+  tenant_id: string | null
+  /** Null, as are the times, address and browser, for a session that an earlier version began. */
+  method: 'link' | 'password' | 'oidc' | null
+  created_at: string | null
+  last_used_at: string | null
+  /** Unless it is used before. */
+  ends_at: string
+  address: string | null
+  browser: string | null
+  /** The one that asks. */
+  is_own: boolean
+}
+
+export interface SessionList {
+  sessions: ListedSession[]
 }
 
 export interface SignedOut {
@@ -201,6 +240,11 @@ export interface SigningSecretView {
 /** Shown only once. */
 export interface RevealedKey {
   key: string
+}
+
+export interface RevealedProduction extends RevealedKey {
+  /** Where a new one was asked for. */
+  signing_secret?: { id: string; secret: string }
 }
 
 export interface RotationView {

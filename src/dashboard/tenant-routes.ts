@@ -1,6 +1,13 @@
 /** A tenant's own matters: keys, signing secret, traffic. */
 import { isoTime, SECOND_MS } from '../clock.js'
-import { keyView, optionalTime, productionKeyState, rotationView, tenantStatus } from '../operations/views.js'
+import {
+  keyView,
+  optionalTime,
+  productionKeyState,
+  rotationView,
+  secretView,
+  tenantStatus,
+} from '../operations/views.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import * as bodies from './bodies.js'
 import { type KeyView, type TenantView, TRAFFIC_WINDOWS } from './contract.js'
@@ -42,13 +49,20 @@ export const TENANT_ROUTES = {
   },
 
   'POST /keys/reveal': {
+    asksFreshSignIn: true,
     givesSecret: true,
-    answer: async ({ services, tenant, actor }) => ({
-      key: await services.ledger.operations.keys.revealProduction(tenant, actor),
-    }),
+    body: bodies.keyReveal,
+    async answer({ services, tenant, actor, input }) {
+      const { keys } = services.ledger.operations
+      if (!input.new_secret) return { key: await keys.revealProduction(tenant, actor) }
+      const { productionKey, signingSecret } = await keys.goLive(tenant, actor)
+      services.countEffect('production', 'rotated')
+      return { key: productionKey, signing_secret: secretView(signingSecret) }
+    },
   },
 
   'POST /keys/reissue': {
+    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.keyReissue,
     async answer({ services, tenant, actor, input: { type, grace_seconds } }) {
@@ -65,6 +79,7 @@ export const TENANT_ROUTES = {
   },
 
   'POST /rotate-signing': {
+    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.rotation,
     async answer({ services, tenant, actor, input }) {

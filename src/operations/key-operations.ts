@@ -2,7 +2,7 @@
 import type { Environment } from '../config.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
-import type { Rotation, SigningSecrets } from '../tenancy/signing-secrets.js'
+import type { RevealedSecret, Rotation, SigningSecrets } from '../tenancy/signing-secrets.js'
 import type { Tenancy } from '../tenancy/tenancy.js'
 import type { Act, Actor, AuditedTransactions } from './operation.js'
 
@@ -22,6 +22,25 @@ export class KeyOperations {
       result: await this.tenancy.revealProductionKey(tx, tenant),
       facts: { event: 'key_revealed', type: 'production' },
     }))
+  }
+
+  /**
+   * The production key, once, with a new signing secret. The secret of the sandbox days ends at once: anybody who held it could
+   * sign production's verdicts, and production has no callers yet who would need an overlap.
+   * @throws TenancyError production_key_not_issued, production_key_already_revealed
+   */
+  goLive(
+    tenant: TenantRecord,
+    actor: Actor,
+  ): Promise<{ productionKey: string; signingSecret: RevealedSecret }> {
+    return this.audited.run(tenant.id, actor, async (tx) => {
+      const productionKey = await this.tenancy.revealProductionKey(tx, tenant)
+      const signingSecret = await this.secrets.replace(tx, tenant.id)
+      return {
+        result: { productionKey, signingSecret },
+        facts: { event: 'key_revealed', type: 'production', new_signing_secret: signingSecret.id },
+      }
+    })
   }
 
   /** A new key; the ones before stay valid for `graceMs`. @throws TenancyError production_key_not_issued */

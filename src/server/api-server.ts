@@ -111,7 +111,7 @@ export class ApiServer {
     const route = context.destination?.route ?? this.router.refuse(request, context.destination)
     if ('refusal' in identified) throw identified.refusal
     const contract = await this.limitRate(identified, route.endpoint, context)
-    // Before a kept response is looked for: a replay hands out the same secret.
+    // Before the body is read: a secret must not be made that cannot be handed out.
     if (route.endpoint.answersWithSecret && !isConfidential(request, this.parts.config))
       throw new ApiError('insecure_channel')
     // Before the body is read: what is refused must cost as little as can be, or refusals would starve the admitted.
@@ -161,8 +161,11 @@ export class ApiServer {
     context: RequestContext,
     admitted: Admitted,
   ): Promise<Answer> {
+    const { endpoint } = admitted.route
+    const { tenant } = admitted.identity.caller
+    await endpoint.assertPermitted?.({ tenant, environment: this.parts.environment })
     const begun = await this.beginExecution(request, admitted)
-    if (begun && 'replay' in begun) return replay(begun, context)
+    if (begun && 'replay' in begun) return replay(endpoint, begun, context)
     try {
       return await this.executeOnce(request, context, admitted, begun?.execution)
     } catch (error) {
@@ -172,7 +175,7 @@ export class ApiServer {
     }
     // Another service took ours for gone, and was first: nothing of ours has happened.
     const again = await this.beginExecution(request, admitted)
-    if (again && 'replay' in again) return replay(again, context)
+    if (again && 'replay' in again) return replay(endpoint, again, context)
     again?.execution.release()
     throw new ApiError('idempotency_in_progress', { headers: retryAfter(1) })
   }
@@ -244,7 +247,13 @@ export class ApiServer {
   }
 }
 
-function replay(kept: { replay: KeptResponse }, context: RequestContext): Answer {
+/** @throws ApiError where the kept response must not be given again */
+function replay(
+  endpoint: Endpoint<unknown>,
+  { replay: kept }: { replay: KeptResponse },
+  context: RequestContext,
+): Answer {
   context.headers['X-Svc-Idempotent-Replay'] = 'true'
-  return kept.replay
+  if (endpoint.refuseReplay && kept.status < 300) throw endpoint.refuseReplay(JSON.parse(kept.body))
+  return kept
 }

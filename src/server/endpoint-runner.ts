@@ -5,7 +5,7 @@ import type { AuditEventName } from '../audit/audit-events.js'
 import type { AuditLog } from '../audit/audit-log.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { Environment } from '../config.js'
-import type { Execution } from '../idempotency/idempotency.js'
+import type { Execution, KeptResponse } from '../idempotency/idempotency.js'
 import type { Scope, Store } from '../storage/store.js'
 import type { Call, Commit, Endpoint, Outcome } from '../v1/endpoint.js'
 import type { Answer } from './answer.js'
@@ -59,7 +59,7 @@ export class EndpointRunner {
           end?.catch(() => {})
           const outcome = typeof work === 'function' ? await work(tx) : work
           const answer = toAnswer(outcome)
-          await execution?.keep(tx, answer, outcome.owner)
+          await execution?.keep(tx, keptResponse(outcome, answer), outcome.owner)
           if (event) {
             const facts = {
               ...outcome.audit,
@@ -107,6 +107,10 @@ function refusal(error: unknown, call: Call<unknown>): Outcome {
     // Sealed under the service's key: the user may be gone, and a refusal says nothing of them.
     ...(call.lookup ? { owner: { lookup: call.lookup, subject: null } } : {}),
   }
+}
+
+function keptResponse({ keptBody }: Outcome, answer: Answer): KeptResponse {
+  return keptBody ? { status: answer.status, body: JSON.stringify(keptBody) } : answer
 }
 
 function toAnswer({ status, body, headers, code, observed }: Outcome): Answer {

@@ -349,6 +349,18 @@ const STEPS: string[] = [
     SELECT number, token, keys_revision, compatible_from, oldest_epoch FROM lane, generate_series(2, 256) AS number;
   `,
   `
+  -- Where and when sessions of the dashboard were begun and last used, and when their people last showed who they are.
+  ALTER TABLE dashboard_session
+    ADD COLUMN ends_at bigint,
+    ADD COLUMN created_at bigint,
+    ADD COLUMN last_used_at bigint,
+    ADD COLUMN authenticated_at bigint,
+    ADD COLUMN method text COLLATE "C",
+    ADD COLUMN address text COLLATE "C",
+    ADD COLUMN browser text COLLATE "C";
+  CREATE INDEX dashboard_session_of_tenant ON dashboard_session (tenant_id);
+  `,
+  `
   -- The texts that people have agreed to, by the hash that the audit log names.
   CREATE TABLE consent_text (
     tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),

@@ -252,8 +252,23 @@ export interface SessionRecord {
   tenantId: string | null
   /** Null for a tenant, and for whoever has the operator's password. */
   operatorId: string | null
+  /** When it ends unless it is used before. */
   expiresAt: number
+  /** When it ends however much it is used. Null, as is all below, for a session that a version before this one began. */
+  endsAt: number | null
+  createdAt: number | null
+  lastUsedAt: number | null
+  /** When the person last showed who they are; null as well where an OpenID provider did not say. */
+  authenticatedAt: number | null
+  method: SessionMethod | null
+  /** Source address at the sign-in. */
+  address: string | null
+  /** As the browser named itself at the sign-in. */
+  browser: string | null
 }
+
+/** By which a session was begun: a login link, the password, or an OpenID provider. */
+export type SessionMethod = 'link' | 'password' | 'oidc'
 
 /** Where a tenant wants to be told of what happens. */
 export interface WebhookEndpointRecord {

@@ -264,6 +264,17 @@ const MIGRATIONS: string[] = [
   CREATE INDEX capture_session_expires_at ON capture_session (expires_at);
   ALTER TABLE tenant ADD COLUMN capture_page TEXT;
   `,
+  // Where and when sessions of the dashboard were begun and last used, and when their people last showed who they are.
+  `
+  ALTER TABLE dashboard_session ADD COLUMN ends_at INTEGER;
+  ALTER TABLE dashboard_session ADD COLUMN created_at INTEGER;
+  ALTER TABLE dashboard_session ADD COLUMN last_used_at INTEGER;
+  ALTER TABLE dashboard_session ADD COLUMN authenticated_at INTEGER;
+  ALTER TABLE dashboard_session ADD COLUMN method TEXT;
+  ALTER TABLE dashboard_session ADD COLUMN address TEXT;
+  ALTER TABLE dashboard_session ADD COLUMN browser TEXT;
+  CREATE INDEX dashboard_session_of_tenant ON dashboard_session (tenant_id);
+  `,
   // The texts that people have agreed to, by the hash that the audit log names.
   `
   CREATE TABLE consent_text (

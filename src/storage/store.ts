@@ -87,6 +87,8 @@ export interface StoreReader extends WebhookReader {
   operatorByName(name: string): Promise<OperatorRecord | undefined>
   operatorById(id: string): Promise<OperatorRecord | undefined>
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
+  /** Those that have not ended at `now`, the newest first. */
+  dashboardSessions(now: number): Promise<SessionRecord[]>
   /** When `countersign backup` last ended well; null for never. */
   lastBackupAt(): Promise<number | null>
   /** From `since` on, oldest first. */
@@ -168,8 +170,15 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   setLastSignIn(operatorId: string, at: number, by: SignInMethod): Promise<void>
   /** With the operator's sessions. */
   deleteOperator(id: string): Promise<void>
-  deleteOperatorSessions(operatorId: string): Promise<void>
-  deleteDashboardSession(hash: Buffer): Promise<void>
+  /** @param operatorId null for the operator without a name @returns how many there were */
+  deleteOperatorSessions(operatorId: string | null): Promise<number>
+  /** @returns how many sessions and unused login links there were */
+  deleteTenantSignIns(tenantId: string): Promise<{ sessions: number; links: number }>
+  /** @returns false where there was none */
+  deleteDashboardSession(hash: Buffer): Promise<boolean>
+  /** Says that a session is in use; one that has been deleted meanwhile stays so. */
+  keepDashboardSession(hash: Buffer, times: Pick<SessionRecord, 'expiresAt' | 'lastUsedAt'>): Promise<void>
+  setSessionAuthenticated(hash: Buffer, at: number): Promise<void>
   /** Replaces what stands there. */
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**

@@ -272,6 +272,13 @@ export const DASHBOARD_SESSION = table<SessionRecord>('dashboard_session', {
   tenantId: 'tenant_id',
   operatorId: 'operator_id',
   expiresAt: 'expires_at',
+  endsAt: 'ends_at',
+  createdAt: 'created_at',
+  lastUsedAt: 'last_used_at',
+  authenticatedAt: 'authenticated_at',
+  method: 'method',
+  address: 'address',
+  browser: 'browser',
 })
 
 export const WEBHOOK_ENDPOINT = table<WebhookEndpointRecord>('webhook_endpoint', {

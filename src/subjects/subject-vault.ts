@@ -7,7 +7,7 @@ import { prefixedId } from '../crypto/identifiers.js'
 import { open, openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { ReferenceRecord, SubjectRecord } from '../storage/records.js'
-import { type StoreReader, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
+import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import { TemplateTransform } from './template-transform.js'
 
 export interface Consent {
@@ -72,14 +72,9 @@ export class SubjectVault {
     }
   }
 
+  /** @throws UnopenedBoxError while this process does not hold the keys under which the data key is wrapped */
   dataKey({ id, wrappedKey }: SubjectRecord): Buffer {
-    try {
-      return openWithAny(dataKeyWrapping(this.keys), wrappedKey, id)
-    } catch (cause) {
-      if (!this.keys.epochs.current) throw cause
-      // A service that has stood still reads the keys of later epochs within a second.
-      throw new StoreUnavailableError('a data key is wrapped under keys that were not read yet', { cause })
-    }
+    return openWithAny(dataKeyWrapping(this.keys), wrappedKey, id)
   }
 
   /** A subject that is not stored yet. */

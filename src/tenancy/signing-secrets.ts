@@ -90,6 +90,17 @@ export class SigningSecrets {
     return { current: await this.create(tx, tenantId), previous: { id: current.id, validUntil } }
   }
 
+  /**
+   * Makes a new secret and ends every other one at once, without an overlap: for when the ones before may be in the hands of
+   * somebody who must not sign any more.
+   */
+  async replace(tx: StoreTransaction, tenantId: string): Promise<RevealedSecret> {
+    const now = this.clock.now()
+    for (const { id } of await tx.signingSecrets(tenantId, now)) await tx.setSigningSecretEnd(id, now)
+    await tx.deleteEndedSigningSecrets(tenantId)
+    return this.create(tx, tenantId)
+  }
+
   private unseal({ id, sealed }: SigningSecretRecord): SigningSecret {
     const known = this.atHand.get(id)
     if (known?.box.equals(sealed)) return known.secret

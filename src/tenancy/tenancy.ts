@@ -261,6 +261,15 @@ export function assertLive({ name, deletedAt }: TenantRecord): void {
     )
 }
 
+/** @throws TenancyError tenant_suspended */
+export function assertNotSuspended({ name, suspendedAt }: TenantRecord): void {
+  if (suspendedAt !== null)
+    throw new TenancyError(
+      'tenant_suspended',
+      `The tenant ${name} is suspended: nobody acts for it but the operator.`,
+    )
+}
+
 function burstOf(ratePerSecond: number): number {
   return Math.max(1, Math.ceil(ratePerSecond * BURST_SECONDS))
 }

@@ -1,7 +1,7 @@
 /** What an endpoint is: its description, from which validation and the OpenAPI document are made, and its handler. */
 
 import type { TSchema } from 'typebox'
-import type { ErrorCode } from '../api-error.js'
+import type { ApiError, ErrorCode } from '../api-error.js'
 import type { AuditEventName } from '../audit/audit-events.js'
 import type { FlowShare } from '../biometrics/types.js'
 import type { Environment } from '../config.js'
@@ -61,6 +61,8 @@ export interface Outcome {
   headers?: Record<string, string>
   /** Of a refusal. */
   code?: ErrorCode
+  /** Body that is kept for replays, where it must not be the body of the response: a secret is never kept. */
+  keptBody?: Record<string, unknown>
   observed?: Observed
   /** What the audit log records beside request id, actor and status. */
   audit?: Record<string, unknown> & { subject?: string }
@@ -115,7 +117,7 @@ export interface EndpointDescription {
   usesEngine: boolean
   /** Largest body, in bytes, where it is less than the service's own limit: for all that carry no images. */
   maxBodyBytes?: number
-  /** Its answers hold a signing secret: given only over TLS, loopback, or with TLS that ends in front; replays too. */
+  /** Its answers hold a signing secret: given only over TLS, loopback, or with TLS that ends in front. */
   answersWithSecret: boolean
   /** Honours X-Svc-Idempotency-Key. What changes nothing is safe to send again without it: the key is then taken and ignored. */
   idempotent: boolean
@@ -128,6 +130,10 @@ export interface EndpointDescription {
 }
 
 export interface Endpoint<Input = never> extends EndpointDescription {
+  /** Asked before a kept response is looked for, so that a replay needs the same right as a first call. @throws ApiError */
+  assertPermitted?(call: Pick<Call<unknown>, 'tenant' | 'environment'>): Promise<void>
+  /** The refusal that a replay gets in place of a kept success. @param keptBody as it was kept, or as an earlier version kept it */
+  refuseReplay?(keptBody: Record<string, unknown>): ApiError
   /** Resolves with the commit, or with the outcome itself where nothing is written. @throws ApiError */
   handle(call: Call<Input>): Promise<Commit | Outcome>
 }

@@ -202,6 +202,32 @@ describe('tenant production-key', () => {
     expect(again.error.message).toContain('reissue-key once --type production')
   })
 
+  it('with --new-secret makes a new signing secret as well, and ends the one of the sandbox days at once', async () => {
+    const tenant = await createIssued('fresh')
+    const result = await place.run(['tenant', 'production-key', 'fresh', '--new-secret', '--json'])
+    expect(result).toMatchObject({
+      code: 0,
+      json: {
+        production_key: expect.stringMatching(/^svc-prod-/),
+        signing_secret: {
+          id: expect.stringMatching(/^sec_/),
+          secret: expect.stringMatching(/^svc-sec-/),
+        },
+      },
+    })
+    const { production_key, signing_secret: made } = result.json
+    const both = { [tenant.signing_secret.id]: tenant.signing_secret.secret, [made.id]: made.secret }
+    for (const client of [production(production_key), sandbox(tenant.sandbox_key)])
+      expect(validSignatures(await client.health(), both)).toEqual([made.id])
+    const log = await production(production_key).call('GET', '/v1/audit?event=key_revealed')
+    expect(log.text).toContain(`"new_signing_secret":"${made.id}"`)
+    expect(log.text).not.toContain('svc-')
+
+    const again = await place.run(['tenant', 'production-key', 'fresh', '--new-secret', '--json'])
+    expect(again).toMatchObject({ code: 1, stdout: '', error: { code: 'production_key_already_revealed' } })
+    expect(validSignatures(await sandbox(tenant.sandbox_key).health(), both)).toEqual([made.id])
+  })
+
   it('is revealed to one of two who ask at once', async () => {
     await createIssued('two-ask')
     const results = await Promise.all(

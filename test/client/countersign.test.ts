@@ -325,6 +325,29 @@ describe('a rotation', () => {
     }
   })
 
+  it('whose answer got lost tells the retry that its secret is gone, and the way out is force', async () => {
+    const own = await running.tenant()
+    const client = (signingSecret: CountersignOptions['signingSecret']) =>
+      sandbox({ apiKey: own.sandboxKey, signingSecret, tenantId: own.id })
+    const before = client(own.secret.secret)
+    proxy.mischief = (_request, forward) => {
+      proxy.mischief = (_again, next) => next()
+      return forward().then(() => null)
+    }
+    expect(await caught(before.rotateSigning())).toMatchObject({
+      name: 'ApiError',
+      code: 'secret_already_told',
+      verified: true,
+      details: [
+        { path: 'signing_secret.id', issue: expect.stringMatching(/^sec_/) },
+        { path: 'previous.id', issue: expect.stringContaining(own.secret.id) },
+      ],
+    })
+    expect(proxy.requests).toHaveLength(2)
+    const { signing_secret } = await before.rotateSigning({ force: true })
+    await expect(client(signing_secret).health()).resolves.toMatchObject({ environment: 'sandbox' })
+  })
+
   it('needs no restart where the secrets are read anew', async () => {
     const own = await running.tenant()
     let stored: CountersignOptions['signingSecret'] = own.secret.secret

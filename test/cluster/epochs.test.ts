@@ -12,6 +12,7 @@ import { isOpenedBy } from '../../src/crypto/sealed-box.js'
 import { EpochRotation, type EpochStep } from '../../src/epoch-rotation.js'
 import { type Ledger, openLedger, takeOverEpochs } from '../../src/ledger.js'
 import { finish, prepare } from '../../src/rekeying.js'
+import { toApiError } from '../../src/server/to-api-error.js'
 import type { EpochRecord } from '../../src/storage/epoch-book.js'
 import { StoreUnavailableError } from '../../src/storage/store.js'
 import { poll } from '../support/command.js'
@@ -229,6 +230,32 @@ overPostgres(() => {
       await takeOverEpochs(stale.store, stale.keys, new EpochFolder(path))
       await enrolAt(stale, tenant.id, 'late')
       for (const user of ['ada', 'late']) expect(await opens(other, tenant.id, user)).toBe(true)
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'a service that stood still while the first epoch and new working keys began answers reads with 503 until it reads the keys',
+    async () => {
+      await start(0)
+      const [stale, other] = [await ledger(), await ledger()]
+      const { tenant } = await stale.tenancy.create('acme')
+      await enrolAt(stale, tenant.id, 'ada')
+      const codeOf = (read: Promise<unknown>) =>
+        read.then(
+          () => null,
+          (error: unknown) => toApiError(error).code,
+        )
+      await rotation(other).rotate({ patienceMs: PATIENCE_MS })
+      expect(await codeOf(opens(stale, tenant.id, 'ada'))).toBe('store_unavailable')
+      await takeOverEpochs(stale.store, stale.keys, new EpochFolder(path))
+      expect(await opens(stale, tenant.id, 'ada')).toBe(true)
+
+      const next = randomBytes(32)
+      await prepare(other.store, other.keys, next)
+      const renewed = await ledger({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
+      await finish(renewed.store, renewed.keys, next)
+      expect(await codeOf(stale.secrets.active(stale.store.read, tenant.id))).toBe('store_unavailable')
     },
     LIMIT_MS,
   )

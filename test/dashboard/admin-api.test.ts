@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../src/clock.js'
+import { apiClient } from '../support/client.js'
 import { type DashboardClient, loginToken, request, signIn } from '../support/dashboard.js'
 import { withDatabase } from '../support/database.js'
 import { base64, face } from '../support/faces.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { openSocket, rawRequest } from '../support/raw-socket.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { validSignatures } from '../support/trust.js'
 
 let running: TestService
 let own: TestTenant
@@ -250,6 +252,21 @@ describe('a tenant', () => {
     const reveal = () => tenant.call('POST', `/tenants/${own.id}/keys/reveal`, {})
     expect((await reveal()).body.key).toMatch(/^svc-prod-/)
     expect((await reveal()).body.code).toBe('production_key_already_revealed')
+  })
+
+  it('reveals the production key with a new signing secret, where that is asked for', async () => {
+    const fresh = await running.tenant()
+    const image = base64(await face('ada'))
+    await fresh.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
+    const session = await signIn(running, { login_token: await loginToken(running, fresh.id) })
+    const { body } = await session.call('POST', `/tenants/${fresh.id}/keys/reveal`, { new_secret: true })
+    expect(body).toEqual({
+      key: expect.stringMatching(/^svc-prod-/),
+      signing_secret: { id: expect.stringMatching(/^sec_/), secret: expect.stringMatching(/^svc-sec-/) },
+    })
+    const answer = await apiClient(running.service.url('production'), body.key).health()
+    const { id, secret } = body.signing_secret
+    expect(validSignatures(answer, { [id]: secret, [fresh.secret.id]: fresh.secret.secret })).toEqual([id])
   })
 
   it('rotates its secret, and is told of a rotation in progress', async () => {

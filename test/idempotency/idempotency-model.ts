@@ -31,6 +31,8 @@ interface Kept {
 
 export type Expected =
   | { kind: 'replay'; status: number; text: string }
+  /** A rotation that was done: its secret is not told again. */
+  | { kind: 'told' }
   | { kind: 'refusal'; status: number; code: string }
   | { kind: 'execution'; status: number; code: string | null; isKept: boolean }
 
@@ -50,9 +52,15 @@ export class IdempotencyModel {
   }
 
   expects(request: Request): Expected {
+    // Asked before a kept response is looked for, so that no replay gives what the key may not have.
+    if (request.operation.path === '/v1/keys/rotate-signing' && request.environment === 'sandbox')
+      return { kind: 'execution', status: 403, code: 'production_key_required', isKept: false }
     const kept = this.kept.get(scopeOf(request))
     if (kept && kept.expiresAt > this.now) {
-      if (kept.payload === payloadOf(request)) return { kind: 'replay', status: kept.status, text: kept.text }
+      if (kept.payload === payloadOf(request))
+        return kept.status === 200 && request.operation.path === '/v1/keys/rotate-signing'
+          ? { kind: 'told' }
+          : { kind: 'replay', status: kept.status, text: kept.text }
       return { kind: 'refusal', status: 422, code: 'idempotency_key_reused' }
     }
     const [status, code] = this.outcome(request)
@@ -90,7 +98,6 @@ export class IdempotencyModel {
     if (form === 'mistyped') return [415, 'unsupported_media_type']
     if (form === 'broken') return [400, 'malformed_json']
     if (operation.path === '/v1/keys/rotate-signing') {
-      if (environment === 'sandbox') return [403, 'production_key_required']
       const isOverlap = (this.overlapUntil.get(tenant) ?? 0) > this.now
       return isOverlap && !operation.force ? [409, 'rotation_in_progress'] : [200, null]
     }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DAY_MS, MINUTE_MS } from '../../src/clock.js'
+import { Idempotency, type IdempotentRequest } from '../../src/idempotency/idempotency.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { poll } from '../support/command.js'
 import { countRows, keptBytes } from '../support/database.js'
@@ -36,6 +37,13 @@ const keyed = (key: string = randomUUID()) => ({ headers: { 'X-Svc-Idempotency-K
 const isReplay = (response: ApiResponse) => response.headers.get('x-svc-idempotent-replay') === 'true'
 let users = 0
 const newUser = () => `user-${++users}`
+
+/** A replay of a rotation: it names the new secret by its id, and says how to get another one. */
+function expectAlreadyTold(replay: ApiResponse, { body: { signing_secret: made } }: ApiResponse): void {
+  expect([replay.status, replay.body.code, isReplay(replay)]).toEqual([409, 'secret_already_told', true])
+  expect(replay.body.details).toContainEqual({ path: 'signing_secret.id', issue: made.id })
+  expect(replay.text).not.toContain('svc-sec-')
+}
 
 describe('a replay', () => {
   it('gives the same status and body, says so, and has a request id and signature of its own', async () => {
@@ -76,14 +84,12 @@ describe('a replay', () => {
     expect(isReplay(second)).toBe(true)
   })
 
-  it('of a rotation gives the same secret and rotates once', async () => {
+  it('of a rotation rotates once and tells the id of the new secret, never the secret', async () => {
     const other = await running.tenant()
     const once = keyed()
     const first = await other.sandbox.rotate(undefined, once)
     const second = await other.sandbox.rotate(undefined, once)
-    expect(second.status).toBe(200)
-    expect(isReplay(second)).toBe(true)
-    expect(second.text).toBe(first.text)
+    expectAlreadyTold(second, first)
     expect((await other.sandbox.rotate()).status).toBe(409)
     expect(await countRows(running, 'signing_secret', 'tenant_id = $1', [other.id])).toBe(2)
   })
@@ -94,7 +100,7 @@ describe('a replay', () => {
     const once = keyed()
     const first = await other.sandbox.rotate({ force: true }, once)
     const second = await other.sandbox.rotate({ force: true }, once)
-    expect(second.text).toBe(first.text)
+    expectAlreadyTold(second, first)
     const ids = (await other.sandbox.health()).headers.get('x-svc-signature')!
     expect(ids).toContain(first.body.previous.id)
     expect(ids).toContain(first.body.signing_secret.id)
@@ -198,12 +204,62 @@ describe('the same key in parallel', () => {
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => other.sandbox.rotate(undefined, once)),
     )
-    const secrets = new Set(
-      responses.filter(({ status }) => status === 200).map(({ body }) => body.signing_secret.secret),
-    )
-    expect(secrets.size).toBe(1)
-    for (const { status, body } of responses)
-      if (status !== 200) expect([status, body.code]).toEqual([409, 'idempotency_in_progress'])
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
+    for (const { status, body, text } of responses)
+      if (status !== 200) {
+        expect(status).toBe(409)
+        expect(['idempotency_in_progress', 'secret_already_told']).toContain(body.code)
+        expect(text).not.toContain('svc-sec-')
+      }
+  })
+})
+
+describe('the signing secret of a rotation', () => {
+  const rotationOf = (tenantId: string, key: string): IdempotentRequest => ({
+    ...{ tenantId, key, environment: 'sandbox', method: 'POST', path: '/v1/keys/rotate-signing' },
+  })
+  const idempotency = () => {
+    const { store, vault, keys } = running.service.ledger
+    return new Idempotency(store, vault, keys, running.clock)
+  }
+
+  it('is not in the kept response', async () => {
+    const other = await running.tenant()
+    const key = randomUUID()
+    const { body } = await other.sandbox.rotate(undefined, keyed(key))
+    const response = await idempotency().kept(rotationOf(other.id, key))
+    const { secret, ...told } = body.signing_secret
+    expect(secret).toMatch(/^svc-sec-/)
+    expect(JSON.parse(response!.body)).toEqual({ ...body, signing_secret: told, overlap_seconds: undefined })
+  })
+
+  it('is not told by a replay of what an earlier version kept', async () => {
+    const other = await running.tenant()
+    const key = randomUUID()
+    const first = await other.sandbox.rotate()
+    // An earlier version kept the response as it was sent, secret included.
+    const begun = await idempotency().begin(rotationOf(other.id, key), Buffer.alloc(0))
+    if (!('execution' in begun)) throw new Error('the key is used already')
+    const { store } = running.service.ledger
+    await store.transaction((tx) => begun.execution.keep(tx, { status: 200, body: first.text }))
+    begun.execution.release()
+    expectAlreadyTold(await other.sandbox.rotate(undefined, keyed(key)), first)
+  })
+
+  it('is refused to the sandbox key once the production key is issued, in a replay too', async () => {
+    const other = await running.tenant()
+    const key = randomUUID()
+    expect((await other.sandbox.rotate(undefined, keyed(key))).status).toBe(200)
+    await running.production(other)
+    for (const once of [keyed(key), keyed()]) {
+      const refused = await other.sandbox.rotate(undefined, once)
+      expect([refused.status, refused.body.code, isReplay(refused)]).toEqual([
+        403,
+        'production_key_required',
+        false,
+      ])
+      expect(refused.text).not.toContain('sec_')
+    }
   })
 })
 

@@ -193,6 +193,12 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     await tenant.sandbox.rotate()
     return tenant.sandbox.rotate()
   },
+  secret_already_told: async ({ running }) => {
+    const tenant = await running.tenant()
+    const once = { headers: { 'X-Svc-Idempotency-Key': newUser() } }
+    await tenant.sandbox.rotate({}, once)
+    return tenant.sandbox.rotate({}, once)
+  },
   idempotency_in_progress: async ({ production }) => {
     const image = base64(await face('ada'))
     const request = { user_id: newUser(), images: [image, image, image] }

@@ -141,7 +141,10 @@ class Rotate implements Command {
     expect(signersOf(response, model.secrets)).toEqual(signers)
     const kept = this.key === undefined ? undefined : model.kept.get(this.key)
     if (kept && kept.expiresMs > model.now) {
-      if (kept.force === this.force)
+      if (kept.force === this.force && kept.status === 200) {
+        expect([response.status, response.body.code]).toEqual([409, 'secret_already_told'])
+        expect(response.text).not.toContain('svc-sec-')
+      } else if (kept.force === this.force)
         expect([response.status, response.text]).toEqual([kept.status, kept.text])
       else expect([response.status, response.body.code]).toEqual([422, 'idempotency_key_reused'])
       return

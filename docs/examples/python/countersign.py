@@ -69,9 +69,7 @@ class Countersign:
     def call(self, method, path, body):
         """The answer's body. Raises ApiError for a refusal, Refused for an answer that cannot be trusted."""
         request = urllib.request.Request(
-            # One secret signs for both environments: an answer of the other one is refused.
-        self.environment = "sandbox" if api_key.startswith("svc-sbx-") else "production"
-        self.base_url + path,
+            self.base_url + path,
             method=method,
             data=json.dumps(body).encode(),
             headers={

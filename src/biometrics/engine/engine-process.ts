@@ -17,6 +17,7 @@ import {
   type TaskType,
   type WorkerReply,
 } from '../channel/worker-messages.js'
+import { DECODING_DEADLINE_MS } from '../pipeline/decoder-process.js'
 import type { EngineIncident, ProviderStatus } from '../types.js'
 
 export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
@@ -43,8 +44,11 @@ interface Worker {
 
 /** Pauses before the process is started again when the last one ended before any of its workers was ready; they double. */
 const RETRY_MS = { first: 1_000, longest: 30_000 } as const
-/** No picture that passes the limits takes nearly as long: a task that does is stuck in native code for good. */
-const STUCK_MS = 60_000
+/**
+ * A picture may wait for the costly ones of the other tasks that its worker holds, take the deadline itself and a second for its
+ * face. A task that takes longer for each of its pictures is stuck in native code for good.
+ */
+const STUCK_MS_PER_PICTURE = 5 * DECODING_DEADLINE_MS
 /**
  * When the process dies, its sockets close one after the other. Told at once, a lost call would be tried again on one of
  * the others, which is dead as well.
@@ -147,8 +151,9 @@ export class EngineProcess {
         reject(new Error('no worker is ready'))
         return
       }
-      const watchdog = setTimeout(() => this.killStuck(worker), STUCK_MS).unref()
       const pictures = Math.max(images.length, 1)
+      const stuckMs = pictures * STUCK_MS_PER_PICTURE
+      const watchdog = setTimeout(() => this.killStuck(worker, stuckMs), stuckMs).unref()
       worker.running.set(id, { type: task.type, pictures, resolve, reject, watchdog })
       const message = { id, task: rest } as TaskMessage
       worker.socket.cork()
@@ -277,15 +282,20 @@ export class EngineProcess {
     this.options.onChange()
   }
 
-  private killStuck(worker: Worker): void {
+  private killStuck(worker: Worker, stuckMs: number): void {
     if (!this.workers.has(worker)) return
-    this.report('task_stuck', new Error(`a task took over ${STUCK_MS / 1000} s`))
+    this.report('task_stuck', new Error(`a task took over ${stuckMs / 1000} s`))
     this.child?.kill('SIGKILL')
   }
 
   private report(kind: EngineIncident['kind'], error: unknown): void {
     if (!this.closing) this.options.onIncident({ kind, error })
   }
+}
+
+/** Two for each worker; as many as libuv has by default, where that is more, and at most what it can have. */
+export function decodingThreads(workers: number): number {
+  return Math.min(Math.max(2 * workers, 4), 1024)
 }
 
 /** Of all that runs on it: a challenge is as much work as two dozen photos. */
@@ -299,8 +309,15 @@ function picturesOf({ running }: Worker): number {
  * glibc would give each thread of its own arenas, eight a core, and each keeps the most that it ever held. With pictures that
  * come into being on one thread and end on another, their sum goes on growing. As many as there are workers were measured to
  * hold a third less and to grow at less than half the pace, for the same CPU time.
+ *
+ * Pictures are decoded on libuv's threads, which are four unless told otherwise, however many workers there are. The sandbox has
+ * at most one task for each worker, so half of the threads are always left to production.
  */
 function engineEnvironment(workers: number): NodeJS.ProcessEnv {
   const harmless = Object.entries(process.env).filter(([name]) => !/^(?:COUNTERSIGN|OTEL)_/.test(name))
-  return { MALLOC_ARENA_MAX: String(workers), ...Object.fromEntries(harmless) }
+  return {
+    MALLOC_ARENA_MAX: String(workers),
+    UV_THREADPOOL_SIZE: String(decodingThreads(workers)),
+    ...Object.fromEntries(harmless),
+  }
 }

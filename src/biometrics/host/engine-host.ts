@@ -12,7 +12,7 @@ import type { HostSetup, WorkerEnd, WorkerSetup } from '../channel/engine-protoc
 import { encodeFrame, FrameReader } from '../channel/frames.js'
 import type { WorkerIncident } from '../channel/worker-messages.js'
 import { kernels } from '../kernels/kernels.js'
-import { configureDecoders } from '../pipeline/decode.js'
+import { configureDecoders } from '../pipeline/decode-pixels.js'
 import { lentRoom } from '../pipeline/views.js'
 import { clearSeat, makeSeats, type SeatedSetup } from '../worker/seats.js'
 

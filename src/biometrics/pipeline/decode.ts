@@ -1,136 +1,52 @@
-/** From untrusted bytes to upright sRGB pixels. The only place that calls sharp. */
-import { isMainThread } from 'node:worker_threads'
-import sharp, { type SharpOptions } from 'sharp'
-import type { Pixels } from '../kernels/planes.js'
-import { BiometricError, type ImageLimits, type InspectedImage } from '../types.js'
+/** Decoding of pictures: where each is decoded, and which are refused before. */
+import { BiometricError } from '../types.js'
+import { type DecodedImage, decodePixels } from './decode-pixels.js'
+import { DecoderProcess } from './decoder-process.js'
+import { assertSize, type DecodingLimits } from './decoding-limits.js'
+import { foreseeWork } from './decoding-work.js'
 import { sniffImageFormat } from './image-format.js'
-import { jpegSize } from './jpeg-size.js'
 import { reading } from './picture-readers.js'
 
-/** An upright picture, in sRGB. */
-export interface DecodedImage extends InspectedImage {
-  pixels: Pixels
-  /** Source pixels per decoded pixel: over 1 where a large photo was decoded at a smaller size. */
-  sourceScale: number
-}
+/** Each thread has one. */
+const heavyDecoder = new DecoderProcess()
 
 /**
- * Photos from this long side on are decoded at a fraction of their size. The fractions are those at which JPEG skips most
- * of its work and nothing is resampled afterwards; any other size, and the half, costs more than decoding in full. What
- * remains has at least 700 px, so that a face that fills an eighth of it has the 90 px that an embedder looks at.
- */
-const FRACTIONS = [
-  { fromLongSide: 5600, divisor: 8 },
-  { fromLongSide: 3200, divisor: 4 },
-] as const
-
-let configured = false
-
-/**
- * The smallest set of parsers, no cache of anyone's pictures. Holds for the whole process, so it is done once, on the main
- * thread and before the first worker: between the two calls below no other thread could decode anything.
- */
-export function configureDecoders(): void {
-  if (configured) return
-  configured = true
-  sharp.block({ operation: ['VipsForeignLoad'] })
-  sharp.unblock({
-    operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'],
-  })
-  sharp.cache(false)
-  // One worker thread a core already; more threads inside libvips would only compete with them.
-  sharp.concurrency(1)
-}
-
-/**
- * Decodes one image: JPEG, PNG or WebP, its EXIF orientation applied, transparency on white. The bytes must stay as they are
- * until `whenUnread` has resolved for them.
- * @throws BiometricError image_unreadable, image_too_large (header alone is read), image_too_small
+ * Decodes one image: JPEG, PNG or WebP, its EXIF orientation applied, transparency on white. What is light is decoded on a thread
+ * of this process, everything else in a process that is killed when it takes too long. The bytes must stay as they are until
+ * `whenUnread` has resolved for them.
+ * @param imageIndex its place among the caller's images, for refusals
+ * @param signal aborted when nobody waits for the picture any more: a process that decodes it is killed
+ * @throws BiometricError image_unreadable, also for what takes too much work; image_too_large and image_too_small, from the header
+ * alone; cancelled
  */
 export function decodeImage(
   bytes: Uint8Array,
-  limits: Pick<ImageLimits, 'maxPixels' | 'minSidePx'>,
+  limits: DecodingLimits,
   imageIndex?: number,
+  signal?: AbortSignal,
 ): Promise<DecodedImage> {
-  return reading(bytes, () => decode(bytes, limits, imageIndex))
+  return reading(bytes, () => decode(bytes, limits, imageIndex, signal))
 }
 
 async function decode(
   bytes: Uint8Array,
-  limits: Pick<ImageLimits, 'maxPixels' | 'minSidePx'>,
+  limits: DecodingLimits,
   imageIndex: number | undefined,
+  signal: AbortSignal | undefined,
 ): Promise<DecodedImage> {
-  if (isMainThread) configureDecoders()
+  if (signal?.aborted) throw new BiometricError('cancelled', 'The call was cancelled.')
   const format = sniffImageFormat(bytes)
-  if (!format) {
+  if (!format)
     throw new BiometricError('image_unreadable', 'The image is not a JPEG, PNG or WebP file.', imageIndex)
+  const { size, isLight, excess } = foreseeWork(format, bytes)
+  if (size) assertSize(size, limits, imageIndex)
+  if (excess !== null) {
+    const message = `The image takes too much work to decode (${excess}); save it again as an ordinary JPEG.`
+    throw new BiometricError('image_unreadable', message, imageIndex)
   }
-  // `error` refuses truncated files but lets pass the harmless oddities that some phones write.
-  const options = { limitInputPixels: false, failOn: 'error', sequentialRead: true } as const
-  const { width, height, pages, hasAlpha } =
-    smallJpegHeader(format, bytes) ?? (await readHeader(bytes, options).catch(rethrowUnreadable(imageIndex)))
-  if (width * height > limits.maxPixels) {
-    const message = `The image has ${width}×${height} pixels; at most ${limits.maxPixels} are accepted.`
-    throw new BiometricError('image_too_large', message, imageIndex)
-  }
-  if (Math.min(width, height) < limits.minSidePx) {
-    const message = `The image is ${width}×${height}; its shorter side must have ${limits.minSidePx} px.`
-    throw new BiometricError('image_too_small', message, imageIndex)
-  }
-  if (pages > 1) {
-    throw new BiometricError(
-      'image_unreadable',
-      'The image is animated; a single picture is needed.',
-      imageIndex,
-    )
-  }
-
-  let pipeline = sharp(bytes, { ...options, limitInputPixels: limits.maxPixels }).autoOrient()
-  const longSide = Math.max(width, height)
-  const fraction = FRACTIONS.find(({ fromLongSide }) => longSide >= fromLongSide)
-  if (fraction) {
-    const side = Math.ceil(longSide / fraction.divisor)
-    pipeline = pipeline.resize({ width: side, height: side, fit: 'inside' })
-  }
-  if (hasAlpha) pipeline = pipeline.flatten({ background: '#ffffff' })
-  const { data, info } = await pipeline
-    .toColourspace('srgb')
-    .raw({ depth: 'uchar' })
-    .toBuffer({ resolveWithObject: true })
-    .catch(rethrowUnreadable(imageIndex))
-  if (info.channels !== 3) {
-    throw new BiometricError('image_unreadable', 'The image has an unusual set of channels.', imageIndex)
-  }
-  return {
-    format,
-    ...(fraction ? { width, height } : { width: info.width, height: info.height }),
-    pixels: { data, width: info.width, height: info.height },
-    sourceScale: longSide / Math.max(info.width, info.height),
-  }
-}
-
-interface Header {
-  width: number
-  height: number
-  pages: number
-  hasAlpha: boolean
-}
-
-/** Of a photo that is decoded in full, which tells soon enough how it is oriented. */
-function smallJpegHeader(format: InspectedImage['format'], bytes: Uint8Array): Header | null {
-  const size = format === 'jpeg' ? jpegSize(bytes) : null
-  if (!size || Math.max(size.width, size.height) >= FRACTIONS.at(-1)!.fromLongSide) return null
-  return { ...size, pages: 1, hasAlpha: false }
-}
-
-/** Its size is the upright picture's. */
-async function readHeader(bytes: Uint8Array, options: SharpOptions): Promise<Header> {
-  const { autoOrient, pages = 1, hasAlpha } = await sharp(bytes, options).metadata()
-  return { ...autoOrient, pages, hasAlpha }
-}
-
-function rethrowUnreadable(imageIndex: number | undefined) {
-  return (cause: unknown): never => {
-    throw new BiometricError('image_unreadable', 'The image is damaged or incomplete.', imageIndex, { cause })
-  }
+  if (isLight) return decodePixels(bytes, limits, imageIndex)
+  return heavyDecoder.decode(bytes, limits, signal).catch((error) => {
+    if (!(error instanceof BiometricError)) throw error
+    throw new BiometricError(error.code, error.message, imageIndex, { cause: error })
+  })
 }

@@ -4,6 +4,11 @@ const START_OF_SCAN = 0xda
 /** Start-of-frame markers are 0xc0 to 0xcf but for these: Huffman tables, a reserved one, arithmetic conditioning. */
 const NO_FRAME = new Set([0xc4, 0xc8, 0xcc])
 
+/** A picture's size and components follow such a marker. */
+export function isFrameMarker(marker: number): boolean {
+  return marker >= 0xc0 && marker <= 0xcf && !NO_FRAME.has(marker)
+}
+
 /**
  * As stored: an EXIF orientation is not applied.
  * @returns null where the header is anything but plain (ITU-T T.81, annex B): then a decoder has to say
@@ -14,7 +19,7 @@ export function jpegSize(bytes: Uint8Array): { width: number; height: number } |
   for (let offset = 2; offset + 9 <= bytes.length; offset += 2 + word(offset + 2)) {
     const marker = bytes[offset + 1]!
     if (bytes[offset] !== 0xff || marker < 0xc0 || marker === 0xff || word(offset + 2) < 2) return null
-    if (marker >= 0xc0 && marker <= 0xcf && !NO_FRAME.has(marker)) {
+    if (isFrameMarker(marker)) {
       const [height, width] = [word(offset + 5), word(offset + 7)]
       // A height of zero is told after the first scan.
       return width > 0 && height > 0 ? { width, height } : null

@@ -69,12 +69,25 @@ function KeysCard(props: {
   const { tenant, onChange } = props
   const [asking, setAsking] = useState<{ what: 'reissue' | 'revoke'; type: Environment } | null>(null)
   const [graceSeconds, setGraceSeconds] = useState(GRACES[0]![1])
-  const reveal = () =>
-    onChange(async () => ({
-      label: 'Production key',
-      value: (await callTenant(tenant.id, 'POST /keys/reveal')).key,
-      beside: [['Tenant id (aud)', tenant.id]],
-    }))
+  const reveal = (newSecret: boolean) =>
+    onChange(async () => {
+      const { key, signing_secret } = await callTenant(tenant.id, 'POST /keys/reveal', {
+        new_secret: newSecret,
+      })
+      return {
+        label: 'Production key',
+        value: key,
+        beside: [
+          ...(signing_secret
+            ? ([
+                ['New signing secret', signing_secret.secret],
+                ['Its id (kid)', signing_secret.id],
+              ] as Array<[string, string]>)
+            : []),
+          ['Tenant id (aud)', tenant.id],
+        ],
+      }
+    })
   const reissue = (type: Environment) =>
     onChange(async () => ({
       label: `New ${type} key`,
@@ -101,9 +114,20 @@ function KeysCard(props: {
       {tenant.production_key === 'issued, not revealed yet' && (
         <Empty title="Your production key is issued">
           {may('POST /keys/reveal') && (
-            <button type="button" class="primary" onClick={reveal}>
-              Reveal it, once
-            </button>
+            <>
+              <p>
+                One signing secret signs for sandbox and production: anybody who has held it can sign
+                production's verdicts. Make a new one now. The old one ends at once, for the sandbox too.
+              </p>
+              <span class="buttons">
+                <button type="button" class="primary" onClick={() => reveal(true)}>
+                  Reveal it with a new signing secret
+                </button>
+                <button type="button" onClick={() => reveal(false)}>
+                  Reveal it, once
+                </button>
+              </span>
+            </>
           )}
         </Empty>
       )}

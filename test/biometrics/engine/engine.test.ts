@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { TaskMessage } from '../../../src/biometrics/channel/engine-protocol.js'
 import { encodeFrame, FrameReader } from '../../../src/biometrics/channel/frames.js'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
+import { decodingThreads } from '../../../src/biometrics/engine/engine-process.js'
 import type { EngineOptions } from '../../../src/biometrics/types.js'
 import { noiseJpeg } from '../../support/costly-pictures.js'
 import {
@@ -551,6 +552,22 @@ describe('the engine process', () => {
       }
     },
   )
+})
+
+describe('decoding threads', () => {
+  it.each([
+    [1, 4],
+    [2, 4],
+    [16, 32],
+    [256, 512],
+  ])('of %i workers are %i', (workers, threads) => {
+    expect(decodingThreads(workers)).toBe(threads)
+  })
+
+  it.skipIf(process.platform !== 'linux')('are set for the engine process', async () => {
+    const environment = readFileSync(`/proc/${(await running()).health().processId}/environ`, 'utf8')
+    expect(environment).toContain('UV_THREADPOOL_SIZE=4')
+  })
 })
 
 describe('closing', () => {

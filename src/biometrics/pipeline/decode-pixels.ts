@@ -1,0 +1,121 @@
+/** From untrusted bytes to upright sRGB pixels, by sharp, which nothing else calls. */
+import { isMainThread } from 'node:worker_threads'
+import sharp, { type SharpOptions } from 'sharp'
+import type { Pixels } from '../kernels/planes.js'
+import { BiometricError, type InspectedImage } from '../types.js'
+import { assertSize, type DecodingLimits } from './decoding-limits.js'
+import { sniffImageFormat } from './image-format.js'
+import { jpegSize } from './jpeg-size.js'
+
+/** An upright picture, in sRGB. */
+export interface DecodedImage extends InspectedImage {
+  pixels: Pixels
+  /** Source pixels per decoded pixel: over 1 where a large photo was decoded at a smaller size. */
+  sourceScale: number
+}
+
+/**
+ * Photos from this long side on are decoded at a fraction of their size. The fractions are those at which JPEG skips most
+ * of its work and nothing is resampled afterwards; any other size, and the half, costs more than decoding in full. What
+ * remains has at least 700 px, so that a face that fills an eighth of it has the 90 px that an embedder looks at.
+ */
+const FRACTIONS = [
+  { fromLongSide: 5600, divisor: 8 },
+  { fromLongSide: 3200, divisor: 4 },
+] as const
+
+let configured = false
+
+/**
+ * The smallest set of parsers, no cache of anyone's pictures. Holds for the whole process, so it is done once, on the main
+ * thread and before the first worker: between the two calls below no other thread could decode anything.
+ */
+export function configureDecoders(): void {
+  if (configured) return
+  configured = true
+  sharp.block({ operation: ['VipsForeignLoad'] })
+  sharp.unblock({
+    operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'],
+  })
+  sharp.cache(false)
+  // One worker thread a core already; more threads inside libvips would only compete with them.
+  sharp.concurrency(1)
+}
+
+/**
+ * Decodes one image in this process: JPEG, PNG or WebP, its EXIF orientation applied, transparency on white. The bytes must stay
+ * as they are until it has settled.
+ * @throws BiometricError image_unreadable, image_too_large (header alone is read), image_too_small
+ */
+export async function decodePixels(
+  bytes: Uint8Array,
+  limits: DecodingLimits,
+  imageIndex?: number,
+): Promise<DecodedImage> {
+  if (isMainThread) configureDecoders()
+  const format = sniffImageFormat(bytes)
+  if (!format) {
+    throw new BiometricError('image_unreadable', 'The image is not a JPEG, PNG or WebP file.', imageIndex)
+  }
+  // `error` refuses truncated files but lets pass the harmless oddities that some phones write.
+  const options = { limitInputPixels: false, failOn: 'error', sequentialRead: true } as const
+  const { width, height, pages, hasAlpha } =
+    smallJpegHeader(format, bytes) ?? (await readHeader(bytes, options).catch(rethrowUnreadable(imageIndex)))
+  assertSize({ width, height }, limits, imageIndex)
+  if (pages > 1) {
+    throw new BiometricError(
+      'image_unreadable',
+      'The image is animated; a single picture is needed.',
+      imageIndex,
+    )
+  }
+
+  let pipeline = sharp(bytes, { ...options, limitInputPixels: limits.maxPixels }).autoOrient()
+  const longSide = Math.max(width, height)
+  const fraction = FRACTIONS.find(({ fromLongSide }) => longSide >= fromLongSide)
+  if (fraction) {
+    const side = Math.ceil(longSide / fraction.divisor)
+    pipeline = pipeline.resize({ width: side, height: side, fit: 'inside' })
+  }
+  if (hasAlpha) pipeline = pipeline.flatten({ background: '#ffffff' })
+  const { data, info } = await pipeline
+    .toColourspace('srgb')
+    .raw({ depth: 'uchar' })
+    .toBuffer({ resolveWithObject: true })
+    .catch(rethrowUnreadable(imageIndex))
+  if (info.channels !== 3) {
+    throw new BiometricError('image_unreadable', 'The image has an unusual set of channels.', imageIndex)
+  }
+  return {
+    format,
+    ...(fraction ? { width, height } : { width: info.width, height: info.height }),
+    pixels: { data, width: info.width, height: info.height },
+    sourceScale: longSide / Math.max(info.width, info.height),
+  }
+}
+
+interface Header {
+  width: number
+  height: number
+  pages: number
+  hasAlpha: boolean
+}
+
+/** Of a photo that is decoded in full, which tells soon enough how it is oriented. */
+function smallJpegHeader(format: InspectedImage['format'], bytes: Uint8Array): Header | null {
+  const size = format === 'jpeg' ? jpegSize(bytes) : null
+  if (!size || Math.max(size.width, size.height) >= FRACTIONS.at(-1)!.fromLongSide) return null
+  return { ...size, pages: 1, hasAlpha: false }
+}
+
+/** Its size is the upright picture's. */
+async function readHeader(bytes: Uint8Array, options: SharpOptions): Promise<Header> {
+  const { autoOrient, pages = 1, hasAlpha } = await sharp(bytes, options).metadata()
+  return { ...autoOrient, pages, hasAlpha }
+}
+
+function rethrowUnreadable(imageIndex: number | undefined) {
+  return (cause: unknown): never => {
+    throw new BiometricError('image_unreadable', 'The image is damaged or incomplete.', imageIndex, { cause })
+  }
+}

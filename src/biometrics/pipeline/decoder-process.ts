@@ -1,0 +1,243 @@
+/**
+ * A process that decodes one picture after the other for one thread, and can be killed: a decoder inside a thread can not. It is
+ * started when the first picture needs it and ends when none has for a while.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import type { Readable } from 'node:stream'
+import { encodeFrame, type Frame, FrameError, FrameReader } from '../channel/frames.js'
+import { BiometricError } from '../types.js'
+import type { DecodedImage } from './decode-pixels.js'
+import type { DecodingLimits } from './decoding-limits.js'
+
+/** From the process: first that it is ready, then one for each picture, whose pixels are the frame's only part. */
+export type DecoderMessage =
+  | { kind: 'ready' }
+  | { kind: 'decoded'; image: Omit<DecodedImage, 'pixels'>; width: number; height: number }
+  | { kind: 'refused'; code: 'image_unreadable' | 'image_too_large' | 'image_too_small'; message: string }
+  | { kind: 'failed'; reason: string }
+
+/** To the process, with the picture as the frame's only part. */
+export interface DecoderTask {
+  limits: DecodingLimits
+}
+
+/** The file descriptor on which the process answers: what a native library prints is no answer. */
+export const ANSWERS_FD = 3
+
+interface Job {
+  bytes: Uint8Array
+  limits: DecodingLimits
+  resolve: (image: DecodedImage) => void
+  reject: (error: Error) => void
+  /** Set once it is decided how the job ends and its decoder is being killed for it. */
+  end?: Error
+}
+
+/**
+ * The longest that one picture may take, in milliseconds. The largest that the default limits let through takes 1.0 s of CPU time
+ * (24 megapixels of 16 bits with transparency, interlaced); the rest is for a machine that is busy.
+ */
+export const DECODING_DEADLINE_MS = 4_000
+/** Starting takes 0.2 s on an idle machine. */
+const START_DEADLINE_MS = 10_000
+/** The process holds some 60 MB. */
+const IDLE_MS = 60_000
+/** Decoded are at most 3,199 × 3,199 pixels of three bytes: larger pictures are decoded at a fraction of their size. */
+const MOST_ANSWER_BYTES = 3_199 * 3_199 * 3 + 65_536
+
+export class DecoderProcess {
+  private child: ChildProcess | undefined
+  private isReady = false
+  private readonly waiting: Job[] = []
+  private running: Job | undefined
+  private deadline: NodeJS.Timeout | undefined
+  private idle: NodeJS.Timeout | undefined
+
+  constructor(private readonly deadlineMs: number = DECODING_DEADLINE_MS) {}
+
+  get processId(): number | undefined {
+    return this.child?.pid
+  }
+
+  /**
+   * Decodes a picture as soon as those before it are done. The bytes are read until the promise has settled.
+   * @param signal ends the work at once: the decoder that has the picture is killed
+   * @throws BiometricError image_unreadable also where it takes longer than the deadline; image_too_large, image_too_small; cancelled
+   */
+  decode(bytes: Uint8Array, limits: DecodingLimits, signal?: AbortSignal): Promise<DecodedImage> {
+    return new Promise<DecodedImage>((resolve, reject) => {
+      const job: Job = { bytes, limits, resolve, reject }
+      const onAbort = () => this.cancel(job)
+      const settled =
+        <T>(settle: (value: T) => void) =>
+        (value: T) => {
+          signal?.removeEventListener('abort', onAbort)
+          settle(value)
+        }
+      job.resolve = settled(resolve)
+      job.reject = settled(reject)
+      if (signal?.aborted) return reject(cancelled())
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.waiting.push(job)
+      this.next()
+    })
+  }
+
+  /** Ends the process; what it decodes fails. */
+  close(): void {
+    clearTimeout(this.idle)
+    this.child?.kill('SIGKILL')
+  }
+
+  private next(): void {
+    if (this.running || this.waiting.length === 0) return
+    clearTimeout(this.idle)
+    if (!this.child) this.start()
+    else hold(this.child)
+    if (!this.child || !this.isReady) return
+    const job = this.waiting.shift()!
+    this.running = job
+    this.deadline = setTimeout(() => this.kill(tooSlow(this.deadlineMs)), this.deadlineMs)
+    const task: DecoderTask = { limits: job.limits }
+    for (const piece of encodeFrame(task, [job.bytes])) this.child.stdin!.write(piece)
+  }
+
+  private start(): void {
+    const host = createRequire(import.meta.url).resolve('#decoder-host')
+    // One thread decodes, another answers.
+    const env = { ...process.env, UV_THREADPOOL_SIZE: '2' }
+    const child = spawn(process.execPath, [host], { env, stdio: ['pipe', 2, 2, 'pipe'] })
+    this.child = child
+    this.isReady = false
+    this.deadline = setTimeout(() => child.kill('SIGKILL'), START_DEADLINE_MS)
+    const reader = new FrameReader<DecoderMessage>(MOST_ANSWER_BYTES, (frame) => this.take(frame))
+    const answers = child.stdio[ANSWERS_FD] as Readable
+    answers.on('data', (chunk: Uint8Array) => {
+      try {
+        reader.push(chunk)
+      } catch (error) {
+        // A picture may have taken the process over.
+        this.kill(error as Error)
+      }
+    })
+    // Each of these is followed by the process's `close` event, which is what counts.
+    answers.on('error', () => {})
+    child.stdin!.on('error', () => {})
+    let failure: Error | undefined
+    child.once('error', (error) => {
+      failure = error
+      // Without a process there is no `close` event.
+      if (child.pid === undefined) this.onEnd(failure)
+    })
+    // Only now has the last of what was written to it been let go.
+    child.once('close', (code, signal) =>
+      this.onEnd(failure ?? new Error(`the decoder process ended with ${signal ?? `exit code ${code}`}`)),
+    )
+  }
+
+  private take({ message, images }: Frame<DecoderMessage>): void {
+    if (!this.isReady) {
+      if (message.kind !== 'ready') throw new FrameError('a decoder that answers before it is asked')
+      clearTimeout(this.deadline)
+      this.isReady = true
+      this.next()
+      return
+    }
+    const job = this.running
+    if (!job || job.end) return
+    const settle = settlementOf(message, images)
+    clearTimeout(this.deadline)
+    this.running = undefined
+    settle(job)
+    if (this.waiting.length > 0) this.next()
+    else this.rest()
+  }
+
+  /** Nothing is left to be done: the thread may end without it, and it ends itself after a while. */
+  private rest(): void {
+    const child = this.child!
+    release(child)
+    this.idle = setTimeout(() => child.kill('SIGKILL'), IDLE_MS).unref()
+  }
+
+  private cancel(job: Job): void {
+    const position = this.waiting.indexOf(job)
+    if (position >= 0) {
+      this.waiting.splice(position, 1)
+      job.reject(cancelled())
+    } else if (job === this.running) this.kill(cancelled())
+  }
+
+  /** @param end how the picture that is being decoded ends */
+  private kill(end: Error): void {
+    if (this.running) this.running.end ??= end
+    this.child?.kill('SIGKILL')
+  }
+
+  private onEnd(reason: Error): void {
+    clearTimeout(this.deadline)
+    clearTimeout(this.idle)
+    const wasReady = this.isReady
+    const job = this.running
+    this.child = undefined
+    this.running = undefined
+    this.isReady = false
+    job?.reject(job.end ?? reason)
+    // A process that could not even start would not start for those that wait.
+    if (!wasReady) for (const one of this.waiting.splice(0)) one.reject(reason)
+    this.next()
+  }
+}
+
+/** How an answer ends its picture. @throws FrameError where it is none: the process may have been taken over */
+function settlementOf(message: DecoderMessage, images: Uint8Array[]): (job: Job) => void {
+  switch (message.kind) {
+    case 'decoded': {
+      const { image, width, height } = message
+      const [data] = images
+      if (!data || !isSize(width, height) || data.length !== width * height * 3 || !isImage(image)) break
+      return (job) => job.resolve({ ...image, pixels: { data, width, height } })
+    }
+    case 'refused': {
+      const { code, message: text } = message
+      if (!/^image_(unreadable|too_large|too_small)$/.test(code) || typeof text !== 'string') break
+      return (job) => job.reject(new BiometricError(code, text))
+    }
+    case 'failed':
+      return (job) => job.reject(new Error(`the decoder process failed: ${message.reason}`))
+  }
+  throw new FrameError('an answer of the decoder process that is none')
+}
+
+function isImage({ format, width, height, sourceScale }: Omit<DecodedImage, 'pixels'>): boolean {
+  return /^(jpeg|png|webp)$/.test(format) && isSize(width, height) && sourceScale >= 1 && sourceScale < 100
+}
+
+function isSize(width: number, height: number): boolean {
+  return Number.isInteger(width) && Number.isInteger(height) && width > 0 && height > 0
+}
+
+function tooSlow(deadlineMs: number): BiometricError {
+  const message = `The image takes longer than ${deadlineMs / 1000} s to decode; save it again as an ordinary JPEG.`
+  return new BiometricError('image_unreadable', message)
+}
+
+function cancelled(): BiometricError {
+  return new BiometricError('cancelled', 'The call was cancelled.')
+}
+
+type Held = { ref(): void; unref(): void }
+
+/** A picture is waited for: the thread must not end meanwhile. */
+function hold(child: ChildProcess): void {
+  for (const handle of handlesOf(child)) handle.ref()
+}
+
+function release(child: ChildProcess): void {
+  for (const handle of handlesOf(child)) handle.unref()
+}
+
+function handlesOf(child: ChildProcess): Held[] {
+  return [child, child.stdin, child.stdio[ANSWERS_FD]] as unknown as Held[]
+}

@@ -1,0 +1,20 @@
+/** The sizes of pictures that are decoded. */
+import { BiometricError, type ImageLimits } from '../types.js'
+
+export type DecodingLimits = Pick<ImageLimits, 'maxPixels' | 'minSidePx'>
+
+/** @throws BiometricError image_too_large, image_too_small */
+export function assertSize(
+  { width, height }: { width: number; height: number },
+  { maxPixels, minSidePx }: DecodingLimits,
+  imageIndex?: number,
+): void {
+  if (width * height > maxPixels) {
+    const message = `The image has ${width}×${height} pixels; at most ${maxPixels} are accepted.`
+    throw new BiometricError('image_too_large', message, imageIndex)
+  }
+  if (Math.min(width, height) < minSidePx) {
+    const message = `The image is ${width}×${height}; its shorter side must have ${minSidePx} px.`
+    throw new BiometricError('image_too_small', message, imageIndex)
+  }
+}

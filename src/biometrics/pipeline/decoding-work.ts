@@ -1,0 +1,83 @@
+/**
+ * How much work a picture makes its decoder do, foreseen from its bytes before any decoder sees them. Pixels are not all of it: a
+ * few bytes have every pixel visited again (a scan of a JPEG), or unpack to megabytes that nobody looks at (text in a PNG).
+ *
+ * Everything is an upper bound, so that it holds however a decoder reads a damaged file. Times are CPU time of libvips 8.18 on one
+ * core of a server of 2025; `test/support/costly-pictures.ts` makes the files that they were measured with.
+ */
+import type { InspectedImage } from '../types.js'
+import { hasProgrammableProfile } from './colour-profile.js'
+import { scansOf } from './jpeg-scans.js'
+import { jpegSize } from './jpeg-size.js'
+import { pngShape } from './png-shape.js'
+import { webpSize } from './webp-size.js'
+
+export interface DecodingWork {
+  /** As stored, before any EXIF orientation; null where only a decoder can tell. */
+  size: { width: number; height: number } | null
+  /** At most some 100 ms of CPU time, or proportional to bytes and pixels, which are bounded themselves. */
+  isLight: boolean
+  /** Why no decoder may see the picture; null where one may. */
+  excess: string | null
+}
+
+/** Encoders make about ten scans of a photo. Each takes some microseconds, however small the picture. */
+const MOST_SCANS = 200
+/** A hundred scans of the largest photo that is accepted by default: 0.24 s. */
+const MOST_SCANNED_PIXELS = 2_400_000_000
+/** Text and colour profiles of a PNG are unpacked and held whole: these take 0.7 s and as many bytes of memory. */
+const MOST_UNPACKED_BYTES = 64 * 1024 * 1024
+
+/** A progressive JPEG of 12 megapixels in ten scans takes 240 ms. */
+const LIGHT_SCANNED_PIXELS = 40_000_000
+/** Interlaced, with the costliest filter: 5.4 ns a byte. */
+const LIGHT_PNG_BYTES = 16_000_000
+/** 11 ns a byte. */
+const LIGHT_UNPACKED_BYTES = 4_000_000
+/** 31 ns a pixel, lossy or not. */
+const LIGHT_WEBP_PIXELS = 3_000_000
+
+const NO_EXCESS = { excess: null } as const
+
+export function foreseeWork(format: InspectedImage['format'], bytes: Uint8Array): DecodingWork {
+  switch (format) {
+    case 'jpeg':
+      return jpegWork(bytes)
+    case 'png':
+      return pngWork(bytes)
+    case 'webp':
+      return webpWork(bytes)
+  }
+}
+
+function jpegWork(bytes: Uint8Array): DecodingWork {
+  const size = jpegSize(bytes)
+  const { scans, isSingle, headerBytes } = scansOf(bytes, MOST_SCANS)
+  const scannedPixels = scans * pixelsOf(size ?? { width: 1, height: 1 })
+  if (scans > MOST_SCANS) return { size, isLight: false, excess: `more than ${MOST_SCANS} scans` }
+  if (scannedPixels > MOST_SCANNED_PIXELS)
+    return { size, isLight: false, excess: `${scans} scans of ${size!.width}×${size!.height} pixels` }
+  const isLight = size !== null && (isSingle || scannedPixels <= LIGHT_SCANNED_PIXELS)
+  return { size, isLight: isLight && !hasProgrammableProfile(bytes.subarray(0, headerBytes)), ...NO_EXCESS }
+}
+
+function pngWork(bytes: Uint8Array): DecodingWork {
+  const shape = pngShape(bytes)
+  if (!shape) return { size: null, isLight: false, ...NO_EXCESS }
+  const { width, height, unpackedBytes, rawBytes, hasProfile } = shape
+  const size = { width, height }
+  if (unpackedBytes > MOST_UNPACKED_BYTES)
+    return { size, isLight: false, excess: 'more compressed text than a picture needs' }
+  const isLight = rawBytes <= LIGHT_PNG_BYTES && unpackedBytes <= LIGHT_UNPACKED_BYTES && !hasProfile
+  return { size, isLight, ...NO_EXCESS }
+}
+
+function webpWork(bytes: Uint8Array): DecodingWork {
+  const size = webpSize(bytes)
+  const isLight = size !== null && pixelsOf(size) <= LIGHT_WEBP_PIXELS && !hasProgrammableProfile(bytes)
+  return { size, isLight, ...NO_EXCESS }
+}
+
+function pixelsOf({ width, height }: { width: number; height: number }): number {
+  return width * height
+}

@@ -1,0 +1,48 @@
+/** What a PNG unpacks to, from its chunks' heads (PNG specification, third edition, sections 5 and 11). */
+
+const SIGNATURE_BYTES = 8
+/** Length and type before a chunk's content, a checksum behind it. */
+const CHUNK_BYTES = 12
+/** Deflate makes at most this many bytes of one. */
+const MOST_INFLATION = 1032
+/** libpng unpacks no more of a chunk (`PNG_USER_CHUNK_MALLOC_MAX`). */
+const MOST_UNPACKED_BYTES = 8_000_000
+
+/** Samples a pixel, by colour type. */
+const SAMPLES: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
+
+const type = (name: string) => Buffer.from(name, 'latin1').readUInt32BE()
+const HEADER = type('IHDR')
+const PROFILE = type('iCCP')
+const PACKED = new Set([PROFILE, type('zTXt'), type('iTXt')])
+
+export interface PngShape {
+  width: number
+  height: number
+  /** What the rows of pixels are in memory, in bytes. */
+  rawBytes: number
+  /** What compressed text and profiles unpack to at most, in bytes. */
+  unpackedBytes: number
+  hasProfile: boolean
+}
+
+/** @returns null where the file does not begin with a header */
+export function pngShape(bytes: Uint8Array): PngShape | null {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (bytes.length < SIGNATURE_BYTES + CHUNK_BYTES + 13 || view.getUint32(12) !== HEADER) return null
+  const [width, height] = [view.getUint32(16), view.getUint32(20)]
+  const [bits, colour] = [bytes[24]!, bytes[25]!]
+  let unpackedBytes = 0
+  let hasProfile = false
+  for (let offset = SIGNATURE_BYTES; offset + CHUNK_BYTES <= bytes.length; ) {
+    const length = view.getUint32(offset)
+    const chunk = view.getUint32(offset + 4)
+    if (PACKED.has(chunk)) unpackedBytes += Math.min(length * MOST_INFLATION, MOST_UNPACKED_BYTES)
+    if (chunk === PROFILE) hasProfile = true
+    offset += CHUNK_BYTES + length
+  }
+  // Fewer than eight bits are spread over a byte each, and a palette's index over three.
+  const samples = colour === 3 ? 3 : (SAMPLES[colour] ?? 4)
+  const rawBytes = width * height * samples * Math.max(bits / 8, 1)
+  return { width, height, rawBytes, unpackedBytes, hasProfile }
+}

@@ -1,0 +1,27 @@
+/** What the SDK's memory of used verdicts remembers, and until when. */
+import { describe, expect, it } from 'vitest'
+import { MemoryReplayStore } from '../../src/client/index.js'
+
+const START = 1_790_000_000
+
+describe('a verdict that was used', () => {
+  it('is remembered until it expires, however often the memory is swept meanwhile', () => {
+    let now = START
+    const store = new MemoryReplayStore(() => now)
+    const expiresAt = START + 1000
+    expect(store.consume('verdict', expiresAt)).toBe(true)
+    for (; now <= expiresAt; now += 50) expect(store.consume('verdict', expiresAt)).toBe(false)
+    now = expiresAt
+    expect(store.consume('verdict', expiresAt)).toBe(false)
+  })
+
+  it('is forgotten after that, while others that expire later are remembered', () => {
+    let now = START
+    const store = new MemoryReplayStore(() => now)
+    store.consume('short', START + 100)
+    store.consume('long', START + 1000)
+    now = START + 500
+    expect(store.consume('long', START + 1000)).toBe(false)
+    expect(store.size).toBe(1)
+  })
+})

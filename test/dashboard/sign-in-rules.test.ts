@@ -1,0 +1,109 @@
+/** Sign-ins and sessions of operators: each rule broken by one thing only. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { signIn } from '../support/dashboard.js'
+import { withDatabase } from '../support/database.js'
+import { type OidcProvider, oidcProvider } from '../support/oidc-provider.js'
+import { startService, type TestService } from '../support/service.js'
+
+const NAME = 'kim@example.com'
+const dir = mkdtempSync(join(tmpdir(), 'countersign-sign-in-'))
+let provider: OidcProvider
+let running: TestService
+
+beforeAll(async () => {
+  const client = { id: 'countersign', secret: 'client-secret' }
+  provider = await oidcProvider(client)
+  const file = join(dir, 'client.secret')
+  writeFileSync(file, `${client.secret}\n`, { mode: 0o600 })
+  running = await startService({
+    COUNTERSIGN_OPERATOR_PASSWORD: 'correct horse battery staple',
+    COUNTERSIGN_OIDC_ISSUER: provider.issuer,
+    COUNTERSIGN_OIDC_CLIENT_ID: client.id,
+    COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
+  })
+  await running.service.ledger.operations.operators.add(NAME, 'viewer', COMMAND_LINE)
+})
+afterAll(async () => {
+  await running?.stop()
+  await provider?.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+beforeEach(() => {
+  provider.claims = { email: NAME, email_verified: true }
+  // Sign-ins are limited in time.
+  running.clock.advance(120_000)
+})
+
+const visit = (path: string, cookie?: string) =>
+  fetch(`${running.service.adminUrl}${path}`, {
+    redirect: 'manual',
+    headers: cookie ? { Cookie: cookie } : {},
+  })
+const location = (response: Response) => response.headers.get('location')!
+
+/** To the provider and back; the last step is the test's. */
+async function begin(): Promise<{ cookie: string; callback: URL }> {
+  const login = await visit('/api/oidc/login')
+  const back = await fetch(location(login), { redirect: 'manual' })
+  return { cookie: login.headers.get('set-cookie')!.split(';')[0]!, callback: new URL(location(back)) }
+}
+
+describe('the answer of an OpenID provider', () => {
+  it.each([
+    [
+      'another state than the one of this browser',
+      (query: URLSearchParams) => query.set('state', 'x'.repeat(43)),
+    ],
+    ['an empty state', (query: URLSearchParams) => query.set('state', '')],
+    ['no state', (query: URLSearchParams) => query.delete('state')],
+    ['its state twice', (query: URLSearchParams) => query.append('state', query.get('state')!)],
+  ])(
+    'with %s signs nobody in, though its code is right, and the provider is not asked',
+    async (_, falsify) => {
+      const { cookie, callback } = await begin()
+      const asked = provider.tokenRequests
+      const falsified = new URL(callback)
+      falsify(falsified.searchParams)
+      const refused = await visit(falsified.pathname + falsified.search, cookie)
+      expect(location(refused)).toMatch(/^\/#\/sign-in-failed\/invalid_answer\//)
+      expect(refused.headers.get('set-cookie') ?? '').not.toContain('countersign_session')
+      expect(provider.tokenRequests).toBe(asked)
+      // The code had not been used up: it was the state alone.
+      expect(location(await visit(callback.pathname + callback.search, cookie))).toBe('/')
+    },
+  )
+})
+
+describe('a session of an operator', () => {
+  it('is worth nothing from the moment on in which the operator is gone, whatever became of the session', async () => {
+    const name = 'gone@example.com'
+    const { password } = await running.service.ledger.operations.operators.add(name, 'admin', COMMAND_LINE)
+    const client = await signIn(running, { name, password: password! })
+    expect((await client.call('GET', '/tenants')).status).toBe(200)
+    // Only the operator's row: as one who asks between the two statements of a removal finds it.
+    withDatabase(running, (database) => {
+      database.pragma('foreign_keys = OFF')
+      database.prepare('DELETE FROM operator WHERE name = ?').run(name)
+    })
+    for (const path of ['/session', '/tenants', '/operators']) {
+      const { status, body } = await client.call('GET', path)
+      expect([path, status, body.code]).toEqual([path, 401, 'not_signed_in'])
+    }
+  })
+
+  it('has the rights that its operator has now, not those of the sign-in', async () => {
+    const name = 'changed@example.com'
+    const { operators } = running.service.ledger.operations
+    const { password } = await operators.add(name, 'admin', COMMAND_LINE)
+    const client = await signIn(running, { name, password: password! })
+    await operators.setRole(name, 'viewer', COMMAND_LINE)
+    expect((await client.call('GET', '/session')).body.operator).toMatchObject({ name, role: 'viewer' })
+    expect((await client.call('POST', '/operators', { name: 'x@example.com', role: 'admin' })).status).toBe(
+      403,
+    )
+  })
+})
