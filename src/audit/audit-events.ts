@@ -11,6 +11,7 @@ export const AUDIT_EVENTS = [
   'contract_changed',
   'capture_page_changed',
   'capture_consented',
+  'capture_code_failed',
   'user_unlocked',
   'webhook_added',
   'webhook_removed',

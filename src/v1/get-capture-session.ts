@@ -22,7 +22,7 @@ const success = Type.Object(
           '`open`: nobody has opened the link. `in_progress`: somebody has. `completed`: `result` is final. `cancelled`: the person gave up. `expired`: the time was over first.',
       },
     ),
-    attempts: Type.Integer({ minimum: 0, description: 'Captures that were judged.' }),
+    attempts: Type.Integer({ minimum: 0, description: 'Captures that were judged or are being judged.' }),
     consent: nullable(
       Type.Object(
         {
