@@ -361,6 +361,10 @@ const STEPS: string[] = [
   CREATE INDEX dashboard_session_of_tenant ON dashboard_session (tenant_id);
   `,
   `
+  -- Keys of before have no name and no bounds: they do everything, from anywhere.
+  ALTER TABLE api_key ADD COLUMN name text, ADD COLUMN scopes text, ADD COLUMN networks text;
+  `,
+  `
   -- The texts that people have agreed to, by the hash that the audit log names.
   CREATE TABLE consent_text (
     tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
