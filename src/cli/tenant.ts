@@ -12,6 +12,7 @@ import { action, note, type OutputOptions, print } from './output.js'
 import { registerTenantSessions } from './sessions.js'
 import { fields, listing } from './style.js'
 import { registerTenantCapturePage } from './tenant-capture-page.js'
+import { registerTenantConsentText } from './tenant-consent-text.js'
 import { registerTenantKeys } from './tenant-keys.js'
 import { registerTenantLifecycle } from './tenant-lifecycle.js'
 import {
@@ -99,6 +100,7 @@ export function registerTenantCommands(tenant: Command): void {
 
   registerTenantLifecycle(tenant)
   registerTenantCapturePage(tenant)
+  registerTenantConsentText(tenant)
   registerTenantKeys(tenant)
   registerTenantSessions(tenant)
 

@@ -222,6 +222,18 @@ export interface CaptureSessionRecord {
   expiresAt: number
 }
 
+/** A text that somebody has agreed to on the hosted capture page. It stays as long as the audit log that names its hash. */
+export interface ConsentTextRecord {
+  tenantId: string
+  /** Of the text. */
+  sha256: Buffer
+  version: string
+  /** Of the page that showed it first. */
+  language: string
+  text: string
+  firstAgreedAt: number
+}
+
 /** How long a stretch of counted traffic is. */
 export type TrafficResolution = 'minute' | 'hour'
 

@@ -4,6 +4,7 @@
  */
 import type { Environment } from '../config.js'
 import type { Connection } from './connection.js'
+import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
 import type {
@@ -162,6 +163,7 @@ export function storeReader(database: Connection): StoreReader {
     auditCount: database.prepare<[], number>('SELECT count(*) FROM audit').pluck(),
   }
   return {
+    ...consentReader(database),
     ...dashboardReader(database),
     ...keysReader(database),
     ...webhookReader(database),
@@ -345,6 +347,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
   const reader = storeReader(database)
   return {
     ...reader,
+    ...consentWriter(database),
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
     ...webhookWriter(database),

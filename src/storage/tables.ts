@@ -6,6 +6,7 @@ import type {
   CaptureRecord,
   CaptureSessionRecord,
   ChallengeRecord,
+  ConsentTextRecord,
   ErasureRecord,
   IdempotencyRecord,
   KeyringRecord,
@@ -193,6 +194,15 @@ export const CAPTURE_SESSION = table<CaptureSessionRecord>(
   },
   ['id'],
 )
+
+export const CONSENT_TEXT = table<ConsentTextRecord>('consent_text', {
+  tenantId: 'tenant_id',
+  sha256: 'sha256',
+  version: 'version',
+  language: 'language',
+  text: 'text',
+  firstAgreedAt: 'first_agreed_at',
+})
 
 export const IDEMPOTENCY = table<IdempotencyRecord>('idempotency', {
   scope: 'scope',
