@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { packageFile } from '../../src/package-root.js'
-import { MODELS_DIR } from '../support/models-dir.js'
+import { ON_BASELINE } from '../support/prepare-baseline.js'
 import { childrenOf } from '../support/process-tree.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
@@ -57,8 +57,7 @@ export class Installation {
     return new Installation(dataDir, given === undefined, {
       ...Object.fromEntries(inherited),
       COUNTERSIGN_DATA_DIR: dataDir,
-      COUNTERSIGN_MODELS_DIR: MODELS_DIR,
-      COUNTERSIGN_ACCEPT_PACK: 'baseline',
+      ...ON_BASELINE,
       COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',

@@ -50,6 +50,7 @@ export async function startVictim(
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))),
     COUNTERSIGN_DATA_DIR: dataDir,
     COUNTERSIGN_MODELS_DIR: modelsDir,
+    COUNTERSIGN_MODEL_PACK: 'baseline',
     COUNTERSIGN_ACCEPT_PACK: 'baseline',
     COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
