@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { packageFile } from '../../src/package-root.js'
+import { leash } from '../support/leash.js'
 import { ON_BASELINE } from '../support/prepare-baseline.js'
 import { childrenOf } from '../support/process-tree.js'
 
@@ -93,7 +94,7 @@ export class Installation {
   }
 
   async serve({ log, env }: ServeOptions = {}): Promise<RunningServer> {
-    const child = spawn(process.execPath, [MAIN, 'serve'], {
+    const child = spawn(process.execPath, [...leash(), MAIN, 'serve'], {
       env: { ...this.env, ...env },
       stdio: ['ignore', log ?? 'ignore', 'pipe'],
     })

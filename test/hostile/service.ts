@@ -9,6 +9,7 @@ import { SECOND_MS } from '../../src/clock.js'
 import { packageFile } from '../../src/package-root.js'
 import type { TransportName } from '../../src/server/transport.js'
 import { plain } from '../support/images.js'
+import { leash } from '../support/leash.js'
 import { residentMib } from '../support/process-tree.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
@@ -61,7 +62,10 @@ export async function startVictim(
     ...settings,
   }
   // A service that outlives its campaign would go on listening: it ends with us.
-  const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...leash(), MAIN, 'serve'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const exited = once(child, 'exit')
   process.once('exit', () => child.kill('SIGTERM'))
   let told = ''

@@ -40,6 +40,9 @@ if (movedFaces) {
 }
 const pipeline = await loadPipeline(pack)
 const { source, casts } = await castingOf(pipeline, photos, new Random(seed))
+const enrollable = casts.filter(({ portrait }) => portrait.canEnrol)
+if (enrollable.length === 0)
+  throw new Error(`none of the ${casts.length} photos is good enough to enrol with`)
 const told = (text: string) => json || console.log(text)
 told(`Photos of ${casts.length} people, one each, of ${source}.`)
 if (casts.length < photos)
@@ -49,7 +52,7 @@ if (casts.length < photos)
 
 // What a slow machine does not finish in time is not refused for what it is.
 const victim = await startVictim(MODELS_DIR, undefined, { COUNTERSIGN_DEADLINE_MS: '600000' })
-const protocol = await new ProtocolCampaign(victim, casts, new Random(seed))
+const protocol = await new ProtocolCampaign(victim, enrollable, new Random(seed))
   .run(rounds)
   .finally(() => victim.stop())
 for (const [name, answers] of Object.entries(protocol.answers)) told(`  ${name}: ${answers.join(', ')}`)
