@@ -25,6 +25,7 @@ import { AdminApi } from './dashboard/admin-api.js'
 import { adminHandler, metricsHandler } from './dashboard/admin-server.js'
 import { HostGuard } from './dashboard/host-guard.js'
 import { loadOperatorPassword, type OperatorPassword } from './dashboard/operator-password.js'
+import { sessionTimes } from './dashboard/session-times.js'
 import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
 import { Duty } from './duty.js'
@@ -215,14 +216,15 @@ export class Service {
     const api = new AdminApi({
       ...parts,
       ledger,
-      sessions: new Sessions(
-        parts.store,
-        parts.clock,
+      sessions: new Sessions({
+        store: parts.store,
+        clock: parts.clock,
         operatorPassword,
-        ledger.operations.signIns,
-        this.adminUrl.startsWith('https:'),
-        this.rateLimiter(),
-      ),
+        signIns: ledger.operations.signIns,
+        isSecure: this.adminUrl.startsWith('https:'),
+        attempts: this.rateLimiter(),
+        times: sessionTimes(config),
+      }),
       apis: { production: production.handle, sandbox: sandbox.handle },
       urls: () => ({
         production: this.url('production'),

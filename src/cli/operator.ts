@@ -5,6 +5,7 @@ import { operatorView } from '../operations/views.js'
 import type { OperatorRecord, OperatorRole } from '../storage/records.js'
 import { withLedger } from './ledger.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
+import { registerOperatorSessions } from './sessions.js'
 import { listing } from './style.js'
 
 const ROLES = 'admin, who may do everything, or viewer, who may look'
@@ -84,6 +85,8 @@ export function registerOperatorCommands(operator: Command): void {
         print(options, operatorView(removed), () => `${name} may sign in no more.`)
       }),
     )
+
+  registerOperatorSessions(operator)
 }
 
 function showPassword(

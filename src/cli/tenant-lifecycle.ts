@@ -79,7 +79,7 @@ export function registerTenantLifecycle(tenant: Command): void {
   tenant
     .command('suspend <tenant>')
     .description(
-      'refuse every call of a tenant (403 tenant_suspended) until it is resumed; everything is kept',
+      'refuse every call of a tenant (403 tenant_suspended) and end its sessions at the dashboard, until it is resumed; all else is kept',
     )
     .option('--json', 'print JSON')
     .action(
@@ -90,7 +90,8 @@ export function registerTenantLifecycle(tenant: Command): void {
         print(
           options,
           view,
-          () => `${view.name} is suspended: its calls are refused, and everything is kept.`,
+          () =>
+            `${view.name} is suspended: its calls are refused, its sessions and login links have ended, and all else is kept.`,
         )
       }),
     )

@@ -253,6 +253,26 @@ export const SETTING_GROUPS = {
       path,
     ),
   },
+  'Sessions at the dashboard': {
+    dashboardIdleMinutes: setting(
+      'DASHBOARD_IDLE_MINUTES',
+      '30',
+      'Minutes after which a session that nobody uses ends; a page that refreshes itself is no use.',
+      integer(5, 1440),
+    ),
+    dashboardSessionHours: setting(
+      'DASHBOARD_SESSION_HOURS',
+      '8',
+      'Hours after which a session ends however much it is used.',
+      integer(1, 24),
+    ),
+    dashboardFreshMinutes: setting(
+      'DASHBOARD_FRESH_MINUTES',
+      '15',
+      'Minutes for which a sign-in is fresh; what reveals a secret or destroys something asks for a fresh one.',
+      integer(1, 480),
+    ),
+  },
   'Sign-in by OpenID Connect': {
     oidcIssuer: optional(
       'OIDC_ISSUER',

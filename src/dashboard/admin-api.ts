@@ -6,25 +6,19 @@ import { requestId as newRequestId } from '../crypto/identifiers.js'
 import { isConfidential } from '../server/confidential.js'
 import { type InputParser, inputParser } from '../server/json-body.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
-import { assertLive, TenancyError } from '../tenancy/tenancy.js'
+import { assertLive, assertNotSuspended, TenancyError } from '../tenancy/tenancy.js'
 import * as bodies from './bodies.js'
 import type { SessionView, SignedOut } from './contract.js'
 import { DashboardError, refusal } from './dashboard-error.js'
 import type { DashboardServices } from './dashboard-services.js'
+import { assertCsrfToken, assertSameOrigin, csrfToken } from './forgery.js'
 import { OidcSignIn } from './oidc.js'
 import { auditRefusedSignIn } from './refused-sign-in.js'
 import { json } from './replies.js'
 import { callerOf, hasRight, OPERATOR_RIGHTS, type Right, TENANT_RIGHTS } from './rights.js'
 import type { OperatorCall, RouteOptions, TenantCall } from './route.js'
 import { ROUTES } from './routes.js'
-import {
-  assertCsrfToken,
-  assertSameOrigin,
-  type Credentials,
-  csrfToken,
-  type Guest,
-  type Session,
-} from './sessions.js'
+import type { Credentials, Guest, Session } from './sessions.js'
 
 const SESSION_PATH = '/api/session'
 const OPERATOR_PREFIX = '/api'
@@ -79,7 +73,8 @@ export class AdminApi {
   }
 
   private guest(request: IncomingRequest, requestId: string): Guest {
-    return { address: this.services.addresses.of(request), requestId }
+    const browser = request.headers['user-agent']
+    return { address: this.services.addresses.of(request), browser, requestId }
   }
 
   /** Of a sign-in that was refused, log and audit log tell. @returns the error, or what kept it from being told */
@@ -100,6 +95,7 @@ export class AdminApi {
         const body = await request.body(this.deadline(), SMALL_BODY_BYTES)
         const input = parseCredentials(body, request.headers['content-type'], '') as Credentials
         const session = await sessions.signIn(input, guest)
+        await this.endReplaced(request)
         return json(sessionView(session), 201, { 'Set-Cookie': sessions.cookie(session) })
       }
       case 'GET':
@@ -114,6 +110,16 @@ export class AdminApi {
       default:
         throw new ApiError('method_not_allowed', { headers: { Allow: 'GET, POST, DELETE' } })
     }
+  }
+
+  /** The session that a sign-in takes the place of in the same browser: a fresh link leaves no older session behind. */
+  private async endReplaced(request: IncomingRequest): Promise<void> {
+    const { sessions } = this.services
+    const before = await sessions.find(request).catch((error) => {
+      if (error instanceof DashboardError) return null
+      throw error
+    })
+    if (before) await sessions.signOut(before)
   }
 
   private async handleRoute(request: IncomingRequest, requestId: string): Promise<Reply> {
@@ -136,21 +142,29 @@ export class AdminApi {
       throw new ApiError('insecure_channel', {
         message: 'Keys, secrets and login links are not sent over an unencrypted channel.',
       })
+    if (route.asksFreshSignIn) this.services.sessions.assertFresh(session)
     const deadlineMs = this.deadline()
     const limitBytes = route.takesPhotos ? undefined : SMALL_BODY_BYTES
     const body = await request.body(deadlineMs, limitBytes, session.tenantId ?? OPERATOR)
     const call: OperatorCall<never> = {
       services: this.services,
-      actor: { name: `dashboard:${session.operator?.name ?? 'tenant'}`, requestId },
+      actor: {
+        name: `dashboard:${session.operator?.name ?? 'tenant'}`,
+        requestId,
+        isTenant: session.operator === null,
+      },
       // As the route's own schema has it, which the compiled parser has checked.
       input: route.parse(body, request.headers['content-type'], '') as never,
       query: new URLSearchParams(request.query),
       request,
+      session,
+      guest: this.guest(request, requestId),
       deadlineMs,
     }
     if (ofOperator) return ofOperator.run(call)
     const tenant = await this.services.ledger.store.read.tenantById(tenantId!)
     if (!tenant) throw new TenancyError('tenant_not_found', 'There is no such tenant.')
+    if (session.tenantId !== null) assertNotSuspended(tenant)
     if (route.right !== 'look') assertLive(tenant)
     return ofTenant!.run({ ...call, tenant })
   }
@@ -180,5 +194,6 @@ function sessionView(session: Session): SessionView {
     tenant_id: session.tenantId,
     csrf_token: csrfToken(session),
     expires_at: new Date(session.expiresAt).toISOString(),
+    method: session.method,
   }
 }

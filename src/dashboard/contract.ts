@@ -5,6 +5,7 @@
 import type { Static, TSchema } from 'typebox'
 import type { AuditEventName } from '../audit/audit-events.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
+import type { Scope } from '../tenancy/key-scopes.js'
 import type * as bodies from './bodies.js'
 
 export type Environment = 'sandbox' | 'production'
@@ -25,6 +26,10 @@ export interface OperatorRoutes {
   'POST /operators/role': { body: typeof bodies.operatorRole; answer: OperatorView }
   'POST /operators/password': { body: typeof bodies.namedOperator; answer: NewOperatorPassword }
   'POST /operators/remove': { body: typeof bodies.namedOperator; answer: OperatorView }
+  'POST /operators/sign-out': { body: typeof bodies.namedOperator; answer: { sessions: number } }
+  'GET /sessions': { answer: SessionList }
+  'POST /sessions/end': { body: typeof bodies.sessionChoice; answer: ListedSession }
+  'POST /session/confirm': { body: typeof bodies.confirmation; answer: { fresh_until: string } }
   'GET /system': { answer: SystemView }
 }
 
@@ -36,10 +41,18 @@ export interface TenantRoutes {
   'POST /suspend': { answer: TenantView }
   'POST /resume': { answer: TenantView }
   'POST /login-link': { answer: { login_link: string } }
+  'GET /sessions': { answer: SessionList }
+  'POST /sessions/end': { body: typeof bodies.sessionChoice; answer: ListedSession }
+  /** Ends every session of the tenant, and its login links that nobody has used. */
+  'POST /sign-out': { answer: { sessions: number; links: number } }
   'GET /traffic': { query: TrafficQuery; answer: TrafficView }
   'POST /keys/reveal': { body: typeof bodies.keyReveal; answer: RevealedProduction }
   'POST /keys/reissue': { body: typeof bodies.keyReissue; answer: RevealedKey }
   'POST /keys/revoke': { body: typeof bodies.keyRevocation; answer: { revoked: number } }
+  /** A further key, with scopes and networks of its own. */
+  'POST /keys': { body: typeof bodies.newKey; answer: RevealedKey }
+  'POST /keys/named/reissue': { body: typeof bodies.namedKeyReissue; answer: RevealedKey }
+  'POST /keys/named/revoke': { body: typeof bodies.namedKey; answer: { revoked: string } }
   'POST /rotate-signing': { body: typeof bodies.rotation; answer: RotationView }
   /** In a body, so that no address holds a user id. */
   'POST /users/find': { body: typeof bodies.userQuestion; answer: { user: UserView | null } }
@@ -54,6 +67,7 @@ export interface TenantRoutes {
   'GET /audit': { query: AuditPageQuery; answer: AuditPage }
   'POST /audit/subject': { body: typeof bodies.subjectQuestion; answer: { subject: string | null } }
   'GET /audit/chain': { answer: AuditChain }
+  'GET /audit/consent-text': { query: ConsentTextQuery; answer: { texts: ConsentTextView[] } }
   /** A file, not JSON. */
   'GET /audit/export': { query: AuditExportQuery }
   'POST /try/inspect': { body: typeof bodies.inspection; answer: Inspection }
@@ -66,6 +80,9 @@ export type AnswerOf<Route> = Route extends { answer: infer Answer } ? Answer : 
 export type QueryOf<Route> = Route extends { query: infer Query } ? Query : Record<never, never>
 
 export const TRIED_KEY_HEADER = 'X-Tried-Key'
+
+/** By this header a page says that it asks again by itself: that is no use of the session. */
+export const BACKGROUND_HEADER = 'X-Background'
 
 /** Where the admin listener has the sandbox's API, for the API reference: `/v1/…` follows. */
 export const SANDBOX_PATH = '/sandbox'
@@ -89,6 +106,7 @@ export const PROVIDER_PROBLEMS = [
   'invalid_answer',
   'nameless',
   'unknown_operator',
+  'not_fresh',
   'rate_limited',
   'internal_error',
 ] as const
@@ -100,7 +118,34 @@ export interface SessionView {
   operator: { name: string; role: OperatorRole } | null
   tenant_id: string | null
   csrf_token: string
+  /** Unless it is used before. */
   expires_at: string
+  /** How it began, and so how its person shows again who they are. */
+  method: 'link' | 'password' | 'oidc'
+}
+
+/** A session of the dashboard, in a list of them. */
+export interface ListedSession {
+  id: string
+  /** Name of the operator, `operator` for the one without a name; null for a tenant's. */
+  operator: string | null
+  /** Name of the tenant; null for an operator's. */
+  tenant: string | null
+  tenant_id: string | null
+  /** Null, as are the times, address and browser, for a session that an earlier version began. */
+  method: 'link' | 'password' | 'oidc' | null
+  created_at: string | null
+  last_used_at: string | null
+  /** Unless it is used before. */
+  ends_at: string
+  address: string | null
+  browser: string | null
+  /** The one that asks. */
+  is_own: boolean
+}
+
+export interface SessionList {
+  sessions: ListedSession[]
 }
 
 export interface SignedOut {
@@ -183,7 +228,13 @@ export type Urls = Record<Environment | 'admin', string>
 export interface KeyView {
   id: string
   type: Environment
+  /** Null for the first key of the environment and its successors. */
+  name: string | null
   hint: string
+  /** Null for all. */
+  scopes: Scope[] | null
+  /** Null for any. */
+  networks: string[] | null
   state: 'active' | 'grace' | 'expired' | 'revoked'
   created_at: string
   valid_until: string | null
@@ -389,6 +440,20 @@ export interface AuditChain {
   entries: number
   /** The first sequence that does not fit or is missing. */
   broken_at: number | null
+}
+
+export interface ConsentTextQuery {
+  /** `consent_sha256` of an entry. */
+  sha256: string
+}
+
+/** A text that people have agreed to on the hosted capture page. */
+export interface ConsentTextView {
+  version: string
+  /** Of the page that showed it first. */
+  language: string
+  first_agreed_at: string
+  text: string
 }
 
 /** What the engine sees in a photo. */

@@ -5,10 +5,12 @@ import { ApiError, type ErrorCategory } from '../api-error.js'
 import { BiometricError } from '../biometrics/types.js'
 import { CodedError } from '../errors.js'
 import { OperatorError } from '../operations/operator-operations.js'
+import { SessionError } from '../operations/session-operations.js'
 import { UserOperationError } from '../operations/user-operations.js'
 import { WebhookOperationError } from '../operations/webhook-operations.js'
 import type { Reply } from '../server/listener.js'
 import { toApiError } from '../server/to-api-error.js'
+import { KeyGrantError } from '../tenancy/key-grants.js'
 import { TenancyError } from '../tenancy/tenancy.js'
 import { WebhookUrlError } from '../webhooks/webhook-url.js'
 import { json } from './replies.js'
@@ -20,6 +22,7 @@ export const DASHBOARD_ERRORS = {
   cross_site_request: [403, 'The request to the dashboard did not come from its own pages.'],
   not_confirmed: [400, 'The name is not the one of what is to be deleted.'],
   not_permitted: [403, 'This session may not do that.'],
+  fresh_sign_in_required: [403, 'This asks for a fresh sign-in.'],
   unknown_host: [
     421,
     'The service is not known by the host name of this request; COUNTERSIGN_ADMIN_HOSTS names more.',
@@ -31,7 +34,12 @@ export type DashboardErrorCode = keyof typeof DASHBOARD_ERRORS
 export class DashboardError extends CodedError<DashboardErrorCode> {
   override readonly name = 'DashboardError'
 
-  constructor(code: DashboardErrorCode, message: string = DASHBOARD_ERRORS[code][1]) {
+  /** @param facts what stands beside code and message in the answer */
+  constructor(
+    code: DashboardErrorCode,
+    message: string = DASHBOARD_ERRORS[code][1],
+    readonly facts: Readonly<Record<string, string>> = {},
+  ) {
     super(code, message)
   }
 }
@@ -39,7 +47,9 @@ export class DashboardError extends CodedError<DashboardErrorCode> {
 /** What operations refuse, in their own words. */
 const OPERATION_ERRORS = [
   TenancyError,
+  KeyGrantError,
   OperatorError,
+  SessionError,
   UserOperationError,
   WebhookOperationError,
   WebhookUrlError,
@@ -54,6 +64,11 @@ const OPERATION_STATUS: Record<OperationError['code'], number> = {
   production_key_not_issued: 409,
   production_key_already_revealed: 409,
   no_active_key: 409,
+  key_exists: 409,
+  too_many_keys: 409,
+  invalid_key_name: 400,
+  invalid_scope: 400,
+  invalid_network: 400,
   tenant_suspended: 409,
   tenant_not_suspended: 409,
   tenant_deleted: 409,
@@ -70,6 +85,7 @@ const OPERATION_STATUS: Record<OperationError['code'], number> = {
   operator_exists: 409,
   operator_not_found: 404,
   last_admin: 409,
+  session_not_found: 404,
   fmr_not_reached: 400,
   pack_not_accepted: 400,
   liveness_not_served: 400,
@@ -94,7 +110,8 @@ export function refusal(error: unknown, requestId: string, count: (code: string)
     const status =
       error instanceof DashboardError ? DASHBOARD_ERRORS[error.code][0] : OPERATION_STATUS[error.code]
     count(code)
-    return json({ error: CATEGORIES[status], code, message, request_id: requestId }, status)
+    const facts = error instanceof DashboardError ? error.facts : {}
+    return json({ error: CATEGORIES[status], code, message, ...facts, request_id: requestId }, status)
   }
   const refused = toApiError(translate(error))
   count(refused.code)

@@ -29,6 +29,7 @@ export interface DashboardServices {
     | 'oidcClientId'
     | 'oidcClientSecretFile'
     | 'oidcClaim'
+    | 'dashboardFreshMinutes'
   >
   engine: Engine
   sessions: Sessions

@@ -34,6 +34,7 @@ export const GRANT_ROUTES = {
   },
 
   'DELETE /': {
+    asksFreshSignIn: true,
     body: bodies.tenantDeletion,
     async answer({ services, tenant, actor, input }) {
       if (input.name !== tenant.name) throw new DashboardError('not_confirmed')
@@ -42,6 +43,7 @@ export const GRANT_ROUTES = {
   },
 
   'POST /login-link': {
+    asksFreshSignIn: true,
     givesSecret: true,
     status: 201,
     async answer({ services, tenant, actor }) {

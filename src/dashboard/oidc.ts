@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Configuration } from 'openid-client'
 import { ApiError } from '../api-error.js'
+import { MINUTE_MS, SECOND_MS } from '../clock.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
 import { PROVIDER_SIGN_IN, type ProviderProblem } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
@@ -12,6 +13,8 @@ import { type Guest, HOST_PREFIX, type Session } from './sessions.js'
 
 const PREFIX = '/api/oidc'
 const COOKIE = 'countersign_oidc'
+/** As the query of the way to the provider: the operator has to show there again who they are. */
+const FRESH = 'fresh'
 /** In which the operator signs in at the provider. */
 const PATIENCE_SECONDS = 600
 const PROVIDER_TIMEOUT_SECONDS = 10
@@ -30,7 +33,8 @@ export class OidcSignIn {
     const isEnabled = this.services.config.oidcIssuer !== undefined
     const route = `${request.method} ${request.path.slice(PREFIX.length)}`
     if (route === 'GET ') return json({ enabled: isEnabled })
-    if (isEnabled && route === 'GET /login') return this.orSignInPage(guest, () => this.begin())
+    if (isEnabled && route === 'GET /login')
+      return this.orSignInPage(guest, () => this.begin(request.query === FRESH))
     if (isEnabled && route === 'GET /callback')
       return this.orSignInPage(guest, () => this.finish(request, guest))
     throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
@@ -53,7 +57,7 @@ export class OidcSignIn {
     }
   }
 
-  private async begin(): Promise<Reply> {
+  private async begin(isFresh: boolean): Promise<Reply> {
     const client = await import('openid-client')
     const provider = await this.discovered()
     const verifier = client.randomPKCECodeVerifier()
@@ -65,8 +69,11 @@ export class OidcSignIn {
       code_challenge_method: 'S256',
       state,
       nonce,
+      // OpenID Connect Core 1.0, 3.1.2.1: both ask for it, and the second has the provider say when it was.
+      ...(isFresh ? { prompt: 'login', max_age: '0' } : {}),
     })
-    return redirect(url.href, this.cookie(`${state}.${nonce}.${verifier}`, PATIENCE_SECONDS))
+    const kept = `${state}.${nonce}.${verifier}${isFresh ? `.${FRESH}` : ''}`
+    return redirect(url.href, this.cookie(kept, PATIENCE_SECONDS))
   }
 
   private async finish(request: IncomingRequest, guest: Guest): Promise<Reply> {
@@ -77,8 +84,10 @@ export class OidcSignIn {
   }
 
   private async signedIn(request: IncomingRequest, guest: Guest): Promise<Session> {
-    const kept = new RegExp(`(?:^|;\\s*)${this.cookieName}=([\\w-]+)\\.([\\w-]+)\\.([\\w-]+)(?:;|$)`)
-    const [, state, nonce, verifier] = kept.exec(request.headers.cookie ?? '') ?? []
+    const kept = new RegExp(
+      `(?:^|;\\s*)${this.cookieName}=([\\w-]+)\\.([\\w-]+)\\.([\\w-]+)(?:\\.(${FRESH}))?(?:;|$)`,
+    )
+    const [, state, nonce, verifier, fresh] = kept.exec(request.headers.cookie ?? '') ?? []
     // Whoever brings another browser's answer here has no such cookie.
     if (!state || !nonce || !verifier)
       throw new ProviderSignInError('not_begun_here', 'This sign-in was not begun here, or too long ago.')
@@ -86,6 +95,7 @@ export class OidcSignIn {
     const client = await import('openid-client')
     const provider = await this.discovered()
     let name: unknown
+    let authenticatedAt: number | null
     try {
       const tokens = await client.authorizationCodeGrant(
         provider,
@@ -96,6 +106,7 @@ export class OidcSignIn {
       // Not said is not verified: where people write their address themselves, they would write an operator's. Some say it as text.
       const isDoubtful = config.oidcClaim === 'email' && String(claims.email_verified) !== 'true'
       name = isDoubtful ? null : claims[config.oidcClaim]
+      authenticatedAt = this.authenticatedAt(claims.auth_time)
     } catch (cause) {
       // The provider's own words may be anybody's: they are for the log.
       if (cause instanceof client.AuthorizationResponseError)
@@ -107,7 +118,17 @@ export class OidcSignIn {
         'nameless',
         `The provider vouches for no ${config.oidcClaim}, by which operators are known here.`,
       )
-    return sessions.signInNamed(name, guest)
+    const { clock } = this.services
+    const freshMs = config.dashboardFreshMinutes * MINUTE_MS
+    if (fresh && (authenticatedAt === null || clock.now() - authenticatedAt >= freshMs))
+      throw new ProviderSignInError('not_fresh', 'The provider does not say that the sign-in was just now.')
+    return sessions.signInNamed(name, authenticatedAt, guest)
+  }
+
+  /** A clock of the provider that runs ahead makes no sign-in fresher than now. @returns null where it does not say */
+  private authenticatedAt(authTime: unknown): number | null {
+    if (typeof authTime !== 'number') return null
+    return Math.min(authTime * SECOND_MS, this.services.clock.now())
   }
 
   /** Asked for once it is needed: the service starts without its provider, and asks again after a failure. */

@@ -18,6 +18,7 @@ export const OPERATOR_ROUTES = {
   },
 
   'POST /operators': {
+    asksFreshSignIn: true,
     givesSecret: true,
     status: 201,
     body: bodies.newOperator,
@@ -26,12 +27,14 @@ export const OPERATOR_ROUTES = {
   },
 
   'POST /operators/role': {
+    asksFreshSignIn: true,
     body: bodies.operatorRole,
     answer: async ({ services, actor, input: { name, role } }) =>
       operatorView(await services.ledger.operations.operators.setRole(name, role, actor)),
   },
 
   'POST /operators/password': {
+    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.namedOperator,
     answer: async ({ services, actor, input: { name } }) =>
@@ -39,6 +42,7 @@ export const OPERATOR_ROUTES = {
   },
 
   'POST /operators/remove': {
+    asksFreshSignIn: true,
     body: bodies.namedOperator,
     answer: async ({ services, actor, input: { name } }) =>
       operatorView(await services.ledger.operations.operators.remove(name, actor)),

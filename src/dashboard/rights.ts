@@ -1,14 +1,17 @@
 /** Who may call which route: the API refuses by it, and the pages offer by it, so that no button leads to a refusal. */
 import type { OperatorRole, OperatorRoutes, TenantRoutes } from './contract.js'
 
-/** `look` changes nothing; `act` is for a tenant in its own matters, and for an admin; `grant` for an admin alone. */
-export type Right = 'look' | 'act' | 'grant'
+/**
+ * `look` changes nothing; `act` is for a tenant in its own matters, and for an admin; `grant` for only an admin; `own` for every operator
+ * in what is the operator's own.
+ */
+export type Right = 'look' | 'act' | 'grant' | 'own'
 /** A tenant reaches nothing but what is its own, whatever its rights. */
 export type Caller = OperatorRole | 'tenant'
 
 const RIGHTS: Record<Caller, readonly Right[]> = {
-  admin: ['look', 'act', 'grant'],
-  viewer: ['look'],
+  admin: ['look', 'act', 'grant', 'own'],
+  viewer: ['look', 'own'],
   tenant: ['look', 'act'],
 }
 
@@ -21,6 +24,11 @@ export const OPERATOR_RIGHTS = {
   'POST /operators/role': 'grant',
   'POST /operators/password': 'grant',
   'POST /operators/remove': 'grant',
+  'POST /operators/sign-out': 'grant',
+  'GET /sessions': 'look',
+  // A viewer ends no sessions but those of the same name.
+  'POST /sessions/end': 'own',
+  'POST /session/confirm': 'own',
   'GET /system': 'look',
 } as const satisfies Record<keyof OperatorRoutes, Right>
 
@@ -31,10 +39,16 @@ export const TENANT_RIGHTS = {
   'POST /suspend': 'grant',
   'POST /resume': 'grant',
   'POST /login-link': 'grant',
+  'GET /sessions': 'look',
+  'POST /sessions/end': 'act',
+  'POST /sign-out': 'act',
   'GET /traffic': 'look',
   'POST /keys/reveal': 'act',
   'POST /keys/reissue': 'act',
   'POST /keys/revoke': 'act',
+  'POST /keys': 'act',
+  'POST /keys/named/reissue': 'act',
+  'POST /keys/named/revoke': 'act',
   'POST /rotate-signing': 'act',
   // A question, whose user id must stand in no address.
   'POST /users/find': 'look',
@@ -52,6 +66,7 @@ export const TENANT_RIGHTS = {
   // A question as well.
   'POST /audit/subject': 'look',
   'GET /audit/chain': 'look',
+  'GET /audit/consent-text': 'look',
   'GET /audit/export': 'look',
   'POST /try/inspect': 'act',
   'POST /try/call': 'act',

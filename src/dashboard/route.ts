@@ -5,6 +5,7 @@ import type { IncomingRequest, Reply } from '../server/listener.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { InputOf, OperatorRoutes, QueryOf, TenantRoutes } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
+import type { Guest, Session } from './sessions.js'
 
 /** The parameters that the contract names; anybody may have written their values. */
 export interface Query<Parameters> {
@@ -17,6 +18,8 @@ export interface OperatorCall<Shape> {
   input: InputOf<Shape>
   query: Query<QueryOf<Shape>>
   request: IncomingRequest
+  session: Session
+  guest: Guest
   deadlineMs: number
 }
 
@@ -31,6 +34,8 @@ export interface RouteOptions {
   takesPhotos?: true
   /** Answers with a key, a secret or a link that signs in: over a confidential channel alone. */
   givesSecret?: true
+  /** Reveals a secret, destroys something or lets somebody in: asks for a fresh sign-in. */
+  asksFreshSignIn?: true
 }
 
 type Route<Shape, Call> = RouteOptions &

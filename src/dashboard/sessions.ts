@@ -1,30 +1,33 @@
 /** Who is signed in: server-side sessions behind a cookie, made from a login link, the operator's password, or a named operator's. */
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { ApiError, retryAfter } from '../api-error.js'
-import { type Clock, HOUR_MS, SECOND_MS } from '../clock.js'
+import { type Clock, MINUTE_MS, SECOND_MS } from '../clock.js'
 import { randomBase62 } from '../crypto/identifiers.js'
 import { matchesHash } from '../crypto/password-hash.js'
-import type { SignInOperations } from '../operations/sign-in-operations.js'
+import { sessionId, UNNAMED_OPERATOR } from '../operations/session-operations.js'
+import type { NewSession, SignInOperations } from '../operations/sign-in-operations.js'
 import type { IncomingRequest } from '../server/listener.js'
 import { networkOf } from '../server/wrong-keys.js'
-import type { OperatorRecord, OperatorRole, SignInMethod } from '../storage/records.js'
-import type { Store } from '../storage/store.js'
+import type { OperatorRecord, OperatorRole, SessionMethod, SessionRecord } from '../storage/records.js'
+import type { Scope, Store } from '../storage/store.js'
 import { hashToken } from '../tenancy/login-link.js'
 import type { RateLimiter } from '../tenancy/rate-limiter.js'
-import type { InputOf, SessionRoutes } from './contract.js'
+import { BACKGROUND_HEADER, type InputOf, type SessionRoutes } from './contract.js'
 import { DashboardError } from './dashboard-error.js'
 import type { OperatorPassword } from './operator-password.js'
 import { ProviderSignInError } from './provider-sign-in-error.js'
+import type { SessionTimes } from './session-times.js'
 
-const SESSION_MS = 8 * HOUR_MS
 const COOKIE = 'countersign_session'
 /** By it a browser takes the cookie from this very host alone, over TLS: no neighbour in the domain puts another in its place. */
 export const HOST_PREFIX = '__Host-'
 /** Per network: ten tries at once, then one in ten seconds. A login link cannot be guessed; a password might. */
 const SIGN_IN_RATE = { ratePerSecond: 0.1, burst: 10 }
+/** The use of a session is written down no more often. */
+const KEEPING_MS = MINUTE_MS
+const LONGEST_BROWSER = 256
 
-/** Whoever has the operator's password: the one who was there before anybody had a name. */
-const UNNAMED = { id: null, name: 'operator', role: 'admin' } as const
+/** The person who has the operator's password: the one who was there before anybody had a name. */
+const UNNAMED = { id: null, name: UNNAMED_OPERATOR, role: 'admin' } as const
 
 /** Who is signed in, where it is no tenant. */
 export interface SessionOperator {
@@ -41,28 +44,39 @@ export interface Session {
   operator: SessionOperator | null
   /** The cookie's token. */
   token: string
+  /** The hash under which the session is stored. */
+  hash: Buffer
+  /** When it ends unless it is used before. */
   expiresAt: number
+  /** When the person last showed who they are; null where nobody can tell. */
+  authenticatedAt: number | null
+  method: SessionMethod
 }
 
 /** Whoever signs in. */
 export interface Guest {
   address: string
+  /** As the browser names itself. */
+  browser: string | undefined
   requestId: string
 }
 
 export type Credentials = InputOf<SessionRoutes['POST /session']>
 type PasswordCredentials = Extract<Credentials, { password: string }>
 
+export interface SessionParts {
+  store: Store
+  clock: Clock
+  operatorPassword: OperatorPassword
+  signIns: SignInOperations
+  /** The dashboard is reached over TLS: the cookie then travels on nothing else. */
+  isSecure: boolean
+  attempts: RateLimiter
+  times: SessionTimes
+}
+
 export class Sessions {
-  constructor(
-    private readonly store: Store,
-    private readonly clock: Clock,
-    private readonly operatorPassword: OperatorPassword,
-    private readonly signIns: SignInOperations,
-    /** The dashboard is reached over TLS: the cookie then travels on nothing else. */
-    private readonly secure: boolean,
-    private readonly attempts: RateLimiter,
-  ) {}
+  constructor(private readonly parts: SessionParts) {}
 
   /** @throws DashboardError sign_in_failed; ApiError rate_limited */
   async signIn(credentials: Credentials, guest: Guest): Promise<Session> {
@@ -74,18 +88,44 @@ export class Sessions {
 
   /**
    * For a named operator whom somebody trusted has recognised.
+   * @param authenticatedAt when the operator showed there who they are; null where that was not said
    * @throws ProviderSignInError unknown_operator
    */
-  async signInNamed(name: string, guest: Guest): Promise<Session> {
-    const operator = await this.store.read.operatorByName(name)
-    const session = operator && (await this.signInOperator(operator, 'oidc', guest))
+  async signInNamed(name: string, authenticatedAt: number | null, guest: Guest): Promise<Session> {
+    const operator = await this.parts.store.read.operatorByName(name)
+    const begun = this.begin('oidc', guest, authenticatedAt)
+    const session = operator && (await this.signInOperator(operator, begun, guest))
     if (!session) throw new ProviderSignInError('unknown_operator', `There is no operator named ${name}.`)
     return session
   }
 
+  /**
+   * An operator who signed in by a password gives it again, and the session's sign-in is fresh from now on.
+   * @throws DashboardError sign_in_failed; not_permitted for a session that began in another way; ApiError rate_limited
+   */
+  async confirm(session: Session, password: string, guest: Guest): Promise<Session> {
+    const { operator, method, hash } = session
+    if (!operator || method !== 'password') throw new DashboardError('not_permitted')
+    await this.assertNotGuessing(guest)
+    const isRight =
+      operator.id === null
+        ? await this.parts.operatorPassword.matches(password)
+        : await matchesHash(password, (await this.operator(operator.id)).passwordHash)
+    if (!isRight) throw new DashboardError('sign_in_failed', 'The password is wrong.')
+    await this.parts.signIns.confirmed(hash, operator.name, guest.requestId)
+    return { ...session, authenticatedAt: this.parts.clock.now() }
+  }
+
+  /** @throws DashboardError fresh_sign_in_required, which says in `confirm_by` how to come by one */
+  assertFresh({ authenticatedAt, method }: Session): void {
+    const { clock, times } = this.parts
+    if (authenticatedAt !== null && clock.now() - authenticatedAt < times.freshMs) return
+    throw new DashboardError('fresh_sign_in_required', HOW_TO_CONFIRM[method], { confirm_by: method })
+  }
+
   /** A sign-in begins. @throws ApiError rate_limited */
   async assertNotGuessing({ address }: Guest): Promise<void> {
-    const attempt = await this.attempts.take(`sign-in ${networkOf(address)}`, SIGN_IN_RATE)
+    const attempt = await this.parts.attempts.take(`sign-in ${networkOf(address)}`, SIGN_IN_RATE)
     if (!attempt.allowed)
       throw new ApiError('rate_limited', {
         message: 'Too many sign-ins from this address.',
@@ -93,84 +133,130 @@ export class Sessions {
       })
   }
 
-  private async signInByLink(loginToken: string, { requestId }: Guest): Promise<Session> {
-    const { token, expiresAt } = this.next()
-    const hash = hashToken(token)
-    const tenantId = await this.signIns.byLink(hashToken(loginToken), { hash, expiresAt }, requestId)
+  private async signInByLink(loginToken: string, guest: Guest): Promise<Session> {
+    const { token, record } = this.begin('link', guest)
+    const tenantId = await this.parts.signIns.byLink(hashToken(loginToken), record, guest.requestId)
     // Unknown, used and expired are one answer: a guess learns nothing of which links there were.
     if (tenantId === null)
       throw new DashboardError(
         'sign_in_failed',
         'The login link is not valid: it was used already, or has expired. A link works once, within an hour.',
       )
-    return { tenantId, operator: null, token, expiresAt }
+    return opened({ ...record, tenantId }, null, token)
   }
 
   private async signInByPassword({ name, password }: PasswordCredentials, guest: Guest): Promise<Session> {
+    const { store, operatorPassword, signIns } = this.parts
+    const begun = this.begin('password', guest)
     if (name !== undefined && name !== UNNAMED.name) {
-      const operator = await this.store.read.operatorByName(name)
+      const operator = await store.read.operatorByName(name)
       const isRight = await matchesHash(password, operator?.passwordHash ?? null)
-      const session = operator && isRight && (await this.signInOperator(operator, 'password', guest))
+      const session = operator && isRight && (await this.signInOperator(operator, begun, guest))
       if (!session) throw wrongPassword()
       return session
     }
-    const { token, expiresAt } = this.next()
     // Before the password is compared: where another takes its place meanwhile, nobody finds the session.
-    const hash = await this.unnamedHash(token)
-    if (!(await this.operatorPassword.matches(password))) throw wrongPassword()
-    await this.signIns.asUnnamed({ hash, expiresAt }, guest.requestId)
-    return { tenantId: null, operator: UNNAMED, token, expiresAt }
+    const record = { ...begun.record, hash: await this.unnamedHash(begun.token) }
+    if (!(await operatorPassword.matches(password))) throw wrongPassword()
+    await signIns.asUnnamed(record, guest.requestId)
+    return opened({ ...record, tenantId: null }, UNNAMED, begun.token)
   }
 
   /** @returns null for an operator who was removed, or given another password, meanwhile */
   private async signInOperator(
     operator: OperatorRecord,
-    method: SignInMethod,
+    { token, record }: { token: string; record: NewSession },
     { requestId }: Guest,
   ): Promise<Session | null> {
-    const { token, expiresAt } = this.next()
-    const session = { hash: hashToken(token), expiresAt }
-    if (!(await this.signIns.asOperator(operator, method, session, requestId))) return null
-    return { tenantId: null, operator, token, expiresAt }
+    const method = record.method === 'oidc' ? 'oidc' : 'password'
+    if (!(await this.parts.signIns.asOperator(operator, method, record, requestId))) return null
+    return opened({ ...record, tenantId: null }, operator, token)
   }
 
-  private next(): Pick<Session, 'token' | 'expiresAt'> {
-    return { token: randomBase62(), expiresAt: this.clock.now() + SESSION_MS }
+  private begin(
+    method: SessionMethod,
+    { address, browser }: Guest,
+    authenticatedAt: number | null = this.parts.clock.now(),
+  ): { token: string; record: NewSession } {
+    const { clock, times } = this.parts
+    const token = randomBase62()
+    const now = clock.now()
+    const endsAt = now + times.wholeMs
+    const record = {
+      hash: hashToken(token),
+      expiresAt: Math.min(endsAt, now + times.idleMs),
+      endsAt,
+      createdAt: now,
+      lastUsedAt: now,
+      authenticatedAt,
+      method,
+      address,
+      browser: browser?.slice(0, LONGEST_BROWSER) ?? null,
+    }
+    return { token, record }
   }
 
   /** @throws DashboardError not_signed_in */
   async find({ headers }: Pick<IncomingRequest, 'headers'>): Promise<Session> {
     const token = cookieOf(headers.cookie, this.cookieName)
     if (token === null) throw new DashboardError('not_signed_in')
-    const { read } = this.store
-    const now = this.clock.now()
-    const named = await read.dashboardSession(hashToken(token), now)
-    if (named?.tenantId)
-      return { tenantId: named.tenantId, operator: null, token, expiresAt: named.expiresAt }
-    if (named?.operatorId) {
-      // Asked each time: another role, or none any more, holds at once.
-      const operator = await read.operatorById(named.operatorId)
-      if (!operator) throw new DashboardError('not_signed_in')
-      return { tenantId: null, operator, token, expiresAt: named.expiresAt }
+    const session = await this.ofToken(token)
+    const isInUse = headers[BACKGROUND_HEADER.toLowerCase()] === undefined
+    return {
+      ...session.opened,
+      expiresAt: isInUse ? await this.keep(session.record) : session.record.expiresAt,
     }
-    const unnamed = await read.dashboardSession(await this.unnamedHash(token), now)
-    if (!unnamed) throw new DashboardError('not_signed_in')
-    return { tenantId: null, operator: UNNAMED, token, expiresAt: unnamed.expiresAt }
   }
 
-  async signOut(session: Session): Promise<void> {
-    const { operator, token } = session
-    const hash = operator?.id === null ? await this.unnamedHash(token) : hashToken(token)
-    await this.store.transaction((tx) => tx.deleteDashboardSession(hash))
+  private async ofToken(token: string): Promise<{ record: SessionRecord; opened: Session }> {
+    const { read } = this.parts.store
+    const now = this.parts.clock.now()
+    const record = await read.dashboardSession(hashToken(token), now)
+    if (record?.tenantId) return { record, opened: opened(record, null, token) }
+    // Asked each time: another role, or none any more, holds at once.
+    if (record?.operatorId)
+      return { record, opened: opened(record, await this.operator(record.operatorId), token) }
+    const unnamed = await read.dashboardSession(await this.unnamedHash(token), now)
+    if (!unnamed) throw new DashboardError('not_signed_in')
+    return { record: unnamed, opened: opened(unnamed, UNNAMED, token) }
+  }
+
+  /** The session is in use: it ends later. @returns when */
+  private async keep({ hash, tenantId, expiresAt, endsAt, lastUsedAt }: SessionRecord): Promise<number> {
+    const { clock, store, times } = this.parts
+    const now = clock.now()
+    // A session of a version before this one has no idle end.
+    if (endsAt === null || now - (lastUsedAt ?? 0) < KEEPING_MS) return expiresAt
+    const kept = { lastUsedAt: now, expiresAt: Math.min(endsAt, now + times.idleMs) }
+    // An operator's session is one row, which concerns no tenant: so the writers of only one lane wait for it.
+    const scope: Scope = { tenantId: tenantId ?? sessionId(hash) }
+    try {
+      await store.transaction((tx) => tx.keepDashboardSession(hash, kept), undefined, scope)
+      return kept.expiresAt
+    } catch {
+      // A database that takes no writes can be looked at until the session ends.
+      return expiresAt
+    }
+  }
+
+  async signOut({ hash }: Session): Promise<void> {
+    await this.parts.store.transaction((tx) => tx.deleteDashboardSession(hash))
+  }
+
+  /** @throws DashboardError not_signed_in */
+  private async operator(id: string): Promise<OperatorRecord> {
+    const operator = await this.parts.store.read.operatorById(id)
+    if (!operator) throw new DashboardError('not_signed_in')
+    return operator
   }
 
   /** What a session by the operator's password is stored under, bound to it: with another one, nobody finds it any more. */
   private async unnamedHash(token: string): Promise<Buffer> {
-    return hashToken(`${token}.${await this.operatorPassword.fingerprint()}`)
+    return hashToken(`${token}.${await this.parts.operatorPassword.fingerprint()}`)
   }
 
   cookie({ token }: Session): string {
-    return this.setCookie(token, SESSION_MS / SECOND_MS)
+    return this.setCookie(token, this.parts.times.wholeMs / SECOND_MS)
   }
 
   clearedCookie(): string {
@@ -178,36 +264,30 @@ export class Sessions {
   }
 
   private get cookieName(): string {
-    return this.secure ? HOST_PREFIX + COOKIE : COOKIE
+    return this.parts.isSecure ? HOST_PREFIX + COOKIE : COOKIE
   }
 
   private setCookie(value: string, maxAgeSeconds: number): string {
-    const secure = this.secure ? '; Secure' : ''
+    const secure = this.parts.isSecure ? '; Secure' : ''
     return `${this.cookieName}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${secure}`
   }
 }
 
-/** What a page of ours sends back in `X-CSRF-Token`: known only to who could read the session's own answer. */
-export function csrfToken({ token }: Session): string {
-  return createHash('sha256').update(`csrf:${token}`).digest('base64url')
+const HOW_TO_CONFIRM: Record<SessionMethod, string> = {
+  password: 'This asks for a fresh sign-in: give your password again.',
+  oidc: "This asks for a fresh sign-in: sign in again at your organisation's provider.",
+  link: 'This asks for a fresh sign-in: open a new login link, which the operator makes for you.',
 }
 
-/** @throws DashboardError cross_site_request */
-export function assertCsrfToken(session: Session, given: string | undefined): void {
-  const expected = Buffer.from(csrfToken(session))
-  const actual = Buffer.from(given ?? '')
-  if (actual.length !== expected.length || !timingSafeEqual(actual, expected))
-    throw new DashboardError('cross_site_request')
-}
-
-/**
- * A browser names the page that a changing request comes from; a form on another site cannot hide it.
- * @throws DashboardError cross_site_request
- */
-export function assertSameOrigin({ headers }: Pick<IncomingRequest, 'headers'>): void {
-  const { origin, host } = headers
-  if (origin === undefined || host === undefined || !URL.canParse(origin) || new URL(origin).host !== host)
-    throw new DashboardError('cross_site_request')
+function opened(
+  record: Pick<SessionRecord, 'tenantId' | 'hash' | 'expiresAt' | 'authenticatedAt' | 'method'>,
+  operator: SessionOperator | null,
+  token: string,
+): Session {
+  const { tenantId, hash, expiresAt, authenticatedAt } = record
+  // A session of a version before this one does not say how it began: a tenant has links, and others have a password.
+  const method = record.method ?? (tenantId === null ? 'password' : 'link')
+  return { tenantId, operator, token, hash, expiresAt, authenticatedAt, method }
 }
 
 /** One answer for an unknown name and a wrong password. */

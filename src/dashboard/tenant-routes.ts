@@ -49,6 +49,7 @@ export const TENANT_ROUTES = {
   },
 
   'POST /keys/reveal': {
+    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.keyReveal,
     async answer({ services, tenant, actor, input }) {
@@ -61,6 +62,7 @@ export const TENANT_ROUTES = {
   },
 
   'POST /keys/reissue': {
+    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.keyReissue,
     async answer({ services, tenant, actor, input: { type, grace_seconds } }) {
@@ -76,7 +78,36 @@ export const TENANT_ROUTES = {
     }),
   },
 
+  'POST /keys': {
+    asksFreshSignIn: true,
+    givesSecret: true,
+    body: bodies.newKey,
+    async answer({ services, tenant, actor, input: { type, ...grants } }) {
+      const { key } = await services.ledger.operations.keys.create(tenant, actor, type, grants)
+      return { key }
+    },
+  },
+
+  'POST /keys/named/reissue': {
+    asksFreshSignIn: true,
+    givesSecret: true,
+    body: bodies.namedKeyReissue,
+    async answer({ services, tenant, actor, input: { type, name, grace_seconds } }) {
+      const { keys } = services.ledger.operations
+      return { key: await keys.reissueNamed(tenant, actor, { type, name }, grace_seconds * SECOND_MS) }
+    },
+  },
+
+  'POST /keys/named/revoke': {
+    body: bodies.namedKey,
+    async answer({ services, tenant, actor, input }) {
+      const { id } = await services.ledger.operations.keys.revokeNamed(tenant, actor, input)
+      return { revoked: id }
+    },
+  },
+
   'POST /rotate-signing': {
+    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.rotation,
     async answer({ services, tenant, actor, input }) {

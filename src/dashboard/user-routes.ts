@@ -24,6 +24,7 @@ export const USER_ROUTES = {
   },
 
   'POST /erase': {
+    asksFreshSignIn: true,
     body: bodies.erasure,
     async answer({ services, tenant, actor, input: { environment, user_id: userId } }) {
       const { users } = services.ledger.operations

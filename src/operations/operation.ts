@@ -1,6 +1,7 @@
 /** What every operation on a tenant has in common: somebody does it, and the audit log says so in the same transaction. */
 import type { AuditFacts, AuditLog } from '../audit/audit-log.js'
 import type { Scope, Store, StoreTransaction } from '../storage/store.js'
+import { assertNotSuspended } from '../tenancy/tenancy.js'
 
 /** Who acts, and the request by which they do. */
 export interface Actor {
@@ -8,6 +9,8 @@ export interface Actor {
   name: string
   /** Null at the command line. */
   requestId: string | null
+  /** True for a tenant, who may do nothing while it is suspended. */
+  isTenant?: boolean
 }
 
 /** Whoever may run the command line is the operator. */
@@ -74,6 +77,8 @@ export class AuditedTransactions {
     work: (tx: StoreTransaction) => Promise<FoundAct<Result>>,
   ): Promise<Result> {
     const acting = async (tx: StoreTransaction) => {
+      // Asked within the transaction: a suspension that was committed before it holds for an act that was under way.
+      if (actor.isTenant && scope) assertNotSuspended((await tx.tenantById(scope.tenantId))!)
       const act = await work(tx)
       if (act.tenantId !== null)
         await this.audit.append(tx, act.tenantId, {

@@ -9,6 +9,7 @@ import type { Outbox } from '../webhooks/outbox.js'
 import { KeyOperations } from './key-operations.js'
 import { AuditedTransactions } from './operation.js'
 import { OperatorOperations } from './operator-operations.js'
+import { SessionOperations } from './session-operations.js'
 import { SignInOperations } from './sign-in-operations.js'
 import { TenantLifecycle } from './tenant-lifecycle.js'
 import { TenantOperations } from './tenant-operations.js'
@@ -32,6 +33,7 @@ export class Operations {
   readonly users: UserOperations
   readonly operators: OperatorOperations
   readonly signIns: SignInOperations
+  readonly sessions: SessionOperations
   readonly webhooks: WebhookOperations
 
   constructor({ store, audit, tenancy, secrets, vault, outbox, clock }: OperationParts) {
@@ -42,6 +44,7 @@ export class Operations {
     this.users = new UserOperations(audited, store, vault, outbox, clock)
     this.operators = new OperatorOperations(audited, store, clock)
     this.signIns = new SignInOperations(audited, store, clock)
+    this.sessions = new SessionOperations(audited, store, clock)
     this.webhooks = new WebhookOperations(audited, store, outbox, clock)
   }
 }

@@ -95,12 +95,12 @@ export class OperatorOperations {
     return this.store.read.operators()
   }
 
-  /** Says that the password of the one without a name, which is in no database, was replaced. */
+  /** Says that the password of the one without a name was replaced, and deletes the sessions that are bound to the one before. */
   recordPasswordReset(actor: Actor): Promise<void> {
-    return this.audited.runForAll(actor, async () => ({
-      result: undefined,
-      facts: { event: 'operator_password_reset' },
-    }))
+    return this.audited.runForAll(actor, async (tx) => {
+      await tx.deleteOperatorSessions(null)
+      return { result: undefined, facts: { event: 'operator_password_reset' } }
+    })
   }
 }
 

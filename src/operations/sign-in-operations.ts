@@ -6,8 +6,10 @@ import { type Clock, MINUTE_MS } from '../clock.js'
 import type { OperatorRecord, SessionRecord, SignInMethod } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import type { Actor, AuditedTransactions } from './operation.js'
+import { UNNAMED_OPERATOR } from './session-operations.js'
 
-type NewSession = Pick<SessionRecord, 'hash' | 'expiresAt'>
+/** A session that begins, whosever it is. */
+export type NewSession = Omit<SessionRecord, 'tenantId' | 'operatorId'>
 
 /** Strangers decide how many sign-ins fail, and nothing leaves a log again: one entry in this time, with their number. */
 const FAILURES_PERIOD_MS = 10 * MINUTE_MS
@@ -24,40 +26,47 @@ export class SignInOperations {
   ) {}
 
   /** Uses the link up. @returns whose it was; null where it is unknown, used or expired */
-  byLink(linkHash: Buffer, { hash, expiresAt }: NewSession, requestId: string): Promise<string | null> {
+  byLink(linkHash: Buffer, session: NewSession, requestId: string): Promise<string | null> {
     return this.audited.runFound({ name: 'dashboard:tenant', requestId }, async (tx) => {
       const link = await tx.takeLoginLink(linkHash, this.clock.now())
-      if (!link) return { tenantId: null, result: null }
-      const { tenantId } = link
-      await tx.insertDashboardSession({ hash, tenantId, operatorId: null, expiresAt })
-      return { tenantId, result: tenantId, facts: { event: 'signed_in' } }
+      const tenant = link && (await tx.tenantById(link.tenantId))
+      // A suspension deletes links: this one is from a version that kept them.
+      if (!tenant || tenant.suspendedAt !== null) return { tenantId: null, result: null }
+      await tx.insertDashboardSession({ ...session, tenantId: tenant.id, operatorId: null })
+      return { tenantId: tenant.id, result: tenant.id, facts: { event: 'signed_in' } }
     })
   }
 
   /** For whoever has the operator's password. */
-  async asUnnamed({ hash, expiresAt }: NewSession, requestId: string): Promise<void> {
+  async asUnnamed(session: NewSession, requestId: string): Promise<void> {
     await this.store.transaction((tx) =>
-      tx.insertDashboardSession({ hash, tenantId: null, operatorId: null, expiresAt }),
+      tx.insertDashboardSession({ ...session, tenantId: null, operatorId: null }),
     )
-    await this.tellOfOperator('operator', requestId)
+    await this.tellOfOperator(UNNAMED_OPERATOR, requestId)
   }
 
   /** @returns false for an operator who was removed, or given another password, since they were recognised */
   async asOperator(
     operator: OperatorRecord,
     method: SignInMethod,
-    { hash, expiresAt }: NewSession,
+    session: NewSession,
     requestId: string,
   ): Promise<boolean> {
     const isStill = await this.store.transaction(async (tx) => {
       const current = await tx.operatorById(operator.id)
       if (current?.passwordHash !== operator.passwordHash) return false
       await tx.setLastSignIn(operator.id, this.clock.now(), method)
-      await tx.insertDashboardSession({ hash, tenantId: null, operatorId: operator.id, expiresAt })
+      await tx.insertDashboardSession({ ...session, tenantId: null, operatorId: operator.id })
       return true
     })
     if (isStill) await this.tellOfOperator(operator.name, requestId)
     return isStill
+  }
+
+  /** Says in every log that an operator showed again who they are, in a session that goes on. */
+  async confirmed(hash: Buffer, name: string, requestId: string): Promise<void> {
+    await this.store.transaction((tx) => tx.setSessionAuthenticated(hash, this.clock.now()))
+    await this.tellOfOperator(name, requestId, 'identity_confirmed')
   }
 
   /** A sign-in that was refused, whoever it was that tried. What they called themselves may be a password in the wrong place. */
@@ -69,9 +78,13 @@ export class SignInOperations {
   }
 
   /** Before the answer, which alone holds the session's token: nobody is in whom no log names. */
-  private async tellOfOperator(name: string, requestId: string): Promise<void> {
+  private async tellOfOperator(
+    name: string,
+    requestId: string,
+    event: 'signed_in' | 'identity_confirmed' = 'signed_in',
+  ): Promise<void> {
     await this.tellOfFailures({ name: 'dashboard', requestId })
-    await this.audited.noteInAll({ name: `dashboard:${name}`, requestId }, { event: 'signed_in' })
+    await this.audited.noteInAll({ name: `dashboard:${name}`, requestId }, { event })
   }
 
   private async tellOfFailures(actor: Actor): Promise<void> {

@@ -27,14 +27,18 @@ export class TenantLifecycle {
     private readonly clock: Clock,
   ) {}
 
-  /** Its keys get 403 tenant_suspended, its webhooks are held back, and everything is kept. @throws TenancyError tenant_suspended, tenant_deleted */
+  /**
+   * Its keys get 403 tenant_suspended, its webhooks are held back, its sessions at the dashboard and its unused login links end, and all
+   * else is kept. @throws TenancyError tenant_suspended, tenant_deleted
+   */
   suspend({ id }: TenantRecord, actor: Actor): Promise<TenantRecord> {
     return this.audited.run(id, actor, async (tx) => {
       const { name, suspendedAt } = await live(tx, id)
       if (suspendedAt !== null)
         throw new TenancyError('tenant_suspended', `The tenant ${name} is suspended already.`)
       await tx.setSuspended(id, this.clock.now())
-      return { result: await live(tx, id), facts: { event: 'tenant_suspended' } }
+      const ended = await tx.deleteTenantSignIns(id)
+      return { result: await live(tx, id), facts: { event: 'tenant_suspended', ...ended } }
     })
   }
 

@@ -8,7 +8,13 @@ import {
   checkedCapturePage,
 } from '../tenancy/capture-page-settings.js'
 import { createLoginLink } from '../tenancy/login-link.js'
-import type { Contract, CreatedTenant, GrantedContract, Tenancy } from '../tenancy/tenancy.js'
+import {
+  type Contract,
+  type CreatedTenant,
+  type GrantedContract,
+  type Tenancy,
+  TenancyError,
+} from '../tenancy/tenancy.js'
 import type { Actor, AuditedTransactions } from './operation.js'
 
 export interface WelcomedTenant extends CreatedTenant {
@@ -37,13 +43,24 @@ export class TenantOperations {
     })
   }
 
-  /** @param adminUrl of the dashboard, without a slash at its end */
+  /**
+   * @param adminUrl of the dashboard, without a slash at its end
+   * @throws TenancyError tenant_suspended: nobody signs in for a tenant that is to stop
+   */
   createLoginLink({ id: tenantId }: TenantRecord, actor: Actor, adminUrl: string): Promise<string> {
     const now = this.clock.now()
-    return this.audited.run(tenantId, actor, async (tx) => ({
-      result: await createLoginLink(tx, { tenantId, adminUrl, now }),
-      facts: { event: 'login_link_made' },
-    }))
+    return this.audited.run(tenantId, actor, async (tx) => {
+      const { name, suspendedAt } = (await tx.tenantById(tenantId))!
+      if (suspendedAt !== null)
+        throw new TenancyError(
+          'tenant_suspended',
+          `The tenant ${name} is suspended, and nobody signs in for it: resume it first.`,
+        )
+      return {
+        result: await createLoginLink(tx, { tenantId, adminUrl, now }),
+        facts: { event: 'login_link_made' },
+      }
+    })
   }
 
   /** Says in every log that the database was put back to an earlier state. */

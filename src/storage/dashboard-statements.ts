@@ -6,7 +6,13 @@ import { DASHBOARD_SESSION, LOGIN_LINK, OPERATOR, TRAFFIC } from './tables.js'
 
 type DashboardReader = Pick<
   StoreReader,
-  'operators' | 'operatorByName' | 'operatorById' | 'dashboardSession' | 'traffic' | 'trafficAt'
+  | 'operators'
+  | 'operatorByName'
+  | 'operatorById'
+  | 'dashboardSession'
+  | 'dashboardSessions'
+  | 'traffic'
+  | 'trafficAt'
 >
 type DashboardWriter = Pick<
   StoreTransaction,
@@ -17,7 +23,10 @@ type DashboardWriter = Pick<
   | 'setLastSignIn'
   | 'deleteOperator'
   | 'deleteOperatorSessions'
+  | 'deleteTenantSignIns'
   | 'deleteDashboardSession'
+  | 'keepDashboardSession'
+  | 'setSessionAuthenticated'
   | 'putTraffic'
 >
 
@@ -33,6 +42,10 @@ export function dashboardReader(database: Connection): DashboardReader {
     dashboardSession: database.prepare<[Buffer, number], SessionRecord>(
       `SELECT ${DASHBOARD_SESSION.fields} FROM dashboard_session WHERE hash = ? AND expires_at > ?`,
     ),
+    dashboardSessions: database.prepare<[number], SessionRecord>(
+      `SELECT ${DASHBOARD_SESSION.fields} FROM dashboard_session WHERE expires_at > ?
+       ORDER BY coalesce(created_at, 0) DESC, hash`,
+    ),
     traffic: database.prepare<[string, string, number], TrafficRecord>(
       `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ? AND at >= ? ORDER BY at`,
     ),
@@ -45,6 +58,7 @@ export function dashboardReader(database: Connection): DashboardReader {
     operatorByName: async (name) => sql.operatorByName.get(name),
     operatorById: async (id) => sql.operatorById.get(id),
     dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
+    dashboardSessions: async (now) => sql.dashboardSessions.all(now),
     traffic: async (tenantId, resolution, since) => sql.traffic.all(tenantId, resolution, since),
     trafficAt: async (tenantId, resolution, at) => sql.trafficAt.get(tenantId, resolution, at),
   }
@@ -65,6 +79,17 @@ export function dashboardWriter(database: Connection): DashboardWriter {
     ),
     deleteOperator: database.prepare('DELETE FROM operator WHERE id = ?'),
     deleteOperatorSessions: database.prepare('DELETE FROM dashboard_session WHERE operator_id = ?'),
+    deleteUnnamedSessions: database.prepare(
+      'DELETE FROM dashboard_session WHERE tenant_id IS NULL AND operator_id IS NULL',
+    ),
+    deleteTenantSessions: database.prepare('DELETE FROM dashboard_session WHERE tenant_id = ?'),
+    deleteTenantLinks: database.prepare('DELETE FROM login_link WHERE tenant_id = ?'),
+    keepSession: database.prepare(
+      'UPDATE dashboard_session SET expires_at = ?, last_used_at = ? WHERE hash = ?',
+    ),
+    setSessionAuthenticated: database.prepare(
+      'UPDATE dashboard_session SET authenticated_at = ? WHERE hash = ?',
+    ),
     deleteSession: database.prepare('DELETE FROM dashboard_session WHERE hash = ?'),
     putTraffic: database.prepare(TRAFFIC.replace),
   }
@@ -78,8 +103,23 @@ export function dashboardWriter(database: Connection): DashboardWriter {
       sql.deleteOperatorSessions.run(id)
       sql.deleteOperator.run(id)
     },
-    deleteOperatorSessions: async (operatorId) => void sql.deleteOperatorSessions.run(operatorId),
-    deleteDashboardSession: async (hash) => void sql.deleteSession.run(hash),
+    deleteOperatorSessions: async (operatorId) =>
+      (
+        await (operatorId === null
+          ? sql.deleteUnnamedSessions.run()
+          : sql.deleteOperatorSessions.run(operatorId))
+      ).changes,
+    deleteTenantSignIns: async (tenantId) => {
+      const [sessions, links] = await Promise.all([
+        sql.deleteTenantSessions.run(tenantId),
+        sql.deleteTenantLinks.run(tenantId),
+      ])
+      return { sessions: sessions.changes, links: links.changes }
+    },
+    deleteDashboardSession: async (hash) => (await sql.deleteSession.run(hash)).changes > 0,
+    keepDashboardSession: async (hash, { expiresAt, lastUsedAt }) =>
+      void sql.keepSession.run(expiresAt, lastUsedAt, hash),
+    setSessionAuthenticated: async (hash, at) => void sql.setSessionAuthenticated.run(at, hash),
     putTraffic: async (traffic) => void sql.putTraffic.run(traffic),
   }
 }

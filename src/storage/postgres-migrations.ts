@@ -348,6 +348,35 @@ const STEPS: string[] = [
   INSERT INTO lane (id, token, keys_revision, compatible_from, oldest_epoch)
     SELECT number, token, keys_revision, compatible_from, oldest_epoch FROM lane, generate_series(2, 256) AS number;
   `,
+  `
+  -- Where and when sessions of the dashboard were begun and last used, and when their people last showed who they are.
+  ALTER TABLE dashboard_session
+    ADD COLUMN ends_at bigint,
+    ADD COLUMN created_at bigint,
+    ADD COLUMN last_used_at bigint,
+    ADD COLUMN authenticated_at bigint,
+    ADD COLUMN method text COLLATE "C",
+    ADD COLUMN address text COLLATE "C",
+    ADD COLUMN browser text COLLATE "C";
+  CREATE INDEX dashboard_session_of_tenant ON dashboard_session (tenant_id);
+  `,
+  `
+  -- Keys of before have no name and no bounds: they do everything, from anywhere.
+  ALTER TABLE api_key ADD COLUMN name text, ADD COLUMN scopes text, ADD COLUMN networks text;
+  `,
+  `
+  -- The texts that people have agreed to, by the hash that the audit log names.
+  CREATE TABLE consent_text (
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    sha256 bytea NOT NULL,
+    version text COLLATE "C" NOT NULL,
+    language text COLLATE "C" NOT NULL,
+    text text COLLATE "C" NOT NULL,
+    first_agreed_at bigint NOT NULL,
+    PRIMARY KEY (tenant_id, sha256, version)
+  );
+  CREATE INDEX consent_text_of_tenant ON consent_text (tenant_id, first_agreed_at);
+  `,
 ]
 
 /** That this code is made for. */
@@ -356,10 +385,10 @@ export const SCHEMA = STEPS.length
 export const LANES = 256
 /**
  * The oldest schema whose code may work with that one. A step that takes something away raises it to the first schema whose code does
- * without: never to its own, because then every service would have to be stopped for the upgrade. Those before 4, which know one lane, were
- * never released.
+ * without: never to its own, because then every service would have to be stopped for the upgrade. Those before 5 were
+ * never released: their code opens no record that is sealed under a key of its own (`sealed-box.ts`).
  */
-const COMPATIBLE_FROM = 4
+const COMPATIBLE_FROM = 5
 
 const APPLICATION = 'countersign'
 /** "CSGN": the advisory lock under which schemas of this database are changed. */

@@ -34,6 +34,12 @@ export interface ApiKeyRecord {
   hash: Buffer
   /** The last four characters, to tell keys apart. */
   hint: string
+  /** Of a further key, which its tenant has beside the first one of the environment; null for that one. */
+  name: string | null
+  /** What it may do, with blanks between; null for everything. */
+  scopes: string | null
+  /** Addresses and networks from which it may be used, with blanks between; null for any. */
+  networks: string | null
   createdAt: number
   /** End of a grace period; null for ever. */
   validUntil: number | null
@@ -211,6 +217,18 @@ export interface CaptureSessionRecord {
   expiresAt: number
 }
 
+/** A text that somebody has agreed to on the hosted capture page. It stays as long as the audit log that names its hash. */
+export interface ConsentTextRecord {
+  tenantId: string
+  /** Of the text. */
+  sha256: Buffer
+  version: string
+  /** Of the page that showed it first. */
+  language: string
+  text: string
+  firstAgreedAt: number
+}
+
 /** How long a stretch of counted traffic is. */
 export type TrafficResolution = 'minute' | 'hour'
 
@@ -240,8 +258,23 @@ export interface SessionRecord {
   tenantId: string | null
   /** Null for a tenant, and for whoever has the operator's password. */
   operatorId: string | null
+  /** When it ends unless it is used before. */
   expiresAt: number
+  /** When it ends however much it is used. Null, as is all below, for a session that a version before this one began. */
+  endsAt: number | null
+  createdAt: number | null
+  lastUsedAt: number | null
+  /** When the person last showed who they are; null as well where an OpenID provider did not say. */
+  authenticatedAt: number | null
+  method: SessionMethod | null
+  /** Source address at the sign-in. */
+  address: string | null
+  /** As the browser named itself at the sign-in. */
+  browser: string | null
 }
+
+/** By which a session was begun: a login link, the password, or an OpenID provider. */
+export type SessionMethod = 'link' | 'password' | 'oidc'
 
 /** Where a tenant wants to be told of what happens. */
 export interface WebhookEndpointRecord {

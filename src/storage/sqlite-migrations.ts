@@ -264,6 +264,36 @@ const MIGRATIONS: string[] = [
   CREATE INDEX capture_session_expires_at ON capture_session (expires_at);
   ALTER TABLE tenant ADD COLUMN capture_page TEXT;
   `,
+  // Where and when sessions of the dashboard were begun and last used, and when their people last showed who they are.
+  `
+  ALTER TABLE dashboard_session ADD COLUMN ends_at INTEGER;
+  ALTER TABLE dashboard_session ADD COLUMN created_at INTEGER;
+  ALTER TABLE dashboard_session ADD COLUMN last_used_at INTEGER;
+  ALTER TABLE dashboard_session ADD COLUMN authenticated_at INTEGER;
+  ALTER TABLE dashboard_session ADD COLUMN method TEXT;
+  ALTER TABLE dashboard_session ADD COLUMN address TEXT;
+  ALTER TABLE dashboard_session ADD COLUMN browser TEXT;
+  CREATE INDEX dashboard_session_of_tenant ON dashboard_session (tenant_id);
+  `,
+  `
+  -- Keys of before have no name and no bounds: they do everything, from anywhere.
+  ALTER TABLE api_key ADD COLUMN name TEXT;
+  ALTER TABLE api_key ADD COLUMN scopes TEXT;
+  ALTER TABLE api_key ADD COLUMN networks TEXT;
+  `,
+  // The texts that people have agreed to, by the hash that the audit log names.
+  `
+  CREATE TABLE consent_text (
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    sha256 BLOB NOT NULL,
+    version TEXT NOT NULL,
+    language TEXT NOT NULL,
+    text TEXT NOT NULL,
+    first_agreed_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant_id, sha256, version)
+  ) STRICT;
+  CREATE INDEX consent_text_of_tenant ON consent_text (tenant_id, first_agreed_at);
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

@@ -13,6 +13,7 @@ import type {
   CaptureRecord,
   CaptureSessionRecord,
   ChallengeRecord,
+  ConsentTextRecord,
   ErasureRecord,
   IdempotencyRecord,
   KeyringRecord,
@@ -63,6 +64,10 @@ export interface StoreReader extends WebhookReader {
   capturesAfter(subjectId: string, last: number): Promise<CaptureRecord[]>
   challenge(id: string): Promise<ChallengeRecord | undefined>
   captureSession(id: string): Promise<CaptureSessionRecord | undefined>
+  /** Texts that people have agreed to, the latest first. */
+  consentTexts(tenantId: string, limit: number): Promise<ConsentTextRecord[]>
+  /** The text of this hash, once for each version under which it was shown. */
+  consentText(tenantId: string, sha256: Buffer): Promise<ConsentTextRecord[]>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
@@ -82,6 +87,8 @@ export interface StoreReader extends WebhookReader {
   operatorByName(name: string): Promise<OperatorRecord | undefined>
   operatorById(id: string): Promise<OperatorRecord | undefined>
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
+  /** Those that have not ended at `now`, the newest first. */
+  dashboardSessions(now: number): Promise<SessionRecord[]>
   /** When `countersign backup` last ended well; null for never. */
   lastBackupAt(): Promise<number | null>
   /** From `since` on, oldest first. */
@@ -104,14 +111,20 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   /** Marks the tenant as deleted, ends its keys, and deletes its signing secrets, login links and sessions. */
   closeTenant(tenantId: string, at: number): Promise<void>
   insertApiKey(key: ApiKeyRecord): Promise<void>
-  /** Ends the valid keys of a type: at once (`revokedAt`), or at the end of a grace period (`validUntil`). Returns how many. */
+  /** Ends at once every valid key of a type, whatever its name. Returns how many. */
+  revokeEveryApiKey(tenantId: string, type: Environment, revokedAt: number): Promise<number>
+  /**
+   * Ends the valid keys of a type and a name (null for the first key and its successors): at once (`revokedAt`), or at the end of a
+   * grace period (`validUntil`). Returns how many.
+   */
   endApiKeys(
     tenantId: string,
     type: Environment,
+    name: string | null,
     end: { revokedAt: number } | { validUntil: number },
   ): Promise<number>
-  /** Ends at once the valid keys of a type whose end is set already. Returns how many. */
-  endGraces(tenantId: string, type: Environment, revokedAt: number): Promise<number>
+  /** Ends at once the valid keys of a type and a name whose end is set already. Returns how many. */
+  endGraces(tenantId: string, type: Environment, name: string | null, revokedAt: number): Promise<number>
   insertSigningSecret(secret: SigningSecretRecord): Promise<void>
   setSigningSecretEnd(id: string, validUntil: number): Promise<void>
   /** All of the tenant's but the current one, whatever the time. */
@@ -129,6 +142,8 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   useChallenge(id: string, at: number): Promise<boolean>
   /** In the place of one of the same id. */
   putCaptureSession(session: CaptureSessionRecord): Promise<void>
+  /** Leaves a text that is there already as it is. */
+  keepConsentText(text: ConsentTextRecord): Promise<void>
   /** Where there is one in force, the transaction fails with AlreadyExecutedError, if not here then at its end. */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */
@@ -161,8 +176,15 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   setLastSignIn(operatorId: string, at: number, by: SignInMethod): Promise<void>
   /** With the operator's sessions. */
   deleteOperator(id: string): Promise<void>
-  deleteOperatorSessions(operatorId: string): Promise<void>
-  deleteDashboardSession(hash: Buffer): Promise<void>
+  /** @param operatorId null for the operator without a name @returns how many there were */
+  deleteOperatorSessions(operatorId: string | null): Promise<number>
+  /** @returns how many sessions and unused login links there were */
+  deleteTenantSignIns(tenantId: string): Promise<{ sessions: number; links: number }>
+  /** @returns false where there was none */
+  deleteDashboardSession(hash: Buffer): Promise<boolean>
+  /** Says that a session is in use; one that has been deleted meanwhile stays so. */
+  keepDashboardSession(hash: Buffer, times: Pick<SessionRecord, 'expiresAt' | 'lastUsedAt'>): Promise<void>
+  setSessionAuthenticated(hash: Buffer, at: number): Promise<void>
   /** Replaces what stands there. */
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**

@@ -6,6 +6,7 @@ import type {
   CaptureRecord,
   CaptureSessionRecord,
   ChallengeRecord,
+  ConsentTextRecord,
   ErasureRecord,
   IdempotencyRecord,
   KeyringRecord,
@@ -111,6 +112,9 @@ export const API_KEY = table<ApiKeyRecord>('api_key', {
   type: 'type',
   hash: 'hash',
   hint: 'hint',
+  name: 'name',
+  scopes: 'scopes',
+  networks: 'networks',
   createdAt: 'created_at',
   validUntil: 'valid_until',
   revokedAt: 'revoked_at',
@@ -188,6 +192,15 @@ export const CAPTURE_SESSION = table<CaptureSessionRecord>(
   ['id'],
 )
 
+export const CONSENT_TEXT = table<ConsentTextRecord>('consent_text', {
+  tenantId: 'tenant_id',
+  sha256: 'sha256',
+  version: 'version',
+  language: 'language',
+  text: 'text',
+  firstAgreedAt: 'first_agreed_at',
+})
+
 export const IDEMPOTENCY = table<IdempotencyRecord>('idempotency', {
   scope: 'scope',
   lookup: 'lookup',
@@ -262,6 +275,13 @@ export const DASHBOARD_SESSION = table<SessionRecord>('dashboard_session', {
   tenantId: 'tenant_id',
   operatorId: 'operator_id',
   expiresAt: 'expires_at',
+  endsAt: 'ends_at',
+  createdAt: 'created_at',
+  lastUsedAt: 'last_used_at',
+  authenticatedAt: 'authenticated_at',
+  method: 'method',
+  address: 'address',
+  browser: 'browser',
 })
 
 export const WEBHOOK_ENDPOINT = table<WebhookEndpointRecord>('webhook_endpoint', {

@@ -117,6 +117,67 @@ describe('sign-in by an OpenID provider', () => {
     expect(kim).toMatchObject({ lastSignInAt: running.clock.now(), lastSignInBy: 'oidc' })
   })
 
+  describe('where something asks for a fresh sign-in', () => {
+    const now = () => Math.floor(running.clock.now() / 1000)
+    const ADMIN = 'admin@example.com'
+    beforeAll(() => running.service.ledger.operations.operators.add(ADMIN, 'admin', COMMAND_LINE))
+
+    /** To the provider and back, asking for a sign-in that is made there just now. */
+    async function beginFresh() {
+      const login = await api('/oidc/login?fresh')
+      const back = await fetch(location(login), { redirect: 'manual' })
+      const { pathname, search } = new URL(location(back))
+      return { login, cookie: cookieOf(login), callback: `${pathname}${search}`.replace(/^\/api/, '') }
+    }
+    /** @returns the status of adding an operator, which asks for one, and its code */
+    async function add(cookie: string) {
+      const session = (await (await api('/session', cookie)).json()) as { csrf_token: string }
+      const response = await fetch(`${running.service.adminUrl}/api/operators`, {
+        method: 'POST',
+        headers: {
+          Cookie: cookie,
+          Origin: running.service.adminUrl,
+          'X-CSRF-Token': session.csrf_token,
+          'Content-Type': 'application/json',
+        },
+        body: JSON.stringify({ name: `added-${running.clock.now()}`, role: 'viewer' }),
+      })
+      const { code, confirm_by } = (await response.json()) as Record<string, string>
+      return [response.status, code, confirm_by]
+    }
+
+    it('takes none of which the provider does not say when it was, or that was long ago', async () => {
+      for (const claims of [{}, { auth_time: now() - 16 * 60 }]) {
+        provider.claims = { email: ADMIN, email_verified: true, ...claims }
+        const { cookie, callback } = await begin()
+        const session = cookieOf(await api(callback, cookie))
+        expect(await add(session)).toEqual([403, 'fresh_sign_in_required', 'oidc'])
+        const fresh = await beginFresh()
+        expect(await refused(fresh.callback, fresh.cookie)).toBe('not_fresh')
+      }
+    })
+
+    it('has the provider ask for it again, and goes on with what it says of the time', async () => {
+      const { login, cookie, callback } = await beginFresh()
+      const asked = new URL(location(login)).searchParams
+      expect([asked.get('prompt'), asked.get('max_age')]).toEqual(['login', '0'])
+      provider.claims = { email: ADMIN, email_verified: true, auth_time: now() - 10 }
+      const session = cookieOf(await api(callback, cookie))
+      expect((await add(session))[0]).toBe(201)
+      running.clock.advance(15 * 60_000)
+      expect((await add(session))[1]).toBe('fresh_sign_in_required')
+    })
+
+    it('takes no time from the future for a sign-in that stays fresh', async () => {
+      provider.claims = { email: ADMIN, email_verified: true, auth_time: now() + 86_400 }
+      const { cookie, callback } = await beginFresh()
+      const session = cookieOf(await api(callback, cookie))
+      expect((await add(session))[0]).toBe(201)
+      running.clock.advance(15 * 60_000)
+      expect((await add(session))[1]).toBe('fresh_sign_in_required')
+    })
+  })
+
   it('is limited, and counted as failed where it fails', async () => {
     const counted = async () =>
       /^countersign_dashboard_refusals_total\{code="sign_in_failed"\} (\d+)/m.exec(

@@ -15,6 +15,7 @@ import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService } from '../support/service.js'
 
 const MINUTE_MS = 60_000
+const TIMES = { idleMs: 30 * MINUTE_MS, wholeMs: 480 * MINUTE_MS, freshMs: 15 * MINUTE_MS }
 const ends: Array<() => unknown> = []
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
@@ -177,8 +178,16 @@ describe('another password', () => {
     const { password, operator } = await operations.operators.add('kim@example.com', 'admin', COMMAND_LINE)
     const own = await loadOperatorPassword({ operatorPassword: OPERATOR_HASH, operatorPasswordFile: '' })
     const limiter = new LocalRateLimiter(running.clock)
-    const sessions = new Sessions(store, running.clock, own, operations.signIns, false, limiter)
-    const guest = { address: '127.0.0.1', requestId: 'req_1' }
+    const sessions = new Sessions({
+      store,
+      clock: running.clock,
+      operatorPassword: own,
+      signIns: operations.signIns,
+      isSecure: false,
+      attempts: limiter,
+      times: TIMES,
+    })
+    const guest = { address: '127.0.0.1', browser: undefined, requestId: 'req_1' }
     for (const change of ['reset', 'removed'] as const) {
       const signingIn = sessions.signIn({ name: operator.name, password }, guest)
       const outcome = signingIn.catch((error) => error.code)
@@ -211,8 +220,16 @@ describe('another password', () => {
       },
     }
     const limiter = new LocalRateLimiter(running.clock)
-    const sessions = new Sessions(store, running.clock, password, operations.signIns, false, limiter)
-    const guest = { address: '127.0.0.1', requestId: 'req_1' }
+    const sessions = new Sessions({
+      store,
+      clock: running.clock,
+      operatorPassword: password,
+      signIns: operations.signIns,
+      isSecure: false,
+      attempts: limiter,
+      times: TIMES,
+    })
+    const guest = { address: '127.0.0.1', browser: undefined, requestId: 'req_1' }
     const { token } = await sessions.signIn({ password: OPERATOR_PASSWORD }, guest)
     const found = sessions.find({ headers: { cookie: `countersign_session=${token}` } })
     await expect(found).rejects.toMatchObject({ code: 'not_signed_in' })

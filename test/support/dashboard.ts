@@ -53,10 +53,14 @@ export async function request(
 
 export async function signIn(
   running: TestService,
-  credentials: { login_token: string } | { name?: string; password: string },
+  credentials: { login_token: string } | { name?: string; password: string; code?: string },
+  extra: Record<string, string> = {},
 ): Promise<DashboardClient> {
   const origin = { Origin: running.service.adminUrl }
-  const { status, body, headers, text } = await request(running, 'POST', '/session', credentials, origin)
+  const { status, body, headers, text } = await request(running, 'POST', '/session', credentials, {
+    ...origin,
+    ...extra,
+  })
   if (status !== 201) throw new Error(text)
   const cookie = headers.get('set-cookie')!.split(';')[0]!
   const csrf = body.csrf_token as string

@@ -48,6 +48,9 @@ export function apiKey(id: string, changes: Partial<ApiKeyRecord> = {}): ApiKeyR
     type: 'sandbox',
     hash: bytes(`hash of ${id}`),
     hint: 'abcd',
+    name: null,
+    scopes: null,
+    networks: null,
     createdAt: AT,
     validUntil: null,
     revokedAt: null,
@@ -171,7 +174,20 @@ export function operator(name: string, changes: Partial<OperatorRecord> = {}): O
 
 /** A tenant's. */
 export function session(hash: string, changes: Partial<SessionRecord> = {}): SessionRecord {
-  return { hash: bytes(hash), tenantId: 'ten_a', operatorId: null, expiresAt: AT + 10, ...changes }
+  return {
+    hash: bytes(hash),
+    tenantId: 'ten_a',
+    operatorId: null,
+    expiresAt: AT + 10,
+    endsAt: AT + 20,
+    createdAt: AT,
+    lastUsedAt: AT,
+    authenticatedAt: AT,
+    method: 'link',
+    address: '192.0.2.1',
+    browser: 'a browser',
+    ...changes,
+  }
 }
 
 export function endpoint(id: string, changes: Partial<WebhookEndpointRecord> = {}): WebhookEndpointRecord {

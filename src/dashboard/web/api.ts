@@ -10,7 +10,7 @@ import type {
   TriedCall,
   TriedCallQuery,
 } from '../contract.js'
-import { TRIED_KEY_HEADER } from '../contract.js'
+import { BACKGROUND_HEADER, TRIED_KEY_HEADER } from '../contract.js'
 
 export class CallError extends Error {
   constructor(
@@ -19,6 +19,21 @@ export class CallError extends Error {
     message: string,
   ) {
     super(message)
+  }
+}
+
+/** Asks the person to show again who they are. @returns whether the sign-in is fresh now */
+type AskAgain = () => Promise<boolean>
+let askAgain: AskAgain = async () => false
+
+/** Says who asks the person for a fresh sign-in where a call needs one; calls that need one at once ask once. */
+export function onFreshSignIn(ask: AskAgain): void {
+  let asked: Promise<boolean> | null = null
+  askAgain = () => {
+    asked ??= ask().finally(() => {
+      asked = null
+    })
+    return asked
   }
 }
 
@@ -58,8 +73,9 @@ export function linkTo(address: Address<never>): string {
   return PREFIX + address
 }
 
-export function get<Answer>(address: Address<Answer>): Promise<Answer> {
-  return send<Answer>('GET', address)
+/** @param isBackground nobody asked for it: it keeps no session open */
+export function get<Answer>(address: Address<Answer>, isBackground = false): Promise<Answer> {
+  return send<Answer>('GET', address, undefined, isBackground ? { [BACKGROUND_HEADER]: '1' } : {})
 }
 
 export function callOperator<Name extends ChangeOf<OperatorRoutes>>(
@@ -111,6 +127,9 @@ async function send<Answer>(
   const answer = await response.json()
   if (!response.ok) {
     if (answer.code === 'not_signed_in' && path !== SESSION) dispatchEvent(new Event(SIGNED_OUT))
+    // The person shows again who they are, and what they asked for is done.
+    if (answer.code === 'fresh_sign_in_required' && (await askAgain()))
+      return send(method, path, body, headers)
     throw new CallError(response.status, answer.code, sentence(answer))
   }
   return answer as Answer

@@ -2,15 +2,17 @@
 import { type ComponentType, render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { OperatorRoutes, SessionView, TenantRoutes } from '../contract.js'
-import { currentSession, get, SIGNED_OUT, signIn, signOut, tenantAddress } from './api.js'
+import { currentSession, get, onFreshSignIn, SIGNED_OUT, signIn, signOut, tenantAddress } from './api.js'
 import { AuditPage } from './audit-page.js'
 import { Brand } from './brand.js'
+import { FreshSignIn, returnToKeptPage } from './fresh-sign-in.js'
 import { KeysPage } from './keys-page.js'
 import { OperatorsPage } from './operators-page.js'
 import { OverviewPage } from './overview-page.js'
 import { Card, Loading } from './parts.js'
 import { isProviderProblem, providerProblem } from './provider-problem.js'
 import { rightsOf, SessionContext } from './session.js'
+import { SessionsPage, TenantSessionsPage } from './sessions-page.js'
 import { SignInPage } from './sign-in-page.js'
 import { SystemPage } from './system-page.js'
 import { TenantsPage } from './tenants-page.js'
@@ -29,11 +31,13 @@ const TENANT_PAGES: ReadonlyArray<PageEntry<{ tenantId: string; keysHref: string
   ['users', 'Users', UsersPage],
   ['webhooks', 'Webhooks', WebhooksPage],
   ['audit', 'Audit log', AuditPage],
+  ['sessions', 'Sessions', TenantSessionsPage],
   ['try', 'Try it', TryPage, 'POST /try/call'],
 ]
 const OPERATOR_PAGES: ReadonlyArray<PageEntry<object, OperatorRoutes>> = [
   ['tenants', 'Tenants', TenantsPage],
   ['operators', 'Operators', OperatorsPage],
+  ['sessions', 'Sessions', SessionsPage],
   ['system', 'System', SystemPage],
 ]
 
@@ -63,7 +67,11 @@ function App() {
     const opened = loginToken ? signIn({ login_token: loginToken }) : isFirst ? currentSession() : null
     // Neither may stay in the history: a token, nor the failure of a sign-in that is over.
     if (loginToken || isProviderProblem(route)) location.replace('#/')
-    opened?.then(setSession, (error: Error) => {
+    const begin = (view: SessionView) => {
+      returnToKeptPage()
+      setSession(view)
+    }
+    opened?.then(begin, (error: Error) => {
       if (loginToken) setProblem(error.message)
       setSession(null)
     })
@@ -76,6 +84,8 @@ function App() {
     addEventListener(SIGNED_OUT, end)
     return () => removeEventListener(SIGNED_OUT, end)
   }, [])
+  const [asking, setAsking] = useState<((isFresh: boolean) => void) | null>(null)
+  useEffect(() => onFreshSignIn(() => new Promise((resolve) => setAsking(() => resolve))), [])
   if (session === undefined) return <Loading />
   if (session === null)
     return (
@@ -99,6 +109,15 @@ function App() {
   return (
     <SessionContext.Provider value={session}>
       <Shell session={session} route={route} onSignOut={leave} />
+      {asking && (
+        <FreshSignIn
+          session={session}
+          onDone={(isFresh) => {
+            setAsking(null)
+            asking(isFresh)
+          }}
+        />
+      )}
     </SessionContext.Provider>
   )
 }

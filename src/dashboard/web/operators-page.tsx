@@ -19,7 +19,7 @@ const COLUMNS = [
 ]
 
 interface Asking {
-  what: 'role' | 'password' | 'remove'
+  what: 'role' | 'password' | 'sign-out' | 'remove'
   operator: OperatorView
 }
 
@@ -118,6 +118,22 @@ export function OperatorsPage() {
           <p>A new one is made and shown once. The old one, and every session of this operator, end now.</p>
         </Confirm>
       )}
+      {asking?.what === 'sign-out' && (
+        <Confirm
+          title={`End every session of ${asking.operator.name}?`}
+          confirm="End them"
+          isDanger
+          onCancel={() => setAsking(null)}
+          onConfirm={() =>
+            change(async () => {
+              await callOperator('POST /operators/sign-out', { name: asking.operator.name })
+              return null
+            })
+          }
+        >
+          <p>The operator is signed out everywhere, at once. The password stays as it is.</p>
+        </Confirm>
+      )}
       {asking?.what === 'remove' && (
         <Confirm
           title={`Remove ${asking.operator.name}?`}
@@ -177,6 +193,9 @@ function Acts(props: { operator: OperatorView; isBusy: boolean; onAsk: (what: As
       </button>
       <button type="button" disabled={isBusy} onClick={() => onAsk('password')}>
         Password…{ofWhom}
+      </button>
+      <button type="button" disabled={isBusy} onClick={() => onAsk('sign-out')}>
+        End sessions…{ofWhom}
       </button>
       <button type="button" class="danger" disabled={isBusy} onClick={() => onAsk('remove')}>
         Remove…<span class="for-readers"> {operator.name}</span>

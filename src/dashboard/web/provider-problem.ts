@@ -8,6 +8,8 @@ const TEXTS: Record<ProviderProblem, string> = {
   invalid_answer: "The provider's answer is not valid, or was used already. Begin again.",
   nameless: 'The provider does not say, or does not vouch for, the name by which operators are known here.',
   unknown_operator: 'Nobody has added you as an operator here. Ask an admin to.',
+  not_fresh:
+    'The provider does not say that you signed in just now. It has to honour max_age and to tell auth_time.',
   rate_limited: 'There were too many sign-ins from this address. Wait a minute, then begin again.',
   internal_error: 'Something went wrong in the service.',
 }

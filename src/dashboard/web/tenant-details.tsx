@@ -82,7 +82,8 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
         >
           <p>
             Every call with its keys is refused from this moment on, with 403 <code>tenant_suspended</code>.
-            Everything is kept, and it can be resumed.
+            Everybody who is signed in for it is signed out, and login links that nobody has used end. All
+            else is kept, and it can be resumed.
           </p>
         </Confirm>
       )}

@@ -14,23 +14,27 @@ export function useData<T>(address: Address<T>, refreshMs?: number): Data<T> {
   const [error, setError] = useState<string | null>(null)
   // An answer that comes late must not take the place of one to a later question.
   const asked = useRef(0)
-  const reload = useCallback(() => {
-    const question = ++asked.current
-    const isLatest = () => question === asked.current
-    get(address).then(
-      (fresh) => {
-        if (!isLatest()) return
-        setValue(fresh)
-        setError(null)
-      },
-      (failure: Error) => isLatest() && setError(failure.message),
-    )
-  }, [address])
+  const ask = useCallback(
+    (isBackground: boolean) => {
+      const question = ++asked.current
+      const isLatest = () => question === asked.current
+      get(address, isBackground).then(
+        (fresh) => {
+          if (!isLatest()) return
+          setValue(fresh)
+          setError(null)
+        },
+        (failure: Error) => isLatest() && setError(failure.message),
+      )
+    },
+    [address],
+  )
+  const reload = useCallback(() => ask(false), [ask])
   useEffect(() => {
     reload()
     if (refreshMs === undefined) return
-    const timer = setInterval(() => document.hidden || reload(), refreshMs)
+    const timer = setInterval(() => document.hidden || ask(true), refreshMs)
     return () => clearInterval(timer)
-  }, [reload, refreshMs])
+  }, [ask, reload, refreshMs])
   return { value, error, reload }
 }

@@ -76,6 +76,58 @@ overStores((stores) => {
       expect(await there('by password')).toEqual(password)
     })
 
+    it('are kept and confirmed while they are there, and listed until they end, the newest first', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertDashboardSession(session('old', { createdAt: AT - 5 }))
+        await tx.insertDashboardSession(session('new', { tenantId: null }))
+        await tx.insertDashboardSession(
+          session('before', {
+            ...{ endsAt: null, createdAt: null, lastUsedAt: null, authenticatedAt: null },
+            ...{ method: null, address: null, browser: null },
+          }),
+        )
+      })
+      await write(async (tx) => {
+        await tx.keepDashboardSession(bytes('old'), { expiresAt: AT + 15, lastUsedAt: AT + 1 })
+        await tx.setSessionAuthenticated(bytes('new'), AT + 2)
+        await tx.keepDashboardSession(bytes('gone'), { expiresAt: AT + 15, lastUsedAt: AT + 1 })
+      })
+      const hashes = async (now: number) => (await read().dashboardSessions(now)).map(({ hash }) => `${hash}`)
+      expect(await hashes(AT)).toEqual(['new', 'old', 'before'])
+      expect(await hashes(AT + 10)).toEqual(['old'])
+      expect(await read().dashboardSession(bytes('old'), AT)).toEqual(
+        session('old', { createdAt: AT - 5, expiresAt: AT + 15, lastUsedAt: AT + 1 }),
+      )
+      expect(await read().dashboardSession(bytes('new'), AT)).toMatchObject({ authenticatedAt: AT + 2 })
+      expect(await read().dashboardSession(bytes('gone'), AT)).toBeUndefined()
+    })
+
+    it('of a tenant are deleted with its links, those of the operator without a name apart, each with their number', async () => {
+      const links = ['one', 'two'].map((hash) => ({
+        hash: bytes(hash),
+        tenantId: 'ten_a',
+        expiresAt: AT + 10,
+      }))
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        for (const link of links) await tx.insertLoginLink(link)
+        await tx.putOperator(operator('anna'))
+        await tx.insertDashboardSession(session('of a'))
+        await tx.insertDashboardSession(session('of b', { tenantId: 'ten_b' }))
+        await tx.insertDashboardSession(session('unnamed', { tenantId: null }))
+        await tx.insertDashboardSession(session('of anna', { tenantId: null, operatorId: 'op_anna' }))
+      })
+      const left = async () => (await read().dashboardSessions(AT)).map(({ hash }) => `${hash}`).sort()
+      expect(await write((tx) => tx.deleteTenantSignIns('ten_a'))).toEqual({ sessions: 1, links: 2 })
+      expect(await write((tx) => tx.takeLoginLink(bytes('one'), AT))).toBeUndefined()
+      expect(await left()).toEqual(['of anna', 'of b', 'unnamed'])
+      expect(await write((tx) => tx.deleteOperatorSessions(null))).toBe(1)
+      expect(await left()).toEqual(['of anna', 'of b'])
+      expect(await write((tx) => tx.deleteDashboardSession(bytes('of b')))).toBe(true)
+      expect(await write((tx) => tx.deleteDashboardSession(bytes('of b')))).toBe(false)
+    })
+
     it('belong to somebody who is there', async () => {
       const insert = (changes: Parameters<typeof session>[1]) =>
         write((tx) => tx.insertDashboardSession(session('s', changes)))

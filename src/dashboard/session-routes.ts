@@ -1,0 +1,82 @@
+/** The lists of sessions, ending any of them, and showing again who one is. */
+import { isoTime } from '../clock.js'
+import type { NamedSession } from '../operations/session-operations.js'
+import { optionalTime } from '../operations/views.js'
+import * as bodies from './bodies.js'
+import type { ListedSession } from './contract.js'
+import type { OperatorTable, TenantTable } from './route.js'
+import type { Session } from './sessions.js'
+
+export const SESSION_ROUTES = {
+  'GET /sessions': {
+    async answer({ services, session }) {
+      const sessions = await services.ledger.operations.sessions.list()
+      return { sessions: sessions.map((one) => listed(one, session)) }
+    },
+  },
+
+  'POST /sessions/end': {
+    body: bodies.sessionChoice,
+    async answer({ services, session: own, actor, input }) {
+      const isAdmin = own.operator?.role === 'admin'
+      const isAllowed = ({ tenantId, operatorId }: NamedSession) =>
+        isAdmin || (tenantId === null && operatorId !== null && operatorId === own.operator?.id)
+      const ended = await services.ledger.operations.sessions.end(input.session, actor, isAllowed)
+      return listed(ended, own)
+    },
+  },
+
+  'POST /session/confirm': {
+    body: bodies.confirmation,
+    async answer({ services: { sessions, config }, session, guest, input }) {
+      const { authenticatedAt } = await sessions.confirm(session, input.password, guest)
+      return { fresh_until: isoTime(authenticatedAt! + config.dashboardFreshMinutes * 60_000) }
+    },
+  },
+
+  'POST /operators/sign-out': {
+    body: bodies.namedOperator,
+    answer: async ({ services, actor, input }) => ({
+      sessions: await services.ledger.operations.sessions.endOfOperator(input.name, actor),
+    }),
+  },
+} satisfies Partial<OperatorTable>
+
+export const TENANT_SESSION_ROUTES = {
+  'GET /sessions': {
+    async answer({ services, session, tenant }) {
+      const sessions = await services.ledger.operations.sessions.list()
+      const own = sessions.filter(({ tenantId }) => tenantId === tenant.id)
+      return { sessions: own.map((one) => listed(one, session)) }
+    },
+  },
+
+  'POST /sessions/end': {
+    body: bodies.sessionChoice,
+    async answer({ services, session, tenant, actor, input }) {
+      const isOwn = ({ tenantId }: NamedSession) => tenantId === tenant.id
+      return listed(await services.ledger.operations.sessions.end(input.session, actor, isOwn), session)
+    },
+  },
+
+  'POST /sign-out': {
+    answer: async ({ services, tenant, actor }) =>
+      services.ledger.operations.sessions.endOfTenant(tenant.id, actor),
+  },
+} satisfies Partial<TenantTable>
+
+function listed(session: NamedSession, own: Session): ListedSession {
+  return {
+    id: session.id,
+    operator: session.operator,
+    tenant: session.tenant,
+    tenant_id: session.tenantId,
+    method: session.method,
+    created_at: optionalTime(session.createdAt),
+    last_used_at: optionalTime(session.lastUsedAt),
+    ends_at: isoTime(session.expiresAt),
+    address: session.address,
+    browser: session.browser,
+    is_own: session.hash.equals(own.hash),
+  }
+}

@@ -1,0 +1,93 @@
+/** Asks the person who is signed in to show again who they are, before something is revealed or destroyed. */
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import type { SessionView } from '../contract.js'
+import { callOperator } from './api.js'
+import { Problem } from './parts.js'
+import { useAction } from './use-action.js'
+
+/** Where the page is kept over the way to the provider and back. */
+const KEPT_PAGE = 'countersign.page'
+
+/** @param onDone told whether the sign-in is fresh now */
+export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boolean) => void }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  const { method } = props.session
+  const [password, setPassword] = useState('')
+  const { problem, isBusy, run } = useAction()
+  useEffect(() => dialog.current?.showModal(), [])
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (method === 'oidc') return leaveForProvider()
+    if (method !== 'password') return dialog.current?.close()
+    void run(async () => {
+      await callOperator('POST /session/confirm', { password })
+      dialog.current?.close('fresh')
+    })
+  }
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={titleId}
+      onClose={() => props.onDone(dialog.current?.returnValue === 'fresh')}
+    >
+      <form onSubmit={submit}>
+        <h2 id={titleId}>Is it still you?</h2>
+        {method === 'password' && (
+          <>
+            <p>What you are about to do asks for a fresh sign-in.</p>
+            <label for="fresh-password">Your password</label>
+            <input
+              id="fresh-password"
+              type="password"
+              autocomplete="current-password"
+              required
+              value={password}
+              onInput={(event) => setPassword(event.currentTarget.value)}
+            />
+          </>
+        )}
+        {method === 'oidc' && (
+          <p>
+            What you are about to do asks for a fresh sign-in at your organisation's provider. You come back
+            to this page; then do it again.
+          </p>
+        )}
+        {method === 'link' && (
+          <>
+            <p>
+              What you are about to do asks for a fresh login link. The operator makes one; open it in this
+              browser, and do it again.
+            </p>
+            <pre tabIndex={0}>
+              <code>npx countersign tenant login-link &lt;name&gt;</code>
+            </pre>
+          </>
+        )}
+        <Problem message={problem} />
+        <div class="actions">
+          {method !== 'link' && (
+            <button type="button" onClick={() => dialog.current?.close()}>
+              Cancel
+            </button>
+          )}
+          <button type="submit" class="primary" disabled={isBusy}>
+            {method === 'password' ? 'Go on' : method === 'oidc' ? 'Sign in again' : 'Close'}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  )
+}
+
+function leaveForProvider(): void {
+  sessionStorage.setItem(KEPT_PAGE, location.hash)
+  location.assign('/api/oidc/login?fresh')
+}
+
+/** Goes to the page from which the browser went to the provider, if it did. */
+export function returnToKeptPage(): void {
+  const kept = sessionStorage.getItem(KEPT_PAGE)
+  sessionStorage.removeItem(KEPT_PAGE)
+  if (kept && location.hash === '') location.replace(kept)
+}

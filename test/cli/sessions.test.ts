@@ -1,0 +1,74 @@
+/** `countersign operator sessions | sign-out`, `countersign tenant sessions | sign-out`, against a running service. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
+import { OPERATOR_PASSWORD } from '../support/operator.js'
+
+let place: Workplace
+let server: ServerProcess
+
+beforeAll(async () => {
+  place = await workplace()
+  server = await place.serve()
+  await place.run(['tenant', 'create', 'acme'])
+})
+afterAll(() => place?.dispose())
+
+/** @returns the cookie */
+async function signIn(credentials: object): Promise<string> {
+  const response = await fetch(`${server.admin}/api/session`, {
+    method: 'POST',
+    headers: { Origin: server.admin, 'Content-Type': 'application/json' },
+    body: JSON.stringify(credentials),
+  })
+  return response.headers.get('set-cookie')!.split(';')[0]!
+}
+async function asTenant(): Promise<string> {
+  const { json } = await place.run(['tenant', 'login-link', 'acme', '--json'])
+  return signIn({ login_token: json.dashboard_url.split('/').at(-1) })
+}
+const status = async (cookie: string) =>
+  (await fetch(`${server.admin}/api/session`, { headers: { Cookie: cookie } })).status
+
+describe('the commands on sessions', () => {
+  it('list who is signed in and end a tenant’s sessions and links, in a running service', async () => {
+    const [tenant, operator] = [await asTenant(), await signIn({ password: OPERATOR_PASSWORD })]
+    // One that nobody uses, beside that of the tenant's creation.
+    await place.run(['tenant', 'login-link', 'acme'])
+    const { json } = await place.run(['operator', 'sessions', '--json'])
+    expect(json).toMatchObject([
+      { operator: 'operator', tenant: null, method: 'password', address: '127.0.0.1' },
+      { operator: null, tenant: 'acme', method: 'link', address: '127.0.0.1' },
+    ])
+    expect((await place.run(['tenant', 'sessions', 'acme', '--json'])).json).toHaveLength(1)
+    const { stdout } = await place.run(['tenant', 'sign-out', 'acme'])
+    expect(stdout.trim()).toBe('1 session and 2 login links ended.')
+    expect([await status(tenant), await status(operator)]).toEqual([401, 200])
+  })
+
+  it('end one session by its id, those of the operator without a name, and those of all', async () => {
+    const [tenant, first] = [await asTenant(), await signIn({ password: OPERATOR_PASSWORD })]
+    const [{ id }] = (await place.run(['tenant', 'sessions', 'acme', '--json'])).json
+    expect((await place.run(['operator', 'sign-out', '--session', id])).code).toBe(0)
+    expect([await status(tenant), await status(first)]).toEqual([401, 200])
+    expect((await place.run(['operator', 'sign-out', 'operator'])).code).toBe(0)
+    expect(await status(first)).toBe(401)
+    const second = await signIn({ password: OPERATOR_PASSWORD })
+    const all = await place.run(['operator', 'sign-out', '--all', '--json'])
+    expect([all.json, await status(second)]).toEqual([{ sessions: 1 }, 401])
+  })
+
+  it('say what is to be ended where that is not said, or is not there', async () => {
+    const codes = []
+    for (const more of [[], ['sam', '--all'], ['sam'], ['--session', 'ses_none']])
+      codes.push((await place.run(['operator', 'sign-out', ...more, '--json'])).error.code)
+    expect(codes).toEqual(['wrong_usage', 'wrong_usage', 'session_not_found', 'session_not_found'])
+  })
+
+  it('suspend a tenant with its sessions and links', async () => {
+    const tenant = await asTenant()
+    await place.run(['tenant', 'suspend', 'acme'])
+    expect(await status(tenant)).toBe(401)
+    const refused = await place.run(['tenant', 'login-link', 'acme', '--json'])
+    expect(refused.error.code).toBe('tenant_suspended')
+  })
+})

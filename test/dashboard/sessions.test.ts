@@ -1,0 +1,315 @@
+/** Sessions of the dashboard: what ends them, who sees them, and what asks for a fresh sign-in. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { MINUTE_MS } from '../../src/clock.js'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
+import { base64, face } from '../support/faces.js'
+import { OPERATOR_PASSWORD } from '../support/operator.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.1' })
+})
+afterAll(() => running?.stop())
+beforeEach(async () => {
+  tenant = await running.tenant()
+  // So that no session is as old as one of the test before.
+  running.clock.advance(MINUTE_MS)
+})
+
+/** Each from an address of its own: sign-ins are limited by address, over PostgreSQL by a clock that no test moves. */
+let visitors = 0
+const signIn = (service: TestService, credentials: Parameters<typeof signInFrom>[1]) =>
+  signInFrom(service, credentials, { 'X-Forwarded-For': `198.51.100.${++visitors}` })
+
+const asTenant = async () => signIn(running, { login_token: await loginToken(running, tenant.id) })
+const asOperator = (password = OPERATOR_PASSWORD, name?: string) =>
+  signIn(running, name === undefined ? { password } : { name, password })
+const codeOf = async (client: DashboardClient, method = 'GET', path = '/session', body?: unknown) => {
+  const answer = await client.call(method, path, body)
+  return answer.body.code ?? answer.status
+}
+const named = () => running.service.ledger.tenancy.find(tenant.id)
+async function entries(): Promise<Array<Record<string, unknown>>> {
+  const { store } = running.service.ledger
+  return (await store.read.auditEntries(tenant.id, 0, 1000)).map(({ entry }) => JSON.parse(entry))
+}
+
+describe('a tenant that is suspended', () => {
+  it('reveals no key, rotates no secret, erases nobody and signs in by no link that it had before', async () => {
+    const production = await running.production(tenant)
+    await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })
+    const session = await asTenant()
+    const unused = await loginToken(running, tenant.id)
+    const { lifecycle } = running.service.ledger.operations
+    await lifecycle.suspend(await named(), COMMAND_LINE)
+
+    const below = (path: string) => `/tenants/${tenant.id}${path}`
+    const before = await running.service.ledger.store.read.signingSecrets(tenant.id, running.clock.now())
+    for (const [method, path, body] of [
+      ['GET', below('')],
+      ['POST', below('/keys/reveal')],
+      ['POST', below('/keys/reissue'), { type: 'production', grace_seconds: 0 }],
+      ['POST', below('/rotate-signing'), { force: true }],
+      ['POST', below('/erase'), { environment: 'production', user_id: 'ada' }],
+    ] as Array<[string, string, unknown?]>)
+      expect([path, await codeOf(session, method, path, body)]).toEqual([path, 'not_signed_in'])
+    await expect(signIn(running, { login_token: unused })).rejects.toThrow('sign_in_failed')
+    expect(await running.service.ledger.store.read.signingSecrets(tenant.id, running.clock.now())).toEqual(
+      before,
+    )
+    expect((await running.service.ledger.store.read.referencesOf(tenant.id)).production).toBe(1)
+    expect((await entries()).find(({ event }) => event === 'tenant_suspended')).toMatchObject({
+      sessions: 1,
+      links: 1,
+    })
+
+    // What ended does not come back.
+    await lifecycle.resume(await named(), COMMAND_LINE)
+    expect(await codeOf(session)).toBe('not_signed_in')
+    await expect(signIn(running, { login_token: unused })).rejects.toThrow('sign_in_failed')
+    expect(await codeOf(await asTenant())).toBe(200)
+  })
+
+  it('does nothing by a session or a link that a version before this one left', async () => {
+    const session = await asTenant()
+    const unused = await loginToken(running, tenant.id)
+    const { store } = running.service.ledger
+    await store.transaction((tx) => tx.setSuspended(tenant.id, running.clock.now()))
+    const path = `/tenants/${tenant.id}`
+    for (const [method, rest, body] of [
+      ['GET', ''],
+      ['POST', '/keys/revoke', { type: 'sandbox' }],
+      ['POST', '/rotate-signing', { force: true }],
+    ] as const)
+      expect(await codeOf(session, method, path + rest, body)).toBe('tenant_suspended')
+    await expect(signIn(running, { login_token: unused })).rejects.toThrow('sign_in_failed')
+  })
+
+  it('is refused within the transaction of an act that was under way when the suspension was committed', async () => {
+    const { operations } = running.service.ledger
+    const actor = { name: 'dashboard:tenant', requestId: 'req_1', isTenant: true }
+    const before = await named()
+    const suspended = operations.lifecycle.suspend(before, COMMAND_LINE)
+    const rotated = operations.keys.rotateSigning(before, actor, false)
+    await suspended
+    await expect(rotated).rejects.toMatchObject({ code: 'tenant_suspended' })
+  })
+
+  it('gets no new login link, and the operator still acts for it', async () => {
+    const operator = await asOperator()
+    await operator.call('POST', `/tenants/${tenant.id}/suspend`)
+    expect(await codeOf(operator, 'POST', `/tenants/${tenant.id}/login-link`)).toBe('tenant_suspended')
+    const revoked = await operator.call('POST', `/tenants/${tenant.id}/keys/revoke`, { type: 'sandbox' })
+    expect(revoked.body).toEqual({ revoked: 1 })
+  })
+})
+
+describe('a session', () => {
+  it('ends after 30 minutes without use, and however much it is used after 8 hours', async () => {
+    const idle = await asOperator()
+    const used = await asOperator()
+    running.clock.advance(29 * MINUTE_MS)
+    expect(await codeOf(used)).toBe(200)
+    running.clock.advance(MINUTE_MS)
+    expect([await codeOf(idle), await codeOf(used)]).toEqual(['not_signed_in', 200])
+    for (let half = 0; half < 14; half++) {
+      running.clock.advance(29 * MINUTE_MS)
+      expect(await codeOf(used)).toBe(200)
+    }
+    // 436 minutes have gone by.
+    for (const minutes of [20, 23]) {
+      running.clock.advance(minutes * MINUTE_MS)
+      expect(await codeOf(used)).toBe(200)
+    }
+    running.clock.advance(MINUTE_MS)
+    expect(await codeOf(used)).toBe('not_signed_in')
+  })
+
+  it('is not kept open by a page that refreshes itself', async () => {
+    const session = await asOperator()
+    for (let minute = 0; minute < 6; minute++) {
+      running.clock.advance(5 * MINUTE_MS - 1)
+      await session.call('GET', '/session', undefined, { 'X-Background': '1' })
+    }
+    expect(await codeOf(session)).toBe(200)
+    running.clock.advance(30 * MINUTE_MS)
+    expect(await codeOf(session)).toBe('not_signed_in')
+  })
+
+  it('has ends that the settings name', async () => {
+    const own = await startService({
+      COUNTERSIGN_DASHBOARD_IDLE_MINUTES: '5',
+      COUNTERSIGN_DASHBOARD_SESSION_HOURS: '1',
+    })
+    try {
+      const session = await signIn(own, { password: OPERATOR_PASSWORD })
+      const { body } = await session.call('GET', '/session')
+      expect(Date.parse(body.expires_at)).toBe(own.clock.now() + 5 * MINUTE_MS)
+      for (let four = 0; four < 14; four++) {
+        own.clock.advance(4 * MINUTE_MS)
+        expect((await session.call('GET', '/session')).status).toBe(200)
+      }
+      own.clock.advance(4 * MINUTE_MS)
+      expect((await session.call('GET', '/session')).status).toBe(401)
+    } finally {
+      await own.stop()
+    }
+  })
+
+  it('is listed with whose it is, since when, last use, address and browser, and no cookie can be made of that', async () => {
+    const session = await asTenant()
+    const operator = await asOperator()
+    const { body, text } = await operator.call('GET', '/sessions', undefined, { 'User-Agent': 'another' })
+    const own = body.sessions.find((one: { is_own: boolean }) => one.is_own)
+    expect(own).toMatchObject({
+      operator: 'operator',
+      tenant: null,
+      method: 'password',
+      address: `198.51.100.${visitors}`,
+      browser: 'node',
+      created_at: new Date(running.clock.now()).toISOString(),
+      last_used_at: new Date(running.clock.now()).toISOString(),
+    })
+    const theirs = body.sessions.find((one: { tenant_id: string }) => one.tenant_id === tenant.id)
+    expect(theirs).toMatchObject({ tenant: tenant.name, operator: null, method: 'link', is_own: false })
+    for (const { cookie } of [session, operator]) expect(text).not.toContain(cookie.split('=')[1])
+    expect(await codeOf({ ...session, call: session.call }, 'GET', '/sessions')).toBe('not_permitted')
+    const listed = await session.call('GET', `/tenants/${tenant.id}/sessions`)
+    expect(listed.body.sessions).toHaveLength(1)
+  })
+
+  it('is ended by an admin, whosever it is, and the audit log says so', async () => {
+    const [session, operator] = [await asTenant(), await asOperator()]
+    const { body } = await operator.call('GET', '/sessions')
+    const { id } = body.sessions.find((one: { tenant_id: string }) => one.tenant_id === tenant.id)
+    expect((await operator.call('POST', '/sessions/end', { session: id })).status).toBe(200)
+    expect(await codeOf(session)).toBe('not_signed_in')
+    expect((await entries()).at(-1)).toMatchObject({
+      event: 'sessions_ended',
+      actor: 'dashboard:operator',
+      session: id,
+    })
+    expect(await codeOf(operator, 'POST', '/sessions/end', { session: id })).toBe('session_not_found')
+  })
+
+  it('of somebody else is ended by no viewer and no other tenant', async () => {
+    const { operators } = running.service.ledger.operations
+    const { password } = await operators.add('viewer1', 'viewer', COMMAND_LINE)
+    const viewer = await asOperator(password, 'viewer1')
+    const [admin, session] = [await asOperator(), await asTenant()]
+    const other = await running.tenant()
+    const stranger = await signIn(running, { login_token: await loginToken(running, other.id) })
+    const { body } = await viewer.call('GET', '/sessions')
+    for (const one of body.sessions.filter((listed: { is_own: boolean }) => !listed.is_own)) {
+      expect(await codeOf(viewer, 'POST', '/sessions/end', { session: one.id })).toBe('session_not_found')
+      const path = `/tenants/${other.id}/sessions/end`
+      if (one.tenant_id !== other.id)
+        expect(await codeOf(stranger, 'POST', path, { session: one.id })).toBe('session_not_found')
+    }
+    expect([await codeOf(admin), await codeOf(session)]).toEqual([200, 200])
+    const own = body.sessions.find((listed: { is_own: boolean }) => listed.is_own)
+    expect((await viewer.call('POST', '/sessions/end', { session: own.id })).status).toBe(200)
+    expect(await codeOf(viewer)).toBe('not_signed_in')
+  })
+
+  it('and every link of a tenant end by one call, and every session of an operator', async () => {
+    const [session, second] = [await asTenant(), await asTenant()]
+    const unused = await loginToken(running, tenant.id)
+    const ended = await session.call('POST', `/tenants/${tenant.id}/sign-out`)
+    expect(ended.body).toEqual({ sessions: 2, links: 1 })
+    expect([await codeOf(session), await codeOf(second)]).toEqual(['not_signed_in', 'not_signed_in'])
+    await expect(signIn(running, { login_token: unused })).rejects.toThrow('sign_in_failed')
+
+    const { sessions, operators } = running.service.ledger.operations
+    const { password } = await operators.add('sam', 'admin', COMMAND_LINE)
+    const [sam, unnamed] = [await asOperator(password, 'sam'), await asOperator()]
+    expect((await unnamed.call('POST', '/operators/sign-out', { name: 'sam' })).body).toEqual({ sessions: 1 })
+    expect([await codeOf(sam), await codeOf(unnamed)]).toEqual(['not_signed_in', 200])
+    const again = await asOperator(password, 'sam')
+    expect(await sessions.endOfOperators(COMMAND_LINE)).toBeGreaterThanOrEqual(2)
+    expect([await codeOf(again), await codeOf(unnamed)]).toEqual(['not_signed_in', 'not_signed_in'])
+    expect((await entries()).at(-1)).toMatchObject({ event: 'sessions_ended', name: 'all operators' })
+  })
+
+  it('that a sign-in in the same browser takes the place of has ended', async () => {
+    const session = await asTenant()
+    const headers = { Origin: running.service.adminUrl, Cookie: session.cookie }
+    const token = await loginToken(running, tenant.id)
+    expect((await request(running, 'POST', '/session', { login_token: token }, headers)).status).toBe(201)
+    expect(await codeOf(session)).toBe('not_signed_in')
+  })
+})
+
+describe('what reveals or destroys', () => {
+  it('asks for a sign-in of the last 15 minutes, and says how to come by one', async () => {
+    const [session, operator] = [await asTenant(), await asOperator()]
+    running.clock.advance(15 * MINUTE_MS)
+    const below = (path: string) => `/tenants/${tenant.id}${path}`
+    for (const [client, how, method, path, body] of [
+      [session, 'link', 'POST', below('/keys/reveal')],
+      [session, 'link', 'POST', below('/keys/reissue'), { type: 'sandbox', grace_seconds: 0 }],
+      [session, 'link', 'POST', below('/rotate-signing'), { force: false }],
+      [session, 'link', 'POST', below('/erase'), { environment: 'sandbox', user_id: 'ada' }],
+      [operator, 'password', 'POST', below('/keys/reissue'), { type: 'sandbox', grace_seconds: 0 }],
+      [operator, 'password', 'POST', below('/login-link')],
+      [operator, 'password', 'DELETE', below(''), { name: tenant.name }],
+      [operator, 'password', 'POST', '/operators', { name: 'eve', role: 'admin' }],
+      [operator, 'password', 'POST', '/operators/role', { name: 'eve', role: 'admin' }],
+      [operator, 'password', 'POST', '/operators/password', { name: 'eve' }],
+      [operator, 'password', 'POST', '/operators/remove', { name: 'eve' }],
+    ] as Array<[DashboardClient, string, string, string, unknown?]>) {
+      const { status, body: answer } = await client.call(method, path, body)
+      expect([path, status, answer.code, answer.confirm_by]).toEqual([
+        path,
+        403,
+        'fresh_sign_in_required',
+        how,
+      ])
+    }
+    expect((await named()).deletedAt).toBeNull()
+    expect(await codeOf(operator, 'POST', below('/keys/revoke'), { type: 'sandbox' })).toBe(200)
+  })
+
+  it('goes on after the password was given again in the same session, and the audit log says so', async () => {
+    const operator = await asOperator()
+    running.clock.advance(20 * MINUTE_MS)
+    const erase = () =>
+      codeOf(operator, 'POST', `/tenants/${tenant.id}/erase`, { environment: 'sandbox', user_id: 'ada' })
+    expect(await erase()).toBe('fresh_sign_in_required')
+    expect(await codeOf(operator, 'POST', '/session/confirm', { password: 'wrong' })).toBe('sign_in_failed')
+    expect(await erase()).toBe('fresh_sign_in_required')
+    const { body } = await operator.call('POST', '/session/confirm', { password: OPERATOR_PASSWORD })
+    expect(Date.parse(body.fresh_until)).toBe(running.clock.now() + 15 * MINUTE_MS)
+    expect((await entries()).slice(-2)).toMatchObject([
+      { event: 'sign_in_failed', count: 1 },
+      { event: 'identity_confirmed', actor: 'dashboard:operator' },
+    ])
+    expect(await erase()).toBe('reference_not_found')
+    running.clock.advance(15 * MINUTE_MS)
+    expect(await erase()).toBe('fresh_sign_in_required')
+  })
+
+  it('goes on for a tenant with a fresh link, and no password confirms a tenant', async () => {
+    const session = await asTenant()
+    running.clock.advance(20 * MINUTE_MS)
+    const rotate = (client: DashboardClient) =>
+      codeOf(client, 'POST', `/tenants/${tenant.id}/rotate-signing`, { force: false })
+    expect(await rotate(session)).toBe('fresh_sign_in_required')
+    expect(await codeOf(session, 'POST', '/session/confirm', { password: OPERATOR_PASSWORD })).toBe(
+      'not_permitted',
+    )
+    expect(await rotate(await asTenant())).toBe(200)
+  })
+
+  it('takes guesses at the password as sign-ins: they are limited', async () => {
+    const operator = await asOperator()
+    const answers: unknown[] = []
+    for (let tries = 0; tries < 12; tries++)
+      answers.push(await codeOf(operator, 'POST', '/session/confirm', { password: 'wrong' }))
+    expect(answers.slice(-2)).toEqual(['rate_limited', 'rate_limited'])
+  })
+})
