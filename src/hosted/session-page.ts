@@ -12,8 +12,11 @@ export interface PageContent {
   purpose: 'verify' | 'enroll'
   company: string
   description: string | undefined
-  consent: string
+  /** What the person agrees to. The script sends its version and hash along with the agreement. */
+  consent: { version: string; sha256: string; text: string }
   hasConsented: boolean
+  /** The code is yet to be typed: until then the page does not say what is confirmed. */
+  needsCode: boolean
   /** Of the first device: it can be handed to a phone. */
   canHandOver: boolean
 }
@@ -32,10 +35,17 @@ ${environment === 'sandbox' ? `<p class="sandbox">${say('sandbox')}</p>` : ''}
 <h1>${say(`title_${purpose}`)}</h1>
 <noscript><p class="message">${say('no_script')}</p></noscript>
 <p class="message" role="alert" id="message"></p>
-<section id="consent" hidden>
+<section id="confirm" hidden>
+<form id="code-form" autocomplete="off">
+<p><label for="typed">${say('code_asks')}</label></p>
+<input id="typed" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" required>
+<div class="actions"><button class="primary">${say('code_button')}</button></div>
+</form>
+</section>
+<section id="consent" data-version="${escapeHtml(consent.version)}" data-sha256="${consent.sha256}" hidden>
 <p>${say(`asks_${purpose}`)}</p>
-${content.description ? `<p class="description">${isolated(content.description)}</p>` : ''}
-<div class="consent">${paragraphs(consent)}</div>
+${content.description && !content.needsCode ? `<p class="description">${isolated(content.description)}</p>` : ''}
+<div class="consent">${paragraphs(consent.text)}</div>
 <div class="actions">${button('agree', 'agree', 'primary')}</div>
 </section>
 <section id="capture" hidden>
@@ -61,7 +71,7 @@ ${content.canHandOver ? `<p><a class="button" id="back" href="">${say('back')}</
 ${content.canHandOver ? button('hand-over', 'use_phone') : ''}${button('cancel', 'back')}
 </div>
 <template id="texts" data-busy="${say('busy')}"></template>`,
-    `data-consented="${content.hasConsented}"`,
+    `data-consented="${content.hasConsented}" data-needs-code="${content.needsCode}"`,
   )
 }
 

@@ -1,6 +1,7 @@
 /** The hosted capture page over HTTP: whose link it is, what it demands before the camera, and what comes of a capture. */
+import { createHash } from 'node:crypto'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ACTION, allowReturn, askForSession, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
 import type { ApiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
@@ -48,6 +49,7 @@ overTransports((transport) => {
         session_id: expect.stringMatching(/^cap_[0-9a-f]{32}$/),
         url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/capture\/cap_[0-9a-f]{32}\.[\w-]{43}$/),
         user_id: 'hosted-told+match',
+        confirmation_code: null,
         purpose: 'verify',
         expires_in: 900,
         expires_at: new Date(running.clock.now() + 900_000).toISOString(),
@@ -337,6 +339,8 @@ overTransports((transport) => {
       await visitor.open()
       expect((await visitor.post('challenge')).status).toBe(409)
       expect((await visitor.post('consent', { agree: false })).status).toBe(400)
+      // An agreement that does not say to what.
+      expect((await visitor.post('consent', { agree: true })).status).toBe(400)
       expect((await visitor.agree()).body).toEqual({ state: 'open' })
       expect((await look(id)).consent).toEqual({
         version: 'countersign-1.verify.en',
@@ -384,6 +388,30 @@ overTransports((transport) => {
         'rejected',
         'liveness_failed',
       ])
+    })
+
+    it('three tries are three, whether captures come one by one or five at the same time', async () => {
+      const { visitor, id } = await session({ user_id: newUser('+no_match') })
+      await visitor.open()
+      await visitor.agree()
+      const begun: Array<() => Promise<number>> = []
+      for (let each = 0; each < 5; each++) begun.push(await visitor.beginCapture(blank))
+      const statuses = await Promise.all(begun.map((finish) => finish()))
+      const judged = statuses.filter((status) => status === 200).length
+      expect(judged).toBeGreaterThan(0)
+      expect(judged).toBeLessThanOrEqual(3)
+      expect((await look(id)).attempts).toBe(judged)
+      for (let each = judged; each < 3; each++) await visitor.capture(blank)
+      expect(await look(id)).toMatchObject({ status: 'completed', attempts: 3 })
+      expect((await visitor.capture(blank)).body.state).toBe('over')
+    })
+
+    it('a try is given back where the capture could not be judged', async () => {
+      const { visitor, id } = await session({ user_id: newUser('+challenge_expired') })
+      await visitor.open()
+      await visitor.agree()
+      for (let each = 0; each < 4; each++) expect((await visitor.capture(blank)).body.state).not.toBe('over')
+      expect(await look(id)).toMatchObject({ status: 'in_progress', attempts: 0 })
     })
 
     it.each(['+flat', '+no_match', '+spoof'])('nobody learns why %s was refused', async (suffix) => {
@@ -444,13 +472,158 @@ overTransports((transport) => {
 
     it('an enrolment is made with the consent that was given', async () => {
       const user_id = newUser('')
-      const { visitor, id } = await session({ user_id, purpose: 'enroll', action: undefined })
+      const { visitor, id, asked } = await session({ user_id, purpose: 'enroll', action: undefined })
       await visitor.open()
+      await visitor.type(asked.confirmation_code)
       await visitor.agree()
       expect((await visitor.capture(blank)).body.state).toBe('over')
       expect((await look(id)).result).toMatchObject({ status: 201, body: { status: 'enrolled', user_id } })
       const { body } = await tenant.sandbox.call('GET', `/v1/users/${encodeURIComponent(user_id)}`)
       expect(body.reference.consent).toMatchObject({ id })
+    })
+  })
+
+  describe('the text of the consent', () => {
+    const texts = {
+      first: { version: '2026-10', text: 'We use your face for this payment only.' },
+      second: { version: '2026-11', text: 'We use your face for payments and for our research.' },
+    }
+    const enrolment = (fields: Record<string, unknown> = {}) => ({
+      ...{ user_id: newUser(''), purpose: 'enroll', action: undefined, confirmation: 'none' },
+      ...fields,
+    })
+    const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+    const settle = (consent: { version: string; text: string } | undefined) =>
+      allowReturn(running, tenant, { company: 'Bank <of> Ada', ...(consent ? { consent } : {}) })
+    const consented = async (id: string) => {
+      const { store } = running.service.ledger
+      const entries = await store.read.auditEntries(tenant.id, 0, 1000)
+      return entries.map(({ entry }) => JSON.parse(entry)).find((entry) => entry.capture_session === id)
+    }
+    afterEach(() => settle(undefined))
+
+    it('is recorded as it was shown: an agreement to one that was changed meanwhile is refused, and the page shows the new one', async () => {
+      await settle(texts.first)
+      const { visitor, id } = await session(enrolment(), production)
+      expect((await visitor.open()).text).toContain(texts.first.text)
+      await settle(texts.second)
+      const refused = await visitor.agree()
+      expect([refused.status, refused.body]).toEqual([409, { code: 'consent_changed' }])
+      expect(await consented(id)).toBeUndefined()
+      expect((await visitor.post('challenge')).status).toBe(409)
+
+      expect((await visitor.open()).text).toContain(texts.second.text)
+      expect((await visitor.agree()).body).toEqual({ state: 'open' })
+      expect(await consented(id)).toMatchObject({
+        event: 'capture_consented',
+        consent_version: '2026-11',
+        consent_sha256: hashOf(texts.second.text),
+      })
+    })
+
+    it('is told by its hash as well as by its version: another text under the same version is refused', async () => {
+      await settle(texts.first)
+      const { visitor, id } = await session(enrolment(), production)
+      await visitor.open()
+      await settle({ version: texts.first.version, text: texts.second.text })
+      expect((await visitor.agree()).status).toBe(409)
+      expect((await visitor.agree({ version: '2026-12' })).status).toBe(409)
+      expect(await consented(id)).toBeUndefined()
+    })
+
+    it('is kept once for as long as the log that names its hash, of this tenant only', async () => {
+      await settle(texts.first)
+      for (let person = 0; person < 2; person++) {
+        const { visitor } = await session(enrolment(), production)
+        await visitor.open()
+        expect((await visitor.agree()).status).toBe(200)
+        running.clock.advance(1000)
+      }
+      await settle(undefined)
+      const { read } = running.service.ledger.store
+      const hash = Buffer.from(hashOf(texts.first.text), 'hex')
+      expect(await read.consentText(tenant.id, hash)).toEqual([
+        {
+          tenantId: tenant.id,
+          sha256: hash,
+          ...texts.first,
+          language: 'en',
+          firstAgreedAt: running.clock.now() - 2000,
+        },
+      ])
+      expect(await read.consentText('ten_other', hash)).toEqual([])
+    })
+
+    it('of the page itself is kept in the language in which it was shown', async () => {
+      const { visitor, id } = await session(enrolment({ locale: 'de' }), production)
+      await visitor.open()
+      expect((await visitor.agree()).status).toBe(200)
+      const { consent_sha256 } = await consented(id)
+      const [kept] = await running.service.ledger.store.read.consentText(
+        tenant.id,
+        Buffer.from(consent_sha256, 'hex'),
+      )
+      expect(kept).toMatchObject({ version: 'countersign-1.enroll.de', language: 'de' })
+      expect(hashOf(kept!.text)).toBe(consent_sha256)
+    })
+  })
+
+  describe('the code of a link', () => {
+    const wrong = (code: string) => (code === '000000' ? '111111' : '000000')
+    const enrolment = () => ({ user_id: newUser(''), purpose: 'enroll', action: undefined })
+
+    it('is asked for before an enrolment: a link that was stolen enrols nobody', async () => {
+      const { visitor, asked, id } = await session({ ...enrolment(), description: 'Set up for Ada' })
+      expect(asked.confirmation_code).toMatch(/^\d{6}$/)
+      const { text } = await visitor.open()
+      expect(text).toContain('Please type the code that')
+      expect(text).not.toContain('Set up for Ada')
+      for (const step of ['challenge', 'phone']) expect((await visitor.post(step)).status).toBe(409)
+      expect((await visitor.agree()).status).toBe(409)
+      expect((await visitor.type(wrong(asked.confirmation_code))).body).toEqual({
+        state: 'code',
+        message: 'That is not the code. Please look at it again: after five wrong codes this link ends.',
+      })
+      expect((await visitor.agree()).status).toBe(409)
+      const { confirmation_code: code } = asked
+      expect((await visitor.type(` ${code.slice(0, 3)}-${code.slice(3)}`)).body).toEqual({ state: 'open' })
+      expect((await visitor.open()).text).toContain('Set up for Ada')
+      await visitor.agree()
+      expect((await visitor.capture(blank)).body.state).toBe('over')
+      expect((await look(id)).result.status).toBe(201)
+    })
+
+    it('can be guessed five times, one by one or all at the same time', async () => {
+      const { visitor, asked, id } = await session(enrolment())
+      await visitor.open()
+      const guesses = await Promise.all(
+        Array.from({ length: 20 }, () => visitor.type(wrong(asked.confirmation_code))),
+      )
+      expect(guesses.filter(({ body }) => body.state === 'code')).toHaveLength(4)
+      expect((await visitor.type(asked.confirmation_code)).body.state).toBe('over')
+      expect(await look(id)).toMatchObject({ status: 'completed', attempts: 0, result: null })
+    })
+
+    it('is left out where the backend says so, and can be had for a verify', async () => {
+      const without = await session({ ...enrolment(), confirmation: 'none' })
+      expect(without.asked.confirmation_code).toBeNull()
+      await without.visitor.open()
+      expect((await without.visitor.agree()).status).toBe(200)
+      const { visitor, asked } = await session({ confirmation: 'code' })
+      await visitor.open()
+      expect((await visitor.agree()).status).toBe(409)
+      await visitor.type(asked.confirmation_code)
+      expect((await visitor.agree()).status).toBe(200)
+    })
+
+    it('stands in the audit log where it was wrong to the end', async () => {
+      const { visitor, asked, id } = await session(enrolment(), production)
+      await visitor.open()
+      for (let each = 0; each < 5; each++) await visitor.type(wrong(asked.confirmation_code))
+      const { body: log } = await production.call('GET', '/v1/audit')
+      expect(log.data.find(({ event }: { event: string }) => event === 'capture_code_failed')).toMatchObject({
+        facts: { capture_session: id, purpose: 'enroll' },
+      })
     })
   })
 

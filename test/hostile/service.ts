@@ -9,6 +9,7 @@ import { SECOND_MS } from '../../src/clock.js'
 import { packageFile } from '../../src/package-root.js'
 import type { TransportName } from '../../src/server/transport.js'
 import { plain } from '../support/images.js'
+import { leash } from '../support/leash.js'
 import { residentMib } from '../support/process-tree.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
@@ -20,6 +21,8 @@ export interface Victim {
   /** Base URL of the production API. */
   url: string
   key: string
+  /** Base URL of the sandbox API. */
+  sandboxUrl: string
   /** Of the other environment: authenticates nothing here. */
   sandboxKey: string
   /** The secrets that may sign, by `kid`. */
@@ -50,17 +53,22 @@ export async function startVictim(
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))),
     COUNTERSIGN_DATA_DIR: dataDir,
     COUNTERSIGN_MODELS_DIR: modelsDir,
+    COUNTERSIGN_MODEL_PACK: 'baseline',
     COUNTERSIGN_ACCEPT_PACK: 'baseline',
     COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
+    COUNTERSIGN_SANDBOX_RATE_LIMIT: '100000/s',
     COUNTERSIGN_LOG_LEVEL: 'warn',
     ...(transport ? { COUNTERSIGN_HTTP: transport } : {}),
     ...settings,
   }
   // A service that outlives its campaign would go on listening: it ends with us.
-  const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...leash(), MAIN, 'serve'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const exited = once(child, 'exit')
   process.once('exit', () => child.kill('SIGTERM'))
   let told = ''
@@ -117,6 +125,7 @@ export async function startVictim(
   return {
     url: `${address('Production')}/v1`,
     key,
+    sandboxUrl: `${address('Sandbox')}/v1`,
     sandboxKey: created.sandbox_key,
     secrets: new Map<string, string>([
       [created.signing_secret.id, created.signing_secret.secret],
