@@ -47,9 +47,10 @@ describe('a task that never ends', () => {
     const isRunning = () => engine.health().workers.ready === 1 && engine.health().queue.running === 1
     for (const stuck of [1, 2]) {
       await vi.waitUntil(isRunning, PATIENCE)
-      vi.advanceTimersByTime(STUCK_MS - 1)
+      // The wait has moved the faked clock by its interval already.
+      vi.advanceTimersByTime(STUCK_MS - 1_000)
       expect(incidents.filter((kind) => kind === 'task_stuck')).toHaveLength(stuck - 1)
-      vi.advanceTimersByTime(1)
+      vi.advanceTimersByTime(1_000)
       expect(incidents.filter((kind) => kind === 'task_stuck')).toHaveLength(stuck)
       await vi.waitUntil(() => engine.health().workers.ready === 0, PATIENCE)
     }
