@@ -360,6 +360,10 @@ const STEPS: string[] = [
     ADD COLUMN browser text COLLATE "C";
   CREATE INDEX dashboard_session_of_tenant ON dashboard_session (tenant_id);
   `,
+  `
+  -- Keys of before have no name and no bounds: they do everything, from anywhere.
+  ALTER TABLE api_key ADD COLUMN name text, ADD COLUMN scopes text, ADD COLUMN networks text;
+  `,
 ]
 
 /** That this code is made for. */

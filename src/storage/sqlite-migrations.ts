@@ -275,6 +275,12 @@ const MIGRATIONS: string[] = [
   ALTER TABLE dashboard_session ADD COLUMN browser TEXT;
   CREATE INDEX dashboard_session_of_tenant ON dashboard_session (tenant_id);
   `,
+  `
+  -- Keys of before have no name and no bounds: they do everything, from anywhere.
+  ALTER TABLE api_key ADD COLUMN name TEXT;
+  ALTER TABLE api_key ADD COLUMN scopes TEXT;
+  ALTER TABLE api_key ADD COLUMN networks TEXT;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

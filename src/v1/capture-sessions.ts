@@ -17,6 +17,7 @@ import { actionSchema } from './action.js'
 import { assertLivenessOffered } from './challenge-input.js'
 import { actionFor, assertVerifiable, modesField, purposeField } from './challenges.js'
 import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
+import { assertOneOf } from './key-scope.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import { nullable, requireLiveness, time, userId } from './schemas.js'
 import type { Services } from './services.js'
@@ -131,6 +132,7 @@ export const createCaptureSessionDescription: EndpointDescription = {
   idempotent: true,
   auditEvent: null,
   answersWithoutStore: false,
+  scopes: ['verify', 'enroll'],
 }
 
 type Input = Static<typeof body>
@@ -142,6 +144,8 @@ export function createCaptureSession(services: Services): Endpoint<Input> {
     async handle(call): Promise<Commit> {
       const { input, tenant, environment, keyId } = call
       const purpose: Purpose = input.purpose ?? 'verify'
+      assertOneOf(call.scopes, [purpose], 'purpose')
+      if (input.replace) assertOneOf(call.scopes, ['replace'], 'replace')
       actionFor(purpose, input.action)
       assertReadable(input)
       const origin = services.capturePage()

@@ -14,6 +14,7 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   delete: { text: 'Erasure', isOfUser: true },
   rotate_signing: { text: 'Secret rotated', isOfUser: false },
   key_revealed: { text: 'Key revealed', isOfUser: false },
+  key_created: { text: 'Key created', isOfUser: false },
   key_revoked: { text: 'Keys revoked', isOfUser: false },
   key_reissued: { text: 'Key reissued', isOfUser: false },
   contract_changed: { text: 'Contract changed', isOfUser: false },
