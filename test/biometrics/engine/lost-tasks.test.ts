@@ -3,8 +3,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { MINUTE_MS } from '../../../src/clock.js'
 import { zeroPng } from '../../support/costly-pictures.js'
-import { childrenOf } from '../../support/process-tree.js'
-import { copyBaselinePack, defaultLimits, plainPicture, removeTemporaryDirs, startEngine } from '../fixtures.js'
+import { childrenOf, processorTicks } from '../../support/process-tree.js'
+import {
+  copyBaselinePack,
+  defaultLimits,
+  plainPicture,
+  removeTemporaryDirs,
+  startEngine,
+} from '../fixtures.js'
 
 const incidents: string[] = []
 let engine: Engine
@@ -83,15 +89,17 @@ describe('a call whose worker died under it', () => {
 })
 
 describe('a call whose caller has gone', () => {
-  /** Takes a decoder process about a second of CPU time. */
-  const costly = zeroPng({ width: 4800, height: 4800, bits: 16, colour: 6, isInterlaced: true })
+  /** Takes a decoder process about half a second of CPU time. */
+  const costly = zeroPng({ width: 3600, height: 3600, bits: 16, colour: 6, isInterlaced: true })
 
   it('ends the decoding that it asked for, and costs no incident', async () => {
     const { processId } = engine.health()
+    expect(await codeOf(engine.inspect([costly]))).toBe('resolved')
     const caller = new AbortController()
     const gone = codeOf(engine.inspect([costly, costly, costly, costly], { signal: caller.signal }))
-    await expect.poll(() => childrenOf(processId!), { interval: 5 }).toHaveLength(1)
     const [decoder] = childrenOf(processId!)
+    const before = processorTicks(decoder!)
+    await expect.poll(() => processorTicks(decoder!), { interval: 5 }).toBeGreaterThan(before + 5)
     caller.abort()
     expect(await gone).toBe('cancelled')
     // Idle, it would live for a minute.
