@@ -94,7 +94,8 @@ describe('a call whose caller has gone', () => {
 
   it('ends the decoding that it asked for, and costs no incident', async () => {
     const { processId } = engine.health()
-    expect(await codeOf(engine.inspect([costly]))).toBe('resolved')
+    // Starts the decoder process.
+    expect(await codeOf(engine.inspect([zeroPng({ width: 3000, height: 2000 })]))).toBe('resolved')
     const caller = new AbortController()
     const gone = codeOf(engine.inspect([costly, costly, costly, costly], { signal: caller.signal }))
     const [decoder] = childrenOf(processId!)
