@@ -160,6 +160,8 @@ export interface TenantView {
   burst: number
   fmr: number | null
   require_liveness: LivenessRequirement | null
+  /** Age of the verdict without which no reference is replaced; null where none is needed. */
+  replace_verdict_minutes: number | null
   production_key: 'not issued' | 'issued, not revealed yet' | 'revealed'
   status: 'active' | 'suspended' | 'deleted'
   suspended_at: string | null

@@ -211,7 +211,7 @@ export class CaptureFlow {
         ...(record.purpose === 'verify'
           ? { action: errand.action, nonce: record.id }
           : {
-              ...given({ replace: errand.replace }),
+              ...given({ replace: errand.replace, verification_id: errand.verificationId }),
               consent: { id: record.id, at: isoTime(record.consentedAt!) },
             }),
       },

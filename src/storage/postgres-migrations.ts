@@ -377,6 +377,11 @@ const STEPS: string[] = [
   );
   CREATE INDEX consent_text_of_tenant ON consent_text (tenant_id, first_agreed_at);
   `,
+  `
+  -- A contract may ask for a verdict before a reference is replaced; a user has one such verdict at most.
+  ALTER TABLE tenant ADD COLUMN replace_verdict_minutes bigint;
+  ALTER TABLE subject ADD COLUMN replace_verdict text COLLATE "C", ADD COLUMN replace_verdict_at bigint;
+  `,
 ]
 
 /** That this code is made for. */

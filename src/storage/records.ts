@@ -14,6 +14,8 @@ export interface TenantRecord {
   fmr: number | null
   /** What must have been checked of every capture, besides what is configured; null for nothing. */
   requireLiveness: LivenessRequirement | null
+  /** Age in minutes of the verdict without which no reference is replaced; null where none is needed. */
+  replaceVerdictMinutes: number | null
   /** JSON of what the hosted capture page is for this tenant; null where nothing was set. */
   capturePage: string | null
   /** When the first sandbox verify cleared; null before. */
@@ -91,6 +93,9 @@ export interface SubjectRecord {
   lockedUntil: number | null
   /** Set when the rejections went on; only re-enrolment clears it. */
   disabledAt: number | null
+  /** The verification by which the user agreed to another reference, and when; null where there is none, or it was used. */
+  replaceVerdict: string | null
+  replaceVerdictAt: number | null
 }
 
 export interface ReferenceRecord {

@@ -294,6 +294,12 @@ const MIGRATIONS: string[] = [
   ) STRICT;
   CREATE INDEX consent_text_of_tenant ON consent_text (tenant_id, first_agreed_at);
   `,
+  `
+  -- A contract may ask for a verdict before a reference is replaced; a user has one such verdict at most.
+  ALTER TABLE tenant ADD COLUMN replace_verdict_minutes INTEGER;
+  ALTER TABLE subject ADD COLUMN replace_verdict TEXT;
+  ALTER TABLE subject ADD COLUMN replace_verdict_at INTEGER;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

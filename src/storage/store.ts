@@ -101,7 +101,10 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,
-    contract: Pick<TenantRecord, 'ratePerSecond' | 'burst' | 'fmr' | 'requireLiveness'>,
+    contract: Pick<
+      TenantRecord,
+      'ratePerSecond' | 'burst' | 'fmr' | 'requireLiveness' | 'replaceVerdictMinutes'
+    >,
   ): Promise<void>
   setCapturePage(tenantId: string, settings: string | null): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
@@ -130,6 +133,8 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   /** All of the tenant's but the current one, whatever the time. */
   deleteEndedSigningSecrets(tenantId: string): Promise<void>
   insertSubject(subject: SubjectRecord): Promise<void>
+  /** The verdict by which the user agrees to another reference; null when it is used. */
+  setReplaceVerdict(subjectId: string, verdict: { id: string; at: number } | null): Promise<void>
   setLockout(
     subjectId: string,
     state: Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>,

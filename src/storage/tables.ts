@@ -99,6 +99,7 @@ export const TENANT = table<TenantRecord>('tenant', {
   burst: 'burst',
   fmr: 'fmr',
   requireLiveness: 'require_liveness',
+  replaceVerdictMinutes: 'replace_verdict_minutes',
   capturePage: 'capture_page',
   productionIssuedAt: 'production_issued_at',
   productionRevealedAt: 'production_revealed_at',
@@ -138,6 +139,8 @@ export const SUBJECT = table<SubjectRecord>('subject', {
   failures: 'failures',
   lockedUntil: 'locked_until',
   disabledAt: 'disabled_at',
+  replaceVerdict: 'replace_verdict',
+  replaceVerdictAt: 'replace_verdict_at',
 })
 
 export const REFERENCE = table<ReferenceRecord>('reference', {
