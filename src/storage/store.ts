@@ -50,6 +50,10 @@ export interface StoreReader extends WebhookReader {
   subjectAlone(lookup: Buffer): Promise<SubjectRecord | undefined>
   /** How many users of the tenant have a reference. */
   referencesOf(tenantId: string): Promise<Record<Environment, number>>
+  /** How many users of the sandbox the tenant has, counted up to `limit`. */
+  countSandboxUsers(tenantId: string, limit: number): Promise<number>
+  /** Look-ups of users of the sandbox who were not used since `before`, the longest unused first. */
+  unusedSandboxUsers(before: number, limit: number): Promise<Buffer[]>
   /** Under which some of a tenant's users are found. */
   lookupsOf(tenantId: string, limit: number): Promise<Buffer[]>
   /** The subject's captures after `since`, against which one of these digests is held. */
@@ -119,6 +123,8 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   /** All of the tenant's but the current one, whatever the time. */
   deleteEndedSigningSecrets(tenantId: string): Promise<void>
   insertSubject(subject: SubjectRecord): Promise<void>
+  /** Writes when a user of the sandbox was last used, unless that stands at a time after `unlessSince` already. */
+  noteSandboxUse(use: { lookup: Buffer; tenantId: string; at: number; unlessSince: number }): Promise<void>
   setLockout(
     subjectId: string,
     state: Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>,

@@ -48,6 +48,9 @@ export class Enrolment {
     const subject = found ?? vault.create(tenant.id, environment, lookup, input.user_id)
     if (found) await tx.setLockout(subject.record.id, CLEAR)
     else await tx.insertSubject(subject.record)
+    const { sandboxUsers } = this.services
+    if (found) await sandboxUsers.noteUse(tx, subject.record)
+    else await sandboxUsers.add(tx, subject.record)
     const { reference: embedding, weight } = enrolled
     return this.put(tx, photos, subject, {
       reference: { embedding, weight, views },

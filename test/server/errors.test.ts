@@ -262,6 +262,16 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     )
     return sandbox.verify({ user_id, image, action })
   },
+  sandbox_quota_reached: () =>
+    besides({ COUNTERSIGN_SANDBOX_USERS: '1' }, async ({ sandbox, image }) => {
+      await sandbox.enroll({ user_id: newUser(), image })
+      return sandbox.enroll({ user_id: newUser(), image })
+    }),
+  sandbox_storage_low: () =>
+    besides(
+      { COUNTERSIGN_SANDBOX_DISK_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER) },
+      ({ sandbox, image }) => sandbox.enroll({ user_id: newUser(), image }),
+    ),
   overloaded: () =>
     besides({ COUNTERSIGN_QUEUE_LIMIT: '2' }, async ({ production }) => {
       const image = base64(await face('ada'))
@@ -331,6 +341,7 @@ const RETRIED = new Set<ErrorCode>([
   'idempotency_in_progress',
   'rate_limited',
   'overloaded',
+  'sandbox_storage_low',
   'engine_unavailable',
   'store_unavailable',
   'shutting_down',
@@ -361,6 +372,7 @@ describe('the error registry', () => {
     it(`answers ${ERRORS[code].status} ${code} in the one error shape`, async () => {
       const response = await provoke(world)
       const { status, category } = ERRORS[code]
+      if (response.status !== status) console.log('DBG', JSON.stringify(response.body))
       expect(response.status).toBe(status)
       expect(response.body).toEqual({
         error: category,
