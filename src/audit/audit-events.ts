@@ -6,6 +6,7 @@ export const AUDIT_EVENTS = [
   'delete',
   'rotate_signing',
   'key_revealed',
+  'key_created',
   'key_revoked',
   'key_reissued',
   'contract_changed',

@@ -22,6 +22,7 @@ export function tenantSummary(tenant: TenantRecord) {
     rate_limit_per_second: tenant.ratePerSecond,
     fmr: tenant.fmr,
     require_liveness: tenant.requireLiveness,
+    replace_verdict_minutes: tenant.replaceVerdictMinutes,
     production_key: productionKeyState(tenant),
   }
 }
@@ -51,12 +52,23 @@ export function wholeTenantRows(view: Awaited<ReturnType<typeof wholeTenantView>
     ['Rate limit', `${view.rate_limit_per_second}/s`],
     ['False match rate', view.fmr === null ? 'as configured' : String(view.fmr)],
     ['Liveness required', view.require_liveness ?? 'as configured'],
+    [
+      'Verdict to replace',
+      view.replace_verdict_minutes === null
+        ? 'not needed'
+        : `at most ${view.replace_verdict_minutes} minutes old`,
+    ],
     ['Production key', view.production_key],
     ...view.keys
       .filter(({ revoked_at }) => revoked_at === null)
-      .map(({ type, hint, valid_until }): [string, string] => [
+      .map(({ type, name, hint, scopes, valid_until }): [string, string] => [
         `Key ${type}`,
-        valid_until ? `${hint}, until ${valid_until}` : hint,
+        [
+          hint,
+          ...(name === null ? [] : [`named ${name}`]),
+          ...(scopes === null ? [] : [`for ${scopes.join(', ')}`]),
+          ...(valid_until ? [`until ${valid_until}`] : []),
+        ].join(', '),
       ]),
     ...view.signing_secrets.map(({ id, valid_until }): [string, string] => [
       'Signing secret',

@@ -5,6 +5,7 @@
 import type { Static, TSchema } from 'typebox'
 import type { AuditEventName } from '../audit/audit-events.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
+import type { Scope } from '../tenancy/key-scopes.js'
 import type * as bodies from './bodies.js'
 
 export type Environment = 'sandbox' | 'production'
@@ -48,6 +49,10 @@ export interface TenantRoutes {
   'POST /keys/reveal': { body: typeof bodies.keyReveal; answer: RevealedProduction }
   'POST /keys/reissue': { body: typeof bodies.keyReissue; answer: RevealedKey }
   'POST /keys/revoke': { body: typeof bodies.keyRevocation; answer: { revoked: number } }
+  /** A further key, with scopes and networks of its own. */
+  'POST /keys': { body: typeof bodies.newKey; answer: RevealedKey }
+  'POST /keys/named/reissue': { body: typeof bodies.namedKeyReissue; answer: RevealedKey }
+  'POST /keys/named/revoke': { body: typeof bodies.namedKey; answer: { revoked: string } }
   'POST /rotate-signing': { body: typeof bodies.rotation; answer: RotationView }
   /** In a body, so that no address holds a user id. */
   'POST /users/find': { body: typeof bodies.userQuestion; answer: { user: UserView | null } }
@@ -62,6 +67,7 @@ export interface TenantRoutes {
   'GET /audit': { query: AuditPageQuery; answer: AuditPage }
   'POST /audit/subject': { body: typeof bodies.subjectQuestion; answer: { subject: string | null } }
   'GET /audit/chain': { answer: AuditChain }
+  'GET /audit/consent-text': { query: ConsentTextQuery; answer: { texts: ConsentTextView[] } }
   /** A file, not JSON. */
   'GET /audit/export': { query: AuditExportQuery }
   'POST /try/inspect': { body: typeof bodies.inspection; answer: Inspection }
@@ -154,6 +160,8 @@ export interface TenantView {
   burst: number
   fmr: number | null
   require_liveness: LivenessRequirement | null
+  /** Age of the verdict without which no reference is replaced; null where none is needed. */
+  replace_verdict_minutes: number | null
   production_key: 'not issued' | 'issued, not revealed yet' | 'revealed'
   status: 'active' | 'suspended' | 'deleted'
   suspended_at: string | null
@@ -222,7 +230,13 @@ export type Urls = Record<Environment | 'admin', string>
 export interface KeyView {
   id: string
   type: Environment
+  /** Null for the first key of the environment and its successors. */
+  name: string | null
   hint: string
+  /** Null for all. */
+  scopes: Scope[] | null
+  /** Null for any. */
+  networks: string[] | null
   state: 'active' | 'grace' | 'expired' | 'revoked'
   created_at: string
   valid_until: string | null
@@ -428,6 +442,20 @@ export interface AuditChain {
   entries: number
   /** The first sequence that does not fit or is missing. */
   broken_at: number | null
+}
+
+export interface ConsentTextQuery {
+  /** `consent_sha256` of an entry. */
+  sha256: string
+}
+
+/** A text that people have agreed to on the hosted capture page. */
+export interface ConsentTextView {
+  version: string
+  /** Of the page that showed it first. */
+  language: string
+  first_agreed_at: string
+  text: string
 }
 
 /** What the engine sees in a photo. */

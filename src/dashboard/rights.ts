@@ -46,6 +46,9 @@ export const TENANT_RIGHTS = {
   'POST /keys/reveal': 'act',
   'POST /keys/reissue': 'act',
   'POST /keys/revoke': 'act',
+  'POST /keys': 'act',
+  'POST /keys/named/reissue': 'act',
+  'POST /keys/named/revoke': 'act',
   'POST /rotate-signing': 'act',
   // A question, whose user id must stand in no address.
   'POST /users/find': 'look',
@@ -63,6 +66,7 @@ export const TENANT_RIGHTS = {
   // A question as well.
   'POST /audit/subject': 'look',
   'GET /audit/chain': 'look',
+  'GET /audit/consent-text': 'look',
   'GET /audit/export': 'look',
   'POST /try/inspect': 'act',
   'POST /try/call': 'act',

@@ -4,6 +4,7 @@
  */
 import type { Environment } from '../config.js'
 import type { Connection } from './connection.js'
+import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
 import type {
@@ -172,6 +173,7 @@ export function storeReader(database: Connection): StoreReader {
     auditCount: database.prepare<[], number>('SELECT count(*) FROM audit').pluck(),
   }
   return {
+    ...consentReader(database),
     ...dashboardReader(database),
     ...keysReader(database),
     ...webhookReader(database),
@@ -255,7 +257,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     insertTenant: database.prepare(TENANT.insert),
     setContract: database.prepare(
       `UPDATE tenant SET rate_per_second = @ratePerSecond, burst = @burst, fmr = @fmr,
-       require_liveness = @requireLiveness WHERE id = @id`,
+       require_liveness = @requireLiveness, replace_verdict_minutes = @replaceVerdictMinutes WHERE id = @id`,
     ),
     setCapturePage: database.prepare('UPDATE tenant SET capture_page = ? WHERE id = ?'),
     setProductionIssued: database.prepare(
@@ -278,17 +280,21 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
     // Not those whose grace is over before: they have ended already.
-    revokeApiKeys: database.prepare(
+    revokeEveryApiKey: database.prepare(
       `UPDATE api_key SET revoked_at = @revokedAt WHERE tenant_id = @tenantId AND type = @type AND revoked_at IS NULL
        AND (valid_until IS NULL OR valid_until > @revokedAt)`,
     ),
+    revokeApiKeys: database.prepare(
+      `UPDATE api_key SET revoked_at = @revokedAt WHERE tenant_id = @tenantId AND type = @type AND revoked_at IS NULL
+       AND coalesce(name, '') = @name AND (valid_until IS NULL OR valid_until > @revokedAt)`,
+    ),
     limitApiKeys: database.prepare(
       `UPDATE api_key SET valid_until = @validUntil WHERE tenant_id = @tenantId AND type = @type AND revoked_at IS NULL
-       AND (valid_until IS NULL OR valid_until > @validUntil)`,
+       AND coalesce(name, '') = @name AND (valid_until IS NULL OR valid_until > @validUntil)`,
     ),
     revokeGraces: database.prepare(
       `UPDATE api_key SET revoked_at = @revokedAt WHERE tenant_id = @tenantId AND type = @type AND revoked_at IS NULL
-       AND valid_until > @revokedAt`,
+       AND coalesce(name, '') = @name AND valid_until > @revokedAt`,
     ),
     insertSigningSecret: database.prepare(SIGNING_SECRET.insert),
     setSigningSecretEnd: database.prepare('UPDATE signing_secret SET valid_until = ? WHERE id = ?'),
@@ -302,6 +308,9 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ),
     setLockout: database.prepare(
       'UPDATE subject SET failures = @failures, locked_until = @lockedUntil, disabled_at = @disabledAt WHERE id = @id',
+    ),
+    setReplaceVerdict: database.prepare(
+      'UPDATE subject SET replace_verdict = @id, replace_verdict_at = @at WHERE id = @subjectId',
     ),
     deleteReference: database.prepare('DELETE FROM reference WHERE subject_id = ?'),
     insertReference: database.prepare(REFERENCE.insert),
@@ -354,6 +363,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
   const reader = storeReader(database)
   return {
     ...reader,
+    ...consentWriter(database),
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
     ...webhookWriter(database),
@@ -369,17 +379,22 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       onErase()
     },
     insertApiKey: async (key) => void sql.insertApiKey.run(key),
-    endApiKeys: async (tenantId, type, end) =>
-      (await ('revokedAt' in end ? sql.revokeApiKeys : sql.limitApiKeys).run({ tenantId, type, ...end }))
-        .changes,
-    endGraces: async (tenantId, type, revokedAt) =>
-      (await sql.revokeGraces.run({ tenantId, type, revokedAt })).changes,
+    revokeEveryApiKey: async (tenantId, type, revokedAt) =>
+      (await sql.revokeEveryApiKey.run({ tenantId, type, revokedAt })).changes,
+    endApiKeys: async (tenantId, type, name, end) => {
+      const statement = 'revokedAt' in end ? sql.revokeApiKeys : sql.limitApiKeys
+      return (await statement.run({ tenantId, type, name: name ?? '', ...end })).changes
+    },
+    endGraces: async (tenantId, type, name, revokedAt) =>
+      (await sql.revokeGraces.run({ tenantId, type, name: name ?? '', revokedAt })).changes,
     insertSigningSecret: async (secret) => void sql.insertSigningSecret.run(secret),
     setSigningSecretEnd: async (id, validUntil) => void sql.setSigningSecretEnd.run(validUntil, id),
     deleteEndedSigningSecrets: async (tenantId) => void sql.deleteEndedSigningSecrets.run(tenantId),
     insertSubject: async (subject) => void sql.insertSubject.run(subject),
     noteSandboxUse: async (use) => void sql.noteSandboxUse.run(use),
     setLockout: async (id, state) => void sql.setLockout.run({ id, ...state }),
+    setReplaceVerdict: async (subjectId, verdict) =>
+      void sql.setReplaceVerdict.run({ subjectId, id: verdict?.id ?? null, at: verdict?.at ?? null }),
     putReference: async (reference) => {
       sql.deleteReference.run(reference.subjectId)
       sql.insertReference.run(reference)

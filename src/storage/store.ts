@@ -13,6 +13,7 @@ import type {
   CaptureRecord,
   CaptureSessionRecord,
   ChallengeRecord,
+  ConsentTextRecord,
   ErasureRecord,
   IdempotencyRecord,
   KeyringRecord,
@@ -67,6 +68,10 @@ export interface StoreReader extends WebhookReader {
   capturesAfter(subjectId: string, last: number): Promise<CaptureRecord[]>
   challenge(id: string): Promise<ChallengeRecord | undefined>
   captureSession(id: string): Promise<CaptureSessionRecord | undefined>
+  /** Texts that people have agreed to, the latest first. */
+  consentTexts(tenantId: string, limit: number): Promise<ConsentTextRecord[]>
+  /** The text of this hash, once for each version under which it was shown. */
+  consentText(tenantId: string, sha256: Buffer): Promise<ConsentTextRecord[]>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
@@ -100,7 +105,10 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,
-    contract: Pick<TenantRecord, 'ratePerSecond' | 'burst' | 'fmr' | 'requireLiveness'>,
+    contract: Pick<
+      TenantRecord,
+      'ratePerSecond' | 'burst' | 'fmr' | 'requireLiveness' | 'replaceVerdictMinutes'
+    >,
   ): Promise<void>
   setCapturePage(tenantId: string, settings: string | null): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
@@ -110,19 +118,27 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   /** Marks the tenant as deleted, ends its keys, and deletes its signing secrets, login links and sessions. */
   closeTenant(tenantId: string, at: number): Promise<void>
   insertApiKey(key: ApiKeyRecord): Promise<void>
-  /** Ends the valid keys of a type: at once (`revokedAt`), or at the end of a grace period (`validUntil`). Returns how many. */
+  /** Ends at once every valid key of a type, whatever its name. Returns how many. */
+  revokeEveryApiKey(tenantId: string, type: Environment, revokedAt: number): Promise<number>
+  /**
+   * Ends the valid keys of a type and a name (null for the first key and its successors): at once (`revokedAt`), or at the end of a
+   * grace period (`validUntil`). Returns how many.
+   */
   endApiKeys(
     tenantId: string,
     type: Environment,
+    name: string | null,
     end: { revokedAt: number } | { validUntil: number },
   ): Promise<number>
-  /** Ends at once the valid keys of a type whose end is set already. Returns how many. */
-  endGraces(tenantId: string, type: Environment, revokedAt: number): Promise<number>
+  /** Ends at once the valid keys of a type and a name whose end is set already. Returns how many. */
+  endGraces(tenantId: string, type: Environment, name: string | null, revokedAt: number): Promise<number>
   insertSigningSecret(secret: SigningSecretRecord): Promise<void>
   setSigningSecretEnd(id: string, validUntil: number): Promise<void>
   /** All of the tenant's but the current one, whatever the time. */
   deleteEndedSigningSecrets(tenantId: string): Promise<void>
   insertSubject(subject: SubjectRecord): Promise<void>
+  /** The verdict by which the user agrees to another reference; null when it is used. */
+  setReplaceVerdict(subjectId: string, verdict: { id: string; at: number } | null): Promise<void>
   /** Writes when a user of the sandbox was last used, unless that stands at a time after `unlessSince` already. */
   noteSandboxUse(use: { lookup: Buffer; tenantId: string; at: number; unlessSince: number }): Promise<void>
   setLockout(
@@ -137,6 +153,8 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   useChallenge(id: string, at: number): Promise<boolean>
   /** In the place of one of the same id. */
   putCaptureSession(session: CaptureSessionRecord): Promise<void>
+  /** Leaves a text that is there already as it is. */
+  keepConsentText(text: ConsentTextRecord): Promise<void>
   /** Where there is one in force, the transaction fails with AlreadyExecutedError, if not here then at its end. */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */

@@ -79,6 +79,15 @@ async function raw(baseUrl: string, method: string, target: string, bytes: strin
   return { ...response, request: { method, target } }
 }
 
+let furtherKeys = 0
+async function furtherKey({ running, tenant }: World, grants: { scopes?: string[]; networks?: string[] }) {
+  const { operations, tenancy } = running.service.ledger
+  const { key } = await operations.keys.create(await tenancy.find(tenant.id), COMMAND_LINE, 'sandbox', {
+    ...{ name: `further-${++furtherKeys}`, scopes: null, networks: null, ...grants },
+  })
+  return apiClient(running.service.url('sandbox'), key)
+}
+
 const enrolWith =
   (make: () => Buffer | Promise<Buffer>): Provocation =>
   async ({ production }) =>
@@ -161,6 +170,13 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     const { operations, tenancy } = running.service.ledger
     await operations.lifecycle.suspend(await tenancy.find(tenant.id), COMMAND_LINE)
     return tenant.sandbox.health()
+  },
+  insufficient_scope: async (world) => (await furtherKey(world, { scopes: ['audit'] })).erase('anybody'),
+  network_not_allowed: async (world) => (await furtherKey(world, { networks: ['192.0.2.0/24'] })).health(),
+  replace_verdict_required: async ({ running, image }) => {
+    const strict = await running.tenant({ replaceVerdictMinutes: 10 })
+    await strict.sandbox.enroll({ user_id: 'strict', image })
+    return strict.sandbox.enroll({ user_id: 'strict', image, replace: true })
   },
   production_key_required: ({ sandbox }) => sandbox.rotate(),
   insecure_channel: async ({ running }) => {
@@ -372,7 +388,6 @@ describe('the error registry', () => {
     it(`answers ${ERRORS[code].status} ${code} in the one error shape`, async () => {
       const response = await provoke(world)
       const { status, category } = ERRORS[code]
-      if (response.status !== status) console.log('DBG', JSON.stringify(response.body))
       expect(response.status).toBe(status)
       expect(response.body).toEqual({
         error: category,
@@ -384,6 +399,7 @@ describe('the error registry', () => {
               details: response.body.details.map(() => ({
                 path: expect.any(String),
                 issue: expect.any(String),
+                ...(code === 'insufficient_scope' ? { scope: 'erase' } : {}),
                 ...(code === 'low_quality'
                   ? {
                       component: 'sharpness',
