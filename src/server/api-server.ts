@@ -26,6 +26,7 @@ import type { RequestContext } from './request-context.js'
 import { type RecorderParts, RequestRecorder } from './request-recorder.js'
 import { type Route, Router } from './router.js'
 import { OPENAPI_PATH } from './routes.js'
+import type { SandboxLimits } from './sandbox-limits.js'
 import { toApiError } from './to-api-error.js'
 import type { Tracing } from './tracing.js'
 
@@ -44,6 +45,8 @@ export interface ApiServerParts extends AuthenticatorParts, SignerParts, Recorde
   isSaturated: (share: FlowShare) => boolean
   /** The database's keys and schema are those that are worked with. */
   isInStep: () => boolean
+  /** Null in production, which has no such limits. */
+  sandboxLimits: SandboxLimits | null
 }
 
 /** An admitted request, read whole. */
@@ -175,6 +178,8 @@ export class ApiServer {
     const begun = await this.beginExecution(request, admitted)
     if (begun && 'replay' in begun) return replay(endpoint, begun, context)
     try {
+      const isKept = begun !== null
+      await this.parts.sandboxLimits?.admit(endpoint, { tenantId: tenant.id, isKept })
       return await this.executeOnce(request, context, admitted, begun?.execution)
     } catch (error) {
       if (!(error instanceof AlreadyExecutedError)) throw error
