@@ -374,11 +374,11 @@ describe('what was not executed is not kept', () => {
     running.clock.advance(1)
     await sandbox.enroll({ user_id, image })
     const { database } = running
-    const [{ id, wrapped_key: kept }] = (await database.query(
-      'SELECT id, wrapped_key FROM subject ORDER BY created_at DESC LIMIT 1',
-    )) as [{ id: string; wrapped_key: Buffer }]
-    const put = (wrapped: Buffer) =>
-      database.query('UPDATE subject SET wrapped_key = $1 WHERE id = $2', [wrapped, id])
+    const [{ id, sealed: kept }] = (await database.query(
+      'SELECT id, sealed FROM reference ORDER BY created_at DESC LIMIT 1',
+    )) as [{ id: string; sealed: Buffer }]
+    const put = (sealed: Buffer) =>
+      database.query('UPDATE reference SET sealed = $1 WHERE id = $2', [sealed, id])
     const key = randomUUID()
     await put(Buffer.alloc(1))
     const broken = await sandbox.verify({ user_id, image, action }, keyed(key))

@@ -94,7 +94,7 @@ func (c Client) Call(method, path string, body map[string]any) (answer map[strin
 	}
 	signed := SignedResponse{
 		Environment: environmentOf(c.APIKey),
-		Method: method, Target: "/v1" + path, Status: response.StatusCode,
+		Method:      method, Target: "/v1" + path, Status: response.StatusCode,
 		RequestID: response.Header.Get("X-Request-Id"), Signature: response.Header.Get("X-Svc-Signature"), Body: raw,
 	}
 	fault := signed.Check(c.Secrets, time.Now().Unix(), 300)
@@ -120,8 +120,8 @@ func environmentOf(apiKey string) string {
 // is; Target is path and query.
 type SignedResponse struct {
 	Environment, Method, Target, RequestID, Signature string
-	Status                               int
-	Body                                 []byte
+	Status                                            int
+	Body                                              []byte
 }
 
 var (

@@ -65,7 +65,7 @@ func TestVectors(t *testing.T) {
 	for _, v := range vectors.Responses {
 		response := SignedResponse{
 			Environment: v.Environment,
-			Method: v.Method, Target: v.Target, Status: v.Status, RequestID: v.RequestID,
+			Method:      v.Method, Target: v.Target, Status: v.Status, RequestID: v.RequestID,
 			Signature: v.Signature, Body: []byte(v.Body),
 		}
 		if err := response.Check(held(v.Secrets), v.Now, v.Tolerance); (err == nil) != v.Valid {
