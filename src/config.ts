@@ -77,6 +77,17 @@ export function resolveConfig(env: Env = process.env): Resolution {
       problems.push(`${pair.map(variableOf).join(' and ')} must be given together.`)
     for (const file of files) if (file) problems.push(...unreadable(file))
   }
+  if (config.clientCa !== undefined) {
+    problems.push(...unreadable(config.clientCa))
+    if (config.tlsCert === undefined)
+      problems.push(
+        `${variableOf('clientCa')} needs ${variableOf('tlsCert')}: client certificates are shown where TLS ends.`,
+      )
+    if (config.http !== 'node')
+      problems.push(
+        `${variableOf('clientCa')} needs ${variableOf('http')}=node: uWebSockets.js tells of no client certificate.`,
+      )
+  }
   if (config.epochKeys !== undefined && !isPostgres(config))
     problems.push(
       `${variableOf('epochKeys')} is for PostgreSQL: with SQLite, backups hold no data keys (docs/operations.md).`,

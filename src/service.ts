@@ -206,11 +206,19 @@ export class Service {
     metrics.watchBodies(bodies)
     const lesser = bodies.share(LESSER_SHARE)
     this.listeners.production = await listen(
-      { ...bounds, bodies: bodies.share(1), address: productionListen, tls, handler: production.handle },
+      {
+        ...{ ...bounds, bodies: bodies.share(1), address: productionListen, tls },
+        clientCertificates: config.productionClientCertificates,
+        handler: production.handle,
+      },
       transport,
     )
     this.listeners.sandbox = await listen(
-      { ...bounds, bodies: lesser, address: sandboxListen, tls, handler: sandbox.handle },
+      {
+        ...{ ...bounds, bodies: lesser, address: sandboxListen, tls },
+        clientCertificates: config.sandboxClientCertificates,
+        handler: sandbox.handle,
+      },
       transport,
     )
     const api = new AdminApi({

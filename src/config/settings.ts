@@ -137,6 +137,23 @@ export const SETTING_GROUPS = {
       text,
     ),
     tlsKey: optional('TLS_KEY', 'PEM file with the private key.', text),
+    clientCa: optional(
+      'CLIENT_CA',
+      'PEM file with the authorities whose client certificates both APIs take; with TLS_KEY, and only over node:http (HTTP=node). Default: none, and no client certificates.',
+      text,
+    ),
+    productionClientCertificates: setting(
+      'PRODUCTION_CLIENT_CERTIFICATES',
+      'request',
+      'With CLIENT_CA: require ends handshakes without a client certificate at production, request takes them, and only keys that are bound to a certificate need it; none.',
+      oneOf('none', 'request', 'require'),
+    ),
+    sandboxClientCertificates: setting(
+      'SANDBOX_CLIENT_CERTIFICATES',
+      'request',
+      'The same at the sandbox.',
+      oneOf('none', 'request', 'require'),
+    ),
     adminTlsCert: optional(
       'ADMIN_TLS_CERT',
       'PEM file with the certificate chain; with ADMIN_TLS_KEY, dashboard and metrics are served by TLS. May be that of TLS_CERT.',

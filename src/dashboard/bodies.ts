@@ -68,6 +68,8 @@ export const newKey = Type.Object(
     scopes: Type.Union([Type.Array(Type.String({ maxLength: 16 }), { maxItems: 32 }), Type.Null()]),
     /** Null for any. */
     networks: Type.Union([Type.Array(Type.String({ maxLength: 64 }), { maxItems: 64 }), Type.Null()]),
+    /** Null where none is needed. */
+    certificate: Type.Optional(Type.Union([Type.String({ maxLength: 160 }), Type.Null()])),
   },
   closed,
 )

@@ -237,6 +237,8 @@ export interface KeyView {
   scopes: Scope[] | null
   /** Null for any. */
   networks: string[] | null
+  /** Client certificate that it needs; null for none. */
+  certificate: string | null
   state: 'active' | 'grace' | 'expired' | 'revoked'
   created_at: string
   valid_until: string | null

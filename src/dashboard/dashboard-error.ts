@@ -69,6 +69,7 @@ const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_key_name: 400,
   invalid_scope: 400,
   invalid_network: 400,
+  invalid_certificate: 400,
   tenant_suspended: 409,
   tenant_not_suspended: 409,
   tenant_deleted: 409,

@@ -382,6 +382,9 @@ const STEPS: string[] = [
   ALTER TABLE tenant ADD COLUMN replace_verdict_minutes bigint;
   ALTER TABLE subject ADD COLUMN replace_verdict text COLLATE "C", ADD COLUMN replace_verdict_at bigint;
   `,
+  `
+  ALTER TABLE api_key ADD COLUMN certificate text;
+  `,
 ]
 
 /** That this code is made for. */

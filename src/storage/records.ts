@@ -42,6 +42,8 @@ export interface ApiKeyRecord {
   scopes: string | null
   /** Addresses and networks from which it may be used, with blanks between; null for any. */
   networks: string | null
+  /** The client certificate that it needs: `sha256:` and its fingerprint, or `CN=` and its common name; null for none. */
+  certificate: string | null
   createdAt: number
   /** End of a grace period; null for ever. */
   validUntil: number | null

@@ -300,6 +300,9 @@ const MIGRATIONS: string[] = [
   ALTER TABLE subject ADD COLUMN replace_verdict TEXT;
   ALTER TABLE subject ADD COLUMN replace_verdict_at INTEGER;
   `,
+  `
+  ALTER TABLE api_key ADD COLUMN certificate TEXT;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

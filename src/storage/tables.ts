@@ -116,6 +116,7 @@ export const API_KEY = table<ApiKeyRecord>('api_key', {
   name: 'name',
   scopes: 'scopes',
   networks: 'networks',
+  certificate: 'certificate',
   createdAt: 'created_at',
   validUntil: 'valid_until',
   revokedAt: 'revoked_at',

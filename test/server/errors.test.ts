@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/api-error.js'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
+import type { KeyGrants } from '../../src/tenancy/key-grants.js'
 import { askForSession } from '../support/capture-page.js'
 import { answerTo } from '../support/challenges.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
@@ -80,7 +81,7 @@ async function raw(baseUrl: string, method: string, target: string, bytes: strin
 }
 
 let furtherKeys = 0
-async function furtherKey({ running, tenant }: World, grants: { scopes?: string[]; networks?: string[] }) {
+async function furtherKey({ running, tenant }: World, grants: Partial<KeyGrants>) {
   const { operations, tenancy } = running.service.ledger
   const { key } = await operations.keys.create(await tenancy.find(tenant.id), COMMAND_LINE, 'sandbox', {
     ...{ name: `further-${++furtherKeys}`, scopes: null, networks: null, ...grants },
@@ -173,6 +174,7 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
   },
   insufficient_scope: async (world) => (await furtherKey(world, { scopes: ['audit'] })).erase('anybody'),
   network_not_allowed: async (world) => (await furtherKey(world, { networks: ['192.0.2.0/24'] })).health(),
+  client_certificate_required: async (world) => (await furtherKey(world, { certificate: 'CN=x' })).health(),
   replace_verdict_required: async ({ running, image }) => {
     const strict = await running.tenant({ replaceVerdictMinutes: 10 })
     await strict.sandbox.enroll({ user_id: 'strict', image })
