@@ -382,6 +382,12 @@ export const SETTING_GROUPS = {
       'Largest image, in pixels, checked before it is decoded.',
       integer(4096, 268_000_000),
     ),
+    maxFramePixels: setting(
+      'MAX_FRAME_PIXELS',
+      '2100000',
+      'Largest frame of a challenge, in pixels, of which a challenge has up to 40. The default lets Full HD video through (1920 × 1080).',
+      integer(307_200, 268_000_000),
+    ),
     minFacePx: setting(
       'MIN_FACE_PX',
       '80',
