@@ -223,6 +223,7 @@ export class Service {
         signIns: ledger.operations.signIns,
         isSecure: this.adminUrl.startsWith('https:'),
         attempts: this.rateLimiter(),
+        isPasswordSignIn: config.operatorPasswordSignIn,
         times: sessionTimes(config),
       }),
       apis: { production: production.handle, sandbox: sandbox.handle },

@@ -25,6 +25,7 @@ export const AUDIT_EVENTS = [
   'signed_in',
   'sign_in_failed',
   'login_link_made',
+  'operator_link_made',
   'identity_confirmed',
   'sessions_ended',
   'tenant_suspended',

@@ -26,6 +26,7 @@ export interface Basis {
   dataDir: string
   modelsDir: string
   workers: number
+  oidcIssuer: string | undefined
 }
 
 /** @typeParam Unset what holds where the variable is not set: undefined for a setting that may be absent */
@@ -284,6 +285,12 @@ export const SETTING_GROUPS = {
       'OIDC_CLIENT_SECRET_FILE',
       'File with the client secret. Default: none, a public client with PKCE alone.',
       path,
+    ),
+    operatorPasswordSignIn: derived(
+      'OPERATOR_PASSWORD_SIGN_IN',
+      ({ oidcIssuer }) => oidcIssuer === undefined,
+      'Whether operators may sign in by a password: true or false. Default: false where OIDC_ISSUER is set, else true. Where it is false, countersign operator sign-in-link is the way in while the provider is away.',
+      boolean,
     ),
     oidcClaim: setting(
       'OIDC_CLAIM',

@@ -21,6 +21,7 @@ export const DASHBOARD_ERRORS = {
   cross_site_request: [403, 'The request to the dashboard did not come from its own pages.'],
   not_confirmed: [400, 'The name is not the one of what is to be deleted.'],
   not_permitted: [403, 'This session may not do that.'],
+  password_sign_in_off: [403, 'Operators sign in here by their provider, and by no password.'],
   fresh_sign_in_required: [403, 'This asks for a fresh sign-in.'],
   unknown_host: [
     421,

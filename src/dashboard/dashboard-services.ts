@@ -29,6 +29,7 @@ export interface DashboardServices {
     | 'oidcClientId'
     | 'oidcClientSecretFile'
     | 'oidcClaim'
+    | 'operatorPasswordSignIn'
     | 'dashboardFreshMinutes'
   >
   engine: Engine

@@ -72,6 +72,8 @@ export interface SessionParts {
   /** The dashboard is reached over TLS: the cookie then travels on nothing else. */
   isSecure: boolean
   attempts: RateLimiter
+  /** False where operators come by their provider, and by no password. */
+  isPasswordSignIn: boolean
   times: SessionTimes
 }
 
@@ -134,6 +136,8 @@ export class Sessions {
   }
 
   private async signInByLink(loginToken: string, guest: Guest): Promise<Session> {
+    const ofOperator = await this.signInByOperatorLink(loginToken, guest)
+    if (ofOperator) return ofOperator
     const { token, record } = this.begin('link', guest)
     const tenantId = await this.parts.signIns.byLink(hashToken(loginToken), record, guest.requestId)
     // Unknown, used and expired are one answer: a guess learns nothing of which links there were.
@@ -145,8 +149,24 @@ export class Sessions {
     return opened({ ...record, tenantId }, null, token)
   }
 
+  /** @returns null where no operator has this link */
+  private async signInByOperatorLink(loginToken: string, guest: Guest): Promise<Session | null> {
+    const { signIns, store } = this.parts
+    const operatorId = await signIns.takeOperatorLink(hashToken(loginToken))
+    if (operatorId === undefined) return null
+    const begun = this.begin('link', guest)
+    if (operatorId !== null) {
+      const operator = await store.read.operatorById(operatorId)
+      return operator ? this.signInOperator(operator, begun, guest) : null
+    }
+    const record = { ...begun.record, hash: await this.unnamedHash(begun.token) }
+    await signIns.asUnnamed(record, guest.requestId)
+    return opened({ ...record, tenantId: null }, UNNAMED, begun.token)
+  }
+
   private async signInByPassword({ name, password }: PasswordCredentials, guest: Guest): Promise<Session> {
-    const { store, operatorPassword, signIns } = this.parts
+    const { store, operatorPassword, signIns, isPasswordSignIn } = this.parts
+    if (!isPasswordSignIn) throw new DashboardError('password_sign_in_off')
     const begun = this.begin('password', guest)
     if (name !== undefined && name !== UNNAMED.name) {
       const operator = await store.read.operatorByName(name)
@@ -168,8 +188,7 @@ export class Sessions {
     { token, record }: { token: string; record: NewSession },
     { requestId }: Guest,
   ): Promise<Session | null> {
-    const method = record.method === 'oidc' ? 'oidc' : 'password'
-    if (!(await this.parts.signIns.asOperator(operator, method, record, requestId))) return null
+    if (!(await this.parts.signIns.asOperator(operator, record, requestId))) return null
     return opened({ ...record, tenantId: null }, operator, token)
   }
 
@@ -201,6 +220,9 @@ export class Sessions {
     const token = cookieOf(headers.cookie, this.cookieName)
     if (token === null) throw new DashboardError('not_signed_in')
     const session = await this.ofToken(token)
+    // One that began before passwords were switched off.
+    if (session.opened.method === 'password' && !this.parts.isPasswordSignIn)
+      throw new DashboardError('not_signed_in')
     const isInUse = headers[BACKGROUND_HEADER.toLowerCase()] === undefined
     return {
       ...session.opened,
@@ -276,7 +298,7 @@ export class Sessions {
 const HOW_TO_CONFIRM: Record<SessionMethod, string> = {
   password: 'This asks for a fresh sign-in: give your password again.',
   oidc: "This asks for a fresh sign-in: sign in again at your organisation's provider.",
-  link: 'This asks for a fresh sign-in: open a new login link, which the operator makes for you.',
+  link: 'This asks for a fresh sign-in: open a new login link, which is made at the command line or by an operator.',
 }
 
 function opened(

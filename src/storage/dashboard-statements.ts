@@ -1,8 +1,14 @@
 /** The SQL of the dashboard: its operators, sign-ins, sessions and charts. */
 import type { Connection } from './connection.js'
-import type { LoginLinkRecord, OperatorRecord, SessionRecord, TrafficRecord } from './records.js'
+import type {
+  LoginLinkRecord,
+  OperatorLinkRecord,
+  OperatorRecord,
+  SessionRecord,
+  TrafficRecord,
+} from './records.js'
 import type { StoreReader, StoreTransaction } from './store.js'
-import { DASHBOARD_SESSION, LOGIN_LINK, OPERATOR, TRAFFIC } from './tables.js'
+import { DASHBOARD_SESSION, LOGIN_LINK, OPERATOR, OPERATOR_LINK, TRAFFIC } from './tables.js'
 
 type DashboardReader = Pick<
   StoreReader,
@@ -18,6 +24,8 @@ type DashboardWriter = Pick<
   StoreTransaction,
   | 'insertLoginLink'
   | 'takeLoginLink'
+  | 'insertOperatorLink'
+  | 'takeOperatorLink'
   | 'insertDashboardSession'
   | 'putOperator'
   | 'setLastSignIn'
@@ -70,6 +78,11 @@ export function dashboardWriter(database: Connection): DashboardWriter {
     takeLoginLink: database.prepare<[Buffer, number], LoginLinkRecord>(
       `DELETE FROM login_link WHERE hash = ? AND expires_at > ? RETURNING ${LOGIN_LINK.fields}`,
     ),
+    expireOperatorLinks: database.prepare('DELETE FROM operator_link WHERE expires_at <= ?'),
+    insertOperatorLink: database.prepare(OPERATOR_LINK.insert),
+    takeOperatorLink: database.prepare<[Buffer, number], OperatorLinkRecord>(
+      `DELETE FROM operator_link WHERE hash = ? AND expires_at > ? RETURNING ${OPERATOR_LINK.fields}`,
+    ),
     insertSession: database.prepare(DASHBOARD_SESSION.insert),
     putOperator: database.prepare(
       `${OPERATOR.insert} ON CONFLICT (id) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash`,
@@ -96,6 +109,11 @@ export function dashboardWriter(database: Connection): DashboardWriter {
   return {
     insertLoginLink: async (link) => void sql.insertLoginLink.run(link),
     takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
+    insertOperatorLink: async (link, now) => {
+      sql.expireOperatorLinks.run(now)
+      sql.insertOperatorLink.run(link)
+    },
+    takeOperatorLink: async (hash, now) => sql.takeOperatorLink.get(hash, now),
     insertDashboardSession: async (session) => void sql.insertSession.run(session),
     putOperator: async (operator) => void sql.putOperator.run(operator),
     setLastSignIn: async (operatorId, at, by) => void sql.setLastSignIn.run(at, by, operatorId),

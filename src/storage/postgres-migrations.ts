@@ -360,6 +360,14 @@ const STEPS: string[] = [
     ADD COLUMN browser text COLLATE "C";
   CREATE INDEX dashboard_session_of_tenant ON dashboard_session (tenant_id);
   `,
+  `
+  -- One-time links that sign an operator in without a password, made at the command line; NULL for the operator without a name.
+  CREATE TABLE operator_link (
+    hash bytea PRIMARY KEY,
+    operator_id text COLLATE "C" REFERENCES operator (id) ON DELETE CASCADE,
+    expires_at bigint NOT NULL
+  );
+  `,
 ]
 
 /** That this code is made for. */

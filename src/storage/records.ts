@@ -232,6 +232,15 @@ export interface LoginLinkRecord {
   expiresAt: number
 }
 
+/** A one-time link that signs an operator in to the dashboard without a password. */
+export interface OperatorLinkRecord {
+  /** SHA-256 of the token. */
+  hash: Buffer
+  /** Null for the operator without a name. */
+  operatorId: string | null
+  expiresAt: number
+}
+
 /** Somebody signed in to the dashboard. */
 export interface SessionRecord {
   /** SHA-256 of the cookie's token. */

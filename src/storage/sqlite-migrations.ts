@@ -275,6 +275,14 @@ const MIGRATIONS: string[] = [
   ALTER TABLE dashboard_session ADD COLUMN browser TEXT;
   CREATE INDEX dashboard_session_of_tenant ON dashboard_session (tenant_id);
   `,
+  // One-time links that sign an operator in without a password, made at the command line; NULL for the operator without a name.
+  `
+  CREATE TABLE operator_link (
+    hash BLOB PRIMARY KEY,
+    operator_id TEXT REFERENCES operator (id) ON DELETE CASCADE,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

@@ -17,6 +17,7 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  OperatorLinkRecord,
   OperatorRecord,
   ReferenceRecord,
   SealedKind,
@@ -156,6 +157,10 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertLoginLink(link: LoginLinkRecord): Promise<void>
   /** Uses the link up; undefined when it is unknown, used or expired. */
   takeLoginLink(hash: Buffer, now: number): Promise<LoginLinkRecord | undefined>
+  /** Expired ones go at the same time. */
+  insertOperatorLink(link: OperatorLinkRecord, now: number): Promise<void>
+  /** Uses the link up; undefined when it is unknown, used or expired. */
+  takeOperatorLink(hash: Buffer, now: number): Promise<OperatorLinkRecord | undefined>
   insertDashboardSession(session: SessionRecord): Promise<void>
   /** In the place of one of the same id. */
   putOperator(operator: OperatorRecord): Promise<void>

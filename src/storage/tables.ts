@@ -10,6 +10,7 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  OperatorLinkRecord,
   OperatorRecord,
   ReferenceRecord,
   SessionRecord,
@@ -244,6 +245,12 @@ export const KEYRING = table<KeyringRecord>(
 export const LOGIN_LINK = table<LoginLinkRecord>('login_link', {
   hash: 'hash',
   tenantId: 'tenant_id',
+  expiresAt: 'expires_at',
+})
+
+export const OPERATOR_LINK = table<OperatorLinkRecord>('operator_link', {
+  hash: 'hash',
+  operatorId: 'operator_id',
   expiresAt: 'expires_at',
 })
 

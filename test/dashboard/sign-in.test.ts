@@ -185,6 +185,7 @@ describe('another password', () => {
       signIns: operations.signIns,
       isSecure: false,
       attempts: limiter,
+      isPasswordSignIn: true,
       times: TIMES,
     })
     const guest = { address: '127.0.0.1', browser: undefined, requestId: 'req_1' }
@@ -227,6 +228,7 @@ describe('another password', () => {
       signIns: operations.signIns,
       isSecure: false,
       attempts: limiter,
+      isPasswordSignIn: true,
       times: TIMES,
     })
     const guest = { address: '127.0.0.1', browser: undefined, requestId: 'req_1' }

@@ -9,14 +9,14 @@ import { useAction } from './use-action.js'
 export function SignInPage(props: { problem: string | null; onSignedIn: (session: SessionView) => void }) {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
-  const [hasProvider, setProvider] = useState(false)
+  const [ways, setWays] = useState({ enabled: false, password: true })
   const [isShown, setShown] = useState(true)
   const { problem, isBusy, run } = useAction()
   useEffect(() => {
     void fetch('/api/oidc')
       .then((response) => response.json())
-      .then(({ enabled }) => setProvider(enabled === true))
-      .catch(() => setProvider(false))
+      .then(({ enabled, password }) => setWays({ enabled: enabled === true, password: password !== false }))
+      .catch(() => setWays({ enabled: false, password: true }))
   }, [])
   const submit = (event: Event) => {
     event.preventDefault()
@@ -40,30 +40,36 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
       </section>
       <form class="card" onSubmit={submit}>
         <h2>Operator</h2>
-        <label for="name">Name, where you have one of your own</label>
-        <input
-          id="name"
-          type="text"
-          autocomplete="username"
-          value={name}
-          onInput={(event) => setName(event.currentTarget.value)}
-        />
-        <label for="password">Operator password</label>
-        <input
-          id="password"
-          type="password"
-          autocomplete="current-password"
-          required
-          value={password}
-          onInput={(event) => setPassword(event.currentTarget.value)}
-        />
+        {ways.password && (
+          <>
+            <label for="name">Name, where you have one of your own</label>
+            <input
+              id="name"
+              type="text"
+              autocomplete="username"
+              value={name}
+              onInput={(event) => setName(event.currentTarget.value)}
+            />
+            <label for="password">Operator password</label>
+            <input
+              id="password"
+              type="password"
+              autocomplete="current-password"
+              required
+              value={password}
+              onInput={(event) => setPassword(event.currentTarget.value)}
+            />
+          </>
+        )}
         <Problem message={problem} />
         <div class="toolbar">
-          <button type="submit" class="primary" disabled={isBusy}>
-            Sign in
-          </button>
-          {hasProvider && (
-            <a class="button" href="/api/oidc/login">
+          {ways.password && (
+            <button type="submit" class="primary" disabled={isBusy}>
+              Sign in
+            </button>
+          )}
+          {ways.enabled && (
+            <a class={ways.password ? 'button' : 'button primary'} href="/api/oidc/login">
               Sign in by your organisation's provider
             </a>
           )}
