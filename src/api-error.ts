@@ -87,6 +87,18 @@ export const ERRORS = {
     'The tenant of this API key is suspended.',
     'Ask the operator of the service; references and keys are kept meanwhile.',
   ),
+  insufficient_scope: entry(
+    403,
+    'permission_denied',
+    'The API key does not have the scope that this call needs.',
+    'Read `details`: it names the scope. Use a key that has it, or have one made: `countersign tenant keys create`.',
+  ),
+  network_not_allowed: entry(
+    403,
+    'permission_denied',
+    'The API key may not be used from this address.',
+    'Call from a network of the key; behind a proxy, have the operator set COUNTERSIGN_TRUSTED_PROXIES.',
+  ),
   production_key_required: entry(
     403,
     'permission_denied',
@@ -341,6 +353,8 @@ export interface ErrorDetail {
   /** Dotted path of the field: `image`, `images.0`, `consent.at`. */
   path: string
   issue: string
+  /** Of `insufficient_scope`: a scope that is missing. */
+  scope?: string
   /** Of `low_quality`: what was measured, by its name in ISO/IEC 29794-5, and what it had to keep to. */
   component?: string
   value?: number

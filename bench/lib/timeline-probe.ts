@@ -56,7 +56,7 @@ if (file) {
   watch(Turns.prototype, 'enter', 'turn')
   watch(FaceDetector.prototype, 'detect', 'detect')
   watch(LandmarkFinder.prototype, 'find', 'landmarks')
-  watch(FaceAligner.prototype, 'align', 'align')
+  watch(FaceAligner.prototype, 'cut', 'align')
   watch(FaceEmbedder.prototype, 'run', 'embed')
   // Threads of the engine are ended, and then say nothing more.
   setInterval(() => {

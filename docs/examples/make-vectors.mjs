@@ -126,22 +126,17 @@ const ACTIONS = [
   ['zero and minus zero', '[0,-0,0.0,-0.0]', '[0,0,0,0]'],
   ['whole numbers', '[1.0,10,1e2,9007199254740991,-5]', '[1,10,100,9007199254740991,-5]'],
   [
-    'whole numbers beyond 2^53',
-    '[9007199254740993,18446744073709551615]',
-    '[9007199254740992,18446744073709552000]',
-  ],
-  [
-    'where the exponent begins',
-    '[1e20,1e21,123456789012345680000,1.5e300]',
-    '[100000000000000000000,1e+21,123456789012345680000,1.5e+300]',
+    'the greatest whole numbers',
+    '[9007199254740991,-9007199254740991]',
+    '[9007199254740991,-9007199254740991]',
   ],
   ['small numbers', '[0.1,0.000001,0.0000001,1e-7,1.5e-10,0.002]', '[0.1,0.000001,1e-7,1e-7,1.5e-10,0.002]'],
   [
     'shortest digits',
-    '[333333333.33333329,4.50,0.30000000000000004,1424953923781206.25]',
+    '[333333333.3333333,4.50,0.30000000000000004,1424953923781206.2]',
     '[333333333.3333333,4.5,0.30000000000000004,1424953923781206.2]',
   ],
-  ['the ends of the range', '[5e-324,1.7976931348623157e308]', '[5e-324,1.7976931348623157e+308]'],
+  ['the smallest number', '[5e-324]', '[5e-324]'],
 ]
 const actions = ACTIONS.map(([title, json, canonical]) => ({
   title,
@@ -149,6 +144,16 @@ const actions = ACTIONS.map(([title, json, canonical]) => ({
   canonical,
   action_hash: createHash('sha256').update(canonical).digest('hex'),
 }))
+
+/** [title, JSON text]: numbers that not every reader takes for the same one. The service refuses them; so does the SDK. */
+const REFUSED_ACTIONS = [
+  ['an account number as a number', '{"to":123456789012345678}'],
+  ['the same account number to a double', '{"to":123456789012345680}'],
+  ['one beyond 2^53 - 1', '{"to":9007199254740992}'],
+  ['one beyond -(2^53 - 1), in a list', '{"to":[1,-9007199254740992]}'],
+  ['a whole number with an exponent', '{"amount":1e20}'],
+]
+const refusedActions = REFUSED_ACTIONS.map(([title, json]) => ({ title, json }))
 
 // ---- verdicts ------------------------------------------------------------------------------------------------------
 
@@ -278,5 +283,5 @@ const apiKeys = [
 ]
 
 process.stdout.write(
-  `${JSON.stringify({ description: 'Test vectors of Countersign. docs/examples/README.md says what each field is.', responses, actions, verdicts, api_keys: apiKeys }, null, 2)}\n`,
+  `${JSON.stringify({ description: 'Test vectors of Countersign. docs/examples/README.md says what each field is.', responses, actions, refused_actions: refusedActions, verdicts, api_keys: apiKeys }, null, 2)}\n`,
 )

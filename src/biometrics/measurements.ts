@@ -129,6 +129,11 @@ export const FrameRefusalSchema = Type.Object({
 
 export type FrameRefusal = Static<typeof FrameRefusalSchema>
 
+export const AlignmentSchema = Type.Tuple([number, number, number, number])
+
+/** How a face was aligned: pixel (x, y) of the embedder's chip shows pixel (a·x - b·y + tx, b·x + a·y + ty) of the decoded picture; [a, b, tx, ty]. */
+export type Alignment = Static<typeof AlignmentSchema>
+
 export const InspectedImageSchema = Type.Object({
   format: Type.Enum(['jpeg', 'png', 'webp']),
   /** After EXIF rotation, as is the height. */

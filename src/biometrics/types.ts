@@ -27,7 +27,7 @@ export type {
 export interface CallOptions {
   /** Absolute time on `performance.now()`'s axis after which the result is of no use. */
   deadlineMs?: number
-  /** Aborting drops the call from the queue, or its result when it already runs; a running task is never interrupted. */
+  /** Aborting drops the call from the queue, with all its tasks that no worker has yet; a running task is never interrupted, and its result is dropped. */
   signal?: AbortSignal
   /** Who waits with whom where calls must wait. Without it the call is of a nameless flow of weight 1. */
   share?: FlowShare
@@ -117,6 +117,7 @@ export interface EngineHealth {
   status: 'ok' | 'degraded'
   /** Live and warmed-up workers against the number configured. */
   workers: { ready: number; configured: number }
+  /** Calls that wait, one whose tasks are partly handed over included; tasks that workers hold; calls that may wait. */
   queue: { waiting: number; running: number; limit: number }
   provider: ProviderStatus
   model: string

@@ -1,7 +1,7 @@
 /** What the commands on tenants share: finding the tenant, and reading its contract. */
 import type { ModelPack } from '../../models/pack/model-pack.js'
 import { LIVENESS_REQUIREMENTS, type LivenessRequirement } from '../config/liveness-requirement.js'
-import { type Config, loadConfig, modelPackDir, parseRate } from '../config.js'
+import { type Config, type Environment, loadConfig, modelPackDir, parseRate } from '../config.js'
 import type { Operations } from '../operations/operations.js'
 import type { TenantRecord } from '../storage/records.js'
 import { withLedger } from './ledger.js'
@@ -22,6 +22,12 @@ export function operate<T>(
   return withLedger(async ({ tenancy, operations }, config) =>
     work(operations, await tenancy.findLive(name), config),
   )
+}
+
+/** @param option by which it was given */
+export function parseEnvironment(text: string, option: string): Environment {
+  if (text === 'sandbox' || text === 'production') return text
+  throw new UsageError('invalid_option', `${option} is "${text}"; expected sandbox or production.`)
 }
 
 export function parseRateLimit(text: string): number {

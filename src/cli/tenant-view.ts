@@ -54,9 +54,14 @@ export function wholeTenantRows(view: Awaited<ReturnType<typeof wholeTenantView>
     ['Production key', view.production_key],
     ...view.keys
       .filter(({ revoked_at }) => revoked_at === null)
-      .map(({ type, hint, valid_until }): [string, string] => [
+      .map(({ type, name, hint, scopes, valid_until }): [string, string] => [
         `Key ${type}`,
-        valid_until ? `${hint}, until ${valid_until}` : hint,
+        [
+          hint,
+          ...(name === null ? [] : [`named ${name}`]),
+          ...(scopes === null ? [] : [`for ${scopes.join(', ')}`]),
+          ...(valid_until ? [`until ${valid_until}`] : []),
+        ].join(', '),
       ]),
     ...view.signing_secrets.map(({ id, valid_until }): [string, string] => [
       'Signing secret',

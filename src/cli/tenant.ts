@@ -1,22 +1,24 @@
 /** `countersign tenant …`: tenants, their keys and their signing secret, straight on the database; a running service sees it at once. */
 import type { Command } from 'commander'
 import { isoTime, MINUTE_MS } from '../clock.js'
-import { adminUrl, type Environment } from '../config.js'
+import { adminUrl } from '../config.js'
 import { COMMAND_LINE } from '../operations/operation.js'
 import { rotationView, secretView } from '../operations/views.js'
 import { LOGIN_LINK_MS } from '../tenancy/login-link.js'
 import { createdTenantRows, createdTenantView } from './created-tenant.js'
 import { parseDuration } from './duration.js'
 import { withLedger, withNewLedger } from './ledger.js'
-import { action, note, type OutputOptions, print, UsageError } from './output.js'
+import { action, note, type OutputOptions, print } from './output.js'
 import { registerTenantSessions } from './sessions.js'
 import { fields, listing } from './style.js'
 import { registerTenantCapturePage } from './tenant-capture-page.js'
+import { registerTenantKeys } from './tenant-keys.js'
 import { registerTenantLifecycle } from './tenant-lifecycle.js'
 import {
   assertReached,
   type ContractOptions,
   operate,
+  parseEnvironment,
   parseFmr,
   parseRateLimit,
   parseRequirement,
@@ -90,6 +92,7 @@ export function registerTenantCommands(tenant: Command): void {
 
   registerTenantLifecycle(tenant)
   registerTenantCapturePage(tenant)
+  registerTenantKeys(tenant)
   registerTenantSessions(tenant)
 
   tenant
@@ -134,7 +137,7 @@ export function registerTenantCommands(tenant: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions & { type: string }) => {
-        const type = parseType(options.type)
+        const type = parseEnvironment(options.type, '--type')
         const revoked = await operate(name, ({ keys }, tenant) => keys.revoke(tenant, COMMAND_LINE, type))
         print(
           options,
@@ -154,7 +157,7 @@ export function registerTenantCommands(tenant: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: KeyOptions) => {
-        const type = parseType(options.type)
+        const type = parseEnvironment(options.type, '--type')
         const graceMs = parseDuration(options.grace)
         const key = await operate(name, ({ keys }, tenant) =>
           keys.reissue(tenant, COMMAND_LINE, type, graceMs),
@@ -206,9 +209,4 @@ async function goLive(name: string, options: OutputOptions): Promise<void> {
   if (options.json) return
   note('Key and secret are shown only now; put them into the secret store of your backend.')
   note('The old signing secret has ended: give the new one to the backends that call the sandbox, too.')
-}
-
-function parseType(text: string): Environment {
-  if (text === 'sandbox' || text === 'production') return text
-  throw new UsageError('invalid_option', `--type is "${text}"; expected sandbox or production.`)
 }

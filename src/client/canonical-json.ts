@@ -1,4 +1,5 @@
 /** RFC 8785: the one form of a JSON value that everybody hashes alike. */
+import { assertExact } from './action.js'
 import type { ActionLike } from './types.js'
 
 const BOXES = [Number, String, Boolean, BigInt]
@@ -26,8 +27,12 @@ export function canonicalJson(value: unknown): string {
   throw new TypeError(`${typeof json} is not a JSON value`)
 }
 
-/** SHA-256 of the canonical form, lower-case hex: the `action_hash` of a verdict. */
+/**
+ * SHA-256 of the canonical form, lower-case hex: the `action_hash` of a verdict.
+ * @throws TypeError that names the path of what is no plain object, array, string, boolean, null or safe number
+ */
 export async function actionHash(action: ActionLike): Promise<string> {
+  assertExact(action)
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(action)))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,5 +1,6 @@
 /** The client of a Countersign service. */
 import { decodeJwt, errors } from 'jose'
+import { assertAction } from './action.js'
 import { actionHash } from './canonical-json.js'
 import { SignatureError, VerdictError } from './errors.js'
 import { encodePhoto, encodePhotos } from './image.js'
@@ -332,14 +333,6 @@ function parseBaseUrl(text: string, allowInsecureHttp: boolean): string {
   )
     throw new TypeError('baseUrl must be https: (allowInsecureHttp: true sends key and photos in clear)')
   return url.href.replace(/\/$/, '')
-}
-
-/** @throws TypeError */
-function assertAction(action: unknown): void {
-  if (action === undefined || action === null)
-    throw new TypeError('action is required: what the verdict is for')
-  if ((typeof action !== 'string' && typeof action !== 'object') || Array.isArray(action))
-    throw new TypeError('action must be an object or a string')
 }
 
 function assertAnswers(holds: boolean): void {

@@ -11,6 +11,8 @@ export const ERROR_CODES = [
   'revoked_api_key',
   'wrong_environment',
   'tenant_suspended',
+  'insufficient_scope',
+  'network_not_allowed',
   'production_key_required',
   'insecure_channel',
   'unknown_endpoint',

@@ -1,6 +1,6 @@
 /** What calls of the SDK throw; every error has a stable `code`. */
 import type { ErrorCategory, ErrorCode } from './error-codes.js'
-import type { QualityBound, QualityComponent } from './types.js'
+import type { QualityBound, QualityComponent, Scope } from './types.js'
 
 /** Completes to the known codes, and still takes one that a newer service sends. */
 export type AnyErrorCode = ErrorCode | (string & {})
@@ -9,6 +9,8 @@ export interface ErrorDetail {
   /** Dotted path of the field: `image`, `images.0`, `consent.at`. */
   path: string
   issue: string
+  /** Of `insufficient_scope`: a scope that the API key lacks. */
+  scope?: Scope
   /** Of `low_quality`: what was measured, and what it had to keep to. */
   component?: QualityComponent
   value?: number

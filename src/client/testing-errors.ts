@@ -5,6 +5,7 @@ import type { ErrorDetail } from './errors.js'
 export const FAKE_ERRORS = {
   invalid_request: [400, 'invalid_request', 'The request has missing, unknown or wrong fields.'],
   invalid_api_key: [401, 'authentication_failed', 'The API key is not known.'],
+  insufficient_scope: [403, 'permission_denied', 'The API key does not have the scope that this call needs.'],
   unknown_endpoint: [404, 'not_found', 'There is no such endpoint. Every path begins with /v1.'],
   reference_not_found: [404, 'not_found', 'No reference is enrolled for this user.'],
   already_enrolled: [409, 'conflict', 'The user is already enrolled.'],

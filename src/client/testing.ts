@@ -6,6 +6,7 @@ import { FakeRefusal } from './testing-errors.js'
 import { guidanceAnswer } from './testing-guidance.js'
 import { auditAnswer, userOfPath } from './testing-records.js'
 import type { Call, FakeRequest } from './testing-requests.js'
+import { assertScopes } from './testing-scopes.js'
 import { FakeSecrets } from './testing-secrets.js'
 import {
   type FakeAnswer,
@@ -16,7 +17,7 @@ import {
   webhookHeaders,
 } from './testing-signatures.js'
 import { FakeUsers } from './testing-users.js'
-import type { AuditEntry, Environment, ModelGrade, WebhookEvent } from './types.js'
+import type { AuditEntry, Environment, ModelGrade, Scope, WebhookEvent } from './types.js'
 
 export { TestClock } from './testing-clock.js'
 export { FAKE_OUTCOMES } from './testing-outcomes.js'
@@ -36,6 +37,8 @@ export interface FakeOptions {
   checksLiveness?: boolean
   /** The grade of the installation's model pack at its rate; default `evaluation`, as of the default pack. */
   modelGrade?: ModelGrade
+  /** What the key may do; default everything. A call beyond it gets 403 `insufficient_scope`. */
+  scopes?: readonly Scope[]
 }
 
 export class FakeCountersign {
@@ -54,6 +57,7 @@ export class FakeCountersign {
   private readonly jwtTtlSeconds: number
   private readonly checksLiveness: boolean
   private readonly modelGrade: ModelGrade
+  private readonly scopes: readonly Scope[] | undefined
 
   constructor(options: FakeOptions = {}) {
     this.clock = options.clock ?? new TestClock()
@@ -62,6 +66,7 @@ export class FakeCountersign {
     this.jwtTtlSeconds = options.jwtTtlSeconds ?? 300
     this.checksLiveness = options.checksLiveness ?? false
     this.modelGrade = options.modelGrade ?? 'evaluation'
+    this.scopes = options.scopes
     this.signing = new FakeSecrets(this.clock)
     const { clock, signing, jwtTtlSeconds, checksLiveness, modelGrade } = this
     this.users = new FakeUsers({
@@ -157,6 +162,7 @@ export class FakeCountersign {
 
   private async answer(call: Call, known: boolean): Promise<FakeAnswer> {
     if (!known) throw new FakeRefusal('invalid_api_key', call.requestId)
+    assertScopes(call, this.scopes)
     const key = call.headers.get('x-svc-idempotency-key')
     if (!key) return this.handle(call)
     const payload = JSON.stringify([call.path, call.body])

@@ -398,6 +398,9 @@ export interface RotateSigningResult {
 
 export type Environment = 'production' | 'sandbox'
 
+/** What an API key may do; a key without scopes does everything. */
+export type Scope = 'verify' | 'enroll' | 'replace' | 'erase' | 'read' | 'audit' | 'rotate'
+
 interface ClaimFacts<A extends ActionLike> {
   iss: string
   aud: string

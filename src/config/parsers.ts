@@ -113,7 +113,8 @@ export function networkList(value: string, variable: string): string[] {
   return networks
 }
 
-function isNetwork(text: string): boolean {
+/** Whether the text is an IP address or a network in CIDR notation. */
+export function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/')
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!
   const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits)

@@ -54,6 +54,31 @@ export const confirmation = Type.Object({ password: Type.String({ maxLength: 102
 
 export const keyRevocation = Type.Object({ type: environment }, closed)
 
+const keyName = Type.String({ maxLength: 64 })
+
+export const newKey = Type.Object(
+  {
+    type: environment,
+    name: keyName,
+    /** Null for all. */
+    scopes: Type.Union([Type.Array(Type.String({ maxLength: 16 }), { maxItems: 32 }), Type.Null()]),
+    /** Null for any. */
+    networks: Type.Union([Type.Array(Type.String({ maxLength: 64 }), { maxItems: 64 }), Type.Null()]),
+  },
+  closed,
+)
+
+export const namedKeyReissue = Type.Object(
+  {
+    type: environment,
+    name: keyName,
+    grace_seconds: Type.Integer({ minimum: 0, maximum: MOST_GRACE_SECONDS }),
+  },
+  closed,
+)
+
+export const namedKey = Type.Object({ type: environment, name: keyName }, closed)
+
 export const keyReissue = Type.Object(
   { type: environment, grace_seconds: Type.Integer({ minimum: 0, maximum: MOST_GRACE_SECONDS }) },
   closed,

@@ -5,6 +5,7 @@
 import type { Static, TSchema } from 'typebox'
 import type { AuditEventName } from '../audit/audit-events.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
+import type { Scope } from '../tenancy/key-scopes.js'
 import type * as bodies from './bodies.js'
 
 export type Environment = 'sandbox' | 'production'
@@ -48,6 +49,10 @@ export interface TenantRoutes {
   'POST /keys/reveal': { body: typeof bodies.keyReveal; answer: RevealedProduction }
   'POST /keys/reissue': { body: typeof bodies.keyReissue; answer: RevealedKey }
   'POST /keys/revoke': { body: typeof bodies.keyRevocation; answer: { revoked: number } }
+  /** A further key, with scopes and networks of its own. */
+  'POST /keys': { body: typeof bodies.newKey; answer: RevealedKey }
+  'POST /keys/named/reissue': { body: typeof bodies.namedKeyReissue; answer: RevealedKey }
+  'POST /keys/named/revoke': { body: typeof bodies.namedKey; answer: { revoked: string } }
   'POST /rotate-signing': { body: typeof bodies.rotation; answer: RotationView }
   /** In a body, so that no address holds a user id. */
   'POST /users/find': { body: typeof bodies.userQuestion; answer: { user: UserView | null } }
@@ -222,7 +227,13 @@ export type Urls = Record<Environment | 'admin', string>
 export interface KeyView {
   id: string
   type: Environment
+  /** Null for the first key of the environment and its successors. */
+  name: string | null
   hint: string
+  /** Null for all. */
+  scopes: Scope[] | null
+  /** Null for any. */
+  networks: string[] | null
   state: 'active' | 'grace' | 'expired' | 'revoked'
   created_at: string
   valid_until: string | null

@@ -10,6 +10,7 @@ import { UserOperationError } from '../operations/user-operations.js'
 import { WebhookOperationError } from '../operations/webhook-operations.js'
 import type { Reply } from '../server/listener.js'
 import { toApiError } from '../server/to-api-error.js'
+import { KeyGrantError } from '../tenancy/key-grants.js'
 import { TenancyError } from '../tenancy/tenancy.js'
 import { WebhookUrlError } from '../webhooks/webhook-url.js'
 import { json } from './replies.js'
@@ -47,6 +48,7 @@ export class DashboardError extends CodedError<DashboardErrorCode> {
 /** What operations refuse, in their own words. */
 const OPERATION_ERRORS = [
   TenancyError,
+  KeyGrantError,
   OperatorError,
   SessionError,
   UserOperationError,
@@ -63,6 +65,11 @@ const OPERATION_STATUS: Record<OperationError['code'], number> = {
   production_key_not_issued: 409,
   production_key_already_revealed: 409,
   no_active_key: 409,
+  key_exists: 409,
+  too_many_keys: 409,
+  invalid_key_name: 400,
+  invalid_scope: 400,
+  invalid_network: 400,
   tenant_suspended: 409,
   tenant_not_suspended: 409,
   tenant_deleted: 409,

@@ -46,6 +46,9 @@ export const TENANT_RIGHTS = {
   'POST /keys/reveal': 'act',
   'POST /keys/reissue': 'act',
   'POST /keys/revoke': 'act',
+  'POST /keys': 'act',
+  'POST /keys/named/reissue': 'act',
+  'POST /keys/named/revoke': 'act',
   'POST /rotate-signing': 'act',
   // A question, whose user id must stand in no address.
   'POST /users/find': 'look',

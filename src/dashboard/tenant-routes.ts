@@ -78,6 +78,34 @@ export const TENANT_ROUTES = {
     }),
   },
 
+  'POST /keys': {
+    asksFreshSignIn: true,
+    givesSecret: true,
+    body: bodies.newKey,
+    async answer({ services, tenant, actor, input: { type, ...grants } }) {
+      const { key } = await services.ledger.operations.keys.create(tenant, actor, type, grants)
+      return { key }
+    },
+  },
+
+  'POST /keys/named/reissue': {
+    asksFreshSignIn: true,
+    givesSecret: true,
+    body: bodies.namedKeyReissue,
+    async answer({ services, tenant, actor, input: { type, name, grace_seconds } }) {
+      const { keys } = services.ledger.operations
+      return { key: await keys.reissueNamed(tenant, actor, { type, name }, grace_seconds * SECOND_MS) }
+    },
+  },
+
+  'POST /keys/named/revoke': {
+    body: bodies.namedKey,
+    async answer({ services, tenant, actor, input }) {
+      const { id } = await services.ledger.operations.keys.revokeNamed(tenant, actor, input)
+      return { revoked: id }
+    },
+  },
+
   'POST /rotate-signing': {
     asksFreshSignIn: true,
     givesSecret: true,

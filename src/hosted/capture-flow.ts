@@ -1,4 +1,4 @@
-/** What the hosted page asks of the service, step by step: consent, a challenge, the frames, the hand-over to a phone. */
+/** What the hosted page asks of the service, step by step: the code, consent, a challenge, the frames, the hand-over to a phone. */
 import Type, { type Static } from 'typebox'
 import type { AuditLog } from '../audit/audit-log.js'
 import type { Clock } from '../clock.js'
@@ -9,6 +9,7 @@ import { sha256 } from '../crypto/sha256.js'
 import type { IncomingRequest } from '../server/listener.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { CaptureSession, CaptureSessionBook } from '../subjects/capture-session-book.js'
+import { isConfirmed, tryCode } from '../subjects/confirmation-code.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
 import { captureAnswerKey } from '../v1/get-capture-session.js'
 import { framesField } from '../v1/schemas.js'
@@ -16,6 +17,10 @@ import { MOST_ATTEMPTS, outcomeOf } from './capture-outcome.js'
 import type { OwnCalls } from './own-calls.js'
 import { PAGE_TEXTS } from './page-texts.js'
 
+export const codeBody = Type.Object(
+  { code: Type.String({ minLength: 1, maxLength: 32 }) },
+  { additionalProperties: false },
+)
 export const consentBody = Type.Object({ agree: Type.Literal(true) }, { additionalProperties: false })
 export const framesBody = Type.Object({ frames: framesField }, { additionalProperties: false })
 
@@ -30,6 +35,8 @@ export interface CaptureFlowParts {
 /** Of a session at a time: what the page shows. */
 export type PageState =
   | { state: 'open' }
+  /** The code was wrong, and another one can be typed. */
+  | { state: 'code'; message: string }
   | { state: 'challenge'; challenge: Record<string, unknown> }
   /** Another capture is to be made. */
   | { state: 'again'; message: string }
@@ -50,6 +57,30 @@ export class CaptureFlow {
     private readonly calls: OwnCalls,
   ) {}
 
+  /** Compares what the person typed with the code of the session. The fifth wrong one ends the session. */
+  async confirm(token: string, typed: string, language: CaptureLanguage): Promise<PageState> {
+    const { audit, clock } = this.parts
+    let isWrong = false
+    const state = await this.change(token, async ({ record, content }, tx) => {
+      const { code } = content
+      if (!code || code.isConfirmed) return
+      const outcome = tryCode(code, typed)
+      isWrong = outcome !== 'right'
+      if (outcome !== 'no_tries_left') return
+      record.status = 'completed'
+      if (record.environment !== 'production') return
+      await audit.append(tx, record.tenantId, {
+        event: 'capture_code_failed',
+        actor: record.keyId,
+        request_id: requestId(clock.now()),
+        capture_session: record.id,
+        purpose: record.purpose,
+      })
+    })
+    if (state.state === 'open' && isWrong) return { state: 'code', message: PAGE_TEXTS[language].code_wrong }
+    return state
+  }
+
   state(session: CaptureSession): PageState {
     const { record, side } = session
     if (record.status === 'open') return { state: 'open' }
@@ -62,6 +93,7 @@ export class CaptureFlow {
     const textHash = (await sha256(Buffer.from(shown.text))).toString('hex')
     return this.change(token, async (session, tx) => {
       const { record, content } = session
+      assertConfirmed(session)
       if (record.consentedAt !== null) return
       Object.assign(record, { consentVersion: shown.version, consentedAt: clock.now() })
       if (record.environment !== 'production') return
@@ -88,7 +120,10 @@ export class CaptureFlow {
   ): Promise<PageState> {
     const { record, content } = session
     const { errand } = content
+    assertConfirmed(session)
     if (record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
+    // Every try is taken: what is being judged decides.
+    if (record.attempts >= MOST_ATTEMPTS) return { state: 'again', message: PAGE_TEXTS[language].busy }
     if (content.challenges >= MOST_CHALLENGES) return this.change(token, complete)
     const { purpose } = record
     const { status, body } = await this.calls.post(
@@ -110,6 +145,10 @@ export class CaptureFlow {
     return { state: 'challenge', challenge: { steps, capture, expires_in } }
   }
 
+  /**
+   * Takes one of the three tries before the capture is judged: captures that come at the same time are judged three times together.
+   * The try is given back where nothing was judged. One that a crash cut off stays taken.
+   */
   async frames(
     session: CaptureSession,
     token: string,
@@ -119,7 +158,9 @@ export class CaptureFlow {
   ): Promise<PageState> {
     const { record, content } = session
     const { errand, challenge } = content
-    if (record.consentedAt === null || !challenge) throw new CaptureFlowError('nothing was asked for')
+    if (!challenge) throw new CaptureFlowError('nothing was asked for')
+    const before = await this.takeTry(token, challenge.id)
+    if (before.state === 'over') return before
     const answer = await this.calls.post(
       session,
       request,
@@ -135,23 +176,34 @@ export class CaptureFlow {
           ? { action: errand.action, nonce: record.id }
           : {
               ...given({ replace: errand.replace }),
-              consent: { id: record.id, at: isoTime(record.consentedAt) },
+              consent: { id: record.id, at: isoTime(record.consentedAt!) },
             }),
       },
       captureAnswerKey(record.id, challenge.id),
     )
     const { isJudged, isFinal, advice } = outcomeOf(answer)
-    const again: PageState = { state: 'again', message: PAGE_TEXTS[language][advice] }
-    if (!isJudged) return again
-    const state = await this.change(token, async (fresh) => {
-      // A repeat of a request whose answer was lost gets the same one, and is no further try.
-      if (fresh.record.answered === challenge.id) return
-      fresh.record.answered = challenge.id
-      fresh.record.attempts++
-      fresh.content.challenge = null
-      if (isFinal || fresh.record.attempts >= MOST_ATTEMPTS) await complete(fresh)
+    const state = await this.change(token, async ({ record, content }) => {
+      content.judging = (content.judging ?? []).filter((id) => id !== challenge.id)
+      if (isJudged) record.answered = challenge.id
+      else record.attempts--
+      const isLast = record.attempts >= MOST_ATTEMPTS && content.judging.length === 0
+      if (isFinal || isLast) record.status = 'completed'
     })
-    return state.state === 'over' ? state : again
+    return state.state === 'over' ? state : { state: 'again', message: PAGE_TEXTS[language][advice] }
+  }
+
+  /** Of any number of requests for one challenge, one takes a try. @throws CaptureFlowError */
+  private takeTry(token: string, challengeId: string): Promise<PageState> {
+    return this.change(token, async (session) => {
+      const { record, content } = session
+      assertConfirmed(session)
+      if (record.consentedAt === null || content.challenge?.id !== challengeId)
+        throw new CaptureFlowError('nothing was asked for')
+      if (record.attempts >= MOST_ATTEMPTS) throw new CaptureFlowError('every try is taken')
+      record.attempts++
+      content.challenge = null
+      content.judging = [...(content.judging ?? []), challengeId]
+    })
   }
 
   cancel(token: string): Promise<PageState> {
@@ -164,6 +216,7 @@ export class CaptureFlow {
   async handOver(token: string): Promise<string> {
     let phone = ''
     await this.change(token, async (session) => {
+      assertConfirmed(session)
       if (session.side !== 'page') throw new CaptureFlowError('a phone has nothing to hand over')
       phone = this.parts.captureSessions.handOver(session)
     })
@@ -189,6 +242,11 @@ export class CaptureFlow {
     }
     return store.transaction(changed, undefined, { tenantId: known.record.tenantId })
   }
+}
+
+/** @throws CaptureFlowError where the code is yet to be typed */
+function assertConfirmed({ content }: CaptureSession): void {
+  if (!isConfirmed(content.code)) throw new CaptureFlowError('the code was not typed yet')
 }
 
 async function complete({ record }: CaptureSession): Promise<void> {

@@ -1,6 +1,6 @@
 /** The capture listener: the hosted page behind its single-use links, and what that page asks for. Nothing else is there. */
 import type { Logger } from 'pino'
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { ApiError } from '../api-error.js'
 import { SECOND_MS } from '../clock.js'
 import { inputParser } from '../server/json-body.js'
@@ -9,12 +9,14 @@ import { toApiError } from '../server/to-api-error.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { CaptureSession } from '../subjects/capture-session-book.js'
+import { isConfirmed } from '../subjects/confirmation-code.js'
 import { capturePageSettings } from '../tenancy/capture-page-settings.js'
 import { SMALL_BODY_BYTES } from '../v1/endpoint.js'
 import {
   CaptureFlow,
   CaptureFlowError,
   type CaptureFlowParts,
+  codeBody,
   consentBody,
   framesBody,
   type PageState,
@@ -36,10 +38,11 @@ export interface CaptureServerParts extends CaptureFlowParts, OwnCallParts {
 /** Phones send what they captured over slow lines, and the challenge has its own end. */
 export const UPLOAD_MS = 60_000
 const OWN_CONSENT_VERSION = 'countersign-1'
-const PATH = /^\/capture\/([\w.-]{1,128})(?:\/(consent|challenge|frames|cancel|phone|status))?$/
+const PATH = /^\/capture\/([\w.-]{1,128})(?:\/(code|consent|challenge|frames|cancel|phone|status))?$/
 
 const nothing = Type.Object({}, { additionalProperties: false })
 const parseNothing = inputParser({ body: nothing, bodyOptional: true })
+const parseCode = inputParser({ body: codeBody })
 const parseConsent = inputParser({ body: consentBody })
 const parseFrames = inputParser({ body: framesBody })
 
@@ -131,6 +134,7 @@ export class CaptureServer {
       purpose: record.purpose,
       company,
       description: errand.description,
+      needsCode: !isConfirmed(content.code),
       consent: this.consentText(session, tenant, language).text,
       hasConsented: record.consentedAt !== null,
       canHandOver: side === 'page',
@@ -169,6 +173,10 @@ export class CaptureServer {
     if (step === 'frames') {
       const input = parseFrames(await body(), contentType, '') as Parameters<CaptureFlow['frames']>[3]
       return flow.frames(session, token, request, input, language)
+    }
+    if (step === 'code') {
+      const input = parseCode(await body(SMALL_BODY_BYTES), contentType, '') as Static<typeof codeBody>
+      return flow.confirm(token, input.code, language)
     }
     const parse = step === 'consent' ? parseConsent : parseNothing
     parse(await body(SMALL_BODY_BYTES), contentType, '')

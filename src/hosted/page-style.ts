@@ -16,6 +16,7 @@ p { margin-block: .75rem }
 .message { padding: .75rem; border: 2px solid light-dark(#b3261e, #f2b8b5); border-radius: .5rem }
 .message:empty { display: none }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin-block: 1.25rem 0 }
+input { inline-size: 12rem; max-inline-size: 100%; min-block-size: 2.75rem; padding: .25rem .75rem; border: 2px solid var(--quiet); border-radius: .5rem; background: transparent; color: inherit; font: inherit; font-size: 1.25rem; letter-spacing: .15em }
 button, .button { min-block-size: 2.75rem; max-inline-size: 100%; padding: .5rem 1.25rem; border: 2px solid var(--accent); border-radius: 1.5rem; background: transparent; color: inherit; font: inherit; text-decoration: none; cursor: pointer }
 .primary { background: var(--accent); color: var(--on-accent) }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }

@@ -9,6 +9,9 @@ export type PageTexts = Record<
   | 'asks_enroll'
   | 'consent_verify'
   | 'consent_enroll'
+  | 'code_asks'
+  | 'code_button'
+  | 'code_wrong'
   | 'agree'
   | 'use_phone'
   | 'phone_hint'
@@ -39,6 +42,9 @@ const en: PageTexts = {
     '{company} compares your face with the one that you enrolled, to make sure that it is you who confirms this.\n\nThe pictures are judged at once and not kept. An encrypted description of this capture is kept for a day, so that it is noticed if it is sent again.\n\nYou need not agree: go back to {company} and ask for another way. You can withdraw your consent there at any time.',
   consent_enroll:
     '{company} makes a mathematical description of your face, to recognise you when you confirm something later.\n\nThe pictures are judged at once and not kept. The description is kept encrypted, until {company} deletes it.\n\nYou need not agree: go back to {company} and ask for another way. You can withdraw your consent there at any time; the description is then deleted.',
+  code_asks: 'Please type the code that {company} gave you apart from this link.',
+  code_button: 'Continue',
+  code_wrong: 'That is not the code. Please look at it again: after five wrong codes this link ends.',
   agree: 'Agree and continue',
   use_phone: 'Continue on your phone',
   phone_hint: 'Scan this code with the camera of your phone and go on there.',
@@ -82,6 +88,10 @@ const de: PageTexts = {
     '{company} vergleicht Ihr Gesicht mit dem, das Sie hinterlegt haben, um sicher zu sein, dass Sie selbst bestätigen.\n\nDie Bilder werden sofort geprüft und nicht gespeichert. Eine verschlüsselte Beschreibung dieser Aufnahme bleibt einen Tag, damit auffällt, wenn sie noch einmal gesendet wird.\n\nSie müssen nicht zustimmen: Gehen Sie zurück zu {company} und fragen Sie nach einem anderen Weg. Dort können Sie Ihre Einwilligung jederzeit widerrufen.',
   consent_enroll:
     '{company} fertigt eine mathematische Beschreibung Ihres Gesichts an, um Sie zu erkennen, wenn Sie später etwas bestätigen.\n\nDie Bilder werden sofort geprüft und nicht gespeichert. Die Beschreibung bleibt verschlüsselt gespeichert, bis {company} sie löscht.\n\nSie müssen nicht zustimmen: Gehen Sie zurück zu {company} und fragen Sie nach einem anderen Weg. Dort können Sie Ihre Einwilligung jederzeit widerrufen; die Beschreibung wird dann gelöscht.',
+  code_asks: 'Bitte geben Sie den Code ein, den {company} Ihnen getrennt von diesem Link gegeben hat.',
+  code_button: 'Weiter',
+  code_wrong:
+    'Das ist nicht der Code. Bitte sehen Sie noch einmal nach: Nach fünf falschen Codes endet dieser Link.',
   agree: 'Zustimmen und weiter',
   use_phone: 'Auf dem Handy weitermachen',
   phone_hint: 'Lesen Sie diesen Code mit der Kamera Ihres Handys und machen Sie dort weiter.',
@@ -126,6 +136,9 @@ const fr: PageTexts = {
     '{company} compare votre visage à celui que vous avez enregistré, pour s’assurer que c’est bien vous qui confirmez.\n\nLes images sont examinées aussitôt et ne sont pas conservées. Une description chiffrée de cette prise est gardée un jour, afin de remarquer si elle est envoyée de nouveau.\n\nVous n’êtes pas obligé d’accepter : revenez à {company} et demandez un autre moyen. Vous pouvez y retirer votre consentement à tout moment.',
   consent_enroll:
     '{company} établit une description mathématique de votre visage, pour vous reconnaître quand vous confirmerez quelque chose plus tard.\n\nLes images sont examinées aussitôt et ne sont pas conservées. La description est gardée chiffrée, jusqu’à ce que {company} la supprime.\n\nVous n’êtes pas obligé d’accepter : revenez à {company} et demandez un autre moyen. Vous pouvez y retirer votre consentement à tout moment ; la description est alors supprimée.',
+  code_asks: 'Veuillez saisir le code que {company} vous a donné séparément de ce lien.',
+  code_button: 'Continuer',
+  code_wrong: 'Ce n’est pas le code. Veuillez le vérifier : après cinq codes erronés, ce lien prend fin.',
   agree: 'Accepter et continuer',
   use_phone: 'Continuer sur votre téléphone',
   phone_hint: 'Scannez ce code avec l’appareil photo de votre téléphone et continuez là-bas.',
@@ -169,6 +182,9 @@ const es: PageTexts = {
     '{company} compara su rostro con el que usted registró, para asegurarse de que es usted quien confirma.\n\nLas imágenes se examinan al momento y no se guardan. Una descripción cifrada de esta captura se guarda un día, para notar si se envía otra vez.\n\nNo está obligado a aceptar: vuelva a {company} y pida otra forma. Allí puede retirar su consentimiento en cualquier momento.',
   consent_enroll:
     '{company} hace una descripción matemática de su rostro, para reconocerle cuando confirme algo más adelante.\n\nLas imágenes se examinan al momento y no se guardan. La descripción se guarda cifrada, hasta que {company} la borre.\n\nNo está obligado a aceptar: vuelva a {company} y pida otra forma. Allí puede retirar su consentimiento en cualquier momento; la descripción se borra entonces.',
+  code_asks: 'Escriba el código que {company} le dio aparte de este enlace.',
+  code_button: 'Continuar',
+  code_wrong: 'Ese no es el código. Compruébelo, por favor: tras cinco códigos erróneos este enlace termina.',
   agree: 'Aceptar y continuar',
   use_phone: 'Continuar en su teléfono',
   phone_hint: 'Escanee este código con la cámara de su teléfono y continúe allí.',
@@ -212,6 +228,9 @@ const ja: PageTexts = {
     '{company} は、確認するのがご本人であることを確かめるため、あなたの顔を登録済みの顔と比べます。\n\n画像はすぐに判定され、保存されません。同じ撮影が再び送られたときに気づけるよう、暗号化した特徴だけを一日保存します。\n\n同意しなくてもかまいません。{company} に戻り、別の方法をお尋ねください。同意はいつでも {company} で取り消せます。',
   consent_enroll:
     '{company} は、後で何かを確認するときにあなたを見分けるため、顔の特徴を数値にします。\n\n画像はすぐに判定され、保存されません。特徴は暗号化され、{company} が削除するまで保存されます。\n\n同意しなくてもかまいません。{company} に戻り、別の方法をお尋ねください。同意はいつでも {company} で取り消せます。その場合、特徴は削除されます。',
+  code_asks: '{company} からこのリンクとは別に伝えられたコードを入力してください。',
+  code_button: '次へ',
+  code_wrong: 'コードが違います。もう一度お確かめください。五回間違えると、このリンクは使えなくなります。',
   agree: '同意して続ける',
   use_phone: 'スマートフォンで続ける',
   phone_hint: 'スマートフォンのカメラでこのコードを読み取り、そちらで続けてください。',

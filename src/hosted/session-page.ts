@@ -14,6 +14,8 @@ export interface PageContent {
   description: string | undefined
   consent: string
   hasConsented: boolean
+  /** The code is yet to be typed: until then the page does not say what is confirmed. */
+  needsCode: boolean
   /** Of the first device: it can be handed to a phone. */
   canHandOver: boolean
 }
@@ -32,9 +34,16 @@ ${environment === 'sandbox' ? `<p class="sandbox">${say('sandbox')}</p>` : ''}
 <h1>${say(`title_${purpose}`)}</h1>
 <noscript><p class="message">${say('no_script')}</p></noscript>
 <p class="message" role="alert" id="message"></p>
+<section id="confirm" hidden>
+<form id="code-form" autocomplete="off">
+<p><label for="typed">${say('code_asks')}</label></p>
+<input id="typed" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" required>
+<div class="actions"><button class="primary">${say('code_button')}</button></div>
+</form>
+</section>
 <section id="consent" hidden>
 <p>${say(`asks_${purpose}`)}</p>
-${content.description ? `<p class="description">${isolated(content.description)}</p>` : ''}
+${content.description && !content.needsCode ? `<p class="description">${isolated(content.description)}</p>` : ''}
 <div class="consent">${paragraphs(consent)}</div>
 <div class="actions">${button('agree', 'agree', 'primary')}</div>
 </section>
@@ -61,7 +70,7 @@ ${content.canHandOver ? `<p><a class="button" id="back" href="">${say('back')}</
 ${content.canHandOver ? button('hand-over', 'use_phone') : ''}${button('cancel', 'back')}
 </div>
 <template id="texts" data-busy="${say('busy')}"></template>`,
-    `data-consented="${content.hasConsented}"`,
+    `data-consented="${content.hasConsented}" data-needs-code="${content.needsCode}"`,
   )
 }
 

@@ -1,9 +1,10 @@
 /** What a tenant signs in and signs with: API keys revealed, reissued and revoked, the signing secret rotated. */
 import type { Environment } from '../config.js'
-import type { TenantRecord } from '../storage/records.js'
+import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
+import type { KeyGrants } from '../tenancy/key-grants.js'
 import type { RevealedSecret, Rotation, SigningSecrets } from '../tenancy/signing-secrets.js'
-import type { Tenancy } from '../tenancy/tenancy.js'
+import type { MadeKey, Tenancy } from '../tenancy/tenancy.js'
 import type { Act, Actor, AuditedTransactions } from './operation.js'
 
 export class KeyOperations {
@@ -57,6 +58,44 @@ export class KeyOperations {
       result: await this.tenancy.revokeKeys(tx, tenant, type),
       facts: { event: 'key_revoked', type },
     }))
+  }
+
+  /**
+   * A further key, with scopes and networks of its own.
+   * @throws TenancyError production_key_not_issued, key_exists, too_many_keys
+   * @throws KeyGrantError invalid_key_name, invalid_scope, invalid_network
+   */
+  create(tenant: TenantRecord, actor: Actor, type: Environment, grants: KeyGrants): Promise<MadeKey> {
+    return this.audited.run(tenant.id, actor, async (tx) => {
+      const made = await this.tenancy.createKey(tx, tenant, type, grants)
+      const { id, name, scopes, networks } = made.record
+      return { result: made, facts: { event: 'key_created', type, key: id, name, scopes, networks } }
+    })
+  }
+
+  /** A new key with the grants of the named one. @throws TenancyError no_active_key */
+  reissueNamed(
+    tenant: TenantRecord,
+    actor: Actor,
+    { type, name }: { type: Environment; name: string },
+    graceMs: number,
+  ): Promise<string> {
+    return this.audited.run(tenant.id, actor, async (tx) => ({
+      result: await this.tenancy.reissueNamedKey(tx, tenant, type, name, graceMs),
+      facts: { event: 'key_reissued', type, name },
+    }))
+  }
+
+  /** Ends a further key at once. @throws TenancyError no_active_key */
+  revokeNamed(
+    tenant: TenantRecord,
+    actor: Actor,
+    { type, name }: { type: Environment; name: string },
+  ): Promise<ApiKeyRecord> {
+    return this.audited.run(tenant.id, actor, async (tx) => {
+      const key = await this.tenancy.revokeNamedKey(tx, tenant, type, name)
+      return { result: key, facts: { event: 'key_revoked', type, name, key: key.id } }
+    })
   }
 
   /** As `SigningSecrets.rotate`. @throws ApiError rotation_in_progress */

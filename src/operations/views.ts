@@ -11,6 +11,7 @@ import type {
 } from '../storage/records.js'
 import type { LockoutReason } from '../subjects/lockout.js'
 import type { ReferenceContent, Subject } from '../subjects/subject-vault.js'
+import { scopesOf } from '../tenancy/key-scopes.js'
 import type { RevealedSecret, Rotation } from '../tenancy/signing-secrets.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
 
@@ -43,11 +44,18 @@ export function tenantErasureView({ name, id }: TenantRecord, receipt: TenantEra
   }
 }
 
-export function keyView({ id, type, hint, createdAt, validUntil, revokedAt }: ApiKeyRecord) {
+export function keyView(key: ApiKeyRecord) {
+  const { id, type, hint, createdAt, validUntil, revokedAt } = key
   return {
     id,
     type,
+    /** Null for the first key of the environment and its successors. */
+    name: key.name,
     hint,
+    /** Null for all. */
+    scopes: scopesOf(key),
+    /** Null for any. */
+    networks: key.networks?.split(' ') ?? null,
     created_at: isoTime(createdAt),
     valid_until: optionalTime(validUntil),
     revoked_at: optionalTime(revokedAt),

@@ -9,10 +9,12 @@ import type { Config } from '../config.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import type { Execution, Idempotency, KeptResponse } from '../idempotency/idempotency.js'
 import { AlreadyExecutedError, type Store, StoreUnavailableError } from '../storage/store.js'
+import { scopesOf } from '../tenancy/key-scopes.js'
 import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
 import type { TenantContract } from '../tenancy/tenancy.js'
 import type { Call, Endpoint, EndpointDescription } from '../v1/endpoint.js'
 import { engineShare } from '../v1/engine-share.js'
+import { assertScope } from '../v1/key-scope.js'
 import type { Answer } from './answer.js'
 import { isConfidential } from './confidential.js'
 import { EndpointRunner } from './endpoint-runner.js'
@@ -111,6 +113,7 @@ export class ApiServer {
     const route = context.destination?.route ?? this.router.refuse(request, context.destination)
     if ('refusal' in identified) throw identified.refusal
     const contract = await this.limitRate(identified, route.endpoint, context)
+    assertScope(identified.caller.key, route.endpoint.scopes)
     // Before the body is read: a secret must not be made that cannot be handed out.
     if (route.endpoint.answersWithSecret && !isConfidential(request, this.parts.config))
       throw new ApiError('insecure_channel')
@@ -196,6 +199,7 @@ export class ApiServer {
       environment: this.parts.environment,
       tenant: identity.caller.tenant,
       keyId: identity.caller.key.id,
+      scopes: scopesOf(identity.caller.key),
       address: context.address,
       secrets: identity.secrets,
       signingKeyId: request.headers['x-svc-signing-key-id'],

@@ -1,18 +1,15 @@
 /** Where a request comes from when proxies stand in between: they are believed only where the operator has named them. */
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import { AddressSet } from '../tenancy/address-set.js'
 import type { IncomingRequest } from './listener.js'
 import { peerAddress } from './peer-address.js'
 
 export class ClientAddresses {
-  private readonly trusted = new BlockList()
+  private readonly trusted: AddressSet
 
   /** @param proxies addresses and networks (`10.0.0.0/8`), as the setting's parser lets them pass */
   constructor(proxies: readonly string[]) {
-    for (const proxy of proxies) {
-      const [address = '', prefix] = proxy.split('/')
-      if (prefix === undefined) this.trusted.addAddress(address, familyOf(address))
-      else this.trusted.addSubnet(address, Number(prefix), familyOf(address))
-    }
+    this.trusted = new AddressSet(proxies)
   }
 
   /**
@@ -22,21 +19,13 @@ export class ClientAddresses {
   of({ remoteAddress, headers }: Pick<IncomingRequest, 'remoteAddress' | 'headers'>): string {
     let address = remoteAddress
     const hops = headers['x-forwarded-for']?.split(',') ?? []
-    while (hops.length > 0 && this.isTrusted(address)) {
+    while (hops.length > 0 && this.trusted.has(address)) {
       const next = withoutPort(hops.pop()!.trim())
       if (isIP(next) === 0) break
       address = peerAddress(next)
     }
     return address
   }
-
-  private isTrusted(address: string): boolean {
-    return this.trusted.check(address, familyOf(address))
-  }
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return address.includes(':') ? 'ipv6' : 'ipv4'
 }
 
 /** Some proxies add it: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */

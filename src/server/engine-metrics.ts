@@ -44,7 +44,11 @@ export function engineMetrics(registry: Registry): EngineMetrics {
       gauge('countersign_engine_workers_ready', 'Workers that can serve.', ({ workers }) => workers.ready)
       gauge('countersign_engine_queue_limit', 'Calls that may wait for a worker.', ({ queue }) => queue.limit)
       gauge('countersign_engine_queue_waiting', 'Calls waiting for a worker.', ({ queue }) => queue.waiting)
-      gauge('countersign_engine_queue_running', 'Calls in a worker.', ({ queue }) => queue.running)
+      gauge(
+        'countersign_engine_queue_running',
+        'Tasks in a worker: a call, or one picture of a challenge.',
+        ({ queue }) => queue.running,
+      )
       gauge(
         'countersign_engine_resident_memory_bytes',
         'Resident memory of the engine process; 0 where the system does not tell.',

@@ -1,5 +1,9 @@
-/** What a JSON parser settles in silence and a request that authorises an action must not hold: names given twice, and crowds. */
+/**
+ * What a JSON parser settles in silence and a request that authorises an action must not hold: names given twice, crowds, and numbers
+ * that become other numbers.
+ */
 import type { ErrorDetail } from '../api-error.js'
+import { inexactNumberIssue } from './exact-number.js'
 
 /** No request of ours needs more than a few; an action may be any object. */
 const MOST_LEVELS = 64
@@ -12,15 +16,24 @@ const OPEN_LIST = 0x5b
 const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
+const MINUS = 0x2d
+const DIGIT_0 = 0x30
+const DIGIT_9 = 0x39
+/** The field whose numbers are countersigned. */
+const ACTION = 'action'
+/** A path names what the caller sent, which may be long. */
+const LONGEST_PATH = 200
 
 /**
  * The first member that different readers would read differently (RFC 8259, section 4), or null.
- * Its path is the outermost field: what stands deeper is the caller's own, and may be long.
+ * Its path is the outermost field, since what stands deeper is the caller's own and may be long; a number's path is whole.
  * @param text valid JSON
  */
 export function memberIssue(text: string): ErrorDetail | null {
   /** The names seen in each open object; null for a list. */
   const levels: Array<Set<string> | null> = []
+  /** The name or index at which the scan stands, for each open object or list. */
+  const path: Array<string | number> = []
   let field = 'body'
   let isNameNext = false
   let values = 1
@@ -32,15 +45,18 @@ export function memberIssue(text: string): ErrorDetail | null {
         if (++values > MOST_VALUES) return { path: field, issue: 'holds too many values' }
         isNameNext = text.charCodeAt(at) === OPEN_OBJECT
         levels.push(isNameNext ? new Set() : null)
+        path.push(isNameNext ? '' : 0)
         break
       case CLOSE_OBJECT:
       case CLOSE_LIST:
         levels.pop()
+        path.pop()
         isNameNext = false
         break
       case COMMA:
         if (++values > MOST_VALUES) return { path: field, issue: 'holds too many values' }
         isNameNext = levels.at(-1) != null
+        if (!isNameNext && path.length > 0) (path[path.length - 1] as number)++
         break
       case QUOTE: {
         const close = closingQuote(text, at)
@@ -56,12 +72,35 @@ export function memberIssue(text: string): ErrorDetail | null {
               issue: levels.length === 1 ? 'is given more than once' : 'holds a field more than once',
             }
           names.add(name)
+          path[path.length - 1] = name
         }
         at = close
+        break
+      }
+      default: {
+        if (field !== ACTION || !beginsNumber(text.charCodeAt(at))) break
+        const end = numberEnd(text, at)
+        const issue = inexactNumberIssue(text.slice(at, end))
+        if (issue) return { path: shortened(path.join('.')), issue }
+        at = end - 1
       }
     }
   }
   return null
+}
+
+function beginsNumber(code: number): boolean {
+  return code === MINUS || (code >= DIGIT_0 && code <= DIGIT_9)
+}
+
+function numberEnd(text: string, start: number): number {
+  let end = start + 1
+  while (end < text.length && '0123456789+-.eE'.includes(text[end]!)) end++
+  return end
+}
+
+function shortened(path: string): string {
+  return path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path
 }
 
 function closingQuote(text: string, open: number): number {

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document, made from the endpoints' own schemas and the error registry. */
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import { ERRORS, type ErrorCode } from '../api-error.js'
+import { SCOPES } from '../tenancy/key-scopes.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
 import { SANDBOX_OUTCOMES } from '../v1/sandbox-outcomes.js'
 import { withReferences } from './openapi-schemas.js'
@@ -19,6 +20,7 @@ const SHARED_ERRORS: ErrorCode[] = [
   'revoked_api_key',
   'wrong_environment',
   'tenant_suspended',
+  'network_not_allowed',
   'rate_limited',
   'internal_error',
   'store_unavailable',
@@ -108,8 +110,7 @@ export function buildOpenApi(descriptions: EndpointDescription[], version: strin
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description:
-            'A sandbox key (`svc-sbx-…`) or a production key (`svc-prod-…`), each at its own base URL.',
+          description: `A sandbox key (\`svc-sbx-…\`) or a production key (\`svc-prod-…\`), each at its own base URL. A key may have scopes, and do nothing else: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`,
         },
       },
       schemas: { Error: made.Error, ...schemas },
@@ -130,6 +131,12 @@ function introduction(): string {
   ].join('\n')
 }
 
+function withScopes({ description, scopes }: EndpointDescription): string {
+  if (scopes.length === 0) return description
+  const names = scopes.map((scope) => `\`${scope}\``).join(' or ')
+  return `${description}\n\nA key with scopes needs ${names}.`
+}
+
 /** The example as a request to paste. */
 function withCommand({ id, method, path, description }: EndpointDescription, at: ServedAt): string {
   const example = EXAMPLES[id]
@@ -145,6 +152,7 @@ function withCommand({ id, method, path, description }: EndpointDescription, at:
 function operation(endpoint: EndpointDescription, at: ServedAt): Json {
   const codes = [
     ...SHARED_ERRORS,
+    ...(endpoint.scopes.length > 0 ? (['insufficient_scope'] as const) : []),
     ...(endpoint.body ? BODY_ERRORS : []),
     ...(endpoint.idempotent ? IDEMPOTENCY_ERRORS : []),
     ...(endpoint.usesEngine ? ENGINE_ERRORS : []),
@@ -171,7 +179,7 @@ function operation(endpoint: EndpointDescription, at: ServedAt): Json {
     operationId: endpoint.id,
     tags: [ABOUT_USERS.has(endpoint.id) ? 'biometrics' : 'service'],
     summary: endpoint.summary,
-    description: withCommand(endpoint, at),
+    description: withCommand({ ...endpoint, description: withScopes(endpoint) }, at),
     parameters: [
       ...parameters('path', endpoint.pathParameters),
       ...parameters('query', endpoint.query),
@@ -269,6 +277,11 @@ function errorSchema(): Json {
               description: 'What it had to keep to.',
             },
             hint: { type: 'string', description: 'What the person can do, to be shown to them.' },
+            scope: {
+              type: 'string',
+              enum: [...SCOPES],
+              description: 'Of `insufficient_scope`: a scope that is missing.',
+            },
           },
         },
       },

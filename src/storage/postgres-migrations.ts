@@ -361,6 +361,10 @@ const STEPS: string[] = [
   CREATE INDEX dashboard_session_of_tenant ON dashboard_session (tenant_id);
   `,
   `
+  -- Keys of before have no name and no bounds: they do everything, from anywhere.
+  ALTER TABLE api_key ADD COLUMN name text, ADD COLUMN scopes text, ADD COLUMN networks text;
+  `,
+  `
   -- One-time links that sign an operator in without a password, made at the command line; NULL for the operator without a name.
   CREATE TABLE operator_link (
     hash bytea PRIMARY KEY,

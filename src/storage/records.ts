@@ -34,6 +34,12 @@ export interface ApiKeyRecord {
   hash: Buffer
   /** The last four characters, to tell keys apart. */
   hint: string
+  /** Of a further key, which its tenant has beside the first one of the environment; null for that one. */
+  name: string | null
+  /** What it may do, with blanks between; null for everything. */
+  scopes: string | null
+  /** Addresses and networks from which it may be used, with blanks between; null for any. */
+  networks: string | null
   createdAt: number
   /** End of a grace period; null for ever. */
   validUntil: number | null

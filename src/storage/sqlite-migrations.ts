@@ -275,6 +275,12 @@ const MIGRATIONS: string[] = [
   ALTER TABLE dashboard_session ADD COLUMN browser TEXT;
   CREATE INDEX dashboard_session_of_tenant ON dashboard_session (tenant_id);
   `,
+  `
+  -- Keys of before have no name and no bounds: they do everything, from anywhere.
+  ALTER TABLE api_key ADD COLUMN name TEXT;
+  ALTER TABLE api_key ADD COLUMN scopes TEXT;
+  ALTER TABLE api_key ADD COLUMN networks TEXT;
+  `,
   // One-time links that sign an operator in without a password, made at the command line; NULL for the operator without a name.
   `
   CREATE TABLE operator_link (

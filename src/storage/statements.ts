@@ -266,17 +266,21 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
     // Not those whose grace is over before: they have ended already.
-    revokeApiKeys: database.prepare(
+    revokeEveryApiKey: database.prepare(
       `UPDATE api_key SET revoked_at = @revokedAt WHERE tenant_id = @tenantId AND type = @type AND revoked_at IS NULL
        AND (valid_until IS NULL OR valid_until > @revokedAt)`,
     ),
+    revokeApiKeys: database.prepare(
+      `UPDATE api_key SET revoked_at = @revokedAt WHERE tenant_id = @tenantId AND type = @type AND revoked_at IS NULL
+       AND coalesce(name, '') = @name AND (valid_until IS NULL OR valid_until > @revokedAt)`,
+    ),
     limitApiKeys: database.prepare(
       `UPDATE api_key SET valid_until = @validUntil WHERE tenant_id = @tenantId AND type = @type AND revoked_at IS NULL
-       AND (valid_until IS NULL OR valid_until > @validUntil)`,
+       AND coalesce(name, '') = @name AND (valid_until IS NULL OR valid_until > @validUntil)`,
     ),
     revokeGraces: database.prepare(
       `UPDATE api_key SET revoked_at = @revokedAt WHERE tenant_id = @tenantId AND type = @type AND revoked_at IS NULL
-       AND valid_until > @revokedAt`,
+       AND coalesce(name, '') = @name AND valid_until > @revokedAt`,
     ),
     insertSigningSecret: database.prepare(SIGNING_SECRET.insert),
     setSigningSecretEnd: database.prepare('UPDATE signing_secret SET valid_until = ? WHERE id = ?'),
@@ -353,11 +357,14 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       onErase()
     },
     insertApiKey: async (key) => void sql.insertApiKey.run(key),
-    endApiKeys: async (tenantId, type, end) =>
-      (await ('revokedAt' in end ? sql.revokeApiKeys : sql.limitApiKeys).run({ tenantId, type, ...end }))
-        .changes,
-    endGraces: async (tenantId, type, revokedAt) =>
-      (await sql.revokeGraces.run({ tenantId, type, revokedAt })).changes,
+    revokeEveryApiKey: async (tenantId, type, revokedAt) =>
+      (await sql.revokeEveryApiKey.run({ tenantId, type, revokedAt })).changes,
+    endApiKeys: async (tenantId, type, name, end) => {
+      const statement = 'revokedAt' in end ? sql.revokeApiKeys : sql.limitApiKeys
+      return (await statement.run({ tenantId, type, name: name ?? '', ...end })).changes
+    },
+    endGraces: async (tenantId, type, name, revokedAt) =>
+      (await sql.revokeGraces.run({ tenantId, type, name: name ?? '', revokedAt })).changes,
     insertSigningSecret: async (secret) => void sql.insertSigningSecret.run(secret),
     setSigningSecretEnd: async (id, validUntil) => void sql.setSigningSecretEnd.run(validUntil, id),
     deleteEndedSigningSecrets: async (tenantId) => void sql.deleteEndedSigningSecrets.run(tenantId),

@@ -107,14 +107,20 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   /** Marks the tenant as deleted, ends its keys, and deletes its signing secrets, login links and sessions. */
   closeTenant(tenantId: string, at: number): Promise<void>
   insertApiKey(key: ApiKeyRecord): Promise<void>
-  /** Ends the valid keys of a type: at once (`revokedAt`), or at the end of a grace period (`validUntil`). Returns how many. */
+  /** Ends at once every valid key of a type, whatever its name. Returns how many. */
+  revokeEveryApiKey(tenantId: string, type: Environment, revokedAt: number): Promise<number>
+  /**
+   * Ends the valid keys of a type and a name (null for the first key and its successors): at once (`revokedAt`), or at the end of a
+   * grace period (`validUntil`). Returns how many.
+   */
   endApiKeys(
     tenantId: string,
     type: Environment,
+    name: string | null,
     end: { revokedAt: number } | { validUntil: number },
   ): Promise<number>
-  /** Ends at once the valid keys of a type whose end is set already. Returns how many. */
-  endGraces(tenantId: string, type: Environment, revokedAt: number): Promise<number>
+  /** Ends at once the valid keys of a type and a name whose end is set already. Returns how many. */
+  endGraces(tenantId: string, type: Environment, name: string | null, revokedAt: number): Promise<number>
   insertSigningSecret(secret: SigningSecretRecord): Promise<void>
   setSigningSecretEnd(id: string, validUntil: number): Promise<void>
   /** All of the tenant's but the current one, whatever the time. */

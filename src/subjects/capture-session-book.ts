@@ -11,6 +11,7 @@ import { prefixedId } from '../crypto/identifiers.js'
 import { open, seal } from '../crypto/sealed-box.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
+import { type CodeCheck, newCode } from './confirmation-code.js'
 
 /** What a session is for. */
 export interface CaptureErrand {
@@ -35,6 +36,10 @@ interface Content {
   /** The one that can be answered, and how many there were. */
   challenge: { id: string; nonce: string } | null
   challenges: number
+  /** Ids of the challenges whose captures are being judged. Absent in sessions of earlier versions. */
+  judging?: string[]
+  /** Null where no code is asked for; absent in sessions of earlier versions. */
+  code?: CodeCheck | null
 }
 
 /** On which device the link was opened: the first link's, or the phone's that the capture was handed to. */
@@ -61,15 +66,18 @@ export class CaptureSessionBook {
     tx: StoreTransaction,
     caller: Pick<CaptureSessionRecord, 'tenantId' | 'environment' | 'keyId' | 'lookup' | 'purpose'>,
     errand: CaptureErrand,
-  ): Promise<{ id: string; token: string; expiresAt: number }> {
+    { asksForCode }: { asksForCode: boolean },
+  ): Promise<{ id: string; token: string; code: string | null; expiresAt: number }> {
     const now = this.clock.now()
     const id = prefixedId('cap', now)
     const dataKey = randomBytes(SECRET_BYTES)
     const { link, token } = newLink(id, dataKey)
+    const { code, check } = asksForCode ? newCode() : { code: null, check: null }
+    const content: Content = { errand, challenge: null, challenges: 0, judging: [], code: check }
     const record: CaptureSessionRecord = {
       id,
       ...caller,
-      sealed: sealContent(id, dataKey, { errand, challenge: null, challenges: 0 }),
+      sealed: sealContent(id, dataKey, content),
       link,
       browser: null,
       phoneLink: null,
@@ -83,7 +91,7 @@ export class CaptureSessionBook {
       expiresAt: now + this.ttlMs,
     }
     await tx.putCaptureSession(record)
-    return { id, token, expiresAt: record.expiresAt }
+    return { id, token, code, expiresAt: record.expiresAt }
   }
 
   /** Null for a link that is none, or none any more. */

@@ -9,6 +9,7 @@ import { CodedError } from '../errors.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { generateApiKey, hashApiKey, parseApiKey } from './api-key.js'
+import { checkedGrants, type KeyGrants } from './key-grants.js'
 import type { RateContract } from './rate-limiter.js'
 import type { ActiveSecrets, RevealedSecret, SigningSecrets } from './signing-secrets.js'
 
@@ -25,6 +26,8 @@ export class TenancyError extends CodedError<
   | 'production_key_not_issued'
   | 'production_key_already_revealed'
   | 'no_active_key'
+  | 'key_exists'
+  | 'too_many_keys'
   | 'tenant_suspended'
   | 'tenant_not_suspended'
   | 'tenant_deleted'
@@ -56,6 +59,19 @@ export interface TenantContract extends RateContract {
   /** Tenant and environment, whatever the key: more keys are no more of a contract. */
   holder: string
 }
+
+/** A key that was just made: its text is told now and never again. */
+export interface MadeKey {
+  key: string
+  record: ApiKeyRecord
+}
+
+type KeyKind = Pick<ApiKeyRecord, 'type' | 'name' | 'scopes' | 'networks'>
+
+/** The first key of an environment, and each in its place. */
+const EVERYTHING = { name: null, scopes: null, networks: null }
+/** In each environment, beside the first one. */
+const MOST_FURTHER_KEYS = 50
 
 export interface CreatedTenant {
   tenant: TenantRecord
@@ -167,9 +183,12 @@ export class Tenancy {
     return { tenant, key }
   }
 
-  private assertInForce({ revokedAt, validUntil }: ApiKeyRecord): void {
-    if (revokedAt !== null || (validUntil !== null && validUntil <= this.clock.now()))
-      throw unauthenticated('revoked_api_key')
+  private assertInForce(key: ApiKeyRecord): void {
+    if (!this.isInForce(key)) throw unauthenticated('revoked_api_key')
+  }
+
+  private isInForce({ revokedAt, validUntil }: ApiKeyRecord): boolean {
+    return revokedAt === null && (validUntil === null || validUntil > this.clock.now())
   }
 
   /** What the tenant may do: its contract in production, a small default in the sandbox. */
@@ -204,7 +223,7 @@ export class Tenancy {
 
   /** Ends every valid key of the type at once. @throws TenancyError no_active_key */
   async revokeKeys(tx: StoreTransaction, tenant: TenantRecord, type: Environment): Promise<number> {
-    const count = await tx.endApiKeys(tenant.id, type, { revokedAt: this.clock.now() })
+    const count = await tx.revokeEveryApiKey(tenant.id, type, this.clock.now())
     if (count === 0)
       throw new TenancyError('no_active_key', `Tenant ${tenant.name} has no active ${type} key.`)
     return count
@@ -220,7 +239,6 @@ export class Tenancy {
     type: Environment,
     graceMs: number,
   ): Promise<string> {
-    const now = this.clock.now()
     if (type === 'production') {
       const fresh = await tx.tenantById(tenant.id)
       if (fresh?.productionIssuedAt == null)
@@ -228,27 +246,125 @@ export class Tenancy {
           'production_key_not_issued',
           'There is no production key to reissue: it is issued by the first approved verify in the sandbox.',
         )
-      if (fresh.productionRevealedAt === null) await tx.setProductionRevealed(tenant.id, now)
+      if (fresh.productionRevealedAt === null) await tx.setProductionRevealed(tenant.id, this.clock.now())
     }
-    await tx.endGraces(tenant.id, type, now)
-    await tx.endApiKeys(tenant.id, type, graceMs > 0 ? { validUntil: now + graceMs } : { revokedAt: now })
-    return this.addKey(tx, tenant.id, type)
+    return this.succeedKey(tx, tenant.id, { type, ...EVERYTHING }, graceMs)
+  }
+
+  /**
+   * A further key of the environment, for a part of what the first one may do.
+   * @throws TenancyError production_key_not_issued, key_exists, too_many_keys
+   * @throws KeyGrantError invalid_key_name, invalid_scope, invalid_network
+   */
+  async createKey(
+    tx: StoreTransaction,
+    tenant: TenantRecord,
+    type: Environment,
+    grants: KeyGrants,
+  ): Promise<MadeKey> {
+    const checked = checkedGrants(grants)
+    const fresh = await tx.tenantById(tenant.id)
+    if (type === 'production' && fresh?.productionIssuedAt == null)
+      throw new TenancyError(
+        'production_key_not_issued',
+        'Production keys are made after the first approved verify in the sandbox.',
+      )
+    const further = (await tx.apiKeys(tenant.id)).filter(
+      (key) => key.type === type && key.name !== null && this.isInForce(key),
+    )
+    if (further.some(({ name }) => name === checked.name))
+      throw new TenancyError(
+        'key_exists',
+        `Tenant ${tenant.name} has a ${type} key named ${checked.name} already. Revoke it first, or reissue it.`,
+      )
+    if (further.length >= MOST_FURTHER_KEYS)
+      throw new TenancyError(
+        'too_many_keys',
+        `Tenant ${tenant.name} has ${MOST_FURTHER_KEYS} further ${type} keys, which is the most. Revoke one first.`,
+      )
+    return this.makeKey(tx, tenant.id, { type, ...checked })
+  }
+
+  /** The valid keys of this name. @throws TenancyError no_active_key */
+  async namedKey(
+    tx: StoreTransaction,
+    tenant: TenantRecord,
+    type: Environment,
+    name: string,
+  ): Promise<ApiKeyRecord> {
+    const key = (await tx.apiKeys(tenant.id)).find(
+      (one) => one.type === type && one.name === name && this.isInForce(one),
+    )
+    if (!key)
+      throw new TenancyError(
+        'no_active_key',
+        `Tenant ${tenant.name} has no active ${type} key named ${name}.`,
+      )
+    return key
+  }
+
+  /** Ends a further key at once, its predecessor in grace as well. @throws TenancyError no_active_key */
+  async revokeNamedKey(
+    tx: StoreTransaction,
+    tenant: TenantRecord,
+    type: Environment,
+    name: string,
+  ): Promise<ApiKeyRecord> {
+    const key = await this.namedKey(tx, tenant, type, name)
+    await tx.endApiKeys(tenant.id, type, name, { revokedAt: this.clock.now() })
+    return key
+  }
+
+  /** A new key with the grants of the named one, which stays valid for `graceMs`. @throws TenancyError no_active_key */
+  async reissueNamedKey(
+    tx: StoreTransaction,
+    tenant: TenantRecord,
+    type: Environment,
+    name: string,
+    graceMs: number,
+  ): Promise<string> {
+    const { scopes, networks } = await this.namedKey(tx, tenant, type, name)
+    return this.succeedKey(tx, tenant.id, { type, name, scopes, networks }, graceMs)
+  }
+
+  /** A new key in the place of those of the same type and name; one that is in its grace already ends. */
+  private async succeedKey(
+    tx: StoreTransaction,
+    tenantId: string,
+    kind: KeyKind,
+    graceMs: number,
+  ): Promise<string> {
+    const now = this.clock.now()
+    const { type, name } = kind
+    await tx.endGraces(tenantId, type, name, now)
+    await tx.endApiKeys(
+      tenantId,
+      type,
+      name,
+      graceMs > 0 ? { validUntil: now + graceMs } : { revokedAt: now },
+    )
+    return (await this.makeKey(tx, tenantId, kind)).key
   }
 
   private async addKey(tx: StoreTransaction, tenantId: string, type: Environment): Promise<string> {
+    return (await this.makeKey(tx, tenantId, { type, ...EVERYTHING })).key
+  }
+
+  private async makeKey(tx: StoreTransaction, tenantId: string, kind: KeyKind): Promise<MadeKey> {
     const createdAt = this.clock.now()
-    const key = generateApiKey(type)
-    await tx.insertApiKey({
+    const key = generateApiKey(kind.type)
+    const record: ApiKeyRecord = {
       id: prefixedId('key', createdAt),
       tenantId,
-      type,
+      ...kind,
       hash: hashApiKey(key),
       hint: key.slice(-4),
       createdAt,
       validUntil: null,
       revokedAt: null,
-    })
-    return key
+    }
+    await tx.insertApiKey(record)
+    return { key, record }
   }
 }
 

@@ -6,7 +6,7 @@ import { canonicalJson } from '../crypto/verification-jwt.js'
 const MAX_ACTION_BYTES = 4096
 
 export const actionSchema = Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
-  description: `What is to be countersigned, such as the transfer's amount and payee: an object or a string, at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form.`,
+  description: `What is to be countersigned, such as the transfer's amount and payee: an object or a string, at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused, because different readers take them for different numbers: send them as strings.`,
   examples: [{ type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' }],
 })
 

@@ -17,8 +17,9 @@ import { actionSchema } from './action.js'
 import { assertLivenessOffered } from './challenge-input.js'
 import { actionFor, assertVerifiable, modesField, purposeField } from './challenges.js'
 import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
+import { assertOneOf } from './key-scope.js'
 import { assertPlainUserId } from './plain-user-id.js'
-import { requireLiveness, time, userId } from './schemas.js'
+import { nullable, requireLiveness, time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
 const NO_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
@@ -32,6 +33,12 @@ const body = Type.Object(
     require_liveness: Type.Optional(requireLiveness),
     replace: Type.Optional(
       Type.Boolean({ default: false, description: 'Of an enrolment: as `enroll` takes it.' }),
+    ),
+    confirmation: Type.Optional(
+      Type.Union([Type.Literal('code'), Type.Literal('none')], {
+        description:
+          '`code`: the page asks for `confirmation_code` before anything else, which you tell the person by another channel than the link. `none`: the link is enough for whoever opens it first. Default: `code` for an enrolment, `none` for a verify.',
+      }),
     ),
     return_url: Type.String({
       minLength: 1,
@@ -84,6 +91,13 @@ const success = Type.Object(
     url: Type.String({
       description: 'Where the person is sent. It opens in one browser, once, and is told only here.',
     }),
+    confirmation_code: nullable(
+      Type.String({
+        description:
+          'Six digits, told only here. Tell them to the person by another channel than the link: after five wrong ones the session is over. Null where none is asked for.',
+        examples: ['493028'],
+      }),
+    ),
     user_id: userId,
     purpose: purposeField,
     expires_in: Type.Integer({ description: 'Seconds in which the capture must be done.' }),
@@ -98,7 +112,7 @@ export const createCaptureSessionDescription: EndpointDescription = {
   path: '/v1/capture-sessions',
   summary: 'Have a face captured on the hosted page',
   description:
-    'Makes a link to the capture page of this installation: consent, camera, challenge and up to three tries. What comes of it is for the backend, at `GET /v1/capture-sessions/{session_id}`; the person is led back with the id of the session alone.',
+    'Makes a link to the capture page of this installation: a code where one is asked for, consent, camera, challenge and up to three tries. What comes of it is for the backend, at `GET /v1/capture-sessions/{session_id}`; the person is led back with the id of the session alone.',
   body,
   success: { status: 201, description: 'The link.', schema: success },
   errors: [
@@ -118,6 +132,7 @@ export const createCaptureSessionDescription: EndpointDescription = {
   idempotent: true,
   auditEvent: null,
   answersWithoutStore: false,
+  scopes: ['verify', 'enroll'],
 }
 
 type Input = Static<typeof body>
@@ -129,6 +144,8 @@ export function createCaptureSession(services: Services): Endpoint<Input> {
     async handle(call): Promise<Commit> {
       const { input, tenant, environment, keyId } = call
       const purpose: Purpose = input.purpose ?? 'verify'
+      assertOneOf(call.scopes, [purpose], 'purpose')
+      if (input.replace) assertOneOf(call.scopes, ['replace'], 'replace')
       actionFor(purpose, input.action)
       assertReadable(input)
       const origin = services.capturePage()
@@ -141,7 +158,7 @@ export function createCaptureSession(services: Services): Endpoint<Input> {
       if (purpose === 'verify') await assertVerifiable(services, call, lookup)
       else await assertEnrollable(services, call, lookup)
       return async (tx) => {
-        const { id, token, expiresAt } = await captureSessions.issue(
+        const { id, token, code, expiresAt } = await captureSessions.issue(
           tx,
           { tenantId: tenant.id, environment, keyId, lookup, purpose },
           {
@@ -155,12 +172,14 @@ export function createCaptureSession(services: Services): Endpoint<Input> {
             description: input.description,
             consent: input.consent,
           },
+          { asksForCode: (input.confirmation ?? (purpose === 'verify' ? 'none' : 'code')) === 'code' },
         )
         return {
           status: 201,
           body: {
             session_id: id,
             url: `${origin}/capture/${token}`,
+            confirmation_code: code,
             user_id: input.user_id,
             purpose,
             expires_in: config.captureSessionTtlSeconds,

@@ -7,6 +7,7 @@ import { isoTime, SECOND_MS } from '../clock.js'
 import { NONCE_LENGTH, PURPOSES, type Purpose } from '../subjects/challenge-book.js'
 import { actionSchema, canonicalAction } from './action.js'
 import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
+import { assertOneOf } from './key-scope.js'
 import { activeMethod } from './liveness.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import { nullable, time, userId } from './schemas.js'
@@ -92,6 +93,7 @@ export const createChallengeDescription: EndpointDescription = {
   idempotent: true,
   auditEvent: null,
   answersWithoutStore: false,
+  scopes: ['verify', 'enroll'],
 }
 
 type Input = Static<typeof body>
@@ -104,6 +106,7 @@ export function createChallenge(services: Services): Endpoint<Input> {
       const { input, tenant, environment } = call
       const { modes = MODES } = input
       const purpose: Purpose = input.purpose ?? 'verify'
+      assertOneOf(call.scopes, [purpose], 'purpose')
       const action = actionFor(purpose, input.action)
       if (!recogniser.takesChallenges) throw new ApiError('liveness_unavailable')
       const lookup = vault.lookup(tenant.id, environment, input.user_id)

@@ -43,6 +43,7 @@ export const deleteDescription: EndpointDescription = {
   idempotent: false,
   auditEvent: 'delete',
   answersWithoutStore: false,
+  scopes: ['erase'],
 }
 
 export function erase({ operations }: Services): Endpoint<Static<typeof body>> {

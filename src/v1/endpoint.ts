@@ -8,6 +8,7 @@ import type { Environment } from '../config.js'
 import type { ResponseOwner } from '../idempotency/idempotency.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
+import type { Scope } from '../tenancy/key-scopes.js'
 import type { ActiveSecrets } from '../tenancy/signing-secrets.js'
 import type { Reason } from './reasons.js'
 import type { Timings } from './stages.js'
@@ -19,6 +20,8 @@ export interface Call<Input> {
   tenant: TenantRecord
   /** Id of the API key. */
   keyId: string
+  /** What the key may do; null for everything. */
+  scopes: readonly Scope[] | null
   /** Where the request comes from; null for one of the hosted capture page. */
   address: string | null
   secrets: ActiveSecrets
@@ -127,6 +130,8 @@ export interface EndpointDescription {
   auditEvent: AuditEventName | null
   /** Still answers callers of before, signed, when the database is gone. */
   answersWithoutStore: boolean
+  /** A key needs one of these; none for what every key may do. */
+  scopes: readonly Scope[]
 }
 
 export interface Endpoint<Input = never> extends EndpointDescription {

@@ -5,6 +5,7 @@ import { type OpenedChallenge, openChallenge, usingUp } from './challenge-input.
 import type { Call, Commit, Endpoint, EndpointDescription, Outcome } from './endpoint.js'
 import { assessmentOf, Enrolment } from './enrolment.js'
 import { decodeImages } from './images.js'
+import { assertOneOf } from './key-scope.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import {
   consent,
@@ -103,6 +104,7 @@ export const enrollDescription: EndpointDescription = {
   idempotent: true,
   auditEvent: 'enroll',
   answersWithoutStore: false,
+  scopes: ['enroll'],
 }
 
 type Input = Static<typeof body>
@@ -114,6 +116,9 @@ export function enroll(services: Services): Endpoint<Input> {
     ...enrollDescription,
     async handle(call): Promise<Commit | Outcome> {
       const { input, tenant, environment } = call
+      // Who is known by a face is changed by both.
+      for (const field of ['replace', 'add'] as const)
+        if (input[field]) assertOneOf(call.scopes, ['replace'], field)
       if (input.add && input.replace)
         throw new ApiError('invalid_request', {
           details: [{ path: 'add', issue: 'give either `add` or `replace`' }],

@@ -4,6 +4,7 @@ import { ApiError } from '../api-error.js'
 import { isoTime } from '../clock.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import { assertOneOf } from './key-scope.js'
 import { nullable, time } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -22,7 +23,7 @@ const success = Type.Object(
           '`open`: nobody has opened the link. `in_progress`: somebody has. `completed`: `result` is final. `cancelled`: the person gave up. `expired`: the time was over first.',
       },
     ),
-    attempts: Type.Integer({ minimum: 0, description: 'Captures that were judged.' }),
+    attempts: Type.Integer({ minimum: 0, description: 'Captures that were judged or are being judged.' }),
     consent: nullable(
       Type.Object(
         {
@@ -70,6 +71,7 @@ export const getCaptureSessionDescription: EndpointDescription = {
   idempotent: false,
   auditEvent: null,
   answersWithoutStore: false,
+  scopes: ['verify', 'enroll'],
 }
 
 /** Under which the answer to a capture is kept: the same key for all who send it and ask for it. */
@@ -81,10 +83,11 @@ export function getCaptureSession(services: Services): Endpoint<{ session_id: st
   const { store, clock, idempotency } = services
   return {
     ...getCaptureSessionDescription,
-    async handle({ input, tenant, environment }) {
+    async handle({ input, tenant, environment, scopes }) {
       const record = await store.read.captureSession(input.session_id)
       if (record?.tenantId !== tenant.id || record.environment !== environment)
         throw new ApiError('capture_session_not_found')
+      assertOneOf(scopes, [record.purpose], 'session_id')
       const { id, attempts, consentVersion, consentedAt, createdAt, expiresAt } = record
       return {
         status: 200,

@@ -55,6 +55,7 @@ export const getUserDescription: EndpointDescription = {
   idempotent: false,
   auditEvent: null,
   answersWithoutStore: false,
+  scopes: ['read'],
 }
 
 interface Input {

@@ -69,6 +69,7 @@ export const guideDescription: EndpointDescription = {
   ownRateLimit: true,
   auditEvent: null,
   answersWithoutStore: false,
+  scopes: ['verify', 'enroll'],
 }
 
 type Input = Static<typeof body>

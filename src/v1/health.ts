@@ -64,6 +64,7 @@ export const healthDescription: EndpointDescription = {
   idempotent: false,
   auditEvent: null,
   answersWithoutStore: true,
+  scopes: [],
 }
 
 /** What a health report is made of. */

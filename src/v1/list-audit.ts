@@ -78,6 +78,7 @@ export const listAuditDescription: EndpointDescription = {
   idempotent: false,
   auditEvent: null,
   answersWithoutStore: false,
+  scopes: ['audit'],
 }
 
 interface Input {

@@ -53,6 +53,7 @@ export const rotateSigningDescription: EndpointDescription = {
   idempotent: true,
   auditEvent: 'rotate_signing',
   answersWithoutStore: false,
+  scopes: ['rotate'],
 }
 
 export function rotateSigning({ operations, store }: Services): Endpoint<Static<typeof body>> {

@@ -122,6 +122,7 @@ export const verifyDescription: EndpointDescription = {
   idempotent: true,
   auditEvent: 'verify',
   answersWithoutStore: false,
+  scopes: ['verify'],
 }
 
 type Input = Static<typeof body>

@@ -124,13 +124,20 @@ describe('operator-password', () => {
     }
 
     it('asks twice, and shows nothing of what is typed', async () => {
-      const { code, shown } = await type({ 'Password: ': 's3cret\r', 'Again: ': 's3cret\r' })
+      const { code, shown } = await type({
+        'Password: ': 's3cret of the test\r',
+        'Again: ': 's3cret of the test\r',
+      })
       expect({ code, echo: shown.includes('s3cret') }).toEqual({ code: 0, echo: false })
-      expect(await opens(/scrypt\S+/.exec(shown)![0], 's3cret')).toBe(true)
+      expect(await opens(/scrypt\S+/.exec(shown)![0], 's3cret of the test')).toBe(true)
     })
 
     for (const [what, answers, message] of [
-      ['two that differ', { 'Password: ': 's3cret\r', 'Again: ': 's3cre\r' }, 'not the same'],
+      [
+        'two that differ',
+        { 'Password: ': 's3cret of the test\r', 'Again: ': 's3cret of the tes\r' },
+        'not the same',
+      ],
       ['end of file', { 'Password: ': '\u0004' }, 'No password was given.'],
       ['an interrupt', { 'Password: ': 's3\u0003' }, 'No password was given.'],
     ] as const)

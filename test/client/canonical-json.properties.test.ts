@@ -29,7 +29,9 @@ describe('the canonical form', () => {
       fc.asyncProperty(action, async (value) => {
         const sent = JSON.parse(JSON.stringify(value))
         expect(canonicalJson(value)).toBe(service.canonicalJson(sent))
-        expect(await actionHash(value)).toBe(service.actionHash(service.canonicalJson(sent)))
+        const hash = await actionHash(value).catch((error) => error)
+        if (hash instanceof TypeError) expect(hash.message).toMatch(/^action[\s\S]* is an integer beyond/)
+        else expect(hash).toBe(service.actionHash(service.canonicalJson(sent)))
       }),
       1000,
     )

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { actionHash, canonicalJson } from '../../src/client/canonical-json.js'
+import { canonicalJson } from '../../src/client/canonical-json.js'
 import * as service from '../../src/crypto/verification-jwt.js'
 
 const vectors = JSON.parse(
@@ -53,11 +53,9 @@ describe('the SDK’s canonical form', () => {
     }
   })
 
-  it('of what is sent: dates become text, undefined members go', async () => {
-    const action = { at: new Date(0), left: undefined, list: [undefined, 1] }
-    expect(canonicalJson(action)).toBe('{"at":"1970-01-01T00:00:00.000Z","list":[null,1]}')
-    const sent = service.canonicalJson(JSON.parse(JSON.stringify(action)))
-    expect(await actionHash(action)).toBe(service.actionHash(sent))
+  it('of what is sent: dates become text, undefined members go', () => {
+    const value = { at: new Date(0), left: undefined, list: [undefined, 1] }
+    expect(canonicalJson(value)).toBe('{"at":"1970-01-01T00:00:00.000Z","list":[null,1]}')
   })
 
   it.each([undefined, Symbol('s'), () => 1, 1n, '\udc00', { '\ud800': 1 }])('refuses %s', (value) => {

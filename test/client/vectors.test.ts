@@ -10,6 +10,7 @@ import {
 } from '../../src/client/index.js'
 import * as service from '../../src/crypto/verification-jwt.js'
 import { packageFile } from '../../src/package-root.js'
+import { memberIssue } from '../../src/server/json-members.js'
 import { parseApiKey } from '../../src/tenancy/api-key.js'
 import { documentInDocs } from '../support/docs.js'
 
@@ -52,6 +53,14 @@ describe('SDK and service hash the actions', () => {
       expect(await actionHash(action)).toBe(action_hash)
       expect(service.canonicalJson(action)).toBe(canonical)
       expect(service.actionHash(canonical)).toBe(action_hash)
+    })
+})
+
+describe('SDK and service refuse the actions', () => {
+  for (const { title, json } of vectors.refused_actions)
+    it(title, async () => {
+      await expect(actionHash(JSON.parse(json))).rejects.toThrow(TypeError)
+      expect(memberIssue(`{"action":${json}}`)?.path).toMatch(/^action\.(to|amount)/)
     })
 })
 

@@ -72,7 +72,8 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
       description: 'Transfer of 1250.00 EUR to Grace Hopper',
       ...fields,
     })
-    return { id: body.session_id as string, url: body.url as string }
+    const { session_id: id, url, confirmation_code: code } = body
+    return { id: id as string, url: url as string, code: code as string | null }
   }
 
   async function visit(url: string, options: BrowserContextOptions = {}): Promise<Page> {
@@ -112,6 +113,20 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
+
+  it('asks for the code of the link before it says what is confirmed', async () => {
+    const { url, code } = await session({ confirmation: 'code' })
+    await visit(url)
+    expect(await page.getByText('Transfer of 1250.00 EUR').count()).toBe(0)
+    const typed = page.getByLabel('Please type the code')
+    await typed.fill(code === '000000' ? '111111' : '000000')
+    await click('Continue')
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('That is not the code.')
+    await typed.fill(code!)
+    await click('Continue')
+    await page.getByText('Transfer of 1250.00 EUR').waitFor()
+    expect(await page.getByRole('button', { name: 'Agree and continue' }).isVisible()).toBe(true)
+  })
 
   it('leads from consent over the camera back to where the person came from', async () => {
     const { id, url } = await session()

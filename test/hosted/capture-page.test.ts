@@ -48,6 +48,7 @@ overTransports((transport) => {
         session_id: expect.stringMatching(/^cap_[0-9a-f]{32}$/),
         url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/capture\/cap_[0-9a-f]{32}\.[\w-]{43}$/),
         user_id: 'hosted-told+match',
+        confirmation_code: null,
         purpose: 'verify',
         expires_in: 900,
         expires_at: new Date(running.clock.now() + 900_000).toISOString(),
@@ -386,6 +387,30 @@ overTransports((transport) => {
       ])
     })
 
+    it('three tries are three, whether captures come one by one or five at the same time', async () => {
+      const { visitor, id } = await session({ user_id: newUser('+no_match') })
+      await visitor.open()
+      await visitor.agree()
+      const begun: Array<() => Promise<number>> = []
+      for (let each = 0; each < 5; each++) begun.push(await visitor.beginCapture(blank))
+      const statuses = await Promise.all(begun.map((finish) => finish()))
+      const judged = statuses.filter((status) => status === 200).length
+      expect(judged).toBeGreaterThan(0)
+      expect(judged).toBeLessThanOrEqual(3)
+      expect((await look(id)).attempts).toBe(judged)
+      for (let each = judged; each < 3; each++) await visitor.capture(blank)
+      expect(await look(id)).toMatchObject({ status: 'completed', attempts: 3 })
+      expect((await visitor.capture(blank)).body.state).toBe('over')
+    })
+
+    it('a try is given back where the capture could not be judged', async () => {
+      const { visitor, id } = await session({ user_id: newUser('+challenge_expired') })
+      await visitor.open()
+      await visitor.agree()
+      for (let each = 0; each < 4; each++) expect((await visitor.capture(blank)).body.state).not.toBe('over')
+      expect(await look(id)).toMatchObject({ status: 'in_progress', attempts: 0 })
+    })
+
     it.each(['+flat', '+no_match', '+spoof'])('nobody learns why %s was refused', async (suffix) => {
       const { visitor } = await session({ user_id: newUser(suffix) })
       await visitor.open()
@@ -444,13 +469,73 @@ overTransports((transport) => {
 
     it('an enrolment is made with the consent that was given', async () => {
       const user_id = newUser('')
-      const { visitor, id } = await session({ user_id, purpose: 'enroll', action: undefined })
+      const { visitor, id, asked } = await session({ user_id, purpose: 'enroll', action: undefined })
       await visitor.open()
+      await visitor.type(asked.confirmation_code)
       await visitor.agree()
       expect((await visitor.capture(blank)).body.state).toBe('over')
       expect((await look(id)).result).toMatchObject({ status: 201, body: { status: 'enrolled', user_id } })
       const { body } = await tenant.sandbox.call('GET', `/v1/users/${encodeURIComponent(user_id)}`)
       expect(body.reference.consent).toMatchObject({ id })
+    })
+  })
+
+  describe('the code of a link', () => {
+    const wrong = (code: string) => (code === '000000' ? '111111' : '000000')
+    const enrolment = () => ({ user_id: newUser(''), purpose: 'enroll', action: undefined })
+
+    it('is asked for before an enrolment: a link that was stolen enrols nobody', async () => {
+      const { visitor, asked, id } = await session({ ...enrolment(), description: 'Set up for Ada' })
+      expect(asked.confirmation_code).toMatch(/^\d{6}$/)
+      const { text } = await visitor.open()
+      expect(text).toContain('Please type the code that')
+      expect(text).not.toContain('Set up for Ada')
+      for (const step of ['challenge', 'phone']) expect((await visitor.post(step)).status).toBe(409)
+      expect((await visitor.agree()).status).toBe(409)
+      expect((await visitor.type(wrong(asked.confirmation_code))).body).toEqual({
+        state: 'code',
+        message: 'That is not the code. Please look at it again: after five wrong codes this link ends.',
+      })
+      expect((await visitor.agree()).status).toBe(409)
+      const { confirmation_code: code } = asked
+      expect((await visitor.type(` ${code.slice(0, 3)}-${code.slice(3)}`)).body).toEqual({ state: 'open' })
+      expect((await visitor.open()).text).toContain('Set up for Ada')
+      await visitor.agree()
+      expect((await visitor.capture(blank)).body.state).toBe('over')
+      expect((await look(id)).result.status).toBe(201)
+    })
+
+    it('can be guessed five times, one by one or all at the same time', async () => {
+      const { visitor, asked, id } = await session(enrolment())
+      await visitor.open()
+      const guesses = await Promise.all(
+        Array.from({ length: 20 }, () => visitor.type(wrong(asked.confirmation_code))),
+      )
+      expect(guesses.filter(({ body }) => body.state === 'code')).toHaveLength(4)
+      expect((await visitor.type(asked.confirmation_code)).body.state).toBe('over')
+      expect(await look(id)).toMatchObject({ status: 'completed', attempts: 0, result: null })
+    })
+
+    it('is left out where the backend says so, and can be had for a verify', async () => {
+      const without = await session({ ...enrolment(), confirmation: 'none' })
+      expect(without.asked.confirmation_code).toBeNull()
+      await without.visitor.open()
+      expect((await without.visitor.agree()).status).toBe(200)
+      const { visitor, asked } = await session({ confirmation: 'code' })
+      await visitor.open()
+      expect((await visitor.agree()).status).toBe(409)
+      await visitor.type(asked.confirmation_code)
+      expect((await visitor.agree()).status).toBe(200)
+    })
+
+    it('stands in the audit log where it was wrong to the end', async () => {
+      const { visitor, asked, id } = await session(enrolment(), production)
+      await visitor.open()
+      for (let each = 0; each < 5; each++) await visitor.type(wrong(asked.confirmation_code))
+      const { body: log } = await production.call('GET', '/v1/audit')
+      expect(log.data.find(({ event }: { event: string }) => event === 'capture_code_failed')).toMatchObject({
+        facts: { capture_session: id, purpose: 'enroll' },
+      })
     })
   })
 

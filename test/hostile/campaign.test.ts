@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { overTransports } from '../support/transports.js'
 import { runCampaign } from './campaign.js'
 import { startVictim, type Victim } from './service.js'
+import { sendSlowPictures } from './slow-pictures.js'
 
 const INPUTS = 300
 
@@ -38,4 +39,24 @@ overTransports((transport) => {
       expect(answers['422']).toBeGreaterThan(0)
     }, 120_000)
   })
+})
+
+describe('pictures that are slow to decode, in both environments', () => {
+  /** What is freed is overwritten, and every picture has a mapping of its own: whoever reads freed memory crashes for certain. */
+  const STRICT_MALLOC = { MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_PERTURB_: '165' }
+  let victim: Victim
+
+  beforeAll(async () => {
+    victim = await startVictim(inject('modelsDir'), undefined, STRICT_MALLOC)
+  })
+  afterAll(() => victim?.stop())
+
+  it('crash nothing, and a bystander is served all the while', async () => {
+    const { verdict, answers } = await sendSlowPictures(victim, { rounds: 2, progress: () => {} })
+    console.log(JSON.stringify({ crashes: victim.crashes(), ...verdict }))
+    expect({ crashes: victim.crashes(), failed: verdict.bystander_failed }).toEqual({ crashes: 0, failed: 0 })
+    expect(verdict.bystander_answers).toBeGreaterThan(0)
+    for (const refused of ['scans', 'small scans', 'text', 'frames'])
+      expect(answers[`${refused} image_unreadable`]).toBe(4)
+  }, 300_000)
 })

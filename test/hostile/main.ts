@@ -6,11 +6,13 @@ import type { TransportName } from '../../src/server/transport.js'
 import { MODELS_DIR } from '../support/models-dir.js'
 import { runCampaign } from './campaign.js'
 import { startVictim } from './service.js'
+import { sendSlowPictures } from './slow-pictures.js'
 
 const PROGRESS_EVERY = 500
 
-const { inputs, seed, http } = new Command()
+const { inputs, rounds, seed, http } = new Command()
   .option('--inputs <n>', 'requests and images together', Number, 20_000)
+  .option('--rounds <n>', 'how often each slow picture is sent to each environment', Number, 10)
   .option('--seed <n>', 'the same seed gives the same inputs', Number, 1)
   .addOption(
     new Option('--http <transport>', 'the HTTP server; by default what the service chooses itself').choices([
@@ -19,7 +21,7 @@ const { inputs, seed, http } = new Command()
     ]),
   )
   .parse()
-  .opts<{ inputs: number; seed: number; http?: TransportName }>()
+  .opts<{ inputs: number; rounds: number; seed: number; http?: TransportName }>()
 
 await buildBaseline({ outDir: join(MODELS_DIR, 'baseline') })
 const victim = await startVictim(MODELS_DIR, http)
@@ -28,14 +30,21 @@ const { verdict, answers } = await runCampaign(victim, {
   seed,
   progress: (done) => done % PROGRESS_EVERY === 0 && process.stderr.write(`${done} of ${inputs}\n`),
 })
+const slow = await sendSlowPictures(victim, {
+  rounds,
+  progress: (done) => done % PROGRESS_EVERY === 0 && process.stderr.write(`${done} slow pictures\n`),
+})
 const peakBodyBytes = await victim.peakUnansweredBodyBytes()
 await victim.stop()
 const result = {
   ...verdict,
+  ...slow.verdict,
   crashes: victim.crashes(),
   longest_stall_ms: victim.longestStallMs(),
   peak_unanswered_body_bytes: peakBodyBytes,
 }
+console.log(JSON.stringify({ slow_answers: slow.answers }))
 console.log(JSON.stringify({ seed, answers, peak_rss_mib: Math.round(victim.peakMib()) }))
 console.log(JSON.stringify(result))
-if (result.crashes + result.responses_5xx + result.unsigned_or_uncoded > 0) process.exitCode = 1
+const { crashes, responses_5xx, unsigned_or_uncoded, bystander_failed } = result
+if (crashes + responses_5xx + unsigned_or_uncoded + bystander_failed > 0) process.exitCode = 1

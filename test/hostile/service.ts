@@ -20,6 +20,8 @@ export interface Victim {
   /** Base URL of the production API. */
   url: string
   key: string
+  /** Base URL of the sandbox API. */
+  sandboxUrl: string
   /** Of the other environment: authenticates nothing here. */
   sandboxKey: string
   /** The secrets that may sign, by `kid`. */
@@ -55,6 +57,7 @@ export async function startVictim(
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
+    COUNTERSIGN_SANDBOX_RATE_LIMIT: '100000/s',
     COUNTERSIGN_LOG_LEVEL: 'warn',
     ...(transport ? { COUNTERSIGN_HTTP: transport } : {}),
     ...settings,
@@ -117,6 +120,7 @@ export async function startVictim(
   return {
     url: `${address('Production')}/v1`,
     key,
+    sandboxUrl: `${address('Sandbox')}/v1`,
     sandboxKey: created.sandbox_key,
     secrets: new Map<string, string>([
       [created.signing_secret.id, created.signing_secret.secret],

@@ -55,8 +55,9 @@ describe('a film judged by its movements', () => {
     const embeddings: Float32Array[] = []
     for (const [imageIndex, name] of names.entries()) {
       const options = { imageIndex, checkLiveness: false, clock }
-      const { chip } = await pipeline.look(await face(name), options)
-      embeddings.push(await pipeline.embed(chip, clock))
+      const frame = await face(name)
+      const { alignment } = await pipeline.look(frame, options)
+      embeddings.push(await pipeline.embed(frame, alignment, options))
     }
     const keys = { frontal: 0, movements: [1], last: 2 }
     expect(showsOneFace(pipeline.pack, keys, (index) => embeddings[index]!)).toBe(isOne)

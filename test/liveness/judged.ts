@@ -84,8 +84,9 @@ async function faceChange(pipeline: FacePipeline, film: Film, keys: KeyFrames): 
   const embeddings = new Map<number, Float32Array>()
   for (const imageIndex of keyIndices(keys)) {
     const options = { imageIndex, checkLiveness: false, clock }
-    const { chip } = await pipeline.look(film.frames[imageIndex]!, options)
-    embeddings.set(imageIndex, await pipeline.embed(chip, clock))
+    const frame = film.frames[imageIndex]!
+    const { alignment } = await pipeline.look(frame, options)
+    embeddings.set(imageIndex, await pipeline.embed(frame, alignment, options))
   }
   return showsOneFace(pipeline.pack, keys, (index) => embeddings.get(index)!)
     ? null

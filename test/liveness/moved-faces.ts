@@ -62,11 +62,11 @@ export async function measureMovedFaces(
 }
 
 async function look(pipeline: FacePipeline, person: string, file: Buffer): Promise<PosedFace | null> {
-  const clock = new StageClock()
+  const options = { imageIndex: 0, checkLiveness: false, clock: new StageClock() }
   try {
-    const { face, chip } = await pipeline.look(file, { imageIndex: 0, checkLiveness: false, clock })
+    const { face, alignment } = await pipeline.look(file, options)
     const { head_pose_yaw: yaw = 0, head_pose_pitch: pitch = 0 } = face.quality.components
-    return { person, yaw, pitch, embedding: await pipeline.embed(chip, clock) }
+    return { person, yaw, pitch, embedding: await pipeline.embed(file, alignment, options) }
   } catch (error) {
     if (error instanceof BiometricError) return null
     throw error

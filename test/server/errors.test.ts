@@ -79,6 +79,15 @@ async function raw(baseUrl: string, method: string, target: string, bytes: strin
   return { ...response, request: { method, target } }
 }
 
+let furtherKeys = 0
+async function furtherKey({ running, tenant }: World, grants: { scopes?: string[]; networks?: string[] }) {
+  const { operations, tenancy } = running.service.ledger
+  const { key } = await operations.keys.create(await tenancy.find(tenant.id), COMMAND_LINE, 'sandbox', {
+    ...{ name: `further-${++furtherKeys}`, scopes: null, networks: null, ...grants },
+  })
+  return apiClient(running.service.url('sandbox'), key)
+}
+
 const enrolWith =
   (make: () => Buffer | Promise<Buffer>): Provocation =>
   async ({ production }) =>
@@ -162,6 +171,8 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     await operations.lifecycle.suspend(await tenancy.find(tenant.id), COMMAND_LINE)
     return tenant.sandbox.health()
   },
+  insufficient_scope: async (world) => (await furtherKey(world, { scopes: ['audit'] })).erase('anybody'),
+  network_not_allowed: async (world) => (await furtherKey(world, { networks: ['192.0.2.0/24'] })).health(),
   production_key_required: ({ sandbox }) => sandbox.rotate(),
   insecure_channel: async ({ running }) => {
     const customer = await running.tenant()
@@ -372,6 +383,7 @@ describe('the error registry', () => {
               details: response.body.details.map(() => ({
                 path: expect.any(String),
                 issue: expect.any(String),
+                ...(code === 'insufficient_scope' ? { scope: 'erase' } : {}),
                 ...(code === 'low_quality'
                   ? {
                       component: 'sharpness',

@@ -1,11 +1,14 @@
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiError } from '../../src/api-error.js'
 import { inputParser } from '../../src/server/json-body.js'
+import { memberIssue } from '../../src/server/json-members.js'
 import { decodeImages } from '../../src/v1/images.js'
 import { verifyDescription } from '../../src/v1/verify.js'
 import type { ApiClient } from '../support/client.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
+import { check } from '../support/properties.js'
 import { exchange, rawRequest } from '../support/raw-socket.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -442,4 +445,85 @@ describe('a path', () => {
       )
       expect([response?.status, response?.body.code]).toEqual([404, 'unknown_endpoint'])
     })
+})
+
+describe('a number inside an action', () => {
+  const verify = (action: string) =>
+    send(`{"user_id":"u+match","image":"${image}","action":${action}}`, {}, '/v1/verify')
+
+  it('that not every reader takes for the same number is refused, with its path and what to do', async () => {
+    const cases: Array<[action: string, path: string]> = [
+      ['{"to":123456789012345678}', 'action.to'],
+      ['{"to":123456789012345680}', 'action.to'],
+      ['{"to":9007199254740992}', 'action.to'],
+      ['{"to":-9007199254740992}', 'action.to'],
+      ['{"a":[{"b":0},{"b":[1,12345678901234567890]}]}', 'action.a.1.b.1'],
+      ['{"a":{"c":1},"amount":0.12345678901234567890}', 'action.amount'],
+      ['{"amount":333333333.33333329}', 'action.amount'],
+      ['{"amount":1e20}', 'action.amount'],
+      ['{"amount":1e-400}', 'action.amount'],
+      ['{"amount":1e400}', 'action.amount'],
+      ['{"x":"1e999","amount":1.0000000000000000001}', 'action.amount'],
+    ]
+    for (const [action, path] of cases) {
+      const { status, body } = await verify(action)
+      expect([status, body.code, body.details?.[0].path], action).toEqual([400, 'invalid_request', path])
+      expect(body.details[0].issue, action).toContain('send it as a string')
+    }
+    const challenge = await send('{"user_id":"u","action":{"to":123456789012345678}}', {}, '/v1/challenges')
+    expect([challenge.status, paths(challenge)]).toEqual([400, ['action.to']])
+  })
+
+  it('that a double holds is taken, however it is written', async () => {
+    for (const number of [
+      '0.1',
+      '1.00',
+      '-0',
+      '0.0e5',
+      '1e3',
+      '9007199254740991',
+      '100e-2',
+      '0.30000000000000004',
+      '5e-324',
+    ])
+      expect((await verify(`{"amount":${number},"to":"123456789012345678"}`)).status, number).toBe(200)
+  })
+
+  it('is looked at in time that grows with its length alone', () => {
+    const zeros = `0.${'0'.repeat(30_000)}1${'0'.repeat(1000)}1`
+    expect(memberIssue(`{"action":{"a":${zeros}}}`)).toMatchObject({ path: 'action.a' })
+  })
+
+  it('has a path of bounded length, and numbers of other fields are the schema’s', () => {
+    const long = memberIssue(`{"action":{"${'n'.repeat(5000)}":1e99}}`)
+    expect(long!.path.length).toBeLessThanOrEqual(201)
+    expect(memberIssue('{"other":1e99}')).toBeNull()
+  })
+
+  it('is taken exactly when its text and its double are one number', () => {
+    check(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+        const isSafe = !Number.isInteger(value) || Number.isSafeInteger(value)
+        expect(memberIssue(`{"action":{"a":${JSON.stringify(value)}}}`) === null).toBe(isSafe)
+      }),
+      1000,
+    )
+    check(
+      fc.property(
+        fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }),
+        fc.nat({ max: 30 }),
+        (digits, places) => {
+          const text = `${digits < 0n ? '-' : ''}${String(digits < 0n ? -digits : digits).padStart(places + 1, '0')}`
+          const number = places === 0 ? text : `${text.slice(0, -places)}.${text.slice(-places)}`
+          if (memberIssue(`{"action":{"a":${number}}}`) !== null) return
+          // What is taken is written again, by whatever reads it, as the very decimal that was sent.
+          const [whole = '', fraction = ''] = String(Number(number)).split('.')
+          if (fraction.includes('e') || whole.includes('e')) return
+          expect(fraction.length).toBeLessThanOrEqual(places)
+          expect(BigInt(whole + fraction.padEnd(places, '0'))).toBe(digits)
+        },
+      ),
+      1000,
+    )
+  })
 })

@@ -10,7 +10,7 @@ import {
 } from '../../bench/lib/size-comparison.js'
 import { simulate } from '../../bench/simulation/simulation.js'
 import { measuredRun } from '../../bench/size.js'
-import { DEFAULT_TASKS_PER_WORKER } from '../../src/biometrics/engine/engine.js'
+import { DEFAULT_TASKS_PER_WORKER } from '../../src/biometrics/engine/dispatcher.js'
 import { packageFile } from '../../src/package-root.js'
 import { ACCURACY } from '../../src/sizing/accuracy.js'
 import { ASSUMED, MEASURED, POSTGRES_MAIN_FACTOR } from '../../src/sizing/figures.js'

@@ -1,4 +1,6 @@
 /** The hosted capture page as a browser would ask for it, without one. */
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
 import { answerTo } from './challenges.js'
 import type { ApiClient } from './client.js'
@@ -75,6 +77,11 @@ export class Visitor {
     return { status: response.status, body: (await response.json()) as any }
   }
 
+  /** Types the code that the backend told the person. */
+  type(code: string) {
+    return this.post('code', { code })
+  }
+
   agree() {
     return this.post('consent', { agree: true })
   }
@@ -85,6 +92,32 @@ export class Visitor {
     if (body.state !== 'challenge') return { status: 0, body }
     const { frames } = answerTo({ challenge_id: '', nonce: '', steps: body.challenge.steps }, image)
     return this.post('frames', { frames })
+  }
+
+  /** A challenge, and the first half of its answer's body: the service knows of the request. @returns sends the rest */
+  async beginCapture(image: string): Promise<() => Promise<number>> {
+    const { body } = await this.post('challenge')
+    const challenge = { challenge_id: '', nonce: '', steps: body.challenge.steps }
+    const text = JSON.stringify({ frames: answerTo(challenge, image).frames })
+    const sent = request(`${this.url}/frames`, {
+      method: 'POST',
+      agent: false,
+      headers: {
+        'Content-Type': 'application/json',
+        'Content-Length': Buffer.byteLength(text),
+        Origin: this.origin,
+        ...this.cookieHeader(),
+      },
+    })
+    const answered = once(sent, 'response') as Promise<[IncomingMessage]>
+    await new Promise((resolve) => sent.write(text.slice(0, text.length / 2), resolve))
+    await this.status()
+    return async () => {
+      sent.end(text.slice(text.length / 2))
+      const [response] = await answered
+      response.resume()
+      return response.statusCode!
+    }
   }
 
   private cookieHeader(): Record<string, string> {

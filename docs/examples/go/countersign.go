@@ -338,6 +338,10 @@ func canonicalNumber(number float64) (string, error) {
 	if math.IsNaN(number) || math.IsInf(number, 0) {
 		return "", errors.New("not a JSON number")
 	}
+	// Not every reader takes them for the same number, and the service refuses them.
+	if number == math.Trunc(number) && math.Abs(number) > 1<<53-1 {
+		return "", errors.New("an integer beyond 2^53 - 1: send it as a string")
+	}
 	if number == 0 {
 		return "0", nil
 	}

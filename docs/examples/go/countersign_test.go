@@ -41,6 +41,9 @@ func TestVectors(t *testing.T) {
 			Title, JSON, Canonical string
 			Hash                   string `json:"action_hash"`
 		}
+		Refused []struct {
+			Title, JSON string
+		} `json:"refused_actions"`
 		Verdicts []struct {
 			Title, JWT string
 			Valid      bool
@@ -76,6 +79,11 @@ func TestVectors(t *testing.T) {
 		}
 		if hash, err := ActionHash(action); err != nil || hash != v.Hash {
 			t.Errorf("action hash, %s: %s, %v", v.Title, hash, err)
+		}
+	}
+	for _, v := range vectors.Refused {
+		if canonical, err := Canonical(parse(t, v.JSON)); err == nil {
+			t.Errorf("refused action, %s: %s", v.Title, canonical)
 		}
 	}
 	for _, v := range vectors.Verdicts {

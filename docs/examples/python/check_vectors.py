@@ -47,6 +47,13 @@ for vector in vectors["actions"]:
     expect("canonical form", vector, canonical(action), vector["canonical"])
     expect("action hash", vector, action_hash(action), vector["action_hash"])
 
+for vector in vectors["refused_actions"]:
+    try:
+        refused = canonical(json.loads(vector["json"])) is None
+    except ValueError:
+        refused = True
+    expect("refused action", vector, refused, True)
+
 for vector in vectors["verdicts"]:
     judged = holds(
         verify_verdict,

@@ -191,7 +191,7 @@ def action_hash(action):
 
 
 def canonical(value):
-    """RFC 8785. Raises ValueError for what JSON does not have."""
+    """RFC 8785. Raises ValueError for what JSON does not have, and for integers that not every reader takes for the same one."""
     if isinstance(value, dict):
         # In the order of UTF-16 code units; Python itself would sort by code points.
         names = sorted(value, key=lambda name: name.encode("utf-16-be"))
@@ -199,6 +199,8 @@ def canonical(value):
     if isinstance(value, list):
         return "[" + ",".join(map(canonical, value)) + "]"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if abs(value) > 2**53 - 1 and float(value).is_integer():
+            raise ValueError("an integer beyond 2^53 - 1: send it as a string")
         return canonical_number(float(value))
     text = json.dumps(value, ensure_ascii=False)
     text.encode()  # a lone surrogate raises UnicodeEncodeError, a ValueError

@@ -4,8 +4,7 @@
  * a hop through the engine process's main thread would cost each verify 0.4 ms of CPU time.
  */
 import type { ModelPack } from '../../../models/pack/model-pack.js'
-import type { FrameNote } from '../challenge/active-geometry.js'
-import type { Step } from '../challenge/steps.js'
+import type { Alignment } from '../measurements.js'
 import type { ImageLimits } from '../types.js'
 
 /** What an engine process is started with. */
@@ -37,13 +36,24 @@ export type Fault =
   | { kind: Breakage | `${Breakage}-on-next-task` | 'throw-afterwards' }
   | { kind: 'stall'; durationMs: number }
 
+/** A single picture of several that a call brought, and its index among them. */
+interface OnePicture {
+  images: readonly [Uint8Array]
+  imageIndex: number
+}
+
+/**
+ * `look` and `embed` are the tasks of a challenge, each for one of its frames: no worker keeps anything of a frame between two
+ * tasks. `embed` decodes its frame again and cuts the face out as `look` aligned it.
+ */
 export type WorkerTask =
   | { type: 'enrol'; images: readonly Uint8Array[] }
   | { type: 'verify'; images: readonly Uint8Array[] }
   | { type: 'compare'; images: readonly [Uint8Array, Uint8Array] }
-  | { type: 'challenge'; images: readonly Uint8Array[]; notes: readonly FrameNote[]; steps: readonly Step[] }
+  | ({ type: 'look'; checkLiveness: boolean } & OnePicture)
+  | ({ type: 'embed'; alignment: Alignment } & OnePicture)
   | { type: 'guide'; images: readonly Uint8Array[] }
-  | { type: 'inspect'; images: readonly Uint8Array[]; maxPixels?: number }
+  | ({ type: 'inspect'; maxPixels?: number } & OnePicture)
   | { type: 'fault'; fault: Fault }
 
 /** A task without its images, which are the frame's parts. */

@@ -6,6 +6,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { IMAGE_ERROR_CODES } from '../biometric-error.js'
 import {
+  AlignmentSchema,
   FrameFaceSchema,
   FrameRefusalSchema,
   faceSampleSchema,
@@ -41,20 +42,24 @@ const FailureSchema = Type.Object({
 function valueSchemas(dimensions: number) {
   const sample = faceSampleSchema(dimensions)
   const samples = Type.Object({ samples: Type.Array(sample, { minItems: 1 }) })
-  const looks = Type.Array(Type.Union([FrameFaceSchema, FrameRefusalSchema]), { minItems: 1 })
+  const look = Type.Union([FrameFaceSchema, FrameRefusalSchema])
   return {
     enrol: samples,
     verify: samples,
     compare: Type.Object({ samples: Type.Tuple([sample, sample]) }),
-    challenge: Type.Object({
-      looks,
-      /** Of the key frames, where the movements are those of the challenge. */
-      embeddings: Type.Array(Type.Object({ imageIndex: count, embedding: vectorSchema(dimensions) })),
+    look: Type.Object({
+      look,
+      /** Null where the frame shows no face that can be meant. */
+      alignment: Type.Union([AlignmentSchema, Type.Null()]),
       liveness: LivenessSchema,
     }),
+    embed: Type.Object({ embedding: vectorSchema(dimensions) }),
     /** Mean grey level of the first frame, where it shows no face. */
-    guide: Type.Object({ looks, luminance: Type.Union([Type.Number(), Type.Null()]) }),
-    inspect: Type.Object({ images: Type.Array(InspectedImageSchema) }),
+    guide: Type.Object({
+      looks: Type.Array(look, { minItems: 1 }),
+      luminance: Type.Union([Type.Number(), Type.Null()]),
+    }),
+    inspect: InspectedImageSchema,
     fault: Type.Object({}),
   }
 }
@@ -95,12 +100,13 @@ export function messageCheck(dimensions: number): MessageCheck {
         Type.Object({ ok: Type.Literal(true), value, timingsMs: StageTimingsSchema }),
       ]),
     )
-  const { enrol, verify, compare, challenge, guide, inspect, fault } = valueSchemas(dimensions)
+  const { enrol, verify, compare, look, embed, guide, inspect, fault } = valueSchemas(dimensions)
   const answers = {
     enrol: answer(enrol),
     verify: answer(verify),
     compare: answer(compare),
-    challenge: answer(challenge),
+    look: answer(look),
+    embed: answer(embed),
     guide: answer(guide),
     inspect: answer(inspect),
     fault: answer(fault),

@@ -1,6 +1,6 @@
 /**
- * The biometric engine as the service sees it: a bounded queue in front of a process with a pool of inference threads.
- * Nothing here computes on pixels; calls return promises and never block.
+ * The biometric engine as the service sees it: what can be asked of it, and what follows from the measurements of workers. Nothing
+ * here computes on pixels; calls return promises and never block. `dispatcher.ts` has the queue.
  */
 
 import {
@@ -10,11 +10,12 @@ import {
   verifyModelPack,
 } from '../../../models/pack/model-pack.js'
 import { judgeGeometry, keyIndices } from '../challenge/active-geometry.js'
+import { livenessFrames, meanLiveness } from '../challenge/film-liveness.js'
 import type { FrameGuidance } from '../challenge/frame-faults.js'
 import { guidanceOn, leastFaceShare } from '../challenge/frame-guidance.js'
 import { showsOneFace } from '../challenge/same-face.js'
 import type { Fault, WorkerTask } from '../channel/engine-protocol.js'
-import type { WorkerReply, WorkerValues } from '../channel/worker-messages.js'
+import type { WorkerValues } from '../channel/worker-messages.js'
 import type { FrameFace } from '../measurements.js'
 import { findOddOne, fuseEmbeddings, scoreOf, viewOf } from '../pipeline/match.js'
 import { adviceOn, assessQuality, faultsOf } from '../pipeline/quality-bounds.js'
@@ -36,15 +37,8 @@ import {
   type StageTimings,
   type VerifyResult,
 } from '../types.js'
-import { EngineCall, type SuccessfulReply } from './engine-call.js'
+import { addTimings, Dispatcher } from './dispatcher.js'
 import { EngineProcess } from './engine-process.js'
-import { FairQueue } from './fair-queue.js'
-
-/**
- * Pictures are decoded while others are computed, and faces that are ready together are embedded together. Measured: a
- * worker with 2 does 5 % more than the bare loop's one by one, with 4 another 5 %, with more nothing.
- */
-export const DEFAULT_TASKS_PER_WORKER = 4
 
 export class Engine {
   /** The pack whose references and scores this engine understands. */
@@ -52,20 +46,15 @@ export class Engine {
   private readonly options: EngineOptions
   /** Once worked out from the whole calibration, which takes 0.05 ms. */
   private readonly samePersonThreshold: number
-  private readonly waiting: FairQueue<EngineCall>
+  private readonly dispatcher: Dispatcher
   private pool!: EngineProcess
-  private running = 0
-  /** The only call that runs was lost once with its worker: until it has ended, no other is started. */
-  private isolating = false
-  private draining = false
-  private onIdle: Array<() => void> = []
   private closed: Promise<void> | null = null
 
   private constructor(pack: ModelPack, options: EngineOptions) {
     this.pack = pack
     this.options = options
     this.samePersonThreshold = samePersonThreshold(pack)
-    this.waiting = new FairQueue(options.queueLimit)
+    this.dispatcher = new Dispatcher(options)
   }
 
   /**
@@ -86,9 +75,10 @@ export class Engine {
       limits,
       faultInjection,
       workers,
-      onChange: () => engine.pump(),
+      onChange: () => engine.dispatcher.pump(),
       onIncident: (incident) => options.onIncident?.(incident),
     })
+    engine.dispatcher.serve(engine.pool)
     return engine
   }
 
@@ -162,32 +152,58 @@ export class Engine {
     if (reference && reference.length !== embedder.dimensions)
       throw new TypeError('the reference was not made with this pack')
     assertAny(images)
-    const { value, timingsMs } = await this.submit({ type: 'challenge', images, notes, steps }, call)
-    const { looks, embeddings, liveness } = value
-    return timed(timingsMs, () => {
-      if (looks.length !== images.length || looks.some(({ imageIndex }, i) => imageIndex !== i))
-        throw garbled()
-      const { keys, fault } = judgeGeometry(looks, notes, steps, { activeLiveness, quality })
-      if (!keys) return { fault, liveness, samples: [], score: null, timingsMs }
-      const samples = keyIndices(keys).map((imageIndex) => {
-        const found = embeddings.find((one) => one.imageIndex === imageIndex)
-        if (!found) throw garbled()
-        const { quality, faces } = looks[imageIndex] as FrameFace
-        return { ...found, quality, faces }
+    return this.dispatcher.accept(async () => {
+      const { looks, alignments, liveness, timingsMs } = await this.lookAtAll(images, { notes, steps }, call)
+      const verdict = timed(timingsMs, () => judgeGeometry(looks, notes, steps, { activeLiveness, quality }))
+      if (!verdict.keys) return { fault: verdict.fault, liveness, samples: [], score: null, timingsMs }
+      const { keys } = verdict
+      const indices = keyIndices(keys)
+      const tasks = indices.map((imageIndex) => {
+        const alignment = alignments[imageIndex]
+        if (!alignment) throw garbled()
+        return { type: 'embed' as const, images: [images[imageIndex]!] as const, imageIndex, alignment }
       })
-      const isOnePerson = showsOneFace(
-        this.pack,
-        keys,
-        (imageIndex) => samples.find((sample) => sample.imageIndex === imageIndex)!.embedding,
-      )
-      return {
-        fault: isOnePerson ? null : { guidance: 'try_again' as const, finding: 'face_changed' as const },
-        liveness,
-        samples,
-        score: reference && scoreOf(this.pack, samples[0]!.embedding, reference),
-        timingsMs,
-      }
+      const embedded = await this.dispatcher.goOn(tasks, call)
+      addTimings(timingsMs, embedded.timingsMs)
+      return timed(timingsMs, () => {
+        const samples = indices.map((imageIndex, i) => {
+          const { quality, faces } = looks[imageIndex] as FrameFace
+          return { imageIndex, embedding: embedded.values[i]!.embedding, quality, faces }
+        })
+        const embeddingOf = (imageIndex: number) => embedded.values[indices.indexOf(imageIndex)]!.embedding
+        const isOnePerson = showsOneFace(this.pack, keys, embeddingOf)
+        return {
+          fault: isOnePerson ? null : { guidance: 'try_again' as const, finding: 'face_changed' as const },
+          liveness,
+          samples,
+          score: reference && scoreOf(this.pack, samples[0]!.embedding, reference),
+          timingsMs,
+        }
+      })
     })
+  }
+
+  /** What is seen in each frame of a challenge, by tasks of their own. What is kept of a frame are these measurements, and no pixel. */
+  private async lookAtAll(images: readonly Uint8Array[], frames: ChallengeFrames, call: CallOptions) {
+    const judged = livenessFrames(frames.notes, frames.steps)
+    const tasks = images.map((image, imageIndex) => ({
+      type: 'look' as const,
+      images: [image] as const,
+      imageIndex,
+      checkLiveness: judged.has(imageIndex),
+    }))
+    const { values, timingsMs } = await this.dispatcher.perform(tasks, call)
+    if (values.some(({ look }, i) => look.imageIndex !== i)) throw garbled()
+    const { threshold = 0 } = this.pack.manifest.liveness ?? {}
+    return {
+      looks: values.map(({ look }) => look),
+      alignments: values.map(({ alignment }) => alignment),
+      liveness: meanLiveness(
+        values.map(({ liveness }) => liveness),
+        threshold,
+      ),
+      timingsMs,
+    }
   }
 
   /**
@@ -196,7 +212,7 @@ export class Engine {
    * @throws BiometricError image_unreadable, image_too_large, image_too_small, or a code of the moment
    */
   async guide({ image, step, frontal }: GuideFrames, call: CallOptions = {}): Promise<FrameGuidance[]> {
-    if (this.waiting.size > 0 || this.running >= this.capacity)
+    if (!this.dispatcher.hasPlaceFor(call.share))
       throw new BiometricError('overloaded', 'The workers are busy with verdicts; try again shortly.')
     const images = frontal ? [image, frontal] : [image]
     const { value } = await this.submit({ type: 'guide', images }, call)
@@ -228,41 +244,37 @@ export class Engine {
     { maxPixels, ...call }: CallOptions & { maxPixels?: number } = {},
   ): Promise<InspectResult> {
     assertAny(images)
-    const task = { type: 'inspect' as const, images, ...(maxPixels === undefined ? {} : { maxPixels }) }
-    const { value, timingsMs } = await this.submit(task, call)
-    return { ...value, timingsMs }
+    const tasks = images.map((image, imageIndex) => ({
+      type: 'inspect' as const,
+      images: [image] as const,
+      imageIndex,
+      ...(maxPixels === undefined ? {} : { maxPixels }),
+    }))
+    const { values, timingsMs } = await this.dispatcher.accept(() => this.dispatcher.perform(tasks, call))
+    return { images: values, timingsMs }
   }
 
   /** One more call of this flow would be `overloaded`. */
   isSaturatedFor(share: FlowShare): boolean {
-    return this.waiting.isFullFor(share)
+    return this.dispatcher.isSaturatedFor(share)
   }
 
   health(): EngineHealth {
     const configured = this.options.workers
     const ready = this.closed ? 0 : this.pool.readyCount
     return {
-      status: ready === configured && !this.draining ? 'ok' : 'degraded',
+      status: ready === configured && !this.dispatcher.isDraining ? 'ok' : 'degraded',
       workers: { ready, configured },
-      queue: { waiting: this.waiting.size, running: this.running, limit: this.options.queueLimit },
+      queue: { ...this.dispatcher.counts, limit: this.options.queueLimit },
       provider: this.pool.provider,
       model: this.pack.modelId,
       processId: this.pool.processId,
     }
   }
 
-  /** How many tasks the workers may hold now. */
-  private get capacity(): number {
-    return this.pool.readyCount * (this.options.tasksPerWorker ?? DEFAULT_TASKS_PER_WORKER)
-  }
-
   /** Accepts no further call and resolves when every accepted one has left its worker. */
-  async drain(): Promise<void> {
-    this.draining = true
-    this.pump()
-    if (this.running > 0 || this.waiting.size > 0) {
-      await new Promise<void>((resolve) => this.onIdle.push(resolve))
-    }
+  drain(): Promise<void> {
+    return this.dispatcher.drain()
   }
 
   /** Drains, then ends the threads. Safe to call twice. */
@@ -305,93 +317,9 @@ export class Engine {
   private async submit<T extends WorkerTask>(
     task: T,
     options: CallOptions,
-  ): Promise<{ value: WorkerValues[T['type']]; timingsMs: SuccessfulReply['timingsMs'] }> {
-    if (this.draining) throw new BiometricError('engine_unavailable', 'The engine is shutting down.')
-    const call = new EngineCall(task, options, (expired) => this.forget(expired))
-    if (!call.settled) this.admit(call)
-    const reply = (await call.promise) as Extract<WorkerReply<T['type']>, { ok: true }>
-    return {
-      value: reply.value,
-      timingsMs: { ...reply.timingsMs, queue: call.queueMs + (reply.timingsMs.queue ?? 0) },
-    }
-  }
-
-  private admit(call: EngineCall): void {
-    if (this.waiting.size === 0 && this.mayStart(call)) {
-      void this.dispatch(call)
-      return
-    }
-    const refused = this.waiting.push(call, call.share, call.cost)
-    refused?.reject(new BiometricError('overloaded', 'Too many calls are waiting; try again shortly.'))
-    this.pump()
-  }
-
-  private forget(call: EngineCall): void {
-    this.waiting.remove(call)
-    this.announceIdle()
-  }
-
-  /** Hands waiting calls to workers, never more than they may hold, so that none waits inside Piscina. */
-  private pump(): void {
-    if (!this.pool) return
-    for (let next = this.waiting.first; next && this.mayStart(next); next = this.waiting.first) {
-      this.waiting.shift()
-      void this.dispatch(next)
-    }
-    if (this.pool.isHopeless) {
-      const error = new BiometricError('engine_unavailable', 'No worker is able to serve.')
-      for (const call of this.waiting.removeAll()) call.reject(error)
-    }
-    this.announceIdle()
-  }
-
-  /**
-   * A call whose first worker or process died under it is tried again alone: should its picture be what kills them, then
-   * nobody else's call is lost a second time.
-   */
-  private mayStart(call: EngineCall): boolean {
-    if (this.isolating) return false
-    return call.retried ? this.running === 0 && this.capacity > 0 : this.running < this.capacity
-  }
-
-  private async dispatch(call: EngineCall): Promise<void> {
-    this.running++
-    this.isolating = call.retried
-    call.stopWaiting()
-    try {
-      const reply = await this.pool.run(call.task)
-      if (reply.ok) call.resolve(reply)
-      else call.reject(this.toError(reply))
-    } catch (error) {
-      this.onWorkerLost(call, error)
-    } finally {
-      this.running--
-      if (call.retried) this.isolating = false
-      this.pump()
-    }
-  }
-
-  private onWorkerLost(call: EngineCall, cause: unknown): void {
-    if (call.settled) return
-    if (call.retried) {
-      const message = 'The worker failed twice while it processed the request.'
-      call.reject(new BiometricError('engine_unavailable', message, undefined, { cause }))
-      return
-    }
-    call.retried = true
-    call.startWaiting()
-    this.waiting.putBack(call)
-  }
-
-  private toError(failure: Extract<WorkerReply<WorkerTask['type']>, { ok: false }>): BiometricError {
-    const { code, message, imageIndex, faults = [], detail } = failure
-    if (detail) this.options.onIncident?.({ kind: 'task_failed', error: new Error(detail) })
-    return new BiometricError(code, message, imageIndex, { faults })
-  }
-
-  private announceIdle(): void {
-    if (this.running > 0 || this.waiting.size > 0) return
-    for (const resolve of this.onIdle.splice(0)) resolve()
+  ): Promise<{ value: WorkerValues[T['type']]; timingsMs: StageTimings }> {
+    const { values, timingsMs } = await this.dispatcher.accept(() => this.dispatcher.perform([task], options))
+    return { value: values[0]!, timingsMs }
   }
 }
 
@@ -411,13 +339,13 @@ function weakestLiveness(samples: readonly FaceSample[]): Liveness {
   return samples.map(({ liveness }) => liveness).reduce((a, b) => (strength(b) < strength(a) ? b : a))
 }
 
-/** Runs `match` and notes in `timingsMs` how long it took. */
+/** Runs `match` and adds to `timingsMs` how long it took. */
 function timed<T>(timingsMs: StageTimings, match: () => T): T {
   const startedAt = performance.now()
   try {
     return match()
   } finally {
-    timingsMs.match = performance.now() - startedAt
+    timingsMs.match = (timingsMs.match ?? 0) + performance.now() - startedAt
   }
 }
 

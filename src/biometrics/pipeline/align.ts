@@ -4,6 +4,7 @@ import type { EmbedderSpec } from '../../../models/pack/pack-schema.js'
 import { kernels } from '../kernels/kernels.js'
 import type { PlanarTensor, PlaneFormat } from '../kernels/planes.js'
 import { estimateSimilarity, invertSimilarity } from '../kernels/similarity-transform.js'
+import type { Alignment } from '../measurements.js'
 import type { ImagePyramid } from './image-pyramid.js'
 import { toPlaneFormat } from './pixel-input.js'
 
@@ -26,17 +27,31 @@ export class FaceAligner {
    * @returns [3, height, width] float32 as the embedder wants it; valid until the next call
    */
   align(pyramid: ImagePyramid, points: Float64Array): Float32Array {
+    return this.cut(pyramid, this.alignmentOf(points))
+  }
+
+  /** @param points as of `align` */
+  alignmentOf(points: Float64Array): Alignment {
     const transform = this.estimate(points)
     invertSimilarity(transform, transform)
+    return [...transform] as Alignment
+  }
 
-    const sourcePixelsPerChipPixel = Math.hypot(transform[0]!, transform[1]!)
-    const { pixels, exponent } = pyramid.levelFor(sourcePixelsPerChipPixel)
+  /**
+   * @param alignment as `alignmentOf` gave it for this picture
+   * @returns as `align` does, the same numbers to the bit
+   */
+  cut(pyramid: ImagePyramid, alignment: Alignment): Float32Array {
+    const [a, b, tx, ty] = alignment
+    const { pixels, exponent } = pyramid.levelFor(Math.hypot(a, b))
     const factor = 2 ** -exponent
     // Integer coordinates are pixel centres, so a level's origin lies half a pixel off: x' = (x + 0.5) / 2^k - 0.5.
-    transform[0]! *= factor
-    transform[1]! *= factor
-    transform[2] = (transform[2]! + 0.5) * factor - 0.5
-    transform[3] = (transform[3]! + 0.5) * factor - 0.5
+    const transform = Float64Array.of(
+      a * factor,
+      b * factor,
+      (tx + 0.5) * factor - 0.5,
+      (ty + 0.5) * factor - 0.5,
+    )
     kernels.warpToPlanar(pixels, transform, this.chip, this.format)
     return this.chip.data
   }

@@ -2,7 +2,7 @@
 
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { NetworkFile } from '../../../models/pack/pack-schema.js'
-import type { FrameFace } from '../measurements.js'
+import type { Alignment, FrameFace } from '../measurements.js'
 import type { FaceSample, ImageLimits, Liveness, Quality } from '../types.js'
 import { FaceAligner } from './align.js'
 import { decodeImage } from './decode.js'
@@ -52,8 +52,8 @@ interface LookOptions {
 /** What was seen in a frame of a challenge. */
 interface FrameLook {
   face: FrameFace
-  /** As `FaceAligner` makes it; its own memory. */
-  chip: Float32Array
+  /** How the embedder's chip is cut out of it. */
+  alignment: Alignment
   liveness: Liveness
 }
 
@@ -78,6 +78,8 @@ export class FacePipeline {
   readonly limits: ImageLimits
   private readonly networks: Network[] = []
   private readonly turns = new Turns()
+  /** Decoded pictures that have a turn or wait for one, and will bring the embedder a face. */
+  private facesComing = 0
   private detector!: FaceDetector
   private landmarks: LandmarkFinder | null = null
   private aligner!: FaceAligner
@@ -156,57 +158,71 @@ export class FacePipeline {
   async analyse(bytes: Uint8Array, options: AnalyseOptions = {}): Promise<FaceSample> {
     const { imageIndex = 0, strictLiveness = false, clock = new StageClock() } = options
     const image = await clock.measure('decode', () => decodeImage(bytes, this.limits, imageIndex))
-    const prepared = await this.inTurn(image, clock, (pyramid) =>
+    const prepared = await this.inTurn(image, clock, true, (pyramid) =>
       this.prepare(image, pyramid, { imageIndex, strictLiveness, clock }),
     )
     return { ...prepared.face, embedding: await prepared.embedding }
   }
 
   /**
-   * A frame of a challenge: its face, with nothing refused for its quality, and what the embedder would need.
+   * A frame of a challenge: its face, with nothing refused for its quality, and what `embed` needs.
    * @throws BiometricError with `imageIndex`, when the frame shows no face that can be meant
    */
   async look(bytes: Uint8Array, options: LookOptions): Promise<FrameLook> {
     const { imageIndex, checkLiveness, clock, limits = this.limits } = options
     const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex))
-    return this.inTurn(image, clock, async (pyramid) => {
-      const { face, chip, found } = await this.measureFace(image, pyramid, { imageIndex, clock, limits })
+    return this.inTurn(image, clock, false, async (pyramid) => {
+      const { face, alignment, found } = await this.measureFace(image, pyramid, { imageIndex, clock, limits })
       const liveness = checkLiveness
         ? await this.checkLiveness(pyramid, found.box, clock)
         : LIVENESS_UNCHECKED
       const { width, height } = image
-      return { face: { ...face, width, height }, chip: chip.slice(), liveness }
+      return { face: { ...face, width, height }, alignment, liveness }
     })
   }
 
-  /** @param chip of a `look` */
-  async embed(chip: Float32Array, clock: StageClock): Promise<Float32Array> {
-    const leave = await clock.measure('queue', () => this.turns.enter())
-    const embedding = this.embedder.add(chip, clock)
-    this.leaveTurn(leave)
+  /**
+   * The embedding of a face that a `look` found.
+   * @param bytes of the same frame: it is decoded again, so that nothing of it need be kept meanwhile
+   * @param alignment as the `look` gave it
+   * @returns [dimensions] float32, the same to the bit as `analyse` would give
+   */
+  async embed(
+    bytes: Uint8Array,
+    alignment: Alignment,
+    { imageIndex, clock }: Pick<LookOptions, 'imageIndex' | 'clock'>,
+  ): Promise<Float32Array> {
+    const image = await clock.measure('decode', () => decodeImage(bytes, this.limits, imageIndex))
+    const { embedding } = await this.inTurn(image, clock, true, async (pyramid) => {
+      const chip = await clock.measure('align', () => this.aligner.cut(pyramid, alignment))
+      // In an object, because a bare promise would be waited for within the turn.
+      return { embedding: this.embedder.add(chip, clock) }
+    })
     return embedding
   }
 
-  /** Alone with the networks, over the picture's pixels, which are freed afterwards. */
+  /**
+   * Runs `work` while no other picture has the networks, and frees the picture's pixels afterwards.
+   * @param bringsFace `work` adds a face to the embedder, unless it fails
+   */
   private async inTurn<T>(
     image: DecodedImage,
     clock: StageClock,
+    bringsFace: boolean,
     work: (pyramid: ImagePyramid) => Promise<T>,
   ): Promise<T> {
+    if (bringsFace) this.facesComing++
     const leave = await clock.measure('queue', () => this.turns.enter())
     const pyramid = new ImagePyramid(image.pixels)
     try {
       return await work(pyramid)
     } finally {
       pyramid.release()
-      this.leaveTurn(leave)
+      if (bringsFace) this.facesComing--
+      leave()
+      // A face whose picture is decoded already comes along. A frame that is only looked at brings none to wait for.
+      if (this.facesComing === 0 || this.embedder.isFull) void this.embedder.run()
     }
-  }
-
-  private leaveTurn(leave: () => void): void {
-    leave()
-    // While another picture is decoded already, its face comes along; nobody waits for one that is not.
-    if (!this.turns.isTaken || this.embedder.isFull) void this.embedder.run()
   }
 
   /** Everything up to the embedding, which it asks for. */
@@ -234,7 +250,7 @@ export class FacePipeline {
   }
 
   /**
-   * The face in pixels of the source, its chip (valid until the next one), and as it was found.
+   * The face in pixels of the source, how it was aligned, its chip (valid until the next one), and as it was found.
    * @param onChip is told of the chip before it is judged
    */
   private async measureFace(
@@ -246,14 +262,16 @@ export class FacePipeline {
     const { sourceScale } = image
     const { imageIndex, clock } = options
     const found = await this.findFace(image, pyramid, options)
-    const chip = await clock.measure('align', () => this.aligner.align(pyramid, found.points))
+    const alignment = this.aligner.alignmentOf(found.points)
+    const chip = await clock.measure('align', () => this.aligner.cut(pyramid, alignment))
     onChip(chip)
     const quality = await clock.measure('align', () => this.judge(chip, found, sourceScale))
     const toSource = (value: number) => value * sourceScale
     const { x, y, width, height } = found.box
     const box = { x: toSource(x), y: toSource(y), width: toSource(width), height: toSource(height) }
     const landmarks = pairs(this.fivePoints(found).map(toSource))
-    return { face: { imageIndex, faces: found.faces, box, landmarks, quality }, chip, found }
+    const face = { imageIndex, faces: found.faces, box, landmarks, quality }
+    return { face, alignment, chip, found }
   }
 
   /** The face that is meant, and its points. */

@@ -4,11 +4,12 @@ import type { CaptureChallenge, CountersignCapture } from '../capture.js'
 
 type Answer =
   | { state: 'open' }
+  | { state: 'code'; message: string }
   | { state: 'challenge'; challenge: CaptureChallenge }
   | { state: 'again'; message: string }
   | { state: 'over'; return_url: string | null }
 
-const PARTS = ['consent', 'capture', 'checking', 'phone', 'over'] as const
+const PARTS = ['confirm', 'consent', 'capture', 'checking', 'phone', 'over'] as const
 type Part = (typeof PARTS)[number]
 
 const POLL_MS = 2000
@@ -27,12 +28,13 @@ function show(part: Part): void {
     if (!element) continue
     element.hidden = name !== part
     // Where the focus was is hidden now; a screen reader goes on with what is shown.
-    if (name === part) element.querySelector<HTMLElement>('[tabindex="-1"]')?.focus()
+    if (name === part) element.querySelector<HTMLElement>('[tabindex="-1"], input')?.focus()
   }
   find('leave')!.hidden = part === 'checking' || part === 'over'
   const handOver = find('hand-over')
   // What is itself a phone has nobody to hand over to.
-  if (handOver) handOver.hidden = part === 'phone' || !matchMedia('(pointer: fine)').matches
+  if (handOver)
+    handOver.hidden = part === 'phone' || part === 'confirm' || !matchMedia('(pointer: fine)').matches
 }
 
 /** Undefined where the page is loaded anew, which then says what is the matter. */
@@ -63,7 +65,7 @@ async function attempt(work: () => Promise<void>): Promise<void> {
 
 function retryWith(text: string): void {
   message.textContent = text
-  if (shown === 'consent') return
+  if (shown === 'consent' || shown === 'confirm') return
   capture.cancel()
   again.hidden = false
   show('capture')
@@ -72,7 +74,7 @@ function retryWith(text: string): void {
 
 function follow(answer: Answer | undefined): void {
   if (!answer) return
-  if (answer.state === 'again') retryWith(answer.message)
+  if (answer.state === 'again' || answer.state === 'code') retryWith(answer.message)
   else if (answer.state === 'over') end(answer.return_url)
 }
 
@@ -89,6 +91,19 @@ function begin(): void {
   show('capture')
   void capture.start()
 }
+
+find('code-form')!.addEventListener('submit', (event) => {
+  event.preventDefault()
+  const typed = find<HTMLInputElement>('typed')!
+  void attempt(async () => {
+    const answer = await ask('code', { code: typed.value })
+    typed.value = ''
+    typed.focus()
+    // The page that comes then says what is to be confirmed.
+    if (answer?.state === 'open') location.reload()
+    else follow(answer)
+  })
+})
 
 find('agree')!.addEventListener('click', () =>
   attempt(async () => {
@@ -159,8 +174,9 @@ function toBase64(image: Blob): Promise<string> {
   })
 }
 
-show('consent')
-if (document.querySelector('main')!.dataset.consented === 'true') {
+const { consented, needsCode } = document.querySelector('main')!.dataset
+show(needsCode === 'true' ? 'confirm' : 'consent')
+if (consented === 'true') {
   again.hidden = true
   show('capture')
 }

@@ -1,7 +1,10 @@
 /** API keys with one-time reveal and reissue, and the rotation of the signing secret. */
 import { useState } from 'preact/hooks'
+import type { Static } from 'typebox'
+import type { newKey } from '../bodies.js'
 import type { Environment, KeyView, TenantOverview } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
+import { NewKeyDialog } from './new-key-dialog.js'
 import { Badge, Card, Confirm, Empty, Loading, Problem, Reveal, type Revealed, Table, Time } from './parts.js'
 import { useRights } from './session.js'
 import { SigningSecretCard } from './signing-secret-card.js'
@@ -13,6 +16,7 @@ const TONES = { active: 'good', grace: 'warn', expired: 'plain', revoked: 'plain
 const COLUMNS = [
   { name: 'Environment' },
   { name: 'Key' },
+  { name: 'May' },
   { name: 'State' },
   { name: 'Created' },
   { name: 'Valid until' },
@@ -62,12 +66,18 @@ export function KeysPage({ tenantId }: { tenantId: string }) {
   )
 }
 
+/** A key by environment and name: null for the first one and its successors. */
+type Asking = { what: 'reissue' | 'revoke'; type: Environment; name: string | null } | { what: 'create' }
+
+const called = ({ type, name }: { type: Environment; name: string | null }) =>
+  name === null ? `${type} key` : `${type} key ${name}`
+
 function KeysCard(props: {
   tenant: TenantOverview
   onChange: (work: () => Promise<Revealed | null>) => void
 }) {
   const { tenant, onChange } = props
-  const [asking, setAsking] = useState<{ what: 'reissue' | 'revoke'; type: Environment } | null>(null)
+  const [asking, setAsking] = useState<Asking | null>(null)
   const [graceSeconds, setGraceSeconds] = useState(GRACES[0]![1])
   const reveal = (newSecret: boolean) =>
     onChange(async () => {
@@ -88,20 +98,31 @@ function KeysCard(props: {
         ],
       }
     })
-  const reissue = (type: Environment) =>
+  const create = (key: Static<typeof newKey>) =>
     onChange(async () => ({
-      label: `New ${type} key`,
-      value: (await callTenant(tenant.id, 'POST /keys/reissue', { type, grace_seconds: graceSeconds })).key,
+      label: `New ${called(key)}`,
+      value: (await callTenant(tenant.id, 'POST /keys', key)).key,
+      beside: [['Tenant id (aud)', tenant.id]],
     }))
-  const revoke = (type: Environment) =>
+  const reissue = (type: Environment, name: string | null) =>
     onChange(async () => {
-      await callTenant(tenant.id, 'POST /keys/revoke', { type })
+      const answer =
+        name === null
+          ? callTenant(tenant.id, 'POST /keys/reissue', { type, grace_seconds: graceSeconds })
+          : callTenant(tenant.id, 'POST /keys/named/reissue', { type, name, grace_seconds: graceSeconds })
+      return { label: `New ${called({ type, name })}`, value: (await answer).key }
+    })
+  const revoke = (type: Environment, name: string | null) =>
+    onChange(async () => {
+      if (name === null) await callTenant(tenant.id, 'POST /keys/revoke', { type })
+      else await callTenant(tenant.id, 'POST /keys/named/revoke', { type, name })
       return null
     })
   const { keys } = tenant
   const may = useRights().tenant
-  // The actions stand once for each environment, at its newest key.
-  const newest = (key: KeyView) => keys.find(({ type }) => type === key.type) === key
+  const isSame = (a: KeyView, b: KeyView) => a.type === b.type && a.name === b.name
+  // The actions stand once for each environment and name, at the newest key.
+  const newest = (key: KeyView) => keys.find((other) => isSame(other, key)) === key
   const isLive = ({ state }: KeyView) => state === 'active' || state === 'grace'
   return (
     <Card
@@ -138,25 +159,36 @@ function KeysCard(props: {
           key: key.id,
           cells: [
             key.type,
-            <code>…{key.hint}</code>,
+            <>
+              {key.name && <strong>{key.name} </strong>}
+              <code>…{key.hint}</code>
+            </>,
+            <>
+              {key.scopes?.join(', ') ?? 'everything'}
+              {key.networks && <span class="muted small"> from {key.networks.join(', ')}</span>}
+            </>,
             <Badge tone={TONES[key.state]}>{key.state === 'grace' ? 'in grace' : key.state}</Badge>,
             <Time at={key.created_at} />,
             key.valid_until ? <Time at={key.valid_until} /> : '–',
-            newest(key) && (
+            newest(key) && (key.name === null || isLive(key)) && (
               <span class="buttons">
-                {may('POST /keys/reissue') && (
-                  <button type="button" onClick={() => setAsking({ what: 'reissue', type: key.type })}>
-                    Reissue<span class="for-readers"> {key.type} key</span>
+                {may(key.name === null ? 'POST /keys/reissue' : 'POST /keys/named/reissue') && (
+                  <button
+                    type="button"
+                    onClick={() => setAsking({ what: 'reissue', type: key.type, name: key.name })}
+                  >
+                    Reissue<span class="for-readers"> {called(key)}</span>
                   </button>
                 )}
-                {may('POST /keys/revoke') &&
-                  keys.some((other) => other.type === key.type && isLive(other)) && (
+                {may(key.name === null ? 'POST /keys/revoke' : 'POST /keys/named/revoke') &&
+                  (key.name !== null || keys.some((other) => other.type === key.type && isLive(other))) && (
                     <button
                       type="button"
                       class="danger"
-                      onClick={() => setAsking({ what: 'revoke', type: key.type })}
+                      onClick={() => setAsking({ what: 'revoke', type: key.type, name: key.name })}
                     >
-                      Revoke<span class="for-readers"> {key.type} keys</span>
+                      Revoke
+                      <span class="for-readers"> {key.name === null ? `${key.type} keys` : called(key)}</span>
                     </button>
                   )}
               </span>
@@ -164,14 +196,31 @@ function KeysCard(props: {
           ],
         }))}
       />
+      {may('POST /keys') && (
+        <p>
+          <button type="button" onClick={() => setAsking({ what: 'create' })}>
+            New key with scopes
+          </button>
+        </p>
+      )}
+      {asking?.what === 'create' && (
+        <NewKeyDialog
+          hasProduction={tenant.production_key !== 'not issued'}
+          onCancel={() => setAsking(null)}
+          onCreate={(key) => {
+            setAsking(null)
+            create(key)
+          }}
+        />
+      )}
       {asking?.what === 'reissue' && (
         <Confirm
-          title={`Reissue the ${asking.type} key`}
+          title={`Reissue the ${called(asking)}`}
           confirm="Reissue"
           onCancel={() => setAsking(null)}
           onConfirm={() => {
             setAsking(null)
-            reissue(asking.type)
+            reissue(asking.type, asking.name)
           }}
         >
           <p>A new key is made and shown once. A key that is in grace already ends.</p>
@@ -191,16 +240,20 @@ function KeysCard(props: {
       )}
       {asking?.what === 'revoke' && (
         <Confirm
-          title={`Revoke every ${asking.type} key?`}
+          title={asking.name === null ? `Revoke every ${asking.type} key?` : `Revoke the ${called(asking)}?`}
           confirm="Revoke"
           isDanger
           onCancel={() => setAsking(null)}
           onConfirm={() => {
             setAsking(null)
-            revoke(asking.type)
+            revoke(asking.type, asking.name)
           }}
         >
-          <p>Calls with them fail from this moment on, those in grace too. Reissue makes a new one.</p>
+          <p>
+            {asking.name === null
+              ? 'Calls with them fail from this moment on, those in grace and those with a name too. Reissue makes a new one.'
+              : 'Calls with it fail from this moment on, and so do those with its predecessor in grace.'}
+          </p>
         </Confirm>
       )}
     </Card>

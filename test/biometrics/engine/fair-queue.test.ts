@@ -15,19 +15,19 @@ class Line {
   }
 
   /** @returns what had no place */
-  push(share: FlowShare, times = 1, cost = 1): string[] {
+  push(share: FlowShare, times = 1, cost = 1, isSeries = false): string[] {
     const refused: string[] = []
     for (let i = 0; i < times; i++) {
       const count = (this.counts.get(share.flow) ?? 0) + 1
       this.counts.set(share.flow, count)
-      const without = this.queue.push(share.flow + count, share, cost)
+      const without = this.queue.push(share.flow + count, share, { cost, isSeries })
       if (without !== undefined) refused.push(without)
     }
     return refused
   }
 
   serve(times = this.queue.size): string {
-    return Array.from({ length: times }, () => this.queue.shift()).join(' ')
+    return Array.from({ length: times }, () => this.queue.shift(true)).join(' ')
   }
 }
 
@@ -35,9 +35,9 @@ describe('order of service', () => {
   it('is that of arrival within a flow', () => {
     const line = new Line()
     line.push(production('a'), 4)
-    expect(line.queue.first).toBe('a1')
+    expect(line.queue.first(true)).toBe('a1')
     expect(line.serve()).toBe('a1 a2 a3 a4')
-    expect(line.queue.shift()).toBeUndefined()
+    expect(line.queue.shift(true)).toBeUndefined()
   })
 
   it('takes flows in turn, however many one of them has brought before', () => {
@@ -117,6 +117,72 @@ describe('order of service', () => {
     line.queue.putBack('lost')
     expect(line.queue.size).toBe(2)
     expect(line.serve()).toBe('lost p1')
+  })
+})
+
+describe('series of tasks', () => {
+  it('and single tasks of one flow take turns', () => {
+    const line = new Line()
+    line.push(production('film'), 3, 1, true)
+    // Names tell the flow; here both kinds are of one.
+    for (const name of ['one', 'two']) line.queue.push(name, production('film'), { cost: 1, isSeries: false })
+    expect(line.serve()).toBe('one film1 two film2 film3')
+  })
+
+  it('go on before later ones of their flow', () => {
+    const line = new Line()
+    const film = production('film')
+    line.push(film, 2, 1, true)
+    const first = line.queue.shift(true)!
+    line.queue.goOn(first, film, { cost: 1, isSeries: true })
+    expect(line.serve()).toBe('film1 film2')
+  })
+
+  it('of several flows take turns task by task', () => {
+    const line = new Line()
+    const [a, b] = [production('a'), production('b')]
+    line.push(a, 1, 1, true)
+    line.push(b, 1, 1, true)
+    const served: string[] = []
+    for (let i = 0; i < 6; i++) {
+      const item = line.queue.shift(true)!
+      served.push(item)
+      line.queue.goOn(item, item === 'a1' ? a : b, { cost: 1, isSeries: true })
+    }
+    expect(served).toEqual(['a1', 'b1', 'a1', 'b1', 'a1', 'b1'])
+  })
+
+  it('are passed over while no worker has a place for them', () => {
+    const line = new Line()
+    line.push(production('a'), 1, 1, true)
+    line.push(production('b'), 2)
+    expect([line.queue.first(false), line.queue.shift(false), line.queue.shift(false)]).toEqual([
+      'b1',
+      'b1',
+      'b2',
+    ])
+    expect([line.queue.first(false), line.queue.shift(false)]).toEqual([undefined, undefined])
+    expect(line.serve()).toBe('a1')
+  })
+
+  it('save up nothing while they are passed over', () => {
+    const line = new Line()
+    line.push(production('film'), 1, 1, true)
+    line.push(production('b'), 100)
+    for (let i = 0; i < 50; i++) line.queue.shift(false)
+    line.queue.goOn(line.queue.shift(true)!, production('film'), { cost: 1, isSeries: true })
+    line.push(production('c'), 100)
+    const served = line.serve(20).split(' ')
+    expect(served.filter((item) => item.startsWith('b')).length).toBeGreaterThanOrEqual(9)
+  })
+
+  it('of production keep the sandbox waiting while they are passed over', () => {
+    const line = new Line()
+    line.push(sandbox('s'))
+    expect(line.queue.isOpenTo(sandbox('t'))).toBe(true)
+    line.push(production('p'), 1, 1, true)
+    expect(line.queue.first(false)).toBeUndefined()
+    expect([line.queue.isOpenTo(sandbox('t')), line.queue.isOpenTo(production('q'))]).toEqual([false, true])
   })
 })
 

@@ -205,7 +205,7 @@ overStores((stores) => {
         await tx.insertApiKey(apiKey('other', { type: 'production' }))
       })
       const end = (how: { revokedAt: number } | { validUntil: number }) =>
-        write((tx) => tx.endApiKeys('ten_a', 'sandbox', how))
+        write((tx) => tx.endApiKeys('ten_a', 'sandbox', null, how))
       const key = async (id: string) => (await read().apiKeyByHash(bytes(`hash of ${id}`), AT))!.key
       expect(await end({ validUntil: AT + 100 })).toBe(1)
       expect(await key('forever')).toMatchObject({ validUntil: AT + 100, revokedAt: null })
@@ -218,6 +218,29 @@ overStores((stores) => {
       expect(await key('other')).toEqual(apiKey('other', { type: 'production' }))
     })
 
+    it('have names, by which some end and the others stay, and all end together', async () => {
+      const bounds = { name: 'payments', scopes: 'verify enroll', networks: '10.0.0.0/8 2001:db8::/32' }
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertApiKey(apiKey('first'))
+        await tx.insertApiKey(apiKey('payments', bounds))
+        await tx.insertApiKey(apiKey('audit', { name: 'audit' }))
+        await tx.insertApiKey(apiKey('production', { type: 'production' }))
+      })
+      const key = async (id: string) => (await read().apiKeyByHash(bytes(`hash of ${id}`), AT))!.key
+      expect(await key('payments')).toEqual(apiKey('payments', bounds))
+      const grace = { validUntil: AT + 100 }
+      expect(await write((tx) => tx.endApiKeys('ten_a', 'sandbox', 'payments', grace))).toBe(1)
+      expect(await write((tx) => tx.endGraces('ten_a', 'sandbox', null, AT + 10))).toBe(0)
+      expect(await write((tx) => tx.endGraces('ten_a', 'sandbox', 'payments', AT + 10))).toBe(1)
+      expect(await key('payments')).toMatchObject({ revokedAt: AT + 10 })
+      expect(await write((tx) => tx.revokeEveryApiKey('ten_a', 'sandbox', AT + 20))).toBe(2)
+      expect(await key('first')).toMatchObject({ revokedAt: AT + 20 })
+      expect(await key('audit')).toMatchObject({ revokedAt: AT + 20 })
+      expect(await key('payments')).toMatchObject({ revokedAt: AT + 10 })
+      expect(await key('production')).toMatchObject({ revokedAt: null })
+    })
+
     it('in their grace period end at once where that is wanted, and no others', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
@@ -226,7 +249,7 @@ overStores((stores) => {
         await tx.insertApiKey(apiKey('fresh'))
         await tx.insertApiKey(apiKey('production', { type: 'production', validUntil: AT + 200 }))
       })
-      const endGraces = (at: number) => write((tx) => tx.endGraces('ten_a', 'sandbox', at))
+      const endGraces = (at: number) => write((tx) => tx.endGraces('ten_a', 'sandbox', null, at))
       expect([await endGraces(AT + 70), await endGraces(AT + 71)]).toEqual([1, 0])
       const ends = (await read().apiKeys('ten_a')).map(({ id, revokedAt }) => [id, revokedAt])
       expect(Object.fromEntries(ends)).toEqual({

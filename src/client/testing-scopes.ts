@@ -1,0 +1,44 @@
+/** What the service in memory refuses of a key with scopes, by the rules of the service. */
+import { FakeRefusal } from './testing-errors.js'
+import type { Call } from './testing-requests.js'
+import type { Scope } from './types.js'
+
+/** @param held undefined for a key that does everything. @throws FakeRefusal insufficient_scope */
+export function assertScopes(call: Call, held: readonly Scope[] | undefined): void {
+  if (held === undefined) return
+  for (const { path, scopes } of wantedBy(call))
+    if (!scopes.some((scope) => held.includes(scope)))
+      throw new FakeRefusal(
+        'insufficient_scope',
+        call.requestId,
+        scopes.map((scope) => ({ path, issue: `needs an API key with the scope "${scope}"`, scope })),
+      )
+}
+
+function wantedBy({ method, path, body }: Call): Array<{ path: string; scopes: Scope[] }> {
+  const endpoint = (...scopes: Scope[]) => ({ path: 'Authorization', scopes })
+  if (path.startsWith('/users/')) return [endpoint('read')]
+  switch (`${method} ${path}`) {
+    case 'POST /verify':
+      return [endpoint('verify')]
+    case 'POST /enroll':
+      return [
+        endpoint('enroll'),
+        ...(['replace', 'add'] as const)
+          .filter((field) => body[field])
+          .map((field) => ({ path: field, scopes: ['replace' as const] })),
+      ]
+    case 'POST /challenges':
+      return [endpoint('verify', 'enroll'), { path: 'purpose', scopes: [body.purpose ?? 'verify'] }]
+    case 'POST /guidance':
+      return [endpoint('verify', 'enroll')]
+    case 'DELETE /delete':
+      return [endpoint('erase')]
+    case 'GET /audit':
+      return [endpoint('audit')]
+    case 'POST /keys/rotate-signing':
+      return [endpoint('rotate')]
+    default:
+      return []
+  }
+}

@@ -1,0 +1,31 @@
+/** What an API key may do. Constants only, so that the dashboard's pages read the same list. */
+
+export const SCOPES = ['verify', 'enroll', 'replace', 'erase', 'read', 'audit', 'rotate'] as const
+export type Scope = (typeof SCOPES)[number]
+
+/** What each scope allows, a sentence each: for the documentation, the command line and the dashboard. */
+export const SCOPE_MEANINGS: Record<Scope, string> = {
+  verify: 'Verify users: also challenges, guidance and capture sessions for a verify.',
+  enroll: 'Enrol new users: also challenges, guidance and capture sessions for an enrolment.',
+  replace: 'Replace the reference of an enrolled user, or add photos to it; together with `enroll`.',
+  erase: 'Erase users.',
+  read: 'Look up whether a user is enrolled or locked out.',
+  audit: 'Read the audit log.',
+  rotate: 'Rotate the signing secret.',
+}
+
+export function isScope(text: string): text is Scope {
+  return (SCOPES as readonly string[]).includes(text)
+}
+
+/** The scopes of a stored key, in the order of `SCOPES`; null for all, those of later versions included. */
+export function scopesOf({ scopes }: { scopes: string | null }): Scope[] | null {
+  if (scopes === null) return null
+  const held = scopes.split(' ')
+  return SCOPES.filter((scope) => held.includes(scope))
+}
+
+/** Whether a key with these scopes holds one of the wanted ones. @param scopes null for all */
+export function holdsOneOf(scopes: readonly Scope[] | null, wanted: readonly Scope[]): boolean {
+  return scopes === null || wanted.some((scope) => scopes.includes(scope))
+}

@@ -1,0 +1,240 @@
+/** Challenges in the engine: their frames are tasks of their own, and what comes of them is what one worker alone would find. */
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { judgeGeometry, keyIndices } from '../../../src/biometrics/challenge/active-geometry.js'
+import type { Step } from '../../../src/biometrics/challenge/steps.js'
+import type { Engine } from '../../../src/biometrics/engine/engine.js'
+import { EngineProcess } from '../../../src/biometrics/engine/engine-process.js'
+import type { FrameFace } from '../../../src/biometrics/measurements.js'
+import { StageClock } from '../../../src/biometrics/pipeline/stage-clock.js'
+import type { ChallengeResult, EngineOptions } from '../../../src/biometrics/types.js'
+import { Random } from '../../hostile/random.js'
+import { type Film, headFilm } from '../../liveness/films.js'
+import { loadPipeline } from '../../liveness/pipeline.js'
+import { lookAt, portraitOf } from '../../liveness/portrait.js'
+import { face } from '../../support/faces.js'
+import { copyBaselinePack, plainPicture, removeTemporaryDirs, startEngine } from '../fixtures.js'
+
+const STEPS: readonly Step[] = ['frontal', 'turn_left', 'nod_down', 'frontal']
+const packDir = copyBaselinePack()
+const nobody = await plainPicture().jpeg().toBuffer()
+const notes = Array.from({ length: 16 }, (_, i) => ({ step: Math.floor(i / 4), tMs: i * 200 }))
+const someone = await face('ada')
+
+const engines = new Map<string, Engine>()
+let film: Film
+/** What is found in `film` by one pipeline, frame after frame. */
+let expected: { indices: number[]; embeddings: Float32Array[]; qualities: number[] }
+
+async function running(options: Partial<EngineOptions> = {}): Promise<Engine> {
+  const key = JSON.stringify(options)
+  const engine = engines.get(key) ?? (await startEngine(packDir, { faultInjection: true, ...options }))
+  engines.set(key, engine)
+  await expect.poll(() => engine.health().status).toBe('ok')
+  return engine
+}
+
+beforeAll(async () => {
+  const pipeline = await loadPipeline(packDir)
+  film = await headFilm(
+    { portrait: await portraitOf(pipeline, 'ada', await face('adaElsewhere')) },
+    STEPS,
+    new Random(3),
+  )
+  const { activeLiveness, quality } = pipeline.pack.manifest
+  const looks: FrameFace[] = []
+  for (const [i, frame] of film.frames.entries()) looks.push(await lookAt(pipeline, frame, i))
+  const { keys } = judgeGeometry(looks, film.notes, STEPS, { activeLiveness: activeLiveness!, quality })
+  const indices = keyIndices(keys!)
+  const embeddings: Float32Array[] = []
+  for (const imageIndex of indices) {
+    const options = { imageIndex, checkLiveness: false, clock: new StageClock() }
+    const { alignment } = await pipeline.look(film.frames[imageIndex]!, options)
+    embeddings.push(await pipeline.embed(film.frames[imageIndex]!, alignment, options))
+  }
+  const { embedding } = await pipeline.analyse(film.frames[indices[0]!]!)
+  expect(embedding).toEqual(embeddings[0])
+  expected = { indices, embeddings, qualities: indices.map((index) => looks[index]!.quality.score) }
+  await pipeline.release()
+})
+afterEach(() => vi.restoreAllMocks())
+afterAll(async () => {
+  await Promise.all([...engines.values()].map((engine) => engine.close()))
+  removeTemporaryDirs()
+})
+
+const codeOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'resolved',
+    (error: { code?: string; message: string }) => error.code ?? error.message,
+  )
+const challenge = (engine: Engine, { frames, notes }: Film = film) =>
+  engine.challenge(frames, { notes, steps: STEPS }, null)
+/** Frames without a face, which cost little to look at. */
+const blankFilm = (): Film => ({ frames: notes.map(() => nobody), notes })
+
+function expectSame({ fault, samples }: ChallengeResult): void {
+  expect(fault).toBeNull()
+  expect(samples.map(({ imageIndex }) => imageIndex)).toEqual(expected.indices)
+  expect(samples.map(({ embedding }) => embedding)).toEqual(expected.embeddings)
+  expect(samples.map(({ quality }) => quality.score)).toEqual(expected.qualities)
+}
+
+/** The tasks that workers are given from now on, and how many of them workers then hold. */
+function watchTasks(engine: Engine) {
+  const given: Array<{ type: string; imageIndex: number | undefined; running: number }> = []
+  const run = EngineProcess.prototype.run
+  vi.spyOn(EngineProcess.prototype, 'run').mockImplementation(function (this: EngineProcess, task) {
+    const imageIndex = 'imageIndex' in task ? task.imageIndex : undefined
+    given.push({ type: task.type, imageIndex, running: engine.health().queue.running })
+    return run.call(this, task)
+  })
+  return given
+}
+
+describe('a challenge', () => {
+  it.each([
+    { workers: 1, tasksPerWorker: 1 },
+    { workers: 2, tasksPerWorker: 4 },
+  ])('is found the same to the bit, whoever looks at its frames: %j', async (options) => {
+    const engine = await running(options)
+    for (const result of await Promise.all([challenge(engine), challenge(engine)])) expectSame(result)
+  })
+
+  it('tells how long its stages took, over all of its frames', async () => {
+    const { timingsMs } = await challenge(await running({ workers: 2, tasksPerWorker: 4 }))
+    for (const stage of ['queue', 'decode', 'detect', 'align', 'embed', 'match'] as const)
+      expect(timingsMs[stage]).toBeGreaterThan(0)
+  })
+
+  it.each([
+    { workers: 1, tasksPerWorker: 1 },
+    { workers: 2, tasksPerWorker: 4 },
+  ])('lets a verify through between its frames: %j', async (options) => {
+    const engine = await running(options)
+    const { reference } = await engine.enrol([someone])
+    const order: string[] = []
+    const films = Array.from({ length: options.workers * options.tasksPerWorker }, () =>
+      challenge(engine, blankFilm()).then(() => order.push('challenge')),
+    )
+    await engine.verify([someone], reference).then(() => order.push('verify'))
+    await Promise.all(films)
+    expect(order.indexOf('verify')).toBe(0)
+  })
+
+  it('comes to its end while other calls of its flow never stop', async () => {
+    const engine = await running()
+    let hasEnded = false
+    const others = Array.from({ length: 4 }, async () => {
+      while (!hasEnded) await engine.inspect([nobody])
+    })
+    await challenge(engine, blankFilm())
+    hasEnded = true
+    await Promise.all(others)
+  })
+
+  it('leaves a place for guidance, where each worker has one beside its frames', async () => {
+    const engine = await running({ workers: 2, tasksPerWorker: 4 })
+    const film = challenge(engine, blankFilm())
+    expect(engine.health().queue).toMatchObject({ waiting: 1, running: 4 })
+    expect(await engine.guide({ image: nobody, step: 'frontal' })).toEqual(['no_face'])
+    await film
+  })
+
+  it('is one call of the queue, however many its frames, and once begun is not refused', async () => {
+    const engine = await running({ queueLimit: 1 })
+    const stalled = engine.injectFault({ kind: 'stall', durationMs: 200 })
+    const waiting = codeOf(challenge(engine, blankFilm()))
+    expect(engine.health().queue).toEqual({ waiting: 1, running: 1, limit: 1 })
+    expect(await codeOf(challenge(engine, blankFilm()))).toBe('overloaded')
+    expect(await waiting).toBe('resolved')
+    await stalled
+    expectSame(await challenge(await running({ queueLimit: 0 })))
+  })
+
+  it('with an unusable frame is refused for the first one, and the frames after it are dropped', async () => {
+    const engine = await running()
+    const given = watchTasks(engine)
+    const frames = film.frames.with(3, Buffer.from('no picture')).with(5, Buffer.from('nor this'))
+    await expect(challenge(engine, { ...film, frames })).rejects.toMatchObject({
+      code: 'image_unreadable',
+      imageIndex: 3,
+    })
+    expect(await codeOf(engine.inspect([nobody]))).toBe('resolved')
+    expect(given.map(({ imageIndex }) => imageIndex)).toEqual([0, 1, 2, 3, 0])
+    expect(engine.health().queue).toMatchObject({ waiting: 0, running: 0 })
+  })
+
+  it('of a caller who hangs up takes no more of the workers than the frames they have', async () => {
+    const engine = await running()
+    const given = watchTasks(engine)
+    const controller = new AbortController()
+    const { signal } = controller
+    const aborted = codeOf(
+      engine.challenge(film.frames, { notes: film.notes, steps: STEPS }, null, { signal }),
+    )
+    await expect.poll(() => given.length, { interval: 1 }).toBeGreaterThan(1)
+    controller.abort()
+    const count = given.length
+    expect(await aborted).toBe('cancelled')
+    expect(engine.health().queue.waiting).toBe(0)
+    expect(await codeOf(engine.inspect([nobody]))).toBe('resolved')
+    expect(given.slice(count).map(({ type }) => type)).toEqual(['inspect'])
+  })
+
+  it('has one deadline for all of its frames', async () => {
+    const engine = await running()
+    const given = watchTasks(engine)
+    const deadlineMs = performance.now() + 30
+    const late = engine.challenge(film.frames, { notes: film.notes, steps: STEPS }, null, { deadlineMs })
+    expect(await codeOf(late)).toBe('deadline_exceeded')
+    expect(engine.health().queue.waiting).toBe(0)
+    expect(given.length).toBeLessThan(film.frames.length)
+  })
+
+  it.each(['exit', 'throw', 'crash'] as const)(
+    'outlives a worker that dies by %s, with the same result',
+    async (cause) => {
+      const engine = await running({ workers: 2, tasksPerWorker: 4 })
+      await engine.injectFault({ kind: `${cause}-on-next-task` })
+      const others = Array.from({ length: 3 }, () => codeOf(engine.enrol([someone])))
+      for (const result of await Promise.all([challenge(engine), challenge(engine)])) expectSame(result)
+      expect(await Promise.all(others)).toEqual(Array(3).fill('resolved'))
+    },
+  )
+
+  it('whose frame was lost has it tried again while nothing else runs', async () => {
+    const engine = await running({ workers: 2, tasksPerWorker: 4 })
+    await engine.injectFault({ kind: 'crash-on-next-task' })
+    const given = watchTasks(engine)
+    expectSame(await challenge(engine))
+    const seen = given.map(({ type, imageIndex }) => `${type} ${imageIndex}`)
+    const again = seen.flatMap((one, at) => (seen.indexOf(one) < at ? [at] : []))
+    expect(again.length).toBeGreaterThan(0)
+    for (const at of again) expect(given[at]!.running).toBe(1)
+  })
+
+  it('is answered before the engine closes, the embedding of its key frames included', async () => {
+    const engine = await startEngine(packDir)
+    const answered = challenge(engine)
+    await engine.close()
+    expectSame(await answered)
+  })
+})
+
+describe('an inspection of many pictures', () => {
+  it('lets a call of production through between them', async () => {
+    const engine = await running({ workers: 2, tasksPerWorker: 4 })
+    const share = (flow: string, priority: 'production' | 'sandbox') => ({ flow, priority, weight: 1 })
+    const order: string[] = []
+    const pictures = notes.map(() => nobody)
+    const inspections = Array.from({ length: 8 }, () =>
+      engine.inspect(pictures, { share: share('s', 'sandbox') }).then(({ images }) => {
+        expect(images).toHaveLength(notes.length)
+        order.push('sandbox')
+      }),
+    )
+    await engine.inspect([nobody], { share: share('p', 'production') }).then(() => order.push('production'))
+    await Promise.all(inspections)
+    expect(order).toEqual(['production', ...Array(8).fill('sandbox')])
+  })
+})

@@ -1,0 +1,69 @@
+/** `countersign tenant keys …`: made, listed, reissued and ended while a service runs. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiClient } from '../support/client.js'
+import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
+
+let place: Workplace
+let server: ServerProcess
+
+beforeAll(async () => {
+  place = await workplace()
+  server = await place.serve()
+  expect((await place.run(['tenant', 'create', 'acme', '--json'])).code).toBe(0)
+})
+afterAll(() => place?.dispose())
+
+const sandbox = (key: string) => apiClient(`${server.sandbox}/v1`, key)
+const keys = (...args: string[]) => place.run(['tenant', 'keys', ...args, '--environment', 'sandbox'])
+
+describe('tenant keys', () => {
+  it('makes a key that is told once, lists it without its text, and ends it', async () => {
+    const grants = ['--scope', 'verify', '--scope', 'read', '--network', '127.0.0.0/8']
+    const { code, stdout } = await keys('create', 'acme', '--name', 'payments', ...grants)
+    expect(code).toBe(0)
+    const [, key] = /^Key +(svc-sbx-\S{49})$/m.exec(stdout)!
+    expect(stdout).toMatch(/^Scopes +verify, read$/m)
+    expect((await sandbox(key!).call('GET', '/v1/users/nobody')).status).toBe(404)
+    expect((await sandbox(key!).erase('nobody')).body.code).toBe('insufficient_scope')
+
+    const listed = await place.run(['tenant', 'keys', 'list', 'acme', '--json'])
+    expect(listed.json[0]).toMatchObject({
+      ...{ type: 'sandbox', name: 'payments', scopes: ['verify', 'read'], networks: ['127.0.0.0/8'] },
+      hint: `…${key!.slice(-4)}`,
+    })
+    expect(listed.json[1]).toMatchObject({ name: null, scopes: null, networks: null })
+    expect(listed.stdout).not.toContain(key)
+    const table = await place.run(['tenant', 'keys', 'list', 'acme'])
+    expect(table.stdout).toMatch(/payments.+active.+verify, read.+127\.0\.0\.0\/8/)
+
+    expect((await keys('revoke', 'acme', '--name', 'payments')).stdout).toContain('Revoked')
+    expect((await sandbox(key!).health()).body.code).toBe('revoked_api_key')
+  })
+
+  it('reissues a key with its grants, and leaves the old one its grace', async () => {
+    const made = await keys('create', 'acme', '--name', 'ci', '--scope', 'audit', '--json')
+    const { json } = await keys('reissue', 'acme', '--name', 'ci', '--grace', '1h', '--json')
+    for (const key of [made.json.key, json.key]) {
+      expect((await sandbox(key).health()).status).toBe(200)
+      expect((await sandbox(key).erase('nobody')).body.code).toBe('insufficient_scope')
+    }
+  })
+
+  it('says what is wrong with a grant, and makes nothing', async () => {
+    for (const [args, code] of [
+      [['--name', 'bad', '--scope', 'admin'], 'invalid_scope'],
+      [['--name', 'bad', '--network', '10.0.0.0/99'], 'invalid_network'],
+      [['--name', 'bad name'], 'invalid_key_name'],
+      [['--name', 'bad', '--environment', 'staging'], 'invalid_option'],
+    ] as const) {
+      const refused = await place.run([
+        ...['tenant', 'keys', 'create', 'acme', '--environment', 'sandbox', '--json'],
+        ...args,
+      ])
+      expect(refused.code).not.toBe(0)
+      expect(refused.error.code).toBe(code)
+    }
+    const { json } = await place.run(['tenant', 'keys', 'list', 'acme', '--json'])
+    expect(json.map(({ name }: { name: string }) => name)).not.toContain('bad')
+  })
+})

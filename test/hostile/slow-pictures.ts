@@ -1,0 +1,163 @@
+/** Pictures that cost a decoder more than they look, sent to both environments while a bystander goes on verifying. */
+import { createHash } from 'node:crypto'
+import sharp from 'sharp'
+import { answerTo } from '../support/challenges.js'
+import { compressedText, noiseJpeg, scanBomb, withProfile, zeroPng } from '../support/costly-pictures.js'
+import { face } from '../support/faces.js'
+import type { Victim } from './service.js'
+
+export interface SlowPictures {
+  slow_inputs: number
+  /** The bystander's verifies while those were sent. */
+  bystander_answers: number
+  /** Those of them that were not answered with 200. */
+  bystander_failed: number
+  /** Of their times to the whole answer, in milliseconds. */
+  bystander_p50_ms: number
+  bystander_p99_ms: number
+}
+
+/** Callers at once, as many in the sandbox as in production. */
+const CALLERS_PER_ENVIRONMENT = 4
+/** Frames of a challenge; all but one are no picture. */
+const FRAMES = 16
+/** A person's phone, which waits for one answer before it asks again. */
+const BYSTANDER_PAUSE_MS = 20
+
+/** @param rounds how often each picture is sent to each environment */
+export async function sendSlowPictures(
+  victim: Victim,
+  { rounds, progress }: { rounds: number; progress: (done: number) => void },
+): Promise<{ verdict: SlowPictures; answers: Record<string, number> }> {
+  const photo = (
+    await sharp(await face('ada'))
+      .resize(240)
+      .jpeg()
+      .toBuffer()
+  ).toString('base64')
+  const production = callerOf(victim.url, victim.key)
+  const sandbox = callerOf(victim.sandboxUrl, victim.sandboxKey)
+  const enrolled = await production('/enroll', { user_id: 'bystander', image: photo, replace: true })
+  if (enrolled.status !== 201) throw new Error(`the bystander's enrolment answered ${enrolled.status}`)
+
+  const answers: Record<string, number> = {}
+  let inputs = 0
+  const count = (what: string, { status, code }: Answer) => {
+    const key = `${what} ${code ?? status}`
+    answers[key] = (answers[key] ?? 0) + 1
+    progress(++inputs)
+  }
+  const pictures = Object.entries(await slowPictures())
+  const frames = await badFrames()
+  const attack = async (environment: string, call: Caller, caller: number) => {
+    const user_id = environment === 'sandbox' ? `slow-${caller}+match` : 'bystander'
+    const action = { type: 'slow' }
+    for (let i = caller; i < rounds * (pictures.length + 1); i += CALLERS_PER_ENVIRONMENT) {
+      const picture = pictures[i % (pictures.length + 1)]
+      if (picture) count(picture[0], await call('/verify', { user_id, action, image: picture[1] }))
+      else {
+        const asked = await call('/challenges', { user_id, action })
+        count('frames', await call('/verify', { user_id, action, challenge: answerTo(asked.body, frames) }))
+      }
+    }
+  }
+
+  let isOver = false
+  const timesMs: number[] = []
+  let failed = 0
+  const bystander = async () => {
+    while (!isOver) {
+      const startedAt = performance.now()
+      const action = { type: 'bystander', at: startedAt }
+      const { status } = await production('/verify', { user_id: 'bystander', action, image: photo })
+      timesMs.push(performance.now() - startedAt)
+      if (status !== 200) failed++
+      await new Promise((resolve) => setTimeout(resolve, BYSTANDER_PAUSE_MS))
+    }
+  }
+  const watching = bystander()
+  await Promise.all(
+    Array.from({ length: CALLERS_PER_ENVIRONMENT }, (_, caller) => [
+      attack('sandbox', sandbox, caller),
+      attack('production', production, caller),
+    ]).flat(),
+  ).finally(() => {
+    isOver = true
+  })
+  await watching
+  timesMs.sort((a, b) => a - b)
+  const quantile = (part: number) => Math.round(timesMs[Math.ceil(part * timesMs.length) - 1]!)
+  return {
+    answers,
+    verdict: {
+      slow_inputs: inputs,
+      bystander_answers: timesMs.length,
+      bystander_failed: failed,
+      bystander_p50_ms: quantile(0.5),
+      bystander_p99_ms: quantile(0.99),
+    },
+  }
+}
+
+/** By name, in base64: the first ones are refused unseen, the others are as costly as a picture may be. */
+async function slowPictures(): Promise<Record<string, string>> {
+  const noise = await noiseJpeg(2400, 2400)
+  const large = { width: 4899, height: 4898, isInterlaced: true } as const
+  const files = {
+    scans: scanBomb(3168, 3168, 40_000),
+    'small scans': scanBomb(64, 64, 40_000),
+    text: zeroPng({
+      width: 100,
+      height: 100,
+      before: Array.from({ length: 100 }, () => compressedText(7_900_000)),
+    }),
+    'allowed scans': scanBomb(3168, 3168, 200),
+    'allowed text': zeroPng({
+      width: 100,
+      height: 100,
+      before: Array.from({ length: 8 }, () => compressedText(7_900_000)),
+    }),
+    'interlaced PNG': zeroPng({ ...large, bits: 16, colour: 6 }),
+    'wide PNG': zeroPng({ width: 374_999, height: 64, bits: 16, colour: 6 }),
+    progressive: await sharp(noise).jpeg({ progressive: true, quality: 60 }).toBuffer(),
+    webp: await sharp(noise).webp({ quality: 50, effort: 0 }).toBuffer(),
+    profile: withProfile(noise, 'mpet'),
+  }
+  return Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, bytes.toString('base64')]))
+}
+
+/** One large picture among files that are none: while it is decoded, the others are refused. */
+async function badFrames(): Promise<string[]> {
+  const large = (await noiseJpeg(3190, 3190)).toString('base64')
+  const none = Buffer.from('nope').toString('base64')
+  return Array.from({ length: FRAMES }, (_, i) => (i === 1 ? large : none))
+}
+
+interface Answer {
+  status: number
+  code?: string
+  // biome-ignore lint/suspicious/noExplicitAny: campaigns look into bodies freely
+  body: any
+}
+
+type Caller = (path: string, body: object) => Promise<Answer>
+
+function callerOf(url: string, key: string): Caller {
+  return async (path, fields) => {
+    const text = JSON.stringify(fields)
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
+        'X-Svc-Idempotency-Key': createHash('sha256')
+          .update(text)
+          .update(String(performance.now()))
+          .digest('hex'),
+      },
+      body: text,
+    })
+    const body = (await response.json()) as Answer['body']
+    return { status: response.status, code: body.code, body }
+  }
+}
