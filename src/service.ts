@@ -223,6 +223,7 @@ export class Service {
         signIns: ledger.operations.signIns,
         isSecure: this.adminUrl.startsWith('https:'),
         attempts: this.rateLimiter(),
+        secondFactors: ledger.operations.secondFactors,
         isPasswordSignIn: config.operatorPasswordSignIn,
         times: sessionTimes(config),
       }),

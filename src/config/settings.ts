@@ -254,6 +254,14 @@ export const SETTING_GROUPS = {
       path,
     ),
   },
+  'Second factor of operators': {
+    operatorSecondFactor: setting(
+      'OPERATOR_SECOND_FACTOR',
+      'optional',
+      'optional, or required: an operator who signs in by a password and has no second factor can do nothing but add one. A provider of OIDC_ISSUER has its own.',
+      oneOf('optional', 'required'),
+    ),
+  },
   'Sessions at the dashboard': {
     dashboardIdleMinutes: setting(
       'DASHBOARD_IDLE_MINUTES',

@@ -372,6 +372,16 @@ const STEPS: string[] = [
     expires_at bigint NOT NULL
   );
   `,
+  `
+  -- Second factors, by the id of an operator, or 'operator' for the one without a name; not in force before enrolled_at.
+  CREATE TABLE second_factor (
+    id text COLLATE "C" PRIMARY KEY,
+    sealed bytea NOT NULL,
+    recovery text COLLATE "C" NOT NULL,
+    last_step bigint,
+    enrolled_at bigint
+  );
+  `,
 ]
 
 /** That this code is made for. */

@@ -289,6 +289,16 @@ const MIGRATIONS: string[] = [
     expires_at INTEGER NOT NULL
   ) STRICT;
   `,
+  // Second factors, by the id of an operator, or `operator` for the one without a name; not in force before enrolled_at.
+  `
+  CREATE TABLE second_factor (
+    id TEXT PRIMARY KEY,
+    sealed BLOB NOT NULL,
+    recovery TEXT NOT NULL,
+    last_step INTEGER,
+    enrolled_at INTEGER
+  ) STRICT;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

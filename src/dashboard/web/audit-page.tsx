@@ -35,6 +35,8 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   signed_in: { text: 'Signed in', isOfUser: false },
   sign_in_failed: { text: 'Sign-ins refused', isOfUser: false },
   login_link_made: { text: 'Login link made', isOfUser: false },
+  second_factor_added: { text: 'Second factor added', isOfUser: false },
+  second_factor_removed: { text: 'Second factor removed', isOfUser: false },
   operator_link_made: { text: 'Operator link made', isOfUser: false },
   identity_confirmed: { text: 'Identity confirmed', isOfUser: false },
   sessions_ended: { text: 'Sessions ended', isOfUser: false },
