@@ -99,6 +99,12 @@ export const ERRORS = {
     'The API key may not be used from this address.',
     'Call from a network of the key; behind a proxy, have the operator set COUNTERSIGN_TRUSTED_PROXIES.',
   ),
+  replace_verdict_required: entry(
+    403,
+    'permission_denied',
+    'The contract of this tenant replaces a reference only after an approved verify of the user for it.',
+    'Verify the user for an action of the type `replace_reference`, and send its `verification_id` with `replace` within the minutes of the contract. Who cannot be verified any more is unlocked by the operator, or erased and enrolled again.',
+  ),
   production_key_required: entry(
     403,
     'permission_denied',

@@ -11,6 +11,7 @@ import {
   operate,
   parseFmr,
   parseRateLimit,
+  parseReplaceVerdict,
   parseRequirement,
 } from './tenant-options.js'
 import { tenantSummary, wholeTenantRows, wholeTenantView } from './tenant-view.js'
@@ -44,14 +45,20 @@ export function registerTenantLifecycle(tenant: Command): void {
       '--require-liveness <what>',
       `what must be checked of its captures: none, passive, active, both; ${CONFIGURED}: what is configured`,
     )
+    .option(
+      '--replace-verdict <age>',
+      'replace a reference only after an approved verify of the user for it, at most so old, such as 10m; none: without',
+    )
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions & ContractOptions) => {
         const { requireLiveness: required } = options
-        if (options.rateLimit === undefined && options.fmr === undefined && required === undefined)
+        const { replaceVerdict } = options
+        const changes = [options.rateLimit, options.fmr, required, replaceVerdict]
+        if (changes.every((change) => change === undefined))
           throw new UsageError(
             'wrong_usage',
-            'Nothing is to be changed: give --rate-limit, --fmr or --require-liveness.',
+            'Nothing is to be changed: give --rate-limit, --fmr, --require-liveness or --replace-verdict.',
           )
         const rate = options.rateLimit === undefined ? null : parseRateLimit(options.rateLimit)
         const fmr = options.fmr === undefined || options.fmr === CONFIGURED ? null : parseFmr(options.fmr)
@@ -64,6 +71,10 @@ export function registerTenantLifecycle(tenant: Command): void {
               ratePerSecond: rate ?? found.ratePerSecond,
               fmr: options.fmr === undefined ? found.fmr : fmr,
               requireLiveness: required === undefined ? found.requireLiveness : liveness,
+              replaceVerdictMinutes:
+                replaceVerdict === undefined
+                  ? found.replaceVerdictMinutes
+                  : parseReplaceVerdict(replaceVerdict),
             }),
           ),
         )
@@ -71,7 +82,7 @@ export function registerTenantLifecycle(tenant: Command): void {
           options,
           view,
           () =>
-            `The contract of ${view.name}: ${view.rate_limit_per_second}/s, ${fmrText(view.fmr)}, ${livenessText(view.require_liveness)}.`,
+            `The contract of ${view.name}: ${view.rate_limit_per_second}/s, ${fmrText(view.fmr)}, ${livenessText(view.require_liveness)}${view.replace_verdict_minutes === null ? '' : `, references replaced with a verdict of at most ${view.replace_verdict_minutes} minutes`}.`,
         )
       }),
     )

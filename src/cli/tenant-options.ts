@@ -1,17 +1,23 @@
 /** What the commands on tenants share: finding the tenant, and reading its contract. */
 import type { ModelPack } from '../../models/pack/model-pack.js'
+import { MINUTE_MS } from '../clock.js'
 import { LIVENESS_REQUIREMENTS, type LivenessRequirement } from '../config/liveness-requirement.js'
 import { type Config, type Environment, loadConfig, modelPackDir, parseRate } from '../config.js'
 import type { Operations } from '../operations/operations.js'
 import type { TenantRecord } from '../storage/records.js'
+import { parseDuration } from './duration.js'
 import { withLedger } from './ledger.js'
 import { UsageError } from './output.js'
+
+/** A day: who agreed yesterday is asked again. */
+const MOST_REPLACE_VERDICT_MINUTES = 1440
 
 /** Of a contract. */
 export interface ContractOptions {
   rateLimit?: string
   fmr?: string
   requireLiveness?: string
+  replaceVerdict?: string
 }
 
 /** Does something to a tenant that is there, as the operator. @throws TenancyError tenant_not_found, tenant_deleted */
@@ -69,6 +75,18 @@ async function packInPlace(config: Config): Promise<ModelPack | null> {
     if (error instanceof ModelPackError && error.code === 'pack_not_found') return null
     throw error
   })
+}
+
+/** @returns minutes; null for `none` */
+export function parseReplaceVerdict(text: string): number | null {
+  if (text === 'none') return null
+  const minutes = parseDuration(text) / MINUTE_MS
+  if (!Number.isInteger(minutes) || minutes < 1 || minutes > MOST_REPLACE_VERDICT_MINUTES)
+    throw new UsageError(
+      'invalid_option',
+      `--replace-verdict is "${text}"; expected whole minutes from 1m to 24h, or none.`,
+    )
+  return minutes
 }
 
 export function parseFmr(text: string): number {

@@ -22,6 +22,7 @@ export function tenantSummary(tenant: TenantRecord) {
     rate_limit_per_second: tenant.ratePerSecond,
     fmr: tenant.fmr,
     require_liveness: tenant.requireLiveness,
+    replace_verdict_minutes: tenant.replaceVerdictMinutes,
     production_key: productionKeyState(tenant),
   }
 }
@@ -51,6 +52,12 @@ export function wholeTenantRows(view: Awaited<ReturnType<typeof wholeTenantView>
     ['Rate limit', `${view.rate_limit_per_second}/s`],
     ['False match rate', view.fmr === null ? 'as configured' : String(view.fmr)],
     ['Liveness required', view.require_liveness ?? 'as configured'],
+    [
+      'Verdict to replace',
+      view.replace_verdict_minutes === null
+        ? 'not needed'
+        : `at most ${view.replace_verdict_minutes} minutes old`,
+    ],
     ['Production key', view.production_key],
     ...view.keys
       .filter(({ revoked_at }) => revoked_at === null)

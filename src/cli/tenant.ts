@@ -12,6 +12,7 @@ import { action, note, type OutputOptions, print } from './output.js'
 import { registerTenantSessions } from './sessions.js'
 import { fields, listing } from './style.js'
 import { registerTenantCapturePage } from './tenant-capture-page.js'
+import { registerTenantConsentText } from './tenant-consent-text.js'
 import { registerTenantKeys } from './tenant-keys.js'
 import { registerTenantLifecycle } from './tenant-lifecycle.js'
 import {
@@ -21,6 +22,7 @@ import {
   parseEnvironment,
   parseFmr,
   parseRateLimit,
+  parseReplaceVerdict,
   parseRequirement,
 } from './tenant-options.js'
 import { tenantView } from './tenant-view.js'
@@ -37,10 +39,16 @@ export function registerTenantCommands(tenant: Command): void {
     .option('--rate-limit <n/s>', 'contract of the production key, such as 50/s')
     .option('--fmr <rate>', 'false match rate of its verdicts, such as 1e-5')
     .option('--require-liveness <what>', 'what must be checked of its captures: none, passive, active, both')
+    .option(
+      '--replace-verdict <age>',
+      'replace a reference only after an approved verify of the user for it, at most so old, such as 10m',
+    )
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions & ContractOptions) => {
+        const replaceVerdict = parseReplaceVerdict(options.replaceVerdict ?? 'none')
         const contract = {
+          ...(replaceVerdict === null ? {} : { replaceVerdictMinutes: replaceVerdict }),
           ...(options.rateLimit ? { ratePerSecond: parseRateLimit(options.rateLimit) } : {}),
           ...(options.fmr ? { fmr: parseFmr(options.fmr) } : {}),
           ...(options.requireLiveness
@@ -92,6 +100,7 @@ export function registerTenantCommands(tenant: Command): void {
 
   registerTenantLifecycle(tenant)
   registerTenantCapturePage(tenant)
+  registerTenantConsentText(tenant)
   registerTenantKeys(tenant)
   registerTenantSessions(tenant)
 

@@ -95,6 +95,8 @@ export interface EnrollFields {
   user_id: string
   /** Replace the reference of a user who is enrolled already. */
   replace?: boolean
+  /** With `replace`, where the contract asks for a verdict: an approved verify of this user for an action with `type: 'replace_reference'`. */
+  verification_id?: string
   /** Add the photos to the reference of a user who is enrolled already; each must match it. Not together with `replace`. */
   add?: boolean
   /** Assess the photos and store nothing; those that are too poor to enrol with are told of in `quality.images`. */

@@ -1,5 +1,6 @@
 /** The audit log to look at and to take away. */
 import { ApiError } from '../api-error.js'
+import { isoTime } from '../clock.js'
 import { newestFirst, oldestFirst, parseAuditFilter, parseBefore } from './audit-query.js'
 import * as bodies from './bodies.js'
 import type { AuditEntry } from './contract.js'
@@ -45,6 +46,26 @@ export const AUDIT_ROUTES = {
       const { audit, store } = services.ledger
       const { entries, brokenAt } = await audit.verify(store.read, tenant.id)
       return { entries, broken_at: brokenAt }
+    },
+  },
+
+  /** What people have agreed to: an entry names the hash alone. Empty where the text was not kept. */
+  'GET /audit/consent-text': {
+    async answer({ services, tenant, query }) {
+      const sha256 = query.get('sha256')
+      if (!sha256 || !/^[0-9a-f]{64}$/.test(sha256))
+        throw new ApiError('invalid_request', {
+          details: [{ path: 'sha256', issue: 'must be 64 hex digits' }],
+        })
+      const texts = await services.ledger.store.read.consentText(tenant.id, Buffer.from(sha256, 'hex'))
+      return {
+        texts: texts.map(({ version, language, text, firstAgreedAt }) => ({
+          version,
+          language,
+          first_agreed_at: isoTime(firstAgreedAt),
+          text,
+        })),
+      }
     },
   },
 

@@ -35,6 +35,10 @@ export const tenantContract = Type.Object(
     rate_per_second: rate,
     fmr: Type.Union([fmr, Type.Null()]),
     require_liveness: Type.Optional(requireLiveness),
+    /** Null where no verdict is needed to replace a reference. */
+    replace_verdict_minutes: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 1, maximum: 1440 }), Type.Null()]),
+    ),
   },
   closed,
 )

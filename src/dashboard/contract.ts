@@ -75,6 +75,7 @@ export interface TenantRoutes {
   'GET /audit': { query: AuditPageQuery; answer: AuditPage }
   'POST /audit/subject': { body: typeof bodies.subjectQuestion; answer: { subject: string | null } }
   'GET /audit/chain': { answer: AuditChain }
+  'GET /audit/consent-text': { query: ConsentTextQuery; answer: { texts: ConsentTextView[] } }
   /** A file, not JSON. */
   'GET /audit/export': { query: AuditExportQuery }
   'POST /try/inspect': { body: typeof bodies.inspection; answer: Inspection }
@@ -169,6 +170,8 @@ export interface TenantView {
   burst: number
   fmr: number | null
   require_liveness: LivenessRequirement | null
+  /** Age of the verdict without which no reference is replaced; null where none is needed. */
+  replace_verdict_minutes: number | null
   production_key: 'not issued' | 'issued, not revealed yet' | 'revealed'
   status: 'active' | 'suspended' | 'deleted'
   suspended_at: string | null
@@ -449,6 +452,20 @@ export interface AuditChain {
   entries: number
   /** The first sequence that does not fit or is missing. */
   broken_at: number | null
+}
+
+export interface ConsentTextQuery {
+  /** `consent_sha256` of an entry. */
+  sha256: string
+}
+
+/** A text that people have agreed to on the hosted capture page. */
+export interface ConsentTextView {
+  version: string
+  /** Of the page that showed it first. */
+  language: string
+  first_agreed_at: string
+  text: string
 }
 
 /** What the engine sees in a photo. */

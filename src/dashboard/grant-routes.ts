@@ -17,6 +17,10 @@ export const GRANT_ROUTES = {
         fmr: input.fmr,
         requireLiveness:
           input.require_liveness === undefined ? tenant.requireLiveness : input.require_liveness,
+        replaceVerdictMinutes:
+          input.replace_verdict_minutes === undefined
+            ? tenant.replaceVerdictMinutes
+            : input.replace_verdict_minutes,
       }
       assertLivenessServed(services.engine.pack, contract.requireLiveness ?? 'none', 'The contract')
       return tenantView(await services.ledger.operations.tenants.setContract(tenant, actor, contract))

@@ -70,6 +70,7 @@ export const TENANT_RIGHTS = {
   // A question as well.
   'POST /audit/subject': 'look',
   'GET /audit/chain': 'look',
+  'GET /audit/consent-text': 'look',
   'GET /audit/export': 'look',
   'POST /try/inspect': 'act',
   'POST /try/call': 'act',

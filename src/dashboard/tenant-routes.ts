@@ -127,6 +127,7 @@ export function tenantView(tenant: TenantRecord): TenantView {
     burst: tenant.burst,
     fmr: tenant.fmr,
     require_liveness: tenant.requireLiveness,
+    replace_verdict_minutes: tenant.replaceVerdictMinutes,
     production_key: productionKeyState(tenant),
     status: tenantStatus(tenant),
     suspended_at: optionalTime(tenant.suspendedAt),

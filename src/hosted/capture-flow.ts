@@ -5,15 +5,16 @@ import type { Clock } from '../clock.js'
 import { isoTime } from '../clock.js'
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import { requestId } from '../crypto/identifiers.js'
-import { sha256 } from '../crypto/sha256.js'
 import type { IncomingRequest } from '../server/listener.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { CaptureSession, CaptureSessionBook } from '../subjects/capture-session-book.js'
 import { isConfirmed, tryCode } from '../subjects/confirmation-code.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
+import { MOST_VERSION_CHARACTERS } from '../tenancy/capture-page-settings.js'
 import { captureAnswerKey } from '../v1/get-capture-session.js'
 import { framesField } from '../v1/schemas.js'
 import { MOST_ATTEMPTS, outcomeOf } from './capture-outcome.js'
+import { consentOf } from './consent-text.js'
 import type { OwnCalls } from './own-calls.js'
 import { PAGE_TEXTS } from './page-texts.js'
 
@@ -21,7 +22,15 @@ export const codeBody = Type.Object(
   { code: Type.String({ minLength: 1, maxLength: 32 }) },
   { additionalProperties: false },
 )
-export const consentBody = Type.Object({ agree: Type.Literal(true) }, { additionalProperties: false })
+/** The page names the text that it showed. */
+export const consentBody = Type.Object(
+  {
+    agree: Type.Literal(true),
+    version: Type.String({ minLength: 1, maxLength: MOST_VERSION_CHARACTERS }),
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  },
+  { additionalProperties: false },
+)
 export const framesBody = Type.Object({ frames: framesField }, { additionalProperties: false })
 
 export interface CaptureFlowParts {
@@ -46,9 +55,16 @@ export type PageState =
 /** Cameras are refused, unplugged and slow: more challenges than tries, and yet not without end. */
 const MOST_CHALLENGES = 15
 
-/** The session has gone on meanwhile, in another tab or on the phone: the page is to be loaded anew. */
+/** The session has gone on meanwhile, in another tab or on the phone, or the text of the consent was changed: the page loads again. */
 export class CaptureFlowError extends Error {
   override readonly name = 'CaptureFlowError'
+
+  constructor(
+    message: string,
+    readonly code: 'conflict' | 'consent_changed' = 'conflict',
+  ) {
+    super(message)
+  }
 }
 
 export class CaptureFlow {
@@ -87,25 +103,45 @@ export class CaptureFlow {
     return { state: 'over', return_url: side === 'phone' ? null : returnUrlOf(session) }
   }
 
-  /** @param shown the text that the page has, by its version */
-  async consent(token: string, shown: { version: string; text: string }): Promise<PageState> {
+  /**
+   * Records the agreement to the text that the page showed, and keeps that text.
+   * @throws CaptureFlowError consent_changed where the page showed another text than the present one
+   */
+  async consent(
+    token: string,
+    shown: Static<typeof consentBody>,
+    language: CaptureLanguage,
+  ): Promise<PageState> {
     const { clock, audit, vault } = this.parts
-    const textHash = (await sha256(Buffer.from(shown.text))).toString('hex')
     return this.change(token, async (session, tx) => {
       const { record, content } = session
       assertConfirmed(session)
       if (record.consentedAt !== null) return
-      Object.assign(record, { consentVersion: shown.version, consentedAt: clock.now() })
+      const tenant = await tx.tenantById(record.tenantId)
+      const present = consentOf(session, tenant!, language)
+      if (shown.version !== present.version || shown.sha256 !== present.sha256)
+        throw new CaptureFlowError('the text of the consent was changed', 'consent_changed')
+      const now = clock.now()
+      Object.assign(record, { consentVersion: present.version, consentedAt: now })
       if (record.environment !== 'production') return
+      const { version, text, sha256 } = present
+      await tx.keepConsentText({
+        tenantId: record.tenantId,
+        sha256: Buffer.from(sha256, 'hex'),
+        version,
+        language,
+        text,
+        firstAgreedAt: now,
+      })
       const subject = await vault.find(tx, record.lookup, content.errand.userId)
       await audit.append(tx, record.tenantId, {
         event: 'capture_consented',
         actor: record.keyId,
-        request_id: requestId(clock.now()),
+        request_id: requestId(now),
         capture_session: record.id,
         purpose: record.purpose,
-        consent_version: shown.version,
-        consent_sha256: textHash,
+        consent_version: version,
+        consent_sha256: sha256,
         // Who is yet to be enrolled has no pseudonym: the entry of the enrolment names the same session.
         ...(subject ? { subject: subject.pseudonym } : {}),
       })
@@ -175,7 +211,7 @@ export class CaptureFlow {
         ...(record.purpose === 'verify'
           ? { action: errand.action, nonce: record.id }
           : {
-              ...given({ replace: errand.replace }),
+              ...given({ replace: errand.replace, verification_id: errand.verificationId }),
               consent: { id: record.id, at: isoTime(record.consentedAt!) },
             }),
       },

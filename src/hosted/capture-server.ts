@@ -22,12 +22,13 @@ import {
   type PageState,
   returnUrlOf,
 } from './capture-flow.js'
+import { companyOf, consentOf } from './consent-text.js'
 import { type OwnCallParts, OwnCalls } from './own-calls.js'
 import { pageFiles } from './page-files.js'
 import { PageReplies } from './page-replies.js'
 import { languageOf } from './page-texts.js'
 import { phoneCode } from './phone-code.js'
-import { noticePage, ownConsent, sessionPage } from './session-page.js'
+import { noticePage, sessionPage } from './session-page.js'
 
 export interface CaptureServerParts extends CaptureFlowParts, OwnCallParts {
   /** Of the page, as browsers reach it. */
@@ -37,7 +38,6 @@ export interface CaptureServerParts extends CaptureFlowParts, OwnCallParts {
 
 /** Phones send what they captured over slow lines, and the challenge has its own end. */
 export const UPLOAD_MS = 60_000
-const OWN_CONSENT_VERSION = 'countersign-1'
 const PATH = /^\/capture\/([\w.-]{1,128})(?:\/(code|consent|challenge|frames|cancel|phone|status))?$/
 
 const nothing = Type.Object({}, { additionalProperties: false })
@@ -135,7 +135,7 @@ export class CaptureServer {
       company,
       description: errand.description,
       needsCode: !isConfirmed(content.code),
-      consent: this.consentText(session, tenant, language).text,
+      consent: consentOf(session, tenant, language),
       hasConsented: record.consentedAt !== null,
       canHandOver: side === 'page',
     })
@@ -179,12 +179,10 @@ export class CaptureServer {
       return flow.confirm(token, input.code, language)
     }
     const parse = step === 'consent' ? parseConsent : parseNothing
-    parse(await body(SMALL_BODY_BYTES), contentType, '')
+    const input = parse(await body(SMALL_BODY_BYTES), contentType, '')
     switch (step) {
-      case 'consent': {
-        const tenant = await this.parts.store.read.tenantById(session.record.tenantId)
-        return flow.consent(token, this.consentText(session, tenant!, language))
-      }
+      case 'consent':
+        return flow.consent(token, input as Parameters<CaptureFlow['consent']>[1], language)
       case 'challenge':
         return flow.challenge(session, token, request, language)
       case 'phone': {
@@ -194,19 +192,6 @@ export class CaptureServer {
       default:
         return flow.cancel(token)
     }
-  }
-
-  private consentText(
-    session: CaptureSession,
-    tenant: TenantRecord,
-    language: ReturnType<typeof languageOf>,
-  ) {
-    const { record, content } = session
-    const own = {
-      version: `${OWN_CONSENT_VERSION}.${record.purpose}.${language}`,
-      text: ownConsent(language, record.purpose, companyOf(tenant)),
-    }
-    return content.errand.consent ?? capturePageSettings(tenant).consent ?? own
   }
 
   /** The key that asked for the session is in force. */
@@ -246,7 +231,7 @@ export class CaptureServer {
   }
 
   private refuse(error: unknown): Reply {
-    if (error instanceof CaptureFlowError) return this.replies.json(409, { code: 'conflict' })
+    if (error instanceof CaptureFlowError) return this.replies.json(409, { code: error.code })
     const refusal = toApiError(error)
     if (refusal.status >= 500)
       this.parts.log.error({ err: refusal.cause ?? refusal }, 'the capture page failed')
@@ -255,10 +240,6 @@ export class CaptureServer {
       close: refusal.code === 'body_too_large',
     }
   }
-}
-
-function companyOf(tenant: TenantRecord): string {
-  return capturePageSettings(tenant).company ?? tenant.name
 }
 
 function isRead({ method }: IncomingRequest): boolean {

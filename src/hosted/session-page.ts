@@ -12,7 +12,8 @@ export interface PageContent {
   purpose: 'verify' | 'enroll'
   company: string
   description: string | undefined
-  consent: string
+  /** What the person agrees to. The script sends its version and hash along with the agreement. */
+  consent: { version: string; sha256: string; text: string }
   hasConsented: boolean
   /** The code is yet to be typed: until then the page does not say what is confirmed. */
   needsCode: boolean
@@ -41,10 +42,10 @@ ${environment === 'sandbox' ? `<p class="sandbox">${say('sandbox')}</p>` : ''}
 <div class="actions"><button class="primary">${say('code_button')}</button></div>
 </form>
 </section>
-<section id="consent" hidden>
+<section id="consent" data-version="${escapeHtml(consent.version)}" data-sha256="${consent.sha256}" hidden>
 <p>${say(`asks_${purpose}`)}</p>
 ${content.description && !content.needsCode ? `<p class="description">${isolated(content.description)}</p>` : ''}
-<div class="consent">${paragraphs(consent)}</div>
+<div class="consent">${paragraphs(consent.text)}</div>
 <div class="actions">${button('agree', 'agree', 'primary')}</div>
 </section>
 <section id="capture" hidden>

@@ -94,14 +94,15 @@ export class TenantOperations {
 
   /** Changes what the tenant's production key may do, the false match rate of its verdicts, and what must be checked of captures. @returns the tenant as it is now */
   setContract({ id }: TenantRecord, actor: Actor, contract: GrantedContract): Promise<TenantRecord> {
-    const { ratePerSecond, fmr, requireLiveness } = contract
+    const { ratePerSecond, fmr, requireLiveness, replaceVerdictMinutes } = contract
     return this.audited.run(id, actor, async (tx) => {
-      await this.tenancy.setContract(tx, id, { ratePerSecond, fmr, requireLiveness })
+      await this.tenancy.setContract(tx, id, { ratePerSecond, fmr, requireLiveness, replaceVerdictMinutes })
       const facts = {
         event: 'contract_changed',
         rate_per_second: ratePerSecond,
         fmr,
         require_liveness: requireLiveness,
+        replace_verdict_minutes: replaceVerdictMinutes,
       } as const
       return { result: (await tx.tenantById(id))!, facts }
     })

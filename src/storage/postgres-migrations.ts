@@ -365,6 +365,24 @@ const STEPS: string[] = [
   ALTER TABLE api_key ADD COLUMN name text, ADD COLUMN scopes text, ADD COLUMN networks text;
   `,
   `
+  -- The texts that people have agreed to, by the hash that the audit log names.
+  CREATE TABLE consent_text (
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    sha256 bytea NOT NULL,
+    version text COLLATE "C" NOT NULL,
+    language text COLLATE "C" NOT NULL,
+    text text COLLATE "C" NOT NULL,
+    first_agreed_at bigint NOT NULL,
+    PRIMARY KEY (tenant_id, sha256, version)
+  );
+  CREATE INDEX consent_text_of_tenant ON consent_text (tenant_id, first_agreed_at);
+  `,
+  `
+  -- A contract may ask for a verdict before a reference is replaced; a user has one such verdict at most.
+  ALTER TABLE tenant ADD COLUMN replace_verdict_minutes bigint;
+  ALTER TABLE subject ADD COLUMN replace_verdict text COLLATE "C", ADD COLUMN replace_verdict_at bigint;
+  `,
+  `
   -- One-time links that sign an operator in without a password, made at the command line; NULL for the operator without a name.
   CREATE TABLE operator_link (
     hash bytea PRIMARY KEY,
@@ -390,10 +408,10 @@ export const SCHEMA = STEPS.length
 export const LANES = 256
 /**
  * The oldest schema whose code may work with that one. A step that takes something away raises it to the first schema whose code does
- * without: never to its own, because then every service would have to be stopped for the upgrade. Those before 4, which know one lane, were
- * never released.
+ * without: never to its own, because then every service would have to be stopped for the upgrade. Those before 5 were
+ * never released: their code opens no record that is sealed under a key of its own (`sealed-box.ts`).
  */
-const COMPATIBLE_FROM = 4
+const COMPATIBLE_FROM = 5
 
 const APPLICATION = 'countersign'
 /** "CSGN": the advisory lock under which schemas of this database are changed. */

@@ -14,6 +14,8 @@ export interface TenantRecord {
   fmr: number | null
   /** What must have been checked of every capture, besides what is configured; null for nothing. */
   requireLiveness: LivenessRequirement | null
+  /** Age in minutes of the verdict without which no reference is replaced; null where none is needed. */
+  replaceVerdictMinutes: number | null
   /** JSON of what the hosted capture page is for this tenant; null where nothing was set. */
   capturePage: string | null
   /** When the first sandbox verify cleared; null before. */
@@ -91,6 +93,9 @@ export interface SubjectRecord {
   lockedUntil: number | null
   /** Set when the rejections went on; only re-enrolment clears it. */
   disabledAt: number | null
+  /** The verification by which the user agreed to another reference, and when; null where there is none, or it was used. */
+  replaceVerdict: string | null
+  replaceVerdictAt: number | null
 }
 
 export interface ReferenceRecord {
@@ -215,6 +220,18 @@ export interface CaptureSessionRecord {
   status: 'open' | 'completed' | 'cancelled'
   createdAt: number
   expiresAt: number
+}
+
+/** A text that somebody has agreed to on the hosted capture page. It stays as long as the audit log that names its hash. */
+export interface ConsentTextRecord {
+  tenantId: string
+  /** Of the text. */
+  sha256: Buffer
+  version: string
+  /** Of the page that showed it first. */
+  language: string
+  text: string
+  firstAgreedAt: number
 }
 
 /** How long a stretch of counted traffic is. */

@@ -281,6 +281,25 @@ const MIGRATIONS: string[] = [
   ALTER TABLE api_key ADD COLUMN scopes TEXT;
   ALTER TABLE api_key ADD COLUMN networks TEXT;
   `,
+  // The texts that people have agreed to, by the hash that the audit log names.
+  `
+  CREATE TABLE consent_text (
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    sha256 BLOB NOT NULL,
+    version TEXT NOT NULL,
+    language TEXT NOT NULL,
+    text TEXT NOT NULL,
+    first_agreed_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant_id, sha256, version)
+  ) STRICT;
+  CREATE INDEX consent_text_of_tenant ON consent_text (tenant_id, first_agreed_at);
+  `,
+  `
+  -- A contract may ask for a verdict before a reference is replaced; a user has one such verdict at most.
+  ALTER TABLE tenant ADD COLUMN replace_verdict_minutes INTEGER;
+  ALTER TABLE subject ADD COLUMN replace_verdict TEXT;
+  ALTER TABLE subject ADD COLUMN replace_verdict_at INTEGER;
+  `,
   // One-time links that sign an operator in without a password, made at the command line; NULL for the operator without a name.
   `
   CREATE TABLE operator_link (

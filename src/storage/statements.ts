@@ -4,6 +4,7 @@
  */
 import type { Environment } from '../config.js'
 import type { Connection } from './connection.js'
+import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
 import type {
@@ -162,6 +163,7 @@ export function storeReader(database: Connection): StoreReader {
     auditCount: database.prepare<[], number>('SELECT count(*) FROM audit').pluck(),
   }
   return {
+    ...consentReader(database),
     ...dashboardReader(database),
     ...keysReader(database),
     ...webhookReader(database),
@@ -243,7 +245,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     insertTenant: database.prepare(TENANT.insert),
     setContract: database.prepare(
       `UPDATE tenant SET rate_per_second = @ratePerSecond, burst = @burst, fmr = @fmr,
-       require_liveness = @requireLiveness WHERE id = @id`,
+       require_liveness = @requireLiveness, replace_verdict_minutes = @replaceVerdictMinutes WHERE id = @id`,
     ),
     setCapturePage: database.prepare('UPDATE tenant SET capture_page = ? WHERE id = ?'),
     setProductionIssued: database.prepare(
@@ -290,6 +292,9 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     insertSubject: database.prepare(SUBJECT.insert),
     setLockout: database.prepare(
       'UPDATE subject SET failures = @failures, locked_until = @lockedUntil, disabled_at = @disabledAt WHERE id = @id',
+    ),
+    setReplaceVerdict: database.prepare(
+      'UPDATE subject SET replace_verdict = @id, replace_verdict_at = @at WHERE id = @subjectId',
     ),
     deleteReference: database.prepare('DELETE FROM reference WHERE subject_id = ?'),
     insertReference: database.prepare(REFERENCE.insert),
@@ -342,6 +347,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
   const reader = storeReader(database)
   return {
     ...reader,
+    ...consentWriter(database),
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
     ...webhookWriter(database),
@@ -370,6 +376,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     deleteEndedSigningSecrets: async (tenantId) => void sql.deleteEndedSigningSecrets.run(tenantId),
     insertSubject: async (subject) => void sql.insertSubject.run(subject),
     setLockout: async (id, state) => void sql.setLockout.run({ id, ...state }),
+    setReplaceVerdict: async (subjectId, verdict) =>
+      void sql.setReplaceVerdict.run({ subjectId, id: verdict?.id ?? null, at: verdict?.at ?? null }),
     putReference: async (reference) => {
       sql.deleteReference.run(reference.subjectId)
       sql.insertReference.run(reference)

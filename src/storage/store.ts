@@ -13,6 +13,7 @@ import type {
   CaptureRecord,
   CaptureSessionRecord,
   ChallengeRecord,
+  ConsentTextRecord,
   ErasureRecord,
   IdempotencyRecord,
   KeyringRecord,
@@ -65,6 +66,10 @@ export interface StoreReader extends WebhookReader {
   capturesAfter(subjectId: string, last: number): Promise<CaptureRecord[]>
   challenge(id: string): Promise<ChallengeRecord | undefined>
   captureSession(id: string): Promise<CaptureSessionRecord | undefined>
+  /** Texts that people have agreed to, the latest first. */
+  consentTexts(tenantId: string, limit: number): Promise<ConsentTextRecord[]>
+  /** The text of this hash, once for each version under which it was shown. */
+  consentText(tenantId: string, sha256: Buffer): Promise<ConsentTextRecord[]>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
@@ -100,7 +105,10 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,
-    contract: Pick<TenantRecord, 'ratePerSecond' | 'burst' | 'fmr' | 'requireLiveness'>,
+    contract: Pick<
+      TenantRecord,
+      'ratePerSecond' | 'burst' | 'fmr' | 'requireLiveness' | 'replaceVerdictMinutes'
+    >,
   ): Promise<void>
   setCapturePage(tenantId: string, settings: string | null): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
@@ -129,6 +137,8 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   /** All of the tenant's but the current one, whatever the time. */
   deleteEndedSigningSecrets(tenantId: string): Promise<void>
   insertSubject(subject: SubjectRecord): Promise<void>
+  /** The verdict by which the user agrees to another reference; null when it is used. */
+  setReplaceVerdict(subjectId: string, verdict: { id: string; at: number } | null): Promise<void>
   setLockout(
     subjectId: string,
     state: Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>,
@@ -141,6 +151,8 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   useChallenge(id: string, at: number): Promise<boolean>
   /** In the place of one of the same id. */
   putCaptureSession(session: CaptureSessionRecord): Promise<void>
+  /** Leaves a text that is there already as it is. */
+  keepConsentText(text: ConsentTextRecord): Promise<void>
   /** Where there is one in force, the transaction fails with AlreadyExecutedError, if not here then at its end. */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */

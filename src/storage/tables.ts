@@ -6,6 +6,7 @@ import type {
   CaptureRecord,
   CaptureSessionRecord,
   ChallengeRecord,
+  ConsentTextRecord,
   ErasureRecord,
   IdempotencyRecord,
   KeyringRecord,
@@ -100,6 +101,7 @@ export const TENANT = table<TenantRecord>('tenant', {
   burst: 'burst',
   fmr: 'fmr',
   requireLiveness: 'require_liveness',
+  replaceVerdictMinutes: 'replace_verdict_minutes',
   capturePage: 'capture_page',
   productionIssuedAt: 'production_issued_at',
   productionRevealedAt: 'production_revealed_at',
@@ -139,6 +141,8 @@ export const SUBJECT = table<SubjectRecord>('subject', {
   failures: 'failures',
   lockedUntil: 'locked_until',
   disabledAt: 'disabled_at',
+  replaceVerdict: 'replace_verdict',
+  replaceVerdictAt: 'replace_verdict_at',
 })
 
 export const REFERENCE = table<ReferenceRecord>('reference', {
@@ -192,6 +196,15 @@ export const CAPTURE_SESSION = table<CaptureSessionRecord>(
   },
   ['id'],
 )
+
+export const CONSENT_TEXT = table<ConsentTextRecord>('consent_text', {
+  tenantId: 'tenant_id',
+  sha256: 'sha256',
+  version: 'version',
+  language: 'language',
+  text: 'text',
+  firstAgreedAt: 'first_agreed_at',
+})
 
 export const IDEMPOTENCY = table<IdempotencyRecord>('idempotency', {
   scope: 'scope',

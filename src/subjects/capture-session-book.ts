@@ -23,6 +23,8 @@ export interface CaptureErrand {
   requireLiveness?: LivenessRequirement | undefined
   /** Of an enrolment. */
   replace?: boolean | undefined
+  /** Of one that replaces: the verdict by which the user agreed. */
+  verificationId?: string | undefined
   returnUrl: string
   locale?: CaptureLanguage | undefined
   /** What the person confirms, in words. */

@@ -93,6 +93,8 @@ export class SubjectVault {
         failures: 0,
         lockedUntil: null,
         disabledAt: null,
+        replaceVerdict: null,
+        replaceVerdictAt: null,
       },
       dataKey,
       pseudonym: pseudonym(dataKey, userId),

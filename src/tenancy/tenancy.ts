@@ -50,10 +50,14 @@ export interface Contract {
   ratePerSecond?: number
   fmr?: number
   requireLiveness?: LivenessRequirement
+  replaceVerdictMinutes?: number
 }
 
 /** As it stands. */
-export type GrantedContract = Pick<TenantRecord, 'ratePerSecond' | 'fmr' | 'requireLiveness'>
+export type GrantedContract = Pick<
+  TenantRecord,
+  'ratePerSecond' | 'fmr' | 'requireLiveness' | 'replaceVerdictMinutes'
+>
 
 export interface TenantContract extends RateContract {
   /** Tenant and environment, whatever the key: more keys are no more of a contract. */
@@ -117,6 +121,7 @@ export class Tenancy {
       burst: burstOf(ratePerSecond),
       fmr: contract.fmr ?? null,
       requireLiveness: contract.requireLiveness ?? null,
+      replaceVerdictMinutes: contract.replaceVerdictMinutes ?? null,
       capturePage: null,
       productionIssuedAt: null,
       productionRevealedAt: null,

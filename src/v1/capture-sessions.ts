@@ -19,6 +19,7 @@ import { actionFor, assertVerifiable, modesField, purposeField } from './challen
 import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
 import { assertPlainUserId } from './plain-user-id.js'
+import { assertReplaceVerdict } from './replace-verdict.js'
 import { nullable, requireLiveness, time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -38,6 +39,13 @@ const body = Type.Object(
       Type.Union([Type.Literal('code'), Type.Literal('none')], {
         description:
           '`code`: the page asks for `confirmation_code` before anything else, which you tell the person by another channel than the link. `none`: the link is enough for whoever opens it first. Default: `code` for an enrolment, `none` for a verify.',
+      }),
+    ),
+    verification_id: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'Of an enrolment that replaces: as `enroll` takes it.',
       }),
     ),
     return_url: Type.String({
@@ -118,6 +126,7 @@ export const createCaptureSessionDescription: EndpointDescription = {
   errors: [
     'capture_page_unavailable',
     'return_url_not_allowed',
+    'replace_verdict_required',
     'already_enrolled',
     'reference_not_found',
     'reference_model_mismatch',
@@ -167,6 +176,7 @@ export function createCaptureSession(services: Services): Endpoint<Input> {
             modes: input.modes,
             requireLiveness: input.require_liveness,
             replace: input.replace,
+            verificationId: input.verification_id,
             returnUrl: input.return_url,
             locale: input.locale,
             description: input.description,
@@ -210,13 +220,15 @@ function assertReturnAllowed(tenant: TenantRecord, returnUrl: string): void {
     throw new ApiError('return_url_not_allowed')
 }
 
-/** @throws ApiError invalid_request, already_enrolled */
+/** @throws ApiError invalid_request, already_enrolled, replace_verdict_required */
 async function assertEnrollable(
-  { vault, store }: Services,
-  { input }: Call<Input>,
+  { vault, store, clock }: Services,
+  { input, tenant }: Call<Input>,
   lookup: Buffer,
 ): Promise<void> {
   assertPlainUserId(input.user_id)
   const existing = await vault.find(store.read, lookup, input.user_id)
-  if (existing?.reference && !input.replace) throw new ApiError('already_enrolled')
+  if (!existing?.reference) return
+  if (!input.replace) throw new ApiError('already_enrolled')
+  assertReplaceVerdict(tenant, existing.record, input.verification_id, clock.now())
 }

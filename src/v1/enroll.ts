@@ -30,6 +30,14 @@ const body = Type.Object(
         description: 'Replace the reference of a user who is enrolled already.',
       }),
     ),
+    verification_id: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description:
+          'With `replace`, where the contract asks for a verdict: an approved verify of this user for an action with the type `replace_reference`, of the last minutes, which is used up by it.',
+      }),
+    ),
     add: Type.Optional(
       Type.Boolean({
         default: false,
@@ -79,6 +87,7 @@ export const enrollDescription: EndpointDescription = {
   success: { status: 201, description: 'The user is enrolled.', schema: success },
   alternative: { status: 200, description: 'The photos are assessed: a dry run.', schema: assessment },
   errors: [
+    'replace_verdict_required',
     'already_enrolled',
     'reference_not_found',
     'reference_model_mismatch',
@@ -123,6 +132,10 @@ export function enroll(services: Services): Endpoint<Input> {
         throw new ApiError('invalid_request', {
           details: [{ path: 'add', issue: 'give either `add` or `replace`' }],
         })
+      if (input.verification_id !== undefined && !input.replace)
+        throw new ApiError('invalid_request', {
+          details: [{ path: 'verification_id', issue: 'belongs to `replace`' }],
+        })
       if (input.dry_run && input.challenge)
         throw new ApiError('invalid_request', {
           details: [{ path: 'dry_run', issue: 'a challenge is good for one call: assess photos' }],
@@ -147,7 +160,7 @@ export function enroll(services: Services): Endpoint<Input> {
     if (input.add && !input.dry_run) await enrolment.assertAddable(call, lookup)
     else if (!input.dry_run) {
       const existing = await vault.find(store.read, lookup, input.user_id)
-      if (existing?.reference && !input.replace) throw new ApiError('already_enrolled')
+      if (existing?.reference) enrolment.assertReplaceable(call, existing)
     }
     const enrolling = recogniser.enrol({
       userId: input.user_id,

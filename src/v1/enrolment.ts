@@ -11,10 +11,13 @@ import { assertComparable } from './judge.js'
 import { tellOfLockout } from './lockout-event.js'
 import { imageQualityView } from './quality-views.js'
 import { type Enrolled, embeddingsByImage, type FusedReference } from './recogniser.js'
+import { assertReplaceVerdict } from './replace-verdict.js'
 import type { Services } from './services.js'
 import { livenessView, qualityView } from './views.js'
 
-type EnrolCall = Call<ImageInput & { user_id: string; replace?: boolean; consent?: Consent }>
+type EnrolCall = Call<
+  ImageInput & { user_id: string; replace?: boolean; verification_id?: string; consent?: Consent }
+>
 
 /** Photos that were found usable. */
 interface Photos {
@@ -35,7 +38,16 @@ export class Enrolment {
     this.extensible(await vault.find(store.read, lookup, call.input.user_id), call)
   }
 
-  /** @throws ApiError already_enrolled */
+  /**
+   * @param subject who has a reference
+   * @throws ApiError already_enrolled, replace_verdict_required
+   */
+  assertReplaceable({ input, tenant }: EnrolCall, { record }: Pick<Subject, 'record'>): void {
+    if (!input.replace) throw new ApiError('already_enrolled')
+    assertReplaceVerdict(tenant, record, input.verification_id, this.services.clock.now())
+  }
+
+  /** @throws ApiError already_enrolled, replace_verdict_required */
   async store(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
     const { vault } = this.services
     const { call, lookup, views, enrolled } = photos
@@ -44,15 +56,20 @@ export class Enrolment {
       vault.find(tx, lookup, input.user_id),
       tx.webhookEndpoints(tenant.id),
     ])
-    if (found?.reference && !input.replace) throw new ApiError('already_enrolled')
+    // Before anything is cleared: without its verdict a replacement ends no lockout.
+    if (found?.reference) this.assertReplaceable(call, found)
     const subject = found ?? vault.create(tenant.id, environment, lookup, input.user_id)
     if (found) await tx.setLockout(subject.record.id, CLEAR)
     else await tx.insertSubject(subject.record)
+    if (found?.record.replaceVerdict) await tx.setReplaceVerdict(found.record.id, null)
     const { reference: embedding, weight } = enrolled
     return this.put(tx, photos, subject, {
       reference: { embedding, weight, views },
       consent: input.consent ?? null,
-      audit: { replaced: Boolean(found?.reference) },
+      audit: {
+        replaced: Boolean(found?.reference),
+        ...(input.verification_id === undefined ? {} : { verification_id: input.verification_id }),
+      },
       endpoints,
     })
   }

@@ -14,6 +14,7 @@ import { Judge, type Verdict } from './judge.js'
 import { type LivenessStatement, NOTHING_CHECKED } from './liveness.js'
 import { REASONS, type Reason } from './reasons.js'
 import type { OperatingPoint } from './recogniser.js'
+import { agreesToReplacement } from './replace-verdict.js'
 import {
   exactlyOneImageField,
   imageFields,
@@ -197,6 +198,8 @@ export function verify(services: Services): Endpoint<Input> {
       const { subject, reason, replaySuspected, effect } = verdict
       const decision = decisionOf(verdict, point)
       const { verificationId, expiresAt, actionHash, tokens } = sign(call, action, verdict, decision, at)
+      if (reason === null && !replaySuspected && subject && agreesToReplacement(input.action))
+        await tx.setReplaceVerdict(subject.record.id, { id: verificationId, at })
       // What was issued stays so: after that there is no need to ask.
       const clears = environment === 'sandbox' && reason === null && tenant.productionIssuedAt === null
       const issued = clears && (await issueProductionKey(tx, tenant.id, at))

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { packageFile } from '../../src/package-root.js'
 import { type ApiClient, apiClient } from '../support/client.js'
+import { leash } from '../support/leash.js'
 import { freePort } from '../support/postgres-server.js'
 import { childrenOf } from '../support/process-tree.js'
 import type { TcpProxy } from './tcp-proxy.js'
@@ -67,7 +68,7 @@ export class ChaosNode {
     const { env, logFile } = this.parts
     const address = (port: number) => `127.0.0.1:${port}`
     const log = openSync(logFile, 'a')
-    const child = spawn(process.execPath, [MAIN], {
+    const child = spawn(process.execPath, [...leash(), MAIN], {
       env: {
         ...env,
         COUNTERSIGN_PRODUCTION_LISTEN: address(this.ports.production),

@@ -6,6 +6,7 @@ import { packageFile } from '../../src/package-root.js'
 import { apiClient } from '../support/client.js'
 import { poll, type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
+import { leash } from '../support/leash.js'
 
 let place: Workplace
 let app: ChildProcess
@@ -19,7 +20,7 @@ beforeAll(async () => {
   const { json } = await place.run(['tenant', 'create', 'acme', '--json'])
   sandbox = apiClient(`${server.sandbox}/v1`, json.sandbox_key)
   const { id, secret } = json.signing_secret
-  app = spawn(process.execPath, [packageFile('docs', 'examples', 'webhooks', 'server.mjs')], {
+  app = spawn(process.execPath, [...leash(), packageFile('docs', 'examples', 'webhooks', 'server.mjs')], {
     env: { ...process.env, PORT: '0', CS_SIGNING_SECRETS: `${id}:${secret}` },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

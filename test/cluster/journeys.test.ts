@@ -307,7 +307,7 @@ overPostgres(() => {
 
   describe('limits', () => {
     it('of a tenant’s rate hold for both together', async () => {
-      const contract = { ratePerSecond: 1, fmr: null, requireLiveness: null }
+      const contract = { ratePerSecond: 1, fmr: null, requireLiveness: null, replaceVerdictMinutes: null }
       const { burst } = await ledger(0).operations.tenants.setContract(await record(), COMMAND_LINE, contract)
       const startedMs = performance.now()
       const asked = Array.from({ length: 4 * burst + 20 }, (_, i) =>

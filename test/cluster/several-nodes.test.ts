@@ -106,7 +106,7 @@ overPostgres(() => {
         return Number(/q=(\d+)/.exec(headers.get('ratelimit-policy')!)![1])
       }
       const before = await burst(1)
-      const contract = { ratePerSecond: 7, fmr: null, requireLiveness: null }
+      const contract = { ratePerSecond: 7, fmr: null, requireLiveness: null, replaceVerdictMinutes: null }
       const { burst: granted } = await operations(0).tenants.setContract(
         await record(),
         COMMAND_LINE,

@@ -1,4 +1,5 @@
 /** The audit log in the dashboard's API: what its filters find, and files of a long log. */
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/clock.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
@@ -70,6 +71,21 @@ describe('the audit log', () => {
     expect(first.entries).toHaveLength(20)
     const second = (await get(`?before=${first.next_before}`)).body
     expect(second.entries[0].sequence).toBe(first.entries.at(-1).sequence - 1)
+  })
+
+  it('shows the text behind the hash of a consent', async () => {
+    const text = { version: '2026-11', language: 'en', text: 'We compare your face.' }
+    const sha256 = createHash('sha256').update(text.text).digest()
+    const firstAgreedAt = running.clock.now()
+    await running.service.ledger.store.transaction((tx) =>
+      tx.keepConsentText({ tenantId: tenant.id, sha256, ...text, firstAgreedAt }),
+    )
+    const shown = await get(`/consent-text?sha256=${sha256.toString('hex')}`)
+    expect(shown.body).toEqual({
+      texts: [{ ...text, first_agreed_at: new Date(firstAgreedAt).toISOString() }],
+    })
+    expect((await get(`/consent-text?sha256=${'0'.repeat(64)}`)).body).toEqual({ texts: [] })
+    expect((await get('/consent-text?sha256=x')).body.code).toBe('invalid_request')
   })
 
   it('says what is wrong with a filter', async () => {

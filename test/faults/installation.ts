@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { packageFile } from '../../src/package-root.js'
-import { MODELS_DIR } from '../support/models-dir.js'
+import { leash } from '../support/leash.js'
+import { ON_BASELINE } from '../support/prepare-baseline.js'
 import { childrenOf } from '../support/process-tree.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
@@ -57,8 +58,7 @@ export class Installation {
     return new Installation(dataDir, given === undefined, {
       ...Object.fromEntries(inherited),
       COUNTERSIGN_DATA_DIR: dataDir,
-      COUNTERSIGN_MODELS_DIR: MODELS_DIR,
-      COUNTERSIGN_ACCEPT_PACK: 'baseline',
+      ...ON_BASELINE,
       COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
@@ -94,7 +94,7 @@ export class Installation {
   }
 
   async serve({ log, env }: ServeOptions = {}): Promise<RunningServer> {
-    const child = spawn(process.execPath, [MAIN, 'serve'], {
+    const child = spawn(process.execPath, [...leash(), MAIN, 'serve'], {
       env: { ...this.env, ...env },
       stdio: ['ignore', log ?? 'ignore', 'pipe'],
     })

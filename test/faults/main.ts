@@ -1,6 +1,7 @@
 /** `npm run test:faults`: a campaign; progress and problems on stderr, the result as the last line of stdout. */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { prepareBaseline } from '../support/prepare-baseline.js'
 import { runCampaign } from './campaign.js'
 import { runFairness } from './fairness.js'
 import { runOverload } from './overload.js'
@@ -26,6 +27,7 @@ if (!Number.isSafeInteger(kills) || kills < 1 || !Number.isSafeInteger(seed))
   throw new TypeError('--kills and --seed are whole numbers, --kills at least 1')
 
 const onProgress = (line: string) => console.error(line)
+await prepareBaseline()
 const { problems, ...result } = await run()
 for (const problem of problems) console.error(problem)
 console.log(JSON.stringify(result))

@@ -1,6 +1,7 @@
 /** The hosted capture page over HTTP: whose link it is, what it demands before the camera, and what comes of a capture. */
+import { createHash } from 'node:crypto'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ACTION, allowReturn, askForSession, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
 import type { ApiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
@@ -338,6 +339,8 @@ overTransports((transport) => {
       await visitor.open()
       expect((await visitor.post('challenge')).status).toBe(409)
       expect((await visitor.post('consent', { agree: false })).status).toBe(400)
+      // An agreement that does not say to what.
+      expect((await visitor.post('consent', { agree: true })).status).toBe(400)
       expect((await visitor.agree()).body).toEqual({ state: 'open' })
       expect((await look(id)).consent).toEqual({
         version: 'countersign-1.verify.en',
@@ -477,6 +480,91 @@ overTransports((transport) => {
       expect((await look(id)).result).toMatchObject({ status: 201, body: { status: 'enrolled', user_id } })
       const { body } = await tenant.sandbox.call('GET', `/v1/users/${encodeURIComponent(user_id)}`)
       expect(body.reference.consent).toMatchObject({ id })
+    })
+  })
+
+  describe('the text of the consent', () => {
+    const texts = {
+      first: { version: '2026-10', text: 'We use your face for this payment only.' },
+      second: { version: '2026-11', text: 'We use your face for payments and for our research.' },
+    }
+    const enrolment = (fields: Record<string, unknown> = {}) => ({
+      ...{ user_id: newUser(''), purpose: 'enroll', action: undefined, confirmation: 'none' },
+      ...fields,
+    })
+    const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+    const settle = (consent: { version: string; text: string } | undefined) =>
+      allowReturn(running, tenant, { company: 'Bank <of> Ada', ...(consent ? { consent } : {}) })
+    const consented = async (id: string) => {
+      const { store } = running.service.ledger
+      const entries = await store.read.auditEntries(tenant.id, 0, 1000)
+      return entries.map(({ entry }) => JSON.parse(entry)).find((entry) => entry.capture_session === id)
+    }
+    afterEach(() => settle(undefined))
+
+    it('is recorded as it was shown: an agreement to one that was changed meanwhile is refused, and the page shows the new one', async () => {
+      await settle(texts.first)
+      const { visitor, id } = await session(enrolment(), production)
+      expect((await visitor.open()).text).toContain(texts.first.text)
+      await settle(texts.second)
+      const refused = await visitor.agree()
+      expect([refused.status, refused.body]).toEqual([409, { code: 'consent_changed' }])
+      expect(await consented(id)).toBeUndefined()
+      expect((await visitor.post('challenge')).status).toBe(409)
+
+      expect((await visitor.open()).text).toContain(texts.second.text)
+      expect((await visitor.agree()).body).toEqual({ state: 'open' })
+      expect(await consented(id)).toMatchObject({
+        event: 'capture_consented',
+        consent_version: '2026-11',
+        consent_sha256: hashOf(texts.second.text),
+      })
+    })
+
+    it('is told by its hash as well as by its version: another text under the same version is refused', async () => {
+      await settle(texts.first)
+      const { visitor, id } = await session(enrolment(), production)
+      await visitor.open()
+      await settle({ version: texts.first.version, text: texts.second.text })
+      expect((await visitor.agree()).status).toBe(409)
+      expect((await visitor.agree({ version: '2026-12' })).status).toBe(409)
+      expect(await consented(id)).toBeUndefined()
+    })
+
+    it('is kept once for as long as the log that names its hash, of this tenant only', async () => {
+      await settle(texts.first)
+      for (let person = 0; person < 2; person++) {
+        const { visitor } = await session(enrolment(), production)
+        await visitor.open()
+        expect((await visitor.agree()).status).toBe(200)
+        running.clock.advance(1000)
+      }
+      await settle(undefined)
+      const { read } = running.service.ledger.store
+      const hash = Buffer.from(hashOf(texts.first.text), 'hex')
+      expect(await read.consentText(tenant.id, hash)).toEqual([
+        {
+          tenantId: tenant.id,
+          sha256: hash,
+          ...texts.first,
+          language: 'en',
+          firstAgreedAt: running.clock.now() - 2000,
+        },
+      ])
+      expect(await read.consentText('ten_other', hash)).toEqual([])
+    })
+
+    it('of the page itself is kept in the language in which it was shown', async () => {
+      const { visitor, id } = await session(enrolment({ locale: 'de' }), production)
+      await visitor.open()
+      expect((await visitor.agree()).status).toBe(200)
+      const { consent_sha256 } = await consented(id)
+      const [kept] = await running.service.ledger.store.read.consentText(
+        tenant.id,
+        Buffer.from(consent_sha256, 'hex'),
+      )
+      expect(kept).toMatchObject({ version: 'countersign-1.enroll.de', language: 'de' })
+      expect(hashOf(kept!.text)).toBe(consent_sha256)
     })
   })
 

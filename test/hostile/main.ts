@@ -1,9 +1,8 @@
 /** `npm run test:hostile`: a campaign of the size asked for; the last line on stdout is its result. */
-import { join } from 'node:path'
 import { Command, Option } from 'commander'
-import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import type { TransportName } from '../../src/server/transport.js'
 import { MODELS_DIR } from '../support/models-dir.js'
+import { prepareBaseline } from '../support/prepare-baseline.js'
 import { runCampaign } from './campaign.js'
 import { startVictim } from './service.js'
 import { sendSlowPictures } from './slow-pictures.js'
@@ -23,7 +22,7 @@ const { inputs, rounds, seed, http } = new Command()
   .parse()
   .opts<{ inputs: number; rounds: number; seed: number; http?: TransportName }>()
 
-await buildBaseline({ outDir: join(MODELS_DIR, 'baseline') })
+await prepareBaseline()
 const victim = await startVictim(MODELS_DIR, http)
 const { verdict, answers } = await runCampaign(victim, {
   inputs,

@@ -9,6 +9,7 @@ import { SECOND_MS } from '../../src/clock.js'
 import { packageFile } from '../../src/package-root.js'
 import type { TransportName } from '../../src/server/transport.js'
 import { plain } from '../support/images.js'
+import { leash } from '../support/leash.js'
 import { residentMib } from '../support/process-tree.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
@@ -52,6 +53,7 @@ export async function startVictim(
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))),
     COUNTERSIGN_DATA_DIR: dataDir,
     COUNTERSIGN_MODELS_DIR: modelsDir,
+    COUNTERSIGN_MODEL_PACK: 'baseline',
     COUNTERSIGN_ACCEPT_PACK: 'baseline',
     COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
@@ -63,7 +65,10 @@ export async function startVictim(
     ...settings,
   }
   // A service that outlives its campaign would go on listening: it ends with us.
-  const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...leash(), MAIN, 'serve'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const exited = once(child, 'exit')
   process.once('exit', () => child.kill('SIGTERM'))
   let told = ''

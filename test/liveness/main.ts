@@ -1,13 +1,12 @@
 /** `npm run test:liveness`: attacks on challenges, of the size asked for; the last line on stdout is their result. */
-import { join } from 'node:path'
 import { Command } from 'commander'
-import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import { movedFaceThreshold } from '../../models/pack/model-pack.js'
 import { Random } from '../hostile/random.js'
 import { startVictim } from '../hostile/service.js'
 import { MODELS_DIR } from '../support/models-dir.js'
+import { prepareBaseline } from '../support/prepare-baseline.js'
 import { type MovedPairs, measureMovedFaces, movedFacesTable } from './moved-faces.js'
-import { castingOf, peopleOfEvaluation } from './photos.js'
+import { castingOf, EVALUATION_FACES, peopleOfEvaluation } from './photos.js'
 import { loadPipeline } from './pipeline.js'
 import { present, type Row, tableOf, upper95 } from './presentations.js'
 import { ProtocolCampaign } from './protocol.js'
@@ -34,19 +33,26 @@ const { photos, rounds, seed, json, pack, movedFaces } = new Command()
   .parse()
   .opts<Options>()
 
-await buildBaseline({ outDir: join(MODELS_DIR, 'baseline') })
+await prepareBaseline()
 if (movedFaces) {
   await tellOfMovedFaces()
   process.exit()
 }
 const pipeline = await loadPipeline(pack)
 const { source, casts } = await castingOf(pipeline, photos, new Random(seed))
+const enrollable = casts.filter(({ portrait }) => portrait.canEnrol)
+if (enrollable.length === 0)
+  throw new Error(`none of the ${casts.length} photos is good enough to enrol with`)
 const told = (text: string) => json || console.log(text)
 told(`Photos of ${casts.length} people, one each, of ${source}.`)
+if (casts.length < photos)
+  process.stderr.write(
+    `Films are made of ${casts.length} people instead of ${photos}: ${EVALUATION_FACES} has no more photos that can be used. The other people are skipped.\n`,
+  )
 
 // What a slow machine does not finish in time is not refused for what it is.
 const victim = await startVictim(MODELS_DIR, undefined, { COUNTERSIGN_DEADLINE_MS: '600000' })
-const protocol = await new ProtocolCampaign(victim, casts, new Random(seed))
+const protocol = await new ProtocolCampaign(victim, enrollable, new Random(seed))
   .run(rounds)
   .finally(() => victim.stop())
 for (const [name, answers] of Object.entries(protocol.answers)) told(`  ${name}: ${answers.join(', ')}`)
@@ -77,7 +83,8 @@ if (protocol.accepted > 0 || (rounds > 0 && protocol.controlsApproved === 0)) pr
 /** Faces of these photos are small, and others stand beside them. */
 async function tellOfMovedFaces(): Promise<void> {
   const people = peopleOfEvaluation()
-  if (people.length === 0) throw new Error('the photos of the evaluation data are needed')
+  if (people.length === 0)
+    throw new Error(`--moved-faces needs photos of people in ${EVALUATION_FACES}, and there are none`)
   const faces = await loadPipeline(pack, { minFacePx: 40, face: 'centre' })
   const measured = await measureMovedFaces(faces, people)
   if (!json) console.log(movedFacesTable(faces, measured))

@@ -9,7 +9,8 @@ import { face } from '../support/faces.js'
 import type { Cast } from './films.js'
 import { type Portrait, portraitOf } from './portrait.js'
 
-const DATA = packageFile('..', 'shared', 'data', 'faces')
+/** Folder of the photos that are not part of the project. */
+export const EVALUATION_FACES = packageFile('..', 'shared', 'data', 'faces')
 const SETS = ['lfw5', 'lfw-calibration']
 const MOST_PHOTOS_OF_ONE = 8
 /** Of a photo that a film can begin with. */
@@ -61,7 +62,7 @@ const SAMPLES: Person[] = [
 /** Of the evaluation data; none where it is not at hand. */
 export function peopleOfEvaluation(): Person[] {
   return SETS.flatMap((set) => {
-    const folder = join(DATA, set)
+    const folder = join(EVALUATION_FACES, set)
     if (!existsSync(folder)) return []
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())

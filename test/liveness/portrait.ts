@@ -2,6 +2,7 @@
 import sharp from 'sharp'
 import type { FrameFace } from '../../src/biometrics/measurements.js'
 import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
+import { assessQuality } from '../../src/biometrics/pipeline/quality-bounds.js'
 import { StageClock } from '../../src/biometrics/pipeline/stage-clock.js'
 
 export interface Portrait {
@@ -19,6 +20,8 @@ export interface Portrait {
   /** As the engine measures them, in degrees. */
   yaw: number
   pitch: number
+  /** Good enough to enrol with, by the bounds of the pack. */
+  canEnrol: boolean
 }
 
 export function lookAt(pipeline: FacePipeline, file: Uint8Array, imageIndex = 0): Promise<FrameFace> {
@@ -52,5 +55,8 @@ export async function portraitOf(pipeline: FacePipeline, person: string, file: B
     },
     yaw,
     pitch,
+    canEnrol: assessQuality(quality.components, 'enrol', pipeline.pack.manifest.quality).every(
+      ({ passed }) => passed,
+    ),
   }
 }

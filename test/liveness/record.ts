@@ -4,11 +4,10 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import type { Step } from '../../src/biometrics/challenge/steps.js'
 import { Random } from '../hostile/random.js'
 import { face } from '../support/faces.js'
-import { MODELS_DIR } from '../support/models-dir.js'
+import { prepareBaseline } from '../support/prepare-baseline.js'
 import { type Cast, type Film, headFilm, SPECIES } from './films.js'
 import { see } from './judged.js'
 import { loadPipeline } from './pipeline.js'
@@ -26,7 +25,7 @@ const FILMS: Record<string, { steps: readonly Step[]; make: (cast: Cast) => Prom
 const DECIMALS = 3
 
 const [folder = '.'] = process.argv.slice(2)
-await buildBaseline({ outDir: join(MODELS_DIR, 'baseline') })
+await prepareBaseline()
 const pipeline = await loadPipeline()
 const cast: Cast = {
   portrait: await portraitOf(pipeline, 'ada', await face('adaElsewhere')),

@@ -45,7 +45,12 @@ describe('an operation', () => {
     await keys.reissue(tenant, actor, 'sandbox', 1000)
     await keys.revoke(tenant, COMMAND_LINE, 'production')
     const { current, previous } = await keys.rotateSigning(tenant, actor, false)
-    await tenants.setContract(tenant, actor, { ratePerSecond: 7, fmr: 1e-5, requireLiveness: 'active' })
+    await tenants.setContract(tenant, actor, {
+      ratePerSecond: 7,
+      fmr: 1e-5,
+      requireLiveness: 'active',
+      replaceVerdictMinutes: 10,
+    })
     await tenants.setCapturePage(tenant, actor, {
       company: 'Bank of Ada',
       returnOrigins: ['https://bank.example'],
@@ -66,6 +71,7 @@ describe('an operation', () => {
         rate_per_second: 7,
         fmr: 1e-5,
         require_liveness: 'active',
+        replace_verdict_minutes: 10,
       },
       {
         ...by,

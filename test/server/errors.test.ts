@@ -173,6 +173,11 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
   },
   insufficient_scope: async (world) => (await furtherKey(world, { scopes: ['audit'] })).erase('anybody'),
   network_not_allowed: async (world) => (await furtherKey(world, { networks: ['192.0.2.0/24'] })).health(),
+  replace_verdict_required: async ({ running, image }) => {
+    const strict = await running.tenant({ replaceVerdictMinutes: 10 })
+    await strict.sandbox.enroll({ user_id: 'strict', image })
+    return strict.sandbox.enroll({ user_id: 'strict', image, replace: true })
+  },
   production_key_required: ({ sandbox }) => sandbox.rotate(),
   insecure_channel: async ({ running }) => {
     const customer = await running.tenant()

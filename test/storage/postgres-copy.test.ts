@@ -27,6 +27,7 @@ import {
   stop,
   unfinish,
 } from '../support/full-database.js'
+import { leash } from '../support/leash.js'
 import { OPERATOR_HASH } from '../support/operator.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
 import { insertUser, tenant } from '../support/records.js'
@@ -230,7 +231,15 @@ overPostgres(() => {
     const begin = (from: string, to: string) => {
       const child = spawn(
         process.execPath,
-        [packageFile('dist', 'src', 'cli', 'main.js'), 'migrate-store', '--from', from, '--to', to],
+        [
+          ...leash(),
+          packageFile('dist', 'src', 'cli', 'main.js'),
+          'migrate-store',
+          '--from',
+          from,
+          '--to',
+          to,
+        ],
         {
           env: { PATH: process.env.PATH, COUNTERSIGN_DATA_DIR: place.dataDir },
           stdio: ['ignore', 'ignore', 'inherit'],

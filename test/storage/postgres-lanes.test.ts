@@ -17,8 +17,16 @@ let nodes: Store[]
 const count = (store: Store, name: string) =>
   store.transaction(
     async (tx) => {
-      const { ratePerSecond, burst, fmr, requireLiveness } = (await tx.tenantById(`ten_${name}`))!
-      await tx.setContract(`ten_${name}`, { ratePerSecond: ratePerSecond + 1, burst, fmr, requireLiveness })
+      const { ratePerSecond, burst, fmr, requireLiveness, replaceVerdictMinutes } = (await tx.tenantById(
+        `ten_${name}`,
+      ))!
+      await tx.setContract(`ten_${name}`, {
+        ratePerSecond: ratePerSecond + 1,
+        burst,
+        fmr,
+        requireLiveness,
+        replaceVerdictMinutes,
+      })
     },
     undefined,
     { tenantId: `ten_${name}` },
@@ -41,8 +49,21 @@ overPostgres(() => {
   it('what is of a tenant, and what is of all, is done one after the other on all nodes', async () => {
     const ofAll = (store: Store) =>
       store.transaction(async (tx) => {
-        for (const { id, ratePerSecond, burst, fmr, requireLiveness } of await tx.tenants())
-          await tx.setContract(id, { ratePerSecond: ratePerSecond + 1, burst, fmr, requireLiveness })
+        for (const {
+          id,
+          ratePerSecond,
+          burst,
+          fmr,
+          requireLiveness,
+          replaceVerdictMinutes,
+        } of await tx.tenants())
+          await tx.setContract(id, {
+            ratePerSecond: ratePerSecond + 1,
+            burst,
+            fmr,
+            requireLiveness,
+            replaceVerdictMinutes,
+          })
       })
     await Promise.all(
       nodes.flatMap((node) =>

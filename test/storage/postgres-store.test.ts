@@ -32,6 +32,7 @@ function tenant(name: string): TenantRecord {
     burst: 1,
     fmr: null,
     requireLiveness: null,
+    replaceVerdictMinutes: null,
     capturePage: null,
     productionIssuedAt: null,
     productionRevealedAt: null,

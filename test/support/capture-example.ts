@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { packageFile } from '../../src/package-root.js'
+import { leash } from './leash.js'
 import type { TestTenant } from './service.js'
 
 export interface CaptureExample {
@@ -17,16 +18,20 @@ export async function startCaptureExample(
   tenant: TestTenant,
   { baseUrl, apiKey }: { baseUrl: string; apiKey: string },
 ): Promise<CaptureExample> {
-  const backend = spawn(process.execPath, [packageFile('docs', 'examples', 'capture', 'server.mjs')], {
-    env: {
-      ...process.env,
-      CS_BASE_URL: baseUrl,
-      CS_API_KEY: apiKey,
-      CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
-      CS_TENANT_ID: tenant.id,
-      PORT: '0',
+  const backend = spawn(
+    process.execPath,
+    [...leash(), packageFile('docs', 'examples', 'capture', 'server.mjs')],
+    {
+      env: {
+        ...process.env,
+        CS_BASE_URL: baseUrl,
+        CS_API_KEY: apiKey,
+        CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
+        CS_TENANT_ID: tenant.id,
+        PORT: '0',
+      },
     },
-  })
+  )
   backend.stderr.setEncoding('utf8').on('data', (text) => process.stderr.write(text))
   const [line] = await once(backend.stdout, 'data')
   return {

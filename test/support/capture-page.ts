@@ -36,6 +36,8 @@ export function askForSession(client: ApiClient, fields: Record<string, unknown>
 /** One browser, which keeps its cookies. */
 export class Visitor {
   private readonly cookies = new Map<string, string>()
+  /** The text that the page showed last. */
+  private shown: { version?: string | undefined; sha256?: string | undefined } = {}
 
   constructor(
     readonly url: string,
@@ -52,7 +54,11 @@ export class Visitor {
       const at = pair.indexOf('=')
       this.cookies.set(pair.slice(0, at), pair.slice(at + 1))
     }
-    return { status: response.status, headers: response.headers, text: await response.text() }
+    const text = await response.text()
+    const [, version, sha256] =
+      /<section id="consent" data-version="([^"]*)" data-sha256="([^"]*)"/.exec(text) ?? []
+    this.shown = { version, sha256 }
+    return { status: response.status, headers: response.headers, text }
   }
 
   async post(step: string, body: unknown = {}, headers: Record<string, string> = {}) {
@@ -82,8 +88,9 @@ export class Visitor {
     return this.post('code', { code })
   }
 
-  agree() {
-    return this.post('consent', { agree: true })
+  /** To the text that the page showed. */
+  agree(shown: { version?: string; sha256?: string } = {}) {
+    return this.post('consent', { agree: true, ...this.shown, ...shown })
   }
 
   /** A challenge, and its answer with this picture. */

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { inject } from 'vitest'
 import { runProgram } from '../../src/cli/program.js'
 import { packageFile } from '../../src/package-root.js'
+import { leash } from './leash.js'
 import { OPERATOR_HASH } from './operator.js'
 import { withSharedEngine } from './shared-engine.js'
 
@@ -93,7 +94,7 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
   })
 
   function start(args: string[], extra: Record<string, string>, input = '') {
-    const child = spawn(process.execPath, [main, ...args], { env: environment(extra) })
+    const child = spawn(process.execPath, [...leash(), main, ...args], { env: environment(extra) })
     children.add(child)
     child.stdin.end(input)
     const output = { stdout: '', stderr: '' }

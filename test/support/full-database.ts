@@ -118,6 +118,10 @@ export async function populate(place: Workplace): Promise<Populated> {
     await insertUser(tx, 'eve')
     await tx.setLockout('sub_eve', { failures: 7, lockedUntil: 1_790_000_000_001, disabledAt: null })
     await tx.putCaptureSession(captureSession('open', { link: Buffer.from([0, 255, 92, 39]) }))
+    await tx.keepConsentText({
+      ...{ tenantId: 'ten_a', sha256: Buffer.from([0, 255, 92, 39]), version: "1'", language: 'ja' },
+      ...{ text: 'We compare your face.\n顔を照合します。', firstAgreedAt: 1_790_000_000_001 },
+    })
     await tx.insertDashboardSession(session('hash of a session'))
   })
   await store.close()

@@ -12,6 +12,7 @@ const RUNS = [
   'npm run test:films',
   'npm run test:campaigns',
   'npm run test:nodes',
+  'node test/support/first-commands.mjs',
 ]
 const TOTALS = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm
 

@@ -32,6 +32,7 @@ export function tenant(name = 'a', changes: Partial<TenantRecord> = {}): TenantR
     burst: 1,
     fmr: null,
     requireLiveness: null,
+    replaceVerdictMinutes: null,
     capturePage: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
@@ -80,6 +81,8 @@ export function subject(name = 'ada', changes: Partial<SubjectRecord> = {}): Sub
     failures: 0,
     lockedUntil: null,
     disabledAt: null,
+    replaceVerdict: null,
+    replaceVerdictAt: null,
     ...changes,
   }
 }

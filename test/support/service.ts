@@ -32,7 +32,11 @@ export interface TestService {
   /** Everything logged so far, one JSON document a line. */
   logText(): string
   /** A new tenant, with a client for its sandbox key. */
-  tenant(contract?: { ratePerSecond?: number; fmr?: number }): Promise<TestTenant>
+  tenant(contract?: {
+    ratePerSecond?: number
+    fmr?: number
+    replaceVerdictMinutes?: number
+  }): Promise<TestTenant>
   /** A client with a production key of the tenant, issued and revealed if need be. */
   production(tenant: TestTenant): Promise<ApiClient & { key: string }>
   /** A client without any key. */

@@ -301,6 +301,7 @@ describe('a call that must carry a check of liveness', () => {
       ratePerSecond: 50,
       fmr: null,
       requireLiveness: 'active',
+      replaceVerdictMinutes: null,
     })
     const { body } = await strict.sandbox.verify({
       user_id: newUser('+match'),

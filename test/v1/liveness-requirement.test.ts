@@ -69,7 +69,12 @@ describe.each([
   async function under(contract: LivenessRequirement): Promise<TestTenant> {
     const tenant = await running.tenant()
     const { operations, tenancy } = running.service.ledger
-    const requirement = { ratePerSecond: 1000, fmr: null, requireLiveness: contract }
+    const requirement = {
+      ratePerSecond: 1000,
+      fmr: null,
+      replaceVerdictMinutes: null,
+      requireLiveness: contract,
+    }
     await operations.tenants.setContract(await tenancy.find(tenant.id), COMMAND_LINE, requirement)
     return tenant
   }

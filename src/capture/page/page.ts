@@ -107,7 +107,9 @@ find('code-form')!.addEventListener('submit', (event) => {
 
 find('agree')!.addEventListener('click', () =>
   attempt(async () => {
-    const answer = await ask('consent', { agree: true })
+    // The service refuses the agreement where its text is another by now; the page that is loaded again shows that one.
+    const { version, sha256 } = find('consent')!.dataset
+    const answer = await ask('consent', { agree: true, version, sha256 })
     if (answer?.state === 'open') begin()
     else follow(answer)
   }),

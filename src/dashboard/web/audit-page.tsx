@@ -120,7 +120,7 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
         ) : entries.length === 0 ? (
           <Nothing filter={filter} />
         ) : (
-          <Entries entries={entries} actorName={actorName} />
+          <Entries tenantId={tenantId} entries={entries} actorName={actorName} />
         )}
         {(next !== null || newer.length > 0) && (
           <div class="pager">
@@ -262,7 +262,13 @@ function Filters({ tenantId, onChange }: { tenantId: string; onChange: (filter: 
   )
 }
 
-function Entries({ entries, actorName }: { entries: AuditEntry[]; actorName: (actor: string) => string }) {
+interface EntriesProps {
+  tenantId: string
+  entries: AuditEntry[]
+  actorName: (actor: string) => string
+}
+
+function Entries({ tenantId, entries, actorName }: EntriesProps) {
   const [open, setOpen] = useState<number | null>(null)
   return (
     <Table
@@ -291,10 +297,34 @@ function Entries({ entries, actorName }: { entries: AuditEntry[]; actorName: (ac
               <span class="for-readers"> about entry {entry.sequence}</span>
             </button>,
           ],
-          below: isOpen && <pre tabIndex={0}>{JSON.stringify(entry, null, 2)}</pre>,
+          below: isOpen && (
+            <>
+              <pre tabIndex={0}>{JSON.stringify(entry, null, 2)}</pre>
+              {typeof entry.consent_sha256 === 'string' && (
+                <AgreedText tenantId={tenantId} sha256={entry.consent_sha256} />
+              )}
+            </>
+          ),
         }
       })}
     />
+  )
+}
+
+/** The text behind the hash of an entry. */
+function AgreedText({ tenantId, sha256 }: { tenantId: string; sha256: string }) {
+  const { value, error } = useData(tenantAddress(tenantId, 'GET /audit/consent-text', { sha256 }))
+  if (value === null) return error ? <Problem message={error} /> : <Loading />
+  const [kept] = value.texts
+  if (!kept)
+    return <p class="muted">The text of this hash was not kept: it was agreed to before texts were.</p>
+  return (
+    <>
+      <p>The person agreed to this text:</p>
+      <pre tabIndex={0} dir="auto">
+        {kept.text}
+      </pre>
+    </>
   )
 }
 

@@ -132,6 +132,12 @@ function tenantFacts(tenant: TenantOverview): Fact[] {
       `${tenant.fmr ?? `${tenant.fmr_in_force}, as configured`}; a match from a score of ${tenant.threshold}`,
     ],
     ['Liveness required', tenant.require_liveness ?? 'as configured'],
+    [
+      'Verdict to replace a reference',
+      tenant.replace_verdict_minutes === null
+        ? 'not needed'
+        : `at most ${tenant.replace_verdict_minutes} minutes old`,
+    ],
     ['Production key', tenant.production_key],
     ['References', `${references.production} in production, ${references.sandbox} in the sandbox`],
     ['Audit log', <a href={`#/tenants/${tenant.id}/audit`}>{entries(tenant.audit_entries)}</a>],
@@ -157,6 +163,7 @@ interface Contract {
   rate_per_second: number
   fmr: number | null
   require_liveness: TenantView['require_liveness']
+  replace_verdict_minutes: number | null
 }
 
 function ContractDialog(props: {
@@ -168,6 +175,7 @@ function ContractDialog(props: {
   const [rate, setRate] = useState(String(tenant.rate_per_second))
   const [fmr, setFmr] = useState(tenant.fmr === null ? '' : String(tenant.fmr))
   const [liveness, setLiveness] = useState<string>(tenant.require_liveness ?? '')
+  const [minutes, setMinutes] = useState(String(tenant.replace_verdict_minutes ?? ''))
   return (
     <Confirm
       title={`Contract of ${tenant.name}`}
@@ -178,6 +186,7 @@ function ContractDialog(props: {
           rate_per_second: Number(rate),
           fmr: fmr ? Number(fmr) : null,
           require_liveness: (liveness || null) as Contract['require_liveness'],
+          replace_verdict_minutes: minutes ? Number(minutes) : null,
         })
       }
     >
@@ -214,6 +223,16 @@ function ContractDialog(props: {
         <option value="active">active: by a challenge</option>
         <option value="both">both</option>
       </select>
+      <label for="edit-replace">Minutes that a verdict is good for replacing a reference</label>
+      <input
+        id="edit-replace"
+        type="number"
+        min="1"
+        max="1440"
+        placeholder="no verdict needed"
+        value={minutes}
+        onInput={(event) => setMinutes(event.currentTarget.value)}
+      />
       <p class="muted small">
         The false match rate decides the threshold: how similar two faces must be. Twice the rate per second
         may come at once.

@@ -63,7 +63,13 @@ overStores((stores) => {
 
     it('keep everything but their contract when it is changed', async () => {
       const before = tenant('a', { productionIssuedAt: AT })
-      const contract = { ratePerSecond: 2.5, burst: 7, fmr: 1e-4, requireLiveness: 'passive' } as const
+      const contract = {
+        ratePerSecond: 2.5,
+        burst: 7,
+        fmr: 1e-4,
+        requireLiveness: 'passive',
+        replaceVerdictMinutes: 10,
+      } as const
       await write(async (tx) => {
         await tx.insertTenant(before)
         await tx.insertTenant(tenant('b'))
@@ -71,7 +77,13 @@ overStores((stores) => {
       })
       expect(await read().tenantById('ten_a')).toEqual({ ...before, ...contract })
       expect(await read().tenantById('ten_b')).toEqual(tenant('b'))
-      const none = { ratePerSecond: 1, burst: 1, fmr: null, requireLiveness: null }
+      const none = {
+        ratePerSecond: 1,
+        burst: 1,
+        fmr: null,
+        requireLiveness: null,
+        replaceVerdictMinutes: null,
+      }
       await write((tx) => tx.setContract('ten_a', none))
       expect(await read().tenantById('ten_a')).toEqual(before)
     })

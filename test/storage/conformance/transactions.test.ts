@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { type Store, StoreUnavailableError } from '../../../src/storage/store.js'
+import { leash } from '../../support/leash.js'
 import { auditEntry, bytes, insertUser, signingSecret, subject, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
@@ -222,7 +223,7 @@ overStores((stores) => {
     const acknowledged: string[] = []
     for (const run of ['first', 'second', 'third']) {
       const script = `${stores.openingScript}\n${WRITER}`
-      const child = spawn(process.execPath, ['--input-type=module', '-e', script, run], {
+      const child = spawn(process.execPath, [...leash(), '--input-type=module', '-e', script, run], {
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       let output = ''
