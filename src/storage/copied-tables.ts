@@ -27,6 +27,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'operator_link', key: ['hash'] },
   { name: 'dashboard_session', key: ['hash'] },
   { name: 'subject', key: ['id'] },
+  { name: 'sandbox_user', key: ['lookup'] },
   { name: 'reference', key: ['id'] },
   // The order in which captures were seen is by this number.
   { name: 'capture', key: ['rowid'] },

@@ -53,6 +53,10 @@ export interface StoreReader extends WebhookReader {
   subjectAlone(lookup: Buffer): Promise<SubjectRecord | undefined>
   /** How many users of the tenant have a reference. */
   referencesOf(tenantId: string): Promise<Record<Environment, number>>
+  /** How many users of the sandbox the tenant has, counted up to `limit`. */
+  countSandboxUsers(tenantId: string, limit: number): Promise<number>
+  /** Look-ups of users of the sandbox who were not used since `before`, the longest unused first. */
+  unusedSandboxUsers(before: number, limit: number): Promise<Buffer[]>
   /** Under which some of a tenant's users are found. */
   lookupsOf(tenantId: string, limit: number): Promise<Buffer[]>
   /** The subject's captures after `since`, against which one of these digests is held. */
@@ -139,6 +143,8 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertSubject(subject: SubjectRecord): Promise<void>
   /** The verdict by which the user agrees to another reference; null when it is used. */
   setReplaceVerdict(subjectId: string, verdict: { id: string; at: number } | null): Promise<void>
+  /** Writes when a user of the sandbox was last used, unless that stands at a time after `unlessSince` already. */
+  noteSandboxUse(use: { lookup: Buffer; tenantId: string; at: number; unlessSince: number }): Promise<void>
   setLockout(
     subjectId: string,
     state: Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>,

@@ -278,6 +278,16 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     )
     return sandbox.verify({ user_id, image, action })
   },
+  sandbox_quota_reached: () =>
+    besides({ COUNTERSIGN_SANDBOX_USERS: '1' }, async ({ sandbox, image }) => {
+      await sandbox.enroll({ user_id: newUser(), image })
+      return sandbox.enroll({ user_id: newUser(), image })
+    }),
+  sandbox_storage_low: () =>
+    besides(
+      { COUNTERSIGN_SANDBOX_DISK_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER) },
+      ({ sandbox, image }) => sandbox.enroll({ user_id: newUser(), image }),
+    ),
   overloaded: () =>
     besides({ COUNTERSIGN_QUEUE_LIMIT: '2' }, async ({ production }) => {
       const image = base64(await face('ada'))
@@ -347,6 +357,7 @@ const RETRIED = new Set<ErrorCode>([
   'idempotency_in_progress',
   'rate_limited',
   'overloaded',
+  'sandbox_storage_low',
   'engine_unavailable',
   'store_unavailable',
   'shutting_down',

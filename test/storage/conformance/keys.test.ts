@@ -57,7 +57,13 @@ overStores((stores) => {
           await tx.insertIdempotencyRecord(keptResponse(`scope ${id}`, { subjectId: null }))
           await tx.insertWebhookDelivery(delivery(`del_${id}`, 'end'))
           const sealed = bytes(`sealed factor of ${id}`)
-          await tx.putSecondFactor({ id: `opr_${id}`, sealed, recovery: '[]', lastStep: null, enrolledAt: AT })
+          await tx.putSecondFactor({
+            id: `opr_${id}`,
+            sealed,
+            recovery: '[]',
+            lastStep: null,
+            enrolledAt: AT,
+          })
         }
         await tx.insertIdempotencyRecord(keptResponse("a user's"))
         await tx.insertWebhookDelivery(delivery("a user's", 'end', { subjectId: 'sub_a' }))
