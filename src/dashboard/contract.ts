@@ -415,7 +415,7 @@ export interface AuditExportQuery extends AuditQuery {
 }
 
 export interface AuditPage {
-  /** Newest first. */
+  /** Newest first. It may be empty though older ones match: a page looks through a bounded part of the log. */
   entries: AuditEntry[]
   next_before: number | null
 }

@@ -154,11 +154,16 @@ export class ApiServer {
   ): Promise<TenantContract> {
     const { tenancy, rateLimiter, environment } = this.parts
     const contract = tenancy.rateContract(caller.tenant, environment)
-    const bucket = endpoint.ownRateLimit ? `${contract.holder} ${endpoint.id}` : contract.holder
-    const decision = await rateLimiter.take(bucket, contract)
+    const decision = await rateLimiter.take(bucketOf(contract, endpoint), contract)
     Object.assign(context.headers, rateLimitHeaders(contract, decision))
     assertAllowed(decision)
     return contract
+  }
+
+  /** How much it was shows only when the work is done. */
+  private charge({ caller }: Identity, endpoint: EndpointDescription, tokens: number): void {
+    const contract = this.parts.tenancy.rateContract(caller.tenant, this.parts.environment)
+    this.parts.rateLimiter.charge(bucketOf(contract, endpoint), contract, tokens)
   }
 
   /** Once for an idempotency key: a repeat gets the kept response. */
@@ -216,6 +221,7 @@ export class ApiServer {
       captureSession: context.known?.captureSession,
     }
     const answer = await this.runner.run(route.endpoint, call, execution)
+    if (answer.furtherTokens) this.charge(identity, route.endpoint, answer.furtherTokens)
     Object.assign(context.headers, answer.headers)
     return answer
   }
@@ -257,6 +263,10 @@ export class ApiServer {
 }
 
 /** @throws ApiError where the kept response must not be given again */
+function bucketOf({ holder }: TenantContract, { ownRateLimit, id }: EndpointDescription): string {
+  return ownRateLimit ? `${holder} ${id}` : holder
+}
+
 function replay(
   endpoint: Endpoint<unknown>,
   { replay: kept }: { replay: KeptResponse },

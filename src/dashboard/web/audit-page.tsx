@@ -115,7 +115,7 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
             <Loading />
           )
         ) : entries.length === 0 ? (
-          <Nothing filter={filter} />
+          <Nothing filter={filter} isEnd={next === null} />
         ) : (
           <Entries tenantId={tenantId} entries={entries} actorName={actorName} />
         )}
@@ -174,13 +174,15 @@ function ChainCard({ tenantId }: { tenantId: string }) {
   )
 }
 
-function Nothing({ filter }: { filter: Filter }) {
+function Nothing({ filter, isEnd }: { filter: Filter; isEnd: boolean }) {
   if (filter.subject === null)
     return (
       <Empty title="No such user">
         Unknown, or erased: what the log says of an erased user can no longer be found by their id.
       </Empty>
     )
+  if (!isEnd)
+    return <Empty title="Nothing matches in this part of the log">It goes on with “Older entries”.</Empty>
   if (filter !== ALL) return <Empty title="Nothing matches these filters" />
   return (
     <Empty title="No entries yet">Calls in production write to the audit log; the sandbox does not.</Empty>
