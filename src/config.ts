@@ -71,6 +71,10 @@ export function resolveConfig(env: Env = process.env): Resolution {
   }
   if ((config.oidcIssuer === undefined) !== (config.oidcClientId === undefined))
     problems.push(`${variableOf('oidcIssuer')} and ${variableOf('oidcClientId')} must be given together.`)
+  if (!config.operatorPasswordSignIn && config.oidcIssuer === undefined)
+    problems.push(
+      `${variableOf('operatorPasswordSignIn')} is false without ${variableOf('oidcIssuer')}: no operator could sign in. Set an issuer, or leave it out.`,
+    )
   for (const pair of KEY_PAIRS) {
     const files = pair.map((name) => config[name])
     if ((files[0] === undefined) !== (files[1] === undefined))

@@ -238,6 +238,8 @@ export class Service {
         signIns: ledger.operations.signIns,
         isSecure: this.adminUrl.startsWith('https:'),
         attempts: this.rateLimiter(),
+        secondFactors: ledger.operations.secondFactors,
+        isPasswordSignIn: config.operatorPasswordSignIn,
         times: sessionTimes(config),
       }),
       apis: { production: production.handle, sandbox: sandbox.handle },

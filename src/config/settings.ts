@@ -26,6 +26,7 @@ export interface Basis {
   dataDir: string
   modelsDir: string
   workers: number
+  oidcIssuer: string | undefined
 }
 
 /** @typeParam Unset what holds where the variable is not set: undefined for a setting that may be absent */
@@ -270,6 +271,14 @@ export const SETTING_GROUPS = {
       path,
     ),
   },
+  'Second factor of operators': {
+    operatorSecondFactor: setting(
+      'OPERATOR_SECOND_FACTOR',
+      'optional',
+      'optional, or required: an operator who signs in by a password and has no second factor can do nothing but add one. A provider of OIDC_ISSUER has its own.',
+      oneOf('optional', 'required'),
+    ),
+  },
   'Sessions at the dashboard': {
     dashboardIdleMinutes: setting(
       'DASHBOARD_IDLE_MINUTES',
@@ -301,6 +310,12 @@ export const SETTING_GROUPS = {
       'OIDC_CLIENT_SECRET_FILE',
       'File with the client secret. Default: none, a public client with PKCE alone.',
       path,
+    ),
+    operatorPasswordSignIn: derived(
+      'OPERATOR_PASSWORD_SIGN_IN',
+      ({ oidcIssuer }) => oidcIssuer === undefined,
+      'Whether operators may sign in by a password: true or false. Default: false where OIDC_ISSUER is set, else true. Where it is false, countersign operator sign-in-link is the way in while the provider is away.',
+      boolean,
     ),
     oidcClaim: setting(
       'OIDC_CLAIM',
