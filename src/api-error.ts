@@ -99,6 +99,12 @@ export const ERRORS = {
     'The API key may not be used from this address.',
     'Call from a network of the key; behind a proxy, have the operator set COUNTERSIGN_TRUSTED_PROXIES.',
   ),
+  client_certificate_required: entry(
+    403,
+    'permission_denied',
+    'The API key is bound to a client certificate, which this connection has not shown.',
+    'Connect with the certificate of the key, straight to the service: a proxy that ends TLS shows none.',
+  ),
   replace_verdict_required: entry(
     403,
     'permission_denied',

@@ -71,11 +71,26 @@ export function resolveConfig(env: Env = process.env): Resolution {
   }
   if ((config.oidcIssuer === undefined) !== (config.oidcClientId === undefined))
     problems.push(`${variableOf('oidcIssuer')} and ${variableOf('oidcClientId')} must be given together.`)
+  if (!config.operatorPasswordSignIn && config.oidcIssuer === undefined)
+    problems.push(
+      `${variableOf('operatorPasswordSignIn')} is false without ${variableOf('oidcIssuer')}: no operator could sign in. Set an issuer, or leave it out.`,
+    )
   for (const pair of KEY_PAIRS) {
     const files = pair.map((name) => config[name])
     if ((files[0] === undefined) !== (files[1] === undefined))
       problems.push(`${pair.map(variableOf).join(' and ')} must be given together.`)
     for (const file of files) if (file) problems.push(...unreadable(file))
+  }
+  if (config.clientCa !== undefined) {
+    problems.push(...unreadable(config.clientCa))
+    if (config.tlsCert === undefined)
+      problems.push(
+        `${variableOf('clientCa')} needs ${variableOf('tlsCert')}: client certificates are shown where TLS ends.`,
+      )
+    if (config.http !== 'node')
+      problems.push(
+        `${variableOf('clientCa')} needs ${variableOf('http')}=node: uWebSockets.js tells of no client certificate.`,
+      )
   }
   if (config.epochKeys !== undefined && !isPostgres(config))
     problems.push(

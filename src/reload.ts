@@ -81,7 +81,8 @@ export function tlsFiles(config: Config, name: Certificate['name']): TlsFiles | 
     admin: { certFile: config.adminTlsCert, keyFile: config.adminTlsKey },
     capture: { certFile: config.captureTlsCert, keyFile: config.captureTlsKey },
   }[name]
-  return certFile && keyFile ? { certFile, keyFile } : undefined
+  if (!certFile || !keyFile) return undefined
+  return name === 'api' ? { certFile, keyFile, clientCaFile: config.clientCa } : { certFile, keyFile }
 }
 
 /** Variables whose new value a running service cannot take over. */

@@ -213,11 +213,19 @@ export class Service {
     metrics.watchBodies(bodies)
     const lesser = bodies.share(LESSER_SHARE)
     this.listeners.production = await listen(
-      { ...bounds, bodies: bodies.share(1), address: productionListen, tls, handler: production.handle },
+      {
+        ...{ ...bounds, bodies: bodies.share(1), address: productionListen, tls },
+        clientCertificates: config.productionClientCertificates,
+        handler: production.handle,
+      },
       transport,
     )
     this.listeners.sandbox = await listen(
-      { ...bounds, bodies: lesser, address: sandboxListen, tls, handler: sandbox.handle },
+      {
+        ...{ ...bounds, bodies: lesser, address: sandboxListen, tls },
+        clientCertificates: config.sandboxClientCertificates,
+        handler: sandbox.handle,
+      },
       transport,
     )
     const api = new AdminApi({
@@ -230,6 +238,8 @@ export class Service {
         signIns: ledger.operations.signIns,
         isSecure: this.adminUrl.startsWith('https:'),
         attempts: this.rateLimiter(),
+        secondFactors: ledger.operations.secondFactors,
+        isPasswordSignIn: config.operatorPasswordSignIn,
         times: sessionTimes(config),
       }),
       apis: { production: production.handle, sandbox: sandbox.handle },

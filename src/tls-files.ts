@@ -11,6 +11,8 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 export interface TlsFiles {
   certFile: string
   keyFile: string
+  /** Authorities whose client certificates are taken; undefined where none are. */
+  clientCaFile?: string | undefined
 }
 
 export interface TlsReport {
@@ -23,12 +25,16 @@ export interface TlsReport {
 }
 
 /** @param now milliseconds since the epoch */
-export function examineTls({ certFile, keyFile }: TlsFiles, now: number): TlsReport {
+export function examineTls({ certFile, keyFile, clientCaFile }: TlsFiles, now: number): TlsReport {
   const report: TlsReport = { expiresAt: null, problems: [], warnings: [] }
   const chain = attempt(report, `The TLS certificate ${certFile} cannot be used`, () => readChain(certFile))
   const key = attempt(report, `The TLS key ${keyFile} cannot be used`, () =>
     createPrivateKey(readFileSync(keyFile)),
   )
+  if (clientCaFile)
+    attempt(report, `The authorities of client certificates ${clientCaFile} cannot be used`, () =>
+      readChain(clientCaFile),
+    )
   if (chain) judgeChain(report, chain, certFile, now)
   if (chain && key) judgeKey(report, chain[0]!, key, { certFile, keyFile })
   return report

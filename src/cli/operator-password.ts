@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import type { Command } from 'commander'
-import { generatePassword, hashPassword } from '../crypto/password-hash.js'
+import { generatePassword, hashPassword, passwordWeakness } from '../crypto/password-hash.js'
 import { resetOperatorPassword } from '../dashboard/operator-password.js'
 import { COMMAND_LINE } from '../operations/operation.js'
 import { withLedger } from './ledger.js'
@@ -67,6 +67,9 @@ function checked(password: string): string {
       'unusable_password',
       'A password is one line, and no white space begins or ends it.',
     )
+  const weakness = passwordWeakness(password)
+  if (weakness !== null)
+    throw new CommandError('weak_password', `The password ${weakness}. To have one made: --generate`)
   return password
 }
 

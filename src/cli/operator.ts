@@ -1,6 +1,10 @@
 /** `countersign operator …`: who operates the installation by the dashboard, with a name and a role each. */
 import type { Command } from 'commander'
+import { MINUTE_MS } from '../clock.js'
+import { adminUrl } from '../config.js'
 import { COMMAND_LINE } from '../operations/operation.js'
+import { SIGN_IN_LINK_MS } from '../operations/operator-operations.js'
+import { UNNAMED_OPERATOR } from '../operations/session-operations.js'
 import { operatorView } from '../operations/views.js'
 import type { OperatorRecord, OperatorRole } from '../storage/records.js'
 import { withLedger } from './ledger.js'
@@ -72,6 +76,39 @@ export function registerOperatorCommands(operator: Command): void {
           options,
           await withLedger(({ operations }) => operations.operators.resetPassword(name, COMMAND_LINE)),
         )
+      }),
+    )
+
+  operator
+    .command('reset-second-factor <name>')
+    .description(
+      `take the second factor from an operator who has lost it (${UNNAMED_OPERATOR}: from the one without a name)`,
+    )
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string, options: OutputOptions) => {
+        await withLedger(({ operations }) => operations.secondFactors.reset(name, COMMAND_LINE))
+        print(
+          options,
+          { name, second_factor: false },
+          () => `${name} signs in by the password alone from now on.`,
+        )
+      }),
+    )
+
+  operator
+    .command('sign-in-link [name]')
+    .description(
+      'make a link that signs an operator in once, without a password or the provider; without a name, the one who has none',
+    )
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string | undefined, options: OutputOptions) => {
+        const link = await withLedger(({ operations }, config) =>
+          operations.operators.createSignInLink(name ?? UNNAMED_OPERATOR, adminUrl(config), COMMAND_LINE),
+        )
+        print(options, { dashboard_url: link }, () => link)
+        if (!options.json) note(`The link works once, within ${SIGN_IN_LINK_MS / MINUTE_MS} minutes.`)
       }),
     )
 

@@ -18,6 +18,7 @@ interface NamedOptions extends OutputOptions {
 interface CreateOptions extends NamedOptions {
   scope?: string[]
   network?: string[]
+  certificate?: string
 }
 
 const ENVIRONMENT = ['--environment <environment>', 'production or sandbox', 'production'] as const
@@ -34,6 +35,10 @@ export function registerTenantKeys(tenant: Command): void {
     .requiredOption('--name <name>', 'what the key is called, such as payments')
     .option('--scope <scopes...>', `what it may do: ${SCOPES.join(', ')}; without it, everything`)
     .option('--network <networks...>', 'where it may be used from, such as 10.0.0.0/8; without it, anywhere')
+    .option(
+      '--certificate <certificate>',
+      'client certificate that it needs: SHA-256 fingerprint, or CN=<common name>; without it, none',
+    )
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -46,6 +51,7 @@ export function registerTenantKeys(tenant: Command): void {
           name: options.name,
           scopes: options.scope ?? null,
           networks: options.network ?? null,
+          certificate: options.certificate ?? null,
         }
         const { key, record } = await operate(name, ({ keys }, found) =>
           keys.create(found, COMMAND_LINE, environment, grants),
@@ -58,6 +64,7 @@ export function registerTenantKeys(tenant: Command): void {
             ['Name', options.name],
             ['Scopes', scopesText(view.scopes)],
             ['Networks', networksText(view.networks)],
+            ...(view.certificate === null ? [] : [['Certificate', view.certificate] as [string, string]]),
           ]),
         )
         if (!options.json) note('The key is shown only now; put it into the secret store of your backend.')

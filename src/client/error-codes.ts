@@ -13,6 +13,7 @@ export const ERROR_CODES = [
   'tenant_suspended',
   'insufficient_scope',
   'network_not_allowed',
+  'client_certificate_required',
   'replace_verdict_required',
   'production_key_required',
   'sandbox_quota_reached',

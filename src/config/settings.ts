@@ -26,6 +26,7 @@ export interface Basis {
   dataDir: string
   modelsDir: string
   workers: number
+  oidcIssuer: string | undefined
 }
 
 /** @typeParam Unset what holds where the variable is not set: undefined for a setting that may be absent */
@@ -137,6 +138,23 @@ export const SETTING_GROUPS = {
       text,
     ),
     tlsKey: optional('TLS_KEY', 'PEM file with the private key.', text),
+    clientCa: optional(
+      'CLIENT_CA',
+      'PEM file with the authorities whose client certificates both APIs take; with TLS_KEY, and only over node:http (HTTP=node). Default: none, and no client certificates.',
+      text,
+    ),
+    productionClientCertificates: setting(
+      'PRODUCTION_CLIENT_CERTIFICATES',
+      'request',
+      'With CLIENT_CA: require ends handshakes without a client certificate at production, request takes them, and only keys that are bound to a certificate need it; none.',
+      oneOf('none', 'request', 'require'),
+    ),
+    sandboxClientCertificates: setting(
+      'SANDBOX_CLIENT_CERTIFICATES',
+      'request',
+      'The same at the sandbox.',
+      oneOf('none', 'request', 'require'),
+    ),
     adminTlsCert: optional(
       'ADMIN_TLS_CERT',
       'PEM file with the certificate chain; with ADMIN_TLS_KEY, dashboard and metrics are served by TLS. May be that of TLS_CERT.',
@@ -253,6 +271,14 @@ export const SETTING_GROUPS = {
       path,
     ),
   },
+  'Second factor of operators': {
+    operatorSecondFactor: setting(
+      'OPERATOR_SECOND_FACTOR',
+      'optional',
+      'optional, or required: an operator who signs in by a password and has no second factor can do nothing but add one. A provider of OIDC_ISSUER has its own.',
+      oneOf('optional', 'required'),
+    ),
+  },
   'Sessions at the dashboard': {
     dashboardIdleMinutes: setting(
       'DASHBOARD_IDLE_MINUTES',
@@ -284,6 +310,12 @@ export const SETTING_GROUPS = {
       'OIDC_CLIENT_SECRET_FILE',
       'File with the client secret. Default: none, a public client with PKCE alone.',
       path,
+    ),
+    operatorPasswordSignIn: derived(
+      'OPERATOR_PASSWORD_SIGN_IN',
+      ({ oidcIssuer }) => oidcIssuer === undefined,
+      'Whether operators may sign in by a password: true or false. Default: false where OIDC_ISSUER is set, else true. Where it is false, countersign operator sign-in-link is the way in while the provider is away.',
+      boolean,
     ),
     oidcClaim: setting(
       'OIDC_CLAIM',

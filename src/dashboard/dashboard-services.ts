@@ -29,6 +29,8 @@ export interface DashboardServices {
     | 'oidcClientId'
     | 'oidcClientSecretFile'
     | 'oidcClaim'
+    | 'operatorPasswordSignIn'
+    | 'operatorSecondFactor'
     | 'dashboardFreshMinutes'
   >
   engine: Engine

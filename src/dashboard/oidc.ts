@@ -32,7 +32,8 @@ export class OidcSignIn {
   async handle(request: IncomingRequest, guest: Guest): Promise<Reply> {
     const isEnabled = this.services.config.oidcIssuer !== undefined
     const route = `${request.method} ${request.path.slice(PREFIX.length)}`
-    if (route === 'GET ') return json({ enabled: isEnabled })
+    if (route === 'GET ')
+      return json({ enabled: isEnabled, password: this.services.config.operatorPasswordSignIn })
     if (isEnabled && route === 'GET /login')
       return this.orSignInPage(guest, () => this.begin(request.query === FRESH))
     if (isEnabled && route === 'GET /callback')

@@ -12,6 +12,7 @@ import {
   hashPassword,
   isPasswordHash,
   matchesHash,
+  passwordWeakness,
   slowHash,
 } from '../crypto/password-hash.js'
 import { createDurably, makeFolder, replaceDurably } from '../durable-file.js'
@@ -218,6 +219,11 @@ async function readPassword(stored: string, origin: string): Promise<StoredPassw
   if (stored === '')
     throw new ConfigError(
       `${origin} is empty; make a password with: countersign operator-password --generate`,
+    )
+  const weakness = stored.startsWith(HASH_PREFIX) ? null : passwordWeakness(stored)
+  if (weakness !== null)
+    throw new ConfigError(
+      `The password in ${origin} ${weakness}; make one with: countersign operator-password --generate`,
     )
   // A hash that was cut off is no password: nobody would know that it had become one.
   const hash = stored.startsWith(HASH_PREFIX) ? stored : await hashPassword(stored)

@@ -3,6 +3,7 @@ import { ApiError, retryAfter } from '../api-error.js'
 import { type Clock, MINUTE_MS, SECOND_MS } from '../clock.js'
 import { randomBase62 } from '../crypto/identifiers.js'
 import { matchesHash } from '../crypto/password-hash.js'
+import type { FactorOwner, SecondFactorOperations } from '../operations/second-factor-operations.js'
 import { sessionId, UNNAMED_OPERATOR } from '../operations/session-operations.js'
 import type { NewSession, SignInOperations } from '../operations/sign-in-operations.js'
 import type { IncomingRequest } from '../server/listener.js'
@@ -11,7 +12,7 @@ import type { OperatorRecord, OperatorRole, SessionMethod, SessionRecord } from 
 import type { Scope, Store } from '../storage/store.js'
 import { hashToken } from '../tenancy/login-link.js'
 import type { RateLimiter } from '../tenancy/rate-limiter.js'
-import { BACKGROUND_HEADER, type InputOf, type SessionRoutes } from './contract.js'
+import { BACKGROUND_HEADER, type InputOf, type OperatorRoutes, type SessionRoutes } from './contract.js'
 import { DashboardError } from './dashboard-error.js'
 import type { OperatorPassword } from './operator-password.js'
 import { ProviderSignInError } from './provider-sign-in-error.js'
@@ -22,6 +23,11 @@ const COOKIE = 'countersign_session'
 export const HOST_PREFIX = '__Host-'
 /** Per network: ten tries at once, then one in ten seconds. A login link cannot be guessed; a password might. */
 const SIGN_IN_RATE = { ratePerSecond: 0.1, burst: 10 }
+/**
+ * Per operator, wherever the codes come from: ten at once, then one in five minutes. Three codes of a million are right at a time, so that
+ * somebody who knows the password guesses one in three years.
+ */
+const CODE_RATE = { ratePerSecond: 1 / 300, burst: 10 }
 /** The use of a session is written down no more often. */
 const KEEPING_MS = MINUTE_MS
 const LONGEST_BROWSER = 256
@@ -62,6 +68,8 @@ export interface Guest {
 }
 
 export type Credentials = InputOf<SessionRoutes['POST /session']>
+/** By which an operator shows again who they are. */
+type Proof = InputOf<OperatorRoutes['POST /session/confirm']>
 type PasswordCredentials = Extract<Credentials, { password: string }>
 
 export interface SessionParts {
@@ -71,7 +79,10 @@ export interface SessionParts {
   signIns: SignInOperations
   /** The dashboard is reached over TLS: the cookie then travels on nothing else. */
   isSecure: boolean
+  secondFactors: SecondFactorOperations
   attempts: RateLimiter
+  /** False where operators come by their provider, and by no password. */
+  isPasswordSignIn: boolean
   times: SessionTimes
 }
 
@@ -103,7 +114,7 @@ export class Sessions {
    * An operator who signed in by a password gives it again, and the session's sign-in is fresh from now on.
    * @throws DashboardError sign_in_failed; not_permitted for a session that began in another way; ApiError rate_limited
    */
-  async confirm(session: Session, password: string, guest: Guest): Promise<Session> {
+  async confirm(session: Session, { password, code }: Proof, guest: Guest): Promise<Session> {
     const { operator, method, hash } = session
     if (!operator || method !== 'password') throw new DashboardError('not_permitted')
     await this.assertNotGuessing(guest)
@@ -112,6 +123,7 @@ export class Sessions {
         ? await this.parts.operatorPassword.matches(password)
         : await matchesHash(password, (await this.operator(operator.id)).passwordHash)
     if (!isRight) throw new DashboardError('sign_in_failed', 'The password is wrong.')
+    await this.assertSecondFactor(operator, code)
     await this.parts.signIns.confirmed(hash, operator.name, guest.requestId)
     return { ...session, authenticatedAt: this.parts.clock.now() }
   }
@@ -121,6 +133,27 @@ export class Sessions {
     const { clock, times } = this.parts
     if (authenticatedAt !== null && clock.now() - authenticatedAt < times.freshMs) return
     throw new DashboardError('fresh_sign_in_required', HOW_TO_CONFIRM[method], { confirm_by: method })
+  }
+
+  /**
+   * Uses a code of the operator's second factor up, where there is one. The password was right: whoever comes here knows it.
+   * @throws DashboardError second_factor_required, sign_in_failed; ApiError rate_limited
+   */
+  private async assertSecondFactor(owner: FactorOwner, code: string | undefined): Promise<void> {
+    const { secondFactors, attempts } = this.parts
+    if (!(await secondFactors.isEnrolled(owner))) return
+    if (!code) throw new DashboardError('second_factor_required')
+    const attempt = await attempts.take(`second factor ${owner.id ?? owner.name}`, CODE_RATE)
+    if (!attempt.allowed)
+      throw new ApiError('rate_limited', {
+        message: 'Too many codes of this second factor.',
+        headers: retryAfter(attempt.retryAfterSeconds),
+      })
+    if (!(await secondFactors.use(owner, code)))
+      throw new DashboardError(
+        'sign_in_failed',
+        'The code is wrong, or was used already: wait for the next one.',
+      )
   }
 
   /** A sign-in begins. @throws ApiError rate_limited */
@@ -134,6 +167,8 @@ export class Sessions {
   }
 
   private async signInByLink(loginToken: string, guest: Guest): Promise<Session> {
+    const ofOperator = await this.signInByOperatorLink(loginToken, guest)
+    if (ofOperator) return ofOperator
     const { token, record } = this.begin('link', guest)
     const tenantId = await this.parts.signIns.byLink(hashToken(loginToken), record, guest.requestId)
     // Unknown, used and expired are one answer: a guess learns nothing of which links there were.
@@ -145,19 +180,41 @@ export class Sessions {
     return opened({ ...record, tenantId }, null, token)
   }
 
-  private async signInByPassword({ name, password }: PasswordCredentials, guest: Guest): Promise<Session> {
-    const { store, operatorPassword, signIns } = this.parts
+  /** @returns null where no operator has this link */
+  private async signInByOperatorLink(loginToken: string, guest: Guest): Promise<Session | null> {
+    const { signIns, store } = this.parts
+    const operatorId = await signIns.takeOperatorLink(hashToken(loginToken))
+    if (operatorId === undefined) return null
+    const begun = this.begin('link', guest)
+    if (operatorId !== null) {
+      const operator = await store.read.operatorById(operatorId)
+      return operator ? this.signInOperator(operator, begun, guest) : null
+    }
+    const record = { ...begun.record, hash: await this.unnamedHash(begun.token) }
+    await signIns.asUnnamed(record, guest.requestId)
+    return opened({ ...record, tenantId: null }, UNNAMED, begun.token)
+  }
+
+  private async signInByPassword(
+    { name, password, code }: PasswordCredentials,
+    guest: Guest,
+  ): Promise<Session> {
+    const { store, operatorPassword, signIns, isPasswordSignIn } = this.parts
+    if (!isPasswordSignIn) throw new DashboardError('password_sign_in_off')
     const begun = this.begin('password', guest)
     if (name !== undefined && name !== UNNAMED.name) {
       const operator = await store.read.operatorByName(name)
       const isRight = await matchesHash(password, operator?.passwordHash ?? null)
-      const session = operator && isRight && (await this.signInOperator(operator, begun, guest))
+      if (!operator || !isRight) throw wrongPassword()
+      await this.assertSecondFactor(operator, code)
+      const session = await this.signInOperator(operator, begun, guest)
       if (!session) throw wrongPassword()
       return session
     }
     // Before the password is compared: where another takes its place meanwhile, nobody finds the session.
     const record = { ...begun.record, hash: await this.unnamedHash(begun.token) }
     if (!(await operatorPassword.matches(password))) throw wrongPassword()
+    await this.assertSecondFactor(UNNAMED, code)
     await signIns.asUnnamed(record, guest.requestId)
     return opened({ ...record, tenantId: null }, UNNAMED, begun.token)
   }
@@ -168,8 +225,7 @@ export class Sessions {
     { token, record }: { token: string; record: NewSession },
     { requestId }: Guest,
   ): Promise<Session | null> {
-    const method = record.method === 'oidc' ? 'oidc' : 'password'
-    if (!(await this.parts.signIns.asOperator(operator, method, record, requestId))) return null
+    if (!(await this.parts.signIns.asOperator(operator, record, requestId))) return null
     return opened({ ...record, tenantId: null }, operator, token)
   }
 
@@ -201,6 +257,9 @@ export class Sessions {
     const token = cookieOf(headers.cookie, this.cookieName)
     if (token === null) throw new DashboardError('not_signed_in')
     const session = await this.ofToken(token)
+    // One that began before passwords were switched off.
+    if (session.opened.method === 'password' && !this.parts.isPasswordSignIn)
+      throw new DashboardError('not_signed_in')
     const isInUse = headers[BACKGROUND_HEADER.toLowerCase()] === undefined
     return {
       ...session.opened,
@@ -276,7 +335,7 @@ export class Sessions {
 const HOW_TO_CONFIRM: Record<SessionMethod, string> = {
   password: 'This asks for a fresh sign-in: give your password again.',
   oidc: "This asks for a fresh sign-in: sign in again at your organisation's provider.",
-  link: 'This asks for a fresh sign-in: open a new login link, which the operator makes for you.',
+  link: 'This asks for a fresh sign-in: open a new login link, which is made at the command line or by an operator.',
 }
 
 function opened(

@@ -68,8 +68,9 @@ export class KeyOperations {
   create(tenant: TenantRecord, actor: Actor, type: Environment, grants: KeyGrants): Promise<MadeKey> {
     return this.audited.run(tenant.id, actor, async (tx) => {
       const made = await this.tenancy.createKey(tx, tenant, type, grants)
-      const { id, name, scopes, networks } = made.record
-      return { result: made, facts: { event: 'key_created', type, key: id, name, scopes, networks } }
+      const { id, name, scopes, networks, certificate } = made.record
+      const bounds = { scopes, networks, certificate }
+      return { result: made, facts: { event: 'key_created', type, key: id, name, ...bounds } }
     })
   }
 

@@ -1,11 +1,16 @@
 /** Who operates the installation. What is done to them concerns every tenant, and stands in every log. */
-import type { Clock } from '../clock.js'
-import { prefixedId } from '../crypto/identifiers.js'
+import { type Clock, MINUTE_MS } from '../clock.js'
+import { prefixedId, randomBase62 } from '../crypto/identifiers.js'
 import { generatePassword, hashPassword } from '../crypto/password-hash.js'
 import { CodedError } from '../errors.js'
 import type { OperatorRecord, OperatorRole } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
+import { hashToken, linkOf } from '../tenancy/login-link.js'
 import type { Actor, AuditedTransactions } from './operation.js'
+import { UNNAMED_OPERATOR } from './session-operations.js'
+
+/** How long an operator's link may wait for its one use: the one who makes it opens it. */
+export const SIGN_IN_LINK_MS = 10 * MINUTE_MS
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$/
 /** How the audit log calls others. */
@@ -88,6 +93,22 @@ export class OperatorOperations {
       await assertAdminStays(tx, operator, actor)
       await tx.deleteOperator(operator.id)
       return { result: operator, facts: { event: 'operator_removed', name } }
+    })
+  }
+
+  /**
+   * A link that signs an operator in once, without a password: for the day when the provider is away.
+   * @param name `operator` for the one without a name @param adminUrl of the dashboard, without a slash at its end
+   * @throws OperatorError operator_not_found
+   */
+  createSignInLink(name: string, adminUrl: string, actor: Actor): Promise<string> {
+    return this.audited.runForAll(actor, async (tx) => {
+      const operatorId = name === UNNAMED_OPERATOR ? null : (await found(tx, name)).id
+      const token = randomBase62()
+      const now = this.clock.now()
+      const link = { hash: hashToken(token), operatorId, expiresAt: now + SIGN_IN_LINK_MS }
+      await tx.insertOperatorLink(link, now)
+      return { result: linkOf(adminUrl, token), facts: { event: 'operator_link_made', name } }
     })
   }
 

@@ -3,7 +3,7 @@
  * every log tells of operators'.
  */
 import { type Clock, MINUTE_MS } from '../clock.js'
-import type { OperatorRecord, SessionRecord, SignInMethod } from '../storage/records.js'
+import type { OperatorRecord, SessionRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import type { Actor, AuditedTransactions } from './operation.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
@@ -37,6 +37,12 @@ export class SignInOperations {
     })
   }
 
+  /** Uses an operator's link up. @returns whose it was, null for the one without a name; undefined where it is unknown, used or expired */
+  async takeOperatorLink(linkHash: Buffer): Promise<string | null | undefined> {
+    const link = await this.store.transaction((tx) => tx.takeOperatorLink(linkHash, this.clock.now()))
+    return link?.operatorId
+  }
+
   /** For whoever has the operator's password. */
   async asUnnamed(session: NewSession, requestId: string): Promise<void> {
     await this.store.transaction((tx) =>
@@ -46,16 +52,13 @@ export class SignInOperations {
   }
 
   /** @returns false for an operator who was removed, or given another password, since they were recognised */
-  async asOperator(
-    operator: OperatorRecord,
-    method: SignInMethod,
-    session: NewSession,
-    requestId: string,
-  ): Promise<boolean> {
+  async asOperator(operator: OperatorRecord, session: NewSession, requestId: string): Promise<boolean> {
     const isStill = await this.store.transaction(async (tx) => {
       const current = await tx.operatorById(operator.id)
       if (current?.passwordHash !== operator.passwordHash) return false
-      await tx.setLastSignIn(operator.id, this.clock.now(), method)
+      // The table knows two ways: a link stands for the password that it takes the place of.
+      const by = session.method === 'oidc' ? 'oidc' : 'password'
+      await tx.setLastSignIn(operator.id, this.clock.now(), by)
       await tx.insertDashboardSession({ ...session, tenantId: null, operatorId: operator.id })
       return true
     })

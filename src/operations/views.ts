@@ -56,6 +56,8 @@ export function keyView(key: ApiKeyRecord) {
     scopes: scopesOf(key),
     /** Null for any. */
     networks: key.networks?.split(' ') ?? null,
+    /** Null where none is needed. */
+    certificate: key.certificate,
     created_at: isoTime(createdAt),
     valid_until: optionalTime(validUntil),
     revoked_at: optionalTime(revokedAt),

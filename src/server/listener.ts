@@ -8,6 +8,13 @@ import { CodedError } from '../errors.js'
 import { examineTls, type TlsFiles } from '../tls-files.js'
 import type { BodyShare } from './body-budget.js'
 
+export interface ClientCertificate {
+  /** SHA-256 of the certificate, 64 hexadecimal digits in lower case. */
+  fingerprint: string
+  /** Common name of its subject; null where it has none, or several. */
+  commonName: string | null
+}
+
 export interface IncomingRequest {
   /** As sent, in its own case. */
   method: string
@@ -20,6 +27,8 @@ export interface IncomingRequest {
   /** IPv4 in dotted form, IPv6 written out in full. */
   remoteAddress: string
   encrypted: boolean
+  /** Shown by the caller and issued by an authority of the listener; null or undefined where there is none. */
+  clientCertificate?: ClientCertificate | null | undefined
   /**
    * Set where what arrived is no request that may be served: it is only to be refused, with this. Method and path are then as
    * far as they were legible, else empty; there are no headers and no body.
@@ -73,6 +82,8 @@ export interface ConnectionLimits {
 export interface ListenerOptions {
   address: ListenAddress
   tls?: TlsFiles | undefined
+  /** What is asked of callers' certificates, where `tls` has authorities for them. Default: nothing. */
+  clientCertificates?: 'none' | 'request' | 'require' | undefined
   maxBodyBytes: number
   /** What the bodies of this listener may hold of memory together. */
   bodies: BodyShare

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SecureContextOptions } from 'node:tls'
+import { type SecureContextOptions, TLSSocket } from 'node:tls'
 import { ApiError } from '../api-error.js'
 import type { TlsFiles } from '../tls-files.js'
 import { isLastOfConnection, type RequestHeaders, readHeaders } from './framing.js'
@@ -12,6 +12,7 @@ import { InFlight } from './in-flight.js'
 import {
   addressError,
   BARE_FAILURE,
+  type ClientCertificate,
   certificateError,
   type IncomingRequest,
   type Listener,
@@ -59,7 +60,7 @@ export async function listenOnNode(options: ListenerOptions): Promise<Listener> 
   }
 }
 
-function makeServer({ tls, limits }: ListenerOptions): Server {
+function makeServer({ tls, limits, clientCertificates = 'none' }: ListenerOptions): Server {
   const options = {
     maxHeaderSize: MAX_HEAD_BYTES,
     headersTimeout: limits.headMs,
@@ -75,6 +76,9 @@ function makeServer({ tls, limits }: ListenerOptions): Server {
     return createSecureServer({
       ...options,
       handshakeTimeout: limits.headMs,
+      // One that is shown and not of an authority counts as none, where none is required.
+      requestCert: tls.clientCaFile !== undefined && clientCertificates !== 'none',
+      rejectUnauthorized: clientCertificates === 'require',
       ...readCertificate(tls),
     })
   } catch (cause) {
@@ -82,18 +86,33 @@ function makeServer({ tls, limits }: ListenerOptions): Server {
   }
 }
 
-function readCertificate({ certFile, keyFile }: TlsFiles): SecureContextOptions {
+function readCertificate({ certFile, keyFile, clientCaFile }: TlsFiles): SecureContextOptions {
   return {
     minVersion: 'TLSv1.2',
     ciphers: NODE_SUITES,
     cert: readFileSync(certFile),
     key: readFileSync(keyFile),
+    ...(clientCaFile ? { ca: readFileSync(clientCaFile) } : {}),
+  }
+}
+
+/** Null where none was asked for or shown, or an authority that is not known issued it. */
+function certificateOf(socket: Socket): ClientCertificate | null {
+  if (!(socket instanceof TLSSocket) || !socket.authorized) return null
+  const { raw, fingerprint256, subject } = socket.getPeerCertificate()
+  // A connection that is resumed counts as authorized, also where no certificate was shown.
+  if (!raw) return null
+  const name: unknown = subject?.CN
+  return {
+    fingerprint: fingerprint256.replaceAll(':', '').toLowerCase(),
+    commonName: typeof name === 'string' ? name : null,
   }
 }
 
 /** One exchange at a time, as with uWebSockets.js, and none after the last. */
 interface Connection {
   remoteAddress: string
+  clientCertificate: ClientCertificate | null
   exchange: NodeExchange | null
   message: IncomingMessage | null
   body: RequestBody | null
@@ -153,7 +172,11 @@ class Door {
     let connection = this.connections.get(socket)
     if (!connection) {
       const remoteAddress = peerAddress(socket.remoteAddress ?? '')
-      connection = { remoteAddress, exchange: null, message: null, body: null, isLast: false }
+      const clientCertificate = certificateOf(socket)
+      connection = {
+        ...{ remoteAddress, clientCertificate },
+        ...{ exchange: null, message: null, body: null, isLast: false },
+      }
       this.connections.set(socket, connection)
     }
     return connection
@@ -222,7 +245,7 @@ class Door {
   }
 
   private request(
-    { remoteAddress }: Connection,
+    { remoteAddress, clientCertificate }: Connection,
     exchange: NodeExchange,
     { method, target }: StartLine,
     headers: RequestHeaders,
@@ -235,6 +258,7 @@ class Door {
       query: mark < 0 ? '' : target.slice(mark + 1),
       headers,
       remoteAddress,
+      clientCertificate,
       encrypted: this.options.tls !== undefined,
       get signal() {
         return exchange.signal

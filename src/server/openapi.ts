@@ -21,6 +21,7 @@ const SHARED_ERRORS: ErrorCode[] = [
   'wrong_environment',
   'tenant_suspended',
   'network_not_allowed',
+  'client_certificate_required',
   'rate_limited',
   'internal_error',
   'store_unavailable',

@@ -2,7 +2,7 @@
 import { ApiError, type ErrorCode, retryAfter } from '../api-error.js'
 import type { Environment } from '../config.js'
 import { StoreUnavailableError } from '../storage/store.js'
-import { isAllowedFrom } from '../tenancy/key-grants.js'
+import { isAllowedFrom, isShownBy } from '../tenancy/key-grants.js'
 import type { Tenancy } from '../tenancy/tenancy.js'
 import type { ClientAddresses } from './client-address.js'
 import type { IncomingRequest } from './listener.js'
@@ -27,7 +27,7 @@ export class RequestAuthenticator {
 
   /**
    * @param context is told the id of the key that was presented, before it is judged
-   * @throws ApiError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended, network_not_allowed, rate_limited
+   * @throws ApiError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended, network_not_allowed, client_certificate_required, rate_limited
    * @throws StoreUnavailableError
    */
   async authenticate(request: IncomingRequest, context: RequestContext): Promise<Identity> {
@@ -40,6 +40,7 @@ export class RequestAuthenticator {
         context.keyId = key.id
       })
       if (!isAllowedFrom(caller.key, context.address)) throw new ApiError('network_not_allowed')
+      if (!isShownBy(caller.key, request.clientCertificate)) throw new ApiError('client_certificate_required')
       const identity = { caller, secrets }
       if (endpoint?.answersWithoutStore) this.recent.remember(authorization, identity)
       return identity

@@ -23,6 +23,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'api_key', key: ['id'] },
   { name: 'signing_secret', key: ['id'] },
   { name: 'login_link', key: ['hash'] },
+  { name: 'second_factor', key: ['id'] },
+  { name: 'operator_link', key: ['hash'] },
   { name: 'dashboard_session', key: ['hash'] },
   { name: 'subject', key: ['id'] },
   { name: 'sandbox_user', key: ['lookup'] },

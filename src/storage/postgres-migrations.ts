@@ -393,6 +393,27 @@ const STEPS: string[] = [
   CREATE INDEX sandbox_user_of_tenant ON sandbox_user (tenant_id);
   CREATE INDEX sandbox_user_used_at ON sandbox_user (used_at);
   `,
+  `
+  -- One-time links that sign an operator in without a password, made at the command line; NULL for the operator without a name.
+  CREATE TABLE operator_link (
+    hash bytea PRIMARY KEY,
+    operator_id text COLLATE "C" REFERENCES operator (id) ON DELETE CASCADE,
+    expires_at bigint NOT NULL
+  );
+  `,
+  `
+  -- Second factors, by the id of an operator, or 'operator' for the one without a name; not in force before enrolled_at.
+  CREATE TABLE second_factor (
+    id text COLLATE "C" PRIMARY KEY,
+    sealed bytea NOT NULL,
+    recovery text COLLATE "C" NOT NULL,
+    last_step bigint,
+    enrolled_at bigint
+  );
+  `,
+  `
+  ALTER TABLE api_key ADD COLUMN certificate text;
+  `,
 ]
 
 /** That this code is made for. */

@@ -312,6 +312,27 @@ const MIGRATIONS: string[] = [
   INSERT INTO sandbox_user (lookup, tenant_id, used_at)
     SELECT lookup, tenant_id, unixepoch() * 1000 FROM subject WHERE environment = 'sandbox';
   `,
+  // One-time links that sign an operator in without a password, made at the command line; NULL for the operator without a name.
+  `
+  CREATE TABLE operator_link (
+    hash BLOB PRIMARY KEY,
+    operator_id TEXT REFERENCES operator (id) ON DELETE CASCADE,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  `,
+  // Second factors, by the id of an operator, or `operator` for the one without a name; not in force before enrolled_at.
+  `
+  CREATE TABLE second_factor (
+    id TEXT PRIMARY KEY,
+    sealed BLOB NOT NULL,
+    recovery TEXT NOT NULL,
+    last_step INTEGER,
+    enrolled_at INTEGER
+  ) STRICT;
+  `,
+  `
+  ALTER TABLE api_key ADD COLUMN certificate TEXT;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

@@ -18,10 +18,12 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  OperatorLinkRecord,
   OperatorRecord,
   ReferenceRecord,
   SealedKind,
   SealedRow,
+  SecondFactorRecord,
   SessionRecord,
   SignInMethod,
   SigningSecretRecord,
@@ -90,6 +92,8 @@ export interface StoreReader extends WebhookReader {
   operators(): Promise<OperatorRecord[]>
   operatorByName(name: string): Promise<OperatorRecord | undefined>
   operatorById(id: string): Promise<OperatorRecord | undefined>
+  secondFactor(id: string): Promise<SecondFactorRecord | undefined>
+  secondFactors(): Promise<SecondFactorRecord[]>
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
   /** Those that have not ended at `now`, the newest first. */
   dashboardSessions(now: number): Promise<SessionRecord[]>
@@ -180,12 +184,19 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertLoginLink(link: LoginLinkRecord): Promise<void>
   /** Uses the link up; undefined when it is unknown, used or expired. */
   takeLoginLink(hash: Buffer, now: number): Promise<LoginLinkRecord | undefined>
+  /** In the place of one of the same id. */
+  putSecondFactor(factor: SecondFactorRecord): Promise<void>
+  deleteSecondFactor(id: string): Promise<void>
+  /** Expired ones go at the same time. */
+  insertOperatorLink(link: OperatorLinkRecord, now: number): Promise<void>
+  /** Uses the link up; undefined when it is unknown, used or expired. */
+  takeOperatorLink(hash: Buffer, now: number): Promise<OperatorLinkRecord | undefined>
   insertDashboardSession(session: SessionRecord): Promise<void>
   /** In the place of one of the same id. */
   putOperator(operator: OperatorRecord): Promise<void>
   /** Of a named operator. */
   setLastSignIn(operatorId: string, at: number, by: SignInMethod): Promise<void>
-  /** With the operator's sessions. */
+  /** With the operator's sessions and second factor. */
   deleteOperator(id: string): Promise<void>
   /** @param operatorId null for the operator without a name @returns how many there were */
   deleteOperatorSessions(operatorId: string | null): Promise<number>

@@ -11,8 +11,10 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  OperatorLinkRecord,
   OperatorRecord,
   ReferenceRecord,
+  SecondFactorRecord,
   SessionRecord,
   SigningSecretRecord,
   SubjectRecord,
@@ -116,6 +118,7 @@ export const API_KEY = table<ApiKeyRecord>('api_key', {
   name: 'name',
   scopes: 'scopes',
   networks: 'networks',
+  certificate: 'certificate',
   createdAt: 'created_at',
   validUntil: 'valid_until',
   revokedAt: 'revoked_at',
@@ -260,6 +263,24 @@ export const KEYRING = table<KeyringRecord>(
 export const LOGIN_LINK = table<LoginLinkRecord>('login_link', {
   hash: 'hash',
   tenantId: 'tenant_id',
+  expiresAt: 'expires_at',
+})
+
+export const SECOND_FACTOR = table<SecondFactorRecord>(
+  'second_factor',
+  {
+    id: 'id',
+    sealed: 'sealed',
+    recovery: 'recovery',
+    lastStep: 'last_step',
+    enrolledAt: 'enrolled_at',
+  },
+  ['id'],
+)
+
+export const OPERATOR_LINK = table<OperatorLinkRecord>('operator_link', {
+  hash: 'hash',
+  operatorId: 'operator_id',
   expiresAt: 'expires_at',
 })
 

@@ -12,10 +12,14 @@ export interface KeyGrants {
   scopes: readonly string[] | null
   /** Addresses and networks; null for any. */
   networks: readonly string[] | null
+  /** The client certificate that must be shown: its SHA-256 fingerprint, or `CN=` and its common name. Default: none. */
+  certificate?: string | null
 }
 
 /** A grant cannot be given as it was asked for; the message says what is wrong with it. */
-export class KeyGrantError extends CodedError<'invalid_key_name' | 'invalid_scope' | 'invalid_network'> {
+export class KeyGrantError extends CodedError<
+  'invalid_key_name' | 'invalid_scope' | 'invalid_network' | 'invalid_certificate'
+> {
   override readonly name = 'KeyGrantError'
 }
 
@@ -30,7 +34,8 @@ export function checkedGrants({
   name,
   scopes,
   networks,
-}: KeyGrants): Pick<ApiKeyRecord, 'name' | 'scopes' | 'networks'> {
+  certificate = null,
+}: KeyGrants): Pick<ApiKeyRecord, 'name' | 'scopes' | 'networks' | 'certificate'> {
   if (!NAME.test(name))
     throw new KeyGrantError(
       'invalid_key_name',
@@ -40,6 +45,7 @@ export function checkedGrants({
     name,
     scopes: scopes === null ? null : checkedScopes(scopes).join(' '),
     networks: networks === null ? null : checkedNetworks(networks).join(' '),
+    certificate: certificate === null ? null : checkedCertificate(certificate),
   }
 }
 
@@ -47,6 +53,29 @@ export function checkedGrants({
 export function isAllowedFrom({ networks }: Pick<ApiKeyRecord, 'networks'>, address: string | null): boolean {
   if (networks === null) return true
   return address !== null && setOf(networks).has(address)
+}
+
+/** Whether the caller shows the certificate that the key needs. @param shown null where none was shown that an authority issued */
+export function isShownBy(
+  { certificate }: Pick<ApiKeyRecord, 'certificate'>,
+  shown: { fingerprint: string; commonName: string | null } | null | undefined,
+): boolean {
+  if (certificate === null) return true
+  if (!shown) return false
+  return certificate === `sha256:${shown.fingerprint}` || certificate === `CN=${shown.commonName}`
+}
+
+function checkedCertificate(text: string): string {
+  const fingerprint = text
+    .replace(/^sha256:/i, '')
+    .replaceAll(':', '')
+    .toLowerCase()
+  if (/^[0-9a-f]{64}$/.test(fingerprint)) return `sha256:${fingerprint}`
+  if (/^CN=[^\p{C}]{1,128}$/u.test(text)) return text
+  throw new KeyGrantError(
+    'invalid_certificate',
+    'A certificate is named by its SHA-256 fingerprint (64 hexadecimal digits, colons are fine), or by its common name as CN=payments.',
+  )
 }
 
 function checkedScopes(scopes: readonly string[]): Scope[] {

@@ -22,5 +22,10 @@ export async function createLoginLink(
 ): Promise<string> {
   const token = randomBase62()
   await tx.insertLoginLink({ hash: hashToken(token), tenantId, expiresAt: now + LOGIN_LINK_MS })
+  return linkOf(adminUrl, token)
+}
+
+/** @param adminUrl of the dashboard, without a slash at its end */
+export function linkOf(adminUrl: string, token: string): string {
   return `${adminUrl}/#/login/${token}`
 }

@@ -70,10 +70,10 @@ export interface MadeKey {
   record: ApiKeyRecord
 }
 
-type KeyKind = Pick<ApiKeyRecord, 'type' | 'name' | 'scopes' | 'networks'>
+type KeyKind = Pick<ApiKeyRecord, 'type' | 'name' | 'scopes' | 'networks' | 'certificate'>
 
 /** The first key of an environment, and each in its place. */
-const EVERYTHING = { name: null, scopes: null, networks: null }
+const EVERYTHING = { name: null, scopes: null, networks: null, certificate: null }
 /** In each environment, beside the first one. */
 const MOST_FURTHER_KEYS = 50
 
@@ -328,8 +328,8 @@ export class Tenancy {
     name: string,
     graceMs: number,
   ): Promise<string> {
-    const { scopes, networks } = await this.namedKey(tx, tenant, type, name)
-    return this.succeedKey(tx, tenant.id, { type, name, scopes, networks }, graceMs)
+    const { scopes, networks, certificate } = await this.namedKey(tx, tenant, type, name)
+    return this.succeedKey(tx, tenant.id, { type, name, scopes, networks, certificate }, graceMs)
   }
 
   /** A new key in the place of those of the same type and name; one that is in its grace already ends. */

@@ -69,12 +69,12 @@ describe('config', () => {
   it('never shows a secret, nor the file that it makes needless', async () => {
     const env = {
       COUNTERSIGN_MASTER_KEY: MASTER_KEY,
-      COUNTERSIGN_OPERATOR_PASSWORD: 'correct horse',
+      COUNTERSIGN_OPERATOR_PASSWORD: 'correct horse of tests',
       COUNTERSIGN_DATABASE: 'postgres://user:battery@host/db',
     }
     const { stdout, stderr, of } = await show(env)
     const people = await place.run(['config', '--explain'], env)
-    for (const secret of [MASTER_KEY, 'correct horse', 'battery'])
+    for (const secret of [MASTER_KEY, 'correct horse of tests', 'battery'])
       expect(stdout + stderr + people.stdout + people.stderr).not.toContain(secret)
     expect(of('MASTER_KEY')).toMatchObject({ value: '********', source: 'environment' })
     expect(of('MASTER_KEY_FILE').value).toBeNull()
@@ -141,6 +141,23 @@ describe('config check', () => {
     expect(await check('postgres://user:p@ss@127.0.0.1:1/db')).toEqual([
       'COUNTERSIGN_DATABASE cannot be used: an @ in user or password is written %40.',
     ])
+  })
+
+  it('refuses a password of the operator that is guessed at once, and says how to make one', async () => {
+    const detail =
+      'has 1 character, and needs at least 15; make one with: countersign operator-password --generate'
+    const env = { COUNTERSIGN_OPERATOR_PASSWORD: 'a' }
+    const { code, json } = await place.run(['config', 'check', '--json'], env)
+    expect({ code, problems: json.problems }).toEqual({
+      code: 1,
+      problems: [`The password in COUNTERSIGN_OPERATOR_PASSWORD ${detail}`],
+    })
+    const file = place.path('short.password')
+    await writeFile(file, 'fourteen chars', { mode: 0o600 })
+    const named = { COUNTERSIGN_OPERATOR_PASSWORD: '', COUNTERSIGN_OPERATOR_PASSWORD_FILE: file }
+    const { json: ofFile } = await place.run(['config', 'check', '--json'], named)
+    expect(ofFile.problems).toEqual([expect.stringContaining('has 14 characters, and needs at least 15')])
+    expect(JSON.stringify([json, ofFile])).not.toContain('fourteen chars')
   })
 
   it('tells everything that is wrong, secrets included, and ends with 1', async () => {
@@ -284,7 +301,7 @@ describe('config check', () => {
 
   it('warns of files with secrets that everybody may open, and ends with 0', async () => {
     const [password, settings] = [place.path('password'), place.path('countersign.env')]
-    await writeFile(password, 'correct horse', { mode: 0o644 })
+    await writeFile(password, 'correct horse of tests', { mode: 0o644 })
     await writeFile(settings, `COUNTERSIGN_MASTER_KEY=${MASTER_KEY}\n`, { mode: 0o644 })
     const { code, json } = await place.run(['config', 'check', '--json', '--config', settings], {
       COUNTERSIGN_OPERATOR_PASSWORD_FILE: password,

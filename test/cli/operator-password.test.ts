@@ -18,7 +18,7 @@ const opens = async (hash: string, password: string) =>
 
 describe('operator-password', () => {
   it('prints the hash of what is piped into it, and it signs in at the dashboard', async () => {
-    const { code, stdout, stderr } = await place.spawn(['operator-password'], {}, 'correct horse\n')
+    const { code, stdout, stderr } = await place.spawn(['operator-password'], {}, 'correct horse of tests\n')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     await writeFile(place.path('operator.password'), stdout, { mode: 0o600 })
     const { admin } = await place.serve([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
@@ -28,7 +28,7 @@ describe('operator-password', () => {
         headers: { 'Content-Type': 'application/json', Origin: admin },
         body: JSON.stringify({ password }),
       })
-    expect((await signIn('correct horse')).status).toBe(201)
+    expect((await signIn('correct horse of tests')).status).toBe(201)
     expect((await signIn(stdout.trim())).status).toBe(401)
   })
 
@@ -76,10 +76,20 @@ describe('operator-password', () => {
     const early = await place.run(['operator-password', '--reset', '--json'])
     expect({ code: early.code, error: early.error.code }).toEqual({ code: 1, error: 'database_missing' })
     await place.run(['tenant', 'create', 'acme'])
-    const env = { COUNTERSIGN_OPERATOR_PASSWORD: 'correct horse' }
+    const env = { COUNTERSIGN_OPERATOR_PASSWORD: 'correct horse of tests' }
     const given = await place.run(['operator-password', '--reset', '--json'], env)
     expect({ code: given.code, error: given.error.code }).toEqual({ code: 1, error: 'invalid_configuration' })
   })
+
+  for (const [what, input] of [
+    ['one character', 'a\n'],
+    ['fourteen characters', 'abcdefghijklmn\n'],
+    ['few characters again and again', 'abababababababab\n'],
+  ])
+    it(`refuses a password of ${what}`, async () => {
+      const { code, stdout, error } = await place.spawn(['operator-password', '--json'], {}, input)
+      expect({ code, stdout, error: error.code }).toEqual({ code: 1, stdout: '', error: 'weak_password' })
+    })
 
   for (const [what, input] of [
     ['nothing', '\n'],
@@ -114,13 +124,20 @@ describe('operator-password', () => {
     }
 
     it('asks twice, and shows nothing of what is typed', async () => {
-      const { code, shown } = await type({ 'Password: ': 's3cret\r', 'Again: ': 's3cret\r' })
+      const { code, shown } = await type({
+        'Password: ': 's3cret of the test\r',
+        'Again: ': 's3cret of the test\r',
+      })
       expect({ code, echo: shown.includes('s3cret') }).toEqual({ code: 0, echo: false })
-      expect(await opens(/scrypt\S+/.exec(shown)![0], 's3cret')).toBe(true)
+      expect(await opens(/scrypt\S+/.exec(shown)![0], 's3cret of the test')).toBe(true)
     })
 
     for (const [what, answers, message] of [
-      ['two that differ', { 'Password: ': 's3cret\r', 'Again: ': 's3cre\r' }, 'not the same'],
+      [
+        'two that differ',
+        { 'Password: ': 's3cret of the test\r', 'Again: ': 's3cret of the tes\r' },
+        'not the same',
+      ],
       ['end of file', { 'Password: ': '\u0004' }, 'No password was given.'],
       ['an interrupt', { 'Password: ': 's3\u0003' }, 'No password was given.'],
     ] as const)

@@ -156,15 +156,17 @@ overPostgres(() => {
       cluster = await startCluster(0)
       const { store } = await ledger()
       const config = await cluster.configure()
-      writeFileSync(config.operatorPasswordFile, 'from before')
+      writeFileSync(config.operatorPasswordFile, 'from before there was one')
       const adopted = await loadOperatorPassword(config, store.shared)
-      expect([adopted.generated, await adopted.matches('from before')]).toEqual([null, true])
+      expect([adopted.generated, await adopted.matches('from before there was one')]).toEqual([null, true])
       const beside = await loadOperatorPassword(await cluster.configure(), store.shared)
-      expect(await beside.matches('from before')).toBe(true)
+      expect(await beside.matches('from before there was one')).toBe(true)
       const file = `${config.operatorPasswordFile}.named`
-      writeFileSync(file, 'of the file')
+      writeFileSync(file, 'of the file that is named')
       const named = await cluster.configure({ COUNTERSIGN_OPERATOR_PASSWORD_FILE: file })
-      expect(await (await loadOperatorPassword(named, store.shared)).matches('of the file')).toBe(true)
+      expect(
+        await (await loadOperatorPassword(named, store.shared)).matches('of the file that is named'),
+      ).toBe(true)
     },
     LIMIT_MS,
   )

@@ -178,6 +178,61 @@ describe('sign-in by an OpenID provider', () => {
     })
   })
 
+  it('leaves no sign-in by a password, right or wrong, unless a setting says so', async () => {
+    const { password } = await running.service.ledger.operations.operators.add('sam', 'admin', COMMAND_LINE)
+    for (const credentials of [
+      { password: 'correct horse battery' },
+      { name: 'sam', password },
+      { password: 'x' },
+    ]) {
+      const answer = await fetch(`${running.service.adminUrl}/api/session`, {
+        method: 'POST',
+        headers: { Origin: running.service.adminUrl, 'Content-Type': 'application/json' },
+        body: JSON.stringify(credentials),
+      })
+      expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
+        403,
+        'password_sign_in_off',
+      ])
+    }
+  })
+
+  it('leaves the way of a link that the command line makes, which works once, for ten minutes, and is told in the audit log', async () => {
+    const { operators } = running.service.ledger.operations
+    const { id } = await running.tenant()
+    const { adminUrl } = running.service
+    const open = async (link: string) => {
+      const answer = await fetch(`${adminUrl}/api/session`, {
+        method: 'POST',
+        headers: { Origin: adminUrl, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ login_token: link.split('/').at(-1) }),
+      })
+      const body = (await answer.json()) as { operator?: object; code?: string }
+      return [answer.status, body.operator ?? body.code]
+    }
+    const [named, unnamed, late] = [
+      await operators.createSignInLink(NAME, adminUrl, COMMAND_LINE),
+      await operators.createSignInLink('operator', adminUrl, COMMAND_LINE),
+      await operators.createSignInLink('operator', adminUrl, COMMAND_LINE),
+    ]
+    expect(await open(named)).toEqual([201, { name: NAME, role: 'viewer' }])
+    expect(await open(named)).toEqual([401, 'sign_in_failed'])
+    expect(await open(unnamed)).toEqual([201, { name: 'operator', role: 'admin' }])
+    running.clock.advance(10 * 60_000)
+    expect(await open(late)).toEqual([401, 'sign_in_failed'])
+    await expect(operators.createSignInLink('nobody', adminUrl, COMMAND_LINE)).rejects.toMatchObject({
+      code: 'operator_not_found',
+    })
+    const entries = (await running.service.ledger.store.read.auditEntries(id, 0, 100)).map(({ entry }) =>
+      JSON.parse(entry),
+    )
+    expect(entries.filter(({ event }) => event === 'operator_link_made')).toMatchObject([
+      { name: NAME, actor: 'operator' },
+      { name: 'operator' },
+      { name: 'operator' },
+    ])
+  })
+
   it('is limited, and counted as failed where it fails', async () => {
     const counted = async () =>
       /^countersign_dashboard_refusals_total\{code="sign_in_failed"\} (\d+)/m.exec(
@@ -223,11 +278,11 @@ describe('sign-in by an OpenID provider', () => {
   })
 
   it('says whether it is there', async () => {
-    expect(await (await api('/oidc')).json()).toEqual({ enabled: true })
+    expect(await (await api('/oidc')).json()).toEqual({ enabled: true, password: false })
     const without = await startService()
     try {
       const ask = (path: string) => fetch(`${without.service.adminUrl}/api${path}`, { redirect: 'manual' })
-      expect(await (await ask('/oidc')).json()).toEqual({ enabled: false })
+      expect(await (await ask('/oidc')).json()).toEqual({ enabled: false, password: true })
       expect((await ask('/oidc/login')).status).toBe(404)
     } finally {
       await without.stop()

@@ -31,6 +31,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
     running = await startService({
       COUNTERSIGN_OIDC_ISSUER: provider.issuer,
       COUNTERSIGN_OIDC_CLIENT_ID: client.id,
+      COUNTERSIGN_OPERATOR_PASSWORD_SIGN_IN: 'true',
       COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
     })
     tenant = await running.tenant()

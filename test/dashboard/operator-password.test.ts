@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config.js'
 import { generatePassword, hashPassword } from '../../src/crypto/password-hash.js'
 import { loadOperatorPassword, resetOperatorPassword } from '../../src/dashboard/operator-password.js'
+import { startService } from '../support/service.js'
 
 const PASSWORD = 'correct horse battery'
 
@@ -39,6 +40,17 @@ describe('the password of the operator', () => {
     expect(await second.matches(first.generated!)).toBe(true)
     expect(await second.matches(`${first.generated}x`)).toBe(false)
     await expect(failed.keep()).rejects.toThrow('was made by another process meanwhile')
+  })
+
+  it('that somebody chose is refused at the start with fewer than 15 characters, or where it repeats a few', async () => {
+    await expect(startService({ COUNTERSIGN_OPERATOR_PASSWORD: 'a' })).rejects.toThrow(
+      'The password in COUNTERSIGN_OPERATOR_PASSWORD has 1 character, and needs at least 15',
+    )
+    await expect(load('fourteen chars')).rejects.toThrow('has 14 characters')
+    await expect(load('aaaabbbbccccdddd')).rejects.toThrow('repeats so few characters')
+    expect(await (await load('fifteen chars!!')).matches('fifteen chars!!')).toBe(true)
+    // Nobody sees its length from a hash: one of before goes on working.
+    expect(await (await load(await hashPassword('short'))).matches('short')).toBe(true)
   })
 
   it('that is reset holds at once, with another fingerprint, for a service that runs', async () => {

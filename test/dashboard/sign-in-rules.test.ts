@@ -23,6 +23,7 @@ beforeAll(async () => {
     COUNTERSIGN_OPERATOR_PASSWORD: 'correct horse battery staple',
     COUNTERSIGN_OIDC_ISSUER: provider.issuer,
     COUNTERSIGN_OIDC_CLIENT_ID: client.id,
+    COUNTERSIGN_OPERATOR_PASSWORD_SIGN_IN: 'true',
     COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
   })
   await running.service.ledger.operations.operators.add(NAME, 'viewer', COMMAND_LINE)

@@ -185,6 +185,8 @@ describe('another password', () => {
       signIns: operations.signIns,
       isSecure: false,
       attempts: limiter,
+      isPasswordSignIn: true,
+      secondFactors: operations.secondFactors,
       times: TIMES,
     })
     const guest = { address: '127.0.0.1', browser: undefined, requestId: 'req_1' }
@@ -227,6 +229,8 @@ describe('another password', () => {
       signIns: operations.signIns,
       isSecure: false,
       attempts: limiter,
+      isPasswordSignIn: true,
+      secondFactors: operations.secondFactors,
       times: TIMES,
     })
     const guest = { address: '127.0.0.1', browser: undefined, requestId: 'req_1' }

@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/api-error.js'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
+import type { KeyGrants } from '../../src/tenancy/key-grants.js'
 import { askForSession } from '../support/capture-page.js'
 import { answerTo } from '../support/challenges.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
@@ -80,7 +81,7 @@ async function raw(baseUrl: string, method: string, target: string, bytes: strin
 }
 
 let furtherKeys = 0
-async function furtherKey({ running, tenant }: World, grants: { scopes?: string[]; networks?: string[] }) {
+async function furtherKey({ running, tenant }: World, grants: Partial<KeyGrants>) {
   const { operations, tenancy } = running.service.ledger
   const { key } = await operations.keys.create(await tenancy.find(tenant.id), COMMAND_LINE, 'sandbox', {
     ...{ name: `further-${++furtherKeys}`, scopes: null, networks: null, ...grants },
@@ -173,6 +174,7 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
   },
   insufficient_scope: async (world) => (await furtherKey(world, { scopes: ['audit'] })).erase('anybody'),
   network_not_allowed: async (world) => (await furtherKey(world, { networks: ['192.0.2.0/24'] })).health(),
+  client_certificate_required: async (world) => (await furtherKey(world, { certificate: 'CN=x' })).health(),
   replace_verdict_required: async ({ running, image }) => {
     const strict = await running.tenant({ replaceVerdictMinutes: 10 })
     await strict.sandbox.enroll({ user_id: 'strict', image })
@@ -270,14 +272,11 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     await client.health()
     return client.health()
   },
-  internal_error: async ({ running, sandbox, image }) => {
-    const user_id = newUser()
-    await sandbox.enroll({ user_id, image })
-    withDatabase(running, (database) =>
-      database.exec("UPDATE subject SET wrapped_key = x'00' WHERE rowid = (SELECT max(rowid) FROM subject)"),
-    )
-    return sandbox.verify({ user_id, image, action })
-  },
+  internal_error: () =>
+    besides({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' }, async ({ running, sandbox }) => {
+      withDatabase(running, (database) => database.exec("UPDATE tenant SET capture_page = '{'"))
+      return askForSession(sandbox, { user_id: `${newUser()}+match` })
+    }),
   sandbox_quota_reached: () =>
     besides({ COUNTERSIGN_SANDBOX_USERS: '1' }, async ({ sandbox, image }) => {
       await sandbox.enroll({ user_id: newUser(), image })

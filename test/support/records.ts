@@ -52,6 +52,7 @@ export function apiKey(id: string, changes: Partial<ApiKeyRecord> = {}): ApiKeyR
     name: null,
     scopes: null,
     networks: null,
+    certificate: null,
     createdAt: AT,
     validUntil: null,
     revokedAt: null,

@@ -341,7 +341,14 @@ describe('a further key', () => {
     const key = await create({ scopes: ['verify'], networks: ['10.0.0.0/8'] }, 'production')
     const { body } = await full.call('GET', '/v1/audit?event=key_created&limit=200')
     expect(body.data.at(-1).facts).toEqual({
-      ...{ type: 'production', key: key.id, name: key.name, scopes: 'verify', networks: '10.0.0.0/8' },
+      ...{
+        type: 'production',
+        key: key.id,
+        name: key.name,
+        scopes: 'verify',
+        networks: '10.0.0.0/8',
+        certificate: null,
+      },
     })
     expect(JSON.stringify(body)).not.toContain(key.key)
   })

@@ -165,6 +165,7 @@ function KeysCard(props: {
             </>,
             <>
               {key.scopes?.join(', ') ?? 'everything'}
+              {key.certificate && <span class="muted small"> with certificate {key.certificate}</span>}
               {key.networks && <span class="muted small"> from {key.networks.join(', ')}</span>}
             </>,
             <Badge tone={TONES[key.state]}>{key.state === 'grace' ? 'in grace' : key.state}</Badge>,

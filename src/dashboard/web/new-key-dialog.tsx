@@ -16,6 +16,7 @@ export function NewKeyDialog(props: {
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<Scope[]>(['verify'])
   const [networks, setNetworks] = useState('')
+  const [certificate, setCertificate] = useState('')
   const toggle = (scope: Scope) =>
     setScopes(scopes.includes(scope) ? scopes.filter((one) => one !== scope) : [...scopes, scope])
   const given = networks.split(/[\s,]+/).filter(Boolean)
@@ -24,7 +25,15 @@ export function NewKeyDialog(props: {
       title="New key with scopes"
       confirm="Create"
       onCancel={props.onCancel}
-      onConfirm={() => props.onCreate({ type, name, scopes, networks: given.length > 0 ? given : null })}
+      onConfirm={() =>
+        props.onCreate({
+          type,
+          name,
+          scopes,
+          networks: given.length > 0 ? given : null,
+          certificate: certificate.trim() || null,
+        })
+      }
     >
       <label for="key-environment">Environment</label>
       <select
@@ -60,6 +69,13 @@ export function NewKeyDialog(props: {
         placeholder="any, or such as 10.0.0.0/8, 2001:db8::/32"
         value={networks}
         onInput={(event) => setNetworks(event.currentTarget.value)}
+      />
+      <label for="key-certificate">Client certificate it needs</label>
+      <input
+        id="key-certificate"
+        placeholder="none, or SHA-256 fingerprint, or CN=payments"
+        value={certificate}
+        onInput={(event) => setCertificate(event.currentTarget.value)}
       />
     </Confirm>
   )
