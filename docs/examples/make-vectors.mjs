@@ -180,7 +180,8 @@ const CLAIMS = {
   amr: ['face'],
   acr: 'urn:countersign:acr:face',
   auth_time: NOW - 10,
-  model: 'baseline@1.0.0',
+  model: 'acme-faces@1.0.0',
+  model_grade: 'production',
   replay: { suspected: false },
 }
 const EXPECTED = {
@@ -232,6 +233,24 @@ const verdicts = [
     expected: { user_id: 'Zoë 😀', action: { zweck: 'Miete für März', betrag: 1250.5 } },
   }),
   verdict('a rejection', 'not_approved', { claims: { verdict: 'rejected', reason: 'no_match', acr: '0' } }),
+  verdict('of evaluation grade', 'evaluation_grade', { claims: { model_grade: 'evaluation' } }),
+  verdict('of no grade', 'evaluation_grade', { claims: { model_grade: undefined } }),
+  verdict('of evaluation grade, which is accepted', null, {
+    claims: { model_grade: 'evaluation' },
+    expected: { accept_evaluation_grade: true },
+  }),
+  verdict('of evaluation grade, in the sandbox', null, {
+    claims: { model_grade: 'evaluation', env: 'sandbox' },
+    expected: { environment: 'sandbox' },
+  }),
+  verdict('of a photo seen before', 'replay_suspected', { claims: { replay: { suspected: true } } }),
+  verdict('that does not say whether its photo was seen before', 'replay_suspected', {
+    claims: { replay: undefined },
+  }),
+  verdict('of a photo seen before, which is accepted', null, {
+    claims: { replay: { suspected: true } },
+    expected: { accept_replays: true },
+  }),
   verdict('expired', 'expired', { claims: { exp: NOW - 60 } }),
   verdict('not yet valid', 'not_yet_valid', { claims: { nbf: NOW + 60 } }),
   verdict('another audience', 'wrong_audience', { claims: { aud: 'ten_other' } }),

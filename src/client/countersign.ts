@@ -64,6 +64,11 @@ export interface CountersignOptions extends Hooks {
   maxRetries?: number
   /** A `Retry-After` beyond it is left to you; default 30. */
   maxRetryAfterSeconds?: number
+  /**
+   * Take production verdicts of a model pack of evaluation grade in `verifyVerdict`; default false. For demos and trials only: its
+   * error rates were not measured on enough people.
+   */
+  acceptEvaluationGrade?: boolean
   /** Where used verdicts are remembered; default: this object's memory. */
   replayStore?: ReplayStore
   /** Allow `http:` to other hosts than this one; default false. Key and photos then travel in clear. */
@@ -121,6 +126,7 @@ export class Countersign implements VerdictVerifier {
       signingSecret,
       audience: options.tenantId ?? '',
       environment: this.environment,
+      acceptEvaluationGrade: options.acceptEvaluationGrade,
       replayStore: options.replayStore ?? new MemoryReplayStore(nowSeconds),
       now: nowSeconds,
     }

@@ -149,6 +149,7 @@ export type VerdictErrorCode =
   | 'wrong_context'
   | 'too_old'
   | 'not_approved'
+  | 'evaluation_grade'
   | 'replay_suspected'
   | 'already_used'
 

@@ -23,8 +23,8 @@ export interface StepUpOptions<Request, A extends ActionLike = Action> {
   acr?: readonly string[]
   /** Greatest age of the check itself. */
   maxAgeSeconds?: number
-  /** Refuse an approval whose photo was seen before within 24 hours; default false. */
-  refuseReplays?: boolean
+  /** Take an approval whose photo was seen before within 24 hours; default false. */
+  acceptReplays?: boolean
   /** Of a request that its client gave up. */
   signal?(request: Request): AbortSignal | undefined
 }
@@ -44,8 +44,15 @@ export type StepUpOutcome<A extends ActionLike = Action> =
   | { allowed: true; verdict: ApprovedClaims<A> }
   | { allowed: false; status: 401 | 403; headers: Record<string, string>; body: StepUpBody }
 
-/** Asking again cannot help: the person is not who was expected, or somebody tries another user's verdict. */
-const FINAL_CODES: ReadonlySet<VerdictErrorCode> = new Set<VerdictErrorCode>(['not_approved', 'wrong_user'])
+/**
+ * Asking again cannot help: the person is not who was expected, somebody tries another user's verdict, or the installation serves
+ * with a model pack of evaluation grade.
+ */
+const FINAL_CODES: ReadonlySet<VerdictErrorCode> = new Set<VerdictErrorCode>([
+  'not_approved',
+  'wrong_user',
+  'evaluation_grade',
+])
 const DEFAULT_HEADER = 'X-Step-Up-Verdict'
 /** A quoted-string (RFC 9110, section 5.6.4) without anything that had to be escaped. */
 const QUOTABLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/
@@ -57,7 +64,7 @@ const QUOTABLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/
 export function createStepUp<Request, A extends ActionLike = Action>(
   options: StepUpOptions<Request, A>,
 ): (request: Request, header: (name: string) => string | null | undefined) => Promise<StepUpOutcome<A>> {
-  const { verifier, acr, maxAgeSeconds, refuseReplays, header: headerName = DEFAULT_HEADER } = options
+  const { verifier, acr, maxAgeSeconds, acceptReplays, header: headerName = DEFAULT_HEADER } = options
   const challengeHeader = wwwAuthenticate(acr ?? ACR_VALUES, maxAgeSeconds)
 
   return async (request, header) => {
@@ -91,7 +98,7 @@ export function createStepUp<Request, A extends ActionLike = Action>(
     if (!jwt) return refuse(401, 'This action must be countersigned.')
     try {
       const signal = options.signal?.(request)
-      const expected = { userId, action, nonce, acr, maxAgeSeconds, refuseReplays, signal }
+      const expected = { userId, action, nonce, acr, maxAgeSeconds, acceptReplays, signal }
       const verdict = await verifier.verifyVerdict(jwt, expected)
       return { allowed: true, verdict }
     } catch (error) {

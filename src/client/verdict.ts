@@ -19,8 +19,8 @@ export interface VerdictExpectations<A extends ActionLike = Action> {
   acr?: readonly string[] | undefined
   /** Greatest age of the check itself; default: as long as the JWT is valid. */
   maxAgeSeconds?: number | undefined
-  /** Refuse an approval whose photo was seen before within 24 hours; default false. */
-  refuseReplays?: boolean | undefined
+  /** Take an approval whose photo was seen before within 24 hours (`replay.suspected`); default false. */
+  acceptReplays?: boolean | undefined
   /** Gives up, with the verdict unused; a replay store is handed it too. */
   signal?: AbortSignal | undefined
 }
@@ -35,6 +35,11 @@ export interface VerdictTrust {
   issuer?: string | undefined
   /** Default `production`, so that a sandbox verdict never passes by omission. */
   environment?: Environment | undefined
+  /**
+   * Take a production verdict of a model pack of evaluation grade (`model_grade`), whose error rates were not measured on enough
+   * people; default false. For demos and trials only. In the sandbox, where verdicts are scripted, the grade does not matter.
+   */
+  acceptEvaluationGrade?: boolean | undefined
   /** Where used verdicts are remembered; default: this process's memory. */
   replayStore?: ReplayStore | undefined
   /** Allowed difference of the clocks; default 5. */
@@ -83,7 +88,7 @@ export async function verifyVerdict<A extends ActionLike>(
     nonce,
     acr,
     maxAgeSeconds,
-    refuseReplays,
+    acceptReplays,
     signal,
     ...trust
   }: VerdictExpectations<A> & VerdictTrust,
@@ -117,7 +122,18 @@ export async function verifyVerdict<A extends ActionLike>(
     'too_old',
     `The check was made more than ${maxAgeSeconds} s ago.`,
   )
-  must(!refuseReplays || claims.replay?.suspected === false, 'replay_suspected', 'The photo was seen before.')
+  must(
+    environment !== 'production' ||
+      trust.acceptEvaluationGrade === true ||
+      claims.model_grade === 'production',
+    'evaluation_grade',
+    `The verdict's model_grade is ${claims.model_grade}, and production is expected: serve with a model pack of production grade, or set acceptEvaluationGrade: true for a demo or a trial.`,
+  )
+  must(
+    acceptReplays === true || claims.replay?.suspected === false,
+    'replay_suspected',
+    'The photo was seen before within 24 hours: have a new one taken, or set acceptReplays: true where the same photo may be sent twice.',
+  )
   signal?.throwIfAborted()
   const store = trust.replayStore ?? sharedStore
   must(

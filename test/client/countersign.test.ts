@@ -79,6 +79,7 @@ describe('the five calls', () => {
       baseUrl: running.service.url('production'),
       signingSecret: own.secret.secret,
       tenantId: own.id,
+      acceptEvaluationGrade: true,
       now: () => running.clock.now(),
     })
     expect(countersign.environment).toBe('production')
@@ -97,6 +98,38 @@ describe('the five calls', () => {
     expect(await countersign.delete({ user_id: 'ada' })).toEqual(erased)
     const { response } = await countersign.health()
     expect(response).toMatchObject({ status: 200, replayed: false })
+  })
+
+  it('refuse the enrolment photo itself at verifyVerdict, and a pack of evaluation grade, unless told otherwise', async () => {
+    const own = await running.tenant()
+    const { key: apiKey } = await running.production(own)
+    const client = (options: Partial<CountersignOptions>) =>
+      new Countersign({
+        apiKey,
+        baseUrl: running.service.url('production'),
+        signingSecret: own.secret.secret,
+        tenantId: own.id,
+        now: () => running.clock.now(),
+        ...options,
+      })
+    const strict = client({})
+    const demo = client({ acceptEvaluationGrade: true })
+    const action = 'pay'
+    const expected = { userId: 'ada', action }
+    await strict.enroll({ user_id: 'ada', image: ada })
+    const genuine = await strict.verify({ user_id: 'ada', image: adaToday, action })
+    expect(genuine.verdict).toBe('approved')
+    const refused = await caught(strict.verifyVerdict(genuine, expected))
+    expect(refused).toMatchObject({ name: 'VerdictError', code: 'evaluation_grade' })
+    expect((refused as Error).message).toContain('acceptEvaluationGrade: true')
+    await expect(demo.verifyVerdict(genuine, expected)).resolves.toMatchObject({ model_grade: 'evaluation' })
+
+    const replayed = await strict.verify({ user_id: 'ada', image: ada, action })
+    expect(replayed).toMatchObject({ verdict: 'approved', replay: { suspected: true } })
+    const again = await caught(demo.verifyVerdict(replayed, expected))
+    expect(again).toMatchObject({ name: 'VerdictError', code: 'replay_suspected' })
+    expect((again as Error).message).toContain('acceptReplays: true')
+    await expect(demo.verifyVerdict(replayed, { ...expected, acceptReplays: true })).resolves.toBeDefined()
   })
 
   it('take photos as bytes, buffers, blobs, base64 and data URLs alike', async () => {

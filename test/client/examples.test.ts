@@ -48,6 +48,7 @@ beforeAll(async () => {
     CS_API_KEY: key,
     CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
     CS_TENANT_ID: tenant.id,
+    CS_ACCEPT_EVALUATION: 'true',
     PYTHONDONTWRITEBYTECODE: '1',
     GOCACHE: join(tmpdir(), 'countersign-go-cache'),
     GOTOOLCHAIN: 'local',
@@ -98,6 +99,15 @@ describe.each(PROGRAMS)('the example in %s', (language, isThere, program, args) 
 })
 
 describe.each(PROGRAMS)('the example in %s, when something is wrong,', (language, isThere, program, args) => {
+  it.skipIf(!isThere)(
+    'trusts no verdict of evaluation grade unless it is told to',
+    async () => {
+      const failed = lines(program, [...args, ...photos], language, { CS_ACCEPT_EVALUATION: '' })
+      await expect(failed).rejects.toThrow(/evaluation|model_grade/)
+    },
+    GO_BUILD_MS,
+  )
+
   it.skipIf(!isThere)(
     'names a wrong API key',
     async () => {

@@ -98,6 +98,7 @@ describe('the code of the guides', () => {
       CS_API_KEY: key,
       CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
       CS_TENANT_ID: tenant.id,
+      CS_ACCEPT_EVALUATION: 'true',
       PORT: '0',
     }
   })

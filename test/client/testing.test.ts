@@ -203,8 +203,23 @@ describe('in memory', () => {
     await expect(call('v')).rejects.toMatchObject({ code: 'idempotency_key_reused' })
   })
 
-  it('a verdict may be signed without a request, and a wrong key is told from a wrong secret', async () => {
+  it('a repeat of a rotation tells no secret, and production refuses a pack of evaluation grade, as the service does', async () => {
     const fake = new FakeCountersign({ environment: 'production' })
+    const client = fake.client()
+    await client.rotateSigning({}, { idempotencyKey: 'r' })
+    await expect(client.rotateSigning({}, { idempotencyKey: 'r' })).rejects.toMatchObject({
+      code: 'secret_already_told',
+    })
+    const jwt = await fake.signVerdict({ userId: 'u', action })
+    await expect(client.verifyVerdict(jwt, { userId: 'u', action })).rejects.toMatchObject({
+      code: 'evaluation_grade',
+    })
+    const lenient = fake.client({ acceptEvaluationGrade: true })
+    await expect(lenient.verifyVerdict(jwt, { userId: 'u', action })).resolves.toBeDefined()
+  })
+
+  it('a verdict may be signed without a request, and a wrong key is told from a wrong secret', async () => {
+    const fake = new FakeCountersign({ environment: 'production', modelGrade: 'production' })
     const jwt = await fake.signVerdict({ userId: 'u', action })
     await expect(fake.client().verifyVerdict(jwt, { userId: 'u', action })).resolves.toMatchObject({
       env: 'production',

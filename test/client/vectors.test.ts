@@ -70,6 +70,8 @@ describe('the SDK judges the verdicts', () => {
       const judged = verifyVerdict(jwt, {
         ...expected,
         userId: expected.user_id,
+        acceptEvaluationGrade: expected.accept_evaluation_grade,
+        acceptReplays: expected.accept_replays,
         signingSecret: secrets,
         now: () => now,
         replayStore: new MemoryReplayStore(),

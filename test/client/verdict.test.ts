@@ -115,11 +115,24 @@ describe('a verdict', () => {
     })
   })
 
-  it('whose photo was seen before is refused where replays are', async () => {
-    const jwt = forge(await verdictJwt(), {}, { replay: { suspected: true } }, tenant.secret.secret)
-    expect(await code(check(jwt, { refuseReplays: true }))).toBe('replay_suspected')
-    expect(await code(check(jwt))).toBe('approved')
-    expect(await code(check(await verdictJwt(), { refuseReplays: true }))).toBe('approved')
+  it('whose photo was seen before is refused unless replays are accepted', async () => {
+    const jwt = await verdictJwt({ user_id: 'ada+replayed' })
+    const expected = { userId: 'ada+replayed' }
+    expect(await code(check(jwt, expected))).toBe('replay_suspected')
+    expect(await code(check(jwt, { ...expected, acceptReplays: false }))).toBe('replay_suspected')
+    expect(await code(check(jwt, { ...expected, acceptReplays: true }))).toBe('approved')
+  })
+
+  it('of production is refused unless its pack is of production grade, or evaluation is accepted', async () => {
+    const of = async (model_grade?: string) =>
+      forge(await verdictJwt(), {}, { env: 'production', model_grade }, tenant.secret.secret)
+    const environment = 'production' as const
+    for (const grade of ['evaluation', 'other', undefined]) {
+      const jwt = await of(grade)
+      expect(await code(check(jwt, { environment }))).toBe('evaluation_grade')
+      expect(await code(check(jwt, { environment, acceptEvaluationGrade: true }))).toBe('approved')
+    }
+    expect(await code(check(await of('production'), { environment }))).toBe('approved')
   })
 
   it('expires, is not valid early, and can be too old for the action', async () => {

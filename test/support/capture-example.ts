@@ -28,6 +28,7 @@ export async function startCaptureExample(
         CS_API_KEY: apiKey,
         CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
         CS_TENANT_ID: tenant.id,
+        CS_ACCEPT_EVALUATION: 'true',
         PORT: '0',
       },
     },

@@ -173,6 +173,10 @@ type Expected struct {
 	Environment string `json:"environment"`
 	UserID      string `json:"user_id"`
 	Nonce       string `json:"nonce"`
+	// AcceptEvaluationGrade takes production verdicts of a model pack of evaluation grade: for demos and trials only.
+	AcceptEvaluationGrade bool `json:"accept_evaluation_grade"`
+	// AcceptReplays takes approvals whose photo was seen before within 24 hours.
+	AcceptReplays bool `json:"accept_replays"`
 	// Action as decoded by json.Decoder.UseNumber, or of strings, maps, slices and float64.
 	Action any `json:"-"`
 }
@@ -190,6 +194,10 @@ type Claims struct {
 	Reason      string `json:"reason"`
 	ActionHash  string `json:"action_hash"`
 	Nonce       string `json:"nonce"`
+	ModelGrade  string `json:"model_grade"`
+	Replay      struct {
+		Suspected *bool `json:"suspected"`
+	} `json:"replay"`
 }
 
 // Seen remembers used verdicts. Several processes must share theirs: in a database, with a unique constraint.
@@ -233,6 +241,8 @@ func VerifyVerdict(jwt string, secrets []string, expected Expected, seen *Seen, 
 		{claims.ActionHash == hash, "wrong action"},
 		{expected.Nonce == "" || claims.Nonce == expected.Nonce, "wrong nonce"},
 		{claims.Verdict == "approved", "not approved: " + claims.Reason},
+		{expected.Environment != "production" || expected.AcceptEvaluationGrade || claims.ModelGrade == "production", "evaluation grade"},
+		{expected.AcceptReplays || claims.Replay.Suspected != nil && !*claims.Replay.Suspected, "photo seen before"},
 	} {
 		if !check.holds {
 			return claims, errors.New(check.reason)
