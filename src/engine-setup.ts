@@ -10,6 +10,7 @@ export function engineOptions(config: Config): EngineOptions {
     queueLimit: config.queueLimit,
     limits: {
       maxPixels: config.maxImagePixels,
+      maxFramePixels: config.maxFramePixels,
       minSidePx: MIN_SIDE_PX,
       minFacePx: config.minFacePx,
       secondFaceRatio: SECOND_FACE_RATIO,

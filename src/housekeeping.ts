@@ -17,6 +17,9 @@ const DOUBT_MS = HOUR_MS
 const MINUTES_KEPT_MS = 2 * HOUR_MS
 const HOURS_KEPT_MS = 8 * DAY_MS
 
+/** Erased in one transaction: others wait for so long. */
+const SANDBOX_USERS_AT_ONCE = 50
+
 export class Housekeeping {
   private readonly beat = new Beat(
     MINUTE_MS,
@@ -34,6 +37,7 @@ export class Housekeeping {
     private readonly clock: Clock,
     private readonly log: Logger,
     private readonly duty: Pick<Duty, 'current'>,
+    private readonly options: { sandboxRetentionMs: number },
     private readonly uptime = () => performance.now(),
   ) {
     this.lead = clock.now() - uptime()
@@ -55,6 +59,18 @@ export class Housekeeping {
     return this.beat.now()
   }
 
+  /** Batch by batch, so that callers have their turn in between. */
+  private async eraseUnusedSandboxUsers(before: number): Promise<void> {
+    while (!this.isStopped && this.duty.current()) {
+      const erased = await this.store.transaction(async (tx) => {
+        const lookups = await tx.unusedSandboxUsers(before, SANDBOX_USERS_AT_ONCE)
+        for (const lookup of lookups) await tx.eraseSubject(lookup)
+        return lookups.length
+      })
+      if (erased < SANDBOX_USERS_AT_ONCE) return
+    }
+  }
+
   private async deleteExpired(): Promise<void> {
     const now = this.clock.now()
     const uptime = this.uptime()
@@ -71,5 +87,6 @@ export class Housekeeping {
       const isMore = await this.store.transaction((tx) => tx.deleteExpired(now, now - DAY_MS, trafficBefore))
       if (!isMore) break
     }
+    await this.eraseUnusedSandboxUsers(now - this.options.sandboxRetentionMs)
   }
 }

@@ -56,7 +56,7 @@ export async function openLedger(
     const audit = new AuditLog(keys, clock)
     const vault = new SubjectVault(keys, clock)
     const outbox = new Outbox(keys, vault, clock)
-    const operations = new Operations({ store, audit, tenancy, secrets, vault, outbox, clock })
+    const operations = new Operations({ store, audit, keys, tenancy, secrets, vault, outbox, clock })
     return { store, keys, secrets, tenancy, audit, vault, outbox, operations, masterKey }
   } catch (error) {
     await store.close()

@@ -22,6 +22,7 @@ const BATCH = 500
 const KINDS: Array<{ kind: SealedKind; keyOf: (keys: ServiceKeys) => SealingKey }> = [
   { kind: 'subject', keyOf: dataKeyWrapping },
   { kind: 'signing_secret', keyOf: ({ secrets }) => secrets },
+  { kind: 'second_factor', keyOf: ({ secrets }) => secrets },
   { kind: 'idempotency', keyOf: ({ idempotency }) => idempotency },
   { kind: 'webhook_delivery', keyOf: ({ idempotency }) => idempotency },
 ]

@@ -1,4 +1,5 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
+import { dirname } from 'node:path'
 import type { Logger } from 'pino'
 import { packFingerprint } from '../models/pack/calibration.js'
 import { loadModelPack } from '../models/pack/model-pack.js'
@@ -10,7 +11,7 @@ import {
   gradeOf,
 } from '../models/pack/pack-grade.js'
 import { Engine } from './biometrics/engine/engine.js'
-import { type Clock, HOUR_MS, SECOND_MS, systemClock } from './clock.js'
+import { type Clock, DAY_MS, HOUR_MS, SECOND_MS, systemClock } from './clock.js'
 import {
   adminHosts,
   adminUrl,
@@ -18,8 +19,10 @@ import {
   captureOrigin,
   type Environment,
   environmentUrl,
+  isPostgres,
   type ListenAddress,
   modelPackDir,
+  sqliteFile,
 } from './config.js'
 import { AdminApi } from './dashboard/admin-api.js'
 import { adminHandler, metricsHandler } from './dashboard/admin-server.js'
@@ -47,6 +50,7 @@ import { listenerBounds } from './server/listener-bounds.js'
 import { Metrics, type MetricsPlace, type MetricsSnapshot } from './server/metrics.js'
 import { buildOpenApi } from './server/openapi.js'
 import { DESCRIPTIONS, endpoints } from './server/routes.js'
+import { SandboxLimits } from './server/sandbox-limits.js'
 import type { Tracing } from './server/tracing.js'
 import { chooseTransport, listen, type Transport } from './server/transport.js'
 import { WrongKeys } from './server/wrong-keys.js'
@@ -59,6 +63,7 @@ import { SharedRateLimiter } from './tenancy/shared-rate-limiter.js'
 import { EngineRecogniser } from './v1/engine-recogniser.js'
 import { scripted } from './v1/sandbox-outcomes.js'
 import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
+import { SandboxUsers } from './v1/sandbox-users.js'
 import type { Services } from './v1/services.js'
 import { VERSION } from './version.js'
 import { WebhookSender } from './webhooks/webhook-sender.js'
@@ -123,7 +128,9 @@ export class Service {
     this.startedAt = clock.now()
     this.duty = new Duty(ledger.store, log)
     this.fleet = new Fleet(ledger.store, log)
-    this.housekeeping = new Housekeeping(ledger.store, clock, log, this.duty)
+    this.housekeeping = new Housekeeping(ledger.store, clock, log, this.duty, {
+      sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
+    })
     this.keyWatch = new KeyWatch(ledger, config, log)
     this.epochKeeper = this.makeEpochKeeper()
     this.certificates = new Certificates(clock, log)
@@ -223,6 +230,7 @@ export class Service {
         signIns: ledger.operations.signIns,
         isSecure: this.adminUrl.startsWith('https:'),
         attempts: this.rateLimiter(),
+        secondFactors: ledger.operations.secondFactors,
         isPasswordSignIn: config.operatorPasswordSignIn,
         times: sessionTimes(config),
       }),
@@ -384,6 +392,7 @@ export class Service {
       issuer: () => this.url(environment),
       engineHealth: () => engine.health(),
       capturePage: () => this.capturePage,
+      sandboxUsers: new SandboxUsers(parts.clock, parts.config.sandboxUsers),
     })
     return new ApiServer({
       ...parts,
@@ -397,6 +406,15 @@ export class Service {
       tracing,
       isSaturated: (share) => engine.isSaturatedFor(share),
       isInStep: () => this.isInStep,
+      sandboxLimits: environment === 'sandbox' ? this.sandboxLimits(parts) : null,
+    })
+  }
+
+  private sandboxLimits(parts: SharedParts): SandboxLimits {
+    const { config } = parts
+    return new SandboxLimits({
+      ...parts,
+      folder: isPostgres(config) ? null : dirname(sqliteFile(config)),
     })
   }
 

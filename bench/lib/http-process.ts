@@ -101,6 +101,7 @@ function apiServer(config: Config, { store, keys, tenancy, audit }: Ledger, name
     tracing: null,
     isSaturated: () => false,
     isInStep: () => true,
+    sandboxLimits: null,
   })
 }
 

@@ -28,6 +28,8 @@ export const AUDIT_EVENTS = [
   'sign_in_failed',
   'login_link_made',
   'operator_link_made',
+  'second_factor_added',
+  'second_factor_removed',
   'identity_confirmed',
   'sessions_ended',
   'tenant_suspended',

@@ -27,7 +27,7 @@ export type {
 export interface CallOptions {
   /** Absolute time on `performance.now()`'s axis after which the result is of no use. */
   deadlineMs?: number
-  /** Aborting drops the call from the queue, with all its tasks that no worker has yet; a running task is never interrupted, and its result is dropped. */
+  /** Aborting drops the call from the queue, with all its tasks that no worker has yet; a running task ends with its next stage. */
   signal?: AbortSignal
   /** Who waits with whom where calls must wait. Without it the call is of a nameless flow of weight 1. */
   share?: FlowShare
@@ -130,6 +130,8 @@ export type FaceChoice = 'largest' | 'centre'
 export interface ImageLimits {
   /** Default 24_000_000. Checked on the header, before pixels are decoded. */
   maxPixels: number
+  /** Largest frame of a challenge; `maxPixels` holds as well. Default: no other limit. */
+  maxFramePixels?: number
   /** Shorter side, default 64 px. */
   minSidePx: number
   /** Width of the face box between its outer edges, default 80 px. */

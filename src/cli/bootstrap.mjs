@@ -42,6 +42,7 @@ const COMMANDS = {
   chaos: () => [process.execPath, [join(root, 'dist/test/chaos/main.js'), ...args]],
   powerloss: () => [process.execPath, [join(root, 'dist/test/powerloss/main.js'), ...args]],
   nodes: () => [process.execPath, [join(root, 'dist/test/node-versions/main.js'), ...args]],
+  mutation: () => [process.execPath, [join(root, 'test/mutation/main.mjs'), ...args]],
   'release-database': () => [process.execPath, [join(root, 'dist/test/releases/make-database.js')]],
   'pack-client': () => [process.execPath, [join(root, 'src/cli/pack-client.mjs')]],
   'release-notes': () => [process.execPath, [join(root, 'src/cli/release-notes.mjs'), ...args]],

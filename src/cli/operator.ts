@@ -80,6 +80,23 @@ export function registerOperatorCommands(operator: Command): void {
     )
 
   operator
+    .command('reset-second-factor <name>')
+    .description(
+      `take the second factor from an operator who has lost it (${UNNAMED_OPERATOR}: from the one without a name)`,
+    )
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string, options: OutputOptions) => {
+        await withLedger(({ operations }) => operations.secondFactors.reset(name, COMMAND_LINE))
+        print(
+          options,
+          { name, second_factor: false },
+          () => `${name} signs in by the password alone from now on.`,
+        )
+      }),
+    )
+
+  operator
     .command('sign-in-link [name]')
     .description(
       'make a link that signs an operator in once, without a password or the provider; without a name, the one who has none',

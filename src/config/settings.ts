@@ -254,6 +254,14 @@ export const SETTING_GROUPS = {
       path,
     ),
   },
+  'Second factor of operators': {
+    operatorSecondFactor: setting(
+      'OPERATOR_SECOND_FACTOR',
+      'optional',
+      'optional, or required: an operator who signs in by a password and has no second factor can do nothing but add one. A provider of OIDC_ISSUER has its own.',
+      oneOf('optional', 'required'),
+    ),
+  },
   'Sessions at the dashboard': {
     dashboardIdleMinutes: setting(
       'DASHBOARD_IDLE_MINUTES',
@@ -372,6 +380,12 @@ export const SETTING_GROUPS = {
       'Largest image, in pixels, checked before it is decoded.',
       integer(4096, 268_000_000),
     ),
+    maxFramePixels: setting(
+      'MAX_FRAME_PIXELS',
+      '2100000',
+      'Largest frame of a challenge, in pixels, of which a challenge has up to 40. The default lets Full HD video through (1920 × 1080).',
+      integer(307_200, 268_000_000),
+    ),
     minFacePx: setting(
       'MIN_FACE_PX',
       '80',
@@ -389,6 +403,30 @@ export const SETTING_GROUPS = {
       '20/s',
       'Sustained requests per second of a tenant in the sandbox.',
       parseRate,
+    ),
+    sandboxUsers: setting(
+      'SANDBOX_USERS',
+      '10000',
+      'How many users a tenant may have enrolled in the sandbox; further ones get 403 sandbox_quota_reached.',
+      integer(1, 1_000_000),
+    ),
+    sandboxRecordsPerDay: setting(
+      'SANDBOX_RECORDS_PER_DAY',
+      '100000',
+      'How many kept responses, enrolments, challenges and capture sessions a tenant may make in the sandbox, at once and again over a day.',
+      integer(1, 10_000_000),
+    ),
+    sandboxRetentionDays: setting(
+      'SANDBOX_RETENTION_DAYS',
+      '30',
+      'After how many days without a verify or an enrolment a user of the sandbox is erased.',
+      integer(1, 3650),
+    ),
+    sandboxDiskReserveBytes: setting(
+      'SANDBOX_DISK_RESERVE_BYTES',
+      '536870912',
+      'Free space of the disk with the SQLite database below which the sandbox writes nothing and production goes on, in bytes; 0 for none. With PostgreSQL it has no effect.',
+      integer(0, Number.MAX_SAFE_INTEGER),
     ),
     wrongKeyLimit: setting(
       'WRONG_KEY_LIMIT',

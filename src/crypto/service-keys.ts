@@ -15,7 +15,7 @@ export interface ServiceKeys {
   wrapping: SealingKey
   /** Not of the keyring: they lie outside of the database. */
   epochs: EpochKeys
-  /** Seals signing secrets. */
+  /** Seals signing secrets and the secrets of second factors. */
   secrets: SealingKey
   /** Seals kept responses and what webhooks have to tell, where they belong to no enrolled user. */
   idempotency: SealingKey

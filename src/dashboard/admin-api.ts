@@ -96,11 +96,11 @@ export class AdminApi {
         const input = parseCredentials(body, request.headers['content-type'], '') as Credentials
         const session = await sessions.signIn(input, guest)
         await this.endReplaced(request)
-        return json(sessionView(session), 201, { 'Set-Cookie': sessions.cookie(session) })
+        return json(await this.view(session), 201, { 'Set-Cookie': sessions.cookie(session) })
       }
       case 'GET':
       case 'HEAD':
-        return json(sessionView(await sessions.find(request)))
+        return json(await this.view(await sessions.find(request)))
       case 'DELETE': {
         const session = await sessions.find(request)
         assertCsrfToken(session, request.headers['x-csrf-token'])
@@ -110,6 +110,18 @@ export class AdminApi {
       default:
         throw new ApiError('method_not_allowed', { headers: { Allow: 'GET, POST, DELETE' } })
     }
+  }
+
+  private async view(session: Session): Promise<SessionView> {
+    return { ...sessionView(session), second_factor: await this.secondFactor(session) }
+  }
+
+  /** @returns null for a session that no password began */
+  private async secondFactor({ operator, method }: Session): Promise<SessionView['second_factor']> {
+    if (!operator || method !== 'password') return null
+    const { ledger, config } = this.services
+    if (await ledger.operations.secondFactors.isEnrolled(operator)) return 'enrolled'
+    return config.operatorSecondFactor === 'required' ? 'required' : 'none'
   }
 
   /** The session that a sign-in takes the place of in the same browser: a fresh link leaves no older session behind. */
@@ -142,6 +154,8 @@ export class AdminApi {
       throw new ApiError('insecure_channel', {
         message: 'Keys, secrets and login links are not sent over an unencrypted channel.',
       })
+    if (route.right !== 'own' && (await this.secondFactor(session)) === 'required')
+      throw new DashboardError('second_factor_not_added')
     if (route.asksFreshSignIn) this.services.sessions.assertFresh(session)
     const deadlineMs = this.deadline()
     const limitBytes = route.takesPhotos ? undefined : SMALL_BODY_BYTES
@@ -187,7 +201,7 @@ function compile<Call>(
   )
 }
 
-function sessionView(session: Session): SessionView {
+function sessionView(session: Session): Omit<SessionView, 'second_factor'> {
   return {
     role: session.tenantId === null ? 'operator' : 'tenant',
     operator: session.operator && { name: session.operator.name, role: session.operator.role },

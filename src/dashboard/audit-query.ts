@@ -13,7 +13,10 @@ import {
 } from './contract.js'
 import type { Query } from './route.js'
 
-const PAGE = 500
+/** Entries read at once: callers of the API wait for about a millisecond meanwhile. */
+const PAGE = 100
+/** Entries looked through for one page of the dashboard: the page after it goes on. */
+const MOST_LOOKED_THROUGH = 5000
 const NEWEST = Number.MAX_SAFE_INTEGER
 
 export interface AuditFilter {
@@ -49,20 +52,29 @@ export function parseBefore(query: Query<AuditPageQuery>): number {
   return Number(text)
 }
 
-/** What matches, newest first, in pages of any size. */
-export async function* newestFirst(
+/**
+ * The newest entries that match, before the sequence `before`: at most `most`, and fewer, even none, where few of those that were
+ * looked through match.
+ * @returns with the sequence to go on from; null at the start of the log
+ */
+export async function newestMatching(
   store: StoreReader,
   tenantId: string,
   filter: AuditFilter,
-  before: number,
-): AsyncGenerator<AuditEntry[]> {
-  for (let end = before; ; ) {
+  { before, most, signal }: { before: number; most: number; signal: AbortSignal },
+): Promise<{ entries: AuditEntry[]; nextBefore: number | null }> {
+  const entries: AuditEntry[] = []
+  let end = before
+  for (let looked = 0; looked < MOST_LOOKED_THROUGH && !signal.aborted; looked += PAGE) {
     const page = await store.recentAuditEntries(tenantId, end, PAGE)
-    yield matching(page, filter)
-    if (page.length < PAGE) return
+    entries.push(...matching(page, filter))
+    if (entries.length > most)
+      return { entries: entries.slice(0, most), nextBefore: entries[most - 1]!.sequence }
+    if (page.length < PAGE) return { entries, nextBefore: null }
     end = page.at(-1)!.sequence
     await turn()
   }
+  return { entries, nextBefore: end }
 }
 
 /** What matches, oldest first, in pages of any size; what is appended meanwhile is left out. */
@@ -87,7 +99,13 @@ function turn(): Promise<void> {
 }
 
 function matching(page: AuditRecord[], filter: AuditFilter): AuditEntry[] {
+  // Only what may match is parsed: entries are canonical JSON, in which names and values stand without blanks.
+  const parts = [
+    ...(filter.event === null ? [] : [`"event":${JSON.stringify(filter.event)}`]),
+    ...(filter.subject === null ? [] : [`"subject":${JSON.stringify(filter.subject)}`]),
+  ]
   return page
+    .filter(({ entry }) => parts.every((part) => entry.includes(part)))
     .map(({ entry, hash }) => ({ ...JSON.parse(entry), hash: hash.toString('hex') }) as AuditEntry)
     .filter((entry) => matches(entry, filter))
 }

@@ -1,7 +1,7 @@
 /** The audit log to look at and to take away. */
 import { ApiError } from '../api-error.js'
 import { isoTime } from '../clock.js'
-import { newestFirst, oldestFirst, parseAuditFilter, parseBefore } from './audit-query.js'
+import { newestMatching, oldestFirst, parseAuditFilter, parseBefore } from './audit-query.js'
 import * as bodies from './bodies.js'
 import type { AuditEntry } from './contract.js'
 import { reply } from './replies.js'
@@ -19,14 +19,12 @@ export const AUDIT_ROUTES = {
   'GET /audit': {
     async answer({ services, tenant, query, request }) {
       const filter = parseAuditFilter(query)
-      const entries: AuditEntry[] = []
-      const { read } = services.ledger.store
-      for await (const page of newestFirst(read, tenant.id, filter, parseBefore(query))) {
-        entries.push(...page)
-        if (entries.length > PAGE || request.signal.aborted) break
-      }
-      const shown = entries.slice(0, PAGE)
-      return { entries: shown, next_before: entries.length > PAGE ? shown.at(-1)!.sequence : null }
+      const { entries, nextBefore } = await newestMatching(services.ledger.store.read, tenant.id, filter, {
+        before: parseBefore(query),
+        most: PAGE,
+        signal: request.signal,
+      })
+      return { entries, next_before: nextBefore }
     },
   },
 

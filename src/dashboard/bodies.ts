@@ -13,7 +13,12 @@ const fmr = Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })
 export const credentials = Type.Union([
   Type.Object({ login_token: Type.String({ maxLength: 64 }) }, closed),
   Type.Object(
-    { name: Type.Optional(Type.String({ maxLength: 128 })), password: Type.String({ maxLength: 1024 }) },
+    {
+      name: Type.Optional(Type.String({ maxLength: 128 })),
+      password: Type.String({ maxLength: 1024 }),
+      /** Of the second factor, where the operator has one. */
+      code: Type.Optional(Type.String({ maxLength: 32 })),
+    },
     closed,
   ),
 ])
@@ -54,7 +59,12 @@ export const operatorRole = Type.Object({ name: operatorName, role }, closed)
 
 export const sessionChoice = Type.Object({ session: Type.String({ maxLength: 64 }) }, closed)
 
-export const confirmation = Type.Object({ password: Type.String({ maxLength: 1024 }) }, closed)
+export const confirmation = Type.Object(
+  { password: Type.String({ maxLength: 1024 }), code: Type.Optional(Type.String({ maxLength: 32 })) },
+  closed,
+)
+
+export const secondFactorCode = Type.Object({ code: Type.String({ maxLength: 32 }) }, closed)
 
 export const keyRevocation = Type.Object({ type: environment }, closed)
 

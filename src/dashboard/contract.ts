@@ -29,6 +29,14 @@ export interface OperatorRoutes {
   'POST /operators/sign-out': { body: typeof bodies.namedOperator; answer: { sessions: number } }
   'GET /sessions': { answer: SessionList }
   'POST /sessions/end': { body: typeof bodies.sessionChoice; answer: ListedSession }
+  /** Makes a secret, in force once a code of it was confirmed. */
+  'POST /second-factor': { answer: { secret: string; uri: string } }
+  'POST /second-factor/confirm': {
+    body: typeof bodies.secondFactorCode
+    answer: { recovery_codes: string[] }
+  }
+  'POST /second-factor/remove': { answer: { removed: boolean } }
+  'POST /operators/second-factor/remove': { body: typeof bodies.namedOperator; answer: { removed: boolean } }
   'POST /session/confirm': { body: typeof bodies.confirmation; answer: { fresh_until: string } }
   'GET /system': { answer: SystemView }
 }
@@ -122,6 +130,8 @@ export interface SessionView {
   expires_at: string
   /** How it began, and so how its person shows again who they are. */
   method: 'link' | 'password' | 'oidc'
+  /** `required`: there is none, and nothing else is answered before. Null for a session that no password began. */
+  second_factor: 'enrolled' | 'none' | 'required' | null
 }
 
 /** A session of the dashboard, in a list of them. */
@@ -214,7 +224,7 @@ export interface OperatorView {
 
 export interface OperatorList {
   /** Those who have a name; whoever has the operator's password is none of them. */
-  operators: OperatorView[]
+  operators: Array<OperatorView & { second_factor: boolean }>
   /** The OpenID provider by which they may sign in, too: its claim is an operator's name. */
   provider: { issuer: string; claim: string } | null
 }
@@ -415,7 +425,7 @@ export interface AuditExportQuery extends AuditQuery {
 }
 
 export interface AuditPage {
-  /** Newest first. */
+  /** Newest first. It may be empty though older ones match: a page looks through a bounded part of the log. */
   entries: AuditEntry[]
   next_before: number | null
 }

@@ -5,6 +5,7 @@ import { ApiError, type ErrorCategory } from '../api-error.js'
 import { BiometricError } from '../biometrics/types.js'
 import { CodedError } from '../errors.js'
 import { OperatorError } from '../operations/operator-operations.js'
+import { SecondFactorError } from '../operations/second-factor-operations.js'
 import { SessionError } from '../operations/session-operations.js'
 import { UserOperationError } from '../operations/user-operations.js'
 import { WebhookOperationError } from '../operations/webhook-operations.js'
@@ -23,6 +24,8 @@ export const DASHBOARD_ERRORS = {
   not_confirmed: [400, 'The name is not the one of what is to be deleted.'],
   not_permitted: [403, 'This session may not do that.'],
   password_sign_in_off: [403, 'Operators sign in here by their provider, and by no password.'],
+  second_factor_required: [401, 'The sign-in asks for a code of the second factor as well.'],
+  second_factor_not_added: [403, 'Every operator needs a second factor here: add yours first.'],
   fresh_sign_in_required: [403, 'This asks for a fresh sign-in.'],
   unknown_host: [
     421,
@@ -51,6 +54,7 @@ const OPERATION_ERRORS = [
   KeyGrantError,
   OperatorError,
   SessionError,
+  SecondFactorError,
   UserOperationError,
   WebhookOperationError,
   WebhookUrlError,
@@ -87,6 +91,10 @@ const OPERATION_STATUS: Record<OperationError['code'], number> = {
   operator_not_found: 404,
   last_admin: 409,
   session_not_found: 404,
+  second_factor_enrolled: 409,
+  second_factor_missing: 404,
+  second_factor_code_wrong: 400,
+  second_factor_owner_not_found: 404,
   fmr_not_reached: 400,
   pack_not_accepted: 400,
   liveness_not_served: 400,

@@ -30,6 +30,7 @@ export interface DashboardServices {
     | 'oidcClientSecretFile'
     | 'oidcClaim'
     | 'operatorPasswordSignIn'
+    | 'operatorSecondFactor'
     | 'dashboardFreshMinutes'
   >
   engine: Engine

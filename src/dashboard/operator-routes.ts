@@ -9,9 +9,10 @@ export const OPERATOR_ROUTES = {
   'GET /operators': {
     async answer({ services: { ledger, config } }) {
       const operators = await ledger.operations.operators.list()
+      const enrolled = await ledger.operations.secondFactors.enrolled()
       const { oidcIssuer: issuer, oidcClaim: claim } = config
       return {
-        operators: operators.map(operatorView),
+        operators: operators.map((one) => ({ ...operatorView(one), second_factor: enrolled.has(one.id) })),
         provider: issuer === undefined ? null : { issuer, claim },
       }
     },

@@ -29,6 +29,10 @@ export const OPERATOR_RIGHTS = {
   // A viewer ends no sessions but those of the same name.
   'POST /sessions/end': 'own',
   'POST /session/confirm': 'own',
+  'POST /second-factor': 'own',
+  'POST /second-factor/confirm': 'own',
+  'POST /second-factor/remove': 'own',
+  'POST /operators/second-factor/remove': 'grant',
   'GET /system': 'look',
 } as const satisfies Record<keyof OperatorRoutes, Right>
 

@@ -4,6 +4,7 @@ import { GRANT_ROUTES } from './grant-routes.js'
 import { INSTALLATION_ROUTES } from './installation-routes.js'
 import { OPERATOR_ROUTES } from './operator-routes.js'
 import type { OperatorTable, TenantTable } from './route.js'
+import { SECOND_FACTOR_ROUTES } from './second-factor-routes.js'
 import { SESSION_ROUTES, TENANT_SESSION_ROUTES } from './session-routes.js'
 import { TENANT_ROUTES } from './tenant-routes.js'
 import { TRY_ROUTES } from './try-routes.js'
@@ -11,7 +12,7 @@ import { USER_ROUTES } from './user-routes.js'
 import { WEBHOOK_ROUTES } from './webhook-routes.js'
 
 export const ROUTES: { operator: OperatorTable; tenant: TenantTable } = {
-  operator: { ...INSTALLATION_ROUTES, ...OPERATOR_ROUTES, ...SESSION_ROUTES },
+  operator: { ...INSTALLATION_ROUTES, ...OPERATOR_ROUTES, ...SESSION_ROUTES, ...SECOND_FACTOR_ROUTES },
   tenant: {
     ...TENANT_ROUTES,
     ...GRANT_ROUTES,

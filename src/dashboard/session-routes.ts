@@ -29,7 +29,7 @@ export const SESSION_ROUTES = {
   'POST /session/confirm': {
     body: bodies.confirmation,
     async answer({ services: { sessions, config }, session, guest, input }) {
-      const { authenticatedAt } = await sessions.confirm(session, input.password, guest)
+      const { authenticatedAt } = await sessions.confirm(session, input, guest)
       return { fresh_until: isoTime(authenticatedAt! + config.dashboardFreshMinutes * 60_000) }
     },
   },

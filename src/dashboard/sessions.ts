@@ -3,6 +3,7 @@ import { ApiError, retryAfter } from '../api-error.js'
 import { type Clock, MINUTE_MS, SECOND_MS } from '../clock.js'
 import { randomBase62 } from '../crypto/identifiers.js'
 import { matchesHash } from '../crypto/password-hash.js'
+import type { FactorOwner, SecondFactorOperations } from '../operations/second-factor-operations.js'
 import { sessionId, UNNAMED_OPERATOR } from '../operations/session-operations.js'
 import type { NewSession, SignInOperations } from '../operations/sign-in-operations.js'
 import type { IncomingRequest } from '../server/listener.js'
@@ -11,7 +12,7 @@ import type { OperatorRecord, OperatorRole, SessionMethod, SessionRecord } from 
 import type { Scope, Store } from '../storage/store.js'
 import { hashToken } from '../tenancy/login-link.js'
 import type { RateLimiter } from '../tenancy/rate-limiter.js'
-import { BACKGROUND_HEADER, type InputOf, type SessionRoutes } from './contract.js'
+import { BACKGROUND_HEADER, type InputOf, type OperatorRoutes, type SessionRoutes } from './contract.js'
 import { DashboardError } from './dashboard-error.js'
 import type { OperatorPassword } from './operator-password.js'
 import { ProviderSignInError } from './provider-sign-in-error.js'
@@ -22,6 +23,11 @@ const COOKIE = 'countersign_session'
 export const HOST_PREFIX = '__Host-'
 /** Per network: ten tries at once, then one in ten seconds. A login link cannot be guessed; a password might. */
 const SIGN_IN_RATE = { ratePerSecond: 0.1, burst: 10 }
+/**
+ * Per operator, wherever the codes come from: ten at once, then one in five minutes. Three codes of a million are right at a time, so that
+ * somebody who knows the password guesses one in three years.
+ */
+const CODE_RATE = { ratePerSecond: 1 / 300, burst: 10 }
 /** The use of a session is written down no more often. */
 const KEEPING_MS = MINUTE_MS
 const LONGEST_BROWSER = 256
@@ -62,6 +68,8 @@ export interface Guest {
 }
 
 export type Credentials = InputOf<SessionRoutes['POST /session']>
+/** By which an operator shows again who they are. */
+type Proof = InputOf<OperatorRoutes['POST /session/confirm']>
 type PasswordCredentials = Extract<Credentials, { password: string }>
 
 export interface SessionParts {
@@ -71,6 +79,7 @@ export interface SessionParts {
   signIns: SignInOperations
   /** The dashboard is reached over TLS: the cookie then travels on nothing else. */
   isSecure: boolean
+  secondFactors: SecondFactorOperations
   attempts: RateLimiter
   /** False where operators come by their provider, and by no password. */
   isPasswordSignIn: boolean
@@ -105,7 +114,7 @@ export class Sessions {
    * An operator who signed in by a password gives it again, and the session's sign-in is fresh from now on.
    * @throws DashboardError sign_in_failed; not_permitted for a session that began in another way; ApiError rate_limited
    */
-  async confirm(session: Session, password: string, guest: Guest): Promise<Session> {
+  async confirm(session: Session, { password, code }: Proof, guest: Guest): Promise<Session> {
     const { operator, method, hash } = session
     if (!operator || method !== 'password') throw new DashboardError('not_permitted')
     await this.assertNotGuessing(guest)
@@ -114,6 +123,7 @@ export class Sessions {
         ? await this.parts.operatorPassword.matches(password)
         : await matchesHash(password, (await this.operator(operator.id)).passwordHash)
     if (!isRight) throw new DashboardError('sign_in_failed', 'The password is wrong.')
+    await this.assertSecondFactor(operator, code)
     await this.parts.signIns.confirmed(hash, operator.name, guest.requestId)
     return { ...session, authenticatedAt: this.parts.clock.now() }
   }
@@ -123,6 +133,27 @@ export class Sessions {
     const { clock, times } = this.parts
     if (authenticatedAt !== null && clock.now() - authenticatedAt < times.freshMs) return
     throw new DashboardError('fresh_sign_in_required', HOW_TO_CONFIRM[method], { confirm_by: method })
+  }
+
+  /**
+   * Uses a code of the operator's second factor up, where there is one. The password was right: whoever comes here knows it.
+   * @throws DashboardError second_factor_required, sign_in_failed; ApiError rate_limited
+   */
+  private async assertSecondFactor(owner: FactorOwner, code: string | undefined): Promise<void> {
+    const { secondFactors, attempts } = this.parts
+    if (!(await secondFactors.isEnrolled(owner))) return
+    if (!code) throw new DashboardError('second_factor_required')
+    const attempt = await attempts.take(`second factor ${owner.id ?? owner.name}`, CODE_RATE)
+    if (!attempt.allowed)
+      throw new ApiError('rate_limited', {
+        message: 'Too many codes of this second factor.',
+        headers: retryAfter(attempt.retryAfterSeconds),
+      })
+    if (!(await secondFactors.use(owner, code)))
+      throw new DashboardError(
+        'sign_in_failed',
+        'The code is wrong, or was used already: wait for the next one.',
+      )
   }
 
   /** A sign-in begins. @throws ApiError rate_limited */
@@ -164,20 +195,26 @@ export class Sessions {
     return opened({ ...record, tenantId: null }, UNNAMED, begun.token)
   }
 
-  private async signInByPassword({ name, password }: PasswordCredentials, guest: Guest): Promise<Session> {
+  private async signInByPassword(
+    { name, password, code }: PasswordCredentials,
+    guest: Guest,
+  ): Promise<Session> {
     const { store, operatorPassword, signIns, isPasswordSignIn } = this.parts
     if (!isPasswordSignIn) throw new DashboardError('password_sign_in_off')
     const begun = this.begin('password', guest)
     if (name !== undefined && name !== UNNAMED.name) {
       const operator = await store.read.operatorByName(name)
       const isRight = await matchesHash(password, operator?.passwordHash ?? null)
-      const session = operator && isRight && (await this.signInOperator(operator, begun, guest))
+      if (!operator || !isRight) throw wrongPassword()
+      await this.assertSecondFactor(operator, code)
+      const session = await this.signInOperator(operator, begun, guest)
       if (!session) throw wrongPassword()
       return session
     }
     // Before the password is compared: where another takes its place meanwhile, nobody finds the session.
     const record = { ...begun.record, hash: await this.unnamedHash(begun.token) }
     if (!(await operatorPassword.matches(password))) throw wrongPassword()
+    await this.assertSecondFactor(UNNAMED, code)
     await signIns.asUnnamed(record, guest.requestId)
     return opened({ ...record, tenantId: null }, UNNAMED, begun.token)
   }

@@ -1,6 +1,7 @@
 /** Everything that is done to tenants, their keys and their users, whoever asks for it and wherever. */
 import type { AuditLog } from '../audit/audit-log.js'
 import type { Clock } from '../clock.js'
+import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Store } from '../storage/store.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
 import type { SigningSecrets } from '../tenancy/signing-secrets.js'
@@ -9,6 +10,7 @@ import type { Outbox } from '../webhooks/outbox.js'
 import { KeyOperations } from './key-operations.js'
 import { AuditedTransactions } from './operation.js'
 import { OperatorOperations } from './operator-operations.js'
+import { SecondFactorOperations } from './second-factor-operations.js'
 import { SessionOperations } from './session-operations.js'
 import { SignInOperations } from './sign-in-operations.js'
 import { TenantLifecycle } from './tenant-lifecycle.js'
@@ -19,6 +21,7 @@ import { WebhookOperations } from './webhook-operations.js'
 export interface OperationParts {
   store: Store
   audit: AuditLog
+  keys: Pick<ServiceKeys, 'secrets'>
   tenancy: Tenancy
   secrets: SigningSecrets
   vault: SubjectVault
@@ -34,9 +37,10 @@ export class Operations {
   readonly operators: OperatorOperations
   readonly signIns: SignInOperations
   readonly sessions: SessionOperations
+  readonly secondFactors: SecondFactorOperations
   readonly webhooks: WebhookOperations
 
-  constructor({ store, audit, tenancy, secrets, vault, outbox, clock }: OperationParts) {
+  constructor({ store, audit, keys, tenancy, secrets, vault, outbox, clock }: OperationParts) {
     const audited = new AuditedTransactions(store, audit)
     this.tenants = new TenantOperations(audited, store, tenancy, clock)
     this.lifecycle = new TenantLifecycle(audited, store, clock)
@@ -44,6 +48,7 @@ export class Operations {
     this.users = new UserOperations(audited, store, vault, outbox, clock)
     this.operators = new OperatorOperations(audited, store, clock)
     this.signIns = new SignInOperations(audited, store, clock)
+    this.secondFactors = new SecondFactorOperations(audited, store, keys, clock)
     this.sessions = new SessionOperations(audited, store, clock)
     this.webhooks = new WebhookOperations(audited, store, outbox, clock)
   }

@@ -10,6 +10,8 @@ export interface Answer {
   /** Of a refusal. */
   code?: ErrorCode | undefined
   observed?: Observed | undefined
+  /** Tokens of the rate that the request cost beside its first one. */
+  furtherTokens?: number | undefined
   /** Closes the connection: what still arrives on it is not wanted. */
   close?: boolean
 }

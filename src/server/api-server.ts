@@ -26,6 +26,7 @@ import type { RequestContext } from './request-context.js'
 import { type RecorderParts, RequestRecorder } from './request-recorder.js'
 import { type Route, Router } from './router.js'
 import { OPENAPI_PATH } from './routes.js'
+import type { SandboxLimits } from './sandbox-limits.js'
 import { toApiError } from './to-api-error.js'
 import type { Tracing } from './tracing.js'
 
@@ -44,6 +45,8 @@ export interface ApiServerParts extends AuthenticatorParts, SignerParts, Recorde
   isSaturated: (share: FlowShare) => boolean
   /** The database's keys and schema are those that are worked with. */
   isInStep: () => boolean
+  /** Null in production, which has no such limits. */
+  sandboxLimits: SandboxLimits | null
 }
 
 /** An admitted request, read whole. */
@@ -151,11 +154,16 @@ export class ApiServer {
   ): Promise<TenantContract> {
     const { tenancy, rateLimiter, environment } = this.parts
     const contract = tenancy.rateContract(caller.tenant, environment)
-    const bucket = endpoint.ownRateLimit ? `${contract.holder} ${endpoint.id}` : contract.holder
-    const decision = await rateLimiter.take(bucket, contract)
+    const decision = await rateLimiter.take(bucketOf(contract, endpoint), contract)
     Object.assign(context.headers, rateLimitHeaders(contract, decision))
     assertAllowed(decision)
     return contract
+  }
+
+  /** How much it was shows only when the work is done. */
+  private charge({ caller }: Identity, endpoint: EndpointDescription, tokens: number): void {
+    const contract = this.parts.tenancy.rateContract(caller.tenant, this.parts.environment)
+    this.parts.rateLimiter.charge(bucketOf(contract, endpoint), contract, tokens)
   }
 
   /** Once for an idempotency key: a repeat gets the kept response. */
@@ -170,6 +178,8 @@ export class ApiServer {
     const begun = await this.beginExecution(request, admitted)
     if (begun && 'replay' in begun) return replay(endpoint, begun, context)
     try {
+      const isKept = begun !== null
+      await this.parts.sandboxLimits?.admit(endpoint, { tenantId: tenant.id, isKept })
       return await this.executeOnce(request, context, admitted, begun?.execution)
     } catch (error) {
       if (!(error instanceof AlreadyExecutedError)) throw error
@@ -211,6 +221,7 @@ export class ApiServer {
       captureSession: context.known?.captureSession,
     }
     const answer = await this.runner.run(route.endpoint, call, execution)
+    if (answer.furtherTokens) this.charge(identity, route.endpoint, answer.furtherTokens)
     Object.assign(context.headers, answer.headers)
     return answer
   }
@@ -252,6 +263,10 @@ export class ApiServer {
 }
 
 /** @throws ApiError where the kept response must not be given again */
+function bucketOf({ holder }: TenantContract, { ownRateLimit, id }: EndpointDescription): string {
+  return ownRateLimit ? `${holder} ${id}` : holder
+}
+
 function replay(
   endpoint: Endpoint<unknown>,
   { replay: kept }: { replay: KeptResponse },

@@ -113,6 +113,6 @@ function keptResponse({ keptBody }: Outcome, answer: Answer): KeptResponse {
   return keptBody ? { status: answer.status, body: JSON.stringify(keptBody) } : answer
 }
 
-function toAnswer({ status, body, headers, code, observed }: Outcome): Answer {
-  return { status, body: JSON.stringify(body), headers: headers ?? {}, code, observed }
+function toAnswer({ status, body, headers, code, observed, furtherTokens }: Outcome): Answer {
+  return { status, body: JSON.stringify(body), headers: headers ?? {}, code, observed, furtherTokens }
 }

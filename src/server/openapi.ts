@@ -26,6 +26,8 @@ const SHARED_ERRORS: ErrorCode[] = [
   'store_unavailable',
   'shutting_down',
 ]
+/** Codes of calls that keep something in the sandbox. */
+const SANDBOX_ERRORS: ErrorCode[] = ['sandbox_quota_reached', 'sandbox_storage_low']
 const BODY_ERRORS: ErrorCode[] = [
   'malformed_json',
   'invalid_request',
@@ -155,6 +157,7 @@ function operation(endpoint: EndpointDescription, at: ServedAt): Json {
     ...(endpoint.scopes.length > 0 ? (['insufficient_scope'] as const) : []),
     ...(endpoint.body ? BODY_ERRORS : []),
     ...(endpoint.idempotent ? IDEMPOTENCY_ERRORS : []),
+    ...(endpoint.idempotent && endpoint.method === 'POST' ? SANDBOX_ERRORS : []),
     ...(endpoint.usesEngine ? ENGINE_ERRORS : []),
     ...endpoint.errors,
   ]

@@ -23,9 +23,11 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'api_key', key: ['id'] },
   { name: 'signing_secret', key: ['id'] },
   { name: 'login_link', key: ['hash'] },
+  { name: 'second_factor', key: ['id'] },
   { name: 'operator_link', key: ['hash'] },
   { name: 'dashboard_session', key: ['hash'] },
   { name: 'subject', key: ['id'] },
+  { name: 'sandbox_user', key: ['lookup'] },
   { name: 'reference', key: ['id'] },
   // The order in which captures were seen is by this number.
   { name: 'capture', key: ['rowid'] },

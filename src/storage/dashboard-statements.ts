@@ -4,17 +4,20 @@ import type {
   LoginLinkRecord,
   OperatorLinkRecord,
   OperatorRecord,
+  SecondFactorRecord,
   SessionRecord,
   TrafficRecord,
 } from './records.js'
 import type { StoreReader, StoreTransaction } from './store.js'
-import { DASHBOARD_SESSION, LOGIN_LINK, OPERATOR, OPERATOR_LINK, TRAFFIC } from './tables.js'
+import { DASHBOARD_SESSION, LOGIN_LINK, OPERATOR, OPERATOR_LINK, SECOND_FACTOR, TRAFFIC } from './tables.js'
 
 type DashboardReader = Pick<
   StoreReader,
   | 'operators'
   | 'operatorByName'
   | 'operatorById'
+  | 'secondFactor'
+  | 'secondFactors'
   | 'dashboardSession'
   | 'dashboardSessions'
   | 'traffic'
@@ -24,6 +27,8 @@ type DashboardWriter = Pick<
   StoreTransaction,
   | 'insertLoginLink'
   | 'takeLoginLink'
+  | 'putSecondFactor'
+  | 'deleteSecondFactor'
   | 'insertOperatorLink'
   | 'takeOperatorLink'
   | 'insertDashboardSession'
@@ -50,6 +55,12 @@ export function dashboardReader(database: Connection): DashboardReader {
     dashboardSession: database.prepare<[Buffer, number], SessionRecord>(
       `SELECT ${DASHBOARD_SESSION.fields} FROM dashboard_session WHERE hash = ? AND expires_at > ?`,
     ),
+    secondFactor: database.prepare<[string], SecondFactorRecord>(
+      `SELECT ${SECOND_FACTOR.fields} FROM second_factor WHERE id = ?`,
+    ),
+    secondFactors: database.prepare<[], SecondFactorRecord>(
+      `SELECT ${SECOND_FACTOR.fields} FROM second_factor ORDER BY id`,
+    ),
     dashboardSessions: database.prepare<[number], SessionRecord>(
       `SELECT ${DASHBOARD_SESSION.fields} FROM dashboard_session WHERE expires_at > ?
        ORDER BY coalesce(created_at, 0) DESC, hash`,
@@ -66,6 +77,8 @@ export function dashboardReader(database: Connection): DashboardReader {
     operatorByName: async (name) => sql.operatorByName.get(name),
     operatorById: async (id) => sql.operatorById.get(id),
     dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
+    secondFactor: async (id) => sql.secondFactor.get(id),
+    secondFactors: async () => sql.secondFactors.all(),
     dashboardSessions: async (now) => sql.dashboardSessions.all(now),
     traffic: async (tenantId, resolution, since) => sql.traffic.all(tenantId, resolution, since),
     trafficAt: async (tenantId, resolution, at) => sql.trafficAt.get(tenantId, resolution, at),
@@ -79,6 +92,8 @@ export function dashboardWriter(database: Connection): DashboardWriter {
       `DELETE FROM login_link WHERE hash = ? AND expires_at > ? RETURNING ${LOGIN_LINK.fields}`,
     ),
     expireOperatorLinks: database.prepare('DELETE FROM operator_link WHERE expires_at <= ?'),
+    putSecondFactor: database.prepare(SECOND_FACTOR.replace),
+    deleteSecondFactor: database.prepare('DELETE FROM second_factor WHERE id = ?'),
     insertOperatorLink: database.prepare(OPERATOR_LINK.insert),
     takeOperatorLink: database.prepare<[Buffer, number], OperatorLinkRecord>(
       `DELETE FROM operator_link WHERE hash = ? AND expires_at > ? RETURNING ${OPERATOR_LINK.fields}`,
@@ -109,6 +124,8 @@ export function dashboardWriter(database: Connection): DashboardWriter {
   return {
     insertLoginLink: async (link) => void sql.insertLoginLink.run(link),
     takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
+    putSecondFactor: async (factor) => void sql.putSecondFactor.run(factor),
+    deleteSecondFactor: async (id) => void sql.deleteSecondFactor.run(id),
     insertOperatorLink: async (link, now) => {
       sql.expireOperatorLinks.run(now)
       sql.insertOperatorLink.run(link)
@@ -119,6 +136,7 @@ export function dashboardWriter(database: Connection): DashboardWriter {
     setLastSignIn: async (operatorId, at, by) => void sql.setLastSignIn.run(at, by, operatorId),
     deleteOperator: async (id) => {
       sql.deleteOperatorSessions.run(id)
+      sql.deleteSecondFactor.run(id)
       sql.deleteOperator.run(id)
     },
     deleteOperatorSessions: async (operatorId) =>

@@ -23,6 +23,9 @@ export function keysReader(database: Connection): KeysReader {
       signing_secret: database.prepare<[string, number], SealedRow>(
         'SELECT id, sealed FROM signing_secret WHERE id > ? ORDER BY id LIMIT ?',
       ),
+      second_factor: database.prepare<[string, number], SealedRow>(
+        'SELECT id, sealed FROM second_factor WHERE id > ? ORDER BY id LIMIT ?',
+      ),
       webhook_delivery: database.prepare<[string, number], SealedRow>(
         'SELECT id, sealed FROM webhook_delivery WHERE id > ? AND subject_id IS NULL AND sealed IS NOT NULL ORDER BY id LIMIT ?',
       ),
@@ -50,6 +53,9 @@ export function keysWriter(database: Connection, onErase: () => void): KeysWrite
       subject: database.prepare<[SealedRow]>('UPDATE subject SET wrapped_key = @sealed WHERE id = @id'),
       signing_secret: database.prepare<[SealedRow]>(
         'UPDATE signing_secret SET sealed = @sealed WHERE id = @id',
+      ),
+      second_factor: database.prepare<[SealedRow]>(
+        'UPDATE second_factor SET sealed = @sealed WHERE id = @id',
       ),
       webhook_delivery: database.prepare<[SealedRow]>(
         // Its body may have been forgotten meanwhile.

@@ -383,11 +383,32 @@ const STEPS: string[] = [
   ALTER TABLE subject ADD COLUMN replace_verdict text COLLATE "C", ADD COLUMN replace_verdict_at bigint;
   `,
   `
+  -- Who is enrolled in the sandbox, and when they were last used: to be counted, and to go when nobody uses them. Those who are
+  -- there already come in when they are used next: to look for them now would hold up all writing.
+  CREATE TABLE sandbox_user (
+    lookup bytea PRIMARY KEY REFERENCES subject (lookup) ON DELETE CASCADE,
+    tenant_id text COLLATE "C" NOT NULL,
+    used_at bigint NOT NULL
+  );
+  CREATE INDEX sandbox_user_of_tenant ON sandbox_user (tenant_id);
+  CREATE INDEX sandbox_user_used_at ON sandbox_user (used_at);
+  `,
+  `
   -- One-time links that sign an operator in without a password, made at the command line; NULL for the operator without a name.
   CREATE TABLE operator_link (
     hash bytea PRIMARY KEY,
     operator_id text COLLATE "C" REFERENCES operator (id) ON DELETE CASCADE,
     expires_at bigint NOT NULL
+  );
+  `,
+  `
+  -- Second factors, by the id of an operator, or 'operator' for the one without a name; not in force before enrolled_at.
+  CREATE TABLE second_factor (
+    id text COLLATE "C" PRIMARY KEY,
+    sealed bytea NOT NULL,
+    recovery text COLLATE "C" NOT NULL,
+    last_step bigint,
+    enrolled_at bigint
   );
   `,
 ]

@@ -69,7 +69,7 @@ export interface KeyringRecord {
 }
 
 /** What can be sealed anew under another working key. */
-export type SealedKind = 'subject' | 'signing_secret' | 'idempotency' | 'webhook_delivery'
+export type SealedKind = 'subject' | 'signing_secret' | 'second_factor' | 'idempotency' | 'webhook_delivery'
 
 export interface SealedRow {
   /** By which it is ordered and named, and the context in which it is sealed. */
@@ -253,6 +253,20 @@ export interface LoginLinkRecord {
   hash: Buffer
   tenantId: string
   expiresAt: number
+}
+
+/** What makes the codes of an operator's second factor. */
+export interface SecondFactorRecord {
+  /** Of the operator; `operator` for the one without a name. */
+  id: string
+  /** The secret. */
+  sealed: Buffer
+  /** JSON: hashes of the recovery codes that are left. */
+  recovery: string
+  /** Number of the last step whose code was taken; null before the first. */
+  lastStep: number | null
+  /** Null until a code has been confirmed: it is not in force before. */
+  enrolledAt: number | null
 }
 
 /** A one-time link that signs an operator in to the dashboard without a password. */

@@ -300,12 +300,34 @@ const MIGRATIONS: string[] = [
   ALTER TABLE subject ADD COLUMN replace_verdict TEXT;
   ALTER TABLE subject ADD COLUMN replace_verdict_at INTEGER;
   `,
+  // Who is enrolled in the sandbox, and when they were last used: to be counted, and to go when nobody uses them.
+  `
+  CREATE TABLE sandbox_user (
+    lookup BLOB PRIMARY KEY REFERENCES subject (lookup) ON DELETE CASCADE,
+    tenant_id TEXT NOT NULL,
+    used_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX sandbox_user_of_tenant ON sandbox_user (tenant_id);
+  CREATE INDEX sandbox_user_used_at ON sandbox_user (used_at);
+  INSERT INTO sandbox_user (lookup, tenant_id, used_at)
+    SELECT lookup, tenant_id, unixepoch() * 1000 FROM subject WHERE environment = 'sandbox';
+  `,
   // One-time links that sign an operator in without a password, made at the command line; NULL for the operator without a name.
   `
   CREATE TABLE operator_link (
     hash BLOB PRIMARY KEY,
     operator_id TEXT REFERENCES operator (id) ON DELETE CASCADE,
     expires_at INTEGER NOT NULL
+  ) STRICT;
+  `,
+  // Second factors, by the id of an operator, or `operator` for the one without a name; not in force before enrolled_at.
+  `
+  CREATE TABLE second_factor (
+    id TEXT PRIMARY KEY,
+    sealed BLOB NOT NULL,
+    recovery TEXT NOT NULL,
+    last_step INTEGER,
+    enrolled_at INTEGER
   ) STRICT;
   `,
 ]

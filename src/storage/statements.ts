@@ -95,6 +95,16 @@ export function storeReader(database: Connection): StoreReader {
       `SELECT subject.environment, count(*) AS count FROM reference JOIN subject ON subject.id = reference.subject_id
        WHERE subject.tenant_id = ? GROUP BY subject.environment`,
     ),
+    sandboxUserCount: database
+      .prepare<[string, number], number>(
+        'SELECT count(*) FROM (SELECT 1 FROM sandbox_user WHERE tenant_id = ? LIMIT ?) AS counted',
+      )
+      .pluck(),
+    unusedSandboxUsers: database
+      .prepare<[number, number], Buffer>(
+        'SELECT lookup FROM sandbox_user WHERE used_at <= ? ORDER BY used_at LIMIT ?',
+      )
+      .pluck(),
     lookupsOf: database
       .prepare<[string, number], Buffer>('SELECT lookup FROM subject WHERE tenant_id = ? LIMIT ?')
       .pluck(),
@@ -195,6 +205,8 @@ export function storeReader(database: Connection): StoreReader {
       for (const { environment, count } of await sql.referencesOf.all(tenantId)) counts[environment] = count
       return counts
     },
+    countSandboxUsers: async (tenantId, limit) => (await sql.sandboxUserCount.get(tenantId, limit))!,
+    unusedSandboxUsers: async (before, limit) => sql.unusedSandboxUsers.all(before, limit),
     lookupsOf: async (tenantId, limit) => sql.lookupsOf.all(tenantId, limit),
     captureHistory: async (subjectId, digests, since, limit) => {
       // None is empty.
@@ -290,6 +302,10 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM signing_secret WHERE tenant_id = ? AND valid_until IS NOT NULL',
     ),
     insertSubject: database.prepare(SUBJECT.insert),
+    noteSandboxUse: database.prepare(
+      `INSERT INTO sandbox_user (lookup, tenant_id, used_at) VALUES (@lookup, @tenantId, @at)
+       ON CONFLICT (lookup) DO UPDATE SET used_at = excluded.used_at WHERE sandbox_user.used_at <= @unlessSince`,
+    ),
     setLockout: database.prepare(
       'UPDATE subject SET failures = @failures, locked_until = @lockedUntil, disabled_at = @disabledAt WHERE id = @id',
     ),
@@ -375,6 +391,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     setSigningSecretEnd: async (id, validUntil) => void sql.setSigningSecretEnd.run(validUntil, id),
     deleteEndedSigningSecrets: async (tenantId) => void sql.deleteEndedSigningSecrets.run(tenantId),
     insertSubject: async (subject) => void sql.insertSubject.run(subject),
+    noteSandboxUse: async (use) => void sql.noteSandboxUse.run(use),
     setLockout: async (id, state) => void sql.setLockout.run({ id, ...state }),
     setReplaceVerdict: async (subjectId, verdict) =>
       void sql.setReplaceVerdict.run({ subjectId, id: verdict?.id ?? null, at: verdict?.at ?? null }),

@@ -23,6 +23,7 @@ import type {
   ReferenceRecord,
   SealedKind,
   SealedRow,
+  SecondFactorRecord,
   SessionRecord,
   SignInMethod,
   SigningSecretRecord,
@@ -52,6 +53,10 @@ export interface StoreReader extends WebhookReader {
   subjectAlone(lookup: Buffer): Promise<SubjectRecord | undefined>
   /** How many users of the tenant have a reference. */
   referencesOf(tenantId: string): Promise<Record<Environment, number>>
+  /** How many users of the sandbox the tenant has, counted up to `limit`. */
+  countSandboxUsers(tenantId: string, limit: number): Promise<number>
+  /** Look-ups of users of the sandbox who were not used since `before`, the longest unused first. */
+  unusedSandboxUsers(before: number, limit: number): Promise<Buffer[]>
   /** Under which some of a tenant's users are found. */
   lookupsOf(tenantId: string, limit: number): Promise<Buffer[]>
   /** The subject's captures after `since`, against which one of these digests is held. */
@@ -87,6 +92,8 @@ export interface StoreReader extends WebhookReader {
   operators(): Promise<OperatorRecord[]>
   operatorByName(name: string): Promise<OperatorRecord | undefined>
   operatorById(id: string): Promise<OperatorRecord | undefined>
+  secondFactor(id: string): Promise<SecondFactorRecord | undefined>
+  secondFactors(): Promise<SecondFactorRecord[]>
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
   /** Those that have not ended at `now`, the newest first. */
   dashboardSessions(now: number): Promise<SessionRecord[]>
@@ -136,6 +143,8 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertSubject(subject: SubjectRecord): Promise<void>
   /** The verdict by which the user agrees to another reference; null when it is used. */
   setReplaceVerdict(subjectId: string, verdict: { id: string; at: number } | null): Promise<void>
+  /** Writes when a user of the sandbox was last used, unless that stands at a time after `unlessSince` already. */
+  noteSandboxUse(use: { lookup: Buffer; tenantId: string; at: number; unlessSince: number }): Promise<void>
   setLockout(
     subjectId: string,
     state: Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>,
@@ -175,6 +184,9 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   insertLoginLink(link: LoginLinkRecord): Promise<void>
   /** Uses the link up; undefined when it is unknown, used or expired. */
   takeLoginLink(hash: Buffer, now: number): Promise<LoginLinkRecord | undefined>
+  /** In the place of one of the same id. */
+  putSecondFactor(factor: SecondFactorRecord): Promise<void>
+  deleteSecondFactor(id: string): Promise<void>
   /** Expired ones go at the same time. */
   insertOperatorLink(link: OperatorLinkRecord, now: number): Promise<void>
   /** Uses the link up; undefined when it is unknown, used or expired. */
@@ -184,7 +196,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   putOperator(operator: OperatorRecord): Promise<void>
   /** Of a named operator. */
   setLastSignIn(operatorId: string, at: number, by: SignInMethod): Promise<void>
-  /** With the operator's sessions. */
+  /** With the operator's sessions and second factor. */
   deleteOperator(id: string): Promise<void>
   /** @param operatorId null for the operator without a name @returns how many there were */
   deleteOperatorSessions(operatorId: string | null): Promise<number>

@@ -14,6 +14,7 @@ import type {
   OperatorLinkRecord,
   OperatorRecord,
   ReferenceRecord,
+  SecondFactorRecord,
   SessionRecord,
   SigningSecretRecord,
   SubjectRecord,
@@ -263,6 +264,18 @@ export const LOGIN_LINK = table<LoginLinkRecord>('login_link', {
   tenantId: 'tenant_id',
   expiresAt: 'expires_at',
 })
+
+export const SECOND_FACTOR = table<SecondFactorRecord>(
+  'second_factor',
+  {
+    id: 'id',
+    sealed: 'sealed',
+    recovery: 'recovery',
+    lastStep: 'last_step',
+    enrolledAt: 'enrolled_at',
+  },
+  ['id'],
+)
 
 export const OPERATOR_LINK = table<OperatorLinkRecord>('operator_link', {
   hash: 'hash',

@@ -19,6 +19,8 @@ export interface RateDecision {
 
 export interface RateLimiter {
   take(holder: string, contract: RateContract): Promise<RateDecision>
+  /** Takes further tokens for a request that turned out to cost more than one. The holder may owe some afterwards, and waits for as long. */
+  charge(holder: string, contract: RateContract, tokens: number): void
   /** Whole requests left now, as far as it is known here; takes none. */
   remaining(holder: string, contract: RateContract): number
 }
@@ -41,10 +43,28 @@ export class LocalRateLimiter implements RateLimiter {
     const bucket = this.buckets.get(holder)
     if (!bucket) return burst
     const elapsedSeconds = Math.max(0, this.clock.now() - bucket.updatedAt) / SECOND_MS
-    return Math.floor(Math.min(burst, bucket.tokens + elapsedSeconds * ratePerSecond))
+    return Math.max(0, Math.floor(Math.min(burst, bucket.tokens + elapsedSeconds * ratePerSecond)))
   }
 
-  async take(holder: string, { ratePerSecond, burst }: RateContract): Promise<RateDecision> {
+  charge(holder: string, contract: RateContract, tokens: number): void {
+    this.filled(holder, contract).tokens -= tokens
+  }
+
+  async take(holder: string, contract: RateContract): Promise<RateDecision> {
+    const { ratePerSecond, burst } = contract
+    const bucket = this.filled(holder, contract)
+    const allowed = bucket.tokens >= 1
+    if (allowed) bucket.tokens -= 1
+    return {
+      allowed,
+      remaining: Math.max(0, Math.floor(bucket.tokens)),
+      retryAfterSeconds: allowed ? 0 : (1 - bucket.tokens) / ratePerSecond,
+      resetSeconds: (burst - bucket.tokens) / ratePerSecond,
+    }
+  }
+
+  /** The holder's bucket as of now. */
+  private filled(holder: string, { ratePerSecond, burst }: RateContract): Bucket {
     const now = this.clock.now()
     const bucket = this.buckets.get(holder) ?? { tokens: burst, updatedAt: now }
     // Moved to the end: the first is the one not used for longest.
@@ -55,14 +75,7 @@ export class LocalRateLimiter implements RateLimiter {
     const elapsedSeconds = Math.max(0, now - bucket.updatedAt) / SECOND_MS
     bucket.tokens = Math.min(burst, bucket.tokens + elapsedSeconds * ratePerSecond)
     bucket.updatedAt = now
-    const allowed = bucket.tokens >= 1
-    if (allowed) bucket.tokens -= 1
-    return {
-      allowed,
-      remaining: Math.floor(bucket.tokens),
-      retryAfterSeconds: allowed ? 0 : (1 - bucket.tokens) / ratePerSecond,
-      resetSeconds: (burst - bucket.tokens) / ratePerSecond,
-    }
+    return bucket
   }
 }
 

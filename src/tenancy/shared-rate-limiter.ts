@@ -11,7 +11,7 @@ import { LocalRateLimiter, type RateContract, type RateDecision, type RateLimite
 const MOST_HOLDERS = 100_000
 
 interface Lot {
-  /** Whole tokens at hand. */
+  /** Whole tokens at hand; below 0 where some are owed. */
   tokens: number
   /** What the bucket held when it was last asked, and when that was. */
   left: number
@@ -49,15 +49,20 @@ export class SharedRateLimiter implements RateLimiter {
     const bucket = this.filled(lot, contract)
     return {
       allowed,
-      remaining: Math.floor(bucket) + lot.tokens,
-      retryAfterSeconds: allowed ? 0 : Math.max(0, 1 - bucket) / contract.ratePerSecond,
+      remaining: Math.max(0, Math.floor(bucket) + lot.tokens),
+      retryAfterSeconds: allowed ? 0 : Math.max(0, 1 - lot.tokens - bucket) / contract.ratePerSecond,
       resetSeconds: Math.max(0, contract.burst - bucket - lot.tokens) / contract.ratePerSecond,
     }
   }
 
   remaining(holder: string, contract: RateContract): number {
     const lot = this.lots.get(holder)
-    return lot ? Math.floor(this.filled(lot, contract)) + lot.tokens : contract.burst
+    return lot ? Math.max(0, Math.floor(this.filled(lot, contract)) + lot.tokens) : contract.burst
+  }
+
+  /** What is owed is taken out of the next lots, and so out of what all services share. */
+  charge(holder: string, _contract: RateContract, tokens: number): void {
+    this.lotOf(holder).tokens -= tokens
   }
 
   private lotOf(holder: string): Lot {

@@ -67,6 +67,8 @@ export interface Outcome {
   /** Body that is kept for replays, where it must not be the body of the response: a secret is never kept. */
   keptBody?: Record<string, unknown>
   observed?: Observed
+  /** Tokens of the rate that the request cost beside its first one; none where it is left out. */
+  furtherTokens?: number
   /** What the audit log records beside request id, actor and status. */
   audit?: Record<string, unknown> & { subject?: string }
   /** The user the kept response belongs to: sealed under the user's data key, erased with the user. */

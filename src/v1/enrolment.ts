@@ -62,6 +62,9 @@ export class Enrolment {
     if (found) await tx.setLockout(subject.record.id, CLEAR)
     else await tx.insertSubject(subject.record)
     if (found?.record.replaceVerdict) await tx.setReplaceVerdict(found.record.id, null)
+    const { sandboxUsers } = this.services
+    if (found) await sandboxUsers.noteUse(tx, subject.record)
+    else await sandboxUsers.add(tx, subject.record)
     const { reference: embedding, weight } = enrolled
     return this.put(tx, photos, subject, {
       reference: { embedding, weight, views },

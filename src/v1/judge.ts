@@ -57,7 +57,7 @@ export interface Verdict {
 
 type JudgeServices = Pick<
   Services,
-  'vault' | 'store' | 'clock' | 'config' | 'recogniser' | 'lockout' | 'captures' | 'outbox'
+  'vault' | 'store' | 'clock' | 'config' | 'recogniser' | 'lockout' | 'captures' | 'sandboxUsers' | 'outbox'
 >
 
 /** @throws ApiError reference_model_mismatch */
@@ -101,7 +101,7 @@ export class Judge {
   ): Promise<Verdict> {
     const { subject } = examination
     if (!subject) return this.verdictOn(call, examination, null)
-    const { lockout, captures, outbox } = this.services
+    const { lockout, captures, outbox, sandboxUsers } = this.services
     const [fresh, since] = await Promise.all([
       tx.subjectAlone(subject.record.lookup),
       examination.refusal
@@ -117,6 +117,7 @@ export class Judge {
     const verdict = this.verdictOn(call, examination, since)
     const effect = await lockout.count(tx, fresh, { approved: verdict.reason === null, at })
     await captures.remember(tx, subject, capture)
+    await sandboxUsers.noteUse(tx, fresh)
     await tellOfLockout(tx, outbox, call, { subject, begun: effect })
     return { ...verdict, effect }
   }

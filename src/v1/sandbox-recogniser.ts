@@ -147,7 +147,9 @@ export class SandboxRecogniser implements Recogniser {
     refuseScripted(userId)
     if (challenge && sandboxSuffix(userId) === '+challenge_expired') throw new ApiError('challenge_expired')
     await waitAsScripted(userId, this.clock, call.signal)
-    const { timingsMs } = await this.engine.inspect(images, call).catch((error) => translate(error, input))
+    const { timingsMs } = await this.engine
+      .inspect(images, { ...call, areFrames: challenge !== null })
+      .catch((error) => translate(error, input))
     const suffix = sandboxSuffix(userId)
     if (suffix !== null && suffix in IMAGE_ERRORS && !challenge)
       throw blame(IMAGE_ERRORS[suffix as keyof typeof IMAGE_ERRORS], input)

@@ -12,6 +12,7 @@ import type { ChallengeBook } from '../subjects/challenge-book.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { Recogniser } from './recogniser.js'
+import type { SandboxUsers } from './sandbox-users.js'
 
 export interface Services {
   clock: Clock
@@ -31,6 +32,7 @@ export interface Services {
   recogniser: Recogniser
   lockout: Lockout
   captures: CaptureMemory
+  sandboxUsers: SandboxUsers
   challenges: ChallengeBook
   captureSessions: CaptureSessionBook
   /** Origin of the hosted capture page; null where it is not served. */

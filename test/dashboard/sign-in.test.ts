@@ -186,6 +186,7 @@ describe('another password', () => {
       isSecure: false,
       attempts: limiter,
       isPasswordSignIn: true,
+      secondFactors: operations.secondFactors,
       times: TIMES,
     })
     const guest = { address: '127.0.0.1', browser: undefined, requestId: 'req_1' }
@@ -229,6 +230,7 @@ describe('another password', () => {
       isSecure: false,
       attempts: limiter,
       isPasswordSignIn: true,
+      secondFactors: operations.secondFactors,
       times: TIMES,
     })
     const guest = { address: '127.0.0.1', browser: undefined, requestId: 'req_1' }

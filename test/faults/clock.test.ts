@@ -162,7 +162,14 @@ it('housekeeping deletes nothing for an hour after the clock was set, and what h
       uptime += ms
       clock.advance(ms)
     }
-    const keeping = new Housekeeping(store, clock, log, new Duty(store, log), () => uptime)
+    const keeping = new Housekeeping(
+      store,
+      clock,
+      log,
+      new Duty(store, log),
+      { sandboxRetentionMs: 30 * DAY_MS },
+      () => uptime,
+    )
     const scope = Buffer.from('scope')
     const begun = clock.now()
     const kept = () => store.read.idempotencyRecord(scope, begun)

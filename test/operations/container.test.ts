@@ -30,6 +30,25 @@ describe('Dockerfile', () => {
     expect(validate(dockerfile, settings)).toEqual([])
   })
 
+  it('runs on the Node that docs/node-version.md decides, in both stages, and by the digest that the build is given', () => {
+    const page = read('docs', 'node-version.md')
+    const [, decided] = /^\| Node of the image \| (\d+) \|$/m.exec(page)!
+    expect(/^ARG NODE_VERSION=(.*)$/m.exec(dockerfile)![1]).toBe(decided)
+    const stages = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the Dockerfile's own
+    expect(stages).toEqual(Array(2).fill('node:${NODE_VERSION}-bookworm-slim${NODE_DIGEST}'))
+    expect([...page.matchAll(/node:(\d+)-/g)].map(([, version]) => version)).toEqual(Array(2).fill(decided))
+    expect([...read('docs', 'operations.md').matchAll(/node:\d+-\S+/g)]).toEqual([])
+  })
+
+  it('has a binary of the HTTP addon for that Node', () => {
+    const [, decided] = /^ARG NODE_VERSION=(.*)$/m.exec(dockerfile)!
+    const MODULE_VERSIONS: Record<string, number> = { 20: 115, 22: 127 }
+    const { sha256 } = JSON.parse(read('native', 'uwebsockets.json'))
+    for (const machine of ['x64', 'arm64'])
+      expect(Object.keys(sha256)).toContain(`uws_linux_${machine}_${MODULE_VERSIONS[decided!]}.node`)
+  })
+
   it('runs as somebody else than root, by number', () => {
     expect(instruction('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/)
     expect(IMAGE.findIndex(({ name }) => name === 'USER')).toBeGreaterThan(

@@ -270,14 +270,21 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     await client.health()
     return client.health()
   },
-  internal_error: async ({ running, sandbox, image }) => {
-    const user_id = newUser()
-    await sandbox.enroll({ user_id, image })
-    withDatabase(running, (database) =>
-      database.exec("UPDATE subject SET wrapped_key = x'00' WHERE rowid = (SELECT max(rowid) FROM subject)"),
-    )
-    return sandbox.verify({ user_id, image, action })
-  },
+  internal_error: () =>
+    besides({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' }, async ({ running, sandbox }) => {
+      withDatabase(running, (database) => database.exec("UPDATE tenant SET capture_page = '{'"))
+      return askForSession(sandbox, { user_id: `${newUser()}+match` })
+    }),
+  sandbox_quota_reached: () =>
+    besides({ COUNTERSIGN_SANDBOX_USERS: '1' }, async ({ sandbox, image }) => {
+      await sandbox.enroll({ user_id: newUser(), image })
+      return sandbox.enroll({ user_id: newUser(), image })
+    }),
+  sandbox_storage_low: () =>
+    besides(
+      { COUNTERSIGN_SANDBOX_DISK_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER) },
+      ({ sandbox, image }) => sandbox.enroll({ user_id: newUser(), image }),
+    ),
   overloaded: () =>
     besides({ COUNTERSIGN_QUEUE_LIMIT: '2' }, async ({ production }) => {
       const image = base64(await face('ada'))
@@ -347,6 +354,7 @@ const RETRIED = new Set<ErrorCode>([
   'idempotency_in_progress',
   'rate_limited',
   'overloaded',
+  'sandbox_storage_low',
   'engine_unavailable',
   'store_unavailable',
   'shutting_down',

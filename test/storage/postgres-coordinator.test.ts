@@ -159,6 +159,17 @@ overPostgres(() => {
       expect(tokens).toBeGreaterThanOrEqual(50 - 3 * 5)
     })
 
+    it('has less by what one service was charged: all services together admit so many fewer', async () => {
+      const services = await Promise.all([coordinator(), coordinator()])
+      const limiters = services.map((one) => new SharedRateLimiter(one, systemClock))
+      const contract = { ratePerSecond: 0.001, burst: 50 }
+      expect(await limiters[0]!.take('charged', contract)).toMatchObject({ allowed: true })
+      limiters[0]!.charge('charged', contract, 30)
+      let admitted = 1
+      for (let i = 0; i < 40; i++) if ((await limiters[i % 2]!.take('charged', contract)).allowed) admitted++
+      expect(admitted).toBe(20)
+    })
+
     it('fills up by the clock of the database', async () => {
       const one = new SharedRateLimiter(await coordinator(), systemClock)
       const contract = { ratePerSecond: 10, burst: 1 }

@@ -1,9 +1,27 @@
 /** A process and its children, as Linux's /proc tells. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
-/** Process ids; Linux lists them with the thread that started them. */
+/** Process ids of all threads' children; Linux lists them with the thread that started them. */
 export function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  return readdirSync(`/proc/${pid}/task`)
+    .flatMap((thread) => childrenOfThread(pid, thread))
+    .map(Number)
+}
+
+function childrenOfThread(pid: number, thread: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean)
+  } catch {
+    // It has ended meanwhile.
+    return []
+  }
+}
+
+/** CPU time of a process in its own code, in the kernel's ticks of 10 ms. */
+export function processorTicks(pid: number): number {
+  // The name, in parentheses, may hold spaces.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+  return Number(fields[11])
 }
 
 /** Resident memory of a process and its children; 0 where /proc does not tell. */

@@ -150,3 +150,28 @@ describe('a sandbox key', () => {
     expect(await allowed(production, 5)).toBe(2)
   })
 })
+
+it('a listing of the audit log costs a token for each hundred entries that were read, and no other tenant any', async () => {
+  const { store, audit } = running.service.ledger
+  const small = await running.tenant({ ratePerSecond: 10 })
+  const key = await running.production(small)
+  const list = (query: string) => key.call('GET', `/v1/audit?${query}`)
+  await store.transaction(async (tx) => {
+    for (let i = 0; i < 1000; i++)
+      await audit.append(tx, small.id, { event: 'verify', actor: 'operator', request_id: null })
+  })
+  running.clock.advance(60_000)
+  // Twenty tokens at once: a page of fifty costs one, and a walk past a thousand entries costs ten.
+  expect((await list('limit=50')).headers.get('ratelimit')).toContain('r=19;')
+  expect((await list('event=delete')).body.data).toEqual([])
+  expect((await list('limit=1')).headers.get('ratelimit')).toContain('r=8;')
+  expect((await list('event=delete')).status).toBe(200)
+  const refused = await list('limit=1')
+  expect([refused.status, refused.body.code]).toEqual([429, 'rate_limited'])
+  // Two were owed: they come back before anything is allowed.
+  running.clock.advance(200)
+  expect((await list('limit=1')).status).toBe(429)
+  expect((await (await productionOf(10)).call('GET', '/v1/audit')).status).toBe(200)
+  running.clock.advance(200)
+  expect((await list('limit=1')).status).toBe(200)
+})

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type AuditEntry, Countersign } from '../../src/client/index.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
@@ -124,7 +124,7 @@ it('is walked by the SDK to its end, past pages that hold nothing of the event',
   expect((await list('event=contract_changed')).body).toMatchObject({
     data: [],
     has_more: true,
-    next_cursor: '5000',
+    next_cursor: '1000',
   })
   const rare: AuditEntry[] = []
   for await (const entry of client.auditEntries({ event: 'contract_changed' })) rare.push(entry)
@@ -132,4 +132,24 @@ it('is walked by the SDK to its end, past pages that hold nothing of the event',
   let entries = 0
   for await (const entry of client.auditEntries({ limit: 200 })) expect(entry.sequence).toBe(++entries)
   expect(entries).toBe(MANY + 4)
+})
+
+/** Entries that the store is asked for while `work` runs. */
+async function entriesRead(work: () => Promise<unknown>): Promise<number> {
+  const { read } = running.service.ledger.store
+  const reading = vi.spyOn(read, 'auditEntries')
+  try {
+    await work()
+    return reading.mock.calls.reduce((sum, [, , most]) => sum + most, 0)
+  } finally {
+    reading.mockRestore()
+  }
+}
+
+it('reads as many entries as it lists and one more, and a bounded number where an event is rare', async () => {
+  expect(await entriesRead(() => list('limit=3'))).toBe(4)
+  expect(await entriesRead(() => list('limit=200'))).toBe(201)
+  expect(await entriesRead(() => list('event=contract_changed'))).toBe(1000)
+  const { body } = await list('limit=200')
+  expect([body.data.length, body.has_more]).toEqual([200, true])
 })

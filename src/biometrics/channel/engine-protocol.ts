@@ -63,8 +63,13 @@ export type ImagelessTask = WorkerTask extends infer T
     : never
   : never
 
-/** From the service to a worker. */
+/** From the service to a worker: a task. */
 export interface TaskMessage {
   id: number
   task: ImagelessTask
+}
+
+/** From the service to a worker: nobody waits for this task's reply any more. It may have been sent already. */
+export interface CancelMessage {
+  cancelled: number
 }

@@ -30,7 +30,7 @@ const IncidentSchema = Type.Object({
 const ReplyMessageSchema = Type.Object({ kind: Type.Literal('reply'), id: count, reply: Type.Unknown() })
 const FailureSchema = Type.Object({
   ok: Type.Literal(false),
-  code: Type.Enum([...IMAGE_ERROR_CODES, 'engine_unavailable']),
+  code: Type.Enum([...IMAGE_ERROR_CODES, 'engine_unavailable', 'cancelled']),
   message: text,
   imageIndex: Type.Optional(count),
   faults: Type.Optional(Type.Array(QualityFaultSchema)),

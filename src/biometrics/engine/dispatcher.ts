@@ -30,6 +30,12 @@ export const DEFAULT_TASKS_PER_WORKER = 4
  */
 const SERIES_TASKS_PER_WORKER = 2
 
+/**
+ * Tasks of the sandbox that run at once, for each worker. Whatever pictures it sends, production has the other places, and half of
+ * the threads that decode.
+ */
+const SANDBOX_TASKS_PER_WORKER = 1
+
 /** What all tasks of a call yield, in their order. */
 export interface Yield<T extends WorkerTask> {
   values: Array<WorkerValues[T['type']]>
@@ -43,6 +49,7 @@ export class Dispatcher {
   private running = 0
   /** Running tasks that are of a series. */
   private runningOfSeries = 0
+  private runningOfSandbox = 0
   /** The only task that runs was lost once with its worker: until it has ended, no other is started. */
   private isolating = false
   /** Requests that have been accepted and have no outcome yet. */
@@ -77,7 +84,12 @@ export class Dispatcher {
 
   /** A worker has a place for a single task of this flow, at once. */
   hasPlaceFor(share: FlowShare = NAMELESS): boolean {
-    return !this.isolating && this.running < this.capacity && this.waiting.isOpenTo(share)
+    return (
+      !this.isolating &&
+      this.running < this.capacity &&
+      this.waiting.isOpenTo(share) &&
+      (share.priority === 'production' || this.mayTakeSandbox)
+    )
   }
 
   /**
@@ -171,6 +183,10 @@ export class Dispatcher {
     return this.runningOfSeries < (this.pool?.readyCount ?? 0) * perWorker
   }
 
+  private get mayTakeSandbox(): boolean {
+    return this.runningOfSandbox < (this.pool?.readyCount ?? 0) * SANDBOX_TASKS_PER_WORKER
+  }
+
   private get next(): EngineCall | undefined {
     return this.waiting.first(this.mayTakeSeries)
   }
@@ -180,7 +196,7 @@ export class Dispatcher {
    * them, then nobody else's call is lost a second time.
    */
   private mayStart(call: EngineCall): boolean {
-    if (this.isolating) return false
+    if (this.isolating || (call.share.priority === 'sandbox' && !this.mayTakeSandbox)) return false
     return call.isRetrying ? this.running === 0 && this.capacity > 0 : this.running < this.capacity
   }
 
@@ -190,9 +206,10 @@ export class Dispatcher {
     else if (call.isWaiting) this.waiting.goOn(call, call.share, call)
     this.running++
     if (call.isSeries) this.runningOfSeries++
+    if (call.share.priority === 'sandbox') this.runningOfSandbox++
     this.isolating = part.retried
     try {
-      const reply = await pool.run(part.task)
+      const reply = await pool.run(part.task, call.over)
       if (reply.ok) call.answer(part, reply)
       else call.refuse(part, this.toError(reply))
     } catch (error) {
@@ -200,6 +217,7 @@ export class Dispatcher {
     } finally {
       this.running--
       if (call.isSeries) this.runningOfSeries--
+      if (call.share.priority === 'sandbox') this.runningOfSandbox--
       if (part.retried) this.isolating = false
       // Whatever has settled the call, the rest of its tasks are dropped.
       if (!call.isWaiting) this.waiting.remove(call)
@@ -218,7 +236,9 @@ export class Dispatcher {
   }
 
   private toError(failure: Extract<WorkerReply<WorkerTask['type']>, { ok: false }>): BiometricError {
-    const { code, message, imageIndex, faults = [], detail } = failure
+    const { message, imageIndex, faults = [], detail } = failure
+    // A worker that was taken over may say so of a call that its caller still waits for.
+    const code = failure.code === 'cancelled' ? 'engine_unavailable' : failure.code
     if (detail) this.options.onIncident?.({ kind: 'task_failed', error: new Error(detail) })
     return new BiometricError(code, message, imageIndex, { faults })
   }

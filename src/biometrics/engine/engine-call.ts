@@ -51,6 +51,7 @@ export class EngineCall {
   private resolvePromise!: (replies: SuccessfulReply[]) => void
   private rejectPromise!: (error: Error) => void
   private timer: NodeJS.Timeout | undefined
+  private readonly ended = new AbortController()
 
   /**
    * @param tasks at least one
@@ -85,6 +86,11 @@ export class EngineCall {
   get cost(): number {
     const task = this.lost[0]?.task ?? this.tasks[this.next]
     return task && 'images' in task ? task.images.length : 1
+  }
+
+  /** Aborted when the call is settled: tasks that workers still have are of no use. */
+  get over(): AbortSignal {
+    return this.ended.signal
   }
 
   get settled(): boolean {
@@ -175,6 +181,7 @@ export class EngineCall {
     this.isSettled = true
     clearTimeout(this.timer)
     this.options.signal?.removeEventListener('abort', this.onAbort)
+    if (this.running > 0) this.ended.abort()
     return true
   }
 }

@@ -9,7 +9,13 @@ import { createRequire } from 'node:module'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { HostSetup, TaskMessage, WorkerSetup, WorkerTask } from '../channel/engine-protocol.js'
+import type {
+  CancelMessage,
+  HostSetup,
+  TaskMessage,
+  WorkerSetup,
+  WorkerTask,
+} from '../channel/engine-protocol.js'
 import { encodeFrame, FrameError, FrameReader } from '../channel/frames.js'
 import {
   type MessageCheck,
@@ -33,7 +39,8 @@ interface RunningTask {
   pictures: number
   resolve: (reply: WorkerReply) => void
   reject: (error: Error) => void
-  watchdog: NodeJS.Timeout
+  /** Called when the task has its reply, or has lost its worker. */
+  onEnd: () => void
 }
 
 /** A worker that is ready. */
@@ -140,9 +147,10 @@ export class EngineProcess {
 
   /**
    * Runs one task on the least busy worker; one must be ready. The images must stay as they are until it is settled.
+   * @param signal aborted when nobody waits for the reply: the task then ends with its next stage, and its reply says so
    * @throws only when the worker was lost on the way: failures of the task itself are part of the reply
    */
-  run(task: WorkerTask): Promise<WorkerReply> {
+  run(task: WorkerTask, signal?: AbortSignal): Promise<WorkerReply> {
     const { images = [], ...rest } = task as WorkerTask & { images?: readonly Uint8Array[] }
     const id = ++this.lastId
     return new Promise((resolve, reject) => {
@@ -154,11 +162,14 @@ export class EngineProcess {
       const pictures = Math.max(images.length, 1)
       const stuckMs = pictures * STUCK_MS_PER_PICTURE
       const watchdog = setTimeout(() => this.killStuck(worker, stuckMs), stuckMs).unref()
-      worker.running.set(id, { type: task.type, pictures, resolve, reject, watchdog })
-      const message = { id, task: rest } as TaskMessage
-      worker.socket.cork()
-      for (const piece of encodeFrame(message, images)) worker.socket.write(piece)
-      worker.socket.uncork()
+      const onAbort = () => write(worker.socket, { cancelled: id } satisfies CancelMessage)
+      signal?.addEventListener('abort', onAbort, { once: true })
+      const onEnd = () => {
+        clearTimeout(watchdog)
+        signal?.removeEventListener('abort', onAbort)
+      }
+      worker.running.set(id, { type: task.type, pictures, resolve, reject, onEnd })
+      write(worker.socket, { id, task: rest } as TaskMessage, images)
     })
   }
 
@@ -266,7 +277,7 @@ export class EngineProcess {
     const task = running.get(id)
     if (!task) return undefined
     running.delete(id)
-    clearTimeout(task.watchdog)
+    task.onEnd()
     return task
   }
 
@@ -296,6 +307,16 @@ export class EngineProcess {
 /** Two for each worker; as many as libuv has by default, where that is more, and at most what it can have. */
 export function decodingThreads(workers: number): number {
   return Math.min(Math.max(2 * workers, 4), 1024)
+}
+
+function write(
+  socket: Socket,
+  message: TaskMessage | CancelMessage,
+  images: readonly Uint8Array[] = [],
+): void {
+  socket.cork()
+  for (const piece of encodeFrame(message, images)) socket.write(piece)
+  socket.uncork()
 }
 
 /** Of all that runs on it: a challenge is as much work as two dozen photos. */

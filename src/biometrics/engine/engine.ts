@@ -236,14 +236,15 @@ export class Engine {
 
   /**
    * Decodes images without looking for faces.
-   * @param call `maxPixels`: fewer than the engine's own limit
+   * @param call `maxPixels`: fewer than the engine's own limit; `areFrames`: its limit for frames of a challenge holds
    * @throws BiometricError image_unreadable, image_too_large, image_too_small, or a code of the moment
    */
   async inspect(
     images: readonly Uint8Array[],
-    { maxPixels, ...call }: CallOptions & { maxPixels?: number } = {},
+    { areFrames = false, ...call }: CallOptions & { maxPixels?: number; areFrames?: boolean } = {},
   ): Promise<InspectResult> {
     assertAny(images)
+    const maxPixels = areFrames ? this.options.limits.maxFramePixels : call.maxPixels
     const tasks = images.map((image, imageIndex) => ({
       type: 'inspect' as const,
       images: [image] as const,

@@ -8,8 +8,8 @@ import { BiometricError } from '../types.js'
 
 /** As for a task of a worker: no body is larger. */
 const MOST_TASK_BYTES = 256 * 1024 * 1024
-/** Workers run with 10. Costly pictures get what those leave: about a quarter of a core that a worker wants as well. */
-const NICENESS = 15
+/** Workers run with 10. Of a core that a worker wants as well, Linux gives a process with 12 about two fifths. */
+const NICENESS = 12
 /** Above the engine process's 500: of both this one costs least when memory runs out. */
 const VICTIM_SCORE = '800'
 

@@ -49,6 +49,7 @@ const MOST_ANSWER_BYTES = 3_199 * 3_199 * 3 + 65_536
 export class DecoderProcess {
   private child: ChildProcess | undefined
   private isReady = false
+  private isRetired = false
   private readonly waiting: Job[] = []
   private running: Job | undefined
   private deadline: NodeJS.Timeout | undefined
@@ -110,6 +111,7 @@ export class DecoderProcess {
     const child = spawn(process.execPath, [host], { env, stdio: ['pipe', 2, 2, 'pipe'] })
     this.child = child
     this.isReady = false
+    this.isRetired = false
     this.deadline = setTimeout(() => child.kill('SIGKILL'), START_DEADLINE_MS)
     const reader = new FrameReader<DecoderMessage>(MOST_ANSWER_BYTES, (frame) => this.take(frame))
     const answers = child.stdio[ANSWERS_FD] as Readable
@@ -141,7 +143,7 @@ export class DecoderProcess {
       if (message.kind !== 'ready') throw new FrameError('a decoder that answers before it is asked')
       clearTimeout(this.deadline)
       this.isReady = true
-      this.next()
+      this.nextOrRest()
       return
     }
     const job = this.running
@@ -150,15 +152,24 @@ export class DecoderProcess {
     clearTimeout(this.deadline)
     this.running = undefined
     settle(job)
+    this.nextOrRest()
+  }
+
+  private nextOrRest(): void {
     if (this.waiting.length > 0) this.next()
     else this.rest()
   }
 
-  /** Nothing is left to be done: the thread may end without it, and it ends itself after a while. */
+  /** Nothing is left to be done: the thread may end without the process, which is ended after a while. */
   private rest(): void {
     const child = this.child!
     release(child)
-    this.idle = setTimeout(() => child.kill('SIGKILL'), IDLE_MS).unref()
+    this.idle = setTimeout(() => {
+      // A picture that comes before the process has ended waits for the next one.
+      this.isReady = false
+      this.isRetired = true
+      child.kill('SIGKILL')
+    }, IDLE_MS).unref()
   }
 
   private cancel(job: Job): void {
@@ -178,14 +189,14 @@ export class DecoderProcess {
   private onEnd(reason: Error): void {
     clearTimeout(this.deadline)
     clearTimeout(this.idle)
-    const wasReady = this.isReady
+    const couldStart = this.isReady || this.isRetired
     const job = this.running
     this.child = undefined
     this.running = undefined
     this.isReady = false
     job?.reject(job.end ?? reason)
     // A process that could not even start would not start for those that wait.
-    if (!wasReady) for (const one of this.waiting.splice(0)) one.reject(reason)
+    if (!couldStart) for (const one of this.waiting.splice(0)) one.reject(reason)
     this.next()
   }
 }

@@ -157,7 +157,9 @@ export class FacePipeline {
   /** @throws BiometricError with `imageIndex`, when the image cannot be used */
   async analyse(bytes: Uint8Array, options: AnalyseOptions = {}): Promise<FaceSample> {
     const { imageIndex = 0, strictLiveness = false, clock = new StageClock() } = options
-    const image = await clock.measure('decode', () => decodeImage(bytes, this.limits, imageIndex))
+    const image = await clock.measure('decode', () =>
+      decodeImage(bytes, this.limits, imageIndex, clock.signal),
+    )
     const prepared = await this.inTurn(image, clock, true, (pyramid) =>
       this.prepare(image, pyramid, { imageIndex, strictLiveness, clock }),
     )
@@ -170,7 +172,7 @@ export class FacePipeline {
    */
   async look(bytes: Uint8Array, options: LookOptions): Promise<FrameLook> {
     const { imageIndex, checkLiveness, clock, limits = this.limits } = options
-    const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex))
+    const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex, clock.signal))
     return this.inTurn(image, clock, false, async (pyramid) => {
       const { face, alignment, found } = await this.measureFace(image, pyramid, { imageIndex, clock, limits })
       const liveness = checkLiveness
@@ -190,9 +192,9 @@ export class FacePipeline {
   async embed(
     bytes: Uint8Array,
     alignment: Alignment,
-    { imageIndex, clock }: Pick<LookOptions, 'imageIndex' | 'clock'>,
+    { imageIndex, clock, limits = this.limits }: Pick<LookOptions, 'imageIndex' | 'clock' | 'limits'>,
   ): Promise<Float32Array> {
-    const image = await clock.measure('decode', () => decodeImage(bytes, this.limits, imageIndex))
+    const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex, clock.signal))
     const { embedding } = await this.inTurn(image, clock, true, async (pyramid) => {
       const chip = await clock.measure('align', () => this.aligner.cut(pyramid, alignment))
       // In an object, because a bare promise would be waited for within the turn.
@@ -212,9 +214,10 @@ export class FacePipeline {
     work: (pyramid: ImagePyramid) => Promise<T>,
   ): Promise<T> {
     if (bringsFace) this.facesComing++
-    const leave = await clock.measure('queue', () => this.turns.enter())
     const pyramid = new ImagePyramid(image.pixels)
+    let leave = () => {}
     try {
+      leave = await clock.measure('queue', () => this.turns.enter())
       return await work(pyramid)
     } finally {
       pyramid.release()

@@ -11,12 +11,16 @@ import { LIVENESS_UNCHECKED } from '../pipeline/liveness.js'
 import { StageClock } from '../pipeline/stage-clock.js'
 import type { FaceSample, ImageLimits } from '../types.js'
 
-/** Never rejects: a refusal or failure is part of the reply. */
+/**
+ * Never rejects: a refusal or failure is part of the reply.
+ * @param signal aborted when nobody waits for the reply: the task ends with its next stage
+ */
 export async function runTask(
   task: Exclude<WorkerTask, { type: 'fault' }>,
   pipeline: FacePipeline,
+  signal?: AbortSignal,
 ): Promise<WorkerReply> {
-  const clock = new StageClock()
+  const clock = new StageClock(signal)
   try {
     return { ok: true, value: await execute(task, pipeline, clock), timingsMs: clock.timingsMs }
   } catch (error) {
@@ -96,7 +100,7 @@ async function look(
   pipeline: FacePipeline,
   clock: StageClock,
 ): Promise<WorkerValues['look']> {
-  return lookAt(pipeline, images[0], { imageIndex, checkLiveness, clock })
+  return lookAt(pipeline, images[0], { imageIndex, checkLiveness, clock, limits: frameLimits(pipeline) })
 }
 
 /** A frame without a face that can be meant is an answer, and no refusal. */
@@ -122,7 +126,13 @@ async function embed(
   pipeline: FacePipeline,
   clock: StageClock,
 ): Promise<WorkerValues['embed']> {
-  return { embedding: await pipeline.embed(images[0], alignment, { imageIndex, clock }) }
+  const options = { imageIndex, clock, limits: frameLimits(pipeline) }
+  return { embedding: await pipeline.embed(images[0], alignment, options) }
+}
+
+/** A frame of a film is smaller than a photo, and there are up to forty. */
+function frameLimits({ limits }: FacePipeline): ImageLimits {
+  return { ...limits, maxPixels: Math.min(limits.maxPixels, limits.maxFramePixels ?? limits.maxPixels) }
 }
 
 /** Small frames: decoded, their faces found and measured, nothing embedded. */
@@ -138,7 +148,7 @@ async function guide(
   const [look] = looks
   const isFaceless = look && 'code' in look && look.code === 'face_not_found'
   if (!isFaceless) return { looks, luminance: null }
-  const { pixels } = await clock.measure('decode', () => decodeImage(images[0]!, limits))
+  const { pixels } = await clock.measure('decode', () => decodeImage(images[0]!, limits, 0, clock.signal))
   return { looks, luminance: meanLuminance(pixels) }
 }
 
@@ -156,12 +166,16 @@ async function inspect(
 ): Promise<WorkerValues['inspect']> {
   const limits = { ...pipeline.limits, maxPixels: Math.min(maxPixels, pipeline.limits.maxPixels) }
   const { format, width, height } = await clock.measure('decode', () =>
-    decodeImage(images[0], limits, imageIndex),
+    decodeImage(images[0], limits, imageIndex, clock.signal),
   )
   return { format, width, height }
 }
 
 function describeFailure(error: unknown): WorkerFailure {
+  if (error instanceof BiometricError && error.code === 'cancelled') {
+    const { code, message } = error
+    return { ok: false, code, message }
+  }
   if (error instanceof BiometricError && isImageError(error.code)) {
     const { code, message, imageIndex, faults } = error
     return {

@@ -2,6 +2,7 @@
 import { connect, type NetConnectOpts, type OnReadOpts, type Socket } from 'node:net'
 import type {
   Breakage,
+  CancelMessage,
   Fault,
   TaskMessage,
   WorkerEnd,
@@ -51,14 +52,23 @@ async function serveTasks(
 ): Promise<void> {
   const underWay = new Set<Promise<void>>()
   const seat = takeSeat(pipeline, provider, setup)
+  const wanted = new Map<number, AbortController>()
   const perform = async ({ message: { id, task }, images }: Frame<TaskMessage>) => {
     const whole = (images.length > 0 ? { ...task, images } : task) as WorkerTask
-    send(socket, { kind: 'reply', id, reply: await answer(whole, pipeline, setup) })
+    const controller = new AbortController()
+    wanted.set(id, controller)
+    const reply = await answer(whole, pipeline, setup, controller.signal)
+    wanted.delete(id)
+    send(socket, { kind: 'reply', id, reply })
     // An answer may come before a decoder has finished with a picture: one bad picture is enough to refuse a task.
     await Promise.all(images.map((image) => whenUnread(image).then(() => kernels.releaseMemory(image))))
   }
-  const reader = new FrameReader<TaskMessage>(MOST_TASK_BYTES, (frame) => {
-    const done = seat.whileBusy(() => perform(frame)).finally(() => underWay.delete(done))
+  const reader = new FrameReader<TaskMessage | CancelMessage>(MOST_TASK_BYTES, ({ message, images }) => {
+    if ('cancelled' in message) {
+      wanted.get(message.cancelled)?.abort()
+      return
+    }
+    const done = seat.whileBusy(() => perform({ message, images })).finally(() => underWay.delete(done))
     underWay.add(done)
   })
   // One buffer for ever, instead of a new one for every chunk of a picture.
@@ -97,10 +107,15 @@ function send(socket: Socket, message: WorkerMessage): void {
   socket.uncork()
 }
 
-async function answer(task: WorkerTask, pipeline: FacePipeline, setup: WorkerSetup): Promise<WorkerReply> {
+async function answer(
+  task: WorkerTask,
+  pipeline: FacePipeline,
+  setup: WorkerSetup,
+  signal: AbortSignal,
+): Promise<WorkerReply> {
   if (doomed) doomed()
   if (task.type === 'fault') return suffer(task.fault, setup)
-  return runTask(task, pipeline)
+  return runTask(task, pipeline, signal)
 }
 
 /** What the next task meets instead of being served. */

@@ -35,6 +35,8 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   signed_in: { text: 'Signed in', isOfUser: false },
   sign_in_failed: { text: 'Sign-ins refused', isOfUser: false },
   login_link_made: { text: 'Login link made', isOfUser: false },
+  second_factor_added: { text: 'Second factor added', isOfUser: false },
+  second_factor_removed: { text: 'Second factor removed', isOfUser: false },
   operator_link_made: { text: 'Operator link made', isOfUser: false },
   identity_confirmed: { text: 'Identity confirmed', isOfUser: false },
   sessions_ended: { text: 'Sessions ended', isOfUser: false },
@@ -116,7 +118,7 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
             <Loading />
           )
         ) : entries.length === 0 ? (
-          <Nothing filter={filter} />
+          <Nothing filter={filter} isEnd={next === null} />
         ) : (
           <Entries tenantId={tenantId} entries={entries} actorName={actorName} />
         )}
@@ -175,13 +177,15 @@ function ChainCard({ tenantId }: { tenantId: string }) {
   )
 }
 
-function Nothing({ filter }: { filter: Filter }) {
+function Nothing({ filter, isEnd }: { filter: Filter; isEnd: boolean }) {
   if (filter.subject === null)
     return (
       <Empty title="No such user">
         Unknown, or erased: what the log says of an erased user can no longer be found by their id.
       </Empty>
     )
+  if (!isEnd)
+    return <Empty title="Nothing matches in this part of the log">It goes on with “Older entries”.</Empty>
   if (filter !== ALL) return <Empty title="Nothing matches these filters" />
   return (
     <Empty title="No entries yet">Calls in production write to the audit log; the sandbox does not.</Empty>

@@ -2,7 +2,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
 import { callOperator } from './api.js'
-import { Problem } from './parts.js'
+import { CodeField, Problem } from './parts.js'
 import { useAction } from './use-action.js'
 
 /** Where the page is kept over the way to the provider and back. */
@@ -14,6 +14,8 @@ export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boo
   const titleId = useId()
   const { method } = props.session
   const [password, setPassword] = useState('')
+  const [code, setCode] = useState('')
+  const asksCode = props.session.second_factor === 'enrolled'
   const { problem, isBusy, run } = useAction()
   useEffect(() => dialog.current?.showModal(), [])
   const submit = (event: Event) => {
@@ -21,7 +23,7 @@ export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boo
     if (method === 'oidc') return leaveForProvider()
     if (method !== 'password') return dialog.current?.close()
     void run(async () => {
-      await callOperator('POST /session/confirm', { password })
+      await callOperator('POST /session/confirm', asksCode ? { password, code } : { password })
       dialog.current?.close('fresh')
     })
   }
@@ -45,6 +47,7 @@ export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boo
               value={password}
               onInput={(event) => setPassword(event.currentTarget.value)}
             />
+            {asksCode && <CodeField id="fresh-code" value={code} onInput={setCode} />}
           </>
         )}
         {method === 'oidc' && (

@@ -11,6 +11,7 @@ import { OperatorsPage } from './operators-page.js'
 import { OverviewPage } from './overview-page.js'
 import { Card, Loading } from './parts.js'
 import { isProviderProblem, providerProblem } from './provider-problem.js'
+import { SecondFactorPage } from './second-factor-page.js'
 import { rightsOf, SessionContext } from './session.js'
 import { SessionsPage, TenantSessionsPage } from './sessions-page.js'
 import { SignInPage } from './sign-in-page.js'
@@ -34,10 +35,13 @@ const TENANT_PAGES: ReadonlyArray<PageEntry<{ tenantId: string; keysHref: string
   ['sessions', 'Sessions', TenantSessionsPage],
   ['try', 'Try it', TryPage, 'POST /try/call'],
 ]
-const OPERATOR_PAGES: ReadonlyArray<PageEntry<object, OperatorRoutes>> = [
+/** The page of what is the operator's own: shown where a password began the session, and before all others where it is required. */
+const SECOND_FACTOR = 'second-factor'
+const OPERATOR_PAGES: ReadonlyArray<PageEntry<{ onChanged: () => void }, OperatorRoutes>> = [
   ['tenants', 'Tenants', TenantsPage],
   ['operators', 'Operators', OperatorsPage],
   ['sessions', 'Sessions', SessionsPage],
+  [SECOND_FACTOR, 'Second factor', SecondFactorPage],
   ['system', 'System', SystemPage],
 ]
 
@@ -108,7 +112,12 @@ function App() {
   }
   return (
     <SessionContext.Provider value={session}>
-      <Shell session={session} route={route} onSignOut={leave} />
+      <Shell
+        session={session}
+        route={session.second_factor === 'required' ? [SECOND_FACTOR] : route}
+        onChanged={() => void currentSession().then(setSession)}
+        onSignOut={leave}
+      />
       {asking && (
         <FreshSignIn
           session={session}
@@ -125,10 +134,13 @@ function App() {
 function Shell({
   session,
   route,
+  onChanged,
   onSignOut,
 }: {
   session: SessionView
   route: string[]
+  /** What the session says of its operator is not so any more. */
+  onChanged: () => void
   onSignOut: () => void
 }) {
   const tenantId = session.tenant_id ?? (route[0] === 'tenants' ? route[1] : undefined)
@@ -137,7 +149,11 @@ function Shell({
     tenantId && !session.tenant_id ? route.slice(2) : route
   const may = rightsOf(session)
   const tenantPages = TENANT_PAGES.filter(([, , , needed]) => !needed || may.tenant(needed))
-  const operatorPages = OPERATOR_PAGES.filter(([, , , needed]) => !needed || may.operator(needed))
+  const operatorPages = OPERATOR_PAGES.filter(
+    ([name, , , needed]) =>
+      (!needed || may.operator(needed)) &&
+      (name === SECOND_FACTOR ? session.second_factor !== null : session.second_factor !== 'required'),
+  )
   const isHere = ([name]: readonly [string, ...unknown[]]) => name === named && more.length === 0
   const tenantPage = tenantId ? tenantPages.find(isHere) : undefined
   const operatorPage = tenantId ? undefined : operatorPages.find(isHere)
@@ -197,7 +213,7 @@ function Shell({
         {tenantId && TenantPage ? (
           <TenantPage key={tenantId} tenantId={tenantId} keysHref={`${base}/keys`} />
         ) : OperatorPage ? (
-          <OperatorPage />
+          <OperatorPage onChanged={onChanged} />
         ) : (
           <Card title="There is nothing at this address">
             <p>

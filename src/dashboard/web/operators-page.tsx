@@ -19,9 +19,11 @@ const COLUMNS = [
 ]
 
 interface Asking {
-  what: 'role' | 'password' | 'sign-out' | 'remove'
-  operator: OperatorView
+  what: 'role' | 'password' | 'sign-out' | 'second-factor' | 'remove'
+  operator: ListedOperator
 }
+
+type ListedOperator = OperatorList['operators'][number]
 
 export function OperatorsPage() {
   const operators = useData(operatorAddress('GET /operators'))
@@ -77,6 +79,7 @@ export function OperatorsPage() {
                 <span>
                   {operator.name}
                   {operator.name === self && <span class="muted"> (you)</span>}
+                  {operator.second_factor && <span class="muted"> with a second factor</span>}
                 </span>,
                 <Badge tone={operator.role === 'admin' ? 'good' : 'plain'}>{operator.role}</Badge>,
                 <LastSignIn {...operator} />,
@@ -116,6 +119,25 @@ export function OperatorsPage() {
           onConfirm={() => reset(asking.operator)}
         >
           <p>A new one is made and shown once. The old one, and every session of this operator, end now.</p>
+        </Confirm>
+      )}
+      {asking?.what === 'second-factor' && (
+        <Confirm
+          title={`Take the second factor from ${asking.operator.name}?`}
+          confirm="Take it"
+          isDanger
+          onCancel={() => setAsking(null)}
+          onConfirm={() =>
+            change(async () => {
+              await callOperator('POST /operators/second-factor/remove', { name: asking.operator.name })
+              return null
+            })
+          }
+        >
+          <p>
+            For an operator who has lost the phone and the recovery codes. The password signs in by itself
+            then.
+          </p>
         </Confirm>
       )}
       {asking?.what === 'sign-out' && (
@@ -183,7 +205,7 @@ function LastSignIn({ last_sign_in_at: at, last_sign_in_by: by }: OperatorView) 
   )
 }
 
-function Acts(props: { operator: OperatorView; isBusy: boolean; onAsk: (what: Asking['what']) => void }) {
+function Acts(props: { operator: ListedOperator; isBusy: boolean; onAsk: (what: Asking['what']) => void }) {
   const { operator, isBusy, onAsk } = props
   const ofWhom = <span class="for-readers"> of {operator.name}</span>
   return (
@@ -197,6 +219,11 @@ function Acts(props: { operator: OperatorView; isBusy: boolean; onAsk: (what: As
       <button type="button" disabled={isBusy} onClick={() => onAsk('sign-out')}>
         End sessions…{ofWhom}
       </button>
+      {operator.second_factor && (
+        <button type="button" disabled={isBusy} onClick={() => onAsk('second-factor')}>
+          Second factor…{ofWhom}
+        </button>
+      )}
       <button type="button" class="danger" disabled={isBusy} onClick={() => onAsk('remove')}>
         Remove…<span class="for-readers"> {operator.name}</span>
       </button>

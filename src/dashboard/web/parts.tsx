@@ -22,6 +22,25 @@ export function Card(props: {
   )
 }
 
+/** For a code of an app, or a recovery code. */
+export function CodeField(props: { id: string; value: string; onInput: (code: string) => void }) {
+  return (
+    <>
+      <label for={props.id}>Code of your app, or a recovery code</label>
+      <input
+        id={props.id}
+        type="text"
+        autocomplete="one-time-code"
+        autocapitalize="characters"
+        required
+        maxLength={32}
+        value={props.value}
+        onInput={(event) => props.onInput(event.currentTarget.value)}
+      />
+    </>
+  )
+}
+
 export type Tone = 'good' | 'warn' | 'bad' | 'plain'
 
 export function Badge({ tone, children }: { tone: Tone; children: ComponentChildren }) {

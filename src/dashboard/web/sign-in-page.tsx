@@ -1,14 +1,16 @@
 /** The way in: the operator by password; a tenant by a login link, which needs no form. */
 import { useEffect, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
-import { signIn } from './api.js'
+import { CallError, signIn } from './api.js'
 import { Brand } from './brand.js'
-import { Problem } from './parts.js'
+import { CodeField, Problem } from './parts.js'
 import { useAction } from './use-action.js'
 
 export function SignInPage(props: { problem: string | null; onSignedIn: (session: SessionView) => void }) {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
+  const [code, setCode] = useState('')
+  const [asksCode, setAsksCode] = useState(false)
   const [ways, setWays] = useState({ enabled: false, password: true })
   const [isShown, setShown] = useState(true)
   const { problem, isBusy, run } = useAction()
@@ -21,7 +23,16 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
   const submit = (event: Event) => {
     event.preventDefault()
     setShown(false)
-    void run(async () => props.onSignedIn(await signIn(name === '' ? { password } : { name, password })))
+    void run(async () => {
+      const credentials = { ...(name === '' ? {} : { name }), password, ...(code === '' ? {} : { code }) }
+      try {
+        props.onSignedIn(await signIn(credentials))
+      } catch (error) {
+        if (error instanceof CallError && error.code === 'second_factor_required' && !asksCode)
+          return setAsksCode(true)
+        throw error
+      }
+    })
   }
   return (
     <main class="sign-in">
@@ -59,6 +70,7 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
               value={password}
               onInput={(event) => setPassword(event.currentTarget.value)}
             />
+            {asksCode && <CodeField id="code" value={code} onInput={setCode} />}
           </>
         )}
         <Problem message={problem} />

@@ -1,8 +1,16 @@
-/** Tasks that never end, and tasks that have lost their worker once. */
+/** Tasks that never end, that have lost their worker once, or that nobody waits for; and whose tasks have which places. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { MINUTE_MS } from '../../../src/clock.js'
-import { copyBaselinePack, plainPicture, removeTemporaryDirs, startEngine } from '../fixtures.js'
+import { zeroPng } from '../../support/costly-pictures.js'
+import { childrenOf, processorTicks } from '../../support/process-tree.js'
+import {
+  copyBaselinePack,
+  defaultLimits,
+  plainPicture,
+  removeTemporaryDirs,
+  startEngine,
+} from '../fixtures.js'
 
 const incidents: string[] = []
 let engine: Engine
@@ -47,9 +55,9 @@ describe('a task that never ends', () => {
     const isRunning = () => engine.health().workers.ready === 1 && engine.health().queue.running === 1
     for (const stuck of [1, 2]) {
       await vi.waitUntil(isRunning, PATIENCE)
-      vi.advanceTimersByTime(STUCK_MS - 1)
+      vi.advanceTimersByTime(STUCK_MS / 2)
       expect(incidents.filter((kind) => kind === 'task_stuck')).toHaveLength(stuck - 1)
-      vi.advanceTimersByTime(1)
+      vi.advanceTimersByTime(STUCK_MS / 2)
       expect(incidents.filter((kind) => kind === 'task_stuck')).toHaveLength(stuck)
       await vi.waitUntil(() => engine.health().workers.ready === 0, PATIENCE)
     }
@@ -77,5 +85,58 @@ describe('a call whose worker died under it', () => {
     const culprit = codeOf(engine.injectFault({ kind: 'crash' }))
     expect(await culprit).toBe('engine_unavailable')
     expect(await innocent).toBe('resolved')
+  })
+})
+
+describe('a call whose caller has gone', () => {
+  /** Takes a decoder process about half a second of CPU time. */
+  const costly = zeroPng({ width: 3600, height: 3600, bits: 16, colour: 6, isInterlaced: true })
+
+  it('ends the decoding that it asked for, and costs no incident', async () => {
+    const { processId } = engine.health()
+    // Starts the decoder process.
+    expect(await codeOf(engine.inspect([zeroPng({ width: 3000, height: 2000 })]))).toBe('resolved')
+    const caller = new AbortController()
+    const gone = codeOf(engine.inspect([costly, costly, costly, costly], { signal: caller.signal }))
+    const [decoder] = childrenOf(processId!)
+    const before = processorTicks(decoder!)
+    await expect.poll(() => processorTicks(decoder!), { interval: 5 }).toBeGreaterThan(before + 5)
+    caller.abort()
+    expect(await gone).toBe('cancelled')
+    // Idle, it would live for a minute.
+    await expect.poll(() => childrenOf(processId!).includes(decoder!), { interval: 20 }).toBe(false)
+    await expect.poll(() => engine.health().queue, { interval: 20 }).toMatchObject({ running: 0, waiting: 0 })
+    expect(incidents).toEqual([])
+    expect(await codeOf(engine.inspect([picture]))).toBe('resolved')
+  })
+})
+
+describe('the sandbox', () => {
+  const share = { flow: 'somebody', weight: 1 }
+
+  it('has one task at each worker, however many it sends; the other places are left to production', async () => {
+    const inspect = (priority: 'sandbox' | 'production') =>
+      codeOf(engine.inspect([picture], { share: { ...share, priority } }))
+    const sandbox = Array.from({ length: 6 }, () => inspect('sandbox'))
+    expect(engine.health().queue).toMatchObject({ running: 1, waiting: 5 })
+    const production = Array.from({ length: 4 }, () => inspect('production'))
+    expect(engine.health().queue).toMatchObject({ running: 4, waiting: 6 })
+    expect(await Promise.all([...sandbox, ...production])).toEqual(Array(10).fill('resolved'))
+  })
+})
+
+describe('a frame of a challenge', () => {
+  it('has a limit of pixels of its own, in the sandbox as well', async () => {
+    const limits = { ...defaultLimits, maxFramePixels: 640 * 480 }
+    const other = await startEngine(copyBaselinePack(), { limits })
+    const frames = (width: number) =>
+      Promise.all(Array.from({ length: 16 }, () => plainPicture(width, 480).jpeg().toBuffer()))
+    const notes = Array.from({ length: 16 }, (_, i) => ({ step: i < 8 ? 0 : 1, tMs: 200 * i }))
+    const steps = ['frontal', 'turn_left'] as const
+    expect(await codeOf(other.challenge(await frames(641), { notes, steps }, null))).toBe('image_too_large')
+    expect(await codeOf(other.challenge(await frames(640), { notes, steps }, null))).toBe('resolved')
+    expect(await codeOf(other.inspect(await frames(641), { areFrames: true }))).toBe('image_too_large')
+    expect(await codeOf(other.inspect(await frames(641)))).toBe('resolved')
+    await other.close()
   })
 })

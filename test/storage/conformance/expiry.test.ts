@@ -1,7 +1,7 @@
 /** What every store deletes once its window has closed, and nothing else. */
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { ManualClock } from '../../../src/clock.js'
+import { DAY_MS, ManualClock } from '../../../src/clock.js'
 import { Housekeeping } from '../../../src/housekeeping.js'
 import type { TrafficResolution } from '../../../src/storage/records.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
@@ -72,7 +72,9 @@ overStores((stores) => {
       await insertMany()
       const clock = new ManualClock(NOW)
       const duty = { current: () => ({ id: 'ours', signal: new AbortController().signal }) }
-      const keeping = new Housekeeping(stores.store, clock, pino({ level: 'silent' }), duty)
+      const keeping = new Housekeeping(stores.store, clock, pino({ level: 'silent' }), duty, {
+        sandboxRetentionMs: 30 * DAY_MS,
+      })
       const told: string[] = []
       const kept = keeping.run().then(() => told.push('all is deleted'))
       await write((tx) => tx.insertTenant(tenant('between'))).then(() => told.push('a tenant'))

@@ -56,6 +56,14 @@ overStores((stores) => {
           )
           await tx.insertIdempotencyRecord(keptResponse(`scope ${id}`, { subjectId: null }))
           await tx.insertWebhookDelivery(delivery(`del_${id}`, 'end'))
+          const sealed = bytes(`sealed factor of ${id}`)
+          await tx.putSecondFactor({
+            id: `opr_${id}`,
+            sealed,
+            recovery: '[]',
+            lastStep: null,
+            enrolledAt: AT,
+          })
         }
         await tx.insertIdempotencyRecord(keptResponse("a user's"))
         await tx.insertWebhookDelivery(delivery("a user's", 'end', { subjectId: 'sub_a' }))
@@ -69,6 +77,11 @@ overStores((stores) => {
         sub_C: 'wrapped key of C',
       },
       signing_secret: { kid_a: 'sealed kid_a', kid_b: 'sealed kid_b', kid_C: 'sealed kid_C' },
+      second_factor: {
+        opr_a: 'sealed factor of a',
+        opr_b: 'sealed factor of b',
+        opr_C: 'sealed factor of C',
+      },
       idempotency: {
         [hex('scope a')]: 'sealed response of scope a',
         [hex('scope b')]: 'sealed response of scope b',

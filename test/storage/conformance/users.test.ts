@@ -44,6 +44,27 @@ overStores((stores) => {
       expect(await read().subjectAlone(bytes('nobody'))).toBeUndefined()
     })
 
+    it('of the sandbox is counted up to a limit, and found when long unused', async () => {
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        for (const [at, name] of ['ada', 'bob', 'eve'].entries()) {
+          await tx.insertSubject(subject(name))
+          const use = { lookup: bytes(name), tenantId: 'ten_a', at: AT + at, unlessSince: 0 }
+          await tx.noteSandboxUse(use)
+        }
+      })
+      const count = (tenantId: string, limit: number) => read().countSandboxUsers(tenantId, limit)
+      expect([await count('ten_a', 10), await count('ten_a', 2), await count('ten_b', 10)]).toEqual([3, 2, 0])
+      const use = { lookup: bytes('ada'), tenantId: 'ten_a', at: AT + 9 }
+      await write((tx) => tx.noteSandboxUse({ ...use, unlessSince: AT - 1 }))
+      expect(await read().unusedSandboxUsers(AT + 1, 10)).toEqual([bytes('ada'), bytes('bob')])
+      expect(await read().unusedSandboxUsers(AT + 1, 1)).toEqual([bytes('ada')])
+      await write((tx) => tx.noteSandboxUse({ ...use, unlessSince: AT }))
+      expect(await read().unusedSandboxUsers(AT + 1, 10)).toEqual([bytes('bob')])
+      await write((tx) => tx.eraseSubject(bytes('bob')))
+      expect(await read().unusedSandboxUsers(AT + 9, 10)).toEqual([bytes('eve'), bytes('ada')])
+    })
+
     it('shares its lookup with nobody, and belongs to a tenant', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))

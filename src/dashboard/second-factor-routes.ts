@@ -1,0 +1,49 @@
+/** The second factor of the operator who is signed in, and taking it from one who has lost it. */
+import * as bodies from './bodies.js'
+import { DashboardError } from './dashboard-error.js'
+import type { OperatorTable } from './route.js'
+import type { Session, SessionOperator } from './sessions.js'
+
+export const SECOND_FACTOR_ROUTES = {
+  'POST /second-factor': {
+    givesSecret: true,
+    asksFreshSignIn: true,
+    answer: ({ services, session }) => services.ledger.operations.secondFactors.begin(ownerOf(session)),
+  },
+
+  'POST /second-factor/confirm': {
+    givesSecret: true,
+    asksFreshSignIn: true,
+    body: bodies.secondFactorCode,
+    answer: async ({ services, session, actor, input }) => ({
+      recovery_codes: await services.ledger.operations.secondFactors.confirm(
+        ownerOf(session),
+        input.code,
+        actor,
+      ),
+    }),
+  },
+
+  'POST /second-factor/remove': {
+    asksFreshSignIn: true,
+    async answer({ services, session, actor }) {
+      await services.ledger.operations.secondFactors.remove(ownerOf(session), actor)
+      return { removed: true }
+    },
+  },
+
+  'POST /operators/second-factor/remove': {
+    asksFreshSignIn: true,
+    body: bodies.namedOperator,
+    async answer({ services, actor, input }) {
+      await services.ledger.operations.secondFactors.reset(input.name, actor)
+      return { removed: true }
+    },
+  },
+} satisfies Partial<OperatorTable>
+
+/** @throws DashboardError not_permitted for a session that began by a link or at a provider, which asks for no second factor here */
+function ownerOf({ operator, method }: Session): SessionOperator {
+  if (!operator || method !== 'password') throw new DashboardError('not_permitted')
+  return operator
+}

@@ -1,0 +1,152 @@
+/** The second factor of the operator who is signed in: an app that makes codes, and recovery codes. */
+import { useState } from 'preact/hooks'
+import { encode } from 'uqr'
+import { callOperator } from './api.js'
+import { Card, Confirm, CopyButton, Problem } from './parts.js'
+import { useSession } from './session.js'
+import { useAction } from './use-action.js'
+
+export function SecondFactorPage(props: { onChanged: () => void }) {
+  const session = useSession()
+  const [begun, setBegun] = useState<{ secret: string; uri: string } | null>(null)
+  const [code, setCode] = useState('')
+  const [recovery, setRecovery] = useState<string[] | null>(null)
+  const [isAsking, setAsking] = useState(false)
+  const { problem, isBusy, run } = useAction()
+  const begin = () => run(async () => setBegun(await callOperator('POST /second-factor')))
+  const confirm = (event: Event) => {
+    event.preventDefault()
+    void run(async () => {
+      setRecovery((await callOperator('POST /second-factor/confirm', { code })).recovery_codes)
+      setBegun(null)
+      setCode('')
+      props.onChanged()
+    })
+  }
+  const remove = () => {
+    setAsking(false)
+    void run(async () => {
+      await callOperator('POST /second-factor/remove')
+      setRecovery(null)
+      props.onChanged()
+    })
+  }
+  return (
+    <>
+      <Problem message={problem} />
+      {recovery && <RecoveryCodes codes={recovery} onDone={() => setRecovery(null)} />}
+      <Card
+        title="Second factor"
+        hint="An app on your phone makes a code of six digits; your sign-in then asks for it beside the password."
+      >
+        {session.second_factor === 'enrolled' ? (
+          <>
+            <p>A code is asked for at your sign-in.</p>
+            <div class="toolbar">
+              <button type="button" class="danger" disabled={isBusy} onClick={() => setAsking(true)}>
+                Remove…
+              </button>
+            </div>
+          </>
+        ) : begun ? (
+          <form onSubmit={confirm}>
+            <p>
+              Read this with an authenticator app, or type the secret there. Then type the code that it shows.
+            </p>
+            <QrCode text={begun.uri} />
+            <div class="copyable">
+              <code>{begun.secret}</code>
+              <CopyButton value={begun.secret} />
+            </div>
+            <label for="second-factor-code">Code</label>
+            <input
+              id="second-factor-code"
+              inputMode="numeric"
+              autocomplete="one-time-code"
+              required
+              maxLength={6}
+              pattern="[0-9]{6}"
+              value={code}
+              onInput={(event) => setCode(event.currentTarget.value)}
+            />
+            <div class="toolbar">
+              <button type="submit" class="primary" disabled={isBusy}>
+                Confirm
+              </button>
+              <button type="button" onClick={() => setBegun(null)}>
+                Cancel
+              </button>
+            </div>
+          </form>
+        ) : (
+          <>
+            <p>
+              {session.second_factor === 'required'
+                ? 'This installation asks every operator for one. Add it, and everything else is open to you.'
+                : 'Your password signs you in by itself.'}
+            </p>
+            <div class="toolbar">
+              <button type="button" class="primary" disabled={isBusy} onClick={begin}>
+                Add a second factor
+              </button>
+            </div>
+          </>
+        )}
+      </Card>
+      {isAsking && (
+        <Confirm
+          title="Remove your second factor?"
+          confirm="Remove"
+          isDanger
+          onCancel={() => setAsking(false)}
+          onConfirm={remove}
+        >
+          <p>Your password then signs you in by itself, and the recovery codes are worth nothing.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () => void }) {
+  return (
+    <div class="reveal" role="status">
+      <strong>Recovery codes</strong>
+      <p>
+        Shown only now. Each signs you in once in the place of a code, when the phone is lost. Keep them
+        elsewhere.
+      </p>
+      <pre tabIndex={0}>
+        <code>{codes.join('\n')}</code>
+      </pre>
+      <div class="toolbar">
+        <CopyButton value={codes.join('\n')} />
+        <button type="button" onClick={onDone}>
+          Done
+        </button>
+      </div>
+    </div>
+  )
+}
+
+const QUIET_ZONE = 4
+
+/** Black on white in either theme: many readers take no other. */
+function QrCode({ text }: { text: string }) {
+  const { data, size } = encode(text, { border: 0 })
+  const path = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
+  const whole = size + 2 * QUIET_ZONE
+  return (
+    <svg
+      role="img"
+      aria-label="QR code of the secret"
+      width="200"
+      height="200"
+      viewBox={`${-QUIET_ZONE} ${-QUIET_ZONE} ${whole} ${whole}`}
+      shape-rendering="crispEdges"
+    >
+      <rect x={-QUIET_ZONE} y={-QUIET_ZONE} width={whole} height={whole} fill="#fff" />
+      <path d={path} fill="#000" />
+    </svg>
+  )
+}

@@ -1,0 +1,78 @@
+/** The page of the second factor, and the sign-in with it, in a real browser. */
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MINUTE_MS } from '../../src/clock.js'
+import { totpCode, totpStep } from '../../src/crypto/totp.js'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
+import { OPERATOR_PASSWORD } from '../support/operator.js'
+import { startService, type TestService } from '../support/service.js'
+
+/** A folder for pictures of the pages, for eyes. */
+const PICTURES = process.env.COUNTERSIGN_TEST_PICTURES
+
+describe.skipIf(!CHROMIUM)('a second factor in Chromium', () => {
+  let running: TestService
+  let browser: Browser
+
+  beforeAll(async () => {
+    running = await startService()
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await running?.stop()
+  })
+
+  const codeOf = (secret: string) => {
+    const bits = [...secret].map((one) =>
+      'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(one).toString(2).padStart(5, '0'),
+    )
+    const bytes = bits
+      .join('')
+      .match(/.{8}/g)!
+      .map((byte) => Number.parseInt(byte, 2))
+    return totpCode(Buffer.from(bytes), totpStep(running.clock.now()))
+  }
+
+  for (const [scheme, width] of [
+    ['light', 1280],
+    ['dark', 360],
+  ] as const)
+    it(`is added by its QR code, and asked for at the next sign-in, ${scheme}, ${width} px`, async () => {
+      const { page, errors } = await openPage(browser, running, { colorScheme: scheme, width })
+      const button = (name: string) => page.getByRole('button', { name, exact: true })
+      await page.goto(running.service.adminUrl)
+      await page.getByLabel('Operator password').fill(OPERATOR_PASSWORD)
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
+      await page.goto(`${running.service.adminUrl}/#/second-factor`)
+      await button('Add a second factor').click()
+      await page.getByRole('img', { name: 'QR code' }).waitFor()
+      expect(await violations(page)).toEqual([])
+      if (PICTURES) await page.screenshot({ path: `${PICTURES}/second-factor-${scheme}.png` })
+      const [secret] = await page.locator('.copyable code').allTextContents()
+      await page.getByLabel('Code', { exact: true }).fill(codeOf(secret!))
+      await page.keyboard.press('Enter')
+      await page.getByText('Recovery codes').first().waitFor()
+      await page.getByText('A code is asked for at your sign-in').waitFor()
+      expect(await violations(page)).toEqual([])
+      if (PICTURES) await page.screenshot({ path: `${PICTURES}/recovery-${scheme}.png` })
+
+      running.clock.advance(MINUTE_MS)
+      await button('Sign out').click()
+      await page.getByLabel('Operator password').fill(OPERATOR_PASSWORD)
+      await page.keyboard.press('Enter')
+      await page.getByLabel('Code of your app').fill(codeOf(secret!))
+      expect(await violations(page)).toEqual([])
+      if (PICTURES) await page.screenshot({ path: `${PICTURES}/sign-in-${scheme}.png` })
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
+      await loaded(page)
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+      expect(errors).toEqual([])
+      await page.context().close()
+      await running.service.ledger.operations.secondFactors.reset('operator', COMMAND_LINE)
+      running.clock.advance(MINUTE_MS)
+    }, 60_000)
+})

@@ -1,0 +1,202 @@
+/** The second factor of operators: added, asked for, used once, lost, and sealed. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { MINUTE_MS } from '../../src/clock.js'
+import { totpCode, totpStep } from '../../src/crypto/totp.js'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
+import type { OperatorRole } from '../../src/storage/records.js'
+import { type DashboardClient, request, signIn as signInFrom } from '../support/dashboard.js'
+import { OPERATOR_PASSWORD } from '../support/operator.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+let count = 0
+let name: string
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.1' })
+  tenant = await running.tenant()
+})
+afterAll(() => running?.stop())
+beforeEach(() => {
+  name = `kim${++count}`
+  // A step that no test before has used.
+  running.clock.advance(2 * MINUTE_MS)
+})
+
+type Credentials = { name?: string; password: string; code?: string }
+/** Each from an address of its own: sign-ins are limited by address. */
+let visitors = 0
+const visitor = () => ({ 'X-Forwarded-For': `203.0.113.${++visitors}` })
+const signIn = (credentials: Credentials, service = running) => signInFrom(service, credentials, visitor())
+/** @returns the code of the refusal, or the status */
+const answerTo = async (credentials: Credentials) => {
+  const headers = { Origin: running.service.adminUrl, ...visitor() }
+  const { status, body } = await request(running, 'POST', '/session', credentials, headers)
+  return body.code ?? status
+}
+const fromBase32 = (text: string) => {
+  const bits = [...text].map((one) =>
+    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(one).toString(2).padStart(5, '0'),
+  )
+  return Buffer.from(
+    bits
+      .join('')
+      .match(/.{8}/g)!
+      .map((byte) => Number.parseInt(byte, 2)),
+  )
+}
+const codeOf = (secret: string, steps = 0) =>
+  totpCode(fromBase32(secret), totpStep(running.clock.now()) + steps)
+
+async function add(client: DashboardClient): Promise<{ secret: string; recovery: string[] }> {
+  const { secret } = (await client.call('POST', '/second-factor')).body
+  const { body } = await client.call('POST', '/second-factor/confirm', { code: codeOf(secret) })
+  running.clock.advance(MINUTE_MS)
+  return { secret, recovery: body.recovery_codes }
+}
+/** A new operator with a second factor. */
+async function operator(role: OperatorRole = 'admin') {
+  const { password } = await running.service.ledger.operations.operators.add(name, role, COMMAND_LINE)
+  const client = await signIn({ name, password })
+  return { password, client, ...(await add(client)) }
+}
+async function entries(): Promise<Array<Record<string, unknown>>> {
+  const { store } = running.service.ledger
+  return (await store.read.auditEntries(tenant.id, 0, 1000)).map(({ entry }) => JSON.parse(entry))
+}
+
+describe('a second factor', () => {
+  it('is asked for after the right password alone, and signs in with it', async () => {
+    const { password, secret } = await operator('viewer')
+    expect(await answerTo({ name, password: 'wrong' })).toBe('sign_in_failed')
+    expect(await answerTo({ name, password })).toBe('second_factor_required')
+    expect(await answerTo({ name, password, code: '000000' })).toBe('sign_in_failed')
+    expect(await answerTo({ name, password: 'wrong', code: codeOf(secret) })).toBe('sign_in_failed')
+    expect(await answerTo({ name, password, code: codeOf(secret) })).toBe(201)
+    expect((await entries()).filter((entry) => entry.name === name)).toMatchObject([
+      { event: 'operator_added' },
+      { event: 'second_factor_added', actor: `dashboard:${name}` },
+    ])
+  })
+
+  it('has codes that are taken once, by one of many who try at once, and none that is older than one that was', async () => {
+    const { password, secret } = await operator()
+    const code = codeOf(secret)
+    const answers = await Promise.all(Array.from({ length: 4 }, () => answerTo({ name, password, code })))
+    expect(answers.sort()).toEqual([201, 'sign_in_failed', 'sign_in_failed', 'sign_in_failed'])
+    expect(await answerTo({ name, password, code: codeOf(secret, -1) })).toBe('sign_in_failed')
+    expect(await answerTo({ name, password, code: codeOf(secret, 1) })).toBe(201)
+  })
+
+  it('takes each recovery code once, however it is typed', async () => {
+    const { password, recovery } = await operator()
+    expect(recovery).toHaveLength(10)
+    expect(recovery[0]).toMatch(/^[A-Z2-7]{4}(-[A-Z2-7]{4}){3}$/)
+    expect(await answerTo({ name, password, code: recovery[0]!.toLowerCase().replaceAll('-', ' ') })).toBe(
+      201,
+    )
+    expect(await answerTo({ name, password, code: recovery[0]! })).toBe('sign_in_failed')
+    expect(await answerTo({ name, password, code: recovery[1]! })).toBe(201)
+  })
+
+  it('is guessed at ten times, from wherever the guesses come, and then not for five minutes', async () => {
+    const { password, secret } = await operator()
+    for (let tries = 0; tries < 10; tries++)
+      expect(await answerTo({ name, password, code: '000000' })).toBe('sign_in_failed')
+    expect(await answerTo({ name, password, code: codeOf(secret) })).toBe('rate_limited')
+  })
+
+  it('is asked for again where something asks for a fresh sign-in', async () => {
+    const { client, password, secret } = await operator()
+    running.clock.advance(20 * MINUTE_MS)
+    const confirm = async (proof: object) => (await client.call('POST', '/session/confirm', proof)).body.code
+    expect(await confirm({ password })).toBe('second_factor_required')
+    expect(await confirm({ password, code: '000000' })).toBe('sign_in_failed')
+    expect(await confirm({ password, code: codeOf(secret) })).toBeUndefined()
+  })
+
+  it('is not in force before a code of it was confirmed, and not replaced while it is', async () => {
+    const { password } = await running.service.ledger.operations.operators.add(name, 'admin', COMMAND_LINE)
+    const client = await signIn({ name, password })
+    await client.call('POST', '/second-factor')
+    expect(await answerTo({ name, password })).toBe(201)
+    const wrong = await client.call('POST', '/second-factor/confirm', { code: '000000' })
+    expect(wrong.body.code).toBe('second_factor_code_wrong')
+    await add(client)
+    expect((await client.call('POST', '/second-factor')).body.code).toBe('second_factor_enrolled')
+    const { body } = await client.call('GET', '/session')
+    expect(body.second_factor).toBe('enrolled')
+  })
+
+  it('needs a fresh sign-in to be added or removed, and is removed by its operator', async () => {
+    const { client, password, secret } = await operator('viewer')
+    running.clock.advance(20 * MINUTE_MS)
+    expect((await client.call('POST', '/second-factor/remove')).body.code).toBe('fresh_sign_in_required')
+    await client.call('POST', '/session/confirm', { password, code: codeOf(secret) })
+    expect((await client.call('POST', '/second-factor/remove')).status).toBe(200)
+    expect(await answerTo({ name, password })).toBe(201)
+    expect((await entries()).findLast(({ event }) => event === 'second_factor_removed')).toMatchObject({
+      name,
+    })
+  })
+
+  it('is taken from one who lost it by an admin or the command line, and by no viewer', async () => {
+    const { password, client } = await operator('viewer')
+    const path = '/operators/second-factor/remove'
+    expect((await client.call('POST', path, { name })).body.code).toBe('not_permitted')
+    const admin = await signIn({ password: OPERATOR_PASSWORD })
+    const listed = async () =>
+      (await admin.call('GET', '/operators')).body.operators.find(
+        (one: { name: string }) => one.name === name,
+      )
+    expect((await listed()).second_factor).toBe(true)
+    expect((await admin.call('POST', path, { name })).status).toBe(200)
+    expect((await listed()).second_factor).toBe(false)
+    expect(await answerTo({ name, password })).toBe(201)
+    expect((await admin.call('POST', path, { name })).body.code).toBe('second_factor_missing')
+    expect((await admin.call('POST', path, { name: 'nobody' })).body.code).toBe(
+      'second_factor_owner_not_found',
+    )
+  })
+
+  it('is for the operator without a name as well, and ends with an operator who is removed', async () => {
+    const admin = await signIn({ password: OPERATOR_PASSWORD })
+    const { secret } = await add(admin)
+    expect(await answerTo({ password: OPERATOR_PASSWORD })).toBe('second_factor_required')
+    expect(await answerTo({ password: OPERATOR_PASSWORD, code: codeOf(secret) })).toBe(201)
+    const { operators, secondFactors } = running.service.ledger.operations
+    await secondFactors.reset('operator', COMMAND_LINE)
+    expect(await answerTo({ password: OPERATOR_PASSWORD })).toBe(201)
+    await operator()
+    const { id } = (await running.service.ledger.store.read.operatorByName(name))!
+    await operators.remove(name, COMMAND_LINE)
+    expect(await running.service.ledger.store.read.secondFactor(id)).toBeUndefined()
+  })
+
+  it('lies sealed in the database, and its recovery codes as hashes', async () => {
+    const { secret, recovery } = await operator()
+    const { id } = (await running.service.ledger.store.read.operatorByName(name))!
+    const row = (await running.service.ledger.store.read.secondFactor(id))!
+    expect(row.sealed.includes(fromBase32(secret))).toBe(false)
+    expect(row.recovery).not.toContain(recovery[0]!.replaceAll('-', ''))
+    expect(running.logText()).not.toContain(secret)
+    const kept = await running.service.ledger.store.read.sealedRows('second_factor', '', 100)
+    expect(kept.map((one) => one.id)).toContain(id)
+  })
+
+  it('that is required leaves an operator without one nothing but to add it', async () => {
+    const strict = await startService({ COUNTERSIGN_OPERATOR_SECOND_FACTOR: 'required' })
+    try {
+      const admin = await signInFrom(strict, { password: OPERATOR_PASSWORD })
+      expect((await admin.call('GET', '/session')).body.second_factor).toBe('required')
+      expect((await admin.call('GET', '/tenants')).body.code).toBe('second_factor_not_added')
+      const { secret } = (await admin.call('POST', '/second-factor')).body
+      const code = totpCode(fromBase32(secret), totpStep(strict.clock.now()))
+      expect((await admin.call('POST', '/second-factor/confirm', { code })).status).toBe(200)
+      expect((await admin.call('GET', '/tenants')).status).toBe(200)
+    } finally {
+      await strict.stop()
+    }
+  })
+})
