@@ -79,8 +79,8 @@ export async function finish(
   })
   await sleep(TAKEOVER_MS)
   await sealRowsAnew(store, active, onProgress)
-  const settled = settleKeys(active)
-  const audit = new AuditLog(settled, systemClock)
+  // With the active keys, not the settled ones: a log to which nothing was appended since the change still ends in a seal of the old key.
+  const audit = new AuditLog(active, systemClock)
   await store.transaction(async (tx) => {
     for (const { id: tenantId } of await tx.tenants())
       await audit.append(tx, tenantId, {
@@ -90,7 +90,7 @@ export async function finish(
         master_key: id,
       })
   })
-  await putKeyring(store, settled, masterKey, { alone: true })
+  await putKeyring(store, settleKeys(active), masterKey, { alone: true })
   return forgotten
 }
 

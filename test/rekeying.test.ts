@@ -84,6 +84,20 @@ describe('a new master key', () => {
     expect(await ledger.audit.verify(ledger.store.read, tenant.id)).toEqual({ entries: 1, brokenAt: null })
   })
 
+  it('leaves an audit log whole to which nothing was appended while the key changed', async () => {
+    const { tenant } = await ledger.tenancy.create('acme')
+    await ledger.store.transaction((tx) =>
+      ledger.audit.append(tx, tenant.id, { event: 'verify', actor: 'key_a', request_id: null }),
+    )
+    await prepare(ledger.store, ledger.keys, newMaster)
+    await ledger.store.close()
+    ledger = await openLedger(configure(newMaster))
+    await finish(ledger.store, ledger.keys, newMaster)
+    await ledger.store.close()
+    ledger = await openLedger(configure(newMaster))
+    expect(await ledger.audit.verify(ledger.store.read, tenant.id)).toEqual({ entries: 2, brokenAt: null })
+  })
+
   it('is taken over by a running service, which goes on opening everything and seals as the others do', async () => {
     const { tenant } = await ledger.tenancy.create('acme')
     await enrol(tenant.id, 'ada')
