@@ -66,7 +66,10 @@ export async function newestMatching(
   const entries: AuditEntry[] = []
   let end = before
   for (let looked = 0; looked < MOST_LOOKED_THROUGH && !signal.aborted; looked += PAGE) {
-    const page = await store.recentAuditEntries(tenantId, end, PAGE)
+    const page =
+      filter.event === null
+        ? await store.recentAuditEntries(tenantId, end, PAGE)
+        : await store.recentAuditEntriesOfEvent(tenantId, filter.event, end, PAGE)
     entries.push(...matching(page, filter))
     if (entries.length > most)
       return { entries: entries.slice(0, most), nextBefore: entries[most - 1]!.sequence }

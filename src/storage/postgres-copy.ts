@@ -156,11 +156,12 @@ function sideOf(pool: PostgresPool, client: ClientBase) {
   }
 }
 
+/** Columns that PostgreSQL computes from others are left out: they cannot be written. */
 async function columnTypes(client: ClientBase, { name }: CopiedTable): Promise<Map<string, string>> {
   const { rows } = await client
     .query<{ column: string; type: string }>(
       `SELECT attname AS column, format_type(atttypid, NULL) AS type FROM pg_attribute
-       WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
+       WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum`,
       [name],
     )
     .catch(refuse)

@@ -159,6 +159,12 @@ export function storeReader(database: Connection): StoreReader {
     auditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
     ),
+    auditEntriesOfEvent: database.prepare<[string, string, number, number], AuditRecord>(
+      `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND event = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
+    ),
+    recentAuditEntriesOfEvent: database.prepare<[string, string, number, number], AuditRecord>(
+      `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND event = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
+    ),
     recentAuditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
     ),
@@ -229,6 +235,10 @@ export function storeReader(database: Connection): StoreReader {
       return { head: head ?? undefined, seal: seal ?? undefined }
     },
     auditEntries: async (tenantId, after, limit) => sql.auditEntries.all(tenantId, after, limit),
+    auditEntriesOfEvent: async (tenantId, event, after, limit) =>
+      sql.auditEntriesOfEvent.all(tenantId, event, after, limit),
+    recentAuditEntriesOfEvent: async (tenantId, event, before, limit) =>
+      sql.recentAuditEntriesOfEvent.all(tenantId, event, before, limit),
     recentAuditEntries: async (tenantId, before, limit) =>
       sql.recentAuditEntries.all(tenantId, before, limit),
     lastBackupAt: async () => (await sql.lastBackup.get()) ?? null,

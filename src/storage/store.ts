@@ -82,12 +82,21 @@ export interface StoreReader extends WebhookReader {
   auditEnd(tenantId: string): Promise<AuditEnd>
   /** In order, from `after` (exclusive). */
   auditEntries(tenantId: string, after: number, limit: number): Promise<AuditRecord[]>
+  /** Entries of one event, in order, from `after` (exclusive). Reads no entry of another event. */
+  auditEntriesOfEvent(tenantId: string, event: string, after: number, limit: number): Promise<AuditRecord[]>
   /** One a master key that opens the database, oldest first. */
   keyrings(): Promise<KeyringRecord[]>
   /** What is sealed under a working key, by id, from `after` (exclusive; empty for the start). */
   sealedRows(kind: SealedKind, after: string, limit: number): Promise<SealedRow[]>
   /** Newest first, before the sequence `before` (exclusive). */
   recentAuditEntries(tenantId: string, before: number, limit: number): Promise<AuditRecord[]>
+  /** Entries of one event, newest first, before the sequence `before` (exclusive). Reads no entry of another event. */
+  recentAuditEntriesOfEvent(
+    tenantId: string,
+    event: string,
+    before: number,
+    limit: number,
+  ): Promise<AuditRecord[]>
   /** By name. */
   operators(): Promise<OperatorRecord[]>
   operatorByName(name: string): Promise<OperatorRecord | undefined>

@@ -38,6 +38,7 @@ overPostgres(() => {
       COUNTERSIGN_ADMIN_URL: 'http://dashboard.example',
       COUNTERSIGN_OIDC_ISSUER: provider.issuer,
       COUNTERSIGN_OIDC_CLIENT_ID: client.id,
+      COUNTERSIGN_OPERATOR_PASSWORD_SIGN_IN: 'true',
       COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: join(folder, 'client.secret'),
     })
     await cluster.nodes[0]!.ledger.operations.operators.add(NAME, 'viewer', COMMAND_LINE)

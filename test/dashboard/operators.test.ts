@@ -183,6 +183,7 @@ describe('an admin at the dashboard', () => {
       created_at: expect.any(String),
       last_sign_in_at: new Date(running.clock.now()).toISOString(),
       last_sign_in_by: 'password',
+      second_factor: false,
     })
     expect(provider).toBeNull()
 

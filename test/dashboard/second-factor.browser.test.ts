@@ -52,7 +52,7 @@ describe.skipIf(!CHROMIUM)('a second factor in Chromium', () => {
       expect(await violations(page)).toEqual([])
       if (PICTURES) await page.screenshot({ path: `${PICTURES}/second-factor-${scheme}.png` })
       const [secret] = await page.locator('.copyable code').allTextContents()
-      await page.getByLabel('Code').fill(codeOf(secret!))
+      await page.getByLabel('Code', { exact: true }).fill(codeOf(secret!))
       await page.keyboard.press('Enter')
       await page.getByText('Recovery codes').first().waitFor()
       await page.getByText('A code is asked for at your sign-in').waitFor()

@@ -57,6 +57,7 @@ describe('an answer', () => {
         'reference_model_mismatch',
         'liveness_required',
         'liveness_unavailable',
+        'replace_verdict_required',
         'already_enrolled',
         'locked_out',
       ],

@@ -210,6 +210,8 @@ async function work(database: Connection): Promise<void> {
   await tx.putAuditSeal({ tenantId: 'ten_a', sequence: MANY + 1, mac: bytes('m') })
   await tx.auditEntries('ten_a', MANY / 2, 100)
   await tx.recentAuditEntries('ten_a', MANY / 2, 100)
+  await tx.auditEntriesOfEvent('ten_a', 'enroll', MANY / 2, 100)
+  await tx.recentAuditEntriesOfEvent('ten_a', 'enroll', MANY / 2, 100)
   await tx.webhookEndpoints('ten_7')
   await tx.pendingWebhooks('whe_7')
   await tx.insertWebhookDelivery(delivery('new', 'whe_7', { tenantId: 'ten_7' }))

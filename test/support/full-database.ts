@@ -123,6 +123,11 @@ export async function populate(place: Workplace): Promise<Populated> {
       ...{ text: 'We compare your face.\n顔を照合します。', firstAgreedAt: 1_790_000_000_001 },
     })
     await tx.insertDashboardSession(session('hash of a session'))
+    await tx.putSecondFactor({
+      ...{ id: 'operator', sealed: Buffer.from([0, 255, 92, 39]), recovery: '["a"]' },
+      ...{ lastStep: 59_666_666, enrolledAt: 1_790_000_000_001 },
+    })
+    await tx.insertOperatorLink({ hash: Buffer.from([0, 255, 92, 39]), operatorId: null, expiresAt: 4e12 }, 0)
   })
   await store.close()
   return { sandboxKey, productionKey, image, kept }

@@ -156,10 +156,7 @@ describe('the action', () => {
         { '€': 'Euro', '\r': 'CR', '1': 'one', '\u0080': 'ctl' },
         '{"\\r":"CR","1":"one","\u0080":"ctl","€":"Euro"}',
       ],
-      [
-        { n: [333333333.3333333, 1e30, 4.5, 0.002, 1e-27] },
-        '{"n":[333333333.3333333,1e+30,4.5,0.002,1e-27]}',
-      ],
+      [{ n: [333333333.3333333, 4.5, 0.002, 1e-27] }, '{"n":[333333333.3333333,4.5,0.002,1e-27]}'],
       [{ s: '€$\u000f\nA\'B"\\"/' }, '{"s":"€$\\u000f\\nA\'B\\"\\\\\\"/"}'],
       [{ path: 'C:\\udder' }, '{"path":"C:\\\\udder"}'],
       [{ '😀': 1, '\ufb33': 2 }, '{"😀":1,"\ufb33":2}'],
@@ -213,7 +210,6 @@ describe('the action', () => {
   for (const [what, json] of Object.entries({
     'a lone surrogate': '{"a":"\\udc00"}',
     'a lone surrogate in a key': '{"a\\ud800":1}',
-    'a number beyond double precision': '{"amount":1e400}',
     'a thousandfold nesting': `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`,
     'a nesting of ten thousand arrays': `{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
   }))
@@ -222,6 +218,14 @@ describe('the action', () => {
       const response = await production.call('POST', '/v1/verify', undefined, { raw })
       expect(response.status).toBe(400)
       expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'action' }] })
+    })
+
+  for (const amount of ['1e400', '1e30', '9007199254740993'])
+    it(`may not hold the number ${amount}, which double precision does not hold exactly`, async () => {
+      const raw = `{"user_id":"ada","image":${JSON.stringify(adaToday)},"action":{"amount":${amount}}}`
+      const response = await production.call('POST', '/v1/verify', undefined, { raw })
+      expect(response.status).toBe(400)
+      expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'action.amount' }] })
     })
 
   it('may not be more than is parsed of a body', async () => {

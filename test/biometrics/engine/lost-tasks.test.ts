@@ -80,6 +80,23 @@ describe('a call whose worker died under it', () => {
     expect(await Promise.all([retried, ...others])).toEqual(['resolved', 'resolved', 'resolved'])
   })
 
+  it('waits until the calls that were running beside it have ended, since it could take them along', async () => {
+    const both = await startEngine(copyBaselinePack(), { faultInjection: true, workers: 2 })
+    try {
+      const order: string[] = []
+      const running = both
+        .injectFault({ kind: 'stall', durationMs: 3000 })
+        .then(() => order.push('the one that was running'))
+      // The other worker takes these two, and dies under the second.
+      await both.injectFault({ kind: 'exit-on-next-task' })
+      const retried = both.inspect([picture]).then(() => order.push('the one that was lost'))
+      await Promise.all([running, retried])
+      expect(order).toEqual(['the one that was running', 'the one that was lost'])
+    } finally {
+      await both.close()
+    }
+  })
+
   it('is not tried again beside another one of that kind, which may be the cause', async () => {
     const innocent = codeOf(engine.injectFault({ kind: 'stall', durationMs: 300 }))
     const culprit = codeOf(engine.injectFault({ kind: 'crash' }))

@@ -39,6 +39,25 @@ overStores((stores) => {
       expect(await read().auditEntries('ten_a', 4, 1)).toEqual([auditEntry(5)])
     })
 
+    it('are found by their event, in both orders, and only in the log of the tenant', async () => {
+      const named = (sequence: number, event: string, tenantId = 'ten_a') =>
+        auditEntry(sequence, { tenantId, entry: `{"event":"${event}","n":${sequence}}` })
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        for (let sequence = 1; sequence <= 9; sequence++)
+          await tx.appendAudit(named(sequence, sequence % 3 === 0 ? 'enroll' : 'verify'))
+        await tx.appendAudit(named(1, 'enroll', 'ten_b'))
+      })
+      expect(await read().auditEntriesOfEvent('ten_a', 'enroll', 3, 10)).toEqual([
+        named(6, 'enroll'),
+        named(9, 'enroll'),
+      ])
+      expect(await sequences(read().auditEntriesOfEvent('ten_a', 'verify', 0, 3))).toEqual([1, 2, 4])
+      expect(await sequences(read().auditEntriesOfEvent('ten_a', 'delete', 0, 3))).toEqual([])
+      expect(await sequences(read().recentAuditEntriesOfEvent('ten_a', 'enroll', 9, 10))).toEqual([6, 3])
+      expect(await sequences(read().recentAuditEntriesOfEvent('ten_a', 'verify', 99, 2))).toEqual([8, 7])
+    })
+
     it('begin at one, follow without a gap, and come once', async () => {
       await write(async (tx) => {
         for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
