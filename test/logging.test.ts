@@ -85,7 +85,7 @@ beforeAll(async () => {
   damage.prepare("UPDATE subject SET wrapped_key = x'00' WHERE lookup = ?").run(lookup)
   damage.close()
   const broken = await production.verify({ user_id: USERS[3], image: ada, action: ACTION })
-  expect(broken.body).toMatchObject({ code: 'internal_error' })
+  expect(broken.body).toMatchObject({ code: 'store_unavailable' })
 
   // Everything that callers get wrong, most of all with a key in the wrong place.
   for (const secret of [production.key, tenant.sandboxKey, tenant.secret.secret, unknown])
@@ -163,7 +163,7 @@ describe('the log', () => {
       new Set([undefined, 'enroll', 'verify', 'delete', 'health', 'rotate_signing', 'unknown']),
     )
     expect(lines.filter(({ level }) => level >= 50).map(({ msg }) => msg)).toContain(
-      'The service failed to answer this request.',
+      'The database cannot serve at the moment.',
     )
   })
 

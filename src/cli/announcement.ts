@@ -1,6 +1,8 @@
 /** What a service says of itself when it is ready: addresses, and what is shown only once. */
+import { resolveConfig } from '../config.js'
 import type { Service } from '../service.js'
 import { VERSION } from '../version.js'
+import { openByDefault } from './open-settings.js'
 import { note, type OutputOptions } from './output.js'
 import { paint } from './style.js'
 
@@ -33,6 +35,9 @@ export async function announce(
   warnings: Warnings,
   processes = 1,
 ): Promise<void> {
+  // A start that is refused prints only its error, so this waits until the service is ready.
+  const open = openByDefault(resolveConfig())
+  if (open) warnings.add(open)
   if (service.gradeWarning) warnings.add(service.gradeWarning)
   for (const rateWarning of await service.rateWarnings()) warnings.add(rateWarning)
   const where = {

@@ -6,7 +6,6 @@ import { type AnnouncementOptions, announce, Warnings } from './announcement.js'
 import { configWarnings } from './config-warnings.js'
 import { assertGraphsAgree } from './graph-check.js'
 import { closeFilesToOthers } from './ledger.js'
-import { openByDefault } from './open-settings.js'
 import { action } from './output.js'
 import { type PreparedModels, prepareModels } from './prepare-models.js'
 import { processCount } from './processes.js'
@@ -28,10 +27,7 @@ export function registerServeCommand(command: Command): void {
         closeFilesToOthers()
         const config = loadConfig()
         const warnings = new Warnings(options.json ?? false)
-        const resolution = resolveConfig()
-        for (const { detail } of configWarnings(resolution)) warnings.add(detail)
-        const open = openByDefault(resolution)
-        if (open) warnings.add(open)
+        for (const { detail } of configWarnings(resolveConfig())) warnings.add(detail)
         const count = processCount(config)
         if (count > 1) {
           const { Supervisor } = await import('./supervisor.js')

@@ -35,7 +35,8 @@ function inBash(...words: string[]): string[] {
 /** The names that a help page lists. */
 async function namesIn(command: string[]): Promise<string[]> {
   const { stdout } = await place.run([...command, '--help'])
-  const [, listed = ''] = stdout.split(/^Options:\n/m)
+  const sections = stdout.split(/^(?=[A-Z]\w*:)/m)
+  const listed = sections.filter((section) => /^(?:Options|Commands):\n/.test(section)).join('')
   const names = [...listed.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+|[a-z][a-z-]+)(?= |$)/gm)].map(
     ([, name]) => name!,
   )

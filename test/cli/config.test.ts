@@ -10,11 +10,11 @@ import { type Workplace, workplace } from '../support/command.js'
 import { withDatabase } from '../support/database.js'
 
 let place: Workplace
-/** Nothing is open by default, and there is no pack to be judged. */
+/** Nothing is open by default, and there is no pack to be judged: no folder can be made inside a device, not even by root. */
 const CLOSED = {
   COUNTERSIGN_REPLAY_POLICY: 'reject',
   COUNTERSIGN_REQUIRE_LIVENESS: 'active',
-  COUNTERSIGN_MODELS_DIR: '/nowhere',
+  COUNTERSIGN_MODELS_DIR: '/dev/null/models',
 }
 beforeEach(async () => {
   place = await workplace(CLOSED)

@@ -23,6 +23,11 @@ const COMMANDS = [
   'tenant capture-page',
   'tenant consent-text',
   'tenant create',
+  'tenant keys',
+  'tenant keys create',
+  'tenant keys list',
+  'tenant keys reissue',
+  'tenant keys revoke',
   'tenant list',
   'tenant show',
   'tenant update',
@@ -34,6 +39,8 @@ const COMMANDS = [
   'tenant revoke-key',
   'tenant reissue-key',
   'tenant rotate-signing',
+  'tenant sessions',
+  'tenant sign-out',
   'user',
   'user show',
   'user unlock',
@@ -77,6 +84,10 @@ const COMMANDS = [
   'operator add',
   'operator set-role',
   'operator reset-password',
+  'operator reset-second-factor',
+  'operator sessions',
+  'operator sign-in-link',
+  'operator sign-out',
   'operator remove',
   'operator-password',
   'size',
@@ -118,6 +129,7 @@ describe('--help', () => {
     for (const group of [
       [],
       ['tenant'],
+      ['tenant', 'keys'],
       ['user'],
       ['webhook'],
       ['models'],
@@ -285,6 +297,12 @@ describe('--json', () => {
       'tenant reissue-key': () => ['acme', '--type', 'sandbox'],
       'tenant revoke-key': () => ['acme', '--type', 'sandbox'],
       'tenant rotate-signing': () => ['acme'],
+      'tenant keys create': () => ['acme', '--name', 'payments'],
+      'tenant keys list': () => ['acme'],
+      'tenant keys reissue': () => ['acme', '--name', 'payments'],
+      'tenant keys revoke': () => ['acme', '--name', 'payments'],
+      'tenant sessions': () => ['acme'],
+      'tenant sign-out': () => ['acme'],
       jwt: ({ secret, jwt }) => [jwt, '--secret', secret],
       compare: () => [place.path('ada.jpg'), place.path('ada.jpg')],
       evaluate: () => [place.path('pairs.csv')],
@@ -306,6 +324,9 @@ describe('--json', () => {
       'operator add': () => ['kim', '--role', 'viewer'],
       'operator set-role': () => ['kim', '--role', 'admin'],
       'operator reset-password': () => ['kim'],
+      'operator sessions': () => [],
+      'operator sign-in-link': () => ['kim'],
+      'operator sign-out': () => ['kim'],
       'operator remove': () => ['kim'],
       'operator-password': () => ['--generate'],
       size: () => ['--rps', '20'],
@@ -328,13 +349,14 @@ describe('--json', () => {
   const MADE = ['serve', 'tenant create']
   /** As processes, because what a native library prints passes by the streams of JavaScript. */
   const NATIVE = ['compare', 'evaluate', 'models import', 'backup', 'doctor']
-  /** Need a server elsewhere, a liveness network, a user, a webhook or PostgreSQL: see models-pull, evaluate-pad, user, webhook, postgres-copy, fleet and epoch-commands.test.ts. */
+  /** Need a server elsewhere, a liveness network, a second factor, a user, a webhook or PostgreSQL: see models-pull, evaluate-pad, user, webhook, postgres-copy, fleet and epoch-commands.test.ts. */
   const ELSEWHERE = [
     'models pull',
     'evaluate-pad',
     'migrate-store',
     'nodes',
     ...['keys export', 'keys import', 'keys rotate-epoch'],
+    'operator reset-second-factor',
     ...['user show', 'user unlock'],
     ...['webhook add', 'webhook remove', 'webhook test', 'webhook redeliver'],
   ]

@@ -21,7 +21,7 @@ beforeAll(async () => {
   sandbox = apiClient(`${server.sandbox}/v1`, json.sandbox_key)
   const { id, secret } = json.signing_secret
   app = spawn(process.execPath, [...leash(), packageFile('docs', 'examples', 'webhooks', 'server.mjs')], {
-    env: { ...process.env, PORT: '0', CS_SIGNING_SECRETS: `${id}:${secret}` },
+    env: { ...process.env, PORT: '0', CS_SIGNING_SECRETS: `${id}:${secret}`, CS_ENVIRONMENT: 'sandbox' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   app.stdout!.setEncoding('utf8').on('data', (text: string) => {

@@ -2,7 +2,10 @@
 import { SignatureError, verifyWebhook } from 'countersign/client'
 import express from 'express'
 
-const { CS_SIGNING_SECRETS = '', PORT = '3001' } = process.env
+const { CS_SIGNING_SECRETS = '', CS_ENVIRONMENT, PORT = '3001' } = process.env
+
+// One secret signs for both environments: events of the other one are refused.
+const environment = CS_ENVIRONMENT === 'sandbox' ? 'sandbox' : 'production'
 
 const app = express()
 
@@ -14,7 +17,8 @@ app.post(
   '/countersign',
   express.raw({ type: 'application/json', limit: '64kb' }),
   async (request, response) => {
-    const event = await verifyWebhook(request.headers, request.body, CS_SIGNING_SECRETS.split(','))
+    const secrets = CS_SIGNING_SECRETS.split(',')
+    const event = await verifyWebhook(request.headers, request.body, secrets, { environment })
     // Before the work, which may take longer than the service waits.
     response.sendStatus(204)
     if (seen.has(event.id)) return
