@@ -18,7 +18,7 @@ const countersign = new Countersign({
   apiKey: CS_API_KEY,
   signingSecret: CS_SIGNING_SECRETS.split(','),
   tenantId: CS_TENANT_ID,
-  // The demo's model pack is of evaluation grade, whose verdicts production refuses. Leave the variable out in earnest.
+  // The demo's model pack is of evaluation grade, whose verdicts production refuses. Do not set the variable in production.
   acceptEvaluationGrade: CS_ACCEPT_EVALUATION === 'true',
 })
 

@@ -46,7 +46,7 @@ func main() {
 	expected := Expected{
 		Audience: os.Getenv("CS_TENANT_ID"), Environment: "production",
 		UserID: "ada-go", Action: action, Nonce: "session-1",
-		// The demo's model pack is of evaluation grade, whose verdicts production refuses. Leave the variable out in earnest.
+		// The demo's model pack is of evaluation grade, whose verdicts production refuses. Do not set the variable in production.
 		AcceptEvaluationGrade: os.Getenv("CS_ACCEPT_EVALUATION") == "true",
 	}
 	claims, err := VerifyVerdict(verified["jwt"].(string), client.Secrets, expected, &Seen{}, time.Now().Unix())

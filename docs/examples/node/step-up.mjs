@@ -14,7 +14,7 @@ const countersign = new Countersign({
   // As in `sec_…:svc-sec-…`; during a rotation two, with a comma between.
   signingSecret: CS_SIGNING_SECRETS.split(','),
   tenantId: CS_TENANT_ID,
-  // The demo's model pack is of evaluation grade, whose verdicts production refuses. Leave the variable out in earnest.
+  // The demo's model pack is of evaluation grade, whose verdicts production refuses. Do not set the variable in production.
   acceptEvaluationGrade: CS_ACCEPT_EVALUATION === 'true',
 })
 

@@ -27,7 +27,7 @@ def step_up(today):
         user_id=USER,
         action=action,
         nonce="session-1",
-        # The demo's model pack is of evaluation grade, whose verdicts production refuses. Leave the variable out in earnest.
+        # The demo's model pack is of evaluation grade, whose verdicts production refuses. Do not set the variable in production.
         accept_evaluation_grade=os.environ.get("CS_ACCEPT_EVALUATION") == "true",
         seen=set(),
     )

@@ -78,7 +78,7 @@ claims=$(jwt_claims "$(field jwt <<<"$result")" "${secrets[@]}") || { echo "the 
 # The action above is in RFC 8785 canonical form already, so its hash is that of the text.
 hash=$(printf %s "$action" | openssl dgst -sha256 -r | cut -d' ' -f1)
 required=("\"action_hash\":\"$hash\"" '"sub":"ada-shell"' '"env":"production"' '"verdict":"approved"' '"nonce":"session-1"' '"replay":{"suspected":false}')
-# The demo's model pack is of evaluation grade, whose verdicts production refuses. Leave the variable out in earnest.
+# The demo's model pack is of evaluation grade, whose verdicts production refuses. Do not set the variable in production.
 [[ ${CS_ACCEPT_EVALUATION:-} == true ]] || required+=('"model_grade":"production"')
 for expected in "${required[@]}"; do
   [[ $claims == *"$expected"* ]] || { echo "the verdict lacks $expected" >&2; exit 1; }
