@@ -377,7 +377,7 @@ export interface ErrorDetail {
   /** Dotted path of the field: `image`, `images.0`, `consent.at`. */
   path: string
   issue: string
-  /** Of `insufficient_scope`: a scope that is missing. */
+  /** A scope that the API key lacks; only with `insufficient_scope`. */
   scope?: string
   /** Of `low_quality`: what was measured, by its name in ISO/IEC 29794-5, and what it had to keep to. */
   component?: string

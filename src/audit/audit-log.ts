@@ -86,7 +86,7 @@ export class AuditLog {
     if (!isSealed) await this.assertCurrentKeys(tx)
     const follow = (head: AuditRecord | undefined) => {
       const records: AuditRecord[] = []
-      // What others in the same commit have appended since was appended by us.
+      // A head later than `end.head` was appended by another call of this process in the same commit.
       if (!isSealed && head?.sequence === end.head?.sequence)
         records.push(this.entryAfter(head, tenantId, this.breakEvent(tenantId, end, event.request_id)))
       records.push(this.entryAfter(records[0] ?? head, tenantId, event))

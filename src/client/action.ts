@@ -1,4 +1,4 @@
-/** What an action may hold: only what is sent, hashed and read back as the same value. */
+/** Check that an action holds only values that are sent, hashed and read back unchanged. */
 
 /**
  * Holds for a string, or for a plain object of plain objects, arrays, strings, booleans, null and numbers. `JSON.stringify` turns

@@ -9,7 +9,7 @@ export interface ErrorDetail {
   /** Dotted path of the field: `image`, `images.0`, `consent.at`. */
   path: string
   issue: string
-  /** Of `insufficient_scope`: a scope that the API key lacks. */
+  /** A scope that the API key lacks; only with `insufficient_scope`. */
   scope?: Scope
   /** Of `low_quality`: what was measured, and what it had to keep to. */
   component?: QualityComponent

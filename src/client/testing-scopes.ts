@@ -1,4 +1,4 @@
-/** What the service in memory refuses of a key with scopes, by the rules of the service. */
+/** Check of a key's scopes by the service in memory, according to the rules of the real service. */
 import { FakeRefusal } from './testing-errors.js'
 import type { Call } from './testing-requests.js'
 import type { Scope } from './types.js'

@@ -37,7 +37,7 @@ export interface FakeOptions {
   checksLiveness?: boolean
   /** The grade of the installation's model pack at its rate; default `evaluation`, as of the default pack. */
   modelGrade?: ModelGrade
-  /** What the key may do; default everything. A call beyond it gets 403 `insufficient_scope`. */
+  /** Scopes of the API key; without them, it may make every call. A call outside its scopes gets 403 `insufficient_scope`. */
   scopes?: readonly Scope[]
 }
 

@@ -17,7 +17,7 @@ import type { Environment } from './types.js'
 
 export interface TransportOptions extends RetryPolicy {
   apiKey: string
-  /** That of the key: an answer of the other environment is refused. */
+  /** Environment of the API key. An answer of the other environment is refused. */
   environment: Environment
   /** Ends in /v1. */
   baseUrl: string

@@ -400,7 +400,7 @@ export interface RotateSigningResult {
 
 export type Environment = 'production' | 'sandbox'
 
-/** What an API key may do; a key without scopes does everything. */
+/** A kind of call that an API key may make. A key without scopes may make every call. */
 export type Scope = 'verify' | 'enroll' | 'replace' | 'erase' | 'read' | 'audit' | 'rotate'
 
 interface ClaimFacts<A extends ActionLike> {

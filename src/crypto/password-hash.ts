@@ -16,7 +16,7 @@ export const HASH_PREFIX = 'scrypt$'
 export const LEAST_PASSWORD_LENGTH = 15
 const LEAST_DIFFERENT = 5
 
-/** What keeps a password from being used, as the rest of a sentence; null for one that is long enough. */
+/** Reason why a password is refused, as the rest of a sentence about it; null for a password that may be used. */
 export function passwordWeakness(password: string): string | null {
   const characters = [...password.normalize('NFC')]
   if (characters.length < LEAST_PASSWORD_LENGTH)

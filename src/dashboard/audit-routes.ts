@@ -47,7 +47,7 @@ export const AUDIT_ROUTES = {
     },
   },
 
-  /** What people have agreed to: an entry names the hash alone. Empty where the text was not kept. */
+  /** Texts of consent that have the hash: an audit entry names only the hash. The list is empty where the text was not kept. */
   'GET /audit/consent-text': {
     async answer({ services, tenant, query }) {
       const sha256 = query.get('sha256')

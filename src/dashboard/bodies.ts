@@ -16,7 +16,7 @@ export const credentials = Type.Union([
     {
       name: Type.Optional(Type.String({ maxLength: 128 })),
       password: Type.String({ maxLength: 1024 }),
-      /** Of the second factor, where the operator has one. */
+      /** Code of the second factor, for an operator who has one. */
       code: Type.Optional(Type.String({ maxLength: 32 })),
     },
     closed,

@@ -464,7 +464,7 @@ export interface ConsentTextQuery {
 /** A text that people have agreed to on the hosted capture page. */
 export interface ConsentTextView {
   version: string
-  /** Of the page that showed it first. */
+  /** Language of the page that showed the text first. */
   language: string
   first_agreed_at: string
   text: string

@@ -136,7 +136,7 @@ export class Sessions {
   }
 
   /**
-   * Uses a code of the operator's second factor up, where there is one. The password was right: whoever comes here knows it.
+   * Uses up a code of the operator's second factor, where there is one. The password was checked before, so the caller knows it.
    * @throws DashboardError second_factor_required, sign_in_failed; ApiError rate_limited
    */
   private async assertSecondFactor(owner: FactorOwner, code: string | undefined): Promise<void> {

@@ -1,4 +1,4 @@
-/** What the hosted page asks of the service, step by step: the code, consent, a challenge, the frames, the hand-over to a phone. */
+/** Steps that the hosted page asks the service for: the code, consent, a challenge, the frames, the hand-over to a phone. */
 import Type, { type Static } from 'typebox'
 import type { AuditLog } from '../audit/audit-log.js'
 import type { Clock } from '../clock.js'
@@ -228,7 +228,7 @@ export class CaptureFlow {
     return state.state === 'over' ? state : { state: 'again', message: PAGE_TEXTS[language][advice] }
   }
 
-  /** Of any number of requests for one challenge, one takes a try. @throws CaptureFlowError */
+  /** Takes a try for a challenge. Where several requests name the same challenge, only one of them succeeds. @throws CaptureFlowError */
   private takeTry(token: string, challengeId: string): Promise<PageState> {
     return this.change(token, async (session) => {
       const { record, content } = session

@@ -12,7 +12,7 @@ export interface PageContent {
   purpose: 'verify' | 'enroll'
   company: string
   description: string | undefined
-  /** What the person agrees to. The script sends its version and hash along with the agreement. */
+  /** The consent that the person is asked for. The script sends its version and hash along with the agreement. */
   consent: { version: string; sha256: string; text: string }
   hasConsented: boolean
   /** The code is yet to be typed: until then the page does not say what is confirmed. */

@@ -151,7 +151,7 @@ function idOf({ id }: FactorOwner): string {
   return id ?? UNNAMED_OPERATOR
 }
 
-/** Such as `ABCD-EFGH-IJKL-MNOP`. */
+/** A new random recovery code, for example `ABCD-EFGH-IJKL-MNOP`. */
 function newRecoveryCode(): string {
   return base32(randomBytes(RECOVERY_BYTES)).match(/.{4}/g)!.join('-')
 }

@@ -1,6 +1,6 @@
 /**
- * What a JSON parser settles in silence and a request that authorises an action must not hold: names given twice, crowds, and numbers
- * that become other numbers.
+ * Check for members that a JSON parser accepts silently, but that a request which authorizes an action must not hold: a name given
+ * twice, too many values or levels, and a number that a parser changes.
  */
 import type { ErrorDetail } from '../api-error.js'
 import { inexactNumberIssue } from './exact-number.js'

@@ -82,7 +82,7 @@ export interface ConnectionLimits {
 export interface ListenerOptions {
   address: ListenAddress
   tls?: TlsFiles | undefined
-  /** What is asked of callers' certificates, where `tls` has authorities for them. Default: nothing. */
+  /** Whether callers are asked for a certificate, or must show one, where `tls` has authorities for them. Default: `none`. */
   clientCertificates?: 'none' | 'request' | 'require' | undefined
   maxBodyBytes: number
   /** What the bodies of this listener may hold of memory together. */

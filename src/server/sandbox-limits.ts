@@ -1,6 +1,6 @@
 /**
- * What the sandbox may write, so that it cannot fill the disk that production writes to: a number of records a day for each tenant, and
- * nothing while the disk has less free space than its reserve. Each call costs the same, whatever is stored.
+ * Limits of what the sandbox writes, so that it cannot fill the disk that production writes to: a number of records a day for each
+ * tenant, and nothing while the disk has less free space than its reserve. Each call counts as one record, whatever it stores.
  */
 import { statfs } from 'node:fs/promises'
 import { ApiError, retryAfter } from '../api-error.js'

@@ -36,9 +36,9 @@ export interface ApiKeyRecord {
   hash: Buffer
   /** The last four characters, to tell keys apart. */
   hint: string
-  /** Of a further key, which its tenant has beside the first one of the environment; null for that one. */
+  /** Name of a further key, which its tenant has beside the first key of the environment; null for the first key. */
   name: string | null
-  /** What it may do, with blanks between; null for everything. */
+  /** Scopes of the key, separated by blanks; null for a key that may do everything. */
   scopes: string | null
   /** Addresses and networks from which it may be used, with blanks between; null for any. */
   networks: string | null
@@ -227,10 +227,10 @@ export interface CaptureSessionRecord {
 /** A text that somebody has agreed to on the hosted capture page. It stays as long as the audit log that names its hash. */
 export interface ConsentTextRecord {
   tenantId: string
-  /** Of the text. */
+  /** SHA-256 hash of the text. */
   sha256: Buffer
   version: string
-  /** Of the page that showed it first. */
+  /** Language of the page that showed the text first. */
   language: string
   text: string
   firstAgreedAt: number
@@ -257,9 +257,9 @@ export interface LoginLinkRecord {
   expiresAt: number
 }
 
-/** What makes the codes of an operator's second factor. */
+/** An operator's second factor: the secret that makes its codes, and its recovery codes. */
 export interface SecondFactorRecord {
-  /** Of the operator; `operator` for the one without a name. */
+  /** Id of the operator; `operator` for the operator without a name. */
   id: string
   /** The secret. */
   sealed: Buffer

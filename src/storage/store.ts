@@ -104,7 +104,7 @@ export interface StoreReader extends WebhookReader {
   secondFactor(id: string): Promise<SecondFactorRecord | undefined>
   secondFactors(): Promise<SecondFactorRecord[]>
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
-  /** Those that have not ended at `now`, the newest first. */
+  /** Sessions that have not ended at `now`, the newest first. */
   dashboardSessions(now: number): Promise<SessionRecord[]>
   /** When `countersign backup` last ended well; null for never. */
   lastBackupAt(): Promise<number | null>

@@ -23,7 +23,7 @@ export interface CaptureErrand {
   requireLiveness?: LivenessRequirement | undefined
   /** Of an enrolment. */
   replace?: boolean | undefined
-  /** Of one that replaces: the verdict by which the user agreed. */
+  /** Id of the verdict by which the user agreed to a replacement; only for an enrolment that replaces. */
   verificationId?: string | undefined
   returnUrl: string
   locale?: CaptureLanguage | undefined

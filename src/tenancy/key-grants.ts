@@ -1,4 +1,4 @@
-/** What a further API key is given: its name, its scopes and the networks it may be used from. */
+/** Grants of a further API key: its name, its scopes, the networks it may be used from and the client certificate it needs. */
 import { isNetwork } from '../config/parsers.js'
 import { CodedError } from '../errors.js'
 import type { ApiKeyRecord } from '../storage/records.js'

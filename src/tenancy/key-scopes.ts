@@ -1,9 +1,9 @@
-/** What an API key may do. Constants only, so that the dashboard's pages read the same list. */
+/** Scopes of API keys. This module imports nothing, so that the dashboard's pages can read the same list. */
 
 export const SCOPES = ['verify', 'enroll', 'replace', 'erase', 'read', 'audit', 'rotate'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** What each scope allows, a sentence each: for the documentation, the command line and the dashboard. */
+/** Meaning of each scope, in one sentence, for the documentation, the command line and the dashboard. */
 export const SCOPE_MEANINGS: Record<Scope, string> = {
   verify: 'Verify users: also challenges, guidance and capture sessions for a verify.',
   enroll: 'Enrol new users: also challenges, guidance and capture sessions for an enrolment.',

@@ -60,7 +60,7 @@ export class SharedRateLimiter implements RateLimiter {
     return lot ? Math.max(0, Math.floor(this.filled(lot, contract)) + lot.tokens) : contract.burst
   }
 
-  /** What is owed is taken out of the next lots, and so out of what all services share. */
+  /** Takes tokens from the holder's lot. A debt is taken out of the next lots, and so out of the bucket that all services share. */
   charge(holder: string, _contract: RateContract, tokens: number): void {
     this.lotOf(holder).tokens -= tokens
   }

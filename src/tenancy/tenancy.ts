@@ -156,7 +156,7 @@ export class Tenancy {
 
   /**
    * Who calls, from the Authorization header.
-   * @param found is told of the key before it is judged, so that a refused one can be named by its id
+   * @param found is called with the key before the key is checked, so that a refused key can be named by its id
    * @throws ApiError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended
    */
   async authenticate(
@@ -332,7 +332,7 @@ export class Tenancy {
     return this.succeedKey(tx, tenant.id, { type, name, scopes, networks, certificate }, graceMs)
   }
 
-  /** A new key in the place of those of the same type and name; one that is in its grace already ends. */
+  /** Returns a new key that replaces those of the same type and name. A key that is already in its grace period ends at once. */
   private async succeedKey(
     tx: StoreTransaction,
     tenantId: string,

@@ -20,7 +20,7 @@ export interface Call<Input> {
   tenant: TenantRecord
   /** Id of the API key. */
   keyId: string
-  /** What the key may do; null for everything. */
+  /** Scopes of the API key; null for a key that may do everything. */
   scopes: readonly Scope[] | null
   /** Where the request comes from; null for one of the hosted capture page. */
   address: string | null

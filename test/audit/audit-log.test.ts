@@ -232,7 +232,7 @@ describe('a change of the working keys', () => {
       expect(await next.verify(store.read, 'ten_a')).toEqual({ entries: 4, brokenAt: 5 })
     })
 
-  it('leaves the holder of the old key no other place for its end: history from before it cannot be written anew', async () => {
+  it('cannot be undone by the holder of the old key: a log written again from before the change fails verification', async () => {
     await changeKeys()
     await stores.tamper('DELETE FROM audit WHERE sequence >= 3')
     // Three entries again where the change stood at four, all by the old key.

@@ -53,7 +53,7 @@ describe('the SDK’s canonical form', () => {
     }
   })
 
-  it('of what is sent: dates become text, undefined members go', () => {
+  it('holds values as they are sent: dates become text, undefined members are left out', () => {
     const value = { at: new Date(0), left: undefined, list: [undefined, 1] }
     expect(canonicalJson(value)).toBe('{"at":"1970-01-01T00:00:00.000Z","list":[null,1]}')
   })

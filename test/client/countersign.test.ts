@@ -487,7 +487,7 @@ describe('an answer is refused', () => {
     expect(await verifyOnce()).toMatchObject({ code: 'signature_missing' })
   })
 
-  it('that the sandbox gave to a call of production, by somebody in the middle who has a sandbox key', async () => {
+  it('when somebody in the middle with a sandbox key has the sandbox answer a call of production', async () => {
     const own = await running.tenant()
     const { key: apiKey } = await running.production(own)
     const client = (options: Partial<CountersignOptions>) =>

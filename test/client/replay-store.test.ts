@@ -1,4 +1,4 @@
-/** What the SDK's memory of used verdicts remembers, and until when. */
+/** Tests of how long the SDK's memory of used verdicts remembers a verdict. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { MemoryReplayStore } from '../../src/client/index.js'
 

@@ -79,7 +79,7 @@ describe('a response signature of the service', () => {
     )
   })
 
-  it('of one environment does not hold in the other, and the error says so', async () => {
+  it('is refused in the other environment with the error wrong_environment', async () => {
     await checkAsync(
       fc.asyncProperty(parts, secrets, async (signed, keys) => {
         const response = responseOf(signed, signResponse(signed, keys))

@@ -123,7 +123,7 @@ describe('a verdict', () => {
     expect(await code(check(jwt, { ...expected, acceptReplays: true }))).toBe('approved')
   })
 
-  it('of production is refused unless its pack is of production grade, or evaluation is accepted', async () => {
+  it('in production is refused unless its pack is of production grade, or evaluation grade is accepted', async () => {
     const of = async (model_grade?: string) =>
       forge(await verdictJwt(), {}, { env: 'production', model_grade }, tenant.secret.secret)
     const environment = 'production' as const

@@ -58,7 +58,7 @@ it('holds for no other event under the id of this one', async () => {
   expect(await code(headers({ eventId: 'evt_2' }))).toBe('response_mismatch')
 })
 
-it('of the sandbox holds only where the sandbox is expected', async () => {
+it('accepts a webhook only in the environment that signed it', async () => {
   const made = headers({ environment: 'sandbox' })
   expect(await code(made)).toBe('wrong_environment')
   expect(await code(made, body, { now: NOW, environment: 'sandbox' })).toBe('valid')

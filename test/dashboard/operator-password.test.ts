@@ -42,7 +42,7 @@ describe('the password of the operator', () => {
     await expect(failed.keep()).rejects.toThrow('was made by another process meanwhile')
   })
 
-  it('that somebody chose is refused at the start with fewer than 15 characters, or where it repeats a few', async () => {
+  it('is refused at the start when it has fewer than 15 characters, or too few different ones', async () => {
     await expect(startService({ COUNTERSIGN_OPERATOR_PASSWORD: 'a' })).rejects.toThrow(
       'The password in COUNTERSIGN_OPERATOR_PASSWORD has 1 character, and needs at least 15',
     )

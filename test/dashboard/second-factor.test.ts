@@ -185,7 +185,7 @@ describe('a second factor', () => {
     expect(kept.map((one) => one.id)).toContain(id)
   })
 
-  it('that is required leaves an operator without one nothing but to add it', async () => {
+  it('must be added before anything else by an operator without one, where it is required', async () => {
     const strict = await startService({ COUNTERSIGN_OPERATOR_SECOND_FACTOR: 'required' })
     try {
       const admin = await signInFrom(strict, { password: OPERATOR_PASSWORD })

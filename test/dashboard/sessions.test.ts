@@ -67,7 +67,7 @@ describe('a tenant that is suspended', () => {
       links: 1,
     })
 
-    // What ended does not come back.
+    // Sessions and links that the suspension ended stay ended after the tenant is resumed.
     await lifecycle.resume(await named(), COMMAND_LINE)
     expect(await codeOf(session)).toBe('not_signed_in')
     await expect(signIn(running, { login_token: unused })).rejects.toThrow('sign_in_failed')
@@ -196,7 +196,7 @@ describe('a session', () => {
     expect(await codeOf(operator, 'POST', '/sessions/end', { session: id })).toBe('session_not_found')
   })
 
-  it('of somebody else is ended by no viewer and no other tenant', async () => {
+  it('cannot be ended by a viewer or another tenant, unless it is their own', async () => {
     const { operators } = running.service.ledger.operations
     const { password } = await operators.add('viewer1', 'viewer', COMMAND_LINE)
     const viewer = await asOperator(password, 'viewer1')
@@ -235,7 +235,7 @@ describe('a session', () => {
     expect((await entries()).at(-1)).toMatchObject({ event: 'sessions_ended', name: 'all operators' })
   })
 
-  it('that a sign-in in the same browser takes the place of has ended', async () => {
+  it('ends when somebody signs in again in the same browser', async () => {
     const session = await asTenant()
     const headers = { Origin: running.service.adminUrl, Cookie: session.cookie }
     const token = await loginToken(running, tenant.id)

@@ -554,7 +554,7 @@ overTransports((transport) => {
       expect(await read.consentText('ten_other', hash)).toEqual([])
     })
 
-    it('of the page itself is kept in the language in which it was shown', async () => {
+    it('is kept in the language in which the page showed its default text', async () => {
       const { visitor, id } = await session(enrolment({ locale: 'de' }), production)
       await visitor.open()
       expect((await visitor.agree()).status).toBe(200)

@@ -42,7 +42,7 @@ overTransports((transport) => {
 })
 
 describe('pictures that are slow to decode, in both environments', () => {
-  /** What is freed is overwritten, and every picture has a mapping of its own: whoever reads freed memory crashes for certain. */
+  /** Settings of glibc that overwrite freed memory and give large pictures mappings of their own, so that a read after free crashes. */
   const STRICT_MALLOC = { MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_PERTURB_: '165' }
   let victim: Victim
 

@@ -10,9 +10,9 @@ export interface SlowPictures {
   slow_inputs: number
   /** The bystander's verifies while those were sent. */
   bystander_answers: number
-  /** Those of them that were not answered with 200. */
+  /** Number of the bystander's verifies that were not answered with 200. */
   bystander_failed: number
-  /** Of their times to the whole answer, in milliseconds. */
+  /** Median and 99th percentile of the times that the bystander's verifies took to the whole answer, in milliseconds. */
   bystander_p50_ms: number
   bystander_p99_ms: number
 }

@@ -84,7 +84,7 @@ describe('a replay', () => {
     expect(isReplay(second)).toBe(true)
   })
 
-  it('of a rotation rotates once and tells the id of the new secret, never the secret', async () => {
+  it('does not repeat a rotation: it returns the id of the new secret, never the secret', async () => {
     const other = await running.tenant()
     const once = keyed()
     const first = await other.sandbox.rotate(undefined, once)

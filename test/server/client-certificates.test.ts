@@ -85,7 +85,7 @@ describe('a listener that requests client certificates', () => {
 })
 
 describe('a listener that requires client certificates', () => {
-  it('ends the handshake of whoever shows none, or one of a stranger', async () => {
+  it('ends the handshake of a caller who shows no certificate, or one of an unknown authority', async () => {
     const key = await boundKey('CN=payments', 'production')
     for (const certificate of [null, 'forged'])
       await expect(health(key, certificate, 'production')).rejects.toThrow()

@@ -451,7 +451,7 @@ describe('a number inside an action', () => {
   const verify = (action: string) =>
     send(`{"user_id":"u+match","image":"${image}","action":${action}}`, {}, '/v1/verify')
 
-  it('that not every reader takes for the same number is refused, with its path and what to do', async () => {
+  it('is refused, with its path and advice, when readers could take it for different numbers', async () => {
     const cases: Array<[action: string, path: string]> = [
       ['{"to":123456789012345678}', 'action.to'],
       ['{"to":123456789012345680}', 'action.to'],
@@ -474,7 +474,7 @@ describe('a number inside an action', () => {
     expect([challenge.status, paths(challenge)]).toEqual([400, ['action.to']])
   })
 
-  it('that a double holds is taken, however it is written', async () => {
+  it('is accepted in any notation when a double can hold it', async () => {
     for (const number of [
       '0.1',
       '1.00',
@@ -516,7 +516,7 @@ describe('a number inside an action', () => {
           const text = `${digits < 0n ? '-' : ''}${String(digits < 0n ? -digits : digits).padStart(places + 1, '0')}`
           const number = places === 0 ? text : `${text.slice(0, -places)}.${text.slice(-places)}`
           if (memberIssue(`{"action":{"a":${number}}}`) !== null) return
-          // What is taken is written again, by whatever reads it, as the very decimal that was sent.
+          // A number that is accepted must be read and written again as exactly the decimal that was sent.
           const [whole = '', fraction = ''] = String(Number(number)).split('.')
           if (fraction.includes('e') || whole.includes('e')) return
           expect(fraction.length).toBeLessThanOrEqual(places)

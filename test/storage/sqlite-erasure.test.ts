@@ -1,4 +1,4 @@
-/** What was erased stands neither in the database's file nor in its write-ahead log. */
+/** Tests that erased data is left neither in the database file nor in its write-ahead log. */
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

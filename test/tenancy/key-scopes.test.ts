@@ -328,7 +328,7 @@ describe('a further key', () => {
       await expect(create(grants)).rejects.toMatchObject({ code })
   })
 
-  it('of production is made only when the production key is issued', async () => {
+  it('for production can be made only after the production key was issued', async () => {
     const { operations, tenancy } = running.service.ledger
     const record = await tenancy.find((await running.tenant()).id)
     const grants = { name: 'early', scopes: ['verify'], networks: null }

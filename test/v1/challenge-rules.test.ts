@@ -1,4 +1,7 @@
-/** What a challenge is bound to, when it is used up, and what its frames must be: each rule broken by one thing only. */
+/**
+ * Tests of the rules for a challenge: what it is bound to, when it is used up, and what its frames must be. Each rule is broken by one
+ * thing only.
+ */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
@@ -95,7 +98,7 @@ describe('a challenge', () => {
     },
   )
 
-  it('that was used is refused before anything looks at the frames', async () => {
+  it('is refused after its use, before anything looks at the frames', async () => {
     const { user_id, asked } = await challenged()
     const verify = (image: string) =>
       tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, image) })
@@ -129,7 +132,7 @@ describe('frames in production', () => {
     return (await production.verify({ user_id, action, challenge: answerTo(body, frames) })).body
   }
 
-  it('that are all different and show the person who is enrolled are approved', async () => {
+  it('are approved when they all differ and show the enrolled person', async () => {
     expect(await verified(people.ada)).toMatchObject({ verdict: 'approved' })
   })
 

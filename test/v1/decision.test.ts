@@ -76,7 +76,7 @@ describe('a verdict', () => {
         ],
       },
     }))
-    // What was measured with the pack would stand above these points.
+    // Points in the pack's calibration.json, which were measured with the pack, would take precedence over these points.
     await rm(join(modelsDir, 'brought', 'calibration.json'))
     running = await startService({
       COUNTERSIGN_MODELS_DIR: modelsDir,

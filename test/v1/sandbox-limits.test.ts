@@ -1,4 +1,4 @@
-/** What the sandbox may hold: its users are counted and end, its records are counted, and the disk keeps room for production. */
+/** Tests of the sandbox's limits: its users are counted and expire, its records are counted, and the disk keeps room for production. */
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DAY_MS } from '../../src/clock.js'

@@ -13,7 +13,7 @@ let running: TestService
 let receiver: Server
 let tenant: TestTenant
 let production: ApiClient
-/** What was sent to each path, oldest first: the type of the event, and how it is answered. */
+/** Deliveries that have arrived, oldest first: the path, the type of the event, and a function that answers. */
 let sent: Array<{ path: string; type: string; answer: (status: number) => void }>
 /** Paths whose deliveries are answered only when the test says so. */
 const HELD = '/held'
@@ -64,7 +64,7 @@ const arrived = (path: string, count: number) =>
 const enrolled = async (user_id: string) => production.enroll({ user_id, image: base64(await face('ada')) })
 
 describe('an endpoint', () => {
-  it('that has not answered gets no second delivery, not even the same one again after its lease', async () => {
+  it('gets no second delivery while it has not answered, not even the same one again after its lease', async () => {
     await addEndpoint(HELD)
     const other = await addEndpoint('/other')
     await enrolled('ada')

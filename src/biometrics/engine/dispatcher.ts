@@ -36,7 +36,7 @@ const SERIES_TASKS_PER_WORKER = 2
  */
 const SANDBOX_TASKS_PER_WORKER = 1
 
-/** What all tasks of a call yield, in their order. */
+/** Values of all tasks of a call, in the order of the tasks, and the time that each stage took. */
 export interface Yield<T extends WorkerTask> {
   values: Array<WorkerValues[T['type']]>
   timingsMs: StageTimings
@@ -219,7 +219,7 @@ export class Dispatcher {
       if (call.isSeries) this.runningOfSeries--
       if (call.share.priority === 'sandbox') this.runningOfSandbox--
       if (part.retried) this.isolating = false
-      // Whatever has settled the call, the rest of its tasks are dropped.
+      // A call that has settled, or has no task left to hand over, leaves the queue.
       if (!call.isWaiting) this.waiting.remove(call)
       this.pump()
     }

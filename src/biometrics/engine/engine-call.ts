@@ -26,7 +26,7 @@ export const NAMELESS: FlowShare = { flow: '', priority: 'production', weight: 1
  * settled it hands over no further task. The pictures are the caller's and stay here only as long as the call is referred to:
  * nothing of a task is kept but its reply.
  *
- * Of several tasks that fail the first one's error counts, whichever came back first, so that a series has one outcome
+ * Where several tasks fail, the error of the first of them counts, whichever came back first, so that a series has one outcome
  * however its tasks were spread over the workers.
  */
 export class EngineCall {
@@ -82,7 +82,7 @@ export class EngineCall {
     return this.tasks.length > 1
   }
 
-  /** What the next task takes of a worker: its pictures. */
+  /** Number of pictures of the next task: its cost when flows take turns. A task without pictures costs 1. */
   get cost(): number {
     const task = this.lost[0]?.task ?? this.tasks[this.next]
     return task && 'images' in task ? task.images.length : 1
@@ -140,7 +140,7 @@ export class EngineCall {
     this.lost.push({ ...part, retried: true })
   }
 
-  /** Whatever is under way, its result is dropped. */
+  /** Fails the call, unless it has settled. Results of tasks that are under way are dropped. */
   reject(error: Error): void {
     if (this.settle()) this.rejectPromise(error)
   }

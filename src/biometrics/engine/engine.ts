@@ -183,7 +183,7 @@ export class Engine {
     })
   }
 
-  /** What is seen in each frame of a challenge, by tasks of their own. What is kept of a frame are these measurements, and no pixel. */
+  /** Looks at each frame of a challenge in a task of its own. Only the measurements of a frame are kept, and none of its pixels. */
   private async lookAtAll(images: readonly Uint8Array[], frames: ChallengeFrames, call: CallOptions) {
     const judged = livenessFrames(frames.notes, frames.steps)
     const tasks = images.map((image, imageIndex) => ({

@@ -7,7 +7,7 @@
  */
 import type { FlowShare } from '../types.js'
 
-/** What an item's next turn takes, and what kind it is. */
+/** Cost and kind of an item's next turn. */
 export interface Turn {
   /** In the unit in which flows take turns, above 0. */
   cost: number

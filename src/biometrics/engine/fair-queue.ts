@@ -1,5 +1,5 @@
 /**
- * What waits for a worker, and who is next: production before sandbox, and within each the flows in turn, by their weights. An item
+ * Queue of the items that wait for a worker. Production goes before sandbox; within each, the flows take turns by their weights. An item
  * waits for one turn: a series that has more to hand over after it goes on waiting by `goOn`.
  */
 import type { FlowShare } from '../types.js'

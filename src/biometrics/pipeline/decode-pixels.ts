@@ -101,7 +101,9 @@ interface Header {
   hasAlpha: boolean
 }
 
-/** Of a photo that is decoded in full, which tells soon enough how it is oriented. */
+/**
+ * Header of a JPEG so small that it is decoded in full, or null. Its size is not yet the upright one: decoding in full reports that.
+ */
 function smallJpegHeader(format: InspectedImage['format'], bytes: Uint8Array): Header | null {
   const size = format === 'jpeg' ? jpegSize(bytes) : null
   if (!size || Math.max(size.width, size.height) >= FRACTIONS.at(-1)!.fromLongSide) return null

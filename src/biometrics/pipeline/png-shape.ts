@@ -1,4 +1,4 @@
-/** What a PNG unpacks to, from its chunks' heads (PNG specification, third edition, sections 5 and 11). */
+/** Size of a PNG when it is unpacked, computed from the heads of its chunks (PNG specification, third edition, sections 5 and 11). */
 
 const SIGNATURE_BYTES = 8
 /** Length and type before a chunk's content, a checksum behind it. */
@@ -19,9 +19,9 @@ const PACKED = new Set([PROFILE, type('zTXt'), type('iTXt')])
 export interface PngShape {
   width: number
   height: number
-  /** What the rows of pixels are in memory, in bytes. */
+  /** Size of the rows of pixels in memory, in bytes. */
   rawBytes: number
-  /** What compressed text and profiles unpack to at most, in bytes. */
+  /** Largest size to which compressed text and profiles can unpack, in bytes. */
   unpackedBytes: number
   hasProfile: boolean
 }

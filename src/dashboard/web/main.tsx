@@ -139,7 +139,7 @@ function Shell({
 }: {
   session: SessionView
   route: string[]
-  /** What the session says of its operator is not so any more. */
+  /** Called when `session` is out of date, such as after the operator added a second factor. */
   onChanged: () => void
   onSignOut: () => void
 }) {

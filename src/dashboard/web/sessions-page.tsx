@@ -17,7 +17,7 @@ const COLUMNS = [
   { name: 'Actions', isSilent: true },
 ]
 
-/** Those of all operators and tenants. */
+/** Page with the sessions of all operators and tenants. */
 export function SessionsPage() {
   const may = useRights().operator
   const self = useSession().operator
@@ -33,7 +33,7 @@ export function SessionsPage() {
   )
 }
 
-/** Those of one tenant. */
+/** Page with the sessions of one tenant. */
 export function TenantSessionsPage({ tenantId }: { tenantId: string }) {
   const may = useRights().tenant('POST /sessions/end')
   return (

@@ -1,4 +1,4 @@
-/** What the frames of each step must show, and what the person is told where they do not, on the recorded film of a head. */
+/** Tests of what the frames of each step must show, and of the guidance where they do not, on the recorded film of a head. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ACTIVE_LIVENESS_68 } from '../../../models/pack/active-liveness.js'
@@ -92,7 +92,7 @@ describe('the first look', () => {
 })
 
 describe('a movement', () => {
-  it('that goes the other way is told as such', () => {
+  it('gets the guidance wrong_direction when the head turns the other way', () => {
     const other = steps.map((step) => (step === 'turn_left' ? 'turn_right' : step))
     expect(faultOf(frames, other)).toEqual({ guidance: 'wrong_direction' })
   })

@@ -59,7 +59,7 @@ describe('a head that turned and nodded as it was asked', () => {
 })
 
 describe('paper', () => {
-  it('that is bent and turned as far as it was asked is refused as flat, because the face lost its breadth', () => {
+  it('is refused as flat even when it is bent and turned as far as asked, because the face lost its breadth', () => {
     expect(faultOf(paper.frames, paper.steps)).toEqual({ guidance: 'try_again', finding: 'flat' })
   })
 })

@@ -22,7 +22,7 @@ const someone = await face('ada')
 
 const engines = new Map<string, Engine>()
 let film: Film
-/** What is found in `film` by one pipeline, frame after frame. */
+/** Results for `film` from one pipeline that looks at its frames one after another. */
 let expected: { indices: number[]; embeddings: Float32Array[]; qualities: number[] }
 
 async function running(options: Partial<EngineOptions> = {}): Promise<Engine> {
@@ -95,7 +95,7 @@ describe('a challenge', () => {
   it.each([
     { workers: 1, tasksPerWorker: 1 },
     { workers: 2, tasksPerWorker: 4 },
-  ])('is found the same to the bit, whoever looks at its frames: %j', async (options) => {
+  ])('has the same result to the bit, however its frames are spread: %j', async (options) => {
     const engine = await running(options)
     for (const result of await Promise.all([challenge(engine), challenge(engine)])) expectSame(result)
   })
@@ -166,7 +166,7 @@ describe('a challenge', () => {
     expect(engine.health().queue).toMatchObject({ waiting: 0, running: 0 })
   })
 
-  it('of a caller who hangs up takes no more of the workers than the frames they have', async () => {
+  it('gives the workers no further frames when its caller hangs up', async () => {
     const engine = await running()
     const given = watchTasks(engine)
     const controller = new AbortController()

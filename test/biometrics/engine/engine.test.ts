@@ -405,7 +405,7 @@ describe('a worker that dies', () => {
 })
 
 describe('memory of a picture', () => {
-  /** glibc then gives every picture a mapping of its own: whoever reads one that was freed crashes for certain. */
+  /** Settings of glibc that give every large picture a mapping of its own: a read of freed memory crashes for certain. */
   const STRICT_MALLOC = { MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_PERTURB_: '165' }
 
   it('is not freed while a decoder reads it: one bad frame among large ones of a challenge crashes nothing', async () => {

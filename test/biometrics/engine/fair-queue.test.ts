@@ -138,7 +138,7 @@ describe('series of tasks', () => {
     expect(line.serve()).toBe('film1 film2')
   })
 
-  it('of several flows take turns task by task', () => {
+  it('take turns with the series of other flows, one task at a time', () => {
     const line = new Line()
     const [a, b] = [production('a'), production('b')]
     line.push(a, 1, 1, true)
@@ -176,7 +176,7 @@ describe('series of tasks', () => {
     expect(served.filter((item) => item.startsWith('b')).length).toBeGreaterThanOrEqual(9)
   })
 
-  it('of production keep the sandbox waiting while they are passed over', () => {
+  it('in production keep the sandbox waiting while they are passed over', () => {
     const line = new Line()
     line.push(sandbox('s'))
     expect(line.queue.isOpenTo(sandbox('t'))).toBe(true)

@@ -36,7 +36,7 @@ afterEach(async () => {
 /** For a task with one picture, or none. */
 const STUCK_MS = 20_000
 
-/** Of real time, in which the faked one moves along. */
+/** Options of `vi.waitUntil`: it waits at most 20,000 ms of real time and moves the fake time along meanwhile. */
 const PATIENCE = { timeout: 20_000 }
 
 const codeOf = (promise: Promise<unknown>) =>

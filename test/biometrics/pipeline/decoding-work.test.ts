@@ -167,7 +167,7 @@ describe('the decoder process', () => {
     decoder.close()
   })
 
-  it('that is lost fails its picture alone', async () => {
+  it('fails only the picture under way when it is killed, and the next one is decoded', async () => {
     const decoder = new DecoderProcess()
     await decoder.decode(light, defaultLimits)
     const running = decoder.decode(heavy, defaultLimits)

@@ -1,4 +1,4 @@
-/** What every store does with the texts that people have agreed to. */
+/** Tests of how every store keeps the texts that people have agreed to. */
 import { describe, expect, it } from 'vitest'
 import type { ConsentTextRecord } from '../../../src/storage/records.js'
 import { AT, bytes, tenant } from '../../support/records.js'

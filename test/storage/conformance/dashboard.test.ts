@@ -103,7 +103,7 @@ overStores((stores) => {
       expect(await read().dashboardSession(bytes('gone'), AT)).toBeUndefined()
     })
 
-    it('of a tenant are deleted with its links, those of the operator without a name apart, each with their number', async () => {
+    it('are deleted for a tenant with its links, and separately for the operator without a name; each time the number is returned', async () => {
       const links = ['one', 'two'].map((hash) => ({
         hash: bytes(hash),
         tenantId: 'ten_a',

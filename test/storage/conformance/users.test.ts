@@ -44,7 +44,7 @@ overStores((stores) => {
       expect(await read().subjectAlone(bytes('nobody'))).toBeUndefined()
     })
 
-    it('of the sandbox is counted up to a limit, and found when long unused', async () => {
+    it('in the sandbox is counted up to a limit, and found when unused for long', async () => {
       await write(async (tx) => {
         for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
         for (const [at, name] of ['ada', 'bob', 'eve'].entries()) {
