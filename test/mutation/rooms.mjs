@@ -56,6 +56,7 @@ export const ROOMS = {
     tests: [
       'test/client/replay-store.test.ts',
       'test/client/response-signature.properties.test.ts',
+      'test/client/trust-inputs.test.ts',
       'test/client/verdict*.test.ts',
       'test/client/vectors.test.ts',
       'test/client/webhook.test.ts',

@@ -1,0 +1,89 @@
+/** What the SDK trusts with: signing secrets as they are configured, headers and tokens as they arrive. */
+import { CompactSign } from 'jose'
+import { describe, expect, it } from 'vitest'
+import { verifyVerdict } from '../../src/client/index.js'
+import { assertSignature } from '../../src/client/response-signature.js'
+import { candidates, readSecrets } from '../../src/client/signing-secret.js'
+import { findSigned } from '../../src/client/verdict-token.js'
+
+describe('a configured signing secret', () => {
+  it.each([
+    ['an empty text', ''],
+    ['blanks', ' \n'],
+    ['an id without a secret', 'sec_a1:'],
+    ['an empty list', []],
+    ['a list with one empty secret', ['svc-sec-x', '']],
+    ['an object with an empty secret', { id: 'sec_a1', secret: ' ' }],
+  ])('is refused as %s, because everybody knows the empty key', async (_, secrets) => {
+    await expect(readSecrets(secrets)).rejects.toThrow('signingSecret is empty')
+    await expect(readSecrets(() => secrets)).rejects.toThrow('signingSecret is empty')
+  })
+
+  it('is read with its id, without the line feed of a file', async () => {
+    expect(await readSecrets('sec_a1:svc-sec-x\n')).toEqual([{ id: 'sec_a1', secret: 'svc-sec-x' }])
+    expect(await readSecrets('svc-sec-x')).toEqual([{ secret: 'svc-sec-x' }])
+    expect(await readSecrets({ id: 'sec_b', secret: 'svc-sec-y\n' })).toEqual([
+      { id: 'sec_b', secret: 'svc-sec-y' },
+    ])
+    // Only a prefix of the documented form is an id: any other text is part of the secret.
+    expect(await readSecrets('x-sec_a1:y')).toEqual([{ secret: 'x-sec_a1:y' }])
+  })
+
+  it('with an id is tried only for signatures of that id', async () => {
+    const secrets = await readSecrets(['sec_a:one', 'two'])
+    expect(candidates(secrets, 'sec_a').map(({ secret }) => secret)).toEqual(['one', 'two'])
+    expect(candidates(secrets, 'sec_b').map(({ secret }) => secret)).toEqual(['two'])
+  })
+})
+
+describe('a signature header', () => {
+  const mac = 'a'.repeat(64)
+  const check = (signature: string) =>
+    assertSignature(
+      { signature, environment: 'production', headAt: () => '', body: new Uint8Array() },
+      [{ secret: 'svc-sec-x' }],
+      { now: 1 },
+    )
+
+  it.each([
+    ['text before it', `x=1,t=1,kid=a,v2=${mac}`],
+    ['text behind it', `t=1,kid=a,v2=${mac},v3=b`],
+    ['a MAC that is too long', `t=1,kid=a,v2=${mac}0`],
+    ['nine signatures', `t=1${`,kid=a,v2=${mac}`.repeat(9)}`],
+  ])('with %s is malformed', async (_, header) => {
+    await expect(check(header)).rejects.toMatchObject({ code: 'signature_malformed' })
+  })
+
+  it('names the key ids for which no secret fits', async () => {
+    await expect(check(`t=1,kid=sec_a,v2=${mac},kid=sec_b,v2=${mac}`)).rejects.toMatchObject({
+      code: 'signature_invalid',
+      message: 'No configured secret made this signature (kid sec_a, sec_b).',
+    })
+  })
+})
+
+describe('a token', () => {
+  const secrets = [{ secret: 'svc-sec-of-more-than-sixty-four-bytes-so-that-every-hmac-accepts-it-as-a-key' }]
+  const key = new TextEncoder().encode(secrets[0]!.secret)
+  const sign = (alg: string) =>
+    new CompactSign(new TextEncoder().encode('{}')).setProtectedHeader({ alg }).sign(key)
+
+  it('is accepted by HS256 only, though another algorithm had the same secret', async () => {
+    expect(await findSigned(await sign('HS256'), secrets)).not.toBeNull()
+    await expect(findSigned(await sign('HS512'), secrets)).rejects.toThrow()
+  })
+
+  it('is found during an overlap where only the second one fits the secret', async () => {
+    const [foreign, own] = [`${await sign('HS256')}`, await sign('HS256')]
+    const broken = `${foreign.slice(0, foreign.lastIndexOf('.'))}.${'A'.repeat(43)}`
+    expect((await findSigned({ jwt: broken, jwt_next: own }, secrets))?.jwt).toBe(own)
+    expect(await findSigned({ jwt: broken }, secrets)).toBeNull()
+  })
+
+  it('is not checked without an audience', async () => {
+    const jwt = await sign('HS256')
+    await expect(
+      verifyVerdict(jwt, { signingSecret: secrets, audience: '', userId: 'ada', action: 'x' }),
+    ).rejects.toThrow(new TypeError('audience (the tenant id) is required'))
+  })
+})
