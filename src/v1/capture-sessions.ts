@@ -38,7 +38,7 @@ const body = Type.Object(
     confirmation: Type.Optional(
       Type.Union([Type.Literal('code'), Type.Literal('none')], {
         description:
-          '`code`: the page asks for `confirmation_code` before anything else, which you tell the person by another channel than the link. `none`: the link is enough for whoever opens it first. Default: `code` for an enrolment, `none` for a verify.',
+          '`code`: the page first asks for `confirmation_code`. Tell it to the person by another channel than the link. `none`: the link is enough for anyone who opens it first. Default: `code` for an enrolment, `none` for a verify.',
       }),
     ),
     verification_id: Type.Optional(

@@ -1,4 +1,4 @@
-/** What the SDK trusts with: signing secrets as they are configured, headers and tokens as they arrive. */
+/** Tests of the inputs that the SDK trusts: configured signing secrets, and headers and tokens as they arrive. */
 import { CompactSign } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { verifyVerdict } from '../../src/client/index.js'

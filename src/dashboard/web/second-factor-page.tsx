@@ -113,7 +113,7 @@ function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () => void 
     <div class="reveal" role="status">
       <strong>Recovery codes</strong>
       <p>
-        Shown only now. Each signs you in once in the place of a code, when the phone is lost. Keep them
+        Shown only now. Each replaces one code of the phone, once, when the phone is lost. Keep them
         elsewhere.
       </p>
       <pre tabIndex={0}>
