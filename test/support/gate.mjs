@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 
 const RUNS = [
   'npm test',
@@ -16,16 +17,23 @@ const RUNS = [
 ]
 const TOTALS = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm
 
+/** How vitest, and the runs of our own, name what failed. */
+const FAILURES = /^(?:\s*FAIL\s.*|.*: failed\b.*)$/gm
+
 const sum = { passed: 0, failed: 0, skipped: 0 }
+/** Said again at the end, so that the last lines of a long log tell what to look at. */
+const failures = new Set()
 for (const command of RUNS) {
   console.log(`\n$ ${command}`)
-  const { status, counted } = await run(command)
+  const { status, counted, named } = await run(command)
+  if (status !== 0) for (const name of named) failures.add(`${command}: ${name}`)
   sum.passed += counted?.passed ?? 0
   sum.skipped += counted?.skipped ?? 0
   sum.failed += counted?.failed ?? 0
   if (!counted) console.log(`${command} counted no tests.`)
   if (!counted || (status !== 0 && counted.failed === 0)) sum.failed++
 }
+if (failures.size > 0) console.log(`\nWhat failed:\n${[...failures].join('\n')}`)
 process.exitCode = sum.failed === 0 ? 0 : 1
 console.log(
   `\n${sum.passed} passed, ${sum.failed} failed${sum.skipped > 0 ? `, ${sum.skipped} skipped` : ''}`,
@@ -45,8 +53,10 @@ async function run(command) {
     output += text
   })
   const status = await new Promise((resolve) => child.once('close', resolve))
-  const last = [...output.matchAll(TOTALS)].at(-1)
-  if (!last) return { status, counted: null }
+  const plain = stripVTControlCharacters(output)
+  const named = [...plain.matchAll(FAILURES)].map(([line]) => line.trim())
+  const last = [...plain.matchAll(TOTALS)].at(-1)
+  if (!last) return { status, counted: null, named }
   const [passed, failed, skipped] = last.slice(1).map((count) => Number(count ?? 0))
-  return { status, counted: { passed, failed, skipped } }
+  return { status, counted: { passed, failed, skipped }, named }
 }
