@@ -18,12 +18,14 @@ export function registerNodesCommand(command: Command): void {
       })
       print(options, view, () =>
         listing(
-          ['NODE', 'VERSION', 'SINCE', 'LEASE'],
-          view.nodes.map(({ name, version, since, is_serving, lease_ms }) => [
+          ['NODE', 'VERSION', 'COMMIT', 'SINCE', 'LEASE', 'READY'],
+          view.nodes.map(({ name, version, commit, since, is_serving, lease_ms, not_ready }) => [
             name,
             version,
+            commit.slice(0, 8),
             is_serving ? since : 'starting',
             `${(lease_ms / 1000).toFixed(1)} s`,
+            not_ready.length === 0 ? 'yes' : { text: not_ready.join(', '), style: 'red' },
           ]),
         ),
       )

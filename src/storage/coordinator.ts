@@ -30,12 +30,16 @@ export interface ServiceNode {
   /** Machine and process. */
   name: string
   version: string
+  /** The commit that the service was built from; `unknown` where the build did not say. */
+  commit: string
   /** Milliseconds since the Unix epoch. */
   startedAt: number
   /** Until others may take over what it holds. */
   leaseMs: number
   /** What all are to have alike, by the settings' names; null before it serves. */
   settings: Record<string, string> | null
+  /** Why the service is not ready, as /readyz names it; empty for one that is ready. */
+  notReady: string[]
 }
 
 export interface Coordinator extends Claims {
@@ -50,6 +54,8 @@ export interface Coordinator extends Claims {
    * @throws StoreUnavailableError
    */
   takeDuty(forMs: number): Promise<{ isTaken: boolean; nowMs: number }>
+  /** Lets the others know with the next beat why this service is not ready. */
+  showReadiness(notReady: readonly string[]): void
   /** Lets the others know with the next beat. */
   showEpochs(progress: EpochProgress): void
   /** @throws StoreUnavailableError */

@@ -1,6 +1,6 @@
 /** What the services of one database know of each other, and what the operator is told of it. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { VERSION } from '../../src/version.js'
+import { COMMIT, VERSION } from '../../src/version.js'
 import { poll, type Workplace, workplace } from '../support/command.js'
 import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
 import { overPostgres } from '../support/postgres.js'
@@ -51,9 +51,11 @@ overPostgres(() => {
   const node = {
     name: expect.stringMatching(/\/\d+$/),
     version: VERSION,
+    commit: COMMIT,
     since: expect.stringMatching(/^2\d{3}-/),
     is_serving: true,
     lease_ms: expect.any(Number),
+    not_ready: [],
   }
 
   it(
