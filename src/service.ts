@@ -1,5 +1,6 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { packFingerprint } from '../models/pack/calibration.js'
 import { loadModelPack } from '../models/pack/model-pack.js'
@@ -10,6 +11,7 @@ import {
   describeUnreached,
   gradeOf,
 } from '../models/pack/pack-grade.js'
+import { whenDatabaseIsReachable } from './await-database.js'
 import { Engine } from './biometrics/engine/engine.js'
 import { type Clock, DAY_MS, HOUR_MS, SECOND_MS, systemClock } from './clock.js'
 import {
@@ -87,6 +89,20 @@ export interface ServiceOptions {
   acceptsAnyPack?: boolean
   /** One of several processes of this machine, which listen at the same addresses. */
   place?: MetricsPlace | undefined
+  /** Ends a start that waits for its database. */
+  signal?: AbortSignal
+}
+
+/** Opening a database only reads; that it cannot be written would show at the first call. */
+async function openToWrite(config: Config, clock: Clock): Promise<Ledger> {
+  const ledger = await openLedger(config, clock, { serving: true })
+  try {
+    await ledger.store.assertWritable()
+    return ledger
+  } catch (error) {
+    await ledger.store.close()
+    throw error
+  }
 }
 
 /** Of the memory for bodies: whatever sandbox and dashboard are sent, production has the other half. */
@@ -155,11 +171,11 @@ export class Service {
     assertServable(pack, config.fmr, accepted)
     assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
     const transport = await chooseTransport(config.http)
-    const ledger = await openLedger(config, clock, { serving: true })
+    const ledger = isPostgres(config)
+      ? await whenDatabaseIsReachable(() => openToWrite(config, clock), { log, signal: options.signal })
+      : await openToWrite(config, clock)
     const metrics = new Metrics(config.metricsTenants, options.place)
     try {
-      // What cannot be written shows at the first write alone: opening it reads.
-      await ledger.store.assertWritable()
       const operatorPassword = await loadOperatorPassword(config, ledger.store.shared)
       const tracing = await startTracing(config, log)
       const engine = await Engine.start({
@@ -513,12 +529,15 @@ export class Service {
   }
 
   /**
-   * Turns /readyz, stops accepting, answers what is under way, then closes engine and store. A worker inside ONNX Runtime
+   * Turns /readyz, goes on serving for the lame-duck time, stops accepting, answers what is under way, then closes engine and store. A worker inside ONNX Runtime
    * must not be ended (it would abort the process), so the engine drains before anything is torn down.
    */
   stop(): Promise<void> {
     this.stopping ??= (async () => {
+      // A process that leaves has handed its connections to others already, and a start that failed has served nobody.
+      const isServing = this.ready && !this.isLeaving
       this.ready = false
+      if (isServing) await sleep(this.config.lameDuckMs)
       for (const server of Object.values(this.servers)) server.draining = true
       this.housekeeping.stop()
       this.keyWatch.stop()
