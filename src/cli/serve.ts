@@ -53,7 +53,7 @@ async function serveHere(config: Config, options: AnnouncementOptions, warnings:
   const { warning } = await preparing
   if (warning) warnings.add(warning)
   await announce(service, options, warnings)
-  await notifyServiceManager('--ready', service.log)
+  await notifyServiceManager('READY=1', service.log)
 }
 
 async function prepare(config: Config): Promise<PreparedModels> {
@@ -92,7 +92,7 @@ function stopOnSignals(starting: Promise<Service>, ending: AbortController): voi
     const service = await starting.catch(() => null)
     if (!service) return
     service.log.info({ signal }, 'stopping')
-    void notifyServiceManager('--stopping', service.log)
+    void notifyServiceManager('STOPPING=1', service.log)
     service.stop().then(
       () => {
         service.log.info('stopped')

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Logger } from 'pino'
 
-export type ServiceManagerState = '--ready' | '--stopping'
+export type ServiceManagerState = 'READY=1' | 'STOPPING=1'
 
 /**
  * Sends the state by the command `systemd-notify`, since Node has no datagram sockets for Unix paths. Does nothing where no service

@@ -85,7 +85,7 @@ export class Supervisor {
     this.isReady = true
     void this.watch()
     this.log.info({ processes: this.seats.map(({ process }) => process?.pid) }, 'all processes are ready')
-    await notifyServiceManager('--ready', this.log)
+    await notifyServiceManager('READY=1', this.log)
   }
 
   private async announce(seat: Seat): Promise<boolean> {
@@ -186,7 +186,7 @@ export class Supervisor {
   private async stop(signal: string): Promise<void> {
     if (this.stopped.signal.aborted) return
     this.stopped.abort()
-    void notifyServiceManager('--stopping', this.log)
+    void notifyServiceManager('STOPPING=1', this.log)
     const all = [...this.all]
     for (const one of all) one.send({ kind: 'stop', signal })
     const ends = await Promise.all(all.map(({ exited }) => exited))
