@@ -70,6 +70,8 @@ export interface StoreReader extends WebhookReader {
   capturesAfter(subjectId: string, last: number): Promise<CaptureRecord[]>
   challenge(id: string): Promise<ChallengeRecord | undefined>
   captureSession(id: string): Promise<CaptureSessionRecord | undefined>
+  /** Open sessions that expired at `until` or before and that webhooks were not told of yet, the longest expired first. */
+  untoldExpiredCaptureSessions(until: number, limit: number): Promise<CaptureSessionRecord[]>
   /** Texts that people have agreed to, the latest first. */
   consentTexts(tenantId: string, limit: number): Promise<ConsentTextRecord[]>
   /** The text of this hash, once for each version under which it was shown. */
