@@ -321,6 +321,18 @@ export class StoreOpenError extends CodedError<'database_unusable'> {
   }
 }
 
+/** The database was made by an earlier version, and what opens it may not change its schema. */
+export class SchemaOutdatedError extends CodedError<'schema_outdated'> {
+  override readonly name = 'SchemaOutdatedError'
+  /** @param database its name for messages */
+  constructor(database: string, found: number, own: number) {
+    super(
+      'schema_outdated',
+      `${database} has schema ${found}, made by an earlier Countersign; the schema of this one is ${own}. Only \`countersign serve\` and \`countersign migrate\` change a schema: until one of them has, use the commands of the version that serves it.`,
+    )
+  }
+}
+
 /** What the database's own tools are for. */
 export class BackupUnsupportedError extends CodedError<'backup_unsupported'> {
   override readonly name = 'BackupUnsupportedError'
