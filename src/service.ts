@@ -68,6 +68,7 @@ import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
 import { SandboxUsers } from './v1/sandbox-users.js'
 import type { Services } from './v1/services.js'
 import { VERSION } from './version.js'
+import { CaptureSessionEvents } from './webhooks/capture-session-events.js'
 import { WebhookSender } from './webhooks/webhook-sender.js'
 
 /** Its packages are large: they are loaded only where traces are wanted. */
@@ -115,6 +116,7 @@ export class Service {
   private stopping: Promise<void> | null = null
   private isLeaving = false
   private readonly housekeeping: Housekeeping
+  private readonly captureEvents: CaptureSessionEvents
   private readonly keyWatch: KeyWatch
   private readonly duty: Duty
   private readonly fleet: Fleet
@@ -144,8 +146,14 @@ export class Service {
     this.startedAt = clock.now()
     this.duty = new Duty(ledger.store, log)
     this.fleet = new Fleet(ledger.store, log)
+    this.captureEvents = new CaptureSessionEvents(
+      { ...ledger, clock },
+      // A capture that was sent in time is uploaded and judged by then.
+      UPLOAD_MS + config.deadlineMs,
+    )
     this.housekeeping = new Housekeeping(ledger.store, clock, log, this.duty, {
       sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
+      tellOfExpired: (isOn) => this.captureEvents.tellOfExpired(isOn),
     })
     this.keyWatch = new KeyWatch(ledger, config, log)
     this.epochKeeper = this.makeEpochKeeper()
@@ -392,6 +400,7 @@ export class Service {
       addresses: new ClientAddresses(config.trustedProxies),
       idempotency: new Idempotency(store, vault, keys, clock),
       challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
+      captureEvents: this.captureEvents,
       captureSessions: new CaptureSessionBook(clock, config.captureSessionTtlSeconds * SECOND_MS),
       traffic: this.traffic,
       openApi: () => this.openApi(),
