@@ -11,7 +11,6 @@ import {
   describeUnreached,
   gradeOf,
 } from '../models/pack/pack-grade.js'
-import { whenDatabaseIsReachable } from './await-database.js'
 import { Engine } from './biometrics/engine/engine.js'
 import { type Clock, DAY_MS, HOUR_MS, SECOND_MS, systemClock } from './clock.js'
 import {
@@ -56,6 +55,7 @@ import { SandboxLimits } from './server/sandbox-limits.js'
 import type { Tracing } from './server/tracing.js'
 import { chooseTransport, listen, type Transport } from './server/transport.js'
 import { WrongKeys } from './server/wrong-keys.js'
+import { whenDatabaseIsReachable } from './storage/await-database.js'
 import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from './subjects/attempt-lockout.js'
 import { NO_CAPTURES, StoredCaptures } from './subjects/capture-memory.js'
 import { CaptureSessionBook } from './subjects/capture-session-book.js'

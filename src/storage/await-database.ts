@@ -1,8 +1,8 @@
 /** A machine may come up before its database: a service that starts waits for PostgreSQL, instead of ending and being started again. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { MINUTE_MS, SECOND_MS } from './clock.js'
-import { StoreOpenError, StoreUnavailableError } from './storage/store.js'
+import { MINUTE_MS, SECOND_MS } from '../clock.js'
+import { StoreOpenError, StoreUnavailableError } from './store.js'
 
 /** Pauses between attempts; they double up to the longest. */
 const RETRY_MS = { first: 250, longest: 2 * SECOND_MS } as const
