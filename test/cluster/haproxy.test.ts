@@ -152,7 +152,7 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
       node.refuse()
       node.answer = (_request, response) => void response.writeHead(503).end(`signed by ${node.name}`)
     }
-    for (const server of ['a', 'b'] as const) await reaches(server, 0)
+    for (const server of ['a', 'b'] as const) await reaches(server, 3)
     expect((await calls(2)).sort()).toEqual(['signed by a', 'signed by b'])
   })
 
