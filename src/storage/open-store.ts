@@ -69,7 +69,10 @@ async function advised<T>(
     const { postgresRemedy } = await import('./postgres-remedy.js')
     const remedy = postgresRemedy(error.cause, parsePostgresUrl(database), databasePasswordFile)
     if (!remedy) throw error
-    throw new StoreOpenError(`${error.message.replace(/[.:\s]+$/, '')}. ${remedy}`, { cause: error.cause })
+    throw new StoreOpenError(`${error.message.replace(/[.:\s]+$/, '')}. ${remedy}`, {
+      cause: error.cause,
+      isPassing: error.isPassing,
+    })
   }
 }
 

@@ -7,6 +7,7 @@ import type { ServiceNode } from './coordinator.js'
 import { examinePostgres } from './postgres-check.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresCoordinator } from './postgres-coordinator.js'
+import { isOutOfReach } from './postgres-errors.js'
 import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
 import { listServices, PostgresShared } from './postgres-shared.js'
@@ -229,6 +230,7 @@ export async function opening<T>(target: PostgresTarget, work: () => Promise<T>)
     if (cause instanceof CodedError) throw cause
     throw new StoreOpenError(`Cannot use the ${describePostgres(target)}: ${reasonOf(cause as Error)}`, {
       cause,
+      isPassing: isOutOfReach(cause),
     })
   }
 }

@@ -318,8 +318,11 @@ export interface Store {
 /** The database cannot be used as it is: another application's, a newer version's, damaged, or out of reach. */
 export class StoreOpenError extends CodedError<'database_unusable'> {
   override readonly name = 'StoreOpenError'
-  constructor(message: string, options?: { cause?: unknown }) {
+  /** True where trying again later may succeed without anybody's help: the server is out of reach, or is starting. */
+  readonly isPassing: boolean
+  constructor(message: string, options: { cause?: unknown; isPassing?: boolean } = {}) {
     super('database_unusable', message, options)
+    this.isPassing = options.isPassing ?? false
   }
 }
 
