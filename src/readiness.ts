@@ -37,7 +37,8 @@ export interface ReadinessSources {
   isSchemaCurrent(): boolean
   store: {
     /** Null for a database that no other service uses. */
-    readonly coordinator: { showReadiness(notReady: readonly string[]): void } | null
+    readonly coordinator: unknown
+    readonly presence: { showReadiness(notReady: readonly string[]): void } | null
     readonly isCorrupt: boolean
     isHealthy(): Promise<boolean>
   }
@@ -61,8 +62,9 @@ export class Readiness {
     private readonly uptime = () => performance.now(),
   ) {}
 
-  /** Looks at the parts every second. */
+  /** Looks at the parts now, and every second from now on. */
   start(): void {
+    void this.beat.now()
     this.beat.start()
   }
 
@@ -113,6 +115,6 @@ export class Readiness {
     for (const reason of this.told) if (!now.has(reason)) this.log.info({ reason }, 'no longer a reason')
     if (this.told.size > 0 && now.size === 0) this.log.info('ready again')
     this.told = now
-    store.coordinator?.showReadiness([...now])
+    store.presence?.showReadiness([...now])
   }
 }

@@ -133,7 +133,12 @@ describe('reasons', () => {
     isClockRight: () => true,
     areKeysCurrent: () => true,
     isSchemaCurrent: () => true,
-    store: { coordinator: { showReadiness: () => {} }, isCorrupt: false, isHealthy: async () => true },
+    store: {
+      coordinator: {},
+      presence: { showReadiness: () => {} },
+      isCorrupt: false,
+      isHealthy: async () => true,
+    },
     ...changed,
   })
   const log = pino({ level: 'silent' })
@@ -153,7 +158,8 @@ describe('reasons', () => {
     let [now, isHealthy] = [0, false]
     const shown: string[][] = []
     const store = {
-      coordinator: { showReadiness: (reasons: readonly string[]) => void shown.push([...reasons]) },
+      coordinator: {},
+      presence: { showReadiness: (reasons: readonly string[]) => void shown.push([...reasons]) },
       isCorrupt: false,
       isHealthy: async () => isHealthy,
     }
