@@ -17,6 +17,7 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   key_created: { text: 'Key created', isOfUser: false },
   key_revoked: { text: 'Keys revoked', isOfUser: false },
   key_reissued: { text: 'Key reissued', isOfUser: false },
+  tenant_created: { text: 'Tenant created', isOfUser: false },
   contract_changed: { text: 'Contract changed', isOfUser: false },
   capture_page_changed: { text: 'Capture page changed', isOfUser: false },
   capture_consented: { text: 'Consent given', isOfUser: true },
