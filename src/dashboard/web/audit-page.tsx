@@ -345,7 +345,7 @@ function User({ entry }: { entry: AuditEntry }) {
 function whyNoUser({ event, code }: AuditEntry): string {
   if (!EVENTS[event].isOfUser) return 'Not about a user'
   if (code === 'reference_not_found') return 'No user of that id existed'
-  return code ? 'A refused call is logged without its user' : 'The user was erased before'
+  return code ? 'No user of that id was enrolled' : 'The user was erased before'
 }
 
 function Outcome({ entry: { verdict, reason, code, status } }: { entry: AuditEntry }) {
