@@ -1,4 +1,5 @@
 /** What the commands on tenants share: finding the tenant, and reading its contract. */
+
 import type { ModelPack } from '../../models/pack/model-pack.js'
 import { MINUTE_MS } from '../clock.js'
 import { falseMatchRateProblem } from '../config/false-match-rate.js'

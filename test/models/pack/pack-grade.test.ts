@@ -105,11 +105,6 @@ describe('a rate beyond the calibration', () => {
     expect(() => assertFmrReached(packWith(), 5e-3, '--fmr', 'standard')).toThrow(/ends at 0\.001\./)
   })
 
-  it('is refused above one in a hundred, whatever the pack', () => {
-    for (const fmr of [0.5, 0.9, 0.011])
-      expect(() => assertFmrReached(packWith(), fmr, '--fmr', 'standard')).toThrow(/at most 0\.01/)
-  })
-
   it('leaves a contract of before at the end of the calibration', () => {
     expect(thresholdForFmr(packWith(), 1e-7)).toEqual({
       threshold: 0.5,
