@@ -84,6 +84,7 @@ function apiServer(
   }
   return new ApiServer({
     environment: 'sandbox',
+    urlOf: () => 'http://127.0.0.1:8081/v1',
     endpoints: [health(services) as Endpoint<unknown>],
     openApi: () => '{}',
     clock,
