@@ -135,8 +135,10 @@ export class SignatureError extends CountersignError {
   }
 }
 
+/** `no_verdict`: a capture session whose capture was not judged by verify. */
 export type VerdictErrorCode =
   | 'malformed'
+  | 'no_verdict'
   | 'signature_invalid'
   | 'expired'
   | 'not_yet_valid'

@@ -33,6 +33,8 @@ export const FAKE_ERRORS = {
     'invalid_request',
     'The model pack of this installation cannot check liveness in this way.',
   ],
+  return_url_not_allowed: [422, 'invalid_request', 'The capture page may not lead back to this address.'],
+  capture_session_not_found: [404, 'not_found', 'There is no such capture session.'],
   idempotency_key_reused: [422, 'conflict', 'This idempotency key was used with another payload.'],
   face_not_found: [422, 'biometric_rejected', 'No face was found in the image.'],
   multiple_faces: [422, 'biometric_rejected', 'More than one face was found in the image.'],
