@@ -4,6 +4,7 @@ import { ERRORS, type ErrorCode } from '../api-error.js'
 import { SCOPES } from '../tenancy/key-scopes.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
 import { SANDBOX_OUTCOMES } from '../v1/sandbox-outcomes.js'
+import { WEBHOOK_SCHEMAS } from '../webhooks/webhook-schemas.js'
 import { withReferences } from './openapi-schemas.js'
 
 type Json = Record<string, unknown>
@@ -87,7 +88,8 @@ export function buildOpenApi(descriptions: EndpointDescription[], version: strin
     }
   const schemas: Json = {}
   // A round trip through JSON leaves the schemas' internal symbols behind.
-  const made = withReferences(JSON.parse(JSON.stringify({ paths, Error: errorSchema() })), schemas) as Json
+  const parts = { paths, webhooks: webhooks(), Error: errorSchema() }
+  const made = withReferences(JSON.parse(JSON.stringify(parts)), schemas) as Json
   return {
     openapi: '3.1.0',
     info: {
@@ -108,6 +110,7 @@ export function buildOpenApi(descriptions: EndpointDescription[], version: strin
       { name: 'service', description: 'Keys and status.' },
     ],
     paths: made.paths,
+    webhooks: made.webhooks,
     components: {
       securitySchemes: {
         apiKey: {
@@ -121,6 +124,31 @@ export function buildOpenApi(descriptions: EndpointDescription[], version: strin
       parameters: commonParameters(),
     },
   }
+}
+
+/** The requests that the service sends to the webhooks of a tenant. */
+function webhooks(): Json {
+  const described = WEBHOOK_SCHEMAS.map(({ type, summary, body }) => [
+    type,
+    {
+      post: {
+        operationId: `webhook_${type.replaceAll('.', '_')}`,
+        tags: ['service'],
+        summary: summary.replace(/\.$/, ''),
+        security: [],
+        parameters: [
+          { name: 'X-Svc-Webhook-Id', in: 'header', required: true, schema: { type: 'string' } },
+          { name: 'X-Svc-Signature', in: 'header', required: true, schema: { type: 'string' } },
+        ],
+        requestBody: { required: true, content: { 'application/json': { schema: body } } },
+        responses: {
+          '2XX': { description: 'It arrived. Every other answer has it sent again later.' },
+          '4XX': { description: 'The signature does not hold.' },
+        },
+      },
+    },
+  ])
+  return Object.fromEntries(described) as Json
 }
 
 function introduction(): string {

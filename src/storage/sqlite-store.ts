@@ -7,11 +7,12 @@ import { makeFolder, moveIntoPlace } from '../durable-file.js'
 import type { Connection, Statement } from './connection.js'
 import { removeDatabase, separateKeys } from './sqlite-backup.js'
 import { SqliteCheckpointer } from './sqlite-checkpointer.js'
-import { assertOurs, migrate } from './sqlite-migrations.js'
+import { assertOurs, migrate, SCHEMA_VERSION, schemaVersion } from './sqlite-migrations.js'
 import { storeReader, storeTransaction } from './statements.js'
 import {
   AlreadyExecutedError,
   type CommitReport,
+  SchemaOutdatedError,
   type Store,
   StoreOpenError,
   type StoreReader,
@@ -76,17 +77,20 @@ export class SqliteStore implements Store {
 
   /**
    * @param serving by the service, of which there is one a database; commands work beside it
+   * @param migrating by the command that changes the schema, which needs the database for itself
+   * @throws SchemaOutdatedError for the schema of an earlier version, unless `serving` or `migrating`
    * @throws StoreOpenError when the file is not a database of ours, of a newer version, damaged, out of reach, or served already
    */
-  static open(file: string, { serving = false } = {}): SqliteStore {
+  static open(file: string, { serving = false, migrating = false } = {}): SqliteStore {
     let writer: Database.Database | undefined
     let claim: Database.Database | null = null
     try {
       makeFolder(dirname(file))
-      if (serving) claim = claimDatabase(file)
+      if (serving || migrating) claim = claimDatabase(file)
       writer = new Database(file, { timeout: LOCK_PATIENCE_MS })
       // Before the first change: a file that is refused stays as it was.
       assertOurs(writer)
+      if (!claim) assertCurrent(writer, file)
       writer.pragma('journal_mode = WAL')
       // better-sqlite3 builds WAL with synchronous=NORMAL, which may lose the last commits in a power cut.
       writer.pragma('synchronous = FULL')
@@ -101,7 +105,7 @@ export class SqliteStore implements Store {
     } catch (cause) {
       claim?.close()
       writer?.close()
-      if (cause instanceof StoreOpenError) throw cause
+      if (cause instanceof StoreOpenError || cause instanceof SchemaOutdatedError) throw cause
       // The addon itself does not load: nothing is wrong with the file.
       if (
         cause instanceof Error &&
@@ -295,6 +299,29 @@ export class SqliteStore implements Store {
     this.reader.close()
     this.writer.close()
     this.claim?.close()
+  }
+}
+
+/** A file without tables is a new database. @throws SchemaOutdatedError */
+function assertCurrent(database: Database.Database, file: string): void {
+  const found = schemaVersion(database)
+  if (found > 0 && found < SCHEMA_VERSION) throw new SchemaOutdatedError(file, found, SCHEMA_VERSION)
+}
+
+/** Only reads. @returns `found` is 0 where there is no database yet @throws StoreOpenError */
+export function sqliteSchemas(file: string): { found: number; own: number } {
+  if (!existsSync(file)) return { found: 0, own: SCHEMA_VERSION }
+  let database: Database.Database | undefined
+  try {
+    database = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_PATIENCE_MS })
+    assertOurs(database)
+    return { found: schemaVersion(database), own: SCHEMA_VERSION }
+  } catch (cause) {
+    throw new StoreOpenError(`Cannot use the database ${file}: ${obstacleOf(cause as Error, file)}`, {
+      cause,
+    })
+  } finally {
+    database?.close()
   }
 }
 
