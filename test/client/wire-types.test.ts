@@ -59,6 +59,10 @@ const SCHEMAS: Record<string, Json> = {
 
 /** In the SDK `verdict` and `status` tell members apart; the document lists each field's values. */
 const UNIONS: Record<string, string> = {
+  // The SDK takes errors of older services, without a remedy, and guidance of newer ones.
+  ErrorBody:
+    'Omit<Errors.ErrorBody, "details"> & { remedy: string; doc_url: string; details?: Array<Omit<Errors.ErrorDetail, "guidance"> & { guidance?: Wire.PhotoGuidance }> }',
+
   CaptureSession:
     'Omit<Wire.CaptureSession, "result"> & { result: { status: number; body: { [name: string]: unknown } } | null }',
   VerifyResult: `Wire.VerifyFacts & { [Field in 'verdict' | 'reason' | 'score']: Wire.VerifyResult[Field] }`,
@@ -82,21 +86,18 @@ async function differences(schemas: Record<string, Json>): Promise<string[]> {
   const client = packageFile('src', 'client')
   const source = [
     `import type { XStatic as Static } from 'typebox/schema'`,
-    `import type { ErrorBody } from ${JSON.stringify(join(client, 'errors.js'))}`,
+    `import type * as Errors from ${JSON.stringify(join(client, 'errors.js'))}`,
     `import type * as Wire from ${JSON.stringify(join(client, 'index.js'))}`,
-    ...Object.keys(schemas)
-      .filter((type) => type !== 'ErrorBody')
-      .map((type) =>
-        type.endsWith('<string>')
-          ? `type ${type.replace('<string>', '<T>')} = Wire.${type.replace('<string>', '<T>')}`
-          : `type ${type} = ${UNIONS[type] ?? `Wire.${type}`}`,
-      ),
+    ...Object.keys(schemas).map((type) =>
+      type.endsWith('<string>')
+        ? `type ${type.replace('<string>', '<T>')} = Wire.${type.replace('<string>', '<T>')}`
+        : `type ${type} = ${UNIONS[type] ?? `Wire.${type}`}`,
+    ),
     // Flattens intersections, drops `readonly` and "absent" members, so that only what can be sent is compared.
     `type Absent<T, K extends keyof T> = [T[K]] extends [undefined] ? never : K`,
     `type Plain<T> = T extends object ? { -readonly [K in keyof T as T extends readonly unknown[] ? K : Absent<T, K>]: Plain<T[K]> } : T`,
     `type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? (OptionalOf<A> extends OptionalOf<B> ? (OptionalOf<B> extends OptionalOf<A> ? true : 'optional in the document only') : 'optional in the SDK only') : 'the document allows more') : 'the SDK allows more'`,
     `type OptionalOf<T> = T extends object ? { [K in keyof T]-?: {} extends Pick<T, K> ? K : never }[keyof T] : never`,
-    `export type { ErrorBody }`,
     ...checks,
   ].join('\n')
   const file = join(folder, 'check.ts')
