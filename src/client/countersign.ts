@@ -257,7 +257,7 @@ export class Countersign implements VerdictVerifier {
     return answer
   }
 
-  /** A page of the tenant's audit log, oldest first. The sandbox has none. */
+  /** A page of the tenant's audit log, oldest first unless `order` is `desc`. The sandbox has none. */
   auditPage(request: AuditListRequest = {}, options: CallOptions = {}): Promise<Answer<AuditPage>> {
     const query = new URLSearchParams()
     for (const [name, value] of Object.entries(request))
@@ -266,7 +266,7 @@ export class Countersign implements VerdictVerifier {
     return this.#call('GET', path, undefined, options, '/audit')
   }
 
-  /** Every entry of the tenant's audit log from `after` on, oldest first; pages are fetched as they are needed. */
+  /** Every entry of the tenant's audit log from `after` on, oldest first unless `order` is `desc`; pages are fetched as they are needed. */
   async *auditEntries(request: AuditListRequest = {}, options: CallOptions = {}): AsyncGenerator<AuditEntry> {
     for (let page: AuditPage, { after } = request; ; after = page.next_cursor) {
       page = await this.auditPage({ ...request, ...(after === undefined ? {} : { after }) }, options)
