@@ -1,8 +1,8 @@
 /** Opens the database for one command and closes it again, whatever happens. */
 import { systemClock } from '../clock.js'
+import { isThere } from '../config/is-there.js'
 import { type Config, loadConfig } from '../config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
-import { isThere } from '../is-there.js'
 import type { Ledger, LedgerOptions } from '../ledger.js'
 import { describeDatabase, hasDatabase } from '../storage/open-store.js'
 import { CommandError } from './output.js'

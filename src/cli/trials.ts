@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { loadModelPack, type ModelPack } from '../../models/pack/model-pack.js'
 import { assertLivenessServed, assertServable } from '../../models/pack/pack-grade.js'
 import { DAY_MS } from '../clock.js'
+import { isThere } from '../config/is-there.js'
 import {
   type Config,
   ConfigError,
@@ -18,7 +19,6 @@ import {
 } from '../config.js'
 import { isKeyFileUsed, loadMasterKey, masterKeyId } from '../crypto/master-key.js'
 import { CodedError } from '../errors.js'
-import { isThere } from '../is-there.js'
 import { nearestFolder } from '../nearest-folder.js'
 import { hasDatabase, masterKeysOf } from '../storage/open-store.js'
 

@@ -1,6 +1,6 @@
 /** Whether something is at a path, which a path that may not be looked at does not answer. */
 import { statSync } from 'node:fs'
-import { ConfigError } from './config/config-error.js'
+import { ConfigError } from './config-error.js'
 
 /** @returns false where there is nothing @throws ConfigError where this user may not look, or the file system fails */
 export function isThere(path: string): boolean {
