@@ -27,6 +27,8 @@ from .signature import assert_response_signature
 from .signing_secret import SigningSecret, SigningSecrets, read_secrets
 
 _log = logging.getLogger("countersign")
+# Nothing is printed unless the application asks for it.
+_log.addHandler(logging.NullHandler())
 _PIECE_BYTES = 65_536
 
 

@@ -58,6 +58,8 @@ export interface World {
   driver: Driver
   /** A client of the tenant's sandbox, through the proxy. */
   client(options?: Request): Promise<Sdk>
+  /** The tenant's production key. */
+  productionKey(): Promise<string>
   /** A client of the tenant's production, without a hop. */
   production(options?: Request): Promise<Sdk>
 }
@@ -69,7 +71,7 @@ export interface Scenario {
 
 let clients = 0
 
-export function newWorld(parts: Omit<World, 'client' | 'production'>): World {
+export function newWorld(parts: Omit<World, 'client' | 'productionKey' | 'production'>): World {
   const { running, tenant, proxy, driver } = parts
   const make = async (options: Request) => {
     const sdk = new Sdk(driver, running, `client-${++clients}`)
@@ -81,12 +83,19 @@ export function newWorld(parts: Omit<World, 'client' | 'production'>): World {
     if (error) throw new Error(error.message)
     return sdk
   }
+  // The service reveals it once.
+  let key: string | undefined
+  const productionKey = async () => {
+    key ??= (await running.production(tenant)).key
+    return key
+  }
   return {
     ...parts,
+    productionKey,
     client: (options = {}) => make({ base_url: proxy.url, api_key: tenant.sandboxKey, ...options }),
     async production(options = {}) {
-      const { key } = await running.production(tenant)
-      return make({ base_url: running.service.url('production'), api_key: key, ...options })
+      const api_key = await productionKey()
+      return make({ base_url: running.service.url('production'), api_key, ...options })
     },
   }
 }

@@ -72,12 +72,11 @@ export const TRUST: Scenario[] = [
   },
   {
     title: 'believes no answer of the sandbox where production was asked',
-    async run({ client, tenant, running, production, proxy }) {
+    async run({ client, tenant, production, productionKey, proxy }) {
       const real = await production()
       expect((await real.call('health')).environment).toBe('production')
-      const { key } = await running.production(tenant)
       // What stands between them asks the sandbox with a key of the sandbox.
-      const sdk = await client({ api_key: key })
+      const sdk = await client({ api_key: await productionKey() })
       proxy.mischief = (request, forward) => {
         request.headers.authorization = `Bearer ${tenant.sandboxKey}`
         return forward()
