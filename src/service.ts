@@ -430,6 +430,7 @@ export class Service {
     return new ApiServer({
       ...parts,
       environment,
+      urlOf: (one) => this.url(one),
       endpoints: environment === 'sandbox' ? made.map(scripted) : made,
       instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
       observe: (observation) => {

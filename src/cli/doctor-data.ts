@@ -59,7 +59,7 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
   const check = 'nodes'
   if (!isPostgres(config) || !(await hasDatabase(config).catch(() => false))) return []
   try {
-    const nodes = await using(config, async ({ store }) => store.shared!.nodes())
+    const nodes = await using(config, async ({ store }) => store.services())
     const detail =
       nodes.length === 0
         ? 'none serves now'

@@ -175,6 +175,17 @@ export type LivenessGuidance =
   | 'slower'
   | 'try_again'
 
+/** What a person can be told of a photo that was refused: a code that `<countersign-capture>` has texts for. */
+export type PhotoGuidance =
+  | LivenessGuidance
+  | 'eyes_closed'
+  | 'file_unreadable'
+  | 'wrong_format'
+  | 'image_too_large'
+  | 'image_too_small'
+  | 'different_people'
+  | 'not_live'
+
 export type LivenessFinding = 'flat' | 'face_changed' | 'discontinuous' | 'replayed' | 'out_of_order'
 
 /** What is measured of light, focus, pose and eyes, as ISO/IEC 29794-5 names it. */

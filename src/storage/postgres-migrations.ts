@@ -425,6 +425,9 @@ const STEPS: string[] = [
   `
   ALTER TABLE capture_session ADD COLUMN expiry_told_at bigint;
   `,
+  `
+  ALTER TABLE node ADD COLUMN master_keys text;
+  `,
 ]
 
 /** That this code is made for. */

@@ -3,13 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../config/postgres-url.js'
 import { CodedError } from '../errors.js'
+import type { ServiceNode } from './coordinator.js'
 import { examinePostgres } from './postgres-check.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresCoordinator } from './postgres-coordinator.js'
 import { isOutOfReach } from './postgres-errors.js'
 import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
-import { PostgresShared } from './postgres-shared.js'
+import { listServices, PostgresShared } from './postgres-shared.js'
 import { SilenceWatch } from './postgres-silence.js'
 import { LANE_LOCK_MS, PostgresWriter } from './postgres-writer.js'
 import { storeReader } from './statements.js'
@@ -157,6 +158,14 @@ export class PostgresStore implements Store {
 
   hasBeenSilentSince(sinceMs: number): boolean {
     return this.silence.lastSilentMs >= sinceMs
+  }
+
+  get presence(): PostgresCoordinator | null {
+    return this.coordinator
+  }
+
+  services(): Promise<ServiceNode[]> {
+    return listServices(this.readers)
   }
 
   observeCommits(observer: (report: CommitReport) => void): void {

@@ -5,9 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { makeFolder, moveIntoPlace } from '../durable-file.js'
 import type { Connection, Statement } from './connection.js'
+import type { ServiceNode } from './coordinator.js'
 import { removeDatabase, separateKeys } from './sqlite-backup.js'
 import { SqliteCheckpointer } from './sqlite-checkpointer.js'
 import { assertOurs, migrate, SCHEMA_VERSION, schemaVersion } from './sqlite-migrations.js'
+import { SqlitePresence, sqliteServices } from './sqlite-presence.js'
 import { storeReader, storeTransaction } from './statements.js'
 import {
   AlreadyExecutedError,
@@ -26,6 +28,7 @@ const BUSY_TIMEOUT_MS = 5
 const BACKUP_PAGES = 100
 const LOCK_PATIENCE_MS = 5000
 const LOCK_RETRY_MS = 10
+const CLAIM_PATIENCE_MS = 200
 /** Pages of the tree's upper levels and of what was touched last, in KiB; SQLite's own 2,000 hold those of some thousand users. */
 const CACHE_KIB = 32_768
 
@@ -61,6 +64,7 @@ export class SqliteStore implements Store {
     private readonly claim: Database.Database | null,
     /** Where none is worth its thread, SQLite does it in the commits themselves. */
     private readonly checkpointer: SqliteCheckpointer | null,
+    readonly presence: SqlitePresence | null,
   ) {
     this.sql = {
       begin: writer.prepare('BEGIN IMMEDIATE'),
@@ -101,7 +105,13 @@ export class SqliteStore implements Store {
       migrate(writer)
       writer.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
       const reader = new Database(file, { readonly: true, timeout: BUSY_TIMEOUT_MS })
-      return new SqliteStore(writer, reader, claim, serving ? new SqliteCheckpointer(writer) : null)
+      return new SqliteStore(
+        writer,
+        reader,
+        claim,
+        serving ? new SqliteCheckpointer(writer) : null,
+        serving ? new SqlitePresence(file) : null,
+      )
     } catch (cause) {
       claim?.close()
       writer?.close()
@@ -273,6 +283,10 @@ export class SqliteStore implements Store {
     return false
   }
 
+  async services(): Promise<ServiceNode[]> {
+    return sqliteServices(this.writer.name)
+  }
+
   observeCommits(observer: (report: CommitReport) => void): void {
     this.commitObserver = observer
   }
@@ -298,6 +312,7 @@ export class SqliteStore implements Store {
     await this.checkpointer?.close()
     this.reader.close()
     this.writer.close()
+    this.presence?.close()
     this.claim?.close()
   }
 }
@@ -330,7 +345,8 @@ export function sqliteSchemas(file: string): { found: number; own: number } {
  * @throws StoreOpenError where another service has it
  */
 export function claimDatabase(file: string): Database.Database {
-  const claim = new Database(`${file}-serving`, { timeout: 0 })
+  // A command that asks whether somebody serves reads this file for a moment.
+  const claim = new Database(`${file}-serving`, { timeout: CLAIM_PATIENCE_MS })
   try {
     claim.exec('BEGIN EXCLUSIVE')
     return claim

@@ -2,7 +2,7 @@
 
 import type { Environment } from '../config.js'
 import { CodedError } from '../errors.js'
-import type { Coordinator, ServiceNode } from './coordinator.js'
+import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
 import type {
   ApiKeyRecord,
@@ -252,8 +252,6 @@ export interface Scope {
 
 /** What a store has beside, that several services have in common. */
 export interface SharedStore {
-  /** Services that work on the database now, the oldest first. */
-  nodes(): Promise<ServiceNode[]>
   /** Counts the changes of the keyrings. */
   keysRevision(): Promise<number>
   /**
@@ -275,6 +273,10 @@ export interface Store {
   readonly coordinator: Coordinator | null
   /** Of such a database too, for commands as well. */
   readonly shared: SharedStore | null
+  /** Null for commands. */
+  readonly presence: Presence | null
+  /** Services that work on the database now, the oldest first. */
+  services(): Promise<ServiceNode[]>
   /** Whether `backup` is how it is backed up, and not the database's own tools. */
   readonly makesBackups: boolean
   /** Sees committed state only. */

@@ -35,14 +35,16 @@ overPostgres(() => {
     'waits until the database accepts connections, says so once, and then serves',
     async () => {
       proxy.refuse()
-      const serving = home.serve()
+      const server = home.launch()
       await poll(
-        async () => (await home.run(['nodes'])).code,
-        (code) => code === 1,
+        async () => server.stdout(),
+        (log) => log.includes(WAITING),
       )
       proxy.heal()
-      const server = await serving
-      expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
+      await poll(
+        async () => (await home.run(['nodes', '--json'])).stdout,
+        (nodes) => /"is_serving": ?true/.test(nodes),
+      )
       expect(server.stdout().split(WAITING)).toHaveLength(2)
       expect(server.stdout()).toContain(REACHED)
       server.signal('SIGTERM')
