@@ -15,9 +15,6 @@ import (
 	"time"
 )
 
-// DefaultMaxBodyBytes is the service's own limit, unless its operator sets another.
-const DefaultMaxBodyBytes = 8 << 20
-
 // Options of a Client. BaseURL, APIKey and SigningSecrets are required.
 type Options struct {
 	// BaseURL is that of the key's environment, such as https://countersign.example.com/v1.
@@ -55,7 +52,7 @@ type Options struct {
 }
 
 // Client calls one environment. It is safe for concurrent use. Its methods fail with an *APIError, *ConnectionError,
-// *TimeoutError, *SignatureError, *TooLargeError or *UnexpectedResponseError, with the error of the context, or with a plain error for
+// *TimeoutError, *SignatureError or *UnexpectedResponseError, with the error of the context, or with a plain error for
 // wrong arguments.
 type Client struct {
 	baseURL, apiKey, environment string
@@ -412,8 +409,12 @@ func (c *Client) call(ctx context.Context, out outgoing, body any, result settab
 		if out.body, err = json.Marshal(body); err != nil {
 			return err
 		}
-		if len(out.body) > c.maxBodyBytes {
-			return &TooLargeError{len(out.body), c.maxBodyBytes}
+		limit := c.maxBodyBytes
+		if out.path == "/guidance" && limit > guidanceBodyBytes {
+			limit = guidanceBodyBytes
+		}
+		if err := assertBodyFits(body, len(out.body), limit); err != nil {
+			return err
 		}
 	}
 	return c.send(ctx, out, result)

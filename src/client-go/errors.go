@@ -8,25 +8,27 @@ import (
 )
 
 // Error is any error of this package that has a stable code: APIError, ConnectionError, TimeoutError, SignatureError,
-// VerdictError, TooLargeError or UnexpectedResponseError. Find one with errors.As.
+// VerdictError or UnexpectedResponseError. Find one with errors.As.
 type Error interface {
 	error
 	// ErrorCode is stable; texts may change.
 	ErrorCode() string
 }
 
-// APIError says that the service refused the request.
+// APIError says that the service refused the request, or would have: body_too_large comes before anything is sent. Its text says
+// what is wrong, which fields or photos are concerned, and what to do next.
 type APIError struct {
 	Code string `json:"code"`
 	// Category groups codes: invalid_request, authentication_failed, permission_denied, not_found, conflict,
 	// biometric_rejected, rate_limited, unavailable or internal.
-	Category  string        `json:"error"`
-	Message   string        `json:"message"`
+	Category string `json:"error"`
+	Message  string `json:"message"`
+	// RequestID is empty where nothing was sent.
 	RequestID string        `json:"request_id"`
 	Details   []ErrorDetail `json:"details"`
-	// Remedy says what to do next; empty where the service names nothing.
+	// Remedy says what to do next, for the developer or the operator.
 	Remedy string `json:"remedy"`
-	// DocURL is where the service documents the code.
+	// DocURL is the address of the page that explains the code.
 	DocURL string `json:"doc_url"`
 	Status int    `json:"-"`
 	// RetryAfter is that of the header Retry-After, and zero without one.
@@ -54,7 +56,14 @@ type ErrorDetail struct {
 const detailsShown = 3
 
 func (e *APIError) Error() string {
-	return fmt.Sprintf("%s%s (%s, request %s)", e.Message, e.detailText(), e.Code, e.RequestID)
+	remedy, origin := "", "not sent"
+	if e.Remedy != "" {
+		remedy = " " + e.Remedy
+	}
+	if e.RequestID != "" {
+		origin = "request " + e.RequestID
+	}
+	return fmt.Sprintf("%s%s%s (%s, %s)", e.Message, e.detailText(), remedy, e.Code, origin)
 }
 
 func (e *APIError) detailText() string {
@@ -148,18 +157,6 @@ func (e *UnexpectedResponseError) Error() string {
 
 // ErrorCode is unexpected_response.
 func (e *UnexpectedResponseError) ErrorCode() string { return "unexpected_response" }
-
-// TooLargeError says that the photos are too large. Nothing was sent.
-type TooLargeError struct{ SizeBytes, LimitBytes int }
-
-func (e *TooLargeError) Error() string {
-	const mib = 1 << 20
-	return fmt.Sprintf("the request is %.1f MiB, and at most %g MiB are taken: make the photos smaller before they are sent; "+
-		"1280 pixels on the long side are plenty", float64(e.SizeBytes)/mib, float64(e.LimitBytes)/mib)
-}
-
-// ErrorCode is body_too_large, as the service's own.
-func (e *TooLargeError) ErrorCode() string { return "body_too_large" }
 
 // SignatureError says that an answer or a webhook cannot be trusted: forged, changed, too old, or signed with a secret that is
 // not configured. Codes: signature_missing, signature_malformed, signature_invalid, signature_expired, wrong_environment

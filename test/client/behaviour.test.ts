@@ -8,7 +8,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
 import { base64, face } from '../support/faces.js'
 import { plain } from '../support/images.js'
-import { buildGo, canBuildGo, canInstallPython, go, installPython } from '../support/language-packages.js'
+import {
+  buildGo,
+  canBuildGo,
+  canInstallPython,
+  go,
+  installPython,
+  typeChecker,
+} from '../support/language-packages.js'
 import { startService, type TestService } from '../support/service.js'
 import { Driver } from './behaviour/driver.js'
 import { CALLS } from './behaviour/scenarios/calls.js'
@@ -119,6 +126,14 @@ describe('the package for Python', () => {
     },
     BUILD_MS,
   )
+})
+
+describe('the types of the package for Python', () => {
+  it.skipIf(!typeChecker)('hold in mypy’s strict mode', async () => {
+    const args = ['-m', 'mypy', '--strict', '--cache-dir', join(folder, 'mypy'), 'countersign']
+    const { stdout } = await run(typeChecker!, args, { cwd: packageFile('src', 'client-python') })
+    expect(stdout).toMatch(/^Success/)
+  })
 })
 
 describe('the module for Go', () => {

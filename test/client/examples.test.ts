@@ -65,7 +65,10 @@ afterAll(async () => {
 })
 
 const lines = async (program: string, args: string[], language: string, change: NodeJS.ProcessEnv = {}) => {
-  const { stdout } = await run(program === 'python' ? python : program, args, { cwd: join(EXAMPLES, language), env: { ...env, ...change } })
+  const { stdout } = await run(program === 'python' ? python : program, args, {
+    cwd: join(EXAMPLES, language),
+    env: { ...env, ...change },
+  })
   return stdout.trim().split('\n')
 }
 const DONE = ['enroll', 'verify', 'verdict', 'delete']

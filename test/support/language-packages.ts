@@ -18,6 +18,8 @@ const builder = having('setuptools, wheel')
 const installer = having('venv, ensurepip')
 const hasGo = works('go', 'version')
 
+/** A Python with mypy, where there is one. */
+export const typeChecker = having('mypy')
 export const canInstallPython = builder !== undefined && installer !== undefined
 export const canBuildGo = hasGo
 

@@ -32,9 +32,10 @@ from .answers import (
     named_members,
     read_answer,
 )
+from .body_limit import DEFAULT_MAX_BODY_BYTES, assert_body_fits
 from .canonical_json import Action, action_hash, assert_action
 from .clock_tolerance import DEFAULT_CLOCK_TOLERANCE_SECONDS, checked_clock_tolerance
-from .errors import RequestTooLargeError, SignatureError, VerdictError
+from .errors import SignatureError, VerdictError
 from .photo import Photo, encode_photo, encode_photos
 from .replay_store import MemoryReplayStore, ReplayStore
 from .retry import RetryPolicy
@@ -46,8 +47,8 @@ from .webhook import verify_webhook
 
 A = TypeVar("A", bound=Answer)
 
-#: The service's own limit, unless its operator sets another.
-DEFAULT_MAX_BODY_BYTES = 8 * 1024 * 1024
+#: Frames of guidance are small: the service takes no larger body there.
+_GUIDANCE_BODY_BYTES = 512 * 1024
 
 _KEY = re.compile(r"svc-(prod|sbx)-[0-9A-Za-z]+", re.ASCII)
 _LOOPBACK = re.compile(r"localhost|127(\.[0-9]{1,3}){3}|::1")
@@ -470,18 +471,18 @@ class Countersign:
                 path=path,
                 name=path if name is None else name,
                 headers=headers,
-                body=None if body is None else self._encode(body),
+                body=None if body is None else self._encode(path, body),
                 timeout_seconds=options.timeout_seconds,
                 max_retries=options.max_retries,
             )
         )
         return read_answer(answer, received, info)
 
-    def _encode(self, body: Dict[str, Any]) -> bytes:
+    def _encode(self, path: str, body: Dict[str, Any]) -> bytes:
         given = {name: value for name, value in body.items() if value is not None}
         encoded = json.dumps(given, ensure_ascii=False, allow_nan=False).encode("utf-8")
-        if len(encoded) > self._max_body_bytes:
-            raise RequestTooLargeError(len(encoded), self._max_body_bytes)
+        limit = min(_GUIDANCE_BODY_BYTES, self._max_body_bytes) if path == "/guidance" else self._max_body_bytes
+        assert_body_fits(given, encoded, limit)
         return encoded
 
 

@@ -55,7 +55,10 @@ class ErrorDetail:
 
 
 class ApiError(CountersignError):
-    """The service refused the request."""
+    """The service refused the request, or would have: `body_too_large` is raised before anything is sent.
+
+    The message says what is wrong, which fields or photos are concerned, and what to do next.
+    """
 
     def __init__(
         self,
@@ -66,11 +69,16 @@ class ApiError(CountersignError):
         verified: bool,
     ) -> None:
         self.details: Tuple[ErrorDetail, ...] = tuple(_read_details(body.get("details")))
+        #: Empty where nothing was sent.
         self.request_id = str(body.get("request_id", ""))
+        #: What to do next, for the developer or the operator; None where the service is of an older version.
+        self.remedy: Optional[str] = _text_or_none(body.get("remedy"))
         message = str(body["message"])
+        remedy = f" {self.remedy}" if self.remedy else ""
+        origin = f"request {self.request_id}" if self.request_id else "not sent"
         super().__init__(
             str(body["code"]),
-            f"{message}{_detail_text(message, self.details)} ({body['code']}, request {self.request_id})",
+            f"{message}{_detail_text(message, self.details)}{remedy} ({body['code']}, {origin})",
         )
         self.category = str(body["error"])
         self.status = status
@@ -78,9 +86,7 @@ class ApiError(CountersignError):
         self.retry_after_seconds = retry_after_seconds
         #: False when no tenant was known to sign the response, as for a wrong API key.
         self.verified = verified
-        #: What to do next, as a sentence for the developer; None where the service names nothing.
-        self.remedy: Optional[str] = _text_or_none(body.get("remedy"))
-        #: Where the service documents the code.
+        #: Address of the page that explains the code.
         self.doc_url: Optional[str] = _text_or_none(body.get("doc_url"))
 
     @property
@@ -115,17 +121,6 @@ class UnexpectedResponseError(CountersignError):
             f"The answer (status {status}) is not one of Countersign; is the base URL right?",
         )
         self.status = status
-
-
-class RequestTooLargeError(CountersignError):
-    """The photos are too large. Nothing was sent."""
-
-    def __init__(self, size_bytes: int, limit_bytes: int) -> None:
-        super().__init__(
-            "body_too_large",
-            f"The request is {size_bytes / 1024 / 1024:.1f} MiB, and at most {limit_bytes / 1024 / 1024:g} MiB are taken: "
-            "make the photos smaller before they are sent. 1280 pixels on the long side are plenty.",
-        )
 
 
 class SignatureError(CountersignError):

@@ -35,7 +35,7 @@ def retry_delay_seconds(error: Exception, retry: int, policy: RetryPolicy) -> Op
     if asked is not None and asked > policy.max_retry_after_seconds:
         return None
     # Full jitter, on top of what the service asks for: callers that were refused together must not return together.
-    return (asked or 0.0) + random.random() * min(_MAX_DELAY_SECONDS, _FIRST_DELAY_SECONDS * 2**retry)
+    return (asked or 0.0) + random.uniform(0, min(_MAX_DELAY_SECONDS, _FIRST_DELAY_SECONDS * 2.0**retry))
 
 
 def parse_retry_after(header: Optional[str], now: float) -> Optional[float]:

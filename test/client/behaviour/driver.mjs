@@ -13,9 +13,6 @@ const KINDS = {
   UnexpectedResponseError: 'unexpected',
   SignatureError: 'signature',
   VerdictError: 'verdict',
-  TooLargeError: 'too_large',
-  RequestTooLargeError: 'too_large',
-  ImageTooLargeError: 'too_large',
 }
 
 const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())

@@ -15,7 +15,6 @@ KINDS = {
     sdk.UnexpectedResponseError: "unexpected",
     sdk.SignatureError: "signature",
     sdk.VerdictError: "verdict",
-    sdk.RequestTooLargeError: "too_large",
 }
 
 

@@ -227,8 +227,6 @@ func errorOf(err error) map[string]any {
 		said["kind"] = "signature"
 	case *sdk.VerdictError:
 		said["kind"], said["reason"] = "verdict", e.Reason
-	case *sdk.TooLargeError:
-		said["kind"] = "too_large"
 	}
 	return said
 }
