@@ -64,6 +64,16 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
       nodes.length === 0
         ? 'none serves now'
         : nodes.map(({ name, version }) => `${name} (${version})`).join(', ')
+    const unready = nodes.filter(({ notReady }) => notReady.length > 0)
+    if (unready.length > 0)
+      return [
+        {
+          check,
+          status: 'problem',
+          detail: `not ready: ${unready.map(({ name, notReady }) => `${name} (${notReady.join(', ')})`).join(', ')}; all: ${detail}`,
+          remedy: `see docs/operations/runbooks.md#${unready[0]!.notReady[0]}`,
+        },
+      ]
     const differing = differingSettings(nodes)
     return differing.length === 0
       ? [{ check, status: 'ok', detail }]

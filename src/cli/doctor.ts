@@ -15,7 +15,14 @@ import {
   checkProviders,
   checkTopology,
 } from './doctor-machine.js'
-import { checkAddresses, checkBackups, checkDisk, checkKeyCommand, checkTls } from './doctor-trials.js'
+import {
+  checkAddresses,
+  checkBackups,
+  checkDisk,
+  checkKeyCommand,
+  checkReadiness,
+  checkTls,
+} from './doctor-trials.js'
 import { openSettings } from './open-settings.js'
 import { action, EXIT, type OutputOptions, print } from './output.js'
 import { type Cell, counted, paint, table } from './style.js'
@@ -44,6 +51,7 @@ export function registerDoctorCommand(command: Command): void {
         ...(isPostgres(config) ? [await checkEpochs(config)] : []),
         await checkDisk(config),
         await checkAddresses(config),
+        ...(await checkReadiness(config)),
         ...checkTls(config),
         checkClock(),
         checkTopology(config),

@@ -50,6 +50,40 @@ export async function tryAddresses(config: Config): Promise<Trial & { isServing:
   return trial
 }
 
+/**
+ * Asks the service that listens at the admin address of the configuration for its readiness.
+ * @returns why it is not ready, as /readyz names it; empty for one that is ready; null where no Countersign answers
+ */
+export function askReadiness({ adminListen, adminTlsCert }: Config): Promise<string[] | null> {
+  const { host, port } = adminListen
+  const options = {
+    ...{ host: reachable(host), port, path: '/readyz', timeout: ANSWER_MS, rejectUnauthorized: false },
+    // Its certificate is for another name than the address.
+    headers: { Host: 'localhost' },
+  }
+  return new Promise((resolve) => {
+    const asked = (adminTlsCert === undefined ? request : secureRequest)(options, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+      })
+      response.on('close', () => resolve(readinessOf(text)))
+    })
+    asked.on('timeout', () => asked.destroy())
+    asked.on('error', () => resolve(null))
+    asked.end()
+  })
+}
+
+function readinessOf(text: string): string[] | null {
+  try {
+    const { status, reasons = [] } = JSON.parse(text) as { status?: string; reasons?: string[] }
+    return status === 'ready' || status === 'not_ready' ? reasons : null
+  } catch {
+    return null
+  }
+}
+
 /** Folders that `serve` writes to, and the database. */
 export function tryWriting(config: Config): Trial {
   const problems: string[] = []
