@@ -425,6 +425,13 @@ const STEPS: string[] = [
   `
   ALTER TABLE capture_session ADD COLUMN expiry_told_at bigint;
   `,
+  `
+  ALTER TABLE node ADD COLUMN master_keys text;
+  `,
+  `
+  -- Why a service is not ready, as a JSON array of the reasons that its /readyz names, and the commit that it was built from.
+  ALTER TABLE node ADD COLUMN not_ready text COLLATE "C", ADD COLUMN build_commit text COLLATE "C";
+  `,
 ]
 
 /** That this code is made for. */
