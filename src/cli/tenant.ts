@@ -25,6 +25,7 @@ import {
   parseReplaceVerdict,
   parseRequirement,
 } from './tenant-options.js'
+import { registerTenantPerson } from './tenant-person.js'
 import { tenantView } from './tenant-view.js'
 
 interface KeyOptions extends OutputOptions {
@@ -103,6 +104,7 @@ export function registerTenantCommands(tenant: Command): void {
   registerTenantConsentText(tenant)
   registerTenantKeys(tenant)
   registerTenantSessions(tenant)
+  registerTenantPerson(tenant)
 
   tenant
     .command('login-link <tenant>')

@@ -266,7 +266,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
   it('says in plain words why a sign-in by the provider failed, and nothing that a link says', async () => {
     const { page, errors } = await open('dark', 360)
     const id = '01932c5e-7a11-7c3a-9d10-6b8d2b7f4e21'
-    await page.goto(`${running.service.adminUrl}/#/sign-in-failed/unknown_operator/${id}`)
+    await page.goto(`${running.service.adminUrl}/#/sign-in-failed/unknown_person/${id}`)
     const alert = page.getByRole('alert')
     await alert.getByText('Nobody has added you as an operator here').waitFor()
     expect(await alert.textContent()).toContain(id)
