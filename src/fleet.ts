@@ -25,7 +25,7 @@ export class Fleet {
   private toldOutdated = false
 
   constructor(
-    private readonly store: Pick<Store, 'coordinator' | 'shared'>,
+    private readonly store: Pick<Store, 'coordinator' | 'presence' | 'services'>,
     private readonly log: Logger,
   ) {}
 
@@ -41,8 +41,8 @@ export class Fleet {
 
   /** @param settings what all are to have alike @throws StoreUnavailableError */
   async start(settings: Record<string, string>): Promise<void> {
+    await this.store.presence?.announce(settings)
     if (!this.store.coordinator) return
-    await this.store.coordinator.announce(settings)
     await this.beat.now()
     this.beat.start()
   }
@@ -54,7 +54,7 @@ export class Fleet {
 
   private async compare(): Promise<void> {
     const before = new Map(this.seen.map((node) => [node.id, node]))
-    this.seen = await this.store.shared!.nodes()
+    this.seen = await this.store.services()
     this.isKnown = true
     const own = this.seen.find(({ id }) => id === this.store.coordinator!.id)
     for (const node of this.seen) {

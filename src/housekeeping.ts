@@ -37,7 +37,11 @@ export class Housekeeping {
     private readonly clock: Clock,
     private readonly log: Logger,
     private readonly duty: Pick<Duty, 'current'>,
-    private readonly options: { sandboxRetentionMs: number },
+    private readonly options: {
+      sandboxRetentionMs: number
+      /** Done before anything is deleted, for as long as `isOn` holds. */
+      tellOfExpired?: (isOn: () => boolean) => Promise<void>
+    },
     private readonly uptime = () => performance.now(),
   ) {
     this.lead = clock.now() - uptime()
@@ -81,6 +85,7 @@ export class Housekeeping {
       this.log.warn({ jump_ms: Math.round(jumpMs) }, 'the clock was set: nothing is deleted for an hour')
     }
     if (uptime < this.doubtUntil) return
+    await this.options.tellOfExpired?.(() => !this.isStopped && this.duty.current() !== null)
     const trafficBefore = { minute: now - MINUTES_KEPT_MS, hour: now - HOURS_KEPT_MS }
     // A transaction each: after days without a service much may wait, and callers get their turn in between.
     while (!this.isStopped && this.duty.current()) {

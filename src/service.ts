@@ -1,5 +1,6 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { packFingerprint } from '../models/pack/calibration.js'
 import { loadModelPack } from '../models/pack/model-pack.js'
@@ -54,6 +55,7 @@ import { SandboxLimits } from './server/sandbox-limits.js'
 import type { Tracing } from './server/tracing.js'
 import { chooseTransport, listen, type Transport } from './server/transport.js'
 import { WrongKeys } from './server/wrong-keys.js'
+import { whenDatabaseIsReachable } from './storage/await-database.js'
 import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from './subjects/attempt-lockout.js'
 import { NO_CAPTURES, StoredCaptures } from './subjects/capture-memory.js'
 import { CaptureSessionBook } from './subjects/capture-session-book.js'
@@ -66,6 +68,7 @@ import { SandboxRecogniser } from './v1/sandbox-recogniser.js'
 import { SandboxUsers } from './v1/sandbox-users.js'
 import type { Services } from './v1/services.js'
 import { VERSION } from './version.js'
+import { CaptureSessionEvents } from './webhooks/capture-session-events.js'
 import { WebhookSender } from './webhooks/webhook-sender.js'
 
 /** Its packages are large: they are loaded only where traces are wanted. */
@@ -87,6 +90,20 @@ export interface ServiceOptions {
   acceptsAnyPack?: boolean
   /** One of several processes of this machine, which listen at the same addresses. */
   place?: MetricsPlace | undefined
+  /** Ends a start that waits for its database. */
+  signal?: AbortSignal
+}
+
+/** Opening a database only reads; that it cannot be written would show at the first call. */
+async function openToWrite(config: Config, clock: Clock): Promise<Ledger> {
+  const ledger = await openLedger(config, clock, { serving: true })
+  try {
+    await ledger.store.assertWritable()
+    return ledger
+  } catch (error) {
+    await ledger.store.close()
+    throw error
+  }
 }
 
 /** Of the memory for bodies: whatever sandbox and dashboard are sent, production has the other half. */
@@ -99,6 +116,7 @@ export class Service {
   private stopping: Promise<void> | null = null
   private isLeaving = false
   private readonly housekeeping: Housekeeping
+  private readonly captureEvents: CaptureSessionEvents
   private readonly keyWatch: KeyWatch
   private readonly duty: Duty
   private readonly fleet: Fleet
@@ -128,8 +146,14 @@ export class Service {
     this.startedAt = clock.now()
     this.duty = new Duty(ledger.store, log)
     this.fleet = new Fleet(ledger.store, log)
+    this.captureEvents = new CaptureSessionEvents(
+      { ...ledger, clock },
+      // A capture that was sent in time is uploaded and judged by then.
+      UPLOAD_MS + config.deadlineMs,
+    )
     this.housekeeping = new Housekeeping(ledger.store, clock, log, this.duty, {
       sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
+      tellOfExpired: (isOn) => this.captureEvents.tellOfExpired(isOn),
     })
     this.keyWatch = new KeyWatch(ledger, config, log)
     this.epochKeeper = this.makeEpochKeeper()
@@ -155,11 +179,11 @@ export class Service {
     assertServable(pack, config.fmr, accepted)
     assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
     const transport = await chooseTransport(config.http)
-    const ledger = await openLedger(config, clock, { serving: true })
+    const ledger = isPostgres(config)
+      ? await whenDatabaseIsReachable(() => openToWrite(config, clock), { log, signal: options.signal })
+      : await openToWrite(config, clock)
     const metrics = new Metrics(config.metricsTenants, options.place)
     try {
-      // What cannot be written shows at the first write alone: opening it reads.
-      await ledger.store.assertWritable()
       const operatorPassword = await loadOperatorPassword(config, ledger.store.shared)
       const tracing = await startTracing(config, log)
       const engine = await Engine.start({
@@ -376,6 +400,7 @@ export class Service {
       addresses: new ClientAddresses(config.trustedProxies),
       idempotency: new Idempotency(store, vault, keys, clock),
       challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
+      captureEvents: this.captureEvents,
       captureSessions: new CaptureSessionBook(clock, config.captureSessionTtlSeconds * SECOND_MS),
       traffic: this.traffic,
       openApi: () => this.openApi(),
@@ -405,6 +430,7 @@ export class Service {
     return new ApiServer({
       ...parts,
       environment,
+      urlOf: (one) => this.url(one),
       endpoints: environment === 'sandbox' ? made.map(scripted) : made,
       instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
       observe: (observation) => {
@@ -513,12 +539,15 @@ export class Service {
   }
 
   /**
-   * Turns /readyz, stops accepting, answers what is under way, then closes engine and store. A worker inside ONNX Runtime
+   * Turns /readyz, goes on serving for the lame-duck time, stops accepting, answers what is under way, then closes engine and store. A worker inside ONNX Runtime
    * must not be ended (it would abort the process), so the engine drains before anything is torn down.
    */
   stop(): Promise<void> {
     this.stopping ??= (async () => {
+      // A process that leaves has handed its connections to others already, and a start that failed has served nobody.
+      const isServing = this.ready && !this.isLeaving
       this.ready = false
+      if (isServing) await sleep(this.config.lameDuckMs)
       for (const server of Object.values(this.servers)) server.draining = true
       this.housekeeping.stop()
       this.keyWatch.stop()

@@ -81,6 +81,7 @@ function apiServer(config: Config, { store, keys, tenancy, audit }: Ledger, name
   }
   return new ApiServer({
     environment: 'sandbox',
+    urlOf: () => 'http://127.0.0.1:8081/v1',
     endpoints: [health(services) as Endpoint<unknown>],
     openApi: () => '{}',
     clock,

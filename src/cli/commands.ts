@@ -71,6 +71,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./backup.js')).registerRestoreCommand,
   },
   {
+    usage: 'migrate',
+    description: "bring the database of an earlier version to this version's schema, as the first serve does",
+    load: async () => (await import('./migrate.js')).registerMigrateCommand,
+  },
+  {
     usage: 'migrate-store',
     description: 'copy a database from SQLite to PostgreSQL, or back; resumable, and compared row by row',
     load: async () => (await import('./migrate-store.js')).registerMigrateStoreCommand,
@@ -92,7 +97,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: 'nodes',
-    description: 'list the services that serve from a PostgreSQL database',
+    description: 'list the services that serve from the database, and the master keys that each can read',
     load: async () => (await import('./nodes.js')).registerNodesCommand,
   },
   {

@@ -11,7 +11,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js'
 import { type Config, isPostgres, modelPackDir } from '../config.js'
 import { differingSettings } from '../fleet.js'
 import { isUnderWay } from '../storage/epoch-book.js'
-import { describeDatabase, hasDatabase } from '../storage/open-store.js'
+import { describeDatabase, hasDatabase, schemas } from '../storage/open-store.js'
+import { SchemaOutdatedError } from '../storage/store.js'
 import type { Finding } from './doctor-finding.js'
 import { assertMasterKey, using } from './ledger.js'
 import { counted } from './style.js'
@@ -58,7 +59,7 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
   const check = 'nodes'
   if (!isPostgres(config) || !(await hasDatabase(config).catch(() => false))) return []
   try {
-    const nodes = await using(config, async ({ store }) => store.shared!.nodes())
+    const nodes = await using(config, async ({ store }) => store.services())
     const detail =
       nodes.length === 0
         ? 'none serves now'
@@ -83,11 +84,19 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
 export async function checkDatabase(config: Config): Promise<Finding> {
   const check = 'database'
   try {
-    if (!(await hasDatabase(config)))
+    const { found, own } = await schemas(config)
+    if (found === 0)
       return {
         check,
         status: 'warning',
         detail: `${describeDatabase(config)} is not there yet; the first countersign serve or tenant create makes it`,
+      }
+    if (found < own)
+      return {
+        check,
+        status: 'warning',
+        detail: `${describeDatabase(config)} has schema ${found}, made by an earlier version; countersign serve of this version brings it to schema ${own}, and its content is not examined before`,
+        remedy: 'make a backup with the version that serves it now, then restart',
       }
     assertMasterKey(config)
     const { issues, tenants, references } = await using(config, async ({ store }) => ({
@@ -176,6 +185,9 @@ export async function checkEpochs(config: Config): Promise<Finding> {
       ? { check, status: 'problem', detail: `${detail}: overdue`, remedy: "the service's log says why" }
       : { check, status: 'ok', detail }
   } catch (error) {
+    // The finding about the database says so already.
+    if (error instanceof SchemaOutdatedError)
+      return { check, status: 'warning', detail: 'not examined before the schema is brought up to date' }
     return { check, status: 'problem', detail: (error as Error).message, remedy: 'see docs/postgresql.md' }
   }
 }

@@ -12,13 +12,16 @@ type Work<T> = (ledger: Ledger, config: Config) => Promise<T>
 /** @throws CommandError database_missing, master_key_missing: a command that only reads or changes must not make either */
 export async function withLedger<T>(work: Work<T>): Promise<T> {
   const config = loadConfig()
-  if (!(await hasDatabase(config)))
-    throw new CommandError(
-      'database_missing',
-      `There is no database at ${describeDatabase(config)} yet: \`countersign serve\` or \`countersign tenant create\` makes it.`,
-    )
+  if (!(await hasDatabase(config))) throw databaseMissing(config)
   assertMasterKey(config)
   return using(config, work)
+}
+
+export function databaseMissing(config: Config): CommandError {
+  return new CommandError(
+    'database_missing',
+    `There is no database at ${describeDatabase(config)} yet: \`countersign serve\` or \`countersign tenant create\` makes it.`,
+  )
 }
 
 /** Makes the database and the master key where there are none. */

@@ -10,6 +10,7 @@ import { action } from './output.js'
 import { type PreparedModels, prepareModels } from './prepare-models.js'
 import { processCount } from './processes.js'
 import { progressSteps } from './progress.js'
+import { notifyServiceManager } from './service-manager.js'
 import { takeOverConfig } from './take-over.js'
 import { isAtTerminal } from './terminal.js'
 
@@ -39,14 +40,20 @@ export function registerServeCommand(command: Command): void {
 
 async function serveHere(config: Config, options: AnnouncementOptions, warnings: Warnings): Promise<void> {
   const preparing = prepare(config)
-  const starting = start(preparing, options.demo ?? false)
-  stopOnSignals(starting)
+  const ending = new AbortController()
+  const starting = start(preparing, options.demo ?? false, ending.signal)
+  stopOnSignals(starting, ending)
   reloadOnHangup(starting, config)
-  const service = await starting
+  const service = await starting.catch((error) => {
+    if (error === ending.signal.reason) return null
+    throw error
+  })
+  if (!service) return
   // Not before: a start that fails has one line to say.
   const { warning } = await preparing
   if (warning) warnings.add(warning)
   await announce(service, options, warnings)
+  await notifyServiceManager('READY=1', service.log)
 }
 
 async function prepare(config: Config): Promise<PreparedModels> {
@@ -60,10 +67,14 @@ async function prepare(config: Config): Promise<PreparedModels> {
   }
 }
 
-async function start(preparing: Promise<PreparedModels>, acceptsAnyPack: boolean): Promise<Service> {
+async function start(
+  preparing: Promise<PreparedModels>,
+  acceptsAnyPack: boolean,
+  signal: AbortSignal,
+): Promise<Service> {
   const { config } = await preparing
   const { Service } = await import('../service.js')
-  return Service.start(config, { acceptsAnyPack })
+  return Service.start(config, { acceptsAnyPack, signal })
 }
 
 /**
@@ -71,15 +82,17 @@ async function start(preparing: Promise<PreparedModels>, acceptsAnyPack: boolean
  * ONNX Runtime would abort it; the drain is bounded by the request deadline anyway. Heeded from
  * the first moment on: as process 1 of a container, a program that listens to no signal is not ended by one.
  */
-function stopOnSignals(starting: Promise<Service>): void {
+function stopOnSignals(starting: Promise<Service>, ending: AbortController): void {
   let stopping = false
   const stop = async (signal: string) => {
     if (stopping) return
     stopping = true
+    ending.abort()
     // A start that fails ends the process by itself, and says why.
     const service = await starting.catch(() => null)
     if (!service) return
     service.log.info({ signal }, 'stopping')
+    void notifyServiceManager('STOPPING=1', service.log)
     service.stop().then(
       () => {
         service.log.info('stopped')

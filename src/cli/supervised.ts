@@ -13,6 +13,8 @@ import { takeOverConfig } from './take-over.js'
 /** The start, and with what; null before it is ordered. */
 let began: { order: StartOrder; config: Config; service: Promise<Service> } | null = null
 let isEnding = false
+/** Ends a start that waits for its database. */
+const ending = new AbortController()
 let lastQuestion = 0
 const questions = new Map<number, (snapshots: MetricsSnapshot[]) => void>()
 
@@ -37,6 +39,7 @@ async function start(order: StartOrder): Promise<void> {
     acceptsAnyPack: options.demo ?? false,
     log: createLog(config, name),
     place: { name, others: metricsOfOthers },
+    signal: ending.signal,
   })
   began = { order, config, service }
   await service
@@ -81,6 +84,7 @@ async function leave(service: Service): Promise<void> {
 async function end(how: (service: Service) => Promise<void>): Promise<void> {
   if (isEnding) return
   isEnding = true
+  ending.abort()
   // A start that fails ends the process by itself, and says why.
   const service = await began?.service.catch(() => null)
   try {
@@ -97,7 +101,8 @@ process.stderr.on('error', () => {})
 closeFilesToOthers()
 process.on('message', (order: Order) => {
   obey(order).catch((error) => {
-    fail(error, began?.order.options ?? (order.kind === 'start' ? order.options : {}))
+    if (error !== ending.signal.reason)
+      fail(error, began?.order.options ?? (order.kind === 'start' ? order.options : {}))
     if (process.connected) process.disconnect()
   })
 })

@@ -7,6 +7,7 @@ import type { MetricsSnapshot } from '../server/metrics.js'
 import type { AnnouncementOptions, Warnings } from './announcement.js'
 import type { PreparedModels } from './prepare-models.js'
 import { type Addresses, assertPortsCanBeShared, ownAddresses } from './processes.js'
+import { notifyServiceManager } from './service-manager.js'
 import { ServiceProcess } from './service-process.js'
 import { isAtTerminal } from './terminal.js'
 
@@ -84,6 +85,7 @@ export class Supervisor {
     this.isReady = true
     void this.watch()
     this.log.info({ processes: this.seats.map(({ process }) => process?.pid) }, 'all processes are ready')
+    await notifyServiceManager('READY=1', this.log)
   }
 
   private async announce(seat: Seat): Promise<boolean> {
@@ -184,6 +186,7 @@ export class Supervisor {
   private async stop(signal: string): Promise<void> {
     if (this.stopped.signal.aborted) return
     this.stopped.abort()
+    void notifyServiceManager('STOPPING=1', this.log)
     const all = [...this.all]
     for (const one of all) one.send({ kind: 'stop', signal })
     const ends = await Promise.all(all.map(({ exited }) => exited))

@@ -2,11 +2,12 @@
 import { decodeJwt, errors } from 'jose'
 import { assertAction } from './action.js'
 import { actionHash } from './canonical-json.js'
+import { clockTolerance } from './clock-tolerance.js'
 import { SignatureError, VerdictError } from './errors.js'
 import { encodePhoto, encodePhotos } from './image.js'
 import { type Hooks, observer, type ResponseInfo } from './observer.js'
 import { MemoryReplayStore, type ReplayStore } from './replay-store.js'
-import { DEFAULT_TOLERANCE_SECONDS } from './response-signature.js'
+import { DEFAULT_SIGNATURE_TOLERANCE_SECONDS } from './response-signature.js'
 import { readSecrets, type SigningSecretSource } from './signing-secret.js'
 import { type Outgoing, send, type TransportOptions } from './transport.js'
 import type {
@@ -56,8 +57,13 @@ export interface CountersignOptions extends Hooks {
   tenantId?: string
   /** Check `X-Svc-Signature`; default true. */
   verifyResponses?: boolean
-  /** Greatest difference of the clocks for a response's signature; default 300. */
-  toleranceSeconds?: number
+  /**
+   * Greatest difference between this machine's clock and the service's, for the times of a verdict; seconds, 0 to 300, default 60. A
+   * verdict can be used for as long after its expiry.
+   */
+  clockToleranceSeconds?: number
+  /** Greatest age of the signature of a response or a webhook, and greatest difference of the clocks; seconds, default 300. */
+  signatureToleranceSeconds?: number
   /** Of one try; default 15,000. The service gives up after 10,000. */
   timeoutMs?: number
   /** Default 2. */
@@ -112,7 +118,7 @@ export class Countersign implements VerdictVerifier {
       environment: this.environment,
       baseUrl: parseBaseUrl(options.baseUrl, options.allowInsecureHttp ?? false),
       signingSecret: verifyResponses ? signingSecret : null,
-      toleranceSeconds: options.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
+      signatureToleranceSeconds: options.signatureToleranceSeconds ?? DEFAULT_SIGNATURE_TOLERANCE_SECONDS,
       timeoutMs: options.timeoutMs ?? DEFAULTS.timeoutMs,
       maxRetries: options.maxRetries ?? DEFAULTS.maxRetries,
       maxRetryAfterSeconds: options.maxRetryAfterSeconds ?? DEFAULTS.maxRetryAfterSeconds,
@@ -127,6 +133,7 @@ export class Countersign implements VerdictVerifier {
       audience: options.tenantId ?? '',
       environment: this.environment,
       acceptEvaluationGrade: options.acceptEvaluationGrade,
+      clockToleranceSeconds: clockTolerance(options.clockToleranceSeconds),
       replayStore: options.replayStore ?? new MemoryReplayStore(nowSeconds),
       now: nowSeconds,
     }
@@ -266,11 +273,16 @@ export class Countersign implements VerdictVerifier {
   }
 
   /** Checks a verdict JWT of this tenant and environment, once. @throws VerdictError */
-  verifyVerdict<A extends ActionLike>(
+  async verifyVerdict<A extends ActionLike>(
     jwt: string | VerdictTokens,
     expected: VerdictExpectations<A> & { issuer?: string | undefined },
   ): Promise<ApprovedClaims<A>> {
-    return verifyVerdict(jwt, { ...this.#trust, ...expected })
+    try {
+      return await verifyVerdict(jwt, { ...this.#trust, ...expected })
+    } catch (error) {
+      if (error instanceof VerdictError) this.#transport.observer.refusal(error)
+      throw error
+    }
   }
 
   /**
@@ -279,9 +291,10 @@ export class Countersign implements VerdictVerifier {
    */
   verifyWebhook(headers: WebhookHeaders, body: Uint8Array | string): Promise<WebhookEvent> {
     const { signingSecret, now } = this.#trust
-    const { toleranceSeconds } = this.#transport
+    const { signatureToleranceSeconds } = this.#transport
     const { environment } = this
-    return verifyWebhook(headers, body, signingSecret, { environment, toleranceSeconds, now: now?.() })
+    const options = { environment, signatureToleranceSeconds, now: now?.() }
+    return verifyWebhook(headers, body, signingSecret, options)
   }
 
   /**

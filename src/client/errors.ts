@@ -1,6 +1,6 @@
 /** What calls of the SDK throw; every error has a stable `code`. */
 import type { ErrorCategory, ErrorCode } from './error-codes.js'
-import type { QualityBound, QualityComponent, Scope } from './types.js'
+import type { PhotoGuidance, QualityBound, QualityComponent, Scope } from './types.js'
 
 /** Completes to the known codes, and still takes one that a newer service sends. */
 export type AnyErrorCode = ErrorCode | (string & {})
@@ -15,7 +15,9 @@ export interface ErrorDetail {
   component?: QualityComponent
   value?: number
   bound?: QualityBound
-  /** Of `low_quality`: what the person can do, to be shown to them. */
+  /** Of each detail of a `biometric_rejected`: what the person can do. Completes to the known codes. */
+  guidance?: PhotoGuidance | (string & {})
+  /** The same as a sentence in English, to be shown to the person. */
   hint?: string
 }
 
@@ -66,6 +68,10 @@ export interface ErrorBody {
   error: ErrorCategory
   code: ErrorCode
   message: string
+  /** What to do next. A service of an older version does not say. */
+  remedy?: string
+  /** Address of the page that explains the code. A service of an older version does not say. */
+  doc_url?: string
   request_id: string
   details?: ErrorDetail[]
 }

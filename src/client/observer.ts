@@ -1,5 +1,5 @@
 /** What an application may watch of its calls: hooks, and a logger. */
-import { type Attempts, CountersignError } from './errors.js'
+import { type Attempts, CountersignError, type VerdictError } from './errors.js'
 
 /** What came beside the body. */
 export interface ResponseInfo extends Attempts {
@@ -42,6 +42,8 @@ export interface CallObserver {
   retry(event: RetryEvent): void
   response(event: ResponseEvent): void
   failure(event: FailureEvent): void
+  /** A verdict that does not allow the action. */
+  refusal(error: VerdictError): void
 }
 
 export function observer({ onRetry, onResponse, logger }: Hooks): CallObserver {
@@ -56,6 +58,9 @@ export function observer({ onRetry, onResponse, logger }: Hooks): CallObserver {
     },
     failure(event) {
       logger?.warn(facts(event), 'countersign: failed')
+    },
+    refusal({ code, reason, message }) {
+      logger?.warn({ code, reason, error: message }, 'countersign: verdict refused')
     },
   }
 }

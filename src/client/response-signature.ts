@@ -1,4 +1,5 @@
 /** Checks `X-Svc-Signature`: HMAC-SHA256 over a response and the request that it answers. */
+import { signedText } from './clock-tolerance.js'
 import { SignatureError } from './errors.js'
 import { candidates, type SigningSecret } from './signing-secret.js'
 import type { Environment } from './types.js'
@@ -21,11 +22,11 @@ export interface SignedResponse {
 export interface SignatureOptions {
   /** Unix seconds; default: now. */
   now?: number
-  /** Greatest difference of the clocks; default 300. */
-  toleranceSeconds?: number
+  /** Greatest age of the signature, and greatest difference of the clocks; default 300. */
+  signatureToleranceSeconds?: number
 }
 
-export const DEFAULT_TOLERANCE_SECONDS = 300
+export const DEFAULT_SIGNATURE_TOLERANCE_SECONDS = 300
 
 /** The service signs with two secrets at most; a longer list would only make work. */
 const MAX_SIGNATURES = 8
@@ -66,7 +67,10 @@ export async function assertSignature(
   secrets: readonly SigningSecret[],
   options: SignatureOptions = {},
 ): Promise<void> {
-  const { now = Date.now() / 1000, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = options
+  const {
+    now = Date.now() / 1000,
+    signatureToleranceSeconds: tolerance = DEFAULT_SIGNATURE_TOLERANCE_SECONDS,
+  } = options
   const { timestamp, signatures } = parseSignature(signature)
   const isSignedFor = (env: Environment) => {
     const head = new TextEncoder().encode(headAt(env, timestamp))
@@ -86,11 +90,8 @@ export async function assertSignature(
     throw new SignatureError('signature_invalid', `No configured secret made this signature (kid ${kids}).`)
   }
   // Only now is the time known to be the service's.
-  if (Math.abs(now - timestamp) > toleranceSeconds)
-    throw new SignatureError(
-      'signature_expired',
-      `It was signed ${Math.round(now - timestamp)} s ago; ${toleranceSeconds} s are allowed. Is the clock right?`,
-    )
+  if (Math.abs(now - timestamp) > tolerance)
+    throw new SignatureError('signature_expired', signedText(timestamp, now, tolerance))
 }
 
 async function isSigned(

@@ -45,13 +45,14 @@ export type StepUpOutcome<A extends ActionLike = Action> =
   | { allowed: false; status: 401 | 403; headers: Record<string, string>; body: StepUpBody }
 
 /**
- * Asking again cannot help: the person is not who was expected, somebody tries another user's verdict, or the installation serves
- * with a model pack of evaluation grade.
+ * Asking again cannot help: the person is not who was expected, somebody tries another user's verdict, the installation serves
+ * with a model pack of evaluation grade, or the clock of this machine is behind by more than the tolerance.
  */
 const FINAL_CODES: ReadonlySet<VerdictErrorCode> = new Set<VerdictErrorCode>([
   'not_approved',
   'wrong_user',
   'evaluation_grade',
+  'not_yet_valid',
 ])
 const DEFAULT_HEADER = 'X-Step-Up-Verdict'
 /** A quoted-string (RFC 9110, section 5.6.4) without anything that had to be escaped. */

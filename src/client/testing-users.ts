@@ -7,7 +7,8 @@ import {
   type OpenedChallenge,
 } from './testing-challenges.js'
 import type { TestClock } from './testing-clock.js'
-import { FakeRefusal } from './testing-errors.js'
+import { FAKE_ERRORS, FakeRefusal } from './testing-errors.js'
+import { photoDetail } from './testing-hints.js'
 import { outcomeOf, REFUSED, REJECTED } from './testing-outcomes.js'
 import { imageQualities, isPoor, QUALITY, qualityDetail } from './testing-quality.js'
 import { type FakeUser, findUser, LOCKED_OUT_SECONDS, userAnswer } from './testing-records.js'
@@ -257,5 +258,5 @@ async function usingUp(opened: OpenedChallenge | null, work: () => Promise<FakeA
 
 function livenessDetails(call: Call, { guidance }: Liveness) {
   if (!call.body.challenge) return blame(call, 'liveness_failed')
-  return guidance && [{ path: 'challenge.frames', issue: guidance }]
+  return [photoDetail('challenge.frames', FAKE_ERRORS.liveness_failed[2], guidance ?? 'not_live')]
 }

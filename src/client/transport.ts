@@ -23,7 +23,7 @@ export interface TransportOptions extends RetryPolicy {
   baseUrl: string
   /** Null: signatures are not checked. */
   signingSecret: SigningSecretSource | null
-  toleranceSeconds: number
+  signatureToleranceSeconds: number
   /** Of one try, body included. */
   timeoutMs: number
   fetch: typeof fetch
@@ -162,9 +162,9 @@ async function signatureFault(
     target: `/v1${path}`,
     body,
   }
-  const { toleranceSeconds, now } = options
+  const { signatureToleranceSeconds, now } = options
   try {
-    await assertResponseSignature(signed, secrets, { now: now() / 1000, toleranceSeconds })
+    await assertResponseSignature(signed, secrets, { now: now() / 1000, signatureToleranceSeconds })
     return null
   } catch (error) {
     if (error instanceof SignatureError) return error

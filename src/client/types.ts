@@ -175,6 +175,17 @@ export type LivenessGuidance =
   | 'slower'
   | 'try_again'
 
+/** What a person can be told of a photo that was refused: a code that `<countersign-capture>` has texts for. */
+export type PhotoGuidance =
+  | LivenessGuidance
+  | 'eyes_closed'
+  | 'file_unreadable'
+  | 'wrong_format'
+  | 'image_too_large'
+  | 'image_too_small'
+  | 'different_people'
+  | 'not_live'
+
 export type LivenessFinding = 'flat' | 'face_changed' | 'discontinuous' | 'replayed' | 'out_of_order'
 
 /** What is measured of light, focus, pose and eyes, as ISO/IEC 29794-5 names it. */
@@ -453,6 +464,14 @@ interface WebhookFacts {
   tenant_id: string
 }
 
+/** A session of the hosted capture page that is over. */
+interface EndedCaptureSession {
+  session_id: string
+  purpose: 'verify' | 'enroll'
+  /** Captures that were judged, 0 to 3. */
+  attempts: number
+}
+
 /** What a webhook tells; `type` tells the events apart, and there may be more of them one day. */
 export type WebhookEvent = WebhookFacts &
   (
@@ -473,5 +492,20 @@ export type WebhookEvent = WebhookFacts &
     | { type: 'user.disabled'; data: { user_id: string; rejections: number } }
     | { type: 'user.unlocked'; data: { user_id: string } }
     | { type: 'user.erased'; data: DeleteResult }
+    | {
+        type: 'capture_session.completed'
+        data: EndedCaptureSession & {
+          /** Null where no capture was judged. It proves nothing: get the session, and check the JWT of its verdict. */
+          result: {
+            /** HTTP status of the call of verify or enroll. */
+            status: number
+            verdict: 'approved' | 'rejected' | null
+            reason: string | null
+            /** Code of the error, where the answer is one. */
+            code: string | null
+          } | null
+        }
+      }
+    | { type: 'capture_session.cancelled' | 'capture_session.expired'; data: EndedCaptureSession }
     | { type: 'webhook.test'; data: Record<string, never> }
   )

@@ -1,6 +1,12 @@
 /** Checks a verdict JWT: does it allow this user this action, now, once? */
 import { errors, jwtVerify } from 'jose'
 import { actionHash } from './canonical-json.js'
+import {
+  clockTolerance,
+  expiredText,
+  MAX_CLOCK_TOLERANCE_SECONDS,
+  notYetValidText,
+} from './clock-tolerance.js'
 import { VerdictError, type VerdictErrorCode } from './errors.js'
 import { MemoryReplayStore, type ReplayStore } from './replay-store.js'
 import { readSecrets, type SigningSecretSource } from './signing-secret.js'
@@ -17,7 +23,7 @@ export interface VerdictExpectations<A extends ActionLike = Action> {
   nonce?: string | undefined
   /** Accepted authentication contexts, such as `ACTIVE_ACR`; default: that of any approval. */
   acr?: readonly string[] | undefined
-  /** Greatest age of the check itself; default: as long as the JWT is valid. */
+  /** Greatest age of the check itself, beyond the tolerance of the clocks; default: as long as the JWT is valid. */
   maxAgeSeconds?: number | undefined
   /** Take an approval whose photo was seen before within 24 hours (`replay.suspected`); default false. */
   acceptReplays?: boolean | undefined
@@ -42,7 +48,10 @@ export interface VerdictTrust {
   acceptEvaluationGrade?: boolean | undefined
   /** Where used verdicts are remembered; default: this process's memory. */
   replayStore?: ReplayStore | undefined
-  /** Allowed difference of the clocks; default 5. */
+  /**
+   * Greatest difference between this machine's clock and the service's, for the times of a verdict (`nbf`, `iat`, `exp`) and for
+   * `maxAgeSeconds`; 0 to 300, default 60. A verdict can be used for as long after its expiry.
+   */
   clockToleranceSeconds?: number | undefined
   /** Unix seconds; default: the system's clock. */
   now?: (() => number) | undefined
@@ -70,7 +79,6 @@ const REQUIRED_CLAIMS = [
   'acr',
   'auth_time',
 ]
-const DEFAULT_CLOCK_TOLERANCE_SECONDS = 5
 
 /** Shared by all calls without a store of their own: a store a call would remember nothing. */
 const sharedStore = new MemoryReplayStore()
@@ -96,7 +104,7 @@ export async function verifyVerdict<A extends ActionLike>(
   signal?.throwIfAborted()
   if (!trust.audience) throw new TypeError('audience (the tenant id) is required')
   const now = trust.now?.() ?? Date.now() / 1000
-  const tolerance = trust.clockToleranceSeconds ?? DEFAULT_CLOCK_TOLERANCE_SECONDS
+  const tolerance = clockTolerance(trust.clockToleranceSeconds)
   const claims = await readClaims<A>(jwt, trust, now, tolerance)
   const must = (holds: boolean, code: VerdictErrorCode, message: string) => {
     if (!holds) throw new VerdictError(code, message, claims.reason)
@@ -120,7 +128,7 @@ export async function verifyVerdict<A extends ActionLike>(
   must(
     maxAgeSeconds === undefined || now - claims.auth_time <= maxAgeSeconds + tolerance,
     'too_old',
-    `The check was made more than ${maxAgeSeconds} s ago.`,
+    `The check was made ${Math.round(now - claims.auth_time)} s ago; ${maxAgeSeconds} s are allowed.`,
   )
   must(
     environment !== 'production' ||
@@ -136,8 +144,9 @@ export async function verifyVerdict<A extends ActionLike>(
   )
   signal?.throwIfAborted()
   const store = trust.replayStore ?? sharedStore
+  // Backends that share a store may have other tolerances and clocks: the verdict is remembered until none of them can take it.
   must(
-    await store.consume(claims.jti, claims.exp + tolerance, signal),
+    await store.consume(claims.jti, claims.exp + MAX_CLOCK_TOLERANCE_SECONDS, signal),
     'already_used',
     'The verdict was used before.',
   )
@@ -164,9 +173,13 @@ async function readClaims<A extends ActionLike>(
       currentDate: new Date(now * 1000),
       ...(issuer === undefined ? {} : { issuer }),
     })
-    return payload as unknown as VerdictClaims<A>
+    const claims = payload as unknown as VerdictClaims<A>
+    // jose looks at `iat` only where it is given a greatest age.
+    if (claims.iat > now + clockTolerance)
+      throw new VerdictError('not_yet_valid', notYetValidText(claims.iat, now, clockTolerance))
+    return claims
   } catch (error) {
-    throw toVerdictError(error, { aud: audience, iss: issuer })
+    throw toVerdictError(error, { aud: audience, iss: issuer }, { now, tolerance: clockTolerance })
   }
 }
 
@@ -174,17 +187,23 @@ const BY_CLAIM: Record<string, VerdictErrorCode> = {
   aud: 'wrong_audience',
   iss: 'wrong_issuer',
   nbf: 'not_yet_valid',
-  iat: 'not_yet_valid',
 }
 
-function toVerdictError(error: unknown, expected: { aud: string; iss: string | undefined }): unknown {
-  if (error instanceof errors.JWTExpired) return new VerdictError('expired', 'The verdict has expired.')
+function toVerdictError(
+  error: unknown,
+  expected: { aud: string; iss: string | undefined },
+  { now, tolerance }: { now: number; tolerance: number },
+): unknown {
+  if (error instanceof errors.JWTExpired)
+    return new VerdictError('expired', expiredText(Number(error.payload.exp), now, tolerance))
   if (error instanceof errors.JWTClaimValidationFailed)
     return new VerdictError(
       error.reason === 'check_failed' ? (BY_CLAIM[error.claim] ?? 'malformed') : 'malformed',
       error.claim === 'aud' || error.claim === 'iss'
         ? `The verdict's ${error.claim} is ${JSON.stringify(error.payload[error.claim])}; ${expected[error.claim]} is expected.`
-        : error.message,
+        : error.claim === 'nbf' && error.reason === 'check_failed'
+          ? notYetValidText(Number(error.payload.nbf), now, tolerance)
+          : error.message,
     )
   return error instanceof errors.JOSEError ? new VerdictError('malformed', error.message) : error
 }

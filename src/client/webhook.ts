@@ -12,8 +12,8 @@ export interface WebhookOptions {
   environment?: Environment | undefined
   /** Unix seconds; default: now. */
   now?: number | undefined
-  /** Greatest difference of the clocks; default 300. */
-  toleranceSeconds?: number | undefined
+  /** Greatest age of the signature, and greatest difference of the clocks; default 300. */
+  signatureToleranceSeconds?: number | undefined
 }
 
 /**
@@ -25,7 +25,7 @@ export async function verifyWebhook(
   headers: WebhookHeaders,
   body: Uint8Array | string,
   signingSecret: SigningSecretSource,
-  { environment = 'production', now, toleranceSeconds }: WebhookOptions = {},
+  { environment = 'production', now, signatureToleranceSeconds }: WebhookOptions = {},
 ): Promise<WebhookEvent> {
   // What a framework has parsed already cannot be checked any more.
   if (typeof body !== 'string' && !(body instanceof Uint8Array))
@@ -34,7 +34,7 @@ export async function verifyWebhook(
   const eventId = headerOf(headers, 'x-svc-webhook-id')
   const options: SignatureOptions = {
     ...(now === undefined ? {} : { now }),
-    ...(toleranceSeconds === undefined ? {} : { toleranceSeconds }),
+    ...(signatureToleranceSeconds === undefined ? {} : { signatureToleranceSeconds }),
   }
   const headAt: SignedHead = (env, timestamp) => `webhook:v2:${env}:${timestamp}:${eventId}:`
   const secrets = await readSecrets(signingSecret)

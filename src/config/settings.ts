@@ -404,6 +404,12 @@ export const SETTING_GROUPS = {
       'Time in which a request is answered, in milliseconds; after it, 504 deadline_exceeded.',
       integer(100, 600_000),
     ),
+    lameDuckMs: setting(
+      'LAME_DUCK_MS',
+      '0',
+      'After SIGTERM or SIGINT, time in milliseconds in which /readyz already answers 503 and calls are still served, so that load balancers send new calls elsewhere before anything is refused. Give it the time that their health checks need.',
+      integer(0, 300_000),
+    ),
     maxBodyBytes: setting(
       'MAX_BODY_BYTES',
       '8388608',

@@ -130,7 +130,7 @@ export function refusal(error: unknown, requestId: string, count: (code: string)
   }
   const refused = toApiError(translate(error))
   count(refused.code)
-  const reply = json(refused.toBody(requestId), refused.status, refused.headers)
+  const reply = json(refused.toBody({ requestId }), refused.status, refused.headers)
   // What still arrives of the body is not wanted.
   return refused.code === 'body_too_large' ? { ...reply, close: true } : reply
 }

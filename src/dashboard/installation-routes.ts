@@ -74,7 +74,7 @@ export const INSTALLATION_ROUTES = {
             measured,
           })),
         },
-        ...fleetView((await store.shared?.nodes()) ?? []),
+        ...fleetView(store.shared ? await store.services() : []),
         packs: (await installedPacks(config.modelsDir, pack.dir)).map(({ id, model, dir, problem }) => ({
           id: model ?? id,
           active: dir === pack.dir,

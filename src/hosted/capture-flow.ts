@@ -6,6 +6,7 @@ import { isoTime } from '../clock.js'
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import { requestId } from '../crypto/identifiers.js'
 import type { IncomingRequest } from '../server/listener.js'
+import type { CaptureSessionRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { CaptureSession, CaptureSessionBook } from '../subjects/capture-session-book.js'
 import { isConfirmed, tryCode } from '../subjects/confirmation-code.js'
@@ -13,6 +14,11 @@ import type { SubjectVault } from '../subjects/subject-vault.js'
 import { MOST_VERSION_CHARACTERS } from '../tenancy/capture-page-settings.js'
 import { captureAnswerKey } from '../v1/get-capture-session.js'
 import { framesField } from '../v1/schemas.js'
+import {
+  type CaptureSessionEvents,
+  type CaptureSessionResult,
+  resultOf,
+} from '../webhooks/capture-session-events.js'
 import { MOST_ATTEMPTS, outcomeOf } from './capture-outcome.js'
 import { consentOf } from './consent-text.js'
 import type { OwnCalls } from './own-calls.js'
@@ -39,6 +45,7 @@ export interface CaptureFlowParts {
   audit: AuditLog
   vault: SubjectVault
   captureSessions: CaptureSessionBook
+  captureEvents: CaptureSessionEvents
 }
 
 /** Of a session at a time: what the page shows. */
@@ -224,6 +231,7 @@ export class CaptureFlow {
       else record.attempts--
       const isLast = record.attempts >= MOST_ATTEMPTS && content.judging.length === 0
       if (isFinal || isLast) record.status = 'completed'
+      return isJudged ? resultOf(answer) : null
     })
     return state.state === 'over' ? state : { state: 'again', message: PAGE_TEXTS[language][advice] }
   }
@@ -259,20 +267,29 @@ export class CaptureFlow {
     return phone
   }
 
-  /** Of a session that is not over. `work` may await nothing but `tx`. @returns the state after it */
+  /**
+   * Changes a session that is not over, and tells webhooks of its end where `work` ends it.
+   * @param work may await nothing but `tx`; returns what came of a capture, where one was judged
+   * @returns the state after it
+   */
   private async change(
     token: string,
-    work: (session: CaptureSession, tx: StoreTransaction) => Promise<void>,
+    // biome-ignore lint/suspicious/noConfusingVoidType: most changes have no result to return
+    work: (session: CaptureSession, tx: StoreTransaction) => Promise<CaptureSessionResult | null | void>,
   ): Promise<PageState> {
-    const { store, captureSessions } = this.parts
+    const { store, captureSessions, captureEvents } = this.parts
     const known = await captureSessions.find(store.read, token)
     if (!known) throw new CaptureFlowError('the session is gone')
     const changed = async (tx: StoreTransaction) => {
       const session = await captureSessions.find(tx, token)
       if (!session) throw new CaptureFlowError('the session is gone')
-      if (session.record.status === 'open') {
-        await work(session, tx)
+      const { record } = session
+      if (record.status === 'open') {
+        if (record.expiryToldAt !== null) throw new CaptureFlowError('the session has expired')
+        const result = await work(session, tx)
         await captureSessions.put(tx, session)
+        if ((record.status as CaptureSessionRecord['status']) !== 'open')
+          await captureEvents.tellOfEnd(tx, record, result ?? null)
       }
       return this.state(session)
     }

@@ -102,7 +102,7 @@ function refusal(error: unknown, call: Call<unknown>): Outcome {
   return {
     status: error.status,
     code: error.code,
-    body: error.toBody(call.requestId),
+    body: error.toBody(call),
     headers: error.headers,
     // Sealed under the service's key: the user may be gone, and a refusal says nothing of them.
     ...(call.lookup ? { owner: { lookup: call.lookup, subject: null } } : {}),

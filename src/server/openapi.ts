@@ -1,9 +1,11 @@
 /** The OpenAPI 3.1 document, made from the endpoints' own schemas and the error registry. */
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import { ERRORS, type ErrorCode } from '../api-error.js'
+import { PHOTO_GUIDANCE } from '../biometrics/photo-guidance.js'
 import { SCOPES } from '../tenancy/key-scopes.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
 import { SANDBOX_OUTCOMES } from '../v1/sandbox-outcomes.js'
+import { WEBHOOK_SCHEMAS } from '../webhooks/webhook-schemas.js'
 import { withReferences } from './openapi-schemas.js'
 
 type Json = Record<string, unknown>
@@ -87,7 +89,8 @@ export function buildOpenApi(descriptions: EndpointDescription[], version: strin
     }
   const schemas: Json = {}
   // A round trip through JSON leaves the schemas' internal symbols behind.
-  const made = withReferences(JSON.parse(JSON.stringify({ paths, Error: errorSchema() })), schemas) as Json
+  const parts = { paths, webhooks: webhooks(), Error: errorSchema() }
+  const made = withReferences(JSON.parse(JSON.stringify(parts)), schemas) as Json
   return {
     openapi: '3.1.0',
     info: {
@@ -108,6 +111,7 @@ export function buildOpenApi(descriptions: EndpointDescription[], version: strin
       { name: 'service', description: 'Keys and status.' },
     ],
     paths: made.paths,
+    webhooks: made.webhooks,
     components: {
       securitySchemes: {
         apiKey: {
@@ -121,6 +125,31 @@ export function buildOpenApi(descriptions: EndpointDescription[], version: strin
       parameters: commonParameters(),
     },
   }
+}
+
+/** The requests that the service sends to the webhooks of a tenant. */
+function webhooks(): Json {
+  const described = WEBHOOK_SCHEMAS.map(({ type, summary, body }) => [
+    type,
+    {
+      post: {
+        operationId: `webhook_${type.replaceAll('.', '_')}`,
+        tags: ['service'],
+        summary: summary.replace(/\.$/, ''),
+        security: [],
+        parameters: [
+          { name: 'X-Svc-Webhook-Id', in: 'header', required: true, schema: { type: 'string' } },
+          { name: 'X-Svc-Signature', in: 'header', required: true, schema: { type: 'string' } },
+        ],
+        requestBody: { required: true, content: { 'application/json': { schema: body } } },
+        responses: {
+          '2XX': { description: 'It arrived. Every other answer has it sent again later.' },
+          '4XX': { description: 'The signature does not hold.' },
+        },
+      },
+    },
+  ])
+  return Object.fromEntries(described) as Json
 }
 
 function introduction(): string {
@@ -255,11 +284,20 @@ function errorSchema(): Json {
   const categories = [...new Set(Object.values(ERRORS).map(({ category }) => category))]
   return {
     type: 'object',
-    required: ['error', 'code', 'message', 'request_id'],
+    required: ['error', 'code', 'message', 'remedy', 'doc_url', 'request_id'],
     properties: {
       error: { type: 'string', enum: categories, description: 'Stable category.' },
       code: { type: 'string', enum: Object.keys(ERRORS), description: 'Stable code.' },
-      message: { type: 'string', description: 'A sentence for a person; it may change.' },
+      message: {
+        type: 'string',
+        description: 'What is wrong: a sentence for a developer or operator. It may change.',
+      },
+      remedy: { type: 'string', description: 'What to do next: a sentence that may change.' },
+      doc_url: {
+        type: 'string',
+        format: 'uri',
+        description: 'Address of the page, served by this installation, that explains the code.',
+      },
       request_id: { type: 'string', description: 'The request in which the error arose.' },
       details: {
         type: 'array',
@@ -280,7 +318,16 @@ function errorSchema(): Json {
               properties: { min: { type: 'number' }, max: { type: 'number' } },
               description: 'What it had to keep to.',
             },
-            hint: { type: 'string', description: 'What the person can do, to be shown to them.' },
+            guidance: {
+              type: 'string',
+              enum: [...PHOTO_GUIDANCE],
+              description:
+                'What the person can do about a photo. Each detail of a `biometric_rejected` has one; the capture component has a text for it in five languages.',
+            },
+            hint: {
+              type: 'string',
+              description: 'What the person can do about a photo, as a sentence to be shown to them.',
+            },
             scope: {
               type: 'string',
               enum: [...SCOPES],

@@ -7,31 +7,53 @@ import { type Store, StoreOpenError } from './store.js'
 export interface OpenOptions {
   /** By a service: alone on a SQLite file, beside others on PostgreSQL. Commands work beside it. */
   serving?: boolean
+  /** The schema of an earlier version may be brought up to date, as a service does at its start. */
+  migrating?: boolean
 }
 
 type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'>
 
-/** @throws ConfigError; StoreOpenError */
+/**
+ * Makes the database where there is none.
+ * @throws ConfigError; StoreOpenError; SchemaOutdatedError for the schema of an earlier version, unless `serving` or `migrating`
+ */
 export async function openStore(
   config: DatabaseConfig,
-  { serving = false }: OpenOptions = {},
+  { serving = false, migrating = false }: OpenOptions = {},
 ): Promise<Store> {
   if (!isPostgres(config)) {
     const { SqliteStore } = await import('./sqlite-store.js')
-    return SqliteStore.open(sqliteFile(config), { serving })
+    return SqliteStore.open(sqliteFile(config), { serving, migrating })
   }
   const { openPostgresStore } = await import('./postgres-store.js')
   return advised(config, () =>
-    openPostgresStore(config.database, { passwordFile: config.databasePasswordFile, serving }),
+    openPostgresStore(config.database, {
+      passwordFile: config.databasePasswordFile,
+      serving,
+      migrating,
+    }),
   )
 }
 
 /** Nothing is made. @throws ConfigError; StoreOpenError when PostgreSQL cannot be asked */
 export async function hasDatabase(config: DatabaseConfig): Promise<boolean> {
   if (!isPostgres(config)) return existsSync(sqliteFile(config))
-  const { hasPostgresSchema } = await import('./postgres-store.js')
+  return (await schemas(config)).found > 0
+}
+
+/**
+ * Only reads.
+ * @returns the schema of the database, 0 where there is none, and the schema of this version
+ * @throws ConfigError; StoreOpenError for what is no database of ours or of a newer version, or cannot be read
+ */
+export async function schemas(config: DatabaseConfig): Promise<{ found: number; own: number }> {
+  if (!isPostgres(config)) {
+    const { sqliteSchemas } = await import('./sqlite-store.js')
+    return sqliteSchemas(sqliteFile(config))
+  }
+  const { postgresSchemas } = await import('./postgres-store.js')
   return advised(config, () =>
-    hasPostgresSchema(config.database, { passwordFile: config.databasePasswordFile }),
+    postgresSchemas(config.database, { passwordFile: config.databasePasswordFile }),
   )
 }
 
@@ -47,7 +69,10 @@ async function advised<T>(
     const { postgresRemedy } = await import('./postgres-remedy.js')
     const remedy = postgresRemedy(error.cause, parsePostgresUrl(database), databasePasswordFile)
     if (!remedy) throw error
-    throw new StoreOpenError(`${error.message.replace(/[.:\s]+$/, '')}. ${remedy}`, { cause: error.cause })
+    throw new StoreOpenError(`${error.message.replace(/[.:\s]+$/, '')}. ${remedy}`, {
+      cause: error.cause,
+      isPassing: error.isPassing,
+    })
   }
 }
 

@@ -28,6 +28,7 @@ export class PostgresCoordinator implements Coordinator {
   isOutdated = false
   private readonly startedAt = Date.now()
   private settings: string | null = null
+  private masterKeys: string | null = null
   private readonly pool: PostgresPool
   private readonly beat = new Beat(
     BEAT_MS,
@@ -67,6 +68,11 @@ export class PostgresCoordinator implements Coordinator {
   announce(settings: Record<string, string>): Promise<void> {
     this.settings = JSON.stringify(settings)
     return this.renew()
+  }
+
+  /** The others know with the next beat. */
+  showMasterKeys(ids: readonly string[]): void {
+    this.masterKeys = JSON.stringify(ids)
   }
 
   async claim(scope: Buffer, payloadHash: Buffer): Promise<Claim> {
@@ -175,14 +181,14 @@ export class PostgresCoordinator implements Coordinator {
       // All of it each time: a crash of the server empties the table. Of the lanes one alone, by its index: beside a transaction that lasts
       // for hours, as a dump does, the table has as many rows as there were commits.
       text: `WITH forgotten AS (DELETE FROM node WHERE lease_until < clock_timestamp() - $3 * interval '1 ms')
-        INSERT INTO node (id, lease_until, name, version, schema, started_at, settings, epoch_loaded, epoch_used)
-        VALUES ($1, clock_timestamp() + $2 * interval '1 ms', $4, $5, $6, $7, $8, $9, $10)
+        INSERT INTO node (id, lease_until, name, version, schema, started_at, settings, epoch_loaded, epoch_used, master_keys)
+        VALUES ($1, clock_timestamp() + $2 * interval '1 ms', $4, $5, $6, $7, $8, $9, $10, $11)
         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, settings = excluded.settings,
-          epoch_loaded = excluded.epoch_loaded, epoch_used = excluded.epoch_used
+          epoch_loaded = excluded.epoch_loaded, epoch_used = excluded.epoch_used, master_keys = excluded.master_keys
         RETURNING (SELECT compatible_from FROM lane WHERE id = 1) AS "compatibleFrom"`,
       values: [
         ...[this.id, LEASE_MS, FORGOTTEN_MS, NAME, VERSION, SCHEMA, this.startedAt, this.settings],
-        ...[this.epochs?.loaded, this.epochs?.used],
+        ...[this.epochs?.loaded, this.epochs?.used, this.masterKeys],
       ],
     })
     this.renewedAtMs = askedAtMs

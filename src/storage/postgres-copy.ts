@@ -215,7 +215,7 @@ function assertVersion(version: number, code: 'source_outdated' | 'target_outdat
   if (version !== SCHEMA)
     throw new StoreCopyError(
       code,
-      `The ${name} has schema ${version}, this Countersign schema ${SCHEMA}: bring it up to date with \`countersign tenant list\` first.`,
+      `The ${name} has schema ${version}, this Countersign schema ${SCHEMA}: bring it up to date with \`countersign migrate\` first.`,
     )
 }
 

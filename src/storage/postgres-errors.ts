@@ -37,6 +37,37 @@ export function translatePostgres(error: unknown): Error {
     : error
 }
 
+/** Node's codes for a server that cannot be reached, or whose name cannot be looked up, at this moment. */
+const UNREACHABLE = [
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+]
+
+/** SQLSTATE of a server that has no connection left (53300), starts, stops or recovers (57P01 to 57P03), or is a standby (25006). */
+const NOT_NOW = /^(?:08|53300|57P0[123]|25006)/
+
+/**
+ * Whether a connection that failed may succeed later without anybody's help. A wrong password, a database that is not there and a
+ * certificate that is not trusted are no such failures.
+ */
+export function isOutOfReach(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isOutOfReach)
+  const { code, message, syscall } = error as NodeJS.ErrnoException
+  if (error instanceof pg.DatabaseError) return NOT_NOW.test(error.code ?? '')
+  // ENOENT of a file would be a certificate or a password; of a socket it is a server that does not run.
+  if (code === 'ENOENT') return syscall === 'connect'
+  return (
+    (code !== undefined && UNREACHABLE.includes(code)) ||
+    /timeout expired|connection timeout|timeout exceeded|Connection terminated|standby/.test(message)
+  )
+}
+
 export function isStalePlan(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === STALE_PLAN
 }

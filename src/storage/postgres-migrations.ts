@@ -421,6 +421,13 @@ const STEPS: string[] = [
   ALTER TABLE audit ADD COLUMN event text COLLATE "C" GENERATED ALWAYS AS (substring(entry FROM '"event":"([a-z0-9_]+)"')) STORED;
   CREATE INDEX audit_event ON audit (tenant_id, event, sequence);
   `,
+  // When webhooks were told that a capture session expired.
+  `
+  ALTER TABLE capture_session ADD COLUMN expiry_told_at bigint;
+  `,
+  `
+  ALTER TABLE node ADD COLUMN master_keys text;
+  `,
   `
   -- People of tenants, who sign in under names of their own; the links by which they do so first, and their sessions.
   CREATE TABLE person (

@@ -3,18 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../config/postgres-url.js'
 import { CodedError } from '../errors.js'
+import type { ServiceNode } from './coordinator.js'
 import { examinePostgres } from './postgres-check.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresCoordinator } from './postgres-coordinator.js'
-import { migrate, schemaVersion } from './postgres-migrations.js'
+import { isOutOfReach } from './postgres-errors.js'
+import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
-import { PostgresShared } from './postgres-shared.js'
+import { listServices, PostgresShared } from './postgres-shared.js'
 import { SilenceWatch } from './postgres-silence.js'
 import { LANE_LOCK_MS, PostgresWriter } from './postgres-writer.js'
 import { storeReader } from './statements.js'
 import {
   BackupUnsupportedError,
   type CommitReport,
+  SchemaOutdatedError,
   type Scope,
   type Store,
   StoreOpenError,
@@ -34,24 +37,42 @@ export interface PostgresOptions {
   passwordFile?: string | undefined
   /** A service, which works together with others on the database. Commands only write there. */
   serving?: boolean
+  /** The schema of an earlier version may be brought up to date, as a service does at its start. */
+  migrating?: boolean
 }
 
 /**
- * Makes the schema where there is none, and brings it up to date.
- * @throws ConfigError for a URL that cannot be used; StoreOpenError when server or schema cannot be used or reached
+ * Makes the schema where there is none.
+ * @throws ConfigError for a URL that cannot be used; StoreOpenError when server or schema cannot be used or reached;
+ * SchemaOutdatedError for the schema of an earlier version, unless `serving` or `migrating`
  */
 export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<PostgresStore> {
   const access = accessOf(url, options)
   return opening(access.target, async () => {
-    await withClient(access, migrate)
+    await withClient(access, async (client) => {
+      const found = await schemaVersion(client)
+      if (found > 0 && found < SCHEMA && !options.serving && !options.migrating)
+        throw new SchemaOutdatedError(describePostgres(access.target), found, SCHEMA)
+      await migrate(client)
+    })
     return PostgresStore.start(access, options)
   })
 }
 
-/** Whether there is a schema of ours: nothing is made. @throws as `openPostgresStore` */
-export async function hasPostgresSchema(url: string, options: PostgresOptions = {}): Promise<boolean> {
+/**
+ * Only reads.
+ * @returns the schema of the database, 0 where there is none, and the schema of this version
+ * @throws ConfigError; StoreOpenError as `openPostgresStore` does
+ */
+export async function postgresSchemas(
+  url: string,
+  options: PostgresOptions = {},
+): Promise<{ found: number; own: number }> {
   const access = accessOf(url, options)
-  return opening(access.target, async () => (await withClient(access, schemaVersion)) > 0)
+  return opening(access.target, async () => ({
+    found: await withClient(access, (client) => schemaVersion(client)),
+    own: SCHEMA,
+  }))
 }
 
 export class PostgresStore implements Store {
@@ -139,6 +160,14 @@ export class PostgresStore implements Store {
     return this.silence.lastSilentMs >= sinceMs
   }
 
+  get presence(): PostgresCoordinator | null {
+    return this.coordinator
+  }
+
+  services(): Promise<ServiceNode[]> {
+    return listServices(this.readers)
+  }
+
   observeCommits(observer: (report: CommitReport) => void): void {
     this.writer.onCommit = observer
   }
@@ -201,6 +230,7 @@ export async function opening<T>(target: PostgresTarget, work: () => Promise<T>)
     if (cause instanceof CodedError) throw cause
     throw new StoreOpenError(`Cannot use the ${describePostgres(target)}: ${reasonOf(cause as Error)}`, {
       cause,
+      isPassing: isOutOfReach(cause),
     })
   }
 }

@@ -222,6 +222,8 @@ export interface CaptureSessionRecord {
   status: 'open' | 'completed' | 'cancelled'
   createdAt: number
   expiresAt: number
+  /** When webhooks were told that it expired; null for a session that did not, or that nobody was told of yet. */
+  expiryToldAt: number | null
 }
 
 /** A text that somebody has agreed to on the hosted capture page. It stays as long as the audit log that names its hash. */

@@ -8,7 +8,7 @@ import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { moveIntoPlace } from '../durable-file.js'
 import { CodedError } from '../errors.js'
-import { APPLICATION_ID, assertOurs, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
+import { APPLICATION_ID, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
 
 /** The files cannot be put together; the message says why. */
 export class RestoreError extends CodedError<
@@ -133,7 +133,7 @@ export function joinKeys(
     const application = applicationOf(database)
     if (application === APPLICATION_ID) {
       // A plain copy of the file, keys included.
-      assertOurs(database)
+      migrate(database)
       return { subjects: count(database), erased: 0 }
     }
     if (application !== BACKUP_APPLICATION_ID)

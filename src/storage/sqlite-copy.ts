@@ -182,7 +182,7 @@ function assertVersion(version: number, code: 'source_outdated' | 'target_outdat
   if (version !== SCHEMA_VERSION)
     throw new StoreCopyError(
       code,
-      `${file} has schema ${version}, this Countersign schema ${SCHEMA_VERSION}: bring it up to date with \`countersign tenant list\` first.`,
+      `${file} has schema ${version}, this Countersign schema ${SCHEMA_VERSION}: bring it up to date with \`countersign migrate\` first.`,
     )
 }
 

@@ -338,6 +338,10 @@ const MIGRATIONS: string[] = [
   ALTER TABLE audit ADD COLUMN event TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(entry) THEN json_extract(entry, '$.event') END) VIRTUAL;
   CREATE INDEX audit_event ON audit (tenant_id, event, sequence);
   `,
+  // When webhooks were told that a capture session expired.
+  `
+  ALTER TABLE capture_session ADD COLUMN expiry_told_at INTEGER;
+  `,
   // People of tenants, who sign in under names of their own; the links by which they do so first, and their sessions.
   `
   CREATE TABLE person (

@@ -5,13 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { makeFolder, moveIntoPlace } from '../durable-file.js'
 import type { Connection, Statement } from './connection.js'
+import type { ServiceNode } from './coordinator.js'
 import { removeDatabase, separateKeys } from './sqlite-backup.js'
 import { SqliteCheckpointer } from './sqlite-checkpointer.js'
-import { assertOurs, migrate } from './sqlite-migrations.js'
+import { assertOurs, migrate, SCHEMA_VERSION, schemaVersion } from './sqlite-migrations.js'
+import { SqlitePresence, sqliteServices } from './sqlite-presence.js'
 import { storeReader, storeTransaction } from './statements.js'
 import {
   AlreadyExecutedError,
   type CommitReport,
+  SchemaOutdatedError,
   type Store,
   StoreOpenError,
   type StoreReader,
@@ -25,6 +28,7 @@ const BUSY_TIMEOUT_MS = 5
 const BACKUP_PAGES = 100
 const LOCK_PATIENCE_MS = 5000
 const LOCK_RETRY_MS = 10
+const CLAIM_PATIENCE_MS = 200
 /** Pages of the tree's upper levels and of what was touched last, in KiB; SQLite's own 2,000 hold those of some thousand users. */
 const CACHE_KIB = 32_768
 
@@ -60,6 +64,7 @@ export class SqliteStore implements Store {
     private readonly claim: Database.Database | null,
     /** Where none is worth its thread, SQLite does it in the commits themselves. */
     private readonly checkpointer: SqliteCheckpointer | null,
+    readonly presence: SqlitePresence | null,
   ) {
     this.sql = {
       begin: writer.prepare('BEGIN IMMEDIATE'),
@@ -76,17 +81,20 @@ export class SqliteStore implements Store {
 
   /**
    * @param serving by the service, of which there is one a database; commands work beside it
+   * @param migrating by the command that changes the schema, which needs the database for itself
+   * @throws SchemaOutdatedError for the schema of an earlier version, unless `serving` or `migrating`
    * @throws StoreOpenError when the file is not a database of ours, of a newer version, damaged, out of reach, or served already
    */
-  static open(file: string, { serving = false } = {}): SqliteStore {
+  static open(file: string, { serving = false, migrating = false } = {}): SqliteStore {
     let writer: Database.Database | undefined
     let claim: Database.Database | null = null
     try {
       makeFolder(dirname(file))
-      if (serving) claim = claimDatabase(file)
+      if (serving || migrating) claim = claimDatabase(file)
       writer = new Database(file, { timeout: LOCK_PATIENCE_MS })
       // Before the first change: a file that is refused stays as it was.
       assertOurs(writer)
+      if (!claim) assertCurrent(writer, file)
       writer.pragma('journal_mode = WAL')
       // better-sqlite3 builds WAL with synchronous=NORMAL, which may lose the last commits in a power cut.
       writer.pragma('synchronous = FULL')
@@ -97,11 +105,17 @@ export class SqliteStore implements Store {
       migrate(writer)
       writer.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
       const reader = new Database(file, { readonly: true, timeout: BUSY_TIMEOUT_MS })
-      return new SqliteStore(writer, reader, claim, serving ? new SqliteCheckpointer(writer) : null)
+      return new SqliteStore(
+        writer,
+        reader,
+        claim,
+        serving ? new SqliteCheckpointer(writer) : null,
+        serving ? new SqlitePresence(file) : null,
+      )
     } catch (cause) {
       claim?.close()
       writer?.close()
-      if (cause instanceof StoreOpenError) throw cause
+      if (cause instanceof StoreOpenError || cause instanceof SchemaOutdatedError) throw cause
       // The addon itself does not load: nothing is wrong with the file.
       if (
         cause instanceof Error &&
@@ -269,6 +283,10 @@ export class SqliteStore implements Store {
     return false
   }
 
+  async services(): Promise<ServiceNode[]> {
+    return sqliteServices(this.writer.name)
+  }
+
   observeCommits(observer: (report: CommitReport) => void): void {
     this.commitObserver = observer
   }
@@ -294,7 +312,31 @@ export class SqliteStore implements Store {
     await this.checkpointer?.close()
     this.reader.close()
     this.writer.close()
+    this.presence?.close()
     this.claim?.close()
+  }
+}
+
+/** A file without tables is a new database. @throws SchemaOutdatedError */
+function assertCurrent(database: Database.Database, file: string): void {
+  const found = schemaVersion(database)
+  if (found > 0 && found < SCHEMA_VERSION) throw new SchemaOutdatedError(file, found, SCHEMA_VERSION)
+}
+
+/** Only reads. @returns `found` is 0 where there is no database yet @throws StoreOpenError */
+export function sqliteSchemas(file: string): { found: number; own: number } {
+  if (!existsSync(file)) return { found: 0, own: SCHEMA_VERSION }
+  let database: Database.Database | undefined
+  try {
+    database = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_PATIENCE_MS })
+    assertOurs(database)
+    return { found: schemaVersion(database), own: SCHEMA_VERSION }
+  } catch (cause) {
+    throw new StoreOpenError(`Cannot use the database ${file}: ${obstacleOf(cause as Error, file)}`, {
+      cause,
+    })
+  } finally {
+    database?.close()
   }
 }
 
@@ -303,7 +345,8 @@ export class SqliteStore implements Store {
  * @throws StoreOpenError where another service has it
  */
 export function claimDatabase(file: string): Database.Database {
-  const claim = new Database(`${file}-serving`, { timeout: 0 })
+  // A command that asks whether somebody serves reads this file for a moment.
+  const claim = new Database(`${file}-serving`, { timeout: CLAIM_PATIENCE_MS })
   try {
     claim.exec('BEGIN EXCLUSIVE')
     return claim

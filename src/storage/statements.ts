@@ -136,6 +136,10 @@ export function storeReader(database: Connection): StoreReader {
       `SELECT ${CAPTURE_SESSION.fields} FROM capture_session WHERE id = ?`,
       'brief',
     ),
+    untoldExpiredCaptureSessions: database.prepare<[number, number], CaptureSessionRecord>(
+      `SELECT ${CAPTURE_SESSION.fields} FROM capture_session
+       WHERE expires_at <= ? AND status = 'open' AND expiry_told_at IS NULL ORDER BY expires_at LIMIT ?`,
+    ),
     idempotency: database.prepare<[Buffer, number], IdempotencyRecord>(
       `SELECT ${IDEMPOTENCY.fields} FROM idempotency WHERE scope = ? AND expires_at > ?`,
       'brief',
@@ -225,6 +229,7 @@ export function storeReader(database: Connection): StoreReader {
     capturesAfter: async (subjectId, last) => sql.capturesAfter.all(subjectId, last),
     challenge: async (id) => sql.challenge.get(id),
     captureSession: async (id) => sql.captureSession.get(id),
+    untoldExpiredCaptureSessions: async (until, limit) => sql.untoldExpiredCaptureSessions.all(until, limit),
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
     erasure: async (lookup, now) => sql.erasure.get(lookup, now),
     auditHead: async (tenantId) => sql.auditHead.get(tenantId),

@@ -2,7 +2,7 @@
 
 import type { Environment } from '../config.js'
 import { CodedError } from '../errors.js'
-import type { Coordinator, ServiceNode } from './coordinator.js'
+import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
 import type {
   ApiKeyRecord,
@@ -70,6 +70,8 @@ export interface StoreReader extends WebhookReader {
   capturesAfter(subjectId: string, last: number): Promise<CaptureRecord[]>
   challenge(id: string): Promise<ChallengeRecord | undefined>
   captureSession(id: string): Promise<CaptureSessionRecord | undefined>
+  /** Open sessions that expired at `until` or before and that webhooks were not told of yet, the longest expired first. */
+  untoldExpiredCaptureSessions(until: number, limit: number): Promise<CaptureSessionRecord[]>
   /** Texts that people have agreed to, the latest first. */
   consentTexts(tenantId: string, limit: number): Promise<ConsentTextRecord[]>
   /** The text of this hash, once for each version under which it was shown. */
@@ -254,8 +256,6 @@ export interface Scope {
 
 /** What a store has beside, that several services have in common. */
 export interface SharedStore {
-  /** Services that work on the database now, the oldest first. */
-  nodes(): Promise<ServiceNode[]>
   /** Counts the changes of the keyrings. */
   keysRevision(): Promise<number>
   /**
@@ -277,6 +277,10 @@ export interface Store {
   readonly coordinator: Coordinator | null
   /** Of such a database too, for commands as well. */
   readonly shared: SharedStore | null
+  /** Null for commands. */
+  readonly presence: Presence | null
+  /** Services that work on the database now, the oldest first. */
+  services(): Promise<ServiceNode[]>
   /** Whether `backup` is how it is backed up, and not the database's own tools. */
   readonly makesBackups: boolean
   /** Sees committed state only. */
@@ -318,8 +322,23 @@ export interface Store {
 /** The database cannot be used as it is: another application's, a newer version's, damaged, or out of reach. */
 export class StoreOpenError extends CodedError<'database_unusable'> {
   override readonly name = 'StoreOpenError'
-  constructor(message: string, options?: { cause?: unknown }) {
+  /** True where trying again later may succeed without anybody's help: the server is out of reach, or is starting. */
+  readonly isPassing: boolean
+  constructor(message: string, options: { cause?: unknown; isPassing?: boolean } = {}) {
     super('database_unusable', message, options)
+    this.isPassing = options.isPassing ?? false
+  }
+}
+
+/** The database was made by an earlier version, and what opens it may not change its schema. */
+export class SchemaOutdatedError extends CodedError<'schema_outdated'> {
+  override readonly name = 'SchemaOutdatedError'
+  /** @param database its name for messages */
+  constructor(database: string, found: number, own: number) {
+    super(
+      'schema_outdated',
+      `${database} has schema ${found}, made by an earlier Countersign; the schema of this one is ${own}. Only \`countersign serve\` and \`countersign migrate\` change a schema: until one of them has, use the commands of the version that serves it.`,
+    )
   }
 }
 

@@ -194,6 +194,7 @@ export const CAPTURE_SESSION = table<CaptureSessionRecord>(
     status: 'status',
     createdAt: 'created_at',
     expiresAt: 'expires_at',
+    expiryToldAt: 'expiry_told_at',
   },
   ['id'],
 )

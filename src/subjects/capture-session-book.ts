@@ -91,6 +91,7 @@ export class CaptureSessionBook {
       status: 'open',
       createdAt: now,
       expiresAt: now + this.ttlMs,
+      expiryToldAt: null,
     }
     await tx.putCaptureSession(record)
     return { id, token, code, expiresAt: record.expiresAt }

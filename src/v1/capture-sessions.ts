@@ -216,8 +216,19 @@ function assertReadable({ description = '', consent }: Input): void {
 /** @throws ApiError return_url_not_allowed */
 function assertReturnAllowed(tenant: TenantRecord, returnUrl: string): void {
   const origin = safeOrigin(returnUrl)
-  if (origin === null || !capturePageSettings(tenant).returnOrigins.includes(origin))
-    throw new ApiError('return_url_not_allowed')
+  const { returnOrigins } = capturePageSettings(tenant)
+  if (origin !== null && returnOrigins.includes(origin)) return
+  if (origin === null)
+    throw new ApiError('return_url_not_allowed', {
+      message: '`return_url` must be an https URL (http only for localhost), without user name and password.',
+      remedy:
+        'Send the full address to which the person returns, such as https://bank.example/transfers/4711.',
+    })
+  const allowed = returnOrigins.length > 0 ? `allowed are ${returnOrigins.join(', ')}` : 'none is allowed yet'
+  throw new ApiError('return_url_not_allowed', {
+    message: `The capture page of this tenant may not lead back to ${origin}: ${allowed}.`,
+    remedy: `Have the operator allow it: \`countersign tenant capture-page ${tenant.name} --return-origin ${[...returnOrigins, origin].join(' ')}\`.`,
+  })
 }
 
 /** @throws ApiError invalid_request, already_enrolled, replace_verdict_required */

@@ -62,7 +62,7 @@ export function assertLivenessOffered(
 export async function usingUp(
   { challenges }: Pick<Services, 'challenges'>,
   opened: OpenedChallenge | null,
-  { requestId, lookup }: CaptureCall,
+  { requestId, errorsUrl, lookup }: CaptureCall,
   work: () => Promise<Commit | Outcome>,
 ): Promise<Commit | Outcome> {
   if (!opened) return work()
@@ -80,7 +80,7 @@ export async function usingUp(
       return {
         status: error.status,
         code: error.code,
-        body: error.toBody(requestId),
+        body: error.toBody({ requestId, errorsUrl }),
         ...(lookup ? { owner: { lookup, subject: null } } : {}),
         audit: { challenge_id: opened.challenge.id },
       }

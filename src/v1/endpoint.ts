@@ -28,6 +28,8 @@ export interface Call<Input> {
   /** `X-Svc-Signing-Key-Id`. */
   signingKeyId: string | undefined
   requestId: string
+  /** Address of the page that explains error codes. */
+  errorsUrl: string
   /** On `performance.now()`'s axis. */
   deadlineMs: number
   /** Aborted when the caller hangs up. */

@@ -7,6 +7,9 @@ export const WEBHOOK_EVENTS = [
   'user.disabled',
   'user.unlocked',
   'user.erased',
+  'capture_session.completed',
+  'capture_session.cancelled',
+  'capture_session.expired',
 ] as const
 
 /** Sent when somebody asks for it, to see whether it arrives. */

@@ -64,6 +64,7 @@ const COMMANDS = [
   'models calibrate',
   'backup',
   'restore',
+  'migrate',
   'migrate-store',
   'audit',
   'audit verify',

@@ -259,6 +259,43 @@ describe('what is wrong is said', () => {
   })
 })
 
+describe('a clock of this machine that is wrong', () => {
+  const stepUp = async (client: Countersign) => {
+    const { jwt } = await client.verify({ user_id: 'u+match', image: ada, action: 'x' })
+    return client.verifyVerdict(jwt, { userId: 'u+match', action: 'x' })
+  }
+  const by = (seconds: number, options: Partial<CountersignOptions> = {}) =>
+    sandbox({ now: () => running.clock.now() + 1000 * seconds, ...options })
+
+  it.each([-58, -6, 58])('by %i s is no outage: verdicts pass', async (seconds) => {
+    await expect(stepUp(by(seconds))).resolves.toMatchObject({ verdict: 'approved' })
+  })
+
+  it('by more than clockToleranceSeconds is told by how much, and logged', async () => {
+    const warnings: object[] = []
+    const logger = { debug: () => {}, warn: (facts: object) => void warnings.push(facts) }
+    const message = expect.stringMatching(
+      /^The verdict is valid from .*Z, which is 6[4-6] s ahead of this machine's clock; 60 s of difference are allowed\. Is this machine's clock right\?$/,
+    )
+    expect(await caught(stepUp(by(-65, { logger })))).toMatchObject({ code: 'not_yet_valid', message })
+    expect(warnings).toEqual([{ code: 'not_yet_valid', reason: undefined, error: message }])
+    expect(await caught(stepUp(by(-6, { clockToleranceSeconds: 4 })))).toMatchObject({
+      code: 'not_yet_valid',
+    })
+    await expect(stepUp(by(-65, { clockToleranceSeconds: 120 }))).resolves.toMatchObject({ sub: 'u+match' })
+  })
+
+  it('by more than signatureToleranceSeconds is told by how much, in either direction', async () => {
+    await expect(by(-400).health()).rejects.toThrow(
+      /It was signed (399|400) s ahead of this machine's clock; 300 s/,
+    )
+    await expect(by(400).health()).rejects.toThrow(/It was signed (399|400|401) s ago; 300 s/)
+    await expect(by(400, { signatureToleranceSeconds: 500 }).health()).resolves.toMatchObject({
+      status: 'ok',
+    })
+  })
+})
+
 describe('an application may watch its calls', () => {
   it('by hooks and a logger, with the number of tries, and without key, photo or verdict', async () => {
     const seen: Array<{ event: string; facts: object }> = []

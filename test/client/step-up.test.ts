@@ -212,6 +212,17 @@ for (const [name, startApp] of Object.entries(FRAMEWORKS))
       expect([stolen.status, ((await stolen.json()) as Refusal).code]).toEqual([403, 'wrong_user'])
     })
 
+    it('forbids with a verdict that is not valid yet, since a new one could not be either', async () => {
+      const jwt = await verdictFor(challenge)
+      running.clock.advance(-65_000)
+      const refused = await app.send(ada(jwt), TRANSFER)
+      running.clock.advance(65_000)
+      expect([refused.status, await refused.json()]).toMatchObject([
+        403,
+        { code: 'not_yet_valid', message: expect.stringContaining(' s ahead of this machine') },
+      ])
+    })
+
     it('asks for the contexts and the age that the route wants', async () => {
       const response = await strict.send(ada(await verdictFor(challenge)), TRANSFER)
       expect(response.status).toBe(401)

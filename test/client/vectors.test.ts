@@ -28,7 +28,7 @@ describe('the SDK judges the responses', () => {
   for (const { title, valid, now, tolerance_seconds, secrets, ...vector } of vectors.responses)
     it(title, async () => {
       const body = new TextEncoder().encode(vector.body)
-      const options = { now, toleranceSeconds: tolerance_seconds }
+      const options = { now, signatureToleranceSeconds: tolerance_seconds }
       for (const held of [secrets, secrets.map(({ secret }: { secret: string }) => ({ secret }))]) {
         const judged = assertResponseSignature(
           { ...vector, requestId: vector.request_id, body },
@@ -65,7 +65,7 @@ describe('SDK and service refuse the actions', () => {
 })
 
 describe('the SDK judges the verdicts', () => {
-  for (const { title, error, now, secrets, expected, jwt } of vectors.verdicts)
+  for (const { title, error, now, tolerance_seconds, secrets, expected, jwt } of vectors.verdicts)
     it(title, async () => {
       const judged = verifyVerdict(jwt, {
         ...expected,
@@ -74,6 +74,7 @@ describe('the SDK judges the verdicts', () => {
         acceptReplays: expected.accept_replays,
         signingSecret: secrets,
         now: () => now,
+        clockToleranceSeconds: tolerance_seconds,
         replayStore: new MemoryReplayStore(),
       })
       expect(

@@ -138,10 +138,60 @@ describe('a verdict', () => {
   it('expires, is not valid early, and can be too old for the action', async () => {
     const jwt = await verdictJwt()
     const at = (seconds: number) => ({ now: () => Math.floor(running.clock.now() / 1000) + seconds })
-    expect(await code(check(jwt, at(306)))).toBe('expired')
-    expect(await code(check(jwt, at(-7)))).toBe('not_yet_valid')
-    expect(await code(check(jwt, { ...at(67), maxAgeSeconds: 60 }))).toBe('too_old')
-    expect(await code(check(jwt, { ...at(59), maxAgeSeconds: 60 }))).toBe('approved')
+    expect(await code(check(jwt, at(361)))).toBe('expired')
+    expect(await code(check(jwt, at(-62)))).toBe('not_yet_valid')
+    expect(await code(check(jwt, { ...at(122), maxAgeSeconds: 60 }))).toBe('too_old')
+    expect(await code(check(jwt, { ...at(119), maxAgeSeconds: 60 }))).toBe('approved')
+  })
+
+  it('is taken by a machine whose clock is 59 s behind or ahead', async () => {
+    const at = (seconds: number) => ({ now: () => Math.floor(running.clock.now() / 1000) + seconds })
+    for (const difference of [-59, 59, 300 + 59])
+      expect(await code(check(await verdictJwt(), at(difference))), String(difference)).toBe('approved')
+  })
+
+  it('is taken by as much of a difference as was set, and no setting takes more than 300 s', async () => {
+    const at = (seconds: number) => ({ now: () => Math.floor(running.clock.now() / 1000) + seconds })
+    const jwt = await verdictJwt()
+    expect(await code(check(jwt, { ...at(-7), clockToleranceSeconds: 5 }))).toBe('not_yet_valid')
+    expect(await code(check(jwt, { ...at(306), clockToleranceSeconds: 5 }))).toBe('expired')
+    expect(await code(check(jwt, { ...at(-200), clockToleranceSeconds: 250 }))).toBe('approved')
+    for (const clockToleranceSeconds of [-1, 301, Number.NaN, Number.POSITIVE_INFINITY])
+      await expect(check(jwt, { clockToleranceSeconds })).rejects.toThrow(
+        /clockToleranceSeconds is .*0 to 300/,
+      )
+  })
+
+  it('says by how much it comes too early or too late, and asks whether the clock is right', async () => {
+    const issued = Math.floor(running.clock.now() / 1000)
+    const iso = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+    const jwt = await verdictJwt()
+    await expect(check(jwt, { now: () => issued - 119 })).rejects.toThrow(
+      `The verdict is valid from ${iso(issued)}, which is 119 s ahead of this machine's clock; 60 s of difference are allowed. Is this machine's clock right?`,
+    )
+    await expect(check(jwt, { now: () => issued + 400 })).rejects.toThrow(
+      `The verdict expired at ${iso(issued + 300)}, which is 100 s ago by this machine's clock; 60 s of difference are allowed.`,
+    )
+    await expect(check(jwt, { now: () => issued + 200, maxAgeSeconds: 30 })).rejects.toThrow(
+      'The check was made 200 s ago; 30 s are allowed.',
+    )
+  })
+
+  it('that was issued in the future is not yet valid, whatever it says of its validity', async () => {
+    const iat = Math.floor(running.clock.now() / 1000) + 62
+    const jwt = forge(await verdictJwt(), {}, { iat, nbf: undefined }, tenant.secret.secret)
+    expect(await code(check(jwt))).toBe('not_yet_valid')
+  })
+
+  it('that was used stays used for a backend with a greater tolerance, which shares the store', async () => {
+    const jwt = await verdictJwt()
+    let now = running.clock.now() / 1000
+    const shared = { replayStore: new MemoryReplayStore(() => now), now: () => now }
+    expect(await code(check(jwt, { ...shared, clockToleranceSeconds: 0 }))).toBe('approved')
+    now += 300 + 295
+    // Another verdict has the store forget what it may.
+    shared.replayStore.consume('other', now + 300)
+    expect(await code(check(jwt, { ...shared, clockToleranceSeconds: 300 }))).toBe('already_used')
   })
 
   it('names a secret: only those of this id, or without one, are tried', async () => {

@@ -220,6 +220,7 @@ async function work(database: Connection): Promise<void> {
   await tx.insertChallenge(challenge('new', { tenantId: 'ten_7' }))
   await tx.useChallenge('cha_7', AT)
   await tx.captureSession('cps_7')
+  await tx.untoldExpiredCaptureSessions(AT, 100)
   await tx.putCaptureSession(captureSession('cps_7', { tenantId: 'ten_7' }))
   await tx.erasure(bytes('erased 7'), AT)
   expect(await tx.eraseSubject(bytes('lookup 8'))).toMatchObject({ references: 1, captures: 100 })

@@ -4,11 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import {
-  hasPostgresSchema,
-  openPostgresStore,
-  type PostgresOptions,
-} from '../../src/storage/postgres-store.js'
+import { openPostgresStore, type PostgresOptions, postgresSchemas } from '../../src/storage/postgres-store.js'
 import type { TenantRecord } from '../../src/storage/records.js'
 import { StoreOpenError, type StoreTransaction, StoreUnavailableError } from '../../src/storage/store.js'
 import { poll } from '../support/command.js'
@@ -120,11 +116,12 @@ afterEach(async () => {
 
 overPostgres(() => {
   it('is made by one of many that start at once, and is there for all', async () => {
-    expect(await hasPostgresSchema(database.url)).toBe(false)
+    expect((await postgresSchemas(database.url)).found).toBe(0)
     const stores = await Promise.all(Array.from({ length: 6 }, () => openStore(database.url)))
     await stores[0]!.transaction(adding('a'))
     expect((await stores[5]!.read.tenants()).map(({ name }) => name)).toEqual(['a'])
-    expect(await hasPostgresSchema(database.url)).toBe(true)
+    const { found, own } = await postgresSchemas(database.url)
+    expect(found).toBe(own)
   })
 
   it('is written by several services and commands, also after all have lost their connections', async () => {
@@ -405,6 +402,18 @@ overPostgres(() => {
     await database.query('UPDATE lane SET compatible_from = 998')
     expect(await refusal(openPostgresStore(database.url))).toMatch(/schema 999, made by a newer Countersign/)
     expect(await database.query('SELECT version FROM schema_version')).toEqual([{ version: '999' }])
+  })
+
+  it('leaves the schema of an earlier version to services and to the command that migrates', async () => {
+    await openStore(database.url)
+    const { own } = await postgresSchemas(database.url)
+    await database.query(`UPDATE schema_version SET version = ${own - 1}`)
+    expect(await refusal(openPostgresStore(database.url))).toMatch(
+      new RegExp(
+        `has schema ${own - 1}, made by an earlier Countersign; the schema of this one is ${own}\\.`,
+      ),
+    )
+    expect((await postgresSchemas(database.url)).found).toBe(own - 1)
   })
 
   it('is backed up by the tools of PostgreSQL', async () => {

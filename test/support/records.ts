@@ -299,6 +299,7 @@ export function captureSession(
     status: 'open',
     createdAt: AT,
     expiresAt: AT + 1000,
+    expiryToldAt: null,
     ...changes,
   }
 }

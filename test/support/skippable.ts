@@ -20,6 +20,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/cli/doctor.test.ts': 'a user that is not root',
   'test/cli/evaluate-pad.test.ts': 'evaluation data',
   'test/cli/models-pull.test.ts': 'evaluation data',
+  'test/cli/service-manager.test.ts': 'systemd and Python',
   'test/client/examples.test.ts': 'Python, Go, or what an example is run with',
   'test/cluster/haproxy.test.ts': 'haproxy',
   'test/cluster/two-nodes.test.ts': 'haproxy',

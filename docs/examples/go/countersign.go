@@ -203,7 +203,7 @@ type Claims struct {
 // Seen remembers used verdicts. Several processes must share theirs: in a database, with a unique constraint.
 type Seen struct{ ids sync.Map }
 
-const clockToleranceSeconds = 5
+const clockToleranceSeconds = 60
 
 // VerifyVerdict gives the claims of an approval that was not used before.
 func VerifyVerdict(jwt string, secrets []string, expected Expected, seen *Seen, now int64) (claims Claims, err error) {

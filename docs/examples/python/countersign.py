@@ -27,6 +27,9 @@ class ApiError(Exception):
         self.code = body["code"]
 
 
+# Seconds by which this machine's clock may differ from the service's when a verdict is checked.
+CLOCK_TOLERANCE = 60
+
 # Given before the service knows whose request it is, so no tenant's secret signs them. None says anything about a user.
 UNVERIFIABLE_CODES = {
     "malformed_request",
@@ -174,7 +177,7 @@ def verify_verdict(
         ):
             raise Refused("wrong signature")
         checks = {
-            "expired": claims["nbf"] - 5 <= now < claims["exp"] + 5,
+            "expired": claims["nbf"] - CLOCK_TOLERANCE <= now < claims["exp"] + CLOCK_TOLERANCE,
             "wrong audience": claims["aud"] == audience,
             "wrong issuer": issuer is None or claims["iss"] == issuer,
             "wrong environment": claims["env"] == environment,

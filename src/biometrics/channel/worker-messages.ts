@@ -18,6 +18,7 @@ import {
   StageTimingsSchema,
   vectorSchema,
 } from '../measurements.js'
+import { PHOTO_GUIDANCE } from '../photo-guidance.js'
 
 const text = Type.String()
 const count = Type.Integer({ minimum: 0 })
@@ -34,6 +35,7 @@ const FailureSchema = Type.Object({
   message: text,
   imageIndex: Type.Optional(count),
   faults: Type.Optional(Type.Array(QualityFaultSchema)),
+  guidance: Type.Optional(Type.Enum([...PHOTO_GUIDANCE])),
   /** For the log alone: what really happened, where the code hides it. */
   detail: Type.Optional(text),
 })

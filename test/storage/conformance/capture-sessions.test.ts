@@ -52,6 +52,20 @@ overStores((stores) => {
       expect(await read().captureSession('cap_2')).toBeDefined()
     })
 
+    it('are found while they are open, expired, and told to nobody', async () => {
+      await fill(
+        session('cap_later', { expiresAt: AT + 9 }),
+        session('cap_first', { expiresAt: AT + 8 }),
+        session('cap_open', { expiresAt: AT + 10 }),
+        session('cap_over', { expiresAt: AT, status: 'completed' }),
+        session('cap_told', { expiresAt: AT, expiryToldAt: AT + 1 }),
+      )
+      const found = async (limit: number) =>
+        (await read().untoldExpiredCaptureSessions(AT + 9, limit)).map(({ id }) => id)
+      expect(await found(10)).toEqual(['cap_first', 'cap_later'])
+      expect(await found(1)).toEqual(['cap_first'])
+    })
+
     it.each([
       ['their user', (tx: StoreTransaction) => tx.eraseSubject(bytes('ada'))],
       ['their tenant', (tx: StoreTransaction) => tx.closeTenant('ten_a', AT + 2)],

@@ -1,0 +1,98 @@
+/** The bodies of webhooks as JSON schemas, for the OpenAPI document. */
+import Type, { type TProperties, type TSchema } from 'typebox'
+import { TEST_EVENT, type WebhookEventType } from './webhook-events.js'
+
+const text = Type.String()
+const time = Type.String({ format: 'date-time' })
+const count = Type.Integer({ minimum: 0 })
+const textOrNull = Type.Union([text, Type.Null()])
+
+const user = { user_id: text }
+const session = {
+  session_id: text,
+  purpose: Type.Union([Type.Literal('verify'), Type.Literal('enroll')]),
+  attempts: Type.Integer({ minimum: 0, description: 'Captures that were judged.' }),
+}
+const sessionResult = Type.Object(
+  {
+    status: Type.Integer({ description: 'HTTP status of the call of verify or enroll.' }),
+    verdict: textOrNull,
+    reason: textOrNull,
+    code: Type.Union([text, Type.Null()], { description: 'Code of the error, where the answer is one.' }),
+  },
+  {
+    description:
+      'What came of the last capture. It proves nothing: get the session, and check the JWT of its verdict.',
+  },
+)
+
+interface DescribedEvent {
+  summary: string
+  data: TProperties
+}
+
+const EVENTS: Record<WebhookEventType, DescribedEvent> = {
+  'user.enrolled': {
+    summary: 'A reference was made, replaced, or got further photos.',
+    data: {
+      ...user,
+      reference_id: text,
+      model: text,
+      views: count,
+      replaced: Type.Optional(Type.Boolean()),
+      added: Type.Optional(count),
+    },
+  },
+  'user.locked_out': {
+    summary: 'A user has to wait after too many rejections.',
+    data: { ...user, rejections: count, until: time },
+  },
+  'user.disabled': {
+    summary: 'A reference was disabled: only a new enrolment helps.',
+    data: { ...user, rejections: count },
+  },
+  'user.unlocked': { summary: 'The operator ended the wait of a user.', data: user },
+  'user.erased': {
+    summary: 'A user was erased.',
+    data: {
+      ...user,
+      status: Type.Literal('erased'),
+      erasure_id: text,
+      erased_at: time,
+      erased: Type.Record(Type.String(), count),
+    },
+  },
+  'capture_session.completed': {
+    summary: 'A session of the hosted capture page has its final result.',
+    data: {
+      ...session,
+      result: Type.Union([sessionResult, Type.Null()], {
+        description: 'Null where no capture was judged.',
+      }),
+    },
+  },
+  'capture_session.cancelled': {
+    summary: 'The person left the hosted capture page by its button.',
+    data: session,
+  },
+  'capture_session.expired': {
+    summary: 'The time of a session of the hosted capture page was over first.',
+    data: session,
+  },
+  [TEST_EVENT]: { summary: 'Somebody asked for an event, to see whether it arrives.', data: {} },
+}
+
+/** Each event with its summary and the schema of its body. */
+export const WEBHOOK_SCHEMAS: ReadonlyArray<{ type: WebhookEventType; summary: string; body: TSchema }> =
+  Object.entries(EVENTS).map(([type, { summary, data }]) => ({
+    type: type as WebhookEventType,
+    summary,
+    body: Type.Object({
+      id: Type.String({ description: 'The same at every try and every redelivery.' }),
+      type: Type.Literal(type),
+      created_at: time,
+      environment: Type.Union([Type.Literal('production'), Type.Literal('sandbox')]),
+      tenant_id: text,
+      data: Type.Object(data),
+    }),
+  }))

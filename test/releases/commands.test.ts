@@ -1,0 +1,164 @@
+/** The database of an earlier release, which only `serve` and `migrate` may change: every command is run beside it. */
+import { cpSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { Command } from 'commander'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { COMMANDS } from '../../src/cli/commands.js'
+import { packageFile } from '../../src/package-root.js'
+import { SCHEMA_VERSION } from '../../src/storage/sqlite-migrations.js'
+import { type Workplace, workplace } from '../support/command.js'
+import type { ReleaseFacts } from './make-database.js'
+
+const RELEASE = packageFile('test', 'releases', 'schema-5')
+const facts: ReleaseFacts = JSON.parse(readFileSync(join(RELEASE, 'facts.json'), 'utf8'))
+
+/** Commands that open no database, or look at an older one and go on. */
+const GO_ON = [
+  'compare',
+  'evaluate',
+  'evaluate-pad',
+  'jwt',
+  'models import',
+  'models pull',
+  'models calibrate',
+  'models verify',
+  'models list',
+  'models build',
+  'config show',
+  'config check',
+  'size',
+  'completion',
+  'doctor',
+]
+/** Each refuses an older database by a rule of its own, before it opens it. */
+const OTHER_REFUSALS: Record<string, string> = {
+  restore: 'file_exists',
+  'migrate-store': 'source_outdated',
+  'keys import': 'no_epochs',
+}
+const MIGRATING = ['serve', 'migrate']
+
+/** Arguments and options of those that want some. */
+const ARGUMENTS: Record<string, string[]> = {
+  'tenant create': ['globex'],
+  'tenant update': ['acme', '--rate-limit', '50/s'],
+  'tenant keys create': ['acme', '--name', 'shop'],
+  'tenant keys reissue': ['acme', '--name', 'shop'],
+  'tenant keys revoke': ['acme', '--name', 'shop'],
+  'tenant revoke-key': ['acme', '--type', 'sandbox'],
+  'tenant reissue-key': ['acme', '--type', 'sandbox'],
+  'webhook add': ['acme', 'https://example.com/hook'],
+  'webhook remove': ['acme', 'whk_1'],
+  'webhook test': ['acme', 'whk_1'],
+  'webhook redeliver': ['acme', 'whd_1'],
+  compare: ['a.jpg', 'b.jpg'],
+  jwt: ['e30.e30.e30', '--secret', '00'],
+  'keys discard-master': ['0123456789abcdef'],
+  'operator add': ['ada', '--role', 'admin'],
+  'operator set-role': ['ada', '--role', 'viewer'],
+  'operator reset-password': ['ada'],
+  'operator reset-second-factor': ['ada'],
+  'operator sign-in-link': ['ada'],
+  'operator remove': ['ada'],
+  'operator sign-out': ['ada'],
+  'operator-password': ['--reset'],
+  size: ['--rps', '1'],
+  completion: ['bash'],
+  'models pull': ['none'],
+  'models build': ['none'],
+}
+
+let place: Workplace
+beforeEach(async () => {
+  place = await workplace({ COUNTERSIGN_MASTER_KEY: facts.masterKey })
+  cpSync(join(RELEASE, 'countersign.db'), place.path('countersign.db'))
+})
+afterEach(() => place?.dispose())
+
+/** Names of all commands that do something, as they are typed. */
+const leaves = (
+  await Promise.all(
+    COMMANDS.map(async ({ usage, load }) => {
+      const command = new Command().command(usage)
+      ;(await load())(command)
+      return leavesOf(command, [])
+    }),
+  )
+).flat()
+
+function leavesOf(command: Command, above: string[]): string[] {
+  const words = [...above, command.name()]
+  return command.commands.length > 0
+    ? command.commands.flatMap((one) => leavesOf(one, words))
+    : [words.join(' ')]
+}
+
+function argumentsOf(leaf: string): string[] {
+  const given = ARGUMENTS[leaf]
+  if (given) return given
+  const file = place.path('copy')
+  if (leaf === 'backup') return [file]
+  if (leaf === 'restore') return [place.path('countersign.db')]
+  if (leaf === 'migrate-store')
+    return [
+      ...['--from', `sqlite:${place.path('countersign.db')}`],
+      ...['--to', 'postgres://nobody@127.0.0.1:1/none'],
+    ]
+  if (/^tenant (list)$|^(operator list|operator sessions|audit|nodes|doctor|config|keys)/.test(leaf))
+    return []
+  if (/^user/.test(leaf)) return ['acme', 'ada']
+  if (/^(tenant|webhook)/.test(leaf)) return ['acme']
+  return /^(evaluate|models (import|calibrate))/.test(leaf) ? [file, file] : []
+}
+
+function schemaNow() {
+  const database = new Database(place.path('countersign.db'), { readonly: true })
+  try {
+    return {
+      version: database.pragma('user_version', { simple: true }),
+      statements: database.prepare('SELECT sql FROM sqlite_schema').pluck().all(),
+    }
+  } finally {
+    database.close()
+  }
+}
+
+describe('the database of an earlier release', () => {
+  it.each(leaves.filter((leaf) => !MIGRATING.includes(leaf)))('is left as it is by %s', async (leaf) => {
+    const before = schemaNow()
+    const isJson = leaf !== 'completion'
+    const ended = await place.run([...leaf.split(' '), ...argumentsOf(leaf), ...(isJson ? ['--json'] : [])])
+    expect(schemaNow()).toEqual(before)
+    expect(ended.code).not.toBe(13)
+    if (GO_ON.includes(leaf)) expect(ended.stderr).not.toContain('schema_outdated')
+    else expect(ended.error.code).toBe(OTHER_REFUSALS[leaf] ?? 'schema_outdated')
+  })
+
+  it('is refused in a sentence that names both schemas and what to do', async () => {
+    const { error } = await place.run(['tenant', 'list', '--json'])
+    expect(error.message).toBe(
+      `${place.path('countersign.db')} has schema 5, made by an earlier Countersign; the schema of this one is ${SCHEMA_VERSION}. Only \`countersign serve\` and \`countersign migrate\` change a schema: until one of them has, use the commands of the version that serves it.`,
+    )
+  })
+
+  it('is told by doctor as what the next start will do, which is no problem', async () => {
+    const { json } = await place.run(['doctor', '--json'])
+    expect(json.findings.find(({ check }: { check: string }) => check === 'database')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining(`has schema 5, made by an earlier version`),
+    })
+    expect(json.ok).toBe(true)
+  })
+
+  it('is brought up to date by migrate, once, and not while a service has it', async () => {
+    const claim = new Database(place.path('countersign.db-serving'))
+    claim.exec('BEGIN EXCLUSIVE')
+    expect((await place.run(['migrate', '--json'])).error.message).toContain('another Countersign serves')
+    claim.close()
+    const migrated = await place.run(['migrate', '--json'])
+    expect(migrated.json).toMatchObject({ schema_before: 5, schema: SCHEMA_VERSION })
+    expect((await place.run(['migrate', '--json'])).json.schema_before).toBe(SCHEMA_VERSION)
+    expect((await place.run(['tenant', 'list', '--json'])).json).toHaveLength(1)
+  })
+})
