@@ -202,17 +202,17 @@ function Acts(props: { operator: ListedOperator; isBusy: boolean; onAsk: (what: 
   return (
     <span class="buttons">
       <button type="button" disabled={isBusy} onClick={() => onAsk('role')}>
-        Role…{ofWhom}
+        Change role…{ofWhom}
       </button>
       <button type="button" disabled={isBusy} onClick={() => onAsk('password')}>
-        Password…{ofWhom}
+        Reset password…{ofWhom}
       </button>
       <button type="button" disabled={isBusy} onClick={() => onAsk('sign-out')}>
         End sessions…{ofWhom}
       </button>
       {operator.second_factor && (
         <button type="button" disabled={isBusy} onClick={() => onAsk('second-factor')}>
-          Second factor…{ofWhom}
+          Remove second factor…{ofWhom}
         </button>
       )}
       <button type="button" class="danger" disabled={isBusy} onClick={() => onAsk('remove')}>

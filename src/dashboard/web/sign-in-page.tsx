@@ -44,14 +44,18 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
         <h2>Sign in</h2>
         {ways.password && (
           <>
-            <label for="name">Name (leave it empty for the operator password)</label>
+            <label for="name">Name</label>
             <input
               id="name"
+              aria-describedby="name-hint"
               type="text"
               autocomplete="username"
               value={name}
               onInput={(event) => setName(event.currentTarget.value)}
             />
+            <p id="name-hint" class="muted small">
+              Leave it empty to sign in with the operator's password.
+            </p>
             <label for="password">Password</label>
             <input
               id="password"
