@@ -9,6 +9,7 @@ export const AUDIT_EVENTS = [
   'key_created',
   'key_revoked',
   'key_reissued',
+  'tenant_created',
   'contract_changed',
   'capture_page_changed',
   'capture_consented',

@@ -18,15 +18,17 @@ import { registerTenantLifecycle } from './tenant-lifecycle.js'
 import {
   assertReached,
   type ContractOptions,
+  describeSignedRate,
   operate,
   parseEnvironment,
   parseFmr,
   parseRateLimit,
   parseReplaceVerdict,
   parseRequirement,
+  signedRate,
 } from './tenant-options.js'
 import { registerTenantPerson } from './tenant-person.js'
-import { tenantView } from './tenant-view.js'
+import { signedRateView, tenantView } from './tenant-view.js'
 
 interface KeyOptions extends OutputOptions {
   type: string
@@ -58,10 +60,17 @@ export function registerTenantCommands(tenant: Command): void {
         }
         if (contract.fmr !== undefined) await assertReached(contract.fmr)
         await withNewLedger(async (ledger, config) => {
-          const view = createdTenantView(
-            await ledger.operations.tenants.create(name, contract, adminUrl(config)),
+          const created = await ledger.operations.tenants.create(
+            name,
+            COMMAND_LINE,
+            contract,
+            adminUrl(config),
           )
-          print(options, view, () => fields(createdTenantRows(view)))
+          const signed = await signedRate(config, created.tenant)
+          const view = { ...createdTenantView(created), ...signedRateView(signed) }
+          print(options, view, () =>
+            fields([...createdTenantRows(view), ['False match rate', describeSignedRate(signed)]]),
+          )
           if (!options.json)
             note(
               '\nKey, secret and link are shown only now; the link works once, within an hour. The production key is issued when a verify in the sandbox is approved.',

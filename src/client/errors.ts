@@ -25,12 +25,16 @@ export abstract class CountersignError extends Error {
   abstract readonly code: string
 }
 
-/** The service refused the request. */
+/** The service refused the request. The message says what is wrong, which fields are concerned, and what to do next. */
 export class ApiError extends CountersignError {
   override readonly name = 'ApiError'
   readonly code: AnyErrorCode
   readonly category: ErrorCategory | (string & {})
   readonly details: readonly ErrorDetail[]
+  /** What to do next, for the developer or the operator; undefined where the service is of an older version. */
+  readonly remedy: string | undefined
+  /** Address of the page that explains the code; undefined where the service is of an older version. */
+  readonly docUrl: string | undefined
   readonly requestId: string
   readonly status: number
   /** Seconds, from `Retry-After`. */
@@ -39,10 +43,13 @@ export class ApiError extends CountersignError {
   readonly verified: boolean
 
   constructor(body: ErrorBody, response: { status: number; retryAfterSeconds?: number; verified: boolean }) {
-    super(`${body.message}${detailText(body)} (${body.code}, request ${body.request_id})`)
+    const remedy = body.remedy ? ` ${body.remedy}` : ''
+    super(`${body.message}${detailText(body)}${remedy} (${body.code}, request ${body.request_id})`)
     this.code = body.code
     this.category = body.error
     this.details = body.details ?? []
+    this.remedy = body.remedy
+    this.docUrl = body.doc_url
     this.requestId = body.request_id
     this.status = response.status
     this.retryAfterSeconds = response.retryAfterSeconds
@@ -141,8 +148,10 @@ export class SignatureError extends CountersignError {
   }
 }
 
+/** `no_verdict`: a capture session whose capture was not judged by verify. */
 export type VerdictErrorCode =
   | 'malformed'
+  | 'no_verdict'
   | 'signature_invalid'
   | 'expired'
   | 'not_yet_valid'

@@ -87,6 +87,18 @@ export const FAKE_ERRORS = {
     'The model pack of this installation cannot check liveness in this way.',
     'Ask for other `modes`, or have the operator install a pack that can: `countersign models list`.',
   ],
+  return_url_not_allowed: [
+    422,
+    'invalid_request',
+    'The capture page may not lead back to this address.',
+    'Have the operator allow its origin: `countersign tenant capture-page <tenant> --return-origin <origin>`.',
+  ],
+  capture_session_not_found: [
+    404,
+    'not_found',
+    'There is no such capture session.',
+    'Sessions belong to one tenant and environment, and are forgotten an hour after they expire, and with the erasure of their user.',
+  ],
   idempotency_key_reused: [
     422,
     'conflict',

@@ -341,8 +341,10 @@ export interface User {
 }
 
 export interface AuditListRequest {
-  /** A `next_cursor`; default: the start of the log. */
+  /** A `next_cursor`; default: the start of the log, or its end with the order `desc`. */
   after?: string
+  /** `asc`: oldest first, which is the default; `desc`: newest first. */
+  order?: 'asc' | 'desc'
   /** At most how many entries a page; 1 to 200, default 50. */
   limit?: number
   /** Only entries of this event. */
@@ -350,7 +352,7 @@ export interface AuditListRequest {
 }
 
 export interface AuditPage {
-  /** Oldest first. */
+  /** In the order that was asked for. */
   data: AuditEntry[]
   /** Whether the log goes on; a page may be empty all the same. */
   has_more: boolean

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { ConfigError } from './config-error.js'
+import { falseMatchRateProblem } from './false-match-rate.js'
 
 export interface ListenAddress {
   host: string
@@ -50,9 +51,9 @@ export function listenAddress(text: string, variable: string): ListenAddress {
 }
 
 export function falseMatchRate(text: string, variable: string): number {
-  const value = Number(text)
-  if (!(value > 0 && value < 1)) fail(variable, text, 'a rate between 0 and 1, such as 1e-4')
-  return value
+  const problem = falseMatchRateProblem(text, variable)
+  if (problem) throw new ConfigError(problem)
+  return Number(text)
 }
 
 /** `50`, `50/s` or `0.5/s`, in requests per second. */

@@ -487,7 +487,7 @@ export const SETTING_GROUPS = {
     fmr: setting(
       'FMR',
       '1e-4',
-      'False match rate that the decision threshold stands for; looked up in the calibration of the pack.',
+      'False match rate that the decision threshold stands for, over 0 and at most 0.01; looked up in the calibration of the pack, outside of which it is refused.',
       falseMatchRate,
     ),
     lockoutAttempts: optional(

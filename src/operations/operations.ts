@@ -44,7 +44,7 @@ export class Operations {
 
   constructor({ store, audit, keys, tenancy, secrets, vault, outbox, clock }: OperationParts) {
     const audited = new AuditedTransactions(store, audit)
-    this.tenants = new TenantOperations(audited, store, tenancy, clock)
+    this.tenants = new TenantOperations(audited, tenancy, clock)
     this.lifecycle = new TenantLifecycle(audited, store, clock)
     this.keys = new KeyOperations(audited, tenancy, secrets)
     this.users = new UserOperations(audited, store, vault, outbox, clock)

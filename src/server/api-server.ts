@@ -9,6 +9,7 @@ import type { Config } from '../config.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import type { Execution, Idempotency, KeptResponse } from '../idempotency/idempotency.js'
 import { AlreadyExecutedError, type Store, StoreUnavailableError } from '../storage/store.js'
+import type { SubjectVault } from '../subjects/subject-vault.js'
 import { scopesOf } from '../tenancy/key-scopes.js'
 import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
 import type { TenantContract } from '../tenancy/tenancy.js'
@@ -40,6 +41,7 @@ export interface ApiServerParts extends AuthenticatorParts, SignerParts, Recorde
   store: Store
   idempotency: Idempotency
   audit: AuditLog
+  vault: SubjectVault
   /** Null where traces are not asked for. */
   tracing: Tracing | null
   /** The engine has no place for one more request of this share. */

@@ -163,7 +163,7 @@ export function createCaptureSession(services: Services): Endpoint<Input> {
       if (!recogniser.takesChallenges) throw new ApiError('liveness_unavailable')
       assertLivenessOffered(services, call, input.modes ?? MODES)
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
-      call.lookup = lookup
+      call.user = { id: input.user_id, lookup }
       if (purpose === 'verify') await assertVerifiable(services, call, lookup)
       else await assertEnrollable(services, call, lookup)
       return async (tx) => {

@@ -62,7 +62,7 @@ export function assertLivenessOffered(
 export async function usingUp(
   { challenges }: Pick<Services, 'challenges'>,
   opened: OpenedChallenge | null,
-  { requestId, errorsUrl, lookup }: CaptureCall,
+  { requestId, errorsUrl, user }: CaptureCall,
   work: () => Promise<Commit | Outcome>,
 ): Promise<Commit | Outcome> {
   if (!opened) return work()
@@ -81,7 +81,7 @@ export async function usingUp(
         status: error.status,
         code: error.code,
         body: error.toBody({ requestId, errorsUrl }),
-        ...(lookup ? { owner: { lookup, subject: null } } : {}),
+        ...(user ? { owner: { lookup: user.lookup, subject: null } } : {}),
         audit: { challenge_id: opened.challenge.id },
       }
     }

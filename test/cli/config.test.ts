@@ -86,7 +86,9 @@ describe('config', () => {
     expect(code).toBe(1)
     expect(stdout).toMatch(/^VARIABLE +VALUE +SOURCE$/m)
     expect(stdout).toMatch(/^COUNTERSIGN_FMR +0\.0001 +default$/m)
-    expect(stderr).toBe('error: COUNTERSIGN_FMR is "2"; expected a rate between 0 and 1, such as 1e-4.\n')
+    expect(stderr).toBe(
+      'error: COUNTERSIGN_FMR is "2"; expected a false match rate over 0 and at most 0.01, such as 1e-4.\n',
+    )
   })
 
   it('shows no table where the file that is named cannot be read', async () => {

@@ -207,10 +207,29 @@ describe('what is wrong is said', () => {
   it('with the field and the issue of the first details', async () => {
     const invalid = await caught(sandbox().enroll({ user_id: '', image: ada }))
     const [{ path, issue }] = (invalid as ApiError).details as [{ path: string; issue: string }]
-    expect((invalid as ApiError).message).toContain(`[${path}: ${issue}] (invalid_request, request `)
+    expect((invalid as ApiError).message).toContain(
+      `[${path}: ${issue}] Read \`details\`: each entry names a field and what is wrong with it. (invalid_request, request `,
+    )
     const faceless = sandbox().verify({ user_id: 'u+no_face', images: [ada, ada], action: 'x' })
     expect((await caught(faceless)) as ApiError).toMatchObject({
-      message: expect.stringContaining(' [images.0] (face_not_found, request '),
+      message: expect.stringContaining(
+        ' [images.0] Ask for a new photo in which the person faces the camera',
+      ),
+      remedy: expect.stringMatching(/^Ask for a new photo .*\.$/),
+      docUrl: expect.stringMatching(/^http.*#face_not_found$/),
+      details: [{ guidance: 'no_face', hint: expect.stringMatching(/^[A-Z].*\.$/) }],
+    })
+  })
+
+  it('by a service of an older version, which names no remedy', async () => {
+    const old = { error: 'not_found', code: 'reference_not_found', message: 'Nobody.', request_id: 'req_1' }
+    const answer = { status: 404, headers: { 'x-request-id': 'req_1' }, body: JSON.stringify(old) }
+    proxy.mischief = async () => signed(answer, '/v1/verify', 'POST', tenant.secret.secret, tenant.secret.id)
+    const call = sandbox().verify({ user_id: 'u', image: ada, action: 'x' })
+    expect(await caught(call)).toMatchObject({
+      message: 'Nobody. (reference_not_found, request req_1)',
+      remedy: undefined,
+      docUrl: undefined,
     })
   })
 

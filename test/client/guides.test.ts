@@ -169,7 +169,7 @@ describe('the code of the guides', () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--test', '--test-reporter=tap'], {
       cwd: join(EXAMPLES, 'testing'),
     })
-    expect(stdout).toMatch(/^# pass 2$/m)
+    expect(stdout).toMatch(/^# pass 4$/m)
   })
 
   it('step-up: a transfer needs the face of who is signed in', async () => {

@@ -150,7 +150,11 @@ describe('answers as the sandbox does', () => {
       signingSecret: tenant.secret,
       now: () => running.clock.now(),
     })
-    for (const request of [{}, { after: '7', limit: 3, event: 'verify' }])
+    for (const request of [
+      {},
+      { after: '7', limit: 3, event: 'verify' },
+      { order: 'desc', after: '7' },
+    ] as const)
       expect(await new FakeCountersign().client().auditPage(request)).toEqual(await real.auditPage(request))
   })
 

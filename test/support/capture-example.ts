@@ -1,4 +1,4 @@
-/** docs/examples/capture as a process of its own: a customer's backend with its page. */
+/** A server of docs/examples as a process of its own: a customer's backend, with its page where it has one. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { packageFile } from '../../src/package-root.js'
@@ -13,14 +13,15 @@ export interface CaptureExample {
 /**
  * @param baseUrl of the service's production or sandbox
  * @param apiKey of the same
+ * @param example folder under docs/examples
  */
 export async function startCaptureExample(
   tenant: TestTenant,
-  { baseUrl, apiKey }: { baseUrl: string; apiKey: string },
+  { baseUrl, apiKey, example = 'capture' }: { baseUrl: string; apiKey: string; example?: string },
 ): Promise<CaptureExample> {
   const backend = spawn(
     process.execPath,
-    [...leash(), packageFile('docs', 'examples', 'capture', 'server.mjs')],
+    [...leash(), packageFile('docs', 'examples', example, 'server.mjs')],
     {
       env: {
         ...process.env,

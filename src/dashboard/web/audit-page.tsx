@@ -17,6 +17,7 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   key_created: { text: 'Key created', isOfUser: false },
   key_revoked: { text: 'Keys revoked', isOfUser: false },
   key_reissued: { text: 'Key reissued', isOfUser: false },
+  tenant_created: { text: 'Tenant created', isOfUser: false },
   contract_changed: { text: 'Contract changed', isOfUser: false },
   capture_page_changed: { text: 'Capture page changed', isOfUser: false },
   capture_consented: { text: 'Consent given', isOfUser: true },
@@ -350,7 +351,7 @@ function User({ entry }: { entry: AuditEntry }) {
 function whyNoUser({ event, code }: AuditEntry): string {
   if (!EVENTS[event].isOfUser) return 'Not about a user'
   if (code === 'reference_not_found') return 'No user of that id existed'
-  return code ? 'A refused call is logged without its user' : 'The user was erased before'
+  return code ? 'No user of that id was enrolled' : 'The user was erased before'
 }
 
 function Outcome({ entry: { verdict, reason, code, status } }: { entry: AuditEntry }) {
