@@ -296,7 +296,7 @@ describe('sign-in by an OpenID provider', () => {
     const peopleOfBank = () => running.service.ledger.operations.peopleOf(bankId)
     beforeAll(async () => {
       const { operations, store } = running.service.ledger
-      await operations.tenants.create('bank', {}, running.service.adminUrl)
+      await operations.tenants.create('bank', COMMAND_LINE, {}, running.service.adminUrl)
       bankId = (await store.read.tenantByName('bank'))!.id
     })
     const claim = (email: string, groups?: unknown) => {

@@ -167,7 +167,7 @@ function Shell({
   const tenantPage = tenantId && !ownPage ? tenantPages.find(isHere) : undefined
   const operatorPage = tenantId || ownPage ? undefined : operatorPages.find(isHere)
   const [here, heading] = ownPage ?? tenantPage ?? operatorPage ?? [null, 'No such page']
-  const tenantName = useTenantName(tenantId)
+  const tenantName = useTenantName(required ? undefined : tenantId)
   const [TenantPage, OtherPage] = [tenantPage?.[2], (ownPage ?? operatorPage)?.[2]]
   useEffect(() => {
     document.title = `${heading} · Countersign`
@@ -187,7 +187,7 @@ function Shell({
             ))}
           </ul>
         )}
-        {tenantId && (
+        {tenantId && !required && (
           <ul aria-label={tenantName}>
             <li class="group">{tenantName}</li>
             {tenantPages.map(([name, text]) => (
