@@ -42,6 +42,7 @@ import { Idempotency } from './idempotency/idempotency.js'
 import { KeyWatch } from './key-watch.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
+import { Readiness } from './readiness.js'
 import { Certificates, tlsFiles } from './reload.js'
 import { ApiServer } from './server/api-server.js'
 import { BodyBudget, type BodyShare } from './server/body-budget.js'
@@ -120,6 +121,7 @@ export class Service {
   private readonly keyWatch: KeyWatch
   private readonly duty: Duty
   private readonly fleet: Fleet
+  private readonly readiness: Readiness
   private readonly epochKeeper: EpochKeeper | null
   private readonly certificates: Certificates
   private reloading: Promise<unknown> = Promise.resolve()
@@ -157,6 +159,7 @@ export class Service {
     })
     this.keyWatch = new KeyWatch(ledger, config, log)
     this.epochKeeper = this.makeEpochKeeper()
+    this.readiness = this.makeReadiness()
     this.certificates = new Certificates(clock, log)
     const { duty } = this
     this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
@@ -224,6 +227,7 @@ export class Service {
     await this.keyWatch.start()
     metrics.engine.watch(() => engine.health())
     metrics.watchStore(ledger.store)
+    metrics.watchReadiness(this.readiness)
     metrics.showTransport(transport)
     const parts = this.sharedParts()
     const production = this.apiServer('production', parts)
@@ -284,7 +288,7 @@ export class Service {
       metrics: metricsListen ? null : metrics,
       openApi: parts.openApi,
       hosts,
-      isReady: () => this.ready && this.duty.isClockRight && this.isInStep,
+      readiness: this.readiness,
       nodes: () => this.fleet.nodes,
       log: this.log,
     })
@@ -312,6 +316,7 @@ export class Service {
     this.epochKeeper?.start()
     this.traffic.start()
     this.ready = true
+    this.readiness.start()
   }
 
   private bounds() {
@@ -340,6 +345,22 @@ export class Service {
       COUNTERSIGN_ADMIN_URL: this.adminUrl,
       COUNTERSIGN_CAPTURE_URL: this.capturePage ?? 'none',
     }
+  }
+
+  private makeReadiness(): Readiness {
+    const { ledger, engine, duty, keyWatch, fleet, log } = this
+    return new Readiness(
+      {
+        isStarted: () => this.ready,
+        isStopping: () => this.stopping !== null,
+        engine: () => engine.health(),
+        isClockRight: () => duty.isClockRight,
+        areKeysCurrent: () => keyWatch.isCurrent,
+        isSchemaCurrent: () => fleet.isCurrent,
+        store: ledger.store,
+      },
+      log,
+    )
   }
 
   private makeEpochKeeper(): EpochKeeper | null {
@@ -566,6 +587,7 @@ export class Service {
       await Promise.all([this.engine.close(), this.webhooks.stop(), this.epochKeeper?.stop()])
       await this.duty.stop()
       await this.fleet.stop()
+      await this.readiness.stop()
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await this.traffic.stop()
       await store.close()

@@ -563,7 +563,16 @@ export interface SystemView {
   }
   packs: Array<{ id: string; active: boolean; problem: string | null }>
   /** All that serve from the database, this one among them; none where it is this one's alone. */
-  nodes: Array<{ name: string; version: string; since: string; is_serving: boolean; lease_ms: number }>
+  nodes: Array<{
+    name: string
+    version: string
+    commit: string
+    since: string
+    is_serving: boolean
+    lease_ms: number
+    /** Why it is not ready; empty for one that is. */
+    not_ready: string[]
+  }>
   /** Which they have not all alike. */
   differing_settings: string[]
 }

@@ -429,6 +429,10 @@ const STEPS: string[] = [
   ALTER TABLE node ADD COLUMN master_keys text;
   `,
   `
+  -- Why a service is not ready, as a JSON array of the reasons that its /readyz names, and the commit that it was built from.
+  ALTER TABLE node ADD COLUMN not_ready text COLLATE "C", ADD COLUMN build_commit text COLLATE "C";
+  `,
+  `
   -- People of tenants, who sign in under names of their own; the links by which they do so first, and their sessions.
   CREATE TABLE person (
     id text COLLATE "C" PRIMARY KEY,

@@ -295,6 +295,8 @@ export interface Store {
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number, scope?: Scope): Promise<T>
   /** Whether the store can be read and, as far as the last attempt tells, written; after a failed one it tries again. */
   isHealthy(): Promise<boolean>
+  /** The database has said of itself that it is damaged: until the next start for SQLite, for ten minutes for PostgreSQL. */
+  readonly isCorrupt: boolean
   /** Writes to the disk what stands there already. @throws StoreUnavailableError that says why it cannot */
   assertWritable(deadlineMs?: number): Promise<void>
   /**
@@ -355,10 +357,35 @@ export class BackupUnsupportedError extends CodedError<'backup_unsupported'> {
 
 /** The database cannot serve now (locked, disk full, read-only); retrying later may work. */
 export class StoreUnavailableError extends CodedError<'store_unavailable'> {
-  override readonly name = 'StoreUnavailableError'
+  override readonly name: string = 'StoreUnavailableError'
   constructor(message: string, options?: { cause?: unknown }) {
     super('store_unavailable', message, options)
   }
+}
+
+/** The database is damaged: trying again does not help, and the runbook says what does. */
+export class StoreCorruptError extends StoreUnavailableError {
+  override readonly name = 'StoreCorruptError'
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(
+      `${message}: the database is damaged; docs/operations/runbooks.md#database_corrupt says what to do`,
+      options,
+    )
+  }
+}
+
+/** The same reader; `onError` is told of every failure and gives the error to throw instead. */
+export function readerWhoseErrors(onError: (error: unknown) => unknown, reader: StoreReader): StoreReader {
+  const methods = Object.entries(reader) as Array<[string, (...args: unknown[]) => Promise<unknown>]>
+  return Object.fromEntries(
+    methods.map(([name, method]) => [
+      name,
+      (...args: unknown[]) =>
+        method(...args).catch((error) => {
+          throw onError(error)
+        }),
+    ]),
+  ) as unknown as StoreReader
 }
 
 /** Another service has executed the request with this idempotency key, and was first. */
