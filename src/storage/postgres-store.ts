@@ -79,6 +79,17 @@ export async function postgresSchemas(
   }))
 }
 
+/** Ids of the master keys that open a database of this version's schema. @throws as `openPostgresStore` */
+export async function postgresMasterKeys(url: string, options: PostgresOptions = {}): Promise<string[]> {
+  const access = accessOf(url, options)
+  return opening(access.target, async () => {
+    const { rows } = await withClient(access, (client) =>
+      client.query<{ id: string }>('SELECT master_key_id AS id FROM keyring ORDER BY created_at'),
+    )
+    return rows.map(({ id }) => id)
+  })
+}
+
 export class PostgresStore implements Store {
   /** Of the service alone: commands execute nothing for a key. */
   readonly coordinator: PostgresCoordinator | null

@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
+import { isThere } from '../config/is-there.js'
 import { makeFolder, moveIntoPlace } from '../durable-file.js'
 import type { Connection, Statement } from './connection.js'
 import type { ServiceNode } from './coordinator.js'
@@ -338,7 +339,7 @@ function assertCurrent(database: Database.Database, file: string): void {
 
 /** Only reads. @returns `found` is 0 where there is no database yet @throws StoreOpenError */
 export function sqliteSchemas(file: string): { found: number; own: number } {
-  if (!existsSync(file)) return { found: 0, own: SCHEMA_VERSION }
+  if (!isThere(file)) return { found: 0, own: SCHEMA_VERSION }
   let database: Database.Database | undefined
   try {
     database = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_PATIENCE_MS })
