@@ -11,6 +11,7 @@ import {
   describeUnreached,
   gradeOf,
 } from '../models/pack/pack-grade.js'
+import { AuditWalk, auditWalkStatus } from './audit-walk.js'
 import { Engine } from './biometrics/engine/engine.js'
 import { type Clock, DAY_MS, HOUR_MS, SECOND_MS, systemClock } from './clock.js'
 import {
@@ -122,6 +123,7 @@ export class Service {
   private readonly duty: Duty
   private readonly fleet: Fleet
   private readonly readiness: Readiness
+  private readonly auditWalk: AuditWalk
   private readonly epochKeeper: EpochKeeper | null
   private readonly certificates: Certificates
   private reloading: Promise<unknown> = Promise.resolve()
@@ -160,6 +162,7 @@ export class Service {
     this.keyWatch = new KeyWatch(ledger, config, log)
     this.epochKeeper = this.makeEpochKeeper()
     this.readiness = this.makeReadiness()
+    this.auditWalk = new AuditWalk({ ...ledger, clock, log, duty: this.duty })
     this.certificates = new Certificates(clock, log)
     const { duty } = this
     this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
@@ -307,11 +310,13 @@ export class Service {
     metrics.watchUpkeep({
       expiries: () => this.certificates.expiries(),
       store: ledger.store,
+      auditWalk: () => auditWalkStatus(ledger.store, ledger.audit),
       dataDir: config.dataDir,
     })
     await this.fleet.start(this.sharedSettings())
     await this.duty.start()
     this.housekeeping.start()
+    this.auditWalk.start()
     this.webhooks.start()
     this.epochKeeper?.start()
     this.traffic.start()
@@ -571,6 +576,7 @@ export class Service {
       if (isServing) await sleep(this.config.lameDuckMs)
       for (const server of Object.values(this.servers)) server.draining = true
       this.housekeeping.stop()
+      const walked = this.auditWalk.stop()
       this.keyWatch.stop()
       // A listener that a reload is opening would stay open.
       await this.reloading
@@ -588,6 +594,7 @@ export class Service {
       await this.duty.stop()
       await this.fleet.stop()
       await this.readiness.stop()
+      await walked
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await this.traffic.stop()
       await store.close()

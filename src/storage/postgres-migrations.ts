@@ -454,6 +454,10 @@ const STEPS: string[] = [
   );
   ALTER TABLE dashboard_session ADD COLUMN person_id text COLLATE "C" REFERENCES person (id);
   `,
+  // How far the audit logs have been verified in the background, under a key that is not in the database.
+  `
+  CREATE TABLE audit_walk (id bigint PRIMARY KEY CHECK (id = 1), state text COLLATE "C" NOT NULL, mac bytea NOT NULL);
+  `,
 ]
 
 /** That this code is made for. */
