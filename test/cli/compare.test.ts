@@ -85,7 +85,8 @@ describe('compare', () => {
     expect(same.code).toBe(0)
     expect(same.stdout).toMatch(/^Verdict +same person$/m)
     const other = await place.run(['compare', file('ada.jpg'), file('grace.jpg')])
-    expect(other.code).toBe(0)
+    // For scripts: errors end with 1, wrong usage with 2.
+    expect(other.code).toBe(3)
     expect(other.stdout).toMatch(/^Verdict +not the same person$/m)
   })
 
