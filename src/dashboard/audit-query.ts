@@ -32,15 +32,12 @@ export interface AuditFilter {
 
 /** @throws ApiError invalid_request */
 export function parseAuditFilter(query: Query<AuditQuery>): AuditFilter {
-  const outcome = AUDIT_OUTCOMES.find((name) => name === query.get('outcome')) ?? null
-  if (query.get('outcome') && !outcome)
-    throw invalid('outcome', `must be one of ${AUDIT_OUTCOMES.join(', ')}`)
   return {
     event: query.get('event') || null,
     subject: query.get('subject') || null,
-    outcome,
-    from: timeOf(query, 'from'),
-    until: timeOf(query, 'until'),
+    outcome: parseOutcome(query),
+    from: isoOf(parseTime(query, 'from')),
+    until: isoOf(parseTime(query, 'until')),
   }
 }
 
@@ -123,16 +120,39 @@ function matches(entry: AuditEntry, { event, subject, outcome, from, until }: Au
   )
 }
 
-function outcomeOf({ status, verdict }: AuditEntry): string {
+/** How a call of the API ended, in one word. */
+export function outcomeOf({
+  status,
+  verdict,
+}: {
+  status?: number | undefined
+  verdict?: string | null | undefined
+}): string {
   return verdict ?? (status !== undefined && status >= 400 ? 'failed' : 'done')
 }
 
-function timeOf(query: Query<AuditQuery>, name: 'from' | 'until'): string | null {
+/** @throws ApiError invalid_request */
+export function parseOutcome(query: Query<{ outcome?: string }>): AuditOutcome | null {
+  const outcome = AUDIT_OUTCOMES.find((name) => name === query.get('outcome')) ?? null
+  if (query.get('outcome') && !outcome)
+    throw invalid('outcome', `must be one of ${AUDIT_OUTCOMES.join(', ')}`)
+  return outcome
+}
+
+/** Milliseconds since the epoch; null where the query names none. @throws ApiError invalid_request */
+export function parseTime(
+  query: Query<{ from?: string; until?: string }>,
+  name: 'from' | 'until',
+): number | null {
   const text = query.get(name)
   if (!text) return null
   const time = Date.parse(text)
   if (Number.isNaN(time)) throw invalid(name, 'must be a time by ISO 8601')
-  return isoTime(time)
+  return time
+}
+
+function isoOf(time: number | null): string | null {
+  return time === null ? null : isoTime(time)
 }
 
 function invalid(path: string, issue: string): ApiError {

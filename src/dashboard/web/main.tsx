@@ -11,6 +11,7 @@ import { OperatorsPage } from './operators-page.js'
 import { OverviewPage } from './overview-page.js'
 import { Card, Loading } from './parts.js'
 import { isProviderProblem, providerProblem } from './provider-problem.js'
+import { RequestsPage } from './requests-page.js'
 import { SecondFactorPage } from './second-factor-page.js'
 import { rightsOf, SessionContext } from './session.js'
 import { SessionsPage, TenantSessionsPage } from './sessions-page.js'
@@ -26,11 +27,14 @@ import './style.css'
 /** Name in the address, heading, page, and the route without which the page is for nothing. */
 type PageEntry<Props, Routes> = readonly [string, string, ComponentType<Props>, (keyof Routes)?]
 
-const TENANT_PAGES: ReadonlyArray<PageEntry<{ tenantId: string; keysHref: string }, TenantRoutes>> = [
+const TENANT_PAGES: ReadonlyArray<
+  PageEntry<{ tenantId: string; keysHref: string; requestsHref: string }, TenantRoutes>
+> = [
   ['overview', 'Overview', OverviewPage],
   ['keys', 'Keys and secrets', KeysPage],
   ['users', 'Users', UsersPage],
   ['webhooks', 'Webhooks', WebhooksPage],
+  ['requests', 'Requests', RequestsPage],
   ['audit', 'Audit log', AuditPage],
   ['sessions', 'Sessions', TenantSessionsPage],
   ['try', 'Try it', TryPage, 'POST /try/call'],
@@ -54,6 +58,7 @@ function useHash(): string[] {
   }, [])
   return hash
     .slice(1)
+    .replace(/\?.*/, '')
     .split('/')
     .filter((part) => part !== '')
 }
@@ -211,7 +216,12 @@ function Shell({
           {tenantId && <span class="of">{tenantName}</span>}
         </h1>
         {tenantId && TenantPage ? (
-          <TenantPage key={tenantId} tenantId={tenantId} keysHref={`${base}/keys`} />
+          <TenantPage
+            key={tenantId}
+            tenantId={tenantId}
+            keysHref={`${base}/keys`}
+            requestsHref={`${base}/requests`}
+          />
         ) : OperatorPage ? (
           <OperatorPage onChanged={onChanged} />
         ) : (
