@@ -1,6 +1,6 @@
 /** The request log: what it says of a request, who finds what in it, and what is left of it in the end. */
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { DAY_MS } from '../../src/clock.js'
 import type { RequestPage, RequestView } from '../../src/dashboard/contract.js'
 import { RequestLog } from '../../src/dashboard/request-log.js'
@@ -47,7 +47,10 @@ beforeAll(async () => {
   await tenant.sandbox.verify({ user_id: 'grace+no_face', image, action: 'pay' })
   const elsewhere = await apiClient(running.service.url('sandbox'), production.key).health()
   last = elsewhere.body.request_id
-  await expect.poll(async () => (await list(`id=${last}`)).requests.length, { timeout: 30_000 }).toBe(1)
+  await vi.waitFor(async () => expect((await list(`id=${last}`)).requests).toHaveLength(1), {
+    timeout: 30_000,
+    interval: 100,
+  })
 })
 afterAll(() => running?.stop())
 

@@ -20,6 +20,23 @@ export function useAddressQuery<const Name extends string>(
   return [valuesOf(hash, names), change]
 }
 
+/** Pages of a list: the older one is a step in the history, and the newer one the step back. */
+export function usePager(change: (changes: { before: string }) => void) {
+  const [steps, setSteps] = useState(0)
+  return {
+    older: (before: string) => {
+      setSteps(steps + 1)
+      change({ before })
+    },
+    // Who came by a link has no step to take back: the newest page is shown.
+    newer: () => {
+      setSteps(Math.max(0, steps - 1))
+      if (steps > 0) history.back()
+      else change({ before: '' })
+    },
+  }
+}
+
 /** An address with those values that are not empty. */
 export function withQuery(path: string, values: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(values).filter((pair): pair is [string, string] => Boolean(pair[1]))
@@ -29,4 +46,11 @@ export function withQuery(path: string, values: Readonly<Record<string, string |
 function valuesOf<Name extends string>(hash: string, names: readonly Name[]): Values<Name> {
   const query = new URLSearchParams(hash.split('?')[1] ?? '')
   return Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) as Values<Name>
+}
+
+/** As a field for local time wants it. */
+export function localTime(iso: string): string {
+  const at = Date.parse(iso)
+  if (Number.isNaN(at)) return ''
+  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 }

@@ -7,7 +7,7 @@ import {
   type RequestPage,
   type RequestView,
 } from '../contract.js'
-import { useAddressQuery } from './address-query.js'
+import { localTime, useAddressQuery, usePager } from './address-query.js'
 import { callTenant, tenantAddress } from './api.js'
 import {
   Badge,
@@ -61,6 +61,7 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
       environment: Environment
     }),
   )
+  const pager = usePager(change)
   const apply = (changes: Partial<Query>) => change({ before: '', ...changes })
   return (
     <>
@@ -98,13 +99,13 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
         )}
         {(page.value?.next_before || query.before) && (
           <div class="pager">
-            <button type="button" disabled={!query.before} onClick={() => apply({})}>
-              Newest requests
+            <button type="button" disabled={!query.before} onClick={pager.newer}>
+              Newer requests
             </button>
             <button
               type="button"
               disabled={!page.value?.next_before}
-              onClick={() => change({ before: page.value!.next_before! })}
+              onClick={() => pager.older(page.value!.next_before!)}
             >
               Older requests
             </button>
@@ -268,13 +269,6 @@ function Filters(props: {
       <Problem message={problem} />
     </form>
   )
-}
-
-/** As a field for local time wants it. */
-export function localTime(iso: string): string {
-  const at = Date.parse(iso)
-  if (Number.isNaN(at)) return ''
-  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 }
 
 function Entries({ requests }: { requests: RequestView[] }) {
