@@ -31,20 +31,29 @@ beforeAll(async () => {
   tenant = await running.tenant({ ratePerSecond: 1000 })
   production = await running.production(tenant)
   image = base64(await face('ada'))
+  // Within a millisecond the order of request ids is any.
+  const tick = () => running.clock.advance(1)
   await production.enroll({ user_id: 'ada', image })
   const headers = { 'X-Request-Id': 'order 4711', 'X-Svc-Idempotency-Key': 'once' }
   const verify = () => production.verify({ user_id: 'ada', image, action: 'pay' }, { headers })
+  tick()
   const first = await verify()
   approved = {
     request_id: first.headers.get('x-request-id')!,
     verification_id: first.body.verification_id,
   }
+  tick()
   await verify()
+  tick()
   refused = (await production.verify({ user_id: 'ada', image: UNREADABLE, action: 'pay' })).body.request_id
+  tick()
   await production.verify({ user_id: 'nobody', image, action: 'pay' })
+  tick()
   await production.call('POST', '/v1/verify', {})
   await tenant.sandbox.verify({ user_id: 'grace+no_match', image, action: 'pay' })
+  tick()
   await tenant.sandbox.verify({ user_id: 'grace+no_face', image, action: 'pay' })
+  tick()
   const elsewhere = await apiClient(running.service.url('sandbox'), production.key).health()
   last = elsewhere.body.request_id
   await vi.waitFor(async () => expect((await list(`id=${last}`)).requests).toHaveLength(1), {
@@ -109,7 +118,6 @@ describe('the request log', () => {
     const { requests } = await list(`environment=production&subject=${subject}`)
     expect(requests.map(({ code, endpoint }) => [endpoint, code])).toEqual([
       ['verify', 'image_unreadable'],
-      ['verify', null],
       ['verify', null],
       ['enroll', null],
     ])

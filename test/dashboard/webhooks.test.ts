@@ -75,13 +75,13 @@ describe('a webhook', () => {
     expect(await health()).toMatchObject({ health: 'untried', failures: 0, last_success_at: null })
     status = 500
     await test()
-    await poll(async () => (await health()).failures === 1)
+    await poll(health, ({ failures }) => failures === 1)
     expect(await health()).toMatchObject({ health: 'failing', last_failure: '500', last_success_at: null })
     const [waiting] = (await deliveries('?status=failed')).deliveries
     expect(waiting).toMatchObject({ status: 'pending', last_outcome: '500', webhook: id })
     status = 204
     running.clock.advance(RETRY_DELAYS_MS[0]!)
-    await poll(async () => (await health()).failures === 0)
+    await poll(health, ({ failures }) => failures === 0)
     expect(await health()).toMatchObject({
       health: 'working',
       last_failure: '500',
