@@ -85,12 +85,15 @@ export function differingSettings(nodes: readonly ServiceNode[]): string[] {
 /** For command line, dashboard and readiness. */
 export function fleetView(nodes: readonly ServiceNode[]) {
   return {
-    nodes: nodes.map(({ name, version, startedAt, leaseMs, settings }) => ({
+    nodes: nodes.map(({ name, version, commit, startedAt, leaseMs, settings, notReady }) => ({
       name,
       version,
+      commit,
       since: isoTime(startedAt),
       is_serving: settings !== null,
       lease_ms: Math.round(leaseMs),
+      /** Reasons of docs/operations/runbooks.md; empty for one that is ready. */
+      not_ready: notReady,
     })),
     /** Which not all of them have alike. */
     differing_settings: differingSettings(nodes),

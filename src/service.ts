@@ -43,6 +43,7 @@ import { Idempotency } from './idempotency/idempotency.js'
 import { KeyWatch } from './key-watch.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
+import { Readiness } from './readiness.js'
 import { Certificates, tlsFiles } from './reload.js'
 import { ApiServer } from './server/api-server.js'
 import { BodyBudget, type BodyShare } from './server/body-budget.js'
@@ -121,6 +122,7 @@ export class Service {
   private readonly keyWatch: KeyWatch
   private readonly duty: Duty
   private readonly fleet: Fleet
+  private readonly readiness: Readiness
   private readonly epochKeeper: EpochKeeper | null
   private readonly certificates: Certificates
   private reloading: Promise<unknown> = Promise.resolve()
@@ -160,6 +162,7 @@ export class Service {
     })
     this.keyWatch = new KeyWatch(ledger, config, log)
     this.epochKeeper = this.makeEpochKeeper()
+    this.readiness = this.makeReadiness()
     this.certificates = new Certificates(clock, log)
     const { duty } = this
     this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
@@ -228,6 +231,7 @@ export class Service {
     await this.keyWatch.start()
     metrics.engine.watch(() => engine.health())
     metrics.watchStore(ledger.store)
+    metrics.watchReadiness(this.readiness)
     metrics.showTransport(transport)
     const parts = this.sharedParts()
     const production = this.apiServer('production', parts)
@@ -267,7 +271,7 @@ export class Service {
         isSecure: this.adminUrl.startsWith('https:'),
         attempts: this.rateLimiter(),
         secondFactors: ledger.operations.secondFactors,
-        isPasswordSignIn: config.operatorPasswordSignIn,
+        isPasswordSignIn: { operators: config.operatorPasswordSignIn, tenants: config.tenantPasswordSignIn },
         times: sessionTimes(config),
       }),
       apis: { production: production.handle, sandbox: sandbox.handle },
@@ -288,7 +292,7 @@ export class Service {
       metrics: metricsListen ? null : metrics,
       openApi: parts.openApi,
       hosts,
-      isReady: () => this.ready && this.duty.isClockRight && this.isInStep,
+      readiness: this.readiness,
       nodes: () => this.fleet.nodes,
       log: this.log,
     })
@@ -317,6 +321,7 @@ export class Service {
     this.traffic.start()
     this.requestLog.start()
     this.ready = true
+    this.readiness.start()
   }
 
   private bounds() {
@@ -345,6 +350,22 @@ export class Service {
       COUNTERSIGN_ADMIN_URL: this.adminUrl,
       COUNTERSIGN_CAPTURE_URL: this.capturePage ?? 'none',
     }
+  }
+
+  private makeReadiness(): Readiness {
+    const { ledger, engine, duty, keyWatch, fleet, log } = this
+    return new Readiness(
+      {
+        isStarted: () => this.ready,
+        isStopping: () => this.stopping !== null,
+        engine: () => engine.health(),
+        isClockRight: () => duty.isClockRight,
+        areKeysCurrent: () => keyWatch.isCurrent,
+        isSchemaCurrent: () => fleet.isCurrent,
+        store: ledger.store,
+      },
+      log,
+    )
   }
 
   private makeEpochKeeper(): EpochKeeper | null {
@@ -572,6 +593,7 @@ export class Service {
       await Promise.all([this.engine.close(), this.webhooks.stop(), this.epochKeeper?.stop()])
       await this.duty.stop()
       await this.fleet.stop()
+      await this.readiness.stop()
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await Promise.all([this.traffic.stop(), this.requestLog.stop()])
       await store.close()

@@ -133,10 +133,15 @@ describe('the documentation', () => {
 
 describe('the documentation of the packages', () => {
   it('installs none of ours by its name, which anybody may register', () => {
-    const pages = [...documents(), packageFile('CONTRIBUTING.md'), packageFile('src', 'client', 'README.md')]
+    const readmes = ['client', 'client-python', 'client-go'].map((room) =>
+      packageFile('src', room, 'README.md'),
+    )
+    const pages = [...documents(), packageFile('CONTRIBUTING.md'), ...readmes]
     const installs = pages.flatMap(
       (file) =>
-        readFileSync(file, 'utf8').match(/\b(?:npm (?:i|install|add)|(?:yarn|pnpm|bun) add) [^`\n]*/g) ?? [],
+        readFileSync(file, 'utf8').match(
+          /\b(?:npm (?:i|install|add)|(?:yarn|pnpm|bun) add|pip install|go get) [^`\n]*/g,
+        ) ?? [],
     )
     const fromRegistry = /\s(?:countersign(?:-client)?)(?:@\S*)?(?=\s|$)/
     expect(installs.filter((command) => command.includes('countersign')).length).toBeGreaterThan(3)

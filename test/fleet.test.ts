@@ -12,6 +12,8 @@ it('names no service while the database cannot be asked: what it said before may
     id: 'one',
     name: 'web1/1',
     version: '1.0.0',
+    commit: 'unknown',
+    notReady: [],
     startedAt: 0,
     leaseMs: 2000,
     settings: {},

@@ -26,6 +26,7 @@ import type { HttpOrder, HttpResult } from './http-orders.js'
 const ENGINE: EngineHealth = {
   status: 'ok',
   workers: { ready: 2, configured: 2 },
+  isSilent: false,
   queue: { waiting: 0, running: 0, limit: 64 },
   provider: { active: 'cpu', fallbacks: [] },
   model: 'none@0.0.0',

@@ -22,6 +22,11 @@ export interface CountersignOptions extends Hooks {
   clockToleranceSeconds?: number
   /** Greatest age of the signature of a response or a webhook, and greatest difference of the clocks; seconds, default 300. */
   signatureToleranceSeconds?: number
+  /**
+   * Largest body of a request, photos in base64 included; a larger one is refused before it is sent. As the service's
+   * COUNTERSIGN_MAX_BODY_BYTES; default 8 MiB (8,388,608).
+   */
+  maxBodyBytes?: number
   /** Of one try; default 15,000. The service gives up after 10,000. */
   timeoutMs?: number
   /** Default 2. */

@@ -1,6 +1,7 @@
 /** The client of a Countersign service. */
 import { decodeJwt, errors } from 'jose'
 import { assertAction } from './action.js'
+import { DEFAULT_MAX_BODY_BYTES } from './body-limit.js'
 import { actionHash } from './canonical-json.js'
 import type { CaptureSession, CaptureSessionFields, CaptureSessionLink } from './capture-session.js'
 import {
@@ -58,6 +59,11 @@ import { verifyWebhook, type WebhookHeaders } from './webhook.js'
 /** The answer, with what came beside it in the non-enumerable `response`. */
 export type Answer<T> = T & { readonly response: ResponseInfo }
 
+/** Frames of guidance are small: the service takes no larger body there. */
+const GUIDANCE_BODY_BYTES = 512 * 1024
+
+type CallLimits = CallOptions & { maxBodyBytes?: number }
+
 /** Every method throws `ApiError`, `ConnectionError`, `TimeoutError`, `SignatureError` or `UnexpectedResponseError`. */
 export class Countersign implements VerdictVerifier {
   /** By the key's prefix. */
@@ -76,6 +82,7 @@ export class Countersign implements VerdictVerifier {
       baseUrl: parseBaseUrl(options.baseUrl, options.allowInsecureHttp ?? false),
       signingSecret: verifyResponses ? signingSecret : null,
       signatureToleranceSeconds: options.signatureToleranceSeconds ?? DEFAULT_SIGNATURE_TOLERANCE_SECONDS,
+      maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
       timeoutMs: options.timeoutMs ?? DEFAULTS.timeoutMs,
       maxRetries: options.maxRetries ?? DEFAULTS.maxRetries,
       maxRetryAfterSeconds: options.maxRetryAfterSeconds ?? DEFAULTS.maxRetryAfterSeconds,
@@ -206,7 +213,8 @@ export class Countersign implements VerdictVerifier {
       image: await encodePhoto(image, 'image'),
       ...(frontal === undefined ? {} : { frontal: await encodePhoto(frontal, 'frontal') }),
     }
-    const answer = await this.#call<Guidance>('POST', '/guidance', body, { maxRetries: 0, ...options })
+    const limits = { maxRetries: 0, maxBodyBytes: GUIDANCE_BODY_BYTES }
+    const answer = await this.#call<Guidance>('POST', '/guidance', body, { ...limits, ...options })
     assertAnswers(answer.step === (request.step ?? 'frontal'))
     return answer
   }
@@ -319,14 +327,14 @@ export class Countersign implements VerdictVerifier {
     method: Outgoing['method'],
     path: string,
     body: Record<string, unknown> | undefined,
-    { idempotencyKey, requestId, signal, timeoutMs, maxRetries }: CallOptions,
+    { idempotencyKey, requestId, signal, timeoutMs, maxRetries, maxBodyBytes }: CallLimits,
     name = path,
   ): Promise<Answer<T>> {
     const headers = {
       ...(idempotencyKey === undefined ? {} : { 'X-Svc-Idempotency-Key': idempotencyKey }),
       ...(requestId === undefined ? {} : { 'X-Request-Id': requestId }),
     }
-    const outgoing = { method, path, name, body, headers, signal, timeoutMs, maxRetries }
+    const outgoing = { method, path, name, body, headers, signal, timeoutMs, maxRetries, maxBodyBytes }
     const { body: answer, info } = await send(outgoing, this.#transport)
     return Object.defineProperty(answer as object, 'response', { value: info }) as Answer<T>
   }

@@ -25,7 +25,10 @@ export abstract class CountersignError extends Error {
   abstract readonly code: string
 }
 
-/** The service refused the request. The message says what is wrong, which fields are concerned, and what to do next. */
+/**
+ * The service refused the request, or would have: `body_too_large` is thrown before anything is sent. The message says what is wrong, which fields are
+ * concerned, and what to do next.
+ */
 export class ApiError extends CountersignError {
   override readonly name = 'ApiError'
   readonly code: AnyErrorCode
@@ -35,6 +38,7 @@ export class ApiError extends CountersignError {
   readonly remedy: string | undefined
   /** Address of the page that explains the code; undefined where the service is of an older version. */
   readonly docUrl: string | undefined
+  /** Empty where nothing was sent. */
   readonly requestId: string
   readonly status: number
   /** Seconds, from `Retry-After`. */
@@ -44,7 +48,9 @@ export class ApiError extends CountersignError {
 
   constructor(body: ErrorBody, response: { status: number; retryAfterSeconds?: number; verified: boolean }) {
     const remedy = body.remedy ? ` ${body.remedy}` : ''
-    super(`${body.message}${detailText(body)}${remedy} (${body.code}, request ${body.request_id})`)
+    super(
+      `${body.message}${detailText(body)}${remedy} (${body.code}, ${body.request_id ? `request ${body.request_id}` : 'not sent'})`,
+    )
     this.code = body.code
     this.category = body.error
     this.details = body.details ?? []

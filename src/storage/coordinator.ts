@@ -30,6 +30,8 @@ export interface ServiceNode {
   /** Machine and process. */
   name: string
   version: string
+  /** The commit that the service was built from; `unknown` where the build did not say. */
+  commit: string
   /** Milliseconds since the Unix epoch. */
   startedAt: number
   /** Until others may take over what it holds. */
@@ -38,6 +40,8 @@ export interface ServiceNode {
   settings: Record<string, string> | null
   /** Ids of the master keys that it could read at its last look; null before the first one, and of a version that does not say. */
   masterKeys: string[] | null
+  /** Why the service is not ready, as /readyz names it; empty for one that is ready. */
+  notReady: string[]
 }
 
 /** What a service lets others, and commands, know of it. */
@@ -46,6 +50,8 @@ export interface Presence {
   announce(settings: Record<string, string>): Promise<void>
   /** @param ids of the master keys that it can read at this moment */
   showMasterKeys(ids: readonly string[]): void
+  /** @param notReady why this service is not ready; empty for one that is */
+  showReadiness(notReady: readonly string[]): void
 }
 
 export interface Coordinator extends Claims, Presence {

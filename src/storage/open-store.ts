@@ -1,5 +1,6 @@
 /** The store that is configured; the driver of the other is not loaded. */
-import { existsSync } from 'node:fs'
+
+import { isThere } from '../config/is-there.js'
 import { describePostgres, parsePostgresUrl } from '../config/postgres-url.js'
 import { type Config, isPostgres, sqliteFile } from '../config.js'
 import { type Store, StoreOpenError } from './store.js'
@@ -37,7 +38,7 @@ export async function openStore(
 
 /** Nothing is made. @throws ConfigError; StoreOpenError when PostgreSQL cannot be asked */
 export async function hasDatabase(config: DatabaseConfig): Promise<boolean> {
-  if (!isPostgres(config)) return existsSync(sqliteFile(config))
+  if (!isPostgres(config)) return isThere(sqliteFile(config))
   return (await schemas(config)).found > 0
 }
 
@@ -74,6 +75,24 @@ async function advised<T>(
       isPassing: error.isPassing,
     })
   }
+}
+
+/**
+ * Only reads.
+ * @returns ids of the master keys that open the database; empty for one without keys, and of a schema that this version does not read
+ * @throws as `schemas` does
+ */
+export async function masterKeysOf(config: DatabaseConfig): Promise<string[]> {
+  const { found, own } = await schemas(config)
+  if (found === 0 || found < own) return []
+  if (!isPostgres(config)) {
+    const { peekMasterKeys } = await import('./sqlite-peek.js')
+    return peekMasterKeys(sqliteFile(config))
+  }
+  const { postgresMasterKeys } = await import('./postgres-store.js')
+  return advised(config, () =>
+    postgresMasterKeys(config.database, { passwordFile: config.databasePasswordFile }),
+  )
 }
 
 /** Where it is, for messages, without a password. @throws ConfigError */

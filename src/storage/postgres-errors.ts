@@ -1,12 +1,15 @@
 /** PostgreSQL's failures in our words: what passes by itself, or with the next connection, becomes StoreUnavailableError. */
 import pg from 'pg'
-import { AlreadyExecutedError, StoreUnavailableError } from './store.js'
+import { AlreadyExecutedError, StoreCorruptError, StoreUnavailableError } from './store.js'
 
 /**
  * SQLSTATE (PostgreSQL manual, appendix A): connections, resources, the operator's intervention and the system's errors; standbys,
  * locks, deadlocks and serialization; statements that took too long; passwords, which may be changed while the service runs.
  */
-const UNAVAILABLE = /^(?:08|53|57|58|28|40001|40P01|25006|25P03|55P03|XX001)/
+const UNAVAILABLE = /^(?:08|53|57|58|28|40001|40P01|25006|25P03|55P03)/
+
+/** A damaged page or index (data_corrupted, index_corrupted). */
+const CORRUPT = /^(?:XX001|XX002)/
 
 /** Connections, shutdowns, and what has been idle or has taken too long (25P03, 25P04, 57P05). */
 const ENDS_CONNECTION = /^(?:08|57P|25P03|25P04)/
@@ -32,6 +35,8 @@ export function translatePostgres(error: unknown): Error {
   if (!(error instanceof pg.DatabaseError))
     return new StoreUnavailableError(`PostgreSQL: ${(error as Error).message}`, { cause: error })
   if (error.code === NOT_NULL_VIOLATION && error.table === 'idempotency') return new AlreadyExecutedError()
+  if (CORRUPT.test(error.code ?? ''))
+    return new StoreCorruptError(`PostgreSQL: ${error.code} ${error.message}`, { cause: error })
   return UNAVAILABLE.test(error.code ?? '') || STALE_STATEMENTS.test(error.code ?? '')
     ? new StoreUnavailableError(`PostgreSQL: ${error.code} ${error.message}`, { cause: error })
     : error

@@ -17,9 +17,11 @@ import { storeReader } from './statements.js'
 import {
   BackupUnsupportedError,
   type CommitReport,
+  readerWhoseErrors,
   SchemaOutdatedError,
   type Scope,
   type Store,
+  StoreCorruptError,
   StoreOpenError,
   type StoreReader,
   type StoreTransaction,
@@ -31,6 +33,8 @@ const READERS = 8
 /** Health is asked for by those who decide soon. */
 const HEALTH_MS = 2000
 const SIZE_KEPT_MS = 60_000
+/** A page or index can be repaired while the service runs; so the finding ends once nobody meets the damage again. */
+const CORRUPT_MS = 600_000
 
 export interface PostgresOptions {
   /** Instead of the password in the URL; read for every connection. */
@@ -75,6 +79,17 @@ export async function postgresSchemas(
   }))
 }
 
+/** Ids of the master keys that open a database of this version's schema. @throws as `openPostgresStore` */
+export async function postgresMasterKeys(url: string, options: PostgresOptions = {}): Promise<string[]> {
+  const access = accessOf(url, options)
+  return opening(access.target, async () => {
+    const { rows } = await withClient(access, (client) =>
+      client.query<{ id: string }>('SELECT master_key_id AS id FROM keyring ORDER BY created_at'),
+    )
+    return rows.map(({ id }) => id)
+  })
+}
+
 export class PostgresStore implements Store {
   /** Of the service alone: commands execute nothing for a key. */
   readonly coordinator: PostgresCoordinator | null
@@ -87,6 +102,8 @@ export class PostgresStore implements Store {
   private readonly silence: SilenceWatch
   private knownSize = { bytes: 0, askedAtMs: Number.NEGATIVE_INFINITY }
   private closing: Promise<void> | null = null
+  /** On the axis of `performance.now()`. */
+  private corruptAtMs = Number.NEGATIVE_INFINITY
 
   private constructor(
     private readonly access: PostgresAccess,
@@ -99,7 +116,8 @@ export class PostgresStore implements Store {
     this.readers = new PostgresPool(access, { size: READERS, silence })
     this.writer = new PostgresWriter(this.writers)
     this.coordinator = serving ? new PostgresCoordinator(access, silence) : null
-    this.read = storeReader(postgresConnection((query) => this.readers.query(query)))
+    const connection = postgresConnection((query) => this.readers.query(query))
+    this.read = readerWhoseErrors(this.notice, storeReader(connection))
     this.shared = new PostgresShared(this.readers, this.writer)
   }
 
@@ -118,7 +136,13 @@ export class PostgresStore implements Store {
   }
 
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number, scope?: Scope): Promise<T> {
-    return this.writer.transaction(work, deadlineMs, scope)
+    return this.writer.transaction(work, deadlineMs, scope).catch((error) => {
+      throw this.notice(error)
+    })
+  }
+
+  get isCorrupt(): boolean {
+    return performance.now() - this.corruptAtMs < CORRUPT_MS
   }
 
   async isHealthy(): Promise<boolean> {
@@ -192,6 +216,11 @@ export class PostgresStore implements Store {
       this.silence.stop()
     })()
     return this.closing
+  }
+
+  private readonly notice = (error: unknown): unknown => {
+    if (error instanceof StoreCorruptError) this.corruptAtMs = performance.now()
+    return error
   }
 
   private async askSize(): Promise<void> {

@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import Database from 'better-sqlite3'
-import { VERSION } from '../version.js'
+import { COMMIT, VERSION } from '../version.js'
 import type { Presence, ServiceNode } from './coordinator.js'
 
 const presenceFile = (database: string) => `${database}-service`
@@ -13,10 +13,12 @@ export class SqlitePresence implements Presence {
     id: 'service',
     name: `${hostname()}/${process.pid}`,
     version: VERSION,
+    commit: COMMIT,
     startedAt: Date.now(),
     leaseMs: 0,
     settings: null,
     masterKeys: null,
+    notReady: ['starting'],
   }
 
   constructor(database: string) {
@@ -32,6 +34,12 @@ export class SqlitePresence implements Presence {
   showMasterKeys(ids: readonly string[]): void {
     if (this.node.masterKeys?.join() === ids.join()) return
     this.node.masterKeys = [...ids]
+    this.write()
+  }
+
+  showReadiness(notReady: readonly string[]): void {
+    if (this.node.notReady.join() === notReady.join()) return
+    this.node.notReady = [...notReady]
     this.write()
   }
 
@@ -55,17 +63,20 @@ export class SqlitePresence implements Presence {
 export function sqliteServices(database: string): ServiceNode[] {
   if (!isServed(database)) return []
   try {
-    return [JSON.parse(readFileSync(presenceFile(database), 'utf8')) as ServiceNode]
+    const node = JSON.parse(readFileSync(presenceFile(database), 'utf8')) as ServiceNode
+    return [{ ...{ commit: 'unknown', notReady: [] }, ...node }]
   } catch {
     return [
       {
         id: 'service',
         name: 'the service',
         version: 'unknown',
+        commit: 'unknown',
         startedAt: 0,
         leaseMs: 0,
         settings: null,
         masterKeys: null,
+        notReady: [],
       },
     ]
   }

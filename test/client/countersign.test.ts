@@ -254,6 +254,41 @@ describe('what is wrong is said', () => {
     expect(proxy.requests).toEqual([])
   })
 
+  it('of photos that are too large, in MiB and with the largest named, before anything is sent', async () => {
+    const large = new Uint8Array(15 * 2 ** 20)
+    const small = new Uint8Array(1000)
+    const client = sandbox()
+    const refused = await caught(client.verify({ user_id: 'u+match', image: large, action: 'x' }))
+    expect(refused).toBeInstanceOf(ApiError)
+    expect(refused).toMatchObject({
+      code: 'body_too_large',
+      status: 413,
+      message:
+        'The body has 20.1 MiB, and the service takes 8 MiB. [image: has 15 MiB, and base64 adds a third] Send a smaller photo: 1280 pixels on the longer side are plenty. Where the service takes more, set maxBodyBytes. (body_too_large, not sent)',
+      details: [{ path: 'image', guidance: 'image_too_large', hint: expect.stringContaining('1280 pixels') }],
+    })
+    const frames = [small, large].map((image, index) => ({ step: 0, t_ms: index * 200, image }))
+    const others: Array<[() => Promise<unknown>, string]> = [
+      [() => client.enroll({ user_id: 'u', images: [small, large, small] }), 'images.1'],
+      [
+        () => client.verify({ user_id: 'u', action: 'x', challenge: { id: 'c', nonce: 'n', frames } }),
+        'challenge.frames.1.image',
+      ],
+      [() => client.guide({ image: new Uint8Array(600_000) }), 'image'],
+    ]
+    for (const [call, path] of others)
+      expect(await caught(call())).toMatchObject({ code: 'body_too_large', details: [{ path }] })
+    expect(proxy.requests).toEqual([])
+  })
+
+  it('of photos in as many bytes as the installation takes', async () => {
+    const image = Buffer.concat([ada, Buffer.alloc(5 * 2 ** 20)])
+    const call = (options: Partial<CountersignOptions>) =>
+      sandbox(options).verify({ user_id: 'u+match', image, action: 'x' })
+    await expect(call({})).resolves.toMatchObject({ verdict: 'approved' })
+    expect(await caught(call({ maxBodyBytes: 2 ** 20 }))).toMatchObject({ code: 'body_too_large' })
+  })
+
   it('of a time-out: how often it was tried, and how long in all', async () => {
     proxy.mischief = () => new Promise(() => {})
     const error = await caught(sandbox({ timeoutMs: 40, maxRetries: 1 }).health())

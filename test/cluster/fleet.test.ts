@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { masterKeyId } from '../../src/crypto/master-key.js'
-import { VERSION } from '../../src/version.js'
+import { COMMIT, VERSION } from '../../src/version.js'
 import { poll, type Workplace, workplace } from '../support/command.js'
 import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
 import { overPostgres } from '../support/postgres.js'
@@ -53,9 +53,11 @@ overPostgres(() => {
   const node = {
     name: expect.stringMatching(/\/\d+$/),
     version: VERSION,
+    commit: COMMIT,
     since: expect.stringMatching(/^2\d{3}-/),
     is_serving: true,
     lease_ms: expect.any(Number),
+    not_ready: [],
   }
 
   it(

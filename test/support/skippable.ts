@@ -21,6 +21,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/cli/evaluate-pad.test.ts': 'evaluation data',
   'test/cli/models-pull.test.ts': 'evaluation data',
   'test/cli/service-manager.test.ts': 'systemd and Python',
+  'test/client/behaviour.test.ts': 'Python with setuptools, wheel, venv and mypy, or Go',
   'test/client/examples.test.ts': 'Python, Go, or what an example is run with',
   'test/cluster/haproxy.test.ts': 'haproxy',
   'test/cluster/two-nodes.test.ts': 'haproxy',

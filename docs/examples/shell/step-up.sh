@@ -83,4 +83,4 @@ required=("\"action_hash\":\"$hash\"" '"sub":"ada-shell"' '"env":"production"' '
 for expected in "${required[@]}"; do
   [[ $claims == *"$expected"* ]] || { echo "the verdict lacks $expected" >&2; exit 1; }
 done
-echo "verdict approved"
+echo "verdict approved $(field amount <<<"$claims")"
