@@ -154,7 +154,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
         isMarked: getComputedStyle(document.activeElement).outlineStyle !== 'none',
       })`) as Promise<{ text: string; isMarked: boolean }>
     const walked: string[] = []
-    for (let step = 0; step < 12; step++) {
+    for (let step = 0; step < 13; step++) {
       await page.keyboard.press('Tab')
       const { text, isMarked } = await focused()
       expect([text, isMarked]).toEqual([text, true])
@@ -168,6 +168,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       'Webhooks',
       'Requests',
       'Audit log',
+      'People',
       'Sessions',
       'Try it',
       'API docs',
