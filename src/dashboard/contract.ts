@@ -547,6 +547,8 @@ export interface RequestView {
 /** What is empty or missing asks for nothing. */
 export interface AuditQuery {
   event?: AuditEventName | ''
+  /** Request id or verification id: it says when, so that from and until are ignored. */
+  id?: string
   /** Pseudonym of a user. */
   subject?: string
   outcome?: AuditOutcome | ''

@@ -63,7 +63,7 @@ const COLUMNS = [
   { name: 'Details', isSilent: true },
 ]
 
-const NAMES = ['event', 'outcome', 'subject', 'from', 'until', 'before'] as const
+const NAMES = ['id', 'event', 'outcome', 'subject', 'from', 'until', 'before'] as const
 type Filter = Record<(typeof NAMES)[number], string>
 /** In the address for a user whom the log cannot name. */
 const NOBODY = 'nobody'
@@ -189,6 +189,7 @@ function Filters(props: { tenantId: string; filter: Filter; onChange: (changes: 
         : filter.subject
       const time = (name: string) => (text(name) ? new Date(text(name)).toISOString() : '')
       onChange({
+        id: text('id').trim(),
         event: text('event'),
         outcome: text('outcome'),
         subject,
@@ -204,6 +205,10 @@ function Filters(props: { tenantId: string; filter: Filter; onChange: (changes: 
         void apply(event.currentTarget)
       }}
     >
+      <div class="when">
+        <label for="audit-id">Request or verification id</label>
+        <input id="audit-id" name="id" autocomplete="off" maxLength={64} defaultValue={filter.id} />
+      </div>
       <div>
         <label for="event">Event</label>
         <select id="event" name="event">
@@ -256,7 +261,7 @@ function Filters(props: { tenantId: string; filter: Filter; onChange: (changes: 
         </button>
         <button
           type="button"
-          onClick={() => onChange({ event: '', outcome: '', subject: '', from: '', until: '' })}
+          onClick={() => onChange({ id: '', event: '', outcome: '', subject: '', from: '', until: '' })}
         >
           Clear
         </button>
