@@ -154,7 +154,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
         isMarked: getComputedStyle(document.activeElement).outlineStyle !== 'none',
       })`) as Promise<{ text: string; isMarked: boolean }>
     const walked: string[] = []
-    for (let step = 0; step < 13; step++) {
+    for (let step = 0; step < 14; step++) {
       await page.keyboard.press('Tab')
       const { text, isMarked } = await focused()
       expect([text, isMarked]).toEqual([text, true])
@@ -166,6 +166,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       'Keys and secrets',
       'Users',
       'Webhooks',
+      'Capture page',
       'Requests',
       'Audit log',
       'People',
