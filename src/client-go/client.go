@@ -112,6 +112,14 @@ func New(options Options) (*Client, error) {
 // Environment is production or sandbox, by the key's prefix.
 func (c *Client) Environment() string { return c.environment }
 
+// String hides the API key from logs.
+func (c *Client) String() string {
+	return "countersign.Client(" + c.environment + ", " + c.baseURL + ")"
+}
+
+// GoString hides the API key from logs.
+func (c *Client) GoString() string { return c.String() }
+
 type callOptions struct {
 	idempotencyKey, requestID string
 	timeout                   time.Duration
