@@ -267,7 +267,7 @@ export class Service {
         isSecure: this.adminUrl.startsWith('https:'),
         attempts: this.rateLimiter(),
         secondFactors: ledger.operations.secondFactors,
-        isPasswordSignIn: config.operatorPasswordSignIn,
+        isPasswordSignIn: { operators: config.operatorPasswordSignIn, tenants: config.tenantPasswordSignIn },
         times: sessionTimes(config),
       }),
       apis: { production: production.handle, sandbox: sandbox.handle },

@@ -98,10 +98,12 @@ export function assertServable(pack: ModelPack, fmr: number, acceptedPack: strin
   assertFmrReached(pack, fmr, 'COUNTERSIGN_FMR', acceptedPack)
   const { grade, reasons } = gradeOf(pack, fmr)
   if (grade === 'production' || isAccepted(pack, acceptedPack)) return
-  throw new PackGradeError(
-    'pack_not_accepted',
-    `${describeGrade(pack, fmr, reasons)} Calibrate it on photos of your own (countersign models calibrate), or accept it by name: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}; every verdict then says so.`,
-  )
+  // Another one was accepted: that one is meant, and accepting this one instead is no advice.
+  const advice =
+    acceptedPack === undefined
+      ? `Calibrate it on photos of your own (countersign models calibrate), or accept it by name: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}; every verdict then says so.`
+      : `COUNTERSIGN_ACCEPT_PACK accepts ${acceptedPack}, and COUNTERSIGN_MODEL_PACK is ${pack.manifest.id}: to serve what you accepted, set COUNTERSIGN_MODEL_PACK=${acceptedPack}.`
+  throw new PackGradeError('pack_not_accepted', `${describeGrade(pack, fmr, reasons)} ${advice}`)
 }
 
 /**

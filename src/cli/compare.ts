@@ -6,7 +6,7 @@ import { BiometricError, type FaceSample } from '../biometrics/types.js'
 import { loadConfig } from '../config.js'
 import { engineOptions } from '../engine-setup.js'
 import { qualityView, scoreView } from '../v1/views.js'
-import { action, CommandError, note, type OutputOptions, print, UsageError } from './output.js'
+import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
 import { prepareModels } from './prepare-models.js'
 import { progressSteps } from './progress.js'
 import { readInput } from './read-input.js'
@@ -24,9 +24,8 @@ export function registerCompareCommand(command: Command): void {
           throw new UsageError('invalid_option', `--fmr is "${options.fmr}"; expected a rate such as 1e-4.`)
         const images = await Promise.all([a, b].map(readInput))
         const progress = progressSteps('Preparing the model pack')
-        const prepared = await prepareModels(config, progress.update).finally(() => progress.stop())
-        if (prepared.config !== config && !options.json) note(prepared.warning!)
-        const engine = await Engine.start({ ...engineOptions(prepared.config), workers: 1 })
+        await prepareModels(config, progress.update).finally(() => progress.stop())
+        const engine = await Engine.start({ ...engineOptions(config), workers: 1 })
         try {
           const { score, samples, timingsMs } = await engine
             .compare(images[0]!, images[1]!)

@@ -7,7 +7,7 @@ import { configWarnings } from './config-warnings.js'
 import { assertGraphsAgree } from './graph-check.js'
 import { closeFilesToOthers } from './ledger.js'
 import { action } from './output.js'
-import { type PreparedModels, prepareModels } from './prepare-models.js'
+import { keepDefaultPack, prepareModels } from './prepare-models.js'
 import { processCount } from './processes.js'
 import { progressSteps } from './progress.js'
 import { notifyServiceManager } from './service-manager.js'
@@ -41,7 +41,7 @@ export function registerServeCommand(command: Command): void {
 async function serveHere(config: Config, options: AnnouncementOptions, warnings: Warnings): Promise<void> {
   const preparing = prepare(config)
   const ending = new AbortController()
-  const starting = start(preparing, options.demo ?? false, ending.signal)
+  const starting = start(config, preparing, options.demo ?? false, ending.signal)
   stopOnSignals(starting, ending)
   reloadOnHangup(starting, config)
   const service = await starting.catch((error) => {
@@ -50,29 +50,31 @@ async function serveHere(config: Config, options: AnnouncementOptions, warnings:
   })
   if (!service) return
   // Not before: a start that fails has one line to say.
-  const { warning } = await preparing
+  const warning = await preparing
+  keepDefaultPack(config)
   if (warning) warnings.add(warning)
   await announce(service, options, warnings)
   await notifyServiceManager('READY=1', service.log)
 }
 
-async function prepare(config: Config): Promise<PreparedModels> {
+async function prepare(config: Config): Promise<string | null> {
   const progress = progressSteps('Preparing the model pack')
   try {
-    const prepared = await prepareModels(config, progress.update)
-    await assertGraphsAgree(prepared.config)
-    return prepared
+    const warning = await prepareModels(config, progress.update)
+    await assertGraphsAgree(config)
+    return warning
   } finally {
     progress.stop()
   }
 }
 
 async function start(
-  preparing: Promise<PreparedModels>,
+  config: Config,
+  preparing: Promise<unknown>,
   acceptsAnyPack: boolean,
   signal: AbortSignal,
 ): Promise<Service> {
-  const { config } = await preparing
+  await preparing
   const { Service } = await import('../service.js')
   return Service.start(config, { acceptsAnyPack, signal })
 }

@@ -27,6 +27,7 @@ import {
   parseRequirement,
   signedRate,
 } from './tenant-options.js'
+import { registerTenantPerson } from './tenant-person.js'
 import { signedRateView, tenantView } from './tenant-view.js'
 
 interface KeyOptions extends OutputOptions {
@@ -112,6 +113,7 @@ export function registerTenantCommands(tenant: Command): void {
   registerTenantConsentText(tenant)
   registerTenantKeys(tenant)
   registerTenantSessions(tenant)
+  registerTenantPerson(tenant)
 
   tenant
     .command('login-link <tenant>')

@@ -5,15 +5,15 @@ import type { SigningSecretSource } from './signing-secret.js'
 import type { Environment } from './types.js'
 
 export interface CountersignOptions extends Hooks {
-  /** `svc-prod-…` or `svc-sbx-…`. */
+  /** The API key, `svc-prod-…` or `svc-sbx-…`. It decides the environment. */
   apiKey: string
-  /** Of the key's environment, such as `https://countersign.example.com/v1`. */
+  /** Address of the API of the key's environment, such as `https://countersign.example.com/v1`. */
   baseUrl: string
-  /** `{ id: 'sec_…', secret: 'svc-sec-…' }` or `sec_…:svc-sec-…`; during a rotation both; or a function that reads them. */
+  /** The signing secret: `{ id: 'sec_…', secret: 'svc-sec-…' }` or `sec_…:svc-sec-…`; during a rotation a list of both; or a function that reads them before each use. */
   signingSecret: SigningSecretSource
-  /** `ten_…`; `verifyVerdict` needs it. */
+  /** Id of the tenant, `ten_…`. `verifyVerdict` needs it. */
   tenantId?: string
-  /** Check `X-Svc-Signature`; default true. */
+  /** Whether the signature of each response is checked (`X-Svc-Signature`); default true. */
   verifyResponses?: boolean
   /**
    * Greatest difference between this machine's clock and the service's, for the times of a verdict; seconds, 0 to 300, default 60. A
@@ -27,31 +27,35 @@ export interface CountersignOptions extends Hooks {
    * COUNTERSIGN_MAX_BODY_BYTES; default 8 MiB (8,388,608).
    */
   maxBodyBytes?: number
-  /** Of one try; default 15,000. The service gives up after 10,000. */
+  /** Time limit of one try in milliseconds; default 15,000. The service gives up after 10,000. */
   timeoutMs?: number
-  /** Default 2. */
+  /** How often a call that failed is tried again; default 2. */
   maxRetries?: number
-  /** A `Retry-After` beyond it is left to you; default 30. */
+  /** Longest `Retry-After` that the client waits for, in seconds; default 30. A call that is to wait longer throws instead. */
   maxRetryAfterSeconds?: number
   /**
-   * Take production verdicts of a model pack of evaluation grade in `verifyVerdict`; default false. For demos and trials only: its
-   * error rates were not measured on enough people.
+   * Whether `verifyVerdict` takes production verdicts of a model pack of evaluation grade; default false. For demos and trials only:
+   * the error rates of such a pack were not measured on enough people.
    */
   acceptEvaluationGrade?: boolean
-  /** Where used verdicts are remembered; default: this object's memory. */
+  /** Where used verdicts are remembered; default: the memory of this object. Several processes must share a store. */
   replayStore?: ReplayStore
-  /** Allow `http:` to other hosts than this one; default false. Key and photos then travel in clear. */
+  /** Whether `http:` to other hosts than this one is allowed; default false. Key and photos then travel in clear. */
   allowInsecureHttp?: boolean
+  /** Used instead of the global `fetch`, for proxies and for tests. */
   fetch?: typeof fetch
-  /** Milliseconds since 1970; default: the system's clock. */
+  /** The clock, in milliseconds since 1970; default: that of the system. */
   now?: () => number
 }
 
 export interface CallOptions {
-  /** Default: a new one for every call, the same for its retries. */
+  /** Idempotency key of a POST; default: a new one for each call, which its retries share. */
   idempotencyKey?: string
+  /** Gives the call up. */
   signal?: AbortSignal
+  /** As the option of the client, for this call. */
   timeoutMs?: number
+  /** As the option of the client, for this call. */
   maxRetries?: number
   /** Your own id of the request, for the service's log. */
   requestId?: string

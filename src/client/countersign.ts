@@ -66,7 +66,7 @@ type CallLimits = CallOptions & { maxBodyBytes?: number }
 
 /** Every method throws `ApiError`, `ConnectionError`, `TimeoutError`, `SignatureError` or `UnexpectedResponseError`. */
 export class Countersign implements VerdictVerifier {
-  /** By the key's prefix. */
+  /** Environment of the API key. */
   readonly environment: Environment
   readonly #transport: TransportOptions
   readonly #trust: VerdictTrust
@@ -120,7 +120,7 @@ export class Countersign implements VerdictVerifier {
     return answer
   }
 
-  /** Is this really that person, for this action? A rejection is an answer, not an error. */
+  /** Asks whether this is really that person, for this action. A rejection is an answer, not an error. */
   async verify<A extends ActionLike = Action>(
     request: VerifyRequest<ImageInput, A>,
     options: CallOptions = {},
@@ -149,8 +149,8 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * What the person is to do in front of the camera, for one user and one action. The frames go to `verify` or `enroll` as
-   * `challenge`, in the place of photos.
+   * Draws what the person is to do in front of the camera, for one user and one action. The frames go to `verify` or `enroll` as
+   * `challenge`, instead of photos.
    */
   async createChallenge<A extends ActionLike = Action>(
     request: ChallengeFields<A>,
@@ -164,7 +164,7 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * A link to the hosted capture page, for one user and one action. Keep `session_id` with the person whom you send to `url`: the id
+   * Makes a link to the hosted capture page, for one user and one action. Keep `session_id` with the person whom you send to `url`: the id
    * that comes back in an address may be another person's.
    */
   async createCaptureSession<A extends ActionLike = Action>(
@@ -179,7 +179,7 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * How far the person has come on the capture page, and what verify or enroll answered. Nothing but what `verifyVerdict` resolves
+   * Tells how far the person has come on the capture page, and what verify or enroll answered. Nothing but what `verifyVerdict` resolves
    * with, given this session and the id that you kept, stands for an approval.
    * @throws TypeError for what is no id of a session
    */
@@ -202,8 +202,8 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * What a person before the camera can do better, by one small frame. It is no part of a verdict: nobody is recognised and
-   * nothing kept, so it is not tried again where it fails. Go on without it.
+   * Tells what a person before the camera can do better, by one small frame. It is no part of a verdict: nobody is recognized and
+   * nothing is kept, so it is not tried again where it fails. Go on without it.
    */
   async guide(request: GuidanceRequest, options: CallOptions = {}): Promise<Answer<Guidance>> {
     options.signal?.throwIfAborted()
@@ -227,13 +227,13 @@ export class Countersign implements VerdictVerifier {
     return answer
   }
 
-  /** A degraded service is an answer too. */
+  /** Reports the state of the service. A degraded service is an answer too. */
   health(options: CallOptions = {}): Promise<Answer<HealthResult>> {
     return this.#call('GET', '/health', undefined, options)
   }
 
   /**
-   * A new signing secret; the old one validates for 30 minutes more. Store the new one before anything else: it is told
+   * Makes a new signing secret; the old one validates for 30 minutes more. Store the new one before anything else: it is told
    * once. Where the answer is lost on the way, the retry throws `ApiError` `secret_already_told`: call again with
    * `force: true`, which makes another secret and ends the older one at once.
    */
@@ -245,7 +245,7 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * What is known of an enrolled user, nothing biometric; `reference_not_found` of anybody else.
+   * Tells what is known of an enrolled user, nothing biometric. Anyone else is `reference_not_found`.
    * @throws TypeError for `.` and `..`, which no address can name
    */
   async getUser(userId: string, options: CallOptions = {}): Promise<Answer<User>> {
@@ -257,7 +257,7 @@ export class Countersign implements VerdictVerifier {
     return answer
   }
 
-  /** A page of the tenant's audit log, oldest first unless `order` is `desc`. The sandbox has none. */
+  /** Reads a page of the tenant's audit log, oldest first unless `order` is `desc`. The sandbox has none. */
   auditPage(request: AuditListRequest = {}, options: CallOptions = {}): Promise<Answer<AuditPage>> {
     const query = new URLSearchParams()
     for (const [name, value] of Object.entries(request))
@@ -266,7 +266,7 @@ export class Countersign implements VerdictVerifier {
     return this.#call('GET', path, undefined, options, '/audit')
   }
 
-  /** Every entry of the tenant's audit log from `after` on, oldest first unless `order` is `desc`; pages are fetched as they are needed. */
+  /** Reads every entry of the tenant's audit log from `after` on, oldest first unless `order` is `desc`; pages are fetched as they are needed. */
   async *auditEntries(request: AuditListRequest = {}, options: CallOptions = {}): AsyncGenerator<AuditEntry> {
     for (let page: AuditPage, { after } = request; ; after = page.next_cursor) {
       page = await this.auditPage({ ...request, ...(after === undefined ? {} : { after }) }, options)
@@ -293,7 +293,7 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * The event of a webhook of this client's environment, once its signature holds.
+   * Checks the signature of a webhook of this client's environment, and resolves with its event.
    * @param body the raw body, not parsed @throws SignatureError
    */
   verifyWebhook(headers: WebhookHeaders, body: Uint8Array | string): Promise<WebhookEvent> {

@@ -28,11 +28,11 @@ export type { FakeRequest } from './testing-requests.js'
 export * from './testing-signatures.js'
 
 export interface FakeOptions {
-  /** Default `sandbox`. */
+  /** Environment of the API key; default `sandbox`. */
   environment?: Environment
-  /** Default: one that stands at the time of its making. */
+  /** The clock; default: one that stands still until a test moves it. */
   clock?: TestClock
-  /** Validity of verdicts; default 300. */
+  /** How long verdicts are valid, in seconds; default 300. */
   jwtTtlSeconds?: number
   /** Whether a `+replayed` capture is marked or refused; default `mark`. */
   replayPolicy?: 'mark' | 'reject'
@@ -47,10 +47,15 @@ export interface FakeOptions {
 }
 
 export class FakeCountersign {
+  /** The clock of the service and of its clients. */
   readonly clock: TestClock
+  /** Environment of the API key. */
   readonly environment: Environment
+  /** The one key that is known. */
   readonly apiKey: string
+  /** Address of the API: nothing is there, and only `fetch` of this object answers. */
   readonly baseUrl = 'https://countersign.test/v1'
+  /** Id of the one tenant. */
   readonly tenantId = fakeId('ten')
   /** Every request so far. */
   readonly requests: FakeRequest[] = []
@@ -84,7 +89,7 @@ export class FakeCountersign {
     this.capturePage = new FakeCapturePage(this.users, clock, this.baseUrl, options.returnOrigins)
   }
 
-  /** The newest one. */
+  /** The newest signing secret. */
   get signingSecret(): SigningSecret {
     return this.signing.active[0]
   }
@@ -102,6 +107,7 @@ export class FakeCountersign {
     }
   }
 
+  /** A client of this service. */
   client(changes: Partial<CountersignOptions> = {}): Countersign {
     return new Countersign({ ...this.options(), ...changes })
   }
@@ -136,7 +142,7 @@ export class FakeCountersign {
     }
   }
 
-  /** In place of the global one. */
+  /** Answers instead of the global `fetch`. */
   readonly fetch: typeof fetch = async (input, init) => {
     const request = new Request(input, init)
     const { pathname, search, searchParams } = new URL(request.url)

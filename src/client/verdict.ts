@@ -20,7 +20,7 @@ export interface VerdictExpectations<A extends ActionLike = Action> {
   userId: string
   /** The action that is about to run. Never taken from the JWT itself. */
   action: A
-  /** Required when given. */
+  /** The nonce that the verdict must echo; default: any. */
   nonce?: string | undefined
   /** Id of the capture session that this person was sent to, as you kept it: only that session's verdict is taken. Instead of `nonce`. */
   captureSessionId?: string | undefined
@@ -30,7 +30,7 @@ export interface VerdictExpectations<A extends ActionLike = Action> {
   maxAgeSeconds?: number | undefined
   /** Take an approval whose photo was seen before within 24 hours (`replay.suspected`); default false. */
   acceptReplays?: boolean | undefined
-  /** Gives up, with the verdict unused; a replay store is handed it too. */
+  /** Gives the check up, with the verdict unused. The replay store is handed it too. */
   signal?: AbortSignal | undefined
 }
 

@@ -93,6 +93,27 @@ export function text(value: string): string {
   return value
 }
 
+/** A group of an OpenID provider, and what its members are here. */
+export interface TenantGroup {
+  group: string
+  /** Name of the tenant. */
+  tenant: string
+  role: 'admin' | 'viewer'
+}
+
+/** `<group>=<tenant>:<role>`, separated by commas. */
+export function tenantGroups(text: string, variable: string): TenantGroup[] {
+  const entries = text.split(',').map((entry) => entry.trim())
+  return entries
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const [, group, tenant, role] = /^(.+)=([^=:]+):(admin|viewer)$/.exec(entry) ?? []
+      if (!group || !tenant || !role)
+        fail(variable, text, '<group>=<tenant>:admin or <group>=<tenant>:viewer, separated by commas')
+      return { group, tenant, role: role as TenantGroup['role'] }
+    })
+}
+
 /** Absolute, from the folder in which the command was started. */
 export function path(value: string): string {
   return resolve(value)

@@ -57,6 +57,8 @@ export const newOperator = Type.Object({ name: operatorName, role }, closed)
 
 export const operatorRole = Type.Object({ name: operatorName, role }, closed)
 
+export const chosenPassword = Type.Object({ password: Type.String({ maxLength: 1024 }) }, closed)
+
 export const sessionChoice = Type.Object({ session: Type.String({ maxLength: 64 }) }, closed)
 
 export const confirmation = Type.Object(

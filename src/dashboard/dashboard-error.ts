@@ -4,7 +4,7 @@ import { PackGradeError } from '../../models/pack/pack-grade.js'
 import { ApiError, type ErrorCategory } from '../api-error.js'
 import { BiometricError } from '../biometrics/types.js'
 import { CodedError } from '../errors.js'
-import { OperatorError } from '../operations/operator-operations.js'
+import { PersonError } from '../operations/people-operations.js'
 import { SecondFactorError } from '../operations/second-factor-operations.js'
 import { SessionError } from '../operations/session-operations.js'
 import { UserOperationError } from '../operations/user-operations.js'
@@ -25,7 +25,8 @@ export const DASHBOARD_ERRORS = {
   not_permitted: [403, 'This session may not do that.'],
   password_sign_in_off: [403, 'Operators sign in here by their provider, and by no password.'],
   second_factor_required: [401, 'The sign-in asks for a code of the second factor as well.'],
-  second_factor_not_added: [403, 'Every operator needs a second factor here: add yours first.'],
+  second_factor_not_added: [403, 'A second factor is needed here: add yours first.'],
+  password_not_chosen: [403, 'Choose a password of your own first.'],
   fresh_sign_in_required: [403, 'This asks for a fresh sign-in.'],
   unknown_host: [
     421,
@@ -52,7 +53,7 @@ export class DashboardError extends CodedError<DashboardErrorCode> {
 const OPERATION_ERRORS = [
   TenancyError,
   KeyGrantError,
-  OperatorError,
+  PersonError,
   SessionError,
   SecondFactorError,
   UserOperationError,
@@ -88,7 +89,11 @@ const OPERATION_STATUS: Record<OperationError['code'], number> = {
   delivery_pending: 409,
   body_gone: 409,
   invalid_operator_name: 400,
+  invalid_person_name: 400,
   operator_exists: 409,
+  person_exists: 409,
+  person_not_found: 404,
+  weak_password: 400,
   operator_not_found: 404,
   last_admin: 409,
   session_not_found: 404,

@@ -157,7 +157,7 @@ function introduction(): string {
     'Enrol a user’s face at sign-up; at a risky action, ask whether it is really that person.',
     'The answer is a JWT bound to the action, and every response is signed.',
     '',
-    'In the sandbox no model runs: the end of `user_id` chooses the outcome, any other enrolled user is approved.',
+    'In the sandbox no model runs: the end of `user_id` chooses the outcome, for users who are not enrolled too. A user whose id ends otherwise is approved once enrolled, and reference_not_found before. Users whose end refuses every photo (+no_face, +multiple_faces, +different_people, +low_quality, +spoof) cannot be enrolled.',
     '',
     ...Object.entries(SANDBOX_OUTCOMES).map(([suffix, outcome]) => `- \`${suffix}\`: ${outcome}`),
   ].join('\n')

@@ -1,5 +1,5 @@
 /** The store that is configured; the driver of the other is not loaded. */
-
+import { join } from 'node:path'
 import { isThere } from '../config/is-there.js'
 import { describePostgres, parsePostgresUrl } from '../config/postgres-url.js'
 import { type Config, isPostgres, sqliteFile } from '../config.js'
@@ -12,7 +12,7 @@ export interface OpenOptions {
   migrating?: boolean
 }
 
-type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'>
+type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'> & Partial<Pick<Config, 'dataDir'>>
 
 /**
  * Makes the database where there is none.
@@ -29,7 +29,7 @@ export async function openStore(
   const { openPostgresStore } = await import('./postgres-store.js')
   return advised(config, () =>
     openPostgresStore(config.database, {
-      passwordFile: config.databasePasswordFile,
+      ...postgresOptions(config),
       serving,
       migrating,
     }),
@@ -53,9 +53,14 @@ export async function schemas(config: DatabaseConfig): Promise<{ found: number; 
     return sqliteSchemas(sqliteFile(config))
   }
   const { postgresSchemas } = await import('./postgres-store.js')
-  return advised(config, () =>
-    postgresSchemas(config.database, { passwordFile: config.databasePasswordFile }),
-  )
+  return advised(config, () => postgresSchemas(config.database, postgresOptions(config)))
+}
+
+function postgresOptions({ databasePasswordFile, dataDir }: DatabaseConfig) {
+  return {
+    passwordFile: databasePasswordFile,
+    timelineFile: dataDir === undefined ? undefined : join(dataDir, 'postgres-timelines.json'),
+  }
 }
 
 /** Whoever reads that PostgreSQL cannot be used is told what to do about it, too. */

@@ -1,6 +1,7 @@
 /** The Store on PostgreSQL: writing in grouped commits over one connection, reading over connections of its own. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
+import { Beat } from '../beat.js'
 import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../config/postgres-url.js'
 import { CodedError } from '../errors.js'
 import type { ServiceNode } from './coordinator.js'
@@ -12,6 +13,7 @@ import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
 import { listServices, PostgresShared } from './postgres-shared.js'
 import { SilenceWatch } from './postgres-silence.js'
+import { Timelines } from './postgres-timeline.js'
 import { LANE_LOCK_MS, PostgresWriter } from './postgres-writer.js'
 import { storeReader } from './statements.js'
 import {
@@ -32,6 +34,8 @@ import {
 const READERS = 8
 /** Health is asked for by those who decide soon. */
 const HEALTH_MS = 2000
+/** How often a service with several hosts looks whether another one was promoted while the present one goes on. */
+const PRIMARY_LOOK_MS = 2000
 const SIZE_KEPT_MS = 60_000
 /** A page or index can be repaired while the service runs; so the finding ends once nobody meets the damage again. */
 const CORRUPT_MS = 600_000
@@ -39,6 +43,8 @@ const CORRUPT_MS = 600_000
 export interface PostgresOptions {
   /** Instead of the password in the URL; read for every connection. */
   passwordFile?: string | undefined
+  /** Where the highest timelines are remembered from one start to the next; only a service writes it. */
+  timelineFile?: string | undefined
   /** A service, which works together with others on the database. Commands only write there. */
   serving?: boolean
   /** The schema of an earlier version may be brought up to date, as a service does at its start. */
@@ -102,6 +108,7 @@ export class PostgresStore implements Store {
   private readonly silence: SilenceWatch
   private knownSize = { bytes: 0, askedAtMs: Number.NEGATIVE_INFINITY }
   private closing: Promise<void> | null = null
+  private readonly primaryWatch: Beat | null
   /** On the axis of `performance.now()`. */
   private corruptAtMs = Number.NEGATIVE_INFINITY
 
@@ -116,6 +123,9 @@ export class PostgresStore implements Store {
     this.readers = new PostgresPool(access, { size: READERS, silence })
     this.writer = new PostgresWriter(this.writers)
     this.coordinator = serving ? new PostgresCoordinator(access, silence) : null
+    const look = () => this.readers.findNewestPrimary()
+    this.primaryWatch = serving && access.hosts.count > 1 ? new Beat(PRIMARY_LOOK_MS, look, () => {}) : null
+    this.primaryWatch?.start()
     const connection = postgresConnection((query) => this.readers.query(query))
     this.read = readerWhoseErrors(this.notice, storeReader(connection))
     this.shared = new PostgresShared(this.readers, this.writer)
@@ -210,6 +220,7 @@ export class PostgresStore implements Store {
 
   close(): Promise<void> {
     this.closing ??= (async () => {
+      await this.primaryWatch?.stop()
       await this.writer.close()
       await this.coordinator?.stop()
       await Promise.all([this.writers.end(), this.readers.end()])
@@ -232,9 +243,13 @@ export class PostgresStore implements Store {
   }
 }
 
-export function accessOf(url: string, { passwordFile }: PostgresOptions): PostgresAccess {
+export function accessOf(
+  url: string,
+  { passwordFile, timelineFile, serving }: PostgresOptions,
+): PostgresAccess {
   const target = parsePostgresUrl(url)
-  return { target, hosts: new Hosts(target.hosts), passwordFile }
+  const memory = timelineFile === undefined ? null : { file: timelineFile, isWriting: serving ?? false }
+  return { target, hosts: new Hosts(target.hosts, new Timelines(memory)), passwordFile }
 }
 
 /** One connection, on which work may take long. */

@@ -18,8 +18,8 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
-  OperatorLinkRecord,
-  OperatorRecord,
+  PersonLinkRecord,
+  PersonRecord,
   ReferenceRecord,
   SealedKind,
   SealedRow,
@@ -99,10 +99,12 @@ export interface StoreReader extends WebhookReader {
     before: number,
     limit: number,
   ): Promise<AuditRecord[]>
-  /** By name. */
-  operators(): Promise<OperatorRecord[]>
-  operatorByName(name: string): Promise<OperatorRecord | undefined>
-  operatorById(id: string): Promise<OperatorRecord | undefined>
+  /** In the order of their names. @param tenantId null for the operators of the installation */
+  people(tenantId: string | null): Promise<PersonRecord[]>
+  /** Operators and people of all tenants. */
+  everyone(): Promise<PersonRecord[]>
+  personByName(name: string): Promise<PersonRecord | undefined>
+  personById(id: string): Promise<PersonRecord | undefined>
   secondFactor(id: string): Promise<SecondFactorRecord | undefined>
   secondFactors(): Promise<SecondFactorRecord[]>
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
@@ -199,19 +201,21 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   putSecondFactor(factor: SecondFactorRecord): Promise<void>
   deleteSecondFactor(id: string): Promise<void>
   /** Expired ones go at the same time. */
-  insertOperatorLink(link: OperatorLinkRecord, now: number): Promise<void>
+  insertPersonLink(link: PersonLinkRecord, now: number): Promise<void>
   /** Uses the link up; undefined when it is unknown, used or expired. */
-  takeOperatorLink(hash: Buffer, now: number): Promise<OperatorLinkRecord | undefined>
+  takePersonLink(hash: Buffer, now: number): Promise<PersonLinkRecord | undefined>
   insertDashboardSession(session: SessionRecord): Promise<void>
   /** In the place of one of the same id. */
-  putOperator(operator: OperatorRecord): Promise<void>
-  /** Of a named operator. */
-  setLastSignIn(operatorId: string, at: number, by: SignInMethod): Promise<void>
-  /** With the operator's sessions and second factor. */
-  deleteOperator(id: string): Promise<void>
-  /** @param operatorId null for the operator without a name @returns how many there were */
-  deleteOperatorSessions(operatorId: string | null): Promise<number>
-  /** @returns how many sessions and unused login links there were */
+  putPerson(person: PersonRecord): Promise<void>
+  setLastSignIn(personId: string, at: number, by: SignInMethod): Promise<void>
+  /** With the person's sessions, links and second factor. */
+  deletePerson(id: string): Promise<void>
+  /**
+   * @param personId null for the operator without a name @param but hash of a session of a person that stays
+   * @returns how many were deleted
+   */
+  deletePersonSessions(personId: string | null, but?: Buffer): Promise<number>
+  /** With those of the tenant's people. @returns how many sessions and unused links there were */
   deleteTenantSignIns(tenantId: string): Promise<{ sessions: number; links: number }>
   /** @returns false where there was none */
   deleteDashboardSession(hash: Buffer): Promise<boolean>
