@@ -7,7 +7,6 @@ import { loadModelPack } from '../models/pack/model-pack.js'
 import {
   assertLivenessServed,
   assertServable,
-  describeGrade,
   describeUnreached,
   gradeOf,
 } from '../models/pack/pack-grade.js'
@@ -23,6 +22,8 @@ import {
   isPostgres,
   type ListenAddress,
   modelPackDir,
+  SETTINGS,
+  type SettingName,
   sqliteFile,
 } from './config.js'
 import { AdminApi } from './dashboard/admin-api.js'
@@ -47,7 +48,7 @@ import { Certificates, tlsFiles } from './reload.js'
 import { ApiServer } from './server/api-server.js'
 import { BodyBudget, type BodyShare } from './server/body-budget.js'
 import { ClientAddresses } from './server/client-address.js'
-import type { Listener } from './server/listener.js'
+import { AddressError, type Listener } from './server/listener.js'
 import { listenerBounds } from './server/listener-bounds.js'
 import { Metrics, type MetricsPlace, type MetricsSnapshot } from './server/metrics.js'
 import { buildOpenApi } from './server/openapi.js'
@@ -240,7 +241,8 @@ export class Service {
     const bodies = new BodyBudget(config.bodyMemoryBytes)
     metrics.watchBodies(bodies)
     const lesser = bodies.share(LESSER_SHARE)
-    this.listeners.production = await listen(
+    this.listeners.production = await listenAt(
+      'productionListen',
       {
         ...{ ...bounds, bodies: bodies.share(1), address: productionListen, tls },
         clientCertificates: config.productionClientCertificates,
@@ -248,7 +250,8 @@ export class Service {
       },
       transport,
     )
-    this.listeners.sandbox = await listen(
+    this.listeners.sandbox = await listenAt(
+      'sandboxListen',
       {
         ...{ ...bounds, bodies: lesser, address: sandboxListen, tls },
         clientCertificates: config.sandboxClientCertificates,
@@ -294,9 +297,14 @@ export class Service {
     })
     const adminTls = tlsFiles(config, 'admin')
     const shared = { ...bounds, bodies: lesser, tls: adminTls }
-    this.listeners.admin = await listen({ ...shared, address: adminListen, handler }, transport)
+    this.listeners.admin = await listenAt(
+      'adminListen',
+      { ...shared, address: adminListen, handler },
+      transport,
+    )
     if (metricsListen)
-      this.listeners.metrics = await listen(
+      this.listeners.metrics = await listenAt(
+        'metricsListen',
         { ...shared, address: metricsListen, handler: metricsHandler(metrics, hosts, this.log) },
         transport,
       )
@@ -385,7 +393,8 @@ export class Service {
     let page: CaptureServer | undefined
     const tls = tlsFiles(config, 'capture')
     const bounds = this.bounds()
-    const listener = await listen(
+    const listener = await listenAt(
+      'captureListen',
       {
         ...bounds,
         limits: { ...bounds.limits, requestMs: bounds.limits.headMs + UPLOAD_MS },
@@ -489,11 +498,18 @@ export class Service {
     return environmentUrl(this.addressed(), environment)
   }
 
+  /** It was told to stop, or has stopped. */
+  get isStopping(): boolean {
+    return this.stopping !== null
+  }
+
   /** What the operator should know of the pack that serves, a sentence; null for one of production grade. */
   get gradeWarning(): string | null {
     const { engine, config } = this
-    const { grade, reasons } = gradeOf(engine.pack, config.fmr)
-    return grade === 'production' ? null : describeGrade(engine.pack, config.fmr, reasons)
+    const { grade } = gradeOf(engine.pack, config.fmr)
+    return grade === 'production'
+      ? null
+      : `The model pack ${engine.pack.modelId} is of evaluation grade at a false match rate of ${config.fmr}: \`countersign doctor\` says why.`
   }
 
   /** A sentence for each tenant whose contract names a rate that the pack does not reach, as after a change of the pack. */
@@ -594,6 +610,18 @@ export class Service {
       await this.tracing?.stop()
     })()
     return this.stopping
+  }
+}
+
+/** @throws AddressError that names the setting of an address that cannot be had */
+async function listenAt(
+  setting: SettingName,
+  ...[options, transport]: Parameters<typeof listen>
+): Promise<Listener> {
+  try {
+    return await listen(options, transport)
+  } catch (error) {
+    throw error instanceof AddressError ? error.named(SETTINGS[setting].variable) : error
   }
 }
 

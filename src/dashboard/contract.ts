@@ -55,6 +55,8 @@ export interface TenantRoutes {
   'POST /sessions/end': { body: typeof bodies.sessionChoice; answer: ListedSession }
   /** Ends every session of the tenant, and its login links that nobody has used. */
   'POST /sign-out': { answer: { sessions: number; links: number } }
+  'GET /capture-page': { answer: CapturePageView }
+  'POST /capture-page': { body: typeof bodies.capturePage; answer: CapturePageView }
   'GET /people': { answer: PersonList }
   'POST /people': { body: typeof bodies.newOperator; answer: InvitedPerson }
   'POST /people/role': { body: typeof bodies.operatorRole; answer: PersonView }
@@ -243,6 +245,19 @@ export interface OperatorList {
   operators: Array<OperatorView & { second_factor: boolean }>
   /** The OpenID provider by which they may sign in, too: its claim is an operator's name. */
   provider: { issuer: string; claim: string } | null
+}
+
+/** What the hosted capture page is for a tenant. */
+export interface CapturePageView {
+  tenant_name: string
+  /** Null for the tenant's name. */
+  company: string | null
+  /** Where the page may lead back to; no session can be made while there is none. */
+  return_origins: string[]
+  /** Whose pages may show it in a frame. */
+  frame_ancestors: string[]
+  /** Null for the page's own text. */
+  consent: { version: string; text: string } | null
 }
 
 /** Somebody who signs in for a tenant. */

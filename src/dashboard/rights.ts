@@ -48,6 +48,8 @@ export const TENANT_RIGHTS = {
   'GET /sessions': 'look',
   'POST /sessions/end': 'act',
   'POST /sign-out': 'act',
+  'GET /capture-page': 'look',
+  'POST /capture-page': 'act',
   'GET /people': 'look',
   'POST /people': 'act',
   'POST /people/role': 'act',

@@ -1,5 +1,6 @@
 /** The table of contents of the dashboard's API: a route for everything that the contract names. */
 import { AUDIT_ROUTES } from './audit-routes.js'
+import { CAPTURE_PAGE_ROUTES } from './capture-page-routes.js'
 import { GRANT_ROUTES } from './grant-routes.js'
 import { INSTALLATION_ROUTES } from './installation-routes.js'
 import { OPERATOR_ROUTES } from './operator-routes.js'
@@ -25,6 +26,7 @@ export const ROUTES: { operator: OperatorTable; tenant: TenantTable } = {
     ...GRANT_ROUTES,
     ...TENANT_SESSION_ROUTES,
     ...PEOPLE_ROUTES,
+    ...CAPTURE_PAGE_ROUTES,
     ...USER_ROUTES,
     ...WEBHOOK_ROUTES,
     ...AUDIT_ROUTES,

@@ -5,6 +5,7 @@ import type { OperatorRoutes, SessionView, TenantRoutes } from '../contract.js'
 import { currentSession, get, onFreshSignIn, SIGNED_OUT, signIn, signOut, tenantAddress } from './api.js'
 import { AuditPage } from './audit-page.js'
 import { Brand } from './brand.js'
+import { CapturePage } from './capture-page.js'
 import { FreshSignIn, returnToKeptPage } from './fresh-sign-in.js'
 import { KeysPage } from './keys-page.js'
 import { OperatorsPage } from './operators-page.js'
@@ -33,6 +34,7 @@ const TENANT_PAGES: ReadonlyArray<PageEntry<{ tenantId: string; keysHref: string
   ['keys', 'Keys and secrets', KeysPage],
   ['users', 'Users', UsersPage],
   ['webhooks', 'Webhooks', WebhooksPage],
+  ['capture-page', 'Capture page', CapturePage],
   ['audit', 'Audit log', AuditPage],
   ['people', 'People', PeoplePage],
   ['sessions', 'Sessions', TenantSessionsPage],
