@@ -509,9 +509,9 @@ export const SETTING_GROUPS = {
     ),
     replayPolicy: setting(
       'REPLAY_POLICY',
-      'report',
-      'What a capture seen before within 24 hours does: report marks it, reject rejects it.',
-      oneOf('report', 'reject'),
+      'reject_identical',
+      'What a capture of the user that was seen within 24 hours before does at verify: reject_identical rejects a file that is the same byte for byte and marks a nearly identical face, reject rejects both, report marks both.',
+      oneOf('reject_identical', 'reject', 'report'),
     ),
     requireLiveness: setting(
       'REQUIRE_LIVENESS',
