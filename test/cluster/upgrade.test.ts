@@ -47,6 +47,7 @@ overPostgres(() => {
       COUNTERSIGN_DATABASE: database.url,
       COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
       COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+      COUNTERSIGN_REPLAY_POLICY: 'report',
     }
     present = await open()
     later = await open(copy.main)
