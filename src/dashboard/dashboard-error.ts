@@ -11,6 +11,7 @@ import { UserOperationError } from '../operations/user-operations.js'
 import { WebhookOperationError } from '../operations/webhook-operations.js'
 import type { Reply } from '../server/listener.js'
 import { toApiError } from '../server/to-api-error.js'
+import { CapturePageError } from '../tenancy/capture-page-settings.js'
 import { KeyGrantError } from '../tenancy/key-grants.js'
 import { TenancyError } from '../tenancy/tenancy.js'
 import { WebhookUrlError } from '../webhooks/webhook-url.js'
@@ -60,6 +61,7 @@ const OPERATION_ERRORS = [
   WebhookOperationError,
   WebhookUrlError,
   PackGradeError,
+  CapturePageError,
 ]
 type OperationError = InstanceType<(typeof OPERATION_ERRORS)[number]>
 
@@ -94,6 +96,9 @@ const OPERATION_STATUS: Record<OperationError['code'], number> = {
   person_exists: 409,
   person_not_found: 404,
   weak_password: 400,
+  invalid_origin: 400,
+  invalid_company: 400,
+  invalid_consent: 400,
   operator_not_found: 404,
   last_admin: 409,
   session_not_found: 404,

@@ -48,6 +48,8 @@ export const TENANT_RIGHTS = {
   'GET /sessions': 'look',
   'POST /sessions/end': 'act',
   'POST /sign-out': 'act',
+  'GET /capture-page': 'look',
+  'POST /capture-page': 'act',
   'GET /people': 'look',
   'POST /people': 'act',
   'POST /people/role': 'act',
@@ -75,6 +77,8 @@ export const TENANT_RIGHTS = {
   'POST /webhooks/test': 'act',
   'GET /webhooks/deliveries': 'look',
   'POST /webhooks/redeliver': 'act',
+  'GET /requests': 'look',
+  'POST /requests/subject': 'look',
   'GET /audit': 'look',
   // A question as well.
   'POST /audit/subject': 'look',

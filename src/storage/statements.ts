@@ -22,6 +22,7 @@ import type {
   SubjectRecord,
   TenantRecord,
 } from './records.js'
+import { requestReader, requestWriter } from './request-statements.js'
 import type { StoreReader, StoreTransaction } from './store.js'
 import {
   API_KEY,
@@ -188,6 +189,7 @@ export function storeReader(database: Connection): StoreReader {
     ...consentReader(database),
     ...dashboardReader(database),
     ...keysReader(database),
+    ...requestReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
     tenantByName: async (name) => sql.tenantByName.get(name),
@@ -296,6 +298,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       // Its deliveries go with it.
       'DELETE FROM webhook_endpoint WHERE tenant_id = @id',
       'DELETE FROM traffic WHERE tenant_id = @id',
+      'DELETE FROM request_log WHERE tenant_id = @id',
       'DELETE FROM challenge WHERE tenant_id = @id',
       'DELETE FROM capture_session WHERE tenant_id = @id',
       'UPDATE tenant SET capture_page = NULL WHERE id = @id',
@@ -359,6 +362,9 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       `UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL,
          status = CASE status WHEN 'pending' THEN 'erased' ELSE status END WHERE lookup = ?`,
     ),
+    forgetRequests: database.prepare(
+      'UPDATE request_log SET subject = NULL, sandbox_user = NULL WHERE subject = ?',
+    ),
     putErasure: database.prepare(ERASURE.replace),
     appendAudit: database.prepare(AUDIT.insert),
     putAuditSeal: database.prepare(AUDIT_SEAL.replace),
@@ -391,6 +397,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...consentWriter(database),
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
+    ...requestWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
     setContract: async (id, contract) => void sql.setContract.run({ id, ...contract }),
@@ -440,6 +447,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.eraseWebhooks.run(lookup),
         sql.deleteChallenges.run(lookup),
         sql.deleteCaptureSessions.run(lookup),
+        // The sandbox names users by their look-up; production names them by what is lost with their data key.
+        sql.forgetRequests.run(lookup.toString('hex')),
       ])
       if (subject.changes > 0) onErase()
       return {
