@@ -10,6 +10,7 @@ import {
   describeUnreached,
   gradeOf,
 } from '../models/pack/pack-grade.js'
+import { AuditWalk, auditWalkStatus } from './audit-walk.js'
 import { Engine } from './biometrics/engine/engine.js'
 import { type Clock, DAY_MS, HOUR_MS, SECOND_MS, systemClock } from './clock.js'
 import {
@@ -30,6 +31,7 @@ import { AdminApi } from './dashboard/admin-api.js'
 import { adminHandler, metricsHandler } from './dashboard/admin-server.js'
 import { HostGuard } from './dashboard/host-guard.js'
 import { loadOperatorPassword, type OperatorPassword } from './dashboard/operator-password.js'
+import { RequestLog } from './dashboard/request-log.js'
 import { sessionTimes } from './dashboard/session-times.js'
 import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
@@ -123,11 +125,13 @@ export class Service {
   private readonly duty: Duty
   private readonly fleet: Fleet
   private readonly readiness: Readiness
+  private readonly auditWalk: AuditWalk
   private readonly epochKeeper: EpochKeeper | null
   private readonly certificates: Certificates
   private reloading: Promise<unknown> = Promise.resolve()
   private readonly webhooks: WebhookSender
   private readonly traffic: Traffic
+  private readonly requestLog: RequestLog
   private openApiText: string | null = null
   private readonly servers: Partial<Record<Environment, ApiServer>> = {}
   private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics' | 'capture', Listener>> = {}
@@ -156,15 +160,18 @@ export class Service {
     )
     this.housekeeping = new Housekeeping(ledger.store, clock, log, this.duty, {
       sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
+      requestLogMs: config.requestLogDays * DAY_MS,
       tellOfExpired: (isOn) => this.captureEvents.tellOfExpired(isOn),
     })
     this.keyWatch = new KeyWatch(ledger, config, log)
     this.epochKeeper = this.makeEpochKeeper()
     this.readiness = this.makeReadiness()
+    this.auditWalk = new AuditWalk({ ...ledger, clock, log, duty: this.duty })
     this.certificates = new Certificates(clock, log)
     const { duty } = this
     this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
     this.traffic = new Traffic(ledger.store, clock, log)
+    this.requestLog = new RequestLog({ store: ledger.store, vault: ledger.vault, clock, log, config })
     ledger.audit.observeBreaks(({ tenantId, sealedSequence, foundSequence }) => {
       metrics.countAuditBreak()
       log.error(
@@ -315,14 +322,17 @@ export class Service {
     metrics.watchUpkeep({
       expiries: () => this.certificates.expiries(),
       store: ledger.store,
+      auditWalk: () => auditWalkStatus(ledger.store, ledger.audit),
       dataDir: config.dataDir,
     })
     await this.fleet.start(this.sharedSettings())
     await this.duty.start()
     this.housekeeping.start()
+    this.auditWalk.start()
     this.webhooks.start()
     this.epochKeeper?.start()
     this.traffic.start()
+    this.requestLog.start()
     this.ready = true
     this.readiness.start()
   }
@@ -466,6 +476,7 @@ export class Service {
       observe: (observation) => {
         metrics.observe(observation)
         traffic.observe(observation)
+        this.requestLog.observe(observation)
       },
       tracing,
       isSaturated: (share) => engine.isSaturatedFor(share),
@@ -587,6 +598,7 @@ export class Service {
       if (isServing) await sleep(this.config.lameDuckMs)
       for (const server of Object.values(this.servers)) server.draining = true
       this.housekeeping.stop()
+      const walked = this.auditWalk.stop()
       this.keyWatch.stop()
       // A listener that a reload is opening would stay open.
       await this.reloading
@@ -604,8 +616,9 @@ export class Service {
       await this.duty.stop()
       await this.fleet.stop()
       await this.readiness.stop()
+      await walked
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
-      await this.traffic.stop()
+      await Promise.all([this.traffic.stop(), this.requestLog.stop()])
       await store.close()
       await this.tracing?.stop()
     })()

@@ -11,6 +11,7 @@ import type {
   ApiKeyRecord,
   AuditRecord,
   AuditSealRecord,
+  AuditWalkRecord,
   CaptureRecord,
   CaptureSessionRecord,
   ChallengeRecord,
@@ -21,6 +22,7 @@ import type {
   SubjectRecord,
   TenantRecord,
 } from './records.js'
+import { requestReader, requestWriter } from './request-statements.js'
 import type { StoreReader, StoreTransaction } from './store.js'
 import {
   API_KEY,
@@ -172,6 +174,7 @@ export function storeReader(database: Connection): StoreReader {
     recentAuditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
     ),
+    auditWalk: database.prepare<[], AuditWalkRecord>('SELECT state, mac FROM audit_walk'),
     lastBackup: database.prepare<[], number>('SELECT at FROM last_backup').pluck(),
     tenantCount: database.prepare<[], number>('SELECT count(*) FROM tenant').pluck(),
     referenceCount: database
@@ -186,6 +189,7 @@ export function storeReader(database: Connection): StoreReader {
     ...consentReader(database),
     ...dashboardReader(database),
     ...keysReader(database),
+    ...requestReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
     tenantByName: async (name) => sql.tenantByName.get(name),
@@ -246,6 +250,7 @@ export function storeReader(database: Connection): StoreReader {
       sql.recentAuditEntriesOfEvent.all(tenantId, event, before, limit),
     recentAuditEntries: async (tenantId, before, limit) =>
       sql.recentAuditEntries.all(tenantId, before, limit),
+    auditWalk: async () => sql.auditWalk.get(),
     lastBackupAt: async () => (await sql.lastBackup.get()) ?? null,
     counts: async () => ({
       tenants: (await sql.tenantCount.get())!,
@@ -293,6 +298,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       // Its deliveries go with it.
       'DELETE FROM webhook_endpoint WHERE tenant_id = @id',
       'DELETE FROM traffic WHERE tenant_id = @id',
+      'DELETE FROM request_log WHERE tenant_id = @id',
       'DELETE FROM challenge WHERE tenant_id = @id',
       'DELETE FROM capture_session WHERE tenant_id = @id',
       'UPDATE tenant SET capture_page = NULL WHERE id = @id',
@@ -356,9 +362,15 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       `UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL,
          status = CASE status WHEN 'pending' THEN 'erased' ELSE status END WHERE lookup = ?`,
     ),
+    forgetRequests: database.prepare(
+      'UPDATE request_log SET subject = NULL, sandbox_user = NULL WHERE subject = ?',
+    ),
     putErasure: database.prepare(ERASURE.replace),
     appendAudit: database.prepare(AUDIT.insert),
     putAuditSeal: database.prepare(AUDIT_SEAL.replace),
+    putAuditWalk: database.prepare(
+      'INSERT INTO audit_walk (id, state, mac) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE SET state = excluded.state, mac = excluded.mac',
+    ),
     setLastBackup: database.prepare(
       'INSERT INTO last_backup (id, at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at',
     ),
@@ -385,6 +397,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...consentWriter(database),
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
+    ...requestWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
     setContract: async (id, contract) => void sql.setContract.run({ id, ...contract }),
@@ -434,6 +447,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.eraseWebhooks.run(lookup),
         sql.deleteChallenges.run(lookup),
         sql.deleteCaptureSessions.run(lookup),
+        // The sandbox names users by their look-up; production names them by what is lost with their data key.
+        sql.forgetRequests.run(lookup.toString('hex')),
       ])
       if (subject.changes > 0) onErase()
       return {
@@ -450,6 +465,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       for (const record of records) sql.appendAudit.run(record)
       sql.putAuditSeal.run(seal)
     },
+    putAuditWalk: async ({ state, mac }) => void sql.putAuditWalk.run(state, mac),
     setLastBackup: async (at) => void sql.setLastBackup.run(at),
     deleteExpired: async (now, capturesBefore, trafficBefore) => {
       const deleted = await Promise.all([

@@ -9,6 +9,7 @@ import type {
   AuditEnd,
   AuditRecord,
   AuditSealRecord,
+  AuditWalkRecord,
   CaptureHistory,
   CaptureRecord,
   CaptureSessionRecord,
@@ -32,9 +33,10 @@ import type {
   TrafficRecord,
   TrafficResolution,
 } from './records.js'
+import type { RequestReader, RequestWriter } from './request-store.js'
 import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
-export interface StoreReader extends WebhookReader {
+export interface StoreReader extends WebhookReader, RequestReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
   /** Oldest first. */
@@ -79,6 +81,7 @@ export interface StoreReader extends WebhookReader {
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
+  auditWalk(): Promise<AuditWalkRecord | undefined>
   auditSeal(tenantId: string): Promise<AuditSealRecord | undefined>
   /** Both of one snapshot. */
   auditEnd(tenantId: string): Promise<AuditEnd>
@@ -118,7 +121,7 @@ export interface StoreReader extends WebhookReader {
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 
-export interface StoreTransaction extends StoreReader, WebhookWriter {
+export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,
@@ -179,6 +182,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   putErasure(erasure: ErasureRecord): Promise<void>
   appendAudit(record: AuditRecord): Promise<void>
   putAuditSeal(seal: AuditSealRecord): Promise<void>
+  putAuditWalk(walk: AuditWalkRecord): Promise<void>
   /**
    * Appends what follows the last entry of a tenant's log, and seals it.
    * @param follow called once, with the entry that is the last at that moment (undefined for an empty log); returns one entry or more
