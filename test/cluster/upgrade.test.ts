@@ -156,7 +156,7 @@ overPostgres(() => {
       const ofNext = callers(next)
       release([EXPAND, CONTRACT], SCHEMA + 1)
       const last = await open(copy.main)
-      const refused = await last.spawn(['tenant', 'list'])
+      const refused = await last.spawn(['migrate'])
       expect(refused.code).toBe(1)
       expect(refused.stderr).toContain(
         `services of a version that cannot work with the new schema are running: ${hostname()}/${old.pid}. Stop them first`,
