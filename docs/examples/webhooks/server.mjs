@@ -17,6 +17,7 @@ app.post(
   '/countersign',
   express.raw({ type: 'application/json', limit: '64kb' }),
   async (request, response) => {
+    // In production read them from your secret store here, for each event, so that a rotation needs no restart.
     const secrets = CS_SIGNING_SECRETS.split(',')
     const event = await verifyWebhook(request.headers, request.body, secrets, { environment })
     // Before the work, which may take longer than the service waits.
