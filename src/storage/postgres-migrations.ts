@@ -425,6 +425,14 @@ const STEPS: string[] = [
   `
   ALTER TABLE capture_session ADD COLUMN expiry_told_at bigint;
   `,
+  // The pictures of tenants on the hosted capture page.
+  `
+  CREATE TABLE capture_logo (
+    tenant_id text COLLATE "C" PRIMARY KEY REFERENCES tenant (id),
+    sha256 bytea NOT NULL,
+    image bytea NOT NULL
+  );
+  `,
 ]
 
 /** That this code is made for. */

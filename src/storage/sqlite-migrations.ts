@@ -342,6 +342,14 @@ const MIGRATIONS: string[] = [
   `
   ALTER TABLE capture_session ADD COLUMN expiry_told_at INTEGER;
   `,
+  // The pictures of tenants on the hosted capture page.
+  `
+  CREATE TABLE capture_logo (
+    tenant_id TEXT PRIMARY KEY REFERENCES tenant (id),
+    sha256 BLOB NOT NULL,
+    image BLOB NOT NULL
+  ) STRICT;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

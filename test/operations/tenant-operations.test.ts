@@ -56,6 +56,7 @@ describe('an operation', () => {
       returnOrigins: ['https://bank.example'],
       frameAncestors: [],
       consent: { version: '1', text: 'We compare your face.' },
+      color: '#0b57d0',
     })
     const by = { actor: actor.name, request_id: actor.requestId }
     const times = { at: expect.any(String), sequence: expect.any(Number) }
@@ -81,6 +82,8 @@ describe('an operation', () => {
         return_origins: ['https://bank.example'],
         frame_ancestors: [],
         consent_version: '1',
+        color: '#0b57d0',
+        logo_sha256: null,
       },
     ])
     for (const { event } of await log()) expect(AUDIT_EVENTS).toContain(event)
