@@ -96,9 +96,11 @@ app.post('/transfers', async (request, response) => {
     challenge: { id, nonce, frames: request.body.frames },
     require_liveness: 'active',
   })
-  if (answer.verdict !== 'approved')
+  if (answer.verdict !== 'approved') {
+    if (answer.reason === 'locked_out') return response.status(403).json(LOCKED_OUT)
     // What the person can do better is for the page; findings and scores are not.
     return response.status(403).json({ message: 'Not confirmed.', guidance: answer.liveness.guidance })
+  }
   const { jti } = await countersign.verifyVerdict(answer, {
     userId: user,
     action,
@@ -107,13 +109,27 @@ app.post('/transfers', async (request, response) => {
   response.json({ done: action, countersigned: jti })
 })
 
+/** After too many rejections another try could change nothing: lead to another way. */
+const LOCKED_OUT = {
+  message:
+    'After several tries that did not succeed, your face cannot be checked for a while. Please call us instead.',
+  retry: false,
+}
+
+// Stands for your way without a face.
+app.get('/call', (_request, response) => {
+  response.type('text').send('Call us at 555-0100: we ask you what only you know.')
+})
+
 /** @type {express.ErrorRequestHandler} */
 const onError = (error, _request, response, next) => {
   if (response.headersSent) return next(error)
   const isOfCapture = error instanceof ApiError && error.category === 'biometric_rejected'
   if (isOfCapture) return response.status(422).json({ message: 'Please try again.' })
   if (error instanceof ApiError && error.code === 'reference_not_found')
-    return response.status(409).json({ message: 'Please set up your face first.' })
+    return response.status(409).json({ message: 'Please set up your face first.', retry: false })
+  // Before the challenge is made: nobody is to be filmed for nothing.
+  if (error instanceof ApiError && error.code === 'locked_out') return response.status(409).json(LOCKED_OUT)
   console.error(error instanceof Error ? `${error.name}: ${error.message}` : error)
   response.status(503).json({ message: 'Please try again later.' })
 }
