@@ -9,6 +9,11 @@ export const FAKE_ERRORS = {
   unknown_endpoint: [404, 'not_found', 'There is no such endpoint. Every path begins with /v1.'],
   reference_not_found: [404, 'not_found', 'No reference is enrolled for this user.'],
   already_enrolled: [409, 'conflict', 'The user is already enrolled.'],
+  locked_out: [
+    409,
+    'conflict',
+    'The user is locked out after rejected verifications: no photo can be added now.',
+  ],
   rotation_in_progress: [409, 'conflict', 'A rotation is in progress: two signing secrets are valid.'],
   secret_already_told: [
     409,

@@ -13,7 +13,12 @@ export const ACTION = { type: 'wire_transfer', amount: '1250.00' }
 export async function allowReturn(
   { service }: TestService,
   { id }: TestTenant,
-  settings: { company?: string; frameAncestors?: string[]; consent?: { version: string; text: string } } = {},
+  settings: {
+    company?: string
+    frameAncestors?: string[]
+    consent?: { version: string; text: string }
+    color?: string
+  } = {},
 ): Promise<void> {
   const { tenancy, operations } = service.ledger
   await operations.tenants.setCapturePage(await tenancy.find(id), COMMAND_LINE, {
@@ -21,6 +26,7 @@ export async function allowReturn(
     returnOrigins: [RETURN_ORIGIN],
     frameAncestors: [],
     consent: null,
+    color: null,
     ...settings,
   })
 }
