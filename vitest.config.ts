@@ -7,7 +7,9 @@ const CAMPAIGNS = [
   'test/biometrics/evaluation.test.ts',
   'test/biometrics/kernels/sanitizers.test.ts',
   'test/cli/models-agree.test.ts',
+  'test/client/behaviour.test.ts',
   'test/client/examples.test.ts',
+  'test/client/language-examples.test.ts',
   'test/faults/**/*.test.ts',
   'test/fuzz/campaign.test.ts',
   'test/generated-clients.test.ts',
@@ -33,7 +35,7 @@ const POSTGRES = [
 const CONTRACT = [
   'test/audit/*.test.ts',
   // Not what signs in often: several services count that by the database's clock, which no test moves.
-  'test/dashboard/{second-factor,sessions,users}.test.ts',
+  'test/dashboard/{people,second-factor,sessions,users}.test.ts',
   'test/idempotency/idempotency.test.ts',
   'test/tenancy/api-keys.test.ts',
   'test/v1/{add-photos,challenges,delete,enroll,get-user,list-audit,lockout,replays,rotate-signing,verify}.test.ts',

@@ -17,7 +17,7 @@ interface ErrorEntry {
   category: ErrorCategory
   /** The default sentence for a person; an occurrence may give a more exact one. */
   message: string
-  /** What the caller should do; for the documentation. */
+  /** What the caller should do next; an occurrence may give a more exact sentence. In each error body, and in the documentation. */
   remedy: string
 }
 
@@ -25,7 +25,7 @@ function entry(status: number, category: ErrorCategory, message: string, remedy:
   return { status, category, message, remedy }
 }
 
-/** `docs/errors.md` and the OpenAPI document are made from this table; a test holds them together. */
+/** Error bodies, the page at `/errors`, `docs/errors.md` and the OpenAPI document are made from this table; a test holds them together. */
 export const ERRORS = {
   malformed_json: entry(
     400,
@@ -61,7 +61,7 @@ export const ERRORS = {
     401,
     'authentication_failed',
     'The Authorization header does not hold a well-formed API key.',
-    'Check for a truncated or mistyped key: its last six characters are a checksum.',
+    'Copy the whole key again: its last six characters are a checksum, which a truncated or mistyped key fails. Send it as `Authorization: Bearer <API key>`.',
   ),
   invalid_api_key: entry(
     401,
@@ -193,7 +193,7 @@ export const ERRORS = {
     413,
     'invalid_request',
     'The body is larger than the limit.',
-    'Send a smaller image: 1280 pixels on the long side are plenty.',
+    'Scale photos down before they are sent: 1280 pixels on the longer side are plenty. Endpoints without images take 16 KiB.',
   ),
   unsupported_media_type: entry(
     415,
@@ -265,13 +265,13 @@ export const ERRORS = {
     422,
     'biometric_rejected',
     'The image is not a readable JPEG, PNG or WebP.',
-    'Send the complete file of one of these formats. One that takes too much work to decode is refused as well: save it again as an ordinary JPEG.',
+    'Send the complete file of one of these formats. Convert HEIC, AVIF and others to JPEG: on an iPhone, set Settings > Camera > Formats to Most Compatible, or let a file input of a browser with `accept="image/jpeg"` convert the photo. A file that takes too much work to decode is refused as well: save it again as an ordinary JPEG.',
   ),
   image_too_large: entry(
     422,
     'biometric_rejected',
     'The image has too many pixels.',
-    'Scale it down: 1280 pixels on the long side are plenty.',
+    'Scale the photo down: 1280 pixels on the longer side are plenty.',
   ),
   image_too_small: entry(
     422,
@@ -283,13 +283,13 @@ export const ERRORS = {
     422,
     'biometric_rejected',
     'No face was found in the image.',
-    'Ask for a new photo: face the camera in even light.',
+    'Ask for a new photo in which the person faces the camera, in even light.',
   ),
   multiple_faces: entry(
     422,
     'biometric_rejected',
     'More than one face was found in the image.',
-    'Ask for a photo of one person alone.',
+    'Ask for a photo that shows only one person.',
   ),
   face_too_small: entry(
     422,
@@ -301,7 +301,7 @@ export const ERRORS = {
     422,
     'biometric_rejected',
     'The photo is not good enough: its light, its focus or the pose.',
-    'Read `details`: each entry names a component, its value, its bound and a `hint` that the person can be shown.',
+    'Read `details`: each entry names a component, its value, its bound, and a `guidance` code and a `hint` that the person can be shown.',
   ),
   liveness_failed: entry(
     422,
@@ -313,7 +313,7 @@ export const ERRORS = {
     422,
     'biometric_rejected',
     'The images do not all show the same person.',
-    'Read `details`: it names the odd image. Ask for photos of one person alone.',
+    'Read `details`: it names the odd image. Ask for photos that show only one person.',
   ),
   rate_limited: entry(
     429,
@@ -383,12 +383,15 @@ export interface ErrorDetail {
   component?: string
   value?: number
   bound?: { min?: number; max?: number }
-  /** What the person can do about it. */
+  /** What the person can do about a photo: a code of `PHOTO_GUIDANCE`. Each detail of a `biometric_rejected` has one. */
+  guidance?: string
+  /** The same as a sentence, to be shown to the person. */
   hint?: string
 }
 
 interface ApiErrorOptions {
   message?: string
+  remedy?: string
   details?: ErrorDetail[]
   /** Extra response headers, such as `Retry-After`. */
   headers?: Record<string, string>
@@ -396,11 +399,19 @@ interface ApiErrorOptions {
   cause?: unknown
 }
 
+/** The answer in which an error is told. */
+export interface ErrorContext {
+  requestId: string
+  /** Address of the page that explains the codes; undefined where the listener has none. */
+  errorsUrl?: string | undefined
+}
+
 /** An error that a caller sees. Its message never holds a key, token, secret, image, embedding or path. */
 export class ApiError extends CodedError<ErrorCode> {
   override readonly name = 'ApiError'
   readonly status: number
   readonly category: ErrorCategory
+  readonly remedy: string
   readonly details: ErrorDetail[] | undefined
   readonly headers: Record<string, string>
 
@@ -408,16 +419,19 @@ export class ApiError extends CodedError<ErrorCode> {
     super(code, options.message ?? ERRORS[code].message, { cause: options.cause })
     this.status = ERRORS[code].status
     this.category = ERRORS[code].category
+    this.remedy = options.remedy ?? ERRORS[code].remedy
     this.details = options.details
     this.headers = options.headers ?? {}
   }
 
   /** The error body of contract and OpenAPI document. */
-  toBody(requestId: string): Record<string, unknown> {
+  toBody({ requestId, errorsUrl }: ErrorContext): Record<string, unknown> {
     return {
       error: this.category,
       code: this.code,
       message: this.message,
+      remedy: this.remedy,
+      ...(errorsUrl === undefined ? {} : { doc_url: `${errorsUrl}#${this.code}` }),
       request_id: requestId,
       ...(this.details ? { details: this.details } : {}),
     }

@@ -25,7 +25,7 @@ export class Fleet {
   private toldOutdated = false
 
   constructor(
-    private readonly store: Pick<Store, 'coordinator' | 'shared'>,
+    private readonly store: Pick<Store, 'coordinator' | 'presence' | 'services'>,
     private readonly log: Logger,
   ) {}
 
@@ -41,8 +41,8 @@ export class Fleet {
 
   /** @param settings what all are to have alike @throws StoreUnavailableError */
   async start(settings: Record<string, string>): Promise<void> {
+    await this.store.presence?.announce(settings)
     if (!this.store.coordinator) return
-    await this.store.coordinator.announce(settings)
     await this.beat.now()
     this.beat.start()
   }
@@ -54,7 +54,7 @@ export class Fleet {
 
   private async compare(): Promise<void> {
     const before = new Map(this.seen.map((node) => [node.id, node]))
-    this.seen = await this.store.shared!.nodes()
+    this.seen = await this.store.services()
     this.isKnown = true
     const own = this.seen.find(({ id }) => id === this.store.coordinator!.id)
     for (const node of this.seen) {
@@ -85,12 +85,15 @@ export function differingSettings(nodes: readonly ServiceNode[]): string[] {
 /** For command line, dashboard and readiness. */
 export function fleetView(nodes: readonly ServiceNode[]) {
   return {
-    nodes: nodes.map(({ name, version, startedAt, leaseMs, settings }) => ({
+    nodes: nodes.map(({ name, version, commit, startedAt, leaseMs, settings, notReady }) => ({
       name,
       version,
+      commit,
       since: isoTime(startedAt),
       is_serving: settings !== null,
       lease_ms: Math.round(leaseMs),
+      /** Reasons of docs/operations/runbooks.md; empty for one that is ready. */
+      not_ready: notReady,
     })),
     /** Which not all of them have alike. */
     differing_settings: differingSettings(nodes),

@@ -7,7 +7,7 @@ import { Beat } from './beat.js'
 import { SECOND_MS } from './clock.js'
 import type { Config } from './config.js'
 import type { EpochFolder } from './crypto/epoch-folder.js'
-import { loadMasterKey } from './crypto/master-key.js'
+import { loadMasterKey, readableKeyIds } from './crypto/master-key.js'
 import { epochFolder, findKeys, type Ledger, takeOverEpochs } from './ledger.js'
 import type { KeyringRecord } from './storage/records.js'
 import { StoreUnavailableError } from './storage/store.js'
@@ -58,6 +58,7 @@ export class KeyWatch {
 
   private async takeOver(): Promise<void> {
     const { store, keys } = this.ledger
+    store.presence?.showMasterKeys(await readableKeyIds(this.config, this.masterKey))
     // Asked first: keys that are newer than it are refused until the next look, and older ones never pass.
     const revision = await store.shared?.keysRevision()
     const now = fingerprint(await store.read.keyrings())

@@ -1,15 +1,15 @@
 /** The books: database, keys, tenants, users and audit log, and what can be done to them, without the engine and the listeners. All that most commands need. */
-import { existsSync } from 'node:fs'
 import { AuditLog } from './audit/audit-log.js'
 import { type Clock, systemClock } from './clock.js'
-import { type Config, ConfigError, isPostgres } from './config.js'
+import { isThere } from './config/is-there.js'
+import { type Config, ConfigError } from './config.js'
 import { EpochFolder } from './crypto/epoch-folder.js'
 import type { EpochKeys } from './crypto/epoch-key.js'
 import { isKeyFileUsed, loadMasterKey, masterKeyId } from './crypto/master-key.js'
 import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from './crypto/service-keys.js'
 import { loadEpochs } from './epochs.js'
 import { Operations } from './operations/operations.js'
-import { type OpenOptions, openStore } from './storage/open-store.js'
+import { describeDatabase, hasDatabase, type OpenOptions, openStore } from './storage/open-store.js'
 import type { Store, StoreReader } from './storage/store.js'
 import { SubjectVault } from './subjects/subject-vault.js'
 import { SigningSecrets } from './tenancy/signing-secrets.js'
@@ -41,8 +41,8 @@ export async function openLedger(
   clock: Clock = systemClock,
   options: LedgerOptions = {},
 ): Promise<Ledger> {
-  // What cannot be used is to show before there is a database. One that others have made may be there: it needs their key.
-  const given = isPostgres(config) && !hasMasterKey(config) ? null : loadMasterKey(config)
+  // A key that cannot be used is to show before a database is made. A database that is there needs its own key, not a new one.
+  const given = hasMasterKey(config) || !(await hasDatabase(config)) ? loadMasterKey(config) : null
   const store = await openStore(config, options)
   try {
     if (!given) await assertNew(store, config)
@@ -65,15 +65,27 @@ export async function openLedger(
 }
 
 function hasMasterKey(config: Config): boolean {
-  return !isKeyFileUsed(config) || existsSync(config.masterKeyFile)
+  return !isKeyFileUsed(config) || isThere(config.masterKeyFile)
 }
 
-/** @throws ConfigError for a database that has keys, unless another process has made their master key in this moment */
+/** @throws ConfigError for a database that has keys or tenants, unless another process has made their master key in this moment */
 async function assertNew(store: Store, config: Config): Promise<void> {
-  if ((await store.read.keyrings()).length > 0 && !hasMasterKey(config))
-    throw new ConfigError(
-      `There is no master key at ${config.masterKeyFile}: put the one of the database there first.`,
+  const keyrings = await store.read.keyrings()
+  const isNew = keyrings.length === 0 && (await store.read.tenants()).length === 0
+  if (!isNew && !hasMasterKey(config))
+    throw missingMasterKey(
+      config,
+      keyrings.map(({ masterKeyId: id }) => id),
     )
+}
+
+/** @param wanted ids of the master keys that open the database; empty where they are not known */
+export function missingMasterKey(config: Config, wanted: readonly string[]): ConfigError {
+  const which = wanted.length > 0 ? ` It opens with master key ${wanted.join(' or ')} only.` : ''
+  return new ConfigError(
+    `There is no master key at ${config.masterKeyFile}: put the one of the database there first. There are data in ${describeDatabase(config)}.${which} ` +
+      'Neither COUNTERSIGN_MASTER_KEY nor COUNTERSIGN_MASTER_KEY_COMMAND is set; a new key would open nothing, so none is made.',
+  )
 }
 
 /** Null where none is configured. */
@@ -123,8 +135,9 @@ export async function findKeys(
   const id = masterKeyId(masterKey)
   const keyring = keyrings.find((one) => one.masterKeyId === id)
   if (!keyring)
-    throw wrongKey(
-      `it is sealed under master key ${keyrings.map((one) => one.masterKeyId).join(' or ')}, not ${id}`,
+    throw wrongMasterKey(
+      keyrings.map((one) => one.masterKeyId),
+      id,
     )
   return openKeys(keyring.sealed, masterKey, id, keyring.generation)
 }
@@ -148,6 +161,11 @@ async function firstKeys(store: Store, masterKey: Buffer, clock: Clock): Promise
     for (const tenant of tenants) await audit.adopt(tx, tenant.id)
     return keys
   })
+}
+
+/** @param wanted ids of the master keys that open the database */
+export function wrongMasterKey(wanted: readonly string[], id: string): ConfigError {
+  return wrongKey(`it is sealed under master key ${wanted.join(' or ')}, not ${id}`)
 }
 
 function wrongKey(why: string): ConfigError {

@@ -1,12 +1,12 @@
 /** The composition root: builds every part from the configuration, starts them in order and stops them in reverse. */
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { packFingerprint } from '../models/pack/calibration.js'
 import { loadModelPack } from '../models/pack/model-pack.js'
 import {
   assertLivenessServed,
   assertServable,
-  describeGrade,
   describeUnreached,
   gradeOf,
 } from '../models/pack/pack-grade.js'
@@ -22,6 +22,8 @@ import {
   isPostgres,
   type ListenAddress,
   modelPackDir,
+  SETTINGS,
+  type SettingName,
   sqliteFile,
 } from './config.js'
 import { AdminApi } from './dashboard/admin-api.js'
@@ -41,11 +43,12 @@ import { Idempotency } from './idempotency/idempotency.js'
 import { KeyWatch } from './key-watch.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { createLog } from './log.js'
+import { Readiness } from './readiness.js'
 import { Certificates, tlsFiles } from './reload.js'
 import { ApiServer } from './server/api-server.js'
 import { BodyBudget, type BodyShare } from './server/body-budget.js'
 import { ClientAddresses } from './server/client-address.js'
-import type { Listener } from './server/listener.js'
+import { AddressError, type Listener } from './server/listener.js'
 import { listenerBounds } from './server/listener-bounds.js'
 import { Metrics, type MetricsPlace, type MetricsSnapshot } from './server/metrics.js'
 import { buildOpenApi } from './server/openapi.js'
@@ -54,6 +57,7 @@ import { SandboxLimits } from './server/sandbox-limits.js'
 import type { Tracing } from './server/tracing.js'
 import { chooseTransport, listen, type Transport } from './server/transport.js'
 import { WrongKeys } from './server/wrong-keys.js'
+import { whenDatabaseIsReachable } from './storage/await-database.js'
 import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from './subjects/attempt-lockout.js'
 import { NO_CAPTURES, StoredCaptures } from './subjects/capture-memory.js'
 import { CaptureSessionBook } from './subjects/capture-session-book.js'
@@ -88,6 +92,20 @@ export interface ServiceOptions {
   acceptsAnyPack?: boolean
   /** One of several processes of this machine, which listen at the same addresses. */
   place?: MetricsPlace | undefined
+  /** Ends a start that waits for its database. */
+  signal?: AbortSignal
+}
+
+/** Opening a database only reads; that it cannot be written would show at the first call. */
+async function openToWrite(config: Config, clock: Clock): Promise<Ledger> {
+  const ledger = await openLedger(config, clock, { serving: true })
+  try {
+    await ledger.store.assertWritable()
+    return ledger
+  } catch (error) {
+    await ledger.store.close()
+    throw error
+  }
 }
 
 /** Of the memory for bodies: whatever sandbox and dashboard are sent, production has the other half. */
@@ -104,6 +122,7 @@ export class Service {
   private readonly keyWatch: KeyWatch
   private readonly duty: Duty
   private readonly fleet: Fleet
+  private readonly readiness: Readiness
   private readonly epochKeeper: EpochKeeper | null
   private readonly certificates: Certificates
   private reloading: Promise<unknown> = Promise.resolve()
@@ -141,6 +160,7 @@ export class Service {
     })
     this.keyWatch = new KeyWatch(ledger, config, log)
     this.epochKeeper = this.makeEpochKeeper()
+    this.readiness = this.makeReadiness()
     this.certificates = new Certificates(clock, log)
     const { duty } = this
     this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
@@ -163,11 +183,11 @@ export class Service {
     assertServable(pack, config.fmr, accepted)
     assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
     const transport = await chooseTransport(config.http)
-    const ledger = await openLedger(config, clock, { serving: true })
+    const ledger = isPostgres(config)
+      ? await whenDatabaseIsReachable(() => openToWrite(config, clock), { log, signal: options.signal })
+      : await openToWrite(config, clock)
     const metrics = new Metrics(config.metricsTenants, options.place)
     try {
-      // What cannot be written shows at the first write alone: opening it reads.
-      await ledger.store.assertWritable()
       const operatorPassword = await loadOperatorPassword(config, ledger.store.shared)
       const tracing = await startTracing(config, log)
       const engine = await Engine.start({
@@ -208,6 +228,7 @@ export class Service {
     await this.keyWatch.start()
     metrics.engine.watch(() => engine.health())
     metrics.watchStore(ledger.store)
+    metrics.watchReadiness(this.readiness)
     metrics.showTransport(transport)
     const parts = this.sharedParts()
     const production = this.apiServer('production', parts)
@@ -220,7 +241,8 @@ export class Service {
     const bodies = new BodyBudget(config.bodyMemoryBytes)
     metrics.watchBodies(bodies)
     const lesser = bodies.share(LESSER_SHARE)
-    this.listeners.production = await listen(
+    this.listeners.production = await listenAt(
+      'productionListen',
       {
         ...{ ...bounds, bodies: bodies.share(1), address: productionListen, tls },
         clientCertificates: config.productionClientCertificates,
@@ -228,7 +250,8 @@ export class Service {
       },
       transport,
     )
-    this.listeners.sandbox = await listen(
+    this.listeners.sandbox = await listenAt(
+      'sandboxListen',
       {
         ...{ ...bounds, bodies: lesser, address: sandboxListen, tls },
         clientCertificates: config.sandboxClientCertificates,
@@ -247,7 +270,7 @@ export class Service {
         isSecure: this.adminUrl.startsWith('https:'),
         attempts: this.rateLimiter(),
         secondFactors: ledger.operations.secondFactors,
-        isPasswordSignIn: config.operatorPasswordSignIn,
+        isPasswordSignIn: { operators: config.operatorPasswordSignIn, tenants: config.tenantPasswordSignIn },
         times: sessionTimes(config),
       }),
       apis: { production: production.handle, sandbox: sandbox.handle },
@@ -268,15 +291,20 @@ export class Service {
       metrics: metricsListen ? null : metrics,
       openApi: parts.openApi,
       hosts,
-      isReady: () => this.ready && this.duty.isClockRight && this.isInStep,
+      readiness: this.readiness,
       nodes: () => this.fleet.nodes,
       log: this.log,
     })
     const adminTls = tlsFiles(config, 'admin')
     const shared = { ...bounds, bodies: lesser, tls: adminTls }
-    this.listeners.admin = await listen({ ...shared, address: adminListen, handler }, transport)
+    this.listeners.admin = await listenAt(
+      'adminListen',
+      { ...shared, address: adminListen, handler },
+      transport,
+    )
     if (metricsListen)
-      this.listeners.metrics = await listen(
+      this.listeners.metrics = await listenAt(
+        'metricsListen',
         { ...shared, address: metricsListen, handler: metricsHandler(metrics, hosts, this.log) },
         transport,
       )
@@ -296,6 +324,7 @@ export class Service {
     this.epochKeeper?.start()
     this.traffic.start()
     this.ready = true
+    this.readiness.start()
   }
 
   private bounds() {
@@ -326,6 +355,22 @@ export class Service {
     }
   }
 
+  private makeReadiness(): Readiness {
+    const { ledger, engine, duty, keyWatch, fleet, log } = this
+    return new Readiness(
+      {
+        isStarted: () => this.ready,
+        isStopping: () => this.stopping !== null,
+        engine: () => engine.health(),
+        isClockRight: () => duty.isClockRight,
+        areKeysCurrent: () => keyWatch.isCurrent,
+        isSchemaCurrent: () => fleet.isCurrent,
+        store: ledger.store,
+      },
+      log,
+    )
+  }
+
   private makeEpochKeeper(): EpochKeeper | null {
     const { config, ledger, clock, log, duty } = this
     const { folder } = this.keyWatch
@@ -348,7 +393,8 @@ export class Service {
     let page: CaptureServer | undefined
     const tls = tlsFiles(config, 'capture')
     const bounds = this.bounds()
-    const listener = await listen(
+    const listener = await listenAt(
+      'captureListen',
       {
         ...bounds,
         limits: { ...bounds.limits, requestMs: bounds.limits.headMs + UPLOAD_MS },
@@ -414,6 +460,7 @@ export class Service {
     return new ApiServer({
       ...parts,
       environment,
+      urlOf: (one) => this.url(one),
       endpoints: environment === 'sandbox' ? made.map(scripted) : made,
       instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
       observe: (observation) => {
@@ -451,11 +498,18 @@ export class Service {
     return environmentUrl(this.addressed(), environment)
   }
 
+  /** It was told to stop, or has stopped. */
+  get isStopping(): boolean {
+    return this.stopping !== null
+  }
+
   /** What the operator should know of the pack that serves, a sentence; null for one of production grade. */
   get gradeWarning(): string | null {
     const { engine, config } = this
-    const { grade, reasons } = gradeOf(engine.pack, config.fmr)
-    return grade === 'production' ? null : describeGrade(engine.pack, config.fmr, reasons)
+    const { grade } = gradeOf(engine.pack, config.fmr)
+    return grade === 'production'
+      ? null
+      : `The model pack ${engine.pack.modelId} is of evaluation grade at a false match rate of ${config.fmr}: \`countersign doctor\` says why.`
   }
 
   /** A sentence for each tenant whose contract names a rate that the pack does not reach, as after a change of the pack. */
@@ -522,12 +576,15 @@ export class Service {
   }
 
   /**
-   * Turns /readyz, stops accepting, answers what is under way, then closes engine and store. A worker inside ONNX Runtime
+   * Turns /readyz, goes on serving for the lame-duck time, stops accepting, answers what is under way, then closes engine and store. A worker inside ONNX Runtime
    * must not be ended (it would abort the process), so the engine drains before anything is torn down.
    */
   stop(): Promise<void> {
     this.stopping ??= (async () => {
+      // A process that leaves has handed its connections to others already, and a start that failed has served nobody.
+      const isServing = this.ready && !this.isLeaving
       this.ready = false
+      if (isServing) await sleep(this.config.lameDuckMs)
       for (const server of Object.values(this.servers)) server.draining = true
       this.housekeeping.stop()
       this.keyWatch.stop()
@@ -546,12 +603,25 @@ export class Service {
       await Promise.all([this.engine.close(), this.webhooks.stop(), this.epochKeeper?.stop()])
       await this.duty.stop()
       await this.fleet.stop()
+      await this.readiness.stop()
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await this.traffic.stop()
       await store.close()
       await this.tracing?.stop()
     })()
     return this.stopping
+  }
+}
+
+/** @throws AddressError that names the setting of an address that cannot be had */
+async function listenAt(
+  setting: SettingName,
+  ...[options, transport]: Parameters<typeof listen>
+): Promise<Listener> {
+  try {
+    return await listen(options, transport)
+  } catch (error) {
+    throw error instanceof AddressError ? error.named(SETTINGS[setting].variable) : error
   }
 }
 

@@ -1,6 +1,7 @@
 /** A certificate and its key, tried as a TLS server would use them: what is wrong with them is said before anybody connects. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { DAY_MS } from './clock.js'
 import { ConfigError } from './config/config-error.js'
 
@@ -44,6 +45,18 @@ export function examineTls({ certFile, keyFile, clientCaFile }: TlsFiles, now: n
 export function assertUsable(files: TlsFiles, now: number): void {
   const { problems } = examineTls(files, now)
   if (problems.length > 0) throw new ConfigError(problems)
+}
+
+/** @returns the names of a certificate that does not hold for the host; null where it does, or cannot be read */
+export function namesOtherThan(certFile: string, host: string): string | null {
+  let leaf: X509Certificate
+  try {
+    leaf = readChain(certFile)[0]!
+  } catch {
+    return null
+  }
+  if ((isIP(host) ? leaf.checkIP(host) : leaf.checkHost(host)) !== undefined) return null
+  return (leaf.subjectAltName ?? leaf.subject).replaceAll('\n', ', ')
 }
 
 function readChain(certFile: string): X509Certificate[] {

@@ -9,5 +9,19 @@ const { version, engines } = JSON.parse(readFileSync(packageFile('package.json')
 
 export const VERSION = version
 
+/** The commit that this was built from, twelve hexadecimal digits; `unknown` where the build did not say. */
+export const COMMIT = readCommit()
+
 /** The first version of Node that serves, such as `20.15.0`. */
 export const OLDEST_NODE = engines.node.replace('>=', '')
+
+function readCommit(): string {
+  try {
+    const { commit } = JSON.parse(readFileSync(packageFile('dist', 'build.json'), 'utf8')) as {
+      commit: string
+    }
+    return commit
+  } catch {
+    return 'unknown'
+  }
+}

@@ -4,6 +4,7 @@ import { standardPackDocument } from '../models/standard/pack-document.js'
 import { ERRORS } from '../src/api-error.js'
 import { SETTINGS } from '../src/config.js'
 import { packageFile } from '../src/package-root.js'
+import { CATEGORY_MEANINGS } from '../src/server/errors-page.js'
 import { scoreView } from '../src/v1/views.js'
 import { configurationPage, documentInDocs, errorsPage } from './support/docs.js'
 import { supplyChainPage } from './support/supply-chain-page.js'
@@ -33,7 +34,8 @@ describe('docs/errors.md', () => {
   it('lists exactly the codes of the registry, with status, message and remedy, under their category', () => {
     const listed: Record<string, unknown> = {}
     for (const section of page.split(/^## /m).slice(1)) {
-      const category = section.split('\n')[0]
+      const category = section.split('\n')[0]!
+      if (!(category in CATEGORY_MEANINGS)) continue
       for (const [name, status, message, remedy] of rowsOf(section))
         listed[name!.replaceAll('`', '')] = { status: Number(status), category, message, remedy }
     }
@@ -131,10 +133,15 @@ describe('the documentation', () => {
 
 describe('the documentation of the packages', () => {
   it('installs none of ours by its name, which anybody may register', () => {
-    const pages = [...documents(), packageFile('CONTRIBUTING.md'), packageFile('src', 'client', 'README.md')]
+    const readmes = ['client', 'client-python', 'client-go'].map((room) =>
+      packageFile('src', room, 'README.md'),
+    )
+    const pages = [...documents(), packageFile('CONTRIBUTING.md'), ...readmes]
     const installs = pages.flatMap(
       (file) =>
-        readFileSync(file, 'utf8').match(/\b(?:npm (?:i|install|add)|(?:yarn|pnpm|bun) add) [^`\n]*/g) ?? [],
+        readFileSync(file, 'utf8').match(
+          /\b(?:npm (?:i|install|add)|(?:yarn|pnpm|bun) add|pip install|go get) [^`\n]*/g,
+        ) ?? [],
     )
     const fromRegistry = /\s(?:countersign(?:-client)?)(?:@\S*)?(?=\s|$)/
     expect(installs.filter((command) => command.includes('countersign')).length).toBeGreaterThan(3)

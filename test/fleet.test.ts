@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { Fleet } from '../src/fleet.js'
 import type { Coordinator, ServiceNode } from '../src/storage/coordinator.js'
-import { type SharedStore, StoreUnavailableError } from '../src/storage/store.js'
+import { StoreUnavailableError } from '../src/storage/store.js'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -12,19 +12,20 @@ it('names no service while the database cannot be asked: what it said before may
     id: 'one',
     name: 'web1/1',
     version: '1.0.0',
+    commit: 'unknown',
+    notReady: [],
     startedAt: 0,
     leaseMs: 2000,
     settings: {},
+    masterKeys: null,
   }
   let isThere = true
-  const shared = {
-    nodes: async () => {
-      if (!isThere) throw new StoreUnavailableError('away')
-      return [node]
-    },
-  } as SharedStore
+  const services = async () => {
+    if (!isThere) throw new StoreUnavailableError('away')
+    return [node]
+  }
   const coordinator = { id: 'one', isOutdated: false, announce: async () => {} } as unknown as Coordinator
-  const fleet = new Fleet({ coordinator, shared }, pino({ level: 'silent' }))
+  const fleet = new Fleet({ coordinator, presence: coordinator, services }, pino({ level: 'silent' }))
   await fleet.start({})
   expect(fleet.nodes).toEqual([node])
   isThere = false

@@ -21,7 +21,7 @@ const RANKS = [
   ['storage', 'crypto'],
   ['models'],
   [
-    ...['config', 'clock', 'beat', 'api-error', 'log', 'tls-files', 'version', 'package-root'],
+    ...['config', 'clock', 'beat', 'readiness', 'api-error', 'log', 'tls-files', 'version', 'package-root'],
     ...['durable-file', 'patient-file', 'nearest-folder', 'readable-text'],
   ],
   ['errors'],

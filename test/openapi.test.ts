@@ -128,7 +128,10 @@ describe('real responses are as documented', () => {
 
   it('the checker sees an undocumented field, a missing one and a wrong one', () => {
     const schema = { $ref: '#/components/schemas/Error' }
-    const body = { error: 'conflict', code: 'already_enrolled', message: 'm', request_id: 'r' }
+    const body = {
+      ...{ error: 'conflict', code: 'already_enrolled', message: 'm', request_id: 'r' },
+      ...{ remedy: 'r', doc_url: 'https://verify.example/errors#already_enrolled' },
+    }
     expect(faults(schema, body)).toEqual([])
     expect(faults(schema, { ...body, more: 1 })).not.toEqual([])
     expect(faults(schema, { ...body, code: 'other' })).not.toEqual([])

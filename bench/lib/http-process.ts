@@ -16,7 +16,6 @@ import { listenerBounds } from '../../src/server/listener-bounds.js'
 import { Metrics } from '../../src/server/metrics.js'
 import { listen, type TransportName } from '../../src/server/transport.js'
 import { WrongKeys } from '../../src/server/wrong-keys.js'
-import { SubjectVault } from '../../src/subjects/subject-vault.js'
 import { LocalRateLimiter } from '../../src/tenancy/rate-limiter.js'
 import type { Endpoint } from '../../src/v1/endpoint.js'
 import { type HealthServices, health } from '../../src/v1/health.js'
@@ -27,6 +26,7 @@ import type { HttpOrder, HttpResult } from './http-orders.js'
 const ENGINE: EngineHealth = {
   status: 'ok',
   workers: { ready: 2, configured: 2 },
+  isSilent: false,
   queue: { waiting: 0, running: 0, limit: 64 },
   provider: { active: 'cpu', fallbacks: [] },
   model: 'none@0.0.0',
@@ -69,7 +69,11 @@ async function serve({ transport, dataDir }: Extract<HttpOrder, { type: 'listen'
 }
 
 /** Put together as the service does it, with health as the only endpoint. */
-function apiServer(config: Config, { store, keys, tenancy, audit }: Ledger, name: TransportName): ApiServer {
+function apiServer(
+  config: Config,
+  { store, keys, tenancy, audit, vault }: Ledger,
+  name: TransportName,
+): ApiServer {
   const clock = systemClock
   const services: HealthServices = {
     config,
@@ -81,6 +85,7 @@ function apiServer(config: Config, { store, keys, tenancy, audit }: Ledger, name
   }
   return new ApiServer({
     environment: 'sandbox',
+    urlOf: () => 'http://127.0.0.1:8081/v1',
     endpoints: [health(services) as Endpoint<unknown>],
     openApi: () => '{}',
     clock,
@@ -90,8 +95,9 @@ function apiServer(config: Config, { store, keys, tenancy, audit }: Ledger, name
     rateLimiter: new LocalRateLimiter(clock),
     wrongKeys: new WrongKeys(config.wrongKeyLimit, new LocalRateLimiter(clock)),
     addresses: new ClientAddresses(config.trustedProxies),
-    idempotency: new Idempotency(store, new SubjectVault(keys, clock), keys, clock),
+    idempotency: new Idempotency(store, vault, keys, clock),
     audit,
+    vault,
     instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
     log: pino(
       { level: config.logLevel, base: null },

@@ -50,6 +50,13 @@ export async function loadModelPack(dir: string): Promise<ModelPack> {
   }
 }
 
+/** Why a file that is there cannot be read, as a clause; empty where it is not there. */
+function reasonOf({ code }: NodeJS.ErrnoException): string {
+  return code === 'ENOENT' || code === 'ENOTDIR'
+    ? ''
+    : ` (${code}: this user may not read it, or the disk fails)`
+}
+
 /**
  * Reads and checks `<dir>/pack.json` alone, whatever the calibration beside it says.
  * @throws ModelPackError pack_not_found, pack_malformed, pack_invalid
@@ -57,7 +64,11 @@ export async function loadModelPack(dir: string): Promise<ModelPack> {
 export async function loadPackManifest(dir: string): Promise<PackManifest> {
   const path = join(dir, PACK_JSON)
   const text = await readFile(path, 'utf8').catch((cause) => {
-    throw new ModelPackError('pack_not_found', `no model pack at ${dir}: cannot read ${path}`, { cause })
+    throw new ModelPackError(
+      'pack_not_found',
+      `no model pack at ${dir}: cannot read ${path}${reasonOf(cause)}`,
+      { cause },
+    )
   })
   return readPackManifest(text, path)
 }

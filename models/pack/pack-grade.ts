@@ -1,6 +1,7 @@
 /** What a pack is good for at a false match rate: whether its calibration reaches the rate, and whether it was measured on enough people. */
+
 import { CodedError } from '../../src/errors.js'
-import { type ModelPack, thresholdForFmr } from './model-pack.js'
+import { calibrationPoints, type ModelPack, thresholdForFmr } from './model-pack.js'
 
 export type PackGrade = 'production' | 'evaluation'
 
@@ -62,6 +63,8 @@ export function isAccepted(pack: ModelPack, acceptedPack: string | undefined): b
 }
 
 /**
+ * Checks a rate where it is set. Accepting a pack by name allows a rate that its makers only extrapolated, and never a rate outside
+ * its calibration: verdicts would be signed at another rate than the one that was asked for.
  * @param setting what asks for the rate, for the message
  * @throws PackGradeError fmr_not_reached
  */
@@ -71,19 +74,19 @@ export function assertFmrReached(
   setting: string,
   acceptedPack: string | undefined,
 ): void {
-  if (isAccepted(pack, acceptedPack)) return
   const attained = thresholdForFmr(pack, fmr)
-  const { id } = pack.manifest
-  const remedy = `name a rate that was measured, calibrate the pack on photos of your own (countersign models calibrate), or accept what it has: COUNTERSIGN_ACCEPT_PACK=${id}.`
-  if (attained.fmr > fmr)
+  const asked = `${setting} asks for a false match rate of ${fmr}`
+  if (attained.fmr !== fmr) {
+    const rates = calibrationPoints(pack).map((point) => point.fmr)
     throw new PackGradeError(
       'fmr_not_reached',
-      `${setting} asks for a false match rate of ${fmr}; the calibration of ${pack.modelId} ends at ${attained.fmr}. Either ${remedy}`,
+      `${asked}; the calibration of ${pack.modelId} ends at ${attained.fmr}. Name a rate from ${Math.min(...rates)} to ${Math.max(...rates)}, or calibrate the pack on photos of your own (countersign models calibrate).`,
     )
-  if (attained.basis === 'extrapolated')
+  }
+  if (attained.basis === 'extrapolated' && !isAccepted(pack, acceptedPack))
     throw new PackGradeError(
       'fmr_not_reached',
-      `${setting} asks for a false match rate of ${fmr}, which nobody has measured with ${pack.modelId}. Either ${remedy}`,
+      `${asked}, which nobody has measured with ${pack.modelId}. Either name a rate that was measured, calibrate the pack on photos of your own (countersign models calibrate), or accept what it has: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}.`,
     )
 }
 
@@ -95,10 +98,12 @@ export function assertServable(pack: ModelPack, fmr: number, acceptedPack: strin
   assertFmrReached(pack, fmr, 'COUNTERSIGN_FMR', acceptedPack)
   const { grade, reasons } = gradeOf(pack, fmr)
   if (grade === 'production' || isAccepted(pack, acceptedPack)) return
-  throw new PackGradeError(
-    'pack_not_accepted',
-    `${describeGrade(pack, fmr, reasons)} Calibrate it on photos of your own (countersign models calibrate), or accept it by name: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}; every verdict then says so.`,
-  )
+  // Another one was accepted: that one is meant, and accepting this one instead is no advice.
+  const advice =
+    acceptedPack === undefined
+      ? `Calibrate it on photos of your own (countersign models calibrate), or accept it by name: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}; every verdict then says so.`
+      : `COUNTERSIGN_ACCEPT_PACK accepts ${acceptedPack}, and COUNTERSIGN_MODEL_PACK is ${pack.manifest.id}: to serve what you accepted, set COUNTERSIGN_MODEL_PACK=${acceptedPack}.`
+  throw new PackGradeError('pack_not_accepted', `${describeGrade(pack, fmr, reasons)} ${advice}`)
 }
 
 /**
@@ -124,10 +129,10 @@ export function assertLivenessServed(
     )
 }
 
-/** What is decided and signed in place of a rate that the calibration does not reach, as a clause; null where it does. */
+/** What is decided and signed instead of a rate that lies outside the calibration, as a clause; null where it lies within. */
 export function describeUnreached(pack: ModelPack, fmr: number): string | null {
   const { fmr: attained, basis } = thresholdForFmr(pack, fmr)
-  if (attained > fmr)
+  if (attained !== fmr)
     return `the calibration of ${pack.modelId} ends at ${attained}, which decides and is signed instead`
   if (basis === 'extrapolated')
     return `nobody has measured it with ${pack.modelId}: it is signed as extrapolated (fmr_basis)`

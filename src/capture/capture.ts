@@ -14,7 +14,7 @@ import { type CaptureState, CaptureView } from './capture-view.js'
 import { type CapturedFrame, captureChallenge } from './challenge-capture.js'
 import { Coach } from './coach.js'
 import { FrameGrabber } from './frame-grabber.js'
-import type { CaptureDetector, CaptureGuidance } from './guide.js'
+import type { CaptureDetector, CaptureGuidance, PhotoGuidance } from './guide.js'
 import { photoFromFile } from './photo-file.js'
 
 export type {
@@ -36,6 +36,7 @@ export type {
   CaptureGuidance,
   CaptureMessages,
   CaptureStep,
+  PhotoGuidance,
 }
 
 declare global {

@@ -17,6 +17,19 @@ export type CaptureGuidance =
   | 'turn_more'
   | 'nod_more'
 
+/** What a person can be told of a photo that the service refused, as `guidance` in the details of the refusal names it. */
+export type PhotoGuidance =
+  | CaptureGuidance
+  | 'slower'
+  | 'try_again'
+  | 'eyes_closed'
+  | 'file_unreadable'
+  | 'wrong_format'
+  | 'image_too_large'
+  | 'image_too_small'
+  | 'different_people'
+  | 'not_live'
+
 /** Says what the person can do better, the most urgent first; nothing where nothing is left to be done. */
 export type CaptureDetector = (
   frame: Blob,

@@ -55,5 +55,12 @@ export const de: CaptureMessages = {
   hidden: 'Die Seite wurde verlassen; die Kamera ist aus.',
   too_slow: 'Die Kamera war zu langsam. Bitte schließen Sie andere Programme.',
   timeout: 'Es hat zu lange gedauert; die Kamera ist aus.',
-  file_unreadable: 'Diese Datei lässt sich nicht als Foto lesen.',
+  file_unreadable: 'Diese Datei lässt sich nicht als Foto lesen. Bitte wählen Sie eine andere.',
+  wrong_format:
+    'Diese Art von Datei kann nicht verwendet werden. Bitte wählen Sie ein JPEG-Foto. Auf einem iPhone: Stellen Sie unter „Einstellungen“ > „Kamera“ > „Formate“ die Option „Maximale Kompatibilität“ ein und nehmen Sie das Foto noch einmal auf.',
+  eyes_closed: 'Bitte öffnen Sie die Augen.',
+  image_too_large: 'Das Foto ist zu groß. Bitte wählen Sie ein kleineres.',
+  image_too_small: 'Das Foto ist zu klein. Bitte wählen Sie ein größeres.',
+  different_people: 'Alle Fotos müssen dieselbe Person zeigen. Bitte nehmen Sie sie noch einmal auf.',
+  not_live: 'Bitte nehmen Sie Ihr eigenes Gesicht noch einmal auf, kein Bild und keinen Bildschirm.',
 }

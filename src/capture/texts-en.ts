@@ -55,5 +55,12 @@ export const en: CaptureMessages = {
   hidden: 'The page was left, so the camera was turned off.',
   too_slow: 'The camera was too slow. Please close other programs.',
   timeout: 'This took too long, so the camera was turned off.',
-  file_unreadable: 'This file cannot be read as a photo.',
+  file_unreadable: 'This file cannot be read as a photo. Please choose another one.',
+  wrong_format:
+    'This kind of file cannot be used. Please choose a JPEG photo. On an iPhone, set Settings > Camera > Formats to “Most Compatible” and take the photo again.',
+  eyes_closed: 'Please open your eyes.',
+  image_too_large: 'The photo is too large. Please choose a smaller one.',
+  image_too_small: 'The photo is too small. Please choose a larger one.',
+  different_people: 'Every photo must show the same person. Please take them again.',
+  not_live: 'Please take a new photo of your own face, not of a picture or a screen.',
 }

@@ -55,5 +55,12 @@ export const es: CaptureMessages = {
   hidden: 'Salió de la página; la cámara está apagada.',
   too_slow: 'La cámara fue demasiado lenta. Cierre otros programas.',
   timeout: 'Tardó demasiado; la cámara está apagada.',
-  file_unreadable: 'Este archivo no se puede leer como foto.',
+  file_unreadable: 'Este archivo no se puede leer como foto. Elija otro, por favor.',
+  wrong_format:
+    'Este tipo de archivo no se puede usar. Elija una foto JPEG. En un iPhone, seleccione «Más compatible» en Ajustes > Cámara > Formatos y tome la foto de nuevo.',
+  eyes_closed: 'Abra los ojos, por favor.',
+  image_too_large: 'La foto es demasiado grande. Elija una más pequeña.',
+  image_too_small: 'La foto es demasiado pequeña. Elija una más grande.',
+  different_people: 'Todas las fotos deben mostrar a la misma persona. Tómelas de nuevo, por favor.',
+  not_live: 'Tome una foto nueva de su propia cara, no de una imagen ni de una pantalla.',
 }

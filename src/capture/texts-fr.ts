@@ -55,5 +55,12 @@ export const fr: CaptureMessages = {
   hidden: 'La page a été quittée : la caméra est éteinte.',
   too_slow: 'La caméra était trop lente. Veuillez fermer d’autres programmes.',
   timeout: 'Cela a pris trop de temps : la caméra est éteinte.',
-  file_unreadable: 'Ce fichier ne peut pas être lu comme une photo.',
+  file_unreadable: 'Ce fichier ne peut pas être lu comme une photo. Veuillez en choisir un autre.',
+  wrong_format:
+    'Ce type de fichier ne peut pas être utilisé. Veuillez choisir une photo JPEG. Sur un iPhone, choisissez « Le plus compatible » dans Réglages > Appareil photo > Formats, puis reprenez la photo.',
+  eyes_closed: 'Veuillez ouvrir les yeux.',
+  image_too_large: 'La photo est trop grande. Veuillez en choisir une plus petite.',
+  image_too_small: 'La photo est trop petite. Veuillez en choisir une plus grande.',
+  different_people: 'Toutes les photos doivent montrer la même personne. Veuillez les reprendre.',
+  not_live: 'Veuillez reprendre une photo de votre propre visage, et non d’une image ou d’un écran.',
 }

@@ -111,7 +111,7 @@ function test() {
 /** Writes what is generated: the tests that compare it are those that make it. */
 function docs() {
   process.env.UPDATE_DOCS = '1'
-  const makers = ['docs', 'openapi', 'postman', 'client/vectors', 'client/guides']
+  const makers = ['docs', 'openapi', 'postman', 'client/vectors', 'client/guides', 'client/sdk-reference']
   return [bin('vitest'), ['run', '--project', 'rules', ...makers.map((name) => `test/${name}.test.ts`)]]
 }
 

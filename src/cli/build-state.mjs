@@ -63,7 +63,7 @@ export function recordBuild(startedMs) {
 function newestSource(folder) {
   let newest = 0
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.name === 'node_modules' || entry.name === 'results') continue
+    if (['node_modules', 'results', '__pycache__'].includes(entry.name)) continue
     const path = join(folder, entry.name)
     newest = Math.max(newest, entry.isDirectory() ? newestSource(path) : statSync(path).mtimeMs)
   }

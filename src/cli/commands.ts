@@ -97,7 +97,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: 'nodes',
-    description: 'list the services that serve from a PostgreSQL database',
+    description: 'list the services that serve from the database, and the master keys that each can read',
     load: async () => (await import('./nodes.js')).registerNodesCommand,
   },
   {

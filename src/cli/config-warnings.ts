@@ -1,8 +1,16 @@
 /** What is allowed in a configuration, and unwise; and what its TLS files are worth. */
 import { statSync } from 'node:fs'
-import { type Config, captureOrigin, isPostgres, type Resolution, SETTINGS, sqliteFile } from '../config.js'
+import {
+  type Config,
+  captureOrigin,
+  isPostgres,
+  type Resolution,
+  SETTINGS,
+  type SettingName,
+  sqliteFile,
+} from '../config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
-import { examineTls, type TlsFiles, type TlsReport } from '../tls-files.js'
+import { examineTls, namesOtherThan, type TlsFiles, type TlsReport } from '../tls-files.js'
 
 const PASSWORD_IN_URL = /:\/\/[^/@]*:[^/@]*@/
 
@@ -22,17 +30,42 @@ export function configWarnings(resolution: Resolution): ConfigWarning[] {
   ]
 }
 
-/** Of each certificate that is configured. */
+/** One report a certificate that is configured, held against the URLs by which its listeners are reached. */
 export function tlsReports(config: Config): TlsReport[] {
-  const pairs = new Map<string, TlsFiles>()
-  // Listeners may have the same files, which are told of once.
-  for (const [certFile, keyFile] of [
-    [config.tlsCert, config.tlsKey],
-    [config.adminTlsCert, config.adminTlsKey],
-    [config.captureTlsCert, config.captureTlsKey],
-  ])
-    if (certFile && keyFile) pairs.set(`${certFile}\0${keyFile}`, { certFile, keyFile })
-  return [...pairs.values()].map((files) => examineTls(files, Date.now()))
+  const pairs = new Map<string, { files: TlsFiles; urls: Array<SettingName & `${string}Url`> }>()
+  // Listeners may have the same files, which are reported once.
+  for (const [certFile, keyFile, urls] of [
+    [config.tlsCert, config.tlsKey, ['productionUrl', 'sandboxUrl']],
+    [config.adminTlsCert, config.adminTlsKey, ['adminUrl']],
+    [config.captureTlsCert, config.captureTlsKey, ['captureUrl']],
+  ] as const)
+    if (certFile && keyFile) {
+      const name = `${certFile}\0${keyFile}`
+      const known = pairs.get(name)
+      pairs.set(name, { files: { certFile, keyFile }, urls: [...(known?.urls ?? []), ...urls] })
+    }
+  return [...pairs.values()].map(({ files, urls }) => {
+    const report = examineTls(files, Date.now())
+    return { ...report, problems: [...report.problems, ...nameProblems(config, files, urls)] }
+  })
+}
+
+/** Callers refuse a certificate for another name. Where TLS ends at a proxy in front, the certificate here is the proxy's to judge. */
+function nameProblems(
+  config: Config,
+  { certFile }: TlsFiles,
+  urls: ReadonlyArray<SettingName & `${string}Url`>,
+): string[] {
+  if (config.tlsTerminatedUpstream) return []
+  return urls.flatMap((name) => {
+    const url = config[name]
+    if (url === undefined || !url.startsWith('https:')) return []
+    const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+    const names = namesOtherThan(certFile, host)
+    return names === null
+      ? []
+      : [`The TLS certificate ${certFile} is for ${names}, and ${SETTINGS[name].variable} is ${url}.`]
+  })
 }
 
 function addressWarnings(config: Config): string[] {

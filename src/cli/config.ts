@@ -19,7 +19,7 @@ import { configWarnings, tlsReports } from './config-warnings.js'
 import { openPack, openSettings } from './open-settings.js'
 import { action, EXIT, note, type OutputOptions, print } from './output.js'
 import { type Cell, listing, paint, table } from './style.js'
-import { tryAddresses, tryBackups, tryDatabase, tryWriting } from './trials.js'
+import { tryAddresses, tryBackups, tryDatabase, tryMasterKey, tryPack, tryWriting } from './trials.js'
 
 interface SettingView {
   name: string
@@ -75,6 +75,8 @@ export function registerConfigCommands(config: Command): void {
           await tryAddresses(config),
           tryWriting(config),
           await tryDatabase(config),
+          await tryMasterKey(config),
+          await tryPack(config),
           await tryBackups(config, Date.now()),
         ]
         // What a setting and its trial both say, once.

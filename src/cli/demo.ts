@@ -1,5 +1,6 @@
 /** The first minute: a demo tenant, photos to try, and commands to paste. */
 import { join, relative } from 'node:path'
+import { COMMAND_LINE } from '../operations/operation.js'
 import type { Service } from '../service.js'
 import { createdTenantRows, createdTenantView } from './created-tenant.js'
 import { writeDemoPhotos } from './demo-photos.js'
@@ -24,7 +25,7 @@ export async function prepareDemo(service: Service): Promise<Demo> {
 }
 
 async function createTenant({ ledger, adminUrl }: Service) {
-  return createdTenantView(await ledger.operations.tenants.create(DEMO_TENANT, {}, adminUrl))
+  return createdTenantView(await ledger.operations.tenants.create(DEMO_TENANT, COMMAND_LINE, {}, adminUrl))
 }
 
 /** For programs; null where the tenant was there before, whose keys cannot be shown again. */
@@ -44,7 +45,7 @@ export function demoInstructions(
   const call = (url: string, key: string, body: string) =>
     [
       `  ${body} |`,
-      `    curl -s ${url} --data-binary @- \\`,
+      `    curl -s -w '\\n' ${url} --data-binary @- \\`,
       `      -H "Authorization: Bearer ${key}" -H "Content-Type: application/json"`,
     ].join('\n')
   const base64 = (file: string) => `base64 < ${photos}/${file} | tr -d '\\n'`

@@ -6,7 +6,7 @@ import {
   thresholdForFmr,
   verifyModelPack,
 } from '../../models/pack/model-pack.js'
-import { gradeOf, isAccepted } from '../../models/pack/pack-grade.js'
+import { gradeOf } from '../../models/pack/pack-grade.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js'
 import { type Config, isPostgres, modelPackDir } from '../config.js'
 import { differingSettings } from '../fleet.js'
@@ -14,8 +14,9 @@ import { isUnderWay } from '../storage/epoch-book.js'
 import { describeDatabase, hasDatabase, schemas } from '../storage/open-store.js'
 import { SchemaOutdatedError } from '../storage/store.js'
 import type { Finding } from './doctor-finding.js'
-import { assertMasterKey, using } from './ledger.js'
+import { using } from './ledger.js'
 import { counted } from './style.js'
+import { packObstacle } from './trials.js'
 
 export async function checkModels(config: Config): Promise<Finding> {
   const dir = modelPackDir(config)
@@ -26,17 +27,25 @@ export async function checkModels(config: Config): Promise<Finding> {
     const { threshold, fmr, basis } = thresholdForFmr(pack, config.fmr)
     const detail = `${pack.modelId} is whole; threshold ${threshold.toFixed(4)} for a ${basis} FMR of ${fmr}`
     const { grade, reasons } = gradeOf(pack, config.fmr)
-    if (grade === 'production') return { check, status: 'ok', detail }
-    const isServed = isAccepted(pack, config.acceptPack)
+    if (grade === 'production' && packObstacle(pack, config) === null) return { check, status: 'ok', detail }
+    const obstacle = packObstacle(pack, config)
+    if (obstacle !== null)
+      return {
+        check,
+        status: 'problem',
+        detail: `countersign serve refuses it: ${obstacle}`,
+        remedy: 'only serve --demo takes it as it is',
+      }
     return {
       check,
       status: 'warning',
       detail: `${detail}; of evaluation grade: ${reasons.join('; ')}`,
-      remedy: `calibrate it on photos of your own${isServed ? '' : `, or accept it: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}`}`,
+      remedy: 'calibrate it on photos of your own',
     }
   } catch (error) {
     const remedy = packRemedy(config.modelPack, dir)
-    const isAbsent = error instanceof ModelPackError && error.code === 'pack_not_found'
+    const isAbsent =
+      error instanceof ModelPackError && error.code === 'pack_not_found' && isAbsentCause(error.cause)
     if (isAbsent && findCataloguePack(config.modelPack)?.kind === 'built')
       return {
         check,
@@ -46,6 +55,12 @@ export async function checkModels(config: Config): Promise<Finding> {
       }
     return { check, status: 'problem', detail: (error as Error).message, remedy }
   }
+}
+
+/** A pack that this user may not read is there all the same. */
+function isAbsentCause(cause: unknown): boolean {
+  const code = (cause as NodeJS.ErrnoException | undefined)?.code
+  return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
 function packRemedy(pack: string, dir: string): string {
@@ -59,11 +74,21 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
   const check = 'nodes'
   if (!isPostgres(config) || !(await hasDatabase(config).catch(() => false))) return []
   try {
-    const nodes = await using(config, async ({ store }) => store.shared!.nodes())
+    const nodes = await using(config, async ({ store }) => store.services())
     const detail =
       nodes.length === 0
         ? 'none serves now'
         : nodes.map(({ name, version }) => `${name} (${version})`).join(', ')
+    const unready = nodes.filter(({ notReady }) => notReady.length > 0)
+    if (unready.length > 0)
+      return [
+        {
+          check,
+          status: 'problem',
+          detail: `not ready: ${unready.map(({ name, notReady }) => `${name} (${notReady.join(', ')})`).join(', ')}; all: ${detail}`,
+          remedy: `see docs/operations/runbooks.md#${unready[0]!.notReady[0]}`,
+        },
+      ]
     const differing = differingSettings(nodes)
     return differing.length === 0
       ? [{ check, status: 'ok', detail }]
@@ -98,7 +123,6 @@ export async function checkDatabase(config: Config): Promise<Finding> {
         detail: `${describeDatabase(config)} has schema ${found}, made by an earlier version; countersign serve of this version brings it to schema ${own}, and its content is not examined before`,
         remedy: 'make a backup with the version that serves it now, then restart',
       }
-    assertMasterKey(config)
     const { issues, tenants, references } = await using(config, async ({ store }) => ({
       issues: await store.check(),
       ...(await store.read.counts()),
@@ -120,7 +144,6 @@ export async function checkAuditLogs(config: Config): Promise<Finding[]> {
   const check = 'audit logs'
   if (!(await hasDatabase(config).catch(() => false))) return []
   try {
-    assertMasterKey(config)
     const { count, broken } = await using(config, async ({ store, audit }) => {
       const tenants = await store.read.tenants()
       const broken: string[] = []

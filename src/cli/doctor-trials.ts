@@ -5,7 +5,7 @@ import { loadMasterKey } from '../crypto/master-key.js'
 import { nearestFolder } from '../nearest-folder.js'
 import { tlsReports } from './config-warnings.js'
 import type { Finding } from './doctor-finding.js'
-import { tryAddresses, tryBackups, tryWriting } from './trials.js'
+import { askReadiness, tryAddresses, tryBackups, tryWriting } from './trials.js'
 
 const LEAST_FREE_BYTES = 1 << 30
 
@@ -43,6 +43,22 @@ export async function checkAddresses(config: Config): Promise<Finding> {
       remedy: 'stop what listens there, or choose others (COUNTERSIGN_*_LISTEN)',
     }
   return { check, status: 'ok', detail: isServing ? 'a Countersign listens there' : 'free' }
+}
+
+/** Of the service that listens at the admin address, if one does. */
+export async function checkReadiness(config: Config): Promise<Finding[]> {
+  const check = 'readiness'
+  const reasons = await askReadiness(config)
+  if (reasons === null) return []
+  if (reasons.length === 0) return [{ check, status: 'ok', detail: 'the running service is ready' }]
+  return [
+    {
+      check,
+      status: 'problem',
+      detail: `the running service is not ready: ${reasons.join(', ')}`,
+      remedy: `see docs/operations/runbooks.md#${reasons[0]}`,
+    },
+  ]
 }
 
 export async function checkDisk(config: Config): Promise<Finding> {

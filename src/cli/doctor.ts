@@ -1,6 +1,6 @@
 /** `countersign doctor`: what is wrong with this installation and how to mend it. */
 import type { Command } from 'commander'
-import { isPostgres, loadConfig, resolveConfig } from '../config.js'
+import { ConfigError, isPostgres, resolveConfig, unreadable } from '../config.js'
 import { HTTP_ADDON, NEEDED_ADDONS, tryAddons } from './addon-trial.js'
 import { configWarnings } from './config-warnings.js'
 import { checkAuditLogs, checkDatabase, checkEpochs, checkModels, checkNodes } from './doctor-data.js'
@@ -15,7 +15,14 @@ import {
   checkProviders,
   checkTopology,
 } from './doctor-machine.js'
-import { checkAddresses, checkBackups, checkDisk, checkKeyCommand, checkTls } from './doctor-trials.js'
+import {
+  checkAddresses,
+  checkBackups,
+  checkDisk,
+  checkKeyCommand,
+  checkReadiness,
+  checkTls,
+} from './doctor-trials.js'
 import { openSettings } from './open-settings.js'
 import { action, EXIT, type OutputOptions, print } from './output.js'
 import { type Cell, counted, paint, table } from './style.js'
@@ -23,7 +30,11 @@ import { type Cell, counted, paint, table } from './style.js'
 export function registerDoctorCommand(command: Command): void {
   command.option('--json', 'print JSON').action(
     action(async (options: OutputOptions) => {
-      const config = loadConfig()
+      const resolution = resolveConfig()
+      const { config } = resolution
+      // Without what the file sets, the findings would be about another installation.
+      if (config.configFile && unreadable(config.configFile).length > 0)
+        throw new ConfigError(resolution.problems)
       const failures = await tryAddons([HTTP_ADDON, ...NEEDED_ADDONS])
       const addons = NEEDED_ADDONS.map(({ name }) => checkAddon(name, failures.get(name) ?? null))
       // What does not load may end this process as well; its own finding says so.
@@ -44,10 +55,14 @@ export function registerDoctorCommand(command: Command): void {
         ...(isPostgres(config) ? [await checkEpochs(config)] : []),
         await checkDisk(config),
         await checkAddresses(config),
+        ...(await checkReadiness(config)),
         ...checkTls(config),
         checkClock(),
         checkTopology(config),
-        ...[...configWarnings(resolveConfig()), ...openSettings(config)].map(
+        ...resolution.problems.map(
+          (detail): Finding => ({ check: 'configuration', status: 'problem', detail }),
+        ),
+        ...[...configWarnings(resolution), ...openSettings(config)].map(
           (warning): Finding => ({ check: 'configuration', status: 'warning', ...warning }),
         ),
       ]

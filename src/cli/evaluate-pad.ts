@@ -24,7 +24,7 @@ export function registerEvaluatePadCommand(command: Command): void {
         // Told before the pictures are measured, not after.
         for (const report of options.report ?? []) assertReportFormat(report)
         const text = (await readInput(file)).toString('utf8')
-        const { config, settings } = await prepareEngine(options.pack, options)
+        const { config, settings } = await prepareEngine(options.pack)
         const progress = progressBar('Evaluating')
         const onProgress = progress.update
         const order = { text, file, engine: settings, fmr: config.fmr, onProgress }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import type { Command } from 'commander'
-import type { Config } from '../config.js'
+import { type Config, isPostgres } from '../config.js'
 import {
   isKeyFileUsed,
   keepKeyFile,
@@ -10,10 +10,13 @@ import {
   loadMasterKey,
   masterKeyId,
   newMasterKey,
+  offerKeyFile,
   readMasterKeyFile,
   replaceKeyFile,
+  withdrawKeyFile,
 } from '../crypto/master-key.js'
 import type { Ledger } from '../ledger.js'
+import { assertServicesRead } from './key-followers.js'
 import { registerEpochCommands } from './keys-epochs.js'
 import { withLedger } from './ledger.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
@@ -57,7 +60,7 @@ export function registerKeysCommands(keys: Command): void {
           )
         await withLedger((ledger, config) => {
           if (options.cancel) return cancelRotation(options, ledger)
-          if (options.finish || isUnfinished(ledger, options)) return finishRotation(options, ledger)
+          if (options.finish || isUnfinished(ledger, options)) return finishRotation(options, ledger, config)
           return isKeyFileUsed(config) && !options.newKeyFile
             ? rotateInPlace(options, ledger, config)
             : prepareRotation(options, ledger, config)
@@ -102,20 +105,25 @@ function isUnfinished({ keys }: Ledger, { newKeyFile }: RotateOptions): boolean 
 async function rotateInPlace(options: RotateOptions, ledger: Ledger, config: Config): Promise<void> {
   const next = newMasterKey()
   const file = config.masterKeyFile
+  const { store } = ledger
   let kept: string
   try {
-    kept = keepKeyFile(file, ledger.masterKey)
-  } catch (error) {
-    throw new CommandError(
-      'key_file_read_only',
-      `Nothing can be written beside ${file} (${(error as Error).message}). Make the new key where its file is made ` +
-        '(openssl rand -base64 32), name a copy of it here with --new-key-file, put it in the place of the old one, restart the ' +
-        'service, and run: countersign keys rotate-master --finish',
-    )
+    try {
+      offerKeyFile(file, next)
+    } catch (error) {
+      throw readOnly(file, error)
+    }
+    await assertServicesRead(store, masterKeyId(next), `They do not read ${file} here. ${IN_TWO_STEPS}`)
+    try {
+      kept = keepKeyFile(file, ledger.masterKey)
+    } catch (error) {
+      throw readOnly(file, error)
+    }
+    await (await rekeying()).prepare(store, ledger.keys, next)
+    replaceKeyFile(file, next)
+  } finally {
+    withdrawKeyFile(file)
   }
-  await (await rekeying()).prepare(ledger.store, ledger.keys, next)
-  replaceKeyFile(file, next)
-  const { store } = ledger
   const { epochFolder, findKeys, takeOverEpochs } = await import('../ledger.js')
   const keys = (await findKeys(store.read, next))!
   await takeOverEpochs(store, keys, epochFolder(config))
@@ -128,9 +136,22 @@ async function rotateInPlace(options: RotateOptions, ledger: Ledger, config: Con
     { master_key_id: id, previous: null, kept },
     () =>
       `Master key ${id} is in ${file}; ${previousId} opens the database no more, and everything is sealed under new working keys.\n` +
-      `${BACKUP_NOW}\nThe old key is kept in ${kept} for the backups from before. When you need them no more: countersign keys discard-master ${previousId}`,
+      `${backupNow(config)}\nThe old key is kept in ${kept} for the backups from before. When you need them no more: countersign keys discard-master ${previousId}`,
   )
 }
+
+function readOnly(file: string, error: unknown): CommandError {
+  return new CommandError(
+    'key_file_read_only',
+    `Nothing can be written beside ${file} (${(error as Error).message}). ${IN_TWO_STEPS}`,
+  )
+}
+
+/** Where services have copies of the key: as systemd credentials, on several machines, from a Secret of Kubernetes. */
+const IN_TWO_STEPS =
+  'Change the key in two steps: make the new one where the old one is made (openssl rand -base64 32), run countersign keys rotate-master ' +
+  '--new-key-file <a copy of it>, put it in the place of the old one for every service, restart each of them, and run: countersign keys ' +
+  'rotate-master --finish (docs/operations.md, "The master key")'
 
 async function prepareRotation(options: RotateOptions, ledger: Ledger, config: Config): Promise<void> {
   if (!options.newKeyFile)
@@ -154,8 +175,19 @@ async function prepareRotation(options: RotateOptions, ledger: Ledger, config: C
   )
 }
 
-async function finishRotation(options: RotateOptions, { store, keys, masterKey }: Ledger): Promise<void> {
+async function finishRotation(
+  options: RotateOptions,
+  { store, keys, masterKey }: Ledger,
+  config: Config,
+): Promise<void> {
   const id = masterKeyId(masterKey)
+  // One that has begun goes on: the old key opens nothing any more.
+  if (keys.phase === 'prepared')
+    await assertServicesRead(
+      store,
+      id,
+      'Both keys open the database until then: configure this one for each of them, restart it, and run the same command again.',
+    )
   const progress = progressBar('Sealing anew')
   const forgotten = await (await rekeying())
     .finish(store, keys, masterKey, progress.update)
@@ -164,7 +196,7 @@ async function finishRotation(options: RotateOptions, { store, keys, masterKey }
     options,
     { master_key_id: id, forgotten },
     () =>
-      `Only master key ${id} opens the database; everything is sealed under new working keys. ${BACKUP_NOW}`,
+      `Only master key ${id} opens the database; everything is sealed under new working keys. ${backupNow(config)}`,
   )
 }
 
@@ -183,6 +215,9 @@ async function cancelRotation(options: RotateOptions, { store, keys, masterKey }
   )
 }
 
-const BACKUP_NOW =
-  'Make a backup now. It moves the keys of users from before aside (countersign.keys.<n>): the older copies open with that file alone,\n' +
-  'and with the old master key. They keep whoever is erased from now on, until you delete that file.'
+function backupNow(config: Config): string {
+  return isPostgres(config)
+    ? 'Make a base backup or a dump now. Those from before open with the old master key only, and keep the users who are erased from now on:\ndelete them, or destroy the old key, as soon as you can.'
+    : 'Make a backup now. It moves the keys of users from before aside (countersign.keys.<n>): the older copies open with that file alone,\n' +
+        'and with the old master key. They keep whoever is erased from now on, until you delete that file.'
+}

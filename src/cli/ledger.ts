@@ -1,6 +1,6 @@
 /** Opens the database for one command and closes it again, whatever happens. */
-import { existsSync } from 'node:fs'
 import { systemClock } from '../clock.js'
+import { isThere } from '../config/is-there.js'
 import { type Config, loadConfig } from '../config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
 import type { Ledger, LedgerOptions } from '../ledger.js'
@@ -33,7 +33,7 @@ export async function withNewLedger<T>(work: Work<T>): Promise<T> {
 
 /** For a database that is there: a key made now would not open it. @throws CommandError master_key_missing */
 export function assertMasterKey(config: Config): void {
-  if (isKeyFileUsed(config) && !existsSync(config.masterKeyFile))
+  if (isKeyFileUsed(config) && !isThere(config.masterKeyFile))
     throw new CommandError(
       'master_key_missing',
       `There is no master key at ${config.masterKeyFile}: put the one of the database there first.`,

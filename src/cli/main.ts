@@ -1,5 +1,17 @@
 #!/usr/bin/env node
 /** The `countersign` command as a process. */
+import { EXIT } from './output.js'
 import { runProgram } from './program.js'
 
+/** Node's exit code for a process in which nothing is left that could end what is awaited. */
+const NEVER_ENDED = 13
+
+// Silence is the worst answer: a command that cannot end says so.
+process.once('exit', (code) => {
+  if (code !== NEVER_ENDED) return
+  process.stderr.write(
+    'error: The command stopped before it was done; this is a fault of Countersign, please report it.\n',
+  )
+  process.exitCode = EXIT.failed
+})
 await runProgram(process.argv.slice(2))

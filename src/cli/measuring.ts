@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import type { EngineOptions, FaceChoice, ImageLimits } from '../biometrics/types.js'
 import type { Config } from '../config.js'
 import type { EvaluationRun } from '../evaluation/run-evaluation.js'
-import { note, type OutputOptions } from './output.js'
+import type { OutputOptions } from './output.js'
 import { progressBar, progressSteps } from './progress.js'
 import { readInput } from './read-input.js'
 
@@ -43,7 +43,7 @@ export async function measure(
   const { join } = await import('node:path')
   if (!(await isFolder(path))) await readInput(path)
   if (options.groups) await readInput(options.groups)
-  const { config, settings } = await prepareEngine(pack, options)
+  const { config, settings } = await prepareEngine(pack)
   const progress = progressBar('Evaluating')
   try {
     return await runEvaluation({
@@ -66,16 +66,14 @@ export async function measure(
 /** The configuration, and an engine as the service has it, for as many calls at once as there are pictures. */
 export async function prepareEngine(
   pack: string | undefined,
-  options: OutputOptions,
 ): Promise<{ config: Config; settings: EngineOptions }> {
   const { loadConfig } = await import('../config.js')
   const { engineOptions } = await import('../engine-setup.js')
   const { prepareModels } = await import('./prepare-models.js')
   const config = loadConfig(pack ? { ...process.env, COUNTERSIGN_MODEL_PACK: pack } : process.env)
   const preparing = progressSteps('Preparing the model pack')
-  const prepared = await prepareModels(config, preparing.update).finally(() => preparing.stop())
-  if (prepared.config !== config && !options.json) note(prepared.warning!)
-  return { config, settings: { ...engineOptions(prepared.config), queueLimit: Number.MAX_SAFE_INTEGER } }
+  await prepareModels(config, preparing.update).finally(() => preparing.stop())
+  return { config, settings: { ...engineOptions(config), queueLimit: Number.MAX_SAFE_INTEGER } }
 }
 
 /** As the service has them, unless the operator says which face of a photo is its person's. */

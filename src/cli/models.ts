@@ -12,6 +12,7 @@ import { registerImportCommand } from './models-import.js'
 import { registerPullCommand } from './models-pull.js'
 import { registerVerifyCommand } from './models-verify.js'
 import { action, type OutputOptions, print, UsageError } from './output.js'
+import { npmCacheIn } from './prepare-models.js'
 import { progressSteps } from './progress.js'
 import { type Cell, listing } from './style.js'
 
@@ -94,6 +95,7 @@ export function registerModelsCommands(models: Command): void {
             ? buildStandard({
                 outDir,
                 tarball: options.embedderTarball ?? config.embedderTarball,
+                npmCache: npmCacheIn(config.modelsDir),
                 onProgress: progress.update,
               })
             : buildBaseline({ outDir, onProgress: progress.update })

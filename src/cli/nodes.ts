@@ -1,29 +1,32 @@
-/** `countersign nodes`: which services serve from the database. */
+/** `countersign nodes`: which services serve from the database, and which master keys each can read. */
 import type { Command } from 'commander'
 import { fleetView } from '../fleet.js'
 import { withLedger } from './ledger.js'
-import { action, CommandError, note, type OutputOptions, print } from './output.js'
+import { action, note, type OutputOptions, print } from './output.js'
 import { listing } from './style.js'
 
 export function registerNodesCommand(command: Command): void {
   command.option('--json', 'print JSON').action(
     action(async (options: OutputOptions) => {
-      const view = await withLedger(async ({ store }) => {
-        if (!store.shared)
-          throw new CommandError(
-            'single_service',
-            'From a SQLite file one service serves, and keeps no list.',
-          )
-        return fleetView(await store.shared.nodes())
-      })
+      const services = await withLedger(({ store }) => store.services())
+      const fleet = fleetView(services)
+      const view = {
+        ...fleet,
+        /** Ids of the master keys that a service can read are for the operator: readiness, which anyone may ask, leaves them out. */
+        nodes: fleet.nodes.map((node, index) => ({ ...node, master_keys: services[index]!.masterKeys })),
+      }
       print(options, view, () =>
         listing(
-          ['NODE', 'VERSION', 'SINCE', 'LEASE'],
-          view.nodes.map(({ name, version, since, is_serving, lease_ms }) => [
+          ['NODE', 'VERSION', 'COMMIT', 'SINCE', 'LEASE', 'READY', 'MASTER KEYS IT READS'],
+          view.nodes.map(({ name, version, commit, since, is_serving, lease_ms, not_ready, master_keys }) => [
             name,
             version,
+            commit.slice(0, 8),
             is_serving ? since : 'starting',
-            `${(lease_ms / 1000).toFixed(1)} s`,
+            // From a SQLite file one service serves, for as long as it holds the lock.
+            lease_ms === 0 ? '-' : `${(lease_ms / 1000).toFixed(1)} s`,
+            not_ready.length === 0 ? 'yes' : { text: not_ready.join(', '), style: 'red' },
+            master_keys?.join(' ') ?? '-',
           ]),
         ),
       )

@@ -1,18 +1,18 @@
 /** `countersign operator …`: who operates the installation by the dashboard, with a name and a role each. */
 import type { Command } from 'commander'
 import { MINUTE_MS } from '../clock.js'
-import { adminUrl } from '../config.js'
 import { COMMAND_LINE } from '../operations/operation.js'
-import { SIGN_IN_LINK_MS } from '../operations/operator-operations.js'
+import { SIGN_IN_LINK_MS } from '../operations/people-operations.js'
 import { UNNAMED_OPERATOR } from '../operations/session-operations.js'
 import { operatorView } from '../operations/views.js'
-import type { OperatorRecord, OperatorRole } from '../storage/records.js'
+import type { PersonRecord, PersonRole } from '../storage/records.js'
 import { withLedger } from './ledger.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
+import { servedAdminUrl } from './served-urls.js'
 import { registerOperatorSessions } from './sessions.js'
 import { listing } from './style.js'
 
-const ROLES = 'admin, who may do everything, or viewer, who may look'
+export const ROLES = 'admin, who may do everything, or viewer, who may look'
 
 export function registerOperatorCommands(operator: Command): void {
   operator
@@ -104,8 +104,12 @@ export function registerOperatorCommands(operator: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string | undefined, options: OutputOptions) => {
-        const link = await withLedger(({ operations }, config) =>
-          operations.operators.createSignInLink(name ?? UNNAMED_OPERATOR, adminUrl(config), COMMAND_LINE),
+        const link = await withLedger(async ({ operations, store }, config) =>
+          operations.operators.createSignInLink(
+            name ?? UNNAMED_OPERATOR,
+            await servedAdminUrl(store, config),
+            COMMAND_LINE,
+          ),
         )
         print(options, { dashboard_url: link }, () => link)
         if (!options.json) note(`The link works once, within ${SIGN_IN_LINK_MS / MINUTE_MS} minutes.`)
@@ -128,13 +132,13 @@ export function registerOperatorCommands(operator: Command): void {
 
 function showPassword(
   options: OutputOptions,
-  { operator, password }: { operator: OperatorRecord; password: string },
+  { operator, password }: { operator: PersonRecord; password: string },
 ): void {
   print(options, { ...operatorView(operator), password }, () => password)
   if (!options.json) note(`The password of ${operator.name}, shown only now.`)
 }
 
-function parseRole(text: string): OperatorRole {
+export function parseRole(text: string): PersonRole {
   if (text === 'admin' || text === 'viewer') return text
   throw new UsageError('invalid_option', `--role is "${text}"; expected ${ROLES}.`)
 }

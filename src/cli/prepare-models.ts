@@ -4,16 +4,9 @@ import { join } from 'node:path'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import type { OnProgress } from '../../models/build/progress.js'
 import { buildStandard } from '../../models/standard/build-standard.js'
-import { EmbedderUnavailableError } from '../../models/standard/embedder-tarball.js'
 import { BASELINE_PACK, DEFAULT_PACK_FILE, STANDARD_PACK } from '../config/default-model-pack.js'
 import { type Config, modelPackDir } from '../config.js'
-
-export interface PreparedModels {
-  /** The one given, but for the pack where a new installation has to begin with the lesser one. */
-  config: Config
-  /** What the operator should know of the pack that is served, a sentence or two; else null. */
-  warning: string | null
-}
+import { CommandError } from './output.js'
 
 const BASELINE_IS_FOR_EVALUATION =
   'The baseline pack is for evaluation: it takes East Asian men for one another hundreds of times more often than the rate ' +
@@ -21,42 +14,52 @@ const BASELINE_IS_FOR_EVALUATION =
 
 /**
  * Builds the configured pack where it is missing or outdated; packs other than standard and baseline are the operator's to
- * bring. A new installation that cannot have the standard pack begins with the baseline, and stays with it.
- * @throws EmbedderUnavailableError where the standard pack or a file for it was named, or where it has served before
+ * bring. No other pack ever takes its place.
+ * @returns what the operator should know of the pack, a sentence or two; else null
+ * @throws EmbedderUnavailableError where a part of the standard pack cannot be had; CommandError pack_unreadable
  */
-export async function prepareModels(config: Config, onProgress?: OnProgress): Promise<PreparedModels> {
-  if (config.modelPack === BASELINE_PACK) return prepareBaseline(config, onProgress)
-  if (config.modelPack !== STANDARD_PACK) return { config, warning: null }
+export async function prepareModels(config: Config, onProgress?: OnProgress): Promise<string | null> {
+  const outDir = modelPackDir(config)
+  const progress = onProgress ? { onProgress } : {}
   try {
-    await buildStandard({ outDir: modelPackDir(config), tarball: config.embedderTarball, onProgress })
+    if (config.modelPack === STANDARD_PACK)
+      await buildStandard({
+        outDir,
+        tarball: config.embedderTarball,
+        npmCache: npmCacheIn(config.modelsDir),
+        ...progress,
+      })
+    if (config.modelPack !== BASELINE_PACK) return null
+    await buildBaseline({ outDir, ...progress })
   } catch (error) {
-    const isFree = !config.isModelPackSettled && config.embedderTarball === undefined
-    if (!isFree || !(error instanceof EmbedderUnavailableError)) throw error
-    const { config: instead, warning } = await prepareBaseline(
-      { ...config, modelPack: BASELINE_PACK, isModelPackSettled: true },
-      onProgress,
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    throw new CommandError(
+      'pack_unreadable',
+      `The model pack in ${outDir} can be neither read nor built by this user: ${error.message}. Mend the owner or mode of that folder, or name another with COUNTERSIGN_MODELS_DIR.`,
+      { cause: error },
     )
-    return {
-      config: instead,
-      warning: `The standard model pack cannot be built. ${error.message} ${warning}`,
-    }
   }
-  if (!config.isModelPackSettled) settle(config)
-  return { config, warning: null }
+  return (
+    `${BASELINE_IS_FOR_EVALUATION} To change to the standard pack: set COUNTERSIGN_MODEL_PACK=${STANDARD_PACK}, restart, ` +
+    'and enrol everybody again, since references belong to the pack that made them.'
+  )
 }
 
-async function prepareBaseline(config: Config, onProgress?: OnProgress): Promise<PreparedModels> {
-  await buildBaseline({ outDir: modelPackDir(config), ...(onProgress ? { onProgress } : {}) })
-  return {
-    config,
-    warning:
-      `${BASELINE_IS_FOR_EVALUATION} To change to the standard pack: set COUNTERSIGN_MODEL_PACK=${STANDARD_PACK}, restart, ` +
-      'and enrol everybody again, since references belong to the pack that made them.',
-  }
+/** Where npm keeps what it fetches for a pack while the user who runs this has no home that can be written. */
+export function npmCacheIn(modelsDir: string): string {
+  return join(modelsDir, '.npm')
 }
 
-/** A baseline pack built beside it later must not take its place. */
-function settle({ modelsDir, modelPack }: Config): void {
-  mkdirSync(modelsDir, { recursive: true })
-  writeFileSync(join(modelsDir, DEFAULT_PACK_FILE), `${modelPack}\n`)
+/**
+ * Keeps the pack of an installation that names none, once it has served: a baseline pack that is built beside it later
+ * must not take its place. Where the folder cannot be written, the default stays the one that it is.
+ */
+export function keepDefaultPack({ modelsDir, modelPack, isModelPackSettled }: Config): void {
+  if (isModelPackSettled) return
+  try {
+    mkdirSync(modelsDir, { recursive: true })
+    writeFileSync(join(modelsDir, DEFAULT_PACK_FILE), `${modelPack}\n`)
+  } catch {
+    // A folder that the service may only read, as one that came with the image.
+  }
 }

@@ -2,14 +2,15 @@
 import type { Command } from 'commander'
 import { type Config, loadConfig, resolveConfig } from '../config.js'
 import type { Service } from '../service.js'
-import { type AnnouncementOptions, announce, Warnings } from './announcement.js'
+import { type AnnouncementOptions, announce, announceUnlessStopping, Warnings } from './announcement.js'
 import { configWarnings } from './config-warnings.js'
 import { assertGraphsAgree } from './graph-check.js'
 import { closeFilesToOthers } from './ledger.js'
 import { action } from './output.js'
-import { type PreparedModels, prepareModels } from './prepare-models.js'
+import { keepDefaultPack, prepareModels } from './prepare-models.js'
 import { processCount } from './processes.js'
 import { progressSteps } from './progress.js'
+import { notifyServiceManager } from './service-manager.js'
 import { takeOverConfig } from './take-over.js'
 import { isAtTerminal } from './terminal.js'
 
@@ -39,31 +40,43 @@ export function registerServeCommand(command: Command): void {
 
 async function serveHere(config: Config, options: AnnouncementOptions, warnings: Warnings): Promise<void> {
   const preparing = prepare(config)
-  const starting = start(preparing, options.demo ?? false)
-  stopOnSignals(starting)
+  const ending = new AbortController()
+  const starting = start(config, preparing, options.demo ?? false, ending.signal)
+  stopOnSignals(starting, ending)
   reloadOnHangup(starting, config)
-  const service = await starting
+  const service = await starting.catch((error) => {
+    if (error === ending.signal.reason) return null
+    throw error
+  })
+  if (!service) return
   // Not before: a start that fails has one line to say.
-  const { warning } = await preparing
+  const warning = await preparing
+  keepDefaultPack(config)
   if (warning) warnings.add(warning)
-  await announce(service, options, warnings)
+  await announceUnlessStopping(service, () => announce(service, options, warnings))
+  await notifyServiceManager('READY=1', service.log)
 }
 
-async function prepare(config: Config): Promise<PreparedModels> {
+async function prepare(config: Config): Promise<string | null> {
   const progress = progressSteps('Preparing the model pack')
   try {
-    const prepared = await prepareModels(config, progress.update)
-    await assertGraphsAgree(prepared.config)
-    return prepared
+    const warning = await prepareModels(config, progress.update)
+    await assertGraphsAgree(config)
+    return warning
   } finally {
     progress.stop()
   }
 }
 
-async function start(preparing: Promise<PreparedModels>, acceptsAnyPack: boolean): Promise<Service> {
-  const { config } = await preparing
+async function start(
+  config: Config,
+  preparing: Promise<unknown>,
+  acceptsAnyPack: boolean,
+  signal: AbortSignal,
+): Promise<Service> {
+  await preparing
   const { Service } = await import('../service.js')
-  return Service.start(config, { acceptsAnyPack })
+  return Service.start(config, { acceptsAnyPack, signal })
 }
 
 /**
@@ -71,15 +84,17 @@ async function start(preparing: Promise<PreparedModels>, acceptsAnyPack: boolean
  * ONNX Runtime would abort it; the drain is bounded by the request deadline anyway. Heeded from
  * the first moment on: as process 1 of a container, a program that listens to no signal is not ended by one.
  */
-function stopOnSignals(starting: Promise<Service>): void {
+function stopOnSignals(starting: Promise<Service>, ending: AbortController): void {
   let stopping = false
   const stop = async (signal: string) => {
     if (stopping) return
     stopping = true
+    ending.abort()
     // A start that fails ends the process by itself, and says why.
     const service = await starting.catch(() => null)
     if (!service) return
     service.log.info({ signal }, 'stopping')
+    void notifyServiceManager('STOPPING=1', service.log)
     service.stop().then(
       () => {
         service.log.info('stopped')

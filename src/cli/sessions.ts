@@ -46,7 +46,7 @@ export function registerOperatorSessions(operator: Command): void {
           }
           return name === undefined
             ? sessions.endOfOperators(COMMAND_LINE)
-            : sessions.endOfOperator(name, COMMAND_LINE)
+            : sessions.endOfPerson(name, COMMAND_LINE)
         })
         print(options, { sessions: ended }, () => `${counted(ended, 'session')} ended.`)
       }),
@@ -88,6 +88,7 @@ function showSessions(options: OutputOptions, sessions: NamedSession[]): void {
     id: session.id,
     operator: session.operator,
     tenant: session.tenant,
+    person: session.person,
     method: session.method,
     created_at: optionalTime(session.createdAt),
     last_used_at: optionalTime(session.lastUsedAt),
@@ -102,7 +103,8 @@ function showSessions(options: OutputOptions, sessions: NamedSession[]): void {
           ['SESSION', 'WHO', 'BY', 'SINCE', 'LAST USED', 'FROM', 'BROWSER'],
           views.map((view) => [
             view.id,
-            view.operator ?? `tenant ${view.tenant}`,
+            view.operator ??
+              (view.person === null ? `tenant ${view.tenant}` : `${view.person} of ${view.tenant}`),
             view.method ?? '',
             view.created_at ?? '',
             view.last_used_at ?? '',

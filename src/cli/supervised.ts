@@ -3,7 +3,7 @@ import { type Config, loadConfig } from '../config.js'
 import { createLog } from '../log.js'
 import type { MetricsSnapshot } from '../server/metrics.js'
 import { Service } from '../service.js'
-import { announce, Warnings } from './announcement.js'
+import { announce, announceUnlessStopping, Warnings } from './announcement.js'
 import { closeFilesToOthers } from './ledger.js'
 import { fail } from './output.js'
 import type { Order, Report, StartOrder } from './process-messages.js'
@@ -13,6 +13,8 @@ import { takeOverConfig } from './take-over.js'
 /** The start, and with what; null before it is ordered. */
 let began: { order: StartOrder; config: Config; service: Promise<Service> } | null = null
 let isEnding = false
+/** Ends a start that waits for its database. */
+const ending = new AbortController()
 let lastQuestion = 0
 const questions = new Map<number, (snapshots: MetricsSnapshot[]) => void>()
 
@@ -37,6 +39,7 @@ async function start(order: StartOrder): Promise<void> {
     acceptsAnyPack: options.demo ?? false,
     log: createLog(config, name),
     place: { name, others: metricsOfOthers },
+    signal: ending.signal,
   })
   began = { order, config, service }
   await service
@@ -60,7 +63,8 @@ async function obey(order: Order): Promise<void> {
   else if (order.kind === 'reload') await takeOverConfig(service, config)
   else {
     const { options, count } = started
-    await announce(service, options, new Warnings(options.json ?? false, order.warnings), count)
+    const warnings = new Warnings(options.json ?? false, order.warnings)
+    await announceUnlessStopping(service, () => announce(service, options, warnings, count))
     tell({ kind: 'announced' })
   }
 }
@@ -81,6 +85,7 @@ async function leave(service: Service): Promise<void> {
 async function end(how: (service: Service) => Promise<void>): Promise<void> {
   if (isEnding) return
   isEnding = true
+  ending.abort()
   // A start that fails ends the process by itself, and says why.
   const service = await began?.service.catch(() => null)
   try {
@@ -97,7 +102,8 @@ process.stderr.on('error', () => {})
 closeFilesToOthers()
 process.on('message', (order: Order) => {
   obey(order).catch((error) => {
-    fail(error, began?.order.options ?? (order.kind === 'start' ? order.options : {}))
+    if (error !== ending.signal.reason)
+      fail(error, began?.order.options ?? (order.kind === 'start' ? order.options : {}))
     if (process.connected) process.disconnect()
   })
 })

@@ -5,8 +5,9 @@ import { type Config, loadConfig } from '../config.js'
 import { createLog } from '../log.js'
 import type { MetricsSnapshot } from '../server/metrics.js'
 import type { AnnouncementOptions, Warnings } from './announcement.js'
-import type { PreparedModels } from './prepare-models.js'
+import { keepDefaultPack } from './prepare-models.js'
 import { type Addresses, assertPortsCanBeShared, ownAddresses } from './processes.js'
+import { notifyServiceManager } from './service-manager.js'
 import { ServiceProcess } from './service-process.js'
 import { isAtTerminal } from './terminal.js'
 
@@ -35,7 +36,8 @@ export interface SupervisorParts {
   options: AnnouncementOptions
   warnings: Warnings
   /** Sees to the model pack, for all. */
-  prepare: (config: Config) => Promise<PreparedModels>
+  /** @returns a warning about the model pack, if any */
+  prepare: (config: Config) => Promise<string | null>
 }
 
 export class Supervisor {
@@ -66,9 +68,9 @@ export class Supervisor {
     this.heedSignals()
     await assertPortsCanBeShared(config)
     this.addresses = await ownAddresses(config)
-    const prepared = await prepare(config)
-    if (prepared.warning) warnings.add(prepared.warning)
-    this.modelPack = prepared.config.modelPack
+    const warning = await prepare(config)
+    if (warning) warnings.add(warning)
+    this.modelPack = config.modelPack
     const [first, ...others] = this.seats
     // By itself: it makes tables, keys and password where there are none.
     const isWhole =
@@ -82,8 +84,10 @@ export class Supervisor {
       return this.stop('failed start')
     }
     this.isReady = true
+    keepDefaultPack(config)
     void this.watch()
     this.log.info({ processes: this.seats.map(({ process }) => process?.pid) }, 'all processes are ready')
+    await notifyServiceManager('READY=1', this.log)
   }
 
   private async announce(seat: Seat): Promise<boolean> {
@@ -152,7 +156,8 @@ export class Supervisor {
     if (!this.isReady || this.isRolling || this.stopped.signal.aborted) return
     this.isRolling = true
     try {
-      const { config } = await this.parts.prepare(loadConfig())
+      const config = loadConfig()
+      await this.parts.prepare(config)
       this.modelPack = config.modelPack
       for (const seat of this.seats) {
         while (seat.isVacant) await sleep(POLL_MS, undefined, { signal: this.stopped.signal })
@@ -184,6 +189,7 @@ export class Supervisor {
   private async stop(signal: string): Promise<void> {
     if (this.stopped.signal.aborted) return
     this.stopped.abort()
+    void notifyServiceManager('STOPPING=1', this.log)
     const all = [...this.all]
     for (const one of all) one.send({ kind: 'stop', signal })
     const ends = await Promise.all(all.map(({ exited }) => exited))

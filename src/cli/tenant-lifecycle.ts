@@ -8,13 +8,15 @@ import { counted, fields } from './style.js'
 import {
   assertReached,
   type ContractOptions,
+  describeSignedRate,
   operate,
   parseFmr,
   parseRateLimit,
   parseReplaceVerdict,
   parseRequirement,
+  signedRate,
 } from './tenant-options.js'
-import { tenantSummary, wholeTenantRows, wholeTenantView } from './tenant-view.js'
+import { signedOf, signedRateView, tenantSummary, wholeTenantRows, wholeTenantView } from './tenant-view.js'
 
 /** Instead of a rate: the one that is configured for all. */
 const CONFIGURED = 'default'
@@ -26,9 +28,13 @@ export function registerTenantLifecycle(tenant: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
-        const view = await withLedger(async ({ tenancy, store }) =>
-          wholeTenantView(store.read, await tenancy.find(name), Date.now()),
-        )
+        const view = await withLedger(async ({ tenancy, store }, config) => {
+          const found = await tenancy.find(name)
+          return wholeTenantView(store.read, found, {
+            now: Date.now(),
+            signed: await signedRate(config, found),
+          })
+        })
         print(options, view, () => fields(wholeTenantRows(view)))
       }),
     )
@@ -65,24 +71,23 @@ export function registerTenantLifecycle(tenant: Command): void {
         if (fmr !== null) await assertReached(fmr)
         const liveness =
           required === undefined || required === CONFIGURED ? null : await parseRequirement(required)
-        const view = await operate(name, async ({ tenants }, found) =>
-          tenantSummary(
-            await tenants.setContract(found, COMMAND_LINE, {
-              ratePerSecond: rate ?? found.ratePerSecond,
-              fmr: options.fmr === undefined ? found.fmr : fmr,
-              requireLiveness: required === undefined ? found.requireLiveness : liveness,
-              replaceVerdictMinutes:
-                replaceVerdict === undefined
-                  ? found.replaceVerdictMinutes
-                  : parseReplaceVerdict(replaceVerdict),
-            }),
-          ),
-        )
+        const view = await operate(name, async ({ tenants }, found, config) => {
+          const changed = await tenants.setContract(found, COMMAND_LINE, {
+            ratePerSecond: rate ?? found.ratePerSecond,
+            fmr: options.fmr === undefined ? found.fmr : fmr,
+            requireLiveness: required === undefined ? found.requireLiveness : liveness,
+            replaceVerdictMinutes:
+              replaceVerdict === undefined
+                ? found.replaceVerdictMinutes
+                : parseReplaceVerdict(replaceVerdict),
+          })
+          return { ...tenantSummary(changed), ...signedRateView(await signedRate(config, changed)) }
+        })
         print(
           options,
           view,
           () =>
-            `The contract of ${view.name}: ${view.rate_limit_per_second}/s, ${fmrText(view.fmr)}, ${livenessText(view.require_liveness)}${view.replace_verdict_minutes === null ? '' : `, references replaced with a verdict of at most ${view.replace_verdict_minutes} minutes`}.`,
+            `The contract of ${view.name}: ${view.rate_limit_per_second}/s, ${fmrText(view.fmr)} (${describeSignedRate(signedOf(view))}), ${livenessText(view.require_liveness)}${view.replace_verdict_minutes === null ? '' : `, references replaced with a verdict of at most ${view.replace_verdict_minutes} minutes`}.`,
         )
       }),
     )

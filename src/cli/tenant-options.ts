@@ -1,10 +1,13 @@
 /** What the commands on tenants share: finding the tenant, and reading its contract. */
+
 import type { ModelPack } from '../../models/pack/model-pack.js'
 import { MINUTE_MS } from '../clock.js'
+import { falseMatchRateProblem } from '../config/false-match-rate.js'
 import { LIVENESS_REQUIREMENTS, type LivenessRequirement } from '../config/liveness-requirement.js'
 import { type Config, type Environment, loadConfig, modelPackDir, parseRate } from '../config.js'
 import type { Operations } from '../operations/operations.js'
 import type { TenantRecord } from '../storage/records.js'
+import type { Store } from '../storage/store.js'
 import { parseDuration } from './duration.js'
 import { withLedger } from './ledger.js'
 import { UsageError } from './output.js'
@@ -23,10 +26,10 @@ export interface ContractOptions {
 /** Does something to a tenant that is there, as the operator. @throws TenancyError tenant_not_found, tenant_deleted */
 export function operate<T>(
   name: string,
-  work: (operations: Operations, tenant: TenantRecord, config: Config) => Promise<T>,
+  work: (operations: Operations, tenant: TenantRecord, config: Config, store: Store) => Promise<T>,
 ): Promise<T> {
-  return withLedger(async ({ tenancy, operations }, config) =>
-    work(operations, await tenancy.findLive(name), config),
+  return withLedger(async ({ tenancy, operations, store }, config) =>
+    work(operations, await tenancy.findLive(name), config, store),
   )
 }
 
@@ -50,6 +53,28 @@ export async function assertReached(fmr: number): Promise<void> {
   const config = loadConfig()
   const pack = await packInPlace(config)
   if (pack) assertFmrReached(pack, fmr, '--fmr', config.acceptPack)
+}
+
+/** The rate that a tenant's verdicts are signed with. */
+export interface SignedRate {
+  fmr: number
+  basis: 'measured' | 'extrapolated'
+}
+
+/** @returns null where no pack is in place yet, since the pack decides */
+export async function signedRate(config: Config, { fmr: asked }: TenantRecord): Promise<SignedRate | null> {
+  const { thresholdForFmr } = await import('../../models/pack/model-pack.js')
+  // A damaged pack is told by `doctor` and `serve`: the tenant is shown nevertheless.
+  const pack = await packInPlace(config).catch(() => null)
+  if (!pack) return null
+  const { fmr, basis } = thresholdForFmr(pack, asked ?? config.fmr)
+  return { fmr, basis }
+}
+
+/** A clause for people. */
+export function describeSignedRate(signed: SignedRate | null): string {
+  if (!signed) return 'what is signed shows once a model pack is in place'
+  return `signed at ${signed.fmr}, ${signed.basis}`
 }
 
 /** By the pack in place, as `assertReached`. @throws PackGradeError liveness_not_served; UsageError */
@@ -90,8 +115,7 @@ export function parseReplaceVerdict(text: string): number | null {
 }
 
 export function parseFmr(text: string): number {
-  const fmr = Number(text)
-  if (!(fmr > 0 && fmr < 1))
-    throw new UsageError('invalid_option', `--fmr is "${text}"; expected a rate such as 1e-5.`)
-  return fmr
+  const problem = falseMatchRateProblem(text, '--fmr')
+  if (problem) throw new UsageError('invalid_option', problem)
+  return Number(text)
 }

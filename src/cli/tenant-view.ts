@@ -3,6 +3,7 @@ import { isoTime } from '../clock.js'
 import { keyView, optionalTime, productionKeyState, tenantStatus } from '../operations/views.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
+import { describeSignedRate, type SignedRate } from './tenant-options.js'
 
 export async function tenantView(read: StoreReader, tenant: TenantRecord) {
   return {
@@ -27,10 +28,22 @@ export function tenantSummary(tenant: TenantRecord) {
   }
 }
 
-/** With what has to be counted. @param now milliseconds since the epoch */
-export async function wholeTenantView(read: StoreReader, tenant: TenantRecord, now: number) {
+/** Both are null where no pack is in place yet. */
+export function signedRateView(signed: SignedRate | null) {
+  return { signed_fmr: signed?.fmr ?? null, signed_fmr_basis: signed?.basis ?? null }
+}
+
+type WholeTenantView = Awaited<ReturnType<typeof wholeTenantView>>
+
+/** With what has to be counted, and the rate that verdicts are signed at. @param now milliseconds since the epoch */
+export async function wholeTenantView(
+  read: StoreReader,
+  tenant: TenantRecord,
+  { now, signed }: { now: number; signed: SignedRate | null },
+) {
   return {
     ...(await tenantView(read, tenant)),
+    ...signedRateView(signed),
     signing_secrets: (await read.signingSecrets(tenant.id, now)).map(({ id, createdAt, validUntil }) => ({
       id,
       created_at: isoTime(createdAt),
@@ -41,8 +54,14 @@ export async function wholeTenantView(read: StoreReader, tenant: TenantRecord, n
   }
 }
 
+/** The rate that verdicts are signed at, out of a view that has it. */
+export function signedOf(view: ReturnType<typeof signedRateView>): SignedRate | null {
+  const { signed_fmr: fmr, signed_fmr_basis: basis } = view
+  return fmr === null || basis === null ? null : { fmr, basis }
+}
+
 /** For people, a name and its value each. */
-export function wholeTenantRows(view: Awaited<ReturnType<typeof wholeTenantView>>): Array<[string, string]> {
+export function wholeTenantRows(view: WholeTenantView): Array<[string, string]> {
   const since = view.deleted_at ?? view.suspended_at
   return [
     ['Tenant', view.name],
@@ -50,7 +69,7 @@ export function wholeTenantRows(view: Awaited<ReturnType<typeof wholeTenantView>
     ['Status', since ? `${view.status} since ${since}` : view.status],
     ['Created', view.created_at],
     ['Rate limit', `${view.rate_limit_per_second}/s`],
-    ['False match rate', view.fmr === null ? 'as configured' : String(view.fmr)],
+    ['False match rate', `${view.fmr ?? 'as configured'}; ${describeSignedRate(signedOf(view))}`],
     ['Liveness required', view.require_liveness ?? 'as configured'],
     [
       'Verdict to replace',

@@ -5,10 +5,22 @@ import { request } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
+import { loadModelPack, type ModelPack } from '../../models/pack/model-pack.js'
+import { assertLivenessServed, assertServable } from '../../models/pack/pack-grade.js'
 import { DAY_MS } from '../clock.js'
-import { type Config, ConfigError, type ListenAddress, SETTINGS, sqliteFile } from '../config.js'
+import { isThere } from '../config/is-there.js'
+import {
+  type Config,
+  ConfigError,
+  type ListenAddress,
+  modelPackDir,
+  SETTINGS,
+  sqliteFile,
+} from '../config.js'
+import { isKeyFileUsed, loadMasterKey, masterKeyId } from '../crypto/master-key.js'
+import { CodedError } from '../errors.js'
 import { nearestFolder } from '../nearest-folder.js'
-import { hasDatabase } from '../storage/open-store.js'
+import { hasDatabase, masterKeysOf } from '../storage/open-store.js'
 
 /** A sentence each. */
 export interface Trial {
@@ -24,17 +36,21 @@ const BACKUP_LIMIT_MS = 2 * DAY_MS
 export async function tryAddresses(config: Config): Promise<Trial & { isServing: boolean }> {
   const trial = { problems: [] as string[], warnings: [], isServing: false }
   const opened: Server[] = []
-  const taken = new Map<string, string>()
+  const taken: Array<{ variable: string; address: ListenAddress; place: string }> = []
   try {
     for (const { name, address, isEncrypted } of addressesOf(config)) {
       const { variable } = SETTINGS[name]
       const place = `${address.host}:${address.port}`
-      const other = address.port === 0 ? undefined : taken.get(place)
+      const other = taken.find((one) => areOneSocket(one.address, address))
       if (other) {
-        trial.problems.push(`${variable} and ${other} are both ${place}.`)
+        trial.problems.push(
+          other.place === place
+            ? `${variable} and ${other.variable} are both ${place}.`
+            : `${variable} (${place}) and ${other.variable} (${other.place}) overlap: a wildcard address takes the port at every address. Give each a port of its own.`,
+        )
         continue
       }
-      taken.set(place, variable)
+      taken.push({ variable, address, place })
       try {
         opened.push(await open(address))
       } catch (error) {
@@ -48,6 +64,85 @@ export async function tryAddresses(config: Config): Promise<Trial & { isServing:
     await Promise.all(opened.map((server) => new Promise((resolve) => server.close(resolve))))
   }
   return trial
+}
+
+/** That the master key opens the database, as far as it can be read; nothing is made. */
+export async function tryMasterKey(config: Config): Promise<Trial> {
+  const trial: Trial = { problems: [], warnings: [] }
+  try {
+    const wanted = await masterKeysOf(config)
+    if (wanted.length === 0) return trial
+    const { missingMasterKey, wrongMasterKey } = await import('../ledger.js')
+    if (isKeyFileUsed(config) && !isThere(config.masterKeyFile)) throw missingMasterKey(config, wanted)
+    const id = masterKeyId(loadMasterKey(config))
+    if (!wanted.includes(id)) throw wrongMasterKey(wanted, id)
+  } catch (error) {
+    trial.problems.push(...problemsOf(error))
+  }
+  return trial
+}
+
+/** That `serve` would take the model pack; one that is not there yet is built or missed by others. */
+export async function tryPack(config: Config): Promise<Trial> {
+  const dir = modelPackDir(config)
+  try {
+    if (!isThere(join(dir, 'pack.json'))) return { problems: [], warnings: [] }
+    const pack = await loadModelPack(dir)
+    const obstacle = packObstacle(pack, config)
+    return { problems: obstacle === null ? [] : [obstacle], warnings: [] }
+  } catch (error) {
+    return { problems: [...problemsOf(error)], warnings: [] }
+  }
+}
+
+/** Why `serve` would refuse the pack, sentences; null where it takes it. */
+export function packObstacle(pack: ModelPack, config: Config): string | null {
+  try {
+    assertServable(pack, config.fmr, config.acceptPack)
+    assertLivenessServed(pack, config.requireLiveness, SETTINGS.requireLiveness.variable)
+    return null
+  } catch (error) {
+    if (error instanceof CodedError) return error.message
+    throw error
+  }
+}
+
+function problemsOf(error: unknown): readonly string[] {
+  return error instanceof ConfigError ? error.problems : [(error as Error).message]
+}
+
+/**
+ * Asks the service that listens at the admin address of the configuration for its readiness.
+ * @returns why it is not ready, as /readyz names it; empty for one that is ready; null where no Countersign answers
+ */
+export function askReadiness({ adminListen, adminTlsCert }: Config): Promise<string[] | null> {
+  const { host, port } = adminListen
+  const options = {
+    ...{ host: reachable(host), port, path: '/readyz', timeout: ANSWER_MS, rejectUnauthorized: false },
+    // Its certificate is for another name than the address.
+    headers: { Host: 'localhost' },
+  }
+  return new Promise((resolve) => {
+    const asked = (adminTlsCert === undefined ? request : secureRequest)(options, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+      })
+      response.on('close', () => resolve(readinessOf(text)))
+    })
+    asked.on('timeout', () => asked.destroy())
+    asked.on('error', () => resolve(null))
+    asked.end()
+  })
+}
+
+function readinessOf(text: string): string[] | null {
+  try {
+    const { status, reasons = [] } = JSON.parse(text) as { status?: string; reasons?: string[] }
+    return status === 'ready' || status === 'not_ready' ? reasons : null
+  } catch {
+    return null
+  }
 }
 
 /** Folders that `serve` writes to, and the database. */
@@ -77,7 +172,7 @@ export async function tryDatabase(config: Config): Promise<Trial> {
   try {
     await hasDatabase(config)
   } catch (error) {
-    trial.problems.push(...(error instanceof ConfigError ? error.problems : [(error as Error).message]))
+    trial.problems.push(...problemsOf(error))
   }
   return trial
 }
@@ -121,9 +216,18 @@ function addressesOf(config: Config) {
   ] as const
 }
 
+/** Whether the second of the two could not be listened to. `::` takes the port for IPv4 as well, as Node opens it. */
+function areOneSocket(one: ListenAddress, other: ListenAddress): boolean {
+  if (one.port !== other.port || one.port === 0) return false
+  const hosts = [one.host, other.host]
+  if (one.host === other.host || hosts.includes('::')) return true
+  return hosts.includes('0.0.0.0') && hosts.every((host) => !host.includes(':'))
+}
+
 function open(address: ListenAddress): Promise<Server> {
   return new Promise((resolve, reject) => {
-    const server = createServer()
+    // Nobody is answered here: a connection that were kept would keep the server from closing.
+    const server = createServer((socket) => socket.destroy())
     server.once('error', reject)
     server.listen({ ...address, exclusive: true }, () => resolve(server))
   })

@@ -1,14 +1,23 @@
 /** The client of a Countersign service. */
 import { decodeJwt, errors } from 'jose'
 import { assertAction } from './action.js'
+import { DEFAULT_MAX_BODY_BYTES } from './body-limit.js'
 import { actionHash } from './canonical-json.js'
+import type { CaptureSession, CaptureSessionFields, CaptureSessionLink } from './capture-session.js'
+import {
+  type CallOptions,
+  type CountersignOptions,
+  DEFAULTS,
+  environmentOf,
+  parseBaseUrl,
+} from './client-options.js'
 import { clockTolerance } from './clock-tolerance.js'
 import { SignatureError, VerdictError } from './errors.js'
 import { encodePhoto, encodePhotos } from './image.js'
-import { type Hooks, observer, type ResponseInfo } from './observer.js'
-import { MemoryReplayStore, type ReplayStore } from './replay-store.js'
+import { observer, type ResponseInfo } from './observer.js'
+import { MemoryReplayStore } from './replay-store.js'
 import { DEFAULT_SIGNATURE_TOLERANCE_SECONDS } from './response-signature.js'
-import { readSecrets, type SigningSecretSource } from './signing-secret.js'
+import { readSecrets } from './signing-secret.js'
 import { type Outgoing, send, type TransportOptions } from './transport.js'
 import type {
   Action,
@@ -39,6 +48,7 @@ import type {
 } from './types.js'
 import {
   type VerdictExpectations,
+  type VerdictSource,
   type VerdictTrust,
   type VerdictVerifier,
   verifyVerdict,
@@ -46,64 +56,17 @@ import {
 import { findSigned, type VerdictTokens } from './verdict-token.js'
 import { verifyWebhook, type WebhookHeaders } from './webhook.js'
 
-export interface CountersignOptions extends Hooks {
-  /** `svc-prod-…` or `svc-sbx-…`. */
-  apiKey: string
-  /** Of the key's environment, such as `https://countersign.example.com/v1`. */
-  baseUrl: string
-  /** `{ id: 'sec_…', secret: 'svc-sec-…' }` or `sec_…:svc-sec-…`; during a rotation both; or a function that reads them. */
-  signingSecret: SigningSecretSource
-  /** `ten_…`; `verifyVerdict` needs it. */
-  tenantId?: string
-  /** Check `X-Svc-Signature`; default true. */
-  verifyResponses?: boolean
-  /**
-   * Greatest difference between this machine's clock and the service's, for the times of a verdict; seconds, 0 to 300, default 60. A
-   * verdict can be used for as long after its expiry.
-   */
-  clockToleranceSeconds?: number
-  /** Greatest age of the signature of a response or a webhook, and greatest difference of the clocks; seconds, default 300. */
-  signatureToleranceSeconds?: number
-  /** Of one try; default 15,000. The service gives up after 10,000. */
-  timeoutMs?: number
-  /** Default 2. */
-  maxRetries?: number
-  /** A `Retry-After` beyond it is left to you; default 30. */
-  maxRetryAfterSeconds?: number
-  /**
-   * Take production verdicts of a model pack of evaluation grade in `verifyVerdict`; default false. For demos and trials only: its
-   * error rates were not measured on enough people.
-   */
-  acceptEvaluationGrade?: boolean
-  /** Where used verdicts are remembered; default: this object's memory. */
-  replayStore?: ReplayStore
-  /** Allow `http:` to other hosts than this one; default false. Key and photos then travel in clear. */
-  allowInsecureHttp?: boolean
-  fetch?: typeof fetch
-  /** Milliseconds since 1970; default: the system's clock. */
-  now?: () => number
-}
-
-export interface CallOptions {
-  /** Default: a new one for every call, the same for its retries. */
-  idempotencyKey?: string
-  signal?: AbortSignal
-  timeoutMs?: number
-  maxRetries?: number
-  /** Your own id of the request, for the service's log. */
-  requestId?: string
-}
-
 /** The answer, with what came beside it in the non-enumerable `response`. */
 export type Answer<T> = T & { readonly response: ResponseInfo }
 
-const DEFAULTS = { timeoutMs: 15_000, maxRetries: 2, maxRetryAfterSeconds: 30 }
-const ENVIRONMENTS: Record<string, Environment> = { 'svc-prod-': 'production', 'svc-sbx-': 'sandbox' }
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+/** Frames of guidance are small: the service takes no larger body there. */
+const GUIDANCE_BODY_BYTES = 512 * 1024
+
+type CallLimits = CallOptions & { maxBodyBytes?: number }
 
 /** Every method throws `ApiError`, `ConnectionError`, `TimeoutError`, `SignatureError` or `UnexpectedResponseError`. */
 export class Countersign implements VerdictVerifier {
-  /** By the key's prefix. */
+  /** Environment of the API key. */
   readonly environment: Environment
   readonly #transport: TransportOptions
   readonly #trust: VerdictTrust
@@ -119,6 +82,7 @@ export class Countersign implements VerdictVerifier {
       baseUrl: parseBaseUrl(options.baseUrl, options.allowInsecureHttp ?? false),
       signingSecret: verifyResponses ? signingSecret : null,
       signatureToleranceSeconds: options.signatureToleranceSeconds ?? DEFAULT_SIGNATURE_TOLERANCE_SECONDS,
+      maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
       timeoutMs: options.timeoutMs ?? DEFAULTS.timeoutMs,
       maxRetries: options.maxRetries ?? DEFAULTS.maxRetries,
       maxRetryAfterSeconds: options.maxRetryAfterSeconds ?? DEFAULTS.maxRetryAfterSeconds,
@@ -156,7 +120,7 @@ export class Countersign implements VerdictVerifier {
     return answer
   }
 
-  /** Is this really that person, for this action? A rejection is an answer, not an error. */
+  /** Asks whether this is really that person, for this action. A rejection is an answer, not an error. */
   async verify<A extends ActionLike = Action>(
     request: VerifyRequest<ImageInput, A>,
     options: CallOptions = {},
@@ -185,8 +149,8 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * What the person is to do in front of the camera, for one user and one action. The frames go to `verify` or `enroll` as
-   * `challenge`, in the place of photos.
+   * Draws what the person is to do in front of the camera, for one user and one action. The frames go to `verify` or `enroll` as
+   * `challenge`, instead of photos.
    */
   async createChallenge<A extends ActionLike = Action>(
     request: ChallengeFields<A>,
@@ -200,8 +164,46 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * What a person before the camera can do better, by one small frame. It is no part of a verdict: nobody is recognised and
-   * nothing kept, so it is not tried again where it fails. Go on without it.
+   * Makes a link to the hosted capture page, for one user and one action. Keep `session_id` with the person whom you send to `url`: the id
+   * that comes back in an address may be another person's.
+   */
+  async createCaptureSession<A extends ActionLike = Action>(
+    request: CaptureSessionFields<A>,
+    options: CallOptions = {},
+  ): Promise<Answer<CaptureSessionLink>> {
+    options.signal?.throwIfAborted()
+    if (request.purpose !== 'enroll') assertAction(request.action)
+    const answer = await this.#post<CaptureSessionLink>('/capture-sessions', { ...request }, options)
+    assertAnswers(answer.user_id === request.user_id && answer.purpose === (request.purpose ?? 'verify'))
+    return answer
+  }
+
+  /**
+   * Tells how far the person has come on the capture page, and what verify or enroll answered. Nothing but what `verifyVerdict` resolves
+   * with, given this session and the id that you kept, stands for an approval.
+   * @throws TypeError for what is no id of a session
+   */
+  async getCaptureSession(sessionId: string, options: CallOptions = {}): Promise<Answer<CaptureSession>> {
+    if (!/^[\w-]{1,64}$/.test(sessionId))
+      throw new TypeError(
+        `sessionId is ${JSON.stringify(sessionId)}: give the session_id that createCaptureSession answered`,
+      )
+    const path = `/capture-sessions/${sessionId}`
+    const answer = await this.#call<CaptureSession>(
+      'GET',
+      path,
+      undefined,
+      options,
+      '/capture-sessions/{session_id}',
+    )
+    assertAnswers(answer.session_id === sessionId)
+    if (answer.result?.status === 200) answer.result.body.jwt = await this.#checkable(answer.result.body)
+    return answer
+  }
+
+  /**
+   * Tells what a person before the camera can do better, by one small frame. It is no part of a verdict: nobody is recognized and
+   * nothing is kept, so it is not tried again where it fails. Go on without it.
    */
   async guide(request: GuidanceRequest, options: CallOptions = {}): Promise<Answer<Guidance>> {
     options.signal?.throwIfAborted()
@@ -211,7 +213,8 @@ export class Countersign implements VerdictVerifier {
       image: await encodePhoto(image, 'image'),
       ...(frontal === undefined ? {} : { frontal: await encodePhoto(frontal, 'frontal') }),
     }
-    const answer = await this.#call<Guidance>('POST', '/guidance', body, { maxRetries: 0, ...options })
+    const limits = { maxRetries: 0, maxBodyBytes: GUIDANCE_BODY_BYTES }
+    const answer = await this.#call<Guidance>('POST', '/guidance', body, { ...limits, ...options })
     assertAnswers(answer.step === (request.step ?? 'frontal'))
     return answer
   }
@@ -224,13 +227,13 @@ export class Countersign implements VerdictVerifier {
     return answer
   }
 
-  /** A degraded service is an answer too. */
+  /** Reports the state of the service. A degraded service is an answer too. */
   health(options: CallOptions = {}): Promise<Answer<HealthResult>> {
     return this.#call('GET', '/health', undefined, options)
   }
 
   /**
-   * A new signing secret; the old one validates for 30 minutes more. Store the new one before anything else: it is told
+   * Makes a new signing secret; the old one validates for 30 minutes more. Store the new one before anything else: it is told
    * once. Where the answer is lost on the way, the retry throws `ApiError` `secret_already_told`: call again with
    * `force: true`, which makes another secret and ends the older one at once.
    */
@@ -242,7 +245,7 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * What is known of an enrolled user, nothing biometric; `reference_not_found` of anybody else.
+   * Tells what is known of an enrolled user, nothing biometric. Anyone else is `reference_not_found`.
    * @throws TypeError for `.` and `..`, which no address can name
    */
   async getUser(userId: string, options: CallOptions = {}): Promise<Answer<User>> {
@@ -254,7 +257,7 @@ export class Countersign implements VerdictVerifier {
     return answer
   }
 
-  /** A page of the tenant's audit log, oldest first. The sandbox has none. */
+  /** Reads a page of the tenant's audit log, oldest first unless `order` is `desc`. The sandbox has none. */
   auditPage(request: AuditListRequest = {}, options: CallOptions = {}): Promise<Answer<AuditPage>> {
     const query = new URLSearchParams()
     for (const [name, value] of Object.entries(request))
@@ -263,7 +266,7 @@ export class Countersign implements VerdictVerifier {
     return this.#call('GET', path, undefined, options, '/audit')
   }
 
-  /** Every entry of the tenant's audit log from `after` on, oldest first; pages are fetched as they are needed. */
+  /** Reads every entry of the tenant's audit log from `after` on, oldest first unless `order` is `desc`; pages are fetched as they are needed. */
   async *auditEntries(request: AuditListRequest = {}, options: CallOptions = {}): AsyncGenerator<AuditEntry> {
     for (let page: AuditPage, { after } = request; ; after = page.next_cursor) {
       page = await this.auditPage({ ...request, ...(after === undefined ? {} : { after }) }, options)
@@ -272,9 +275,13 @@ export class Countersign implements VerdictVerifier {
     }
   }
 
-  /** Checks a verdict JWT of this tenant and environment, once. @throws VerdictError */
+  /**
+   * Checks a verdict JWT of this tenant and environment, once. Of a capture session, `captureSessionId` is required, and its verdict
+   * alone is taken.
+   * @throws VerdictError
+   */
   async verifyVerdict<A extends ActionLike>(
-    jwt: string | VerdictTokens,
+    jwt: VerdictSource,
     expected: VerdictExpectations<A> & { issuer?: string | undefined },
   ): Promise<ApprovedClaims<A>> {
     try {
@@ -286,7 +293,7 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * The event of a webhook of this client's environment, once its signature holds.
+   * Checks the signature of a webhook of this client's environment, and resolves with its event.
    * @param body the raw body, not parsed @throws SignatureError
    */
   verifyWebhook(headers: WebhookHeaders, body: Uint8Array | string): Promise<WebhookEvent> {
@@ -320,38 +327,17 @@ export class Countersign implements VerdictVerifier {
     method: Outgoing['method'],
     path: string,
     body: Record<string, unknown> | undefined,
-    { idempotencyKey, requestId, signal, timeoutMs, maxRetries }: CallOptions,
+    { idempotencyKey, requestId, signal, timeoutMs, maxRetries, maxBodyBytes }: CallLimits,
     name = path,
   ): Promise<Answer<T>> {
     const headers = {
       ...(idempotencyKey === undefined ? {} : { 'X-Svc-Idempotency-Key': idempotencyKey }),
       ...(requestId === undefined ? {} : { 'X-Request-Id': requestId }),
     }
-    const outgoing = { method, path, name, body, headers, signal, timeoutMs, maxRetries }
+    const outgoing = { method, path, name, body, headers, signal, timeoutMs, maxRetries, maxBodyBytes }
     const { body: answer, info } = await send(outgoing, this.#transport)
     return Object.defineProperty(answer as object, 'response', { value: info }) as Answer<T>
   }
-}
-
-function environmentOf(apiKey: string): Environment {
-  if (!apiKey) throw new TypeError('apiKey is required (svc-prod-… or svc-sbx-…)')
-  const [, prefix = ''] = /^(svc-(?:prod|sbx)-)[0-9A-Za-z]+$/.exec(apiKey) ?? []
-  const environment = ENVIRONMENTS[prefix]
-  if (!environment) throw new TypeError('apiKey must be svc-prod-… or svc-sbx-…, with nothing around it')
-  return environment
-}
-
-function parseBaseUrl(text: string, allowInsecureHttp: boolean): string {
-  if (!text) throw new TypeError('baseUrl is required, as in https://countersign.example.com/v1')
-  const url = new URL(text)
-  if (!/\/v1\/?$/.test(url.pathname) || url.search || url.hash)
-    throw new TypeError('baseUrl must end in /v1, as in https://countersign.example.com/v1')
-  if (
-    url.protocol !== 'https:' &&
-    !(url.protocol === 'http:' && (allowInsecureHttp || LOOPBACK.test(url.hostname)))
-  )
-    throw new TypeError('baseUrl must be https: (allowInsecureHttp: true sends key and photos in clear)')
-  return url.href.replace(/\/$/, '')
 }
 
 function assertAnswers(holds: boolean): void {

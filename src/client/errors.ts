@@ -1,6 +1,6 @@
 /** What calls of the SDK throw; every error has a stable `code`. */
 import type { ErrorCategory, ErrorCode } from './error-codes.js'
-import type { QualityBound, QualityComponent, Scope } from './types.js'
+import type { PhotoGuidance, QualityBound, QualityComponent, Scope } from './types.js'
 
 /** Completes to the known codes, and still takes one that a newer service sends. */
 export type AnyErrorCode = ErrorCode | (string & {})
@@ -15,7 +15,9 @@ export interface ErrorDetail {
   component?: QualityComponent
   value?: number
   bound?: QualityBound
-  /** Of `low_quality`: what the person can do, to be shown to them. */
+  /** Of each detail of a `biometric_rejected`: what the person can do. Completes to the known codes. */
+  guidance?: PhotoGuidance | (string & {})
+  /** The same as a sentence in English, to be shown to the person. */
   hint?: string
 }
 
@@ -23,12 +25,20 @@ export abstract class CountersignError extends Error {
   abstract readonly code: string
 }
 
-/** The service refused the request. */
+/**
+ * The service refused the request, or would have: `body_too_large` is thrown before anything is sent. The message says what is wrong, which fields are
+ * concerned, and what to do next.
+ */
 export class ApiError extends CountersignError {
   override readonly name = 'ApiError'
   readonly code: AnyErrorCode
   readonly category: ErrorCategory | (string & {})
   readonly details: readonly ErrorDetail[]
+  /** What to do next, for the developer or the operator; undefined where the service is of an older version. */
+  readonly remedy: string | undefined
+  /** Address of the page that explains the code; undefined where the service is of an older version. */
+  readonly docUrl: string | undefined
+  /** Empty where nothing was sent. */
   readonly requestId: string
   readonly status: number
   /** Seconds, from `Retry-After`. */
@@ -37,10 +47,15 @@ export class ApiError extends CountersignError {
   readonly verified: boolean
 
   constructor(body: ErrorBody, response: { status: number; retryAfterSeconds?: number; verified: boolean }) {
-    super(`${body.message}${detailText(body)} (${body.code}, request ${body.request_id})`)
+    const remedy = body.remedy ? ` ${body.remedy}` : ''
+    super(
+      `${body.message}${detailText(body)}${remedy} (${body.code}, ${body.request_id ? `request ${body.request_id}` : 'not sent'})`,
+    )
     this.code = body.code
     this.category = body.error
     this.details = body.details ?? []
+    this.remedy = body.remedy
+    this.docUrl = body.doc_url
     this.requestId = body.request_id
     this.status = response.status
     this.retryAfterSeconds = response.retryAfterSeconds
@@ -66,6 +81,10 @@ export interface ErrorBody {
   error: ErrorCategory
   code: ErrorCode
   message: string
+  /** What to do next. A service of an older version does not say. */
+  remedy?: string
+  /** Address of the page that explains the code. A service of an older version does not say. */
+  doc_url?: string
   request_id: string
   details?: ErrorDetail[]
 }
@@ -135,8 +154,10 @@ export class SignatureError extends CountersignError {
   }
 }
 
+/** `no_verdict`: a capture session whose capture was not judged by verify. */
 export type VerdictErrorCode =
   | 'malformed'
+  | 'no_verdict'
   | 'signature_invalid'
   | 'expired'
   | 'not_yet_valid'

@@ -1,7 +1,9 @@
 /** `countersign/client`: Web APIs and jose alone, for Node, Bun, Deno and edge runtimes. */
 export { ACR_VALUES, ACTIVE_ACR, type Acr } from './acr.js'
 export { actionHash, canonicalJson } from './canonical-json.js'
-export { type Answer, type CallOptions, Countersign, type CountersignOptions } from './countersign.js'
+export type * from './capture-session.js'
+export type { CallOptions, CountersignOptions } from './client-options.js'
+export { type Answer, Countersign } from './countersign.js'
 export { ERROR_CATEGORIES, ERROR_CODES, type ErrorCategory, type ErrorCode } from './error-codes.js'
 export {
   type AnyErrorCode,
@@ -24,6 +26,7 @@ export { createStepUp, type StepUpBody, type StepUpOptions, type StepUpOutcome }
 export type * from './types.js'
 export {
   type VerdictExpectations,
+  type VerdictSource,
   type VerdictTrust,
   type VerdictVerifier,
   verifyVerdict,

@@ -33,8 +33,11 @@ export interface Logger {
 }
 
 export interface Hooks {
+  /** Called before a call is tried again. */
   onRetry?: ((event: RetryEvent) => void) | undefined
+  /** Called with what came beside each answer whose signature held. */
   onResponse?: ((event: ResponseEvent) => void) | undefined
+  /** Told of answers (`debug`), and of retries, failures and refused verdicts (`warn`). A pino logger fits. */
   logger?: Logger | undefined
 }
 

@@ -19,13 +19,13 @@ export interface StepUpOptions<Request, A extends ActionLike = Action> {
   nonce?(request: Request): MaybePromise<string>
   /** Where the caller puts the JWT; default `X-Step-Up-Verdict`. */
   header?: string
-  /** Accepted `acr`, such as `ACTIVE_ACR` for approvals with active liveness alone; default: that of any approval. */
+  /** Accepted `acr`; default: that of any approval, photos included. For money ask for `ACTIVE_ACR`: only approvals with active liveness. */
   acr?: readonly string[]
-  /** Greatest age of the check itself. */
+  /** Greatest age of the check itself, in seconds; default: as long as the verdict is valid. */
   maxAgeSeconds?: number
   /** Take an approval whose photo was seen before within 24 hours; default false. */
   acceptReplays?: boolean
-  /** Of a request that its client gave up. */
+  /** The signal of a request whose client may go away: the check is then given up, with the verdict unused. */
   signal?(request: Request): AbortSignal | undefined
 }
 

@@ -48,5 +48,11 @@ export function imageQualities(userId: string, photos: number): ImageQuality[] {
 export function qualityDetail(path: string, purpose: 'enrol' | 'verify'): ErrorDetail {
   const bound = purpose === 'enrol' ? COMPONENTS.sharpness.bound! : VERIFY_SHARPNESS
   const { component, value } = BLURRED
-  return { path, issue: `${component} is ${value}, must be at least ${bound.min}`, ...BLURRED, bound }
+  return {
+    path,
+    issue: `${component} is ${value}, must be at least ${bound.min}`,
+    ...BLURRED,
+    bound,
+    guidance: 'blurred',
+  }
 }

@@ -41,12 +41,22 @@ export function userOfPath(call: Call): string | null {
 const DEFAULT_LIMIT = 50
 
 export function auditAnswer(call: Call, entries: readonly AuditEntry[]): FakeAnswer {
-  const after = Number(call.query.get('after') ?? 0)
+  const isNewestFirst = call.query.get('order') === 'desc'
+  const after = Number(call.query.get('after') ?? (isNewestFirst ? Number.MAX_SAFE_INTEGER : 0))
   const limit = Number(call.query.get('limit') ?? DEFAULT_LIMIT)
   const event = call.query.get('event')
-  const left = entries.filter((entry) => entry.sequence > after && (!event || entry.event === event))
+  const ordered = isNewestFirst ? entries.toReversed() : entries
+  const left = ordered.filter(
+    (entry) =>
+      (isNewestFirst ? entry.sequence < after : entry.sequence > after) && (!event || entry.event === event),
+  )
   const data = left.slice(0, limit)
   const has_more = left.length > data.length
+  if (isNewestFirst)
+    return {
+      status: 200,
+      body: { data, has_more, next_cursor: String(data.at(-1)?.sequence ?? call.query.get('after') ?? 0) },
+    }
   const last = has_more ? data.at(-1) : (entries.at(-1) ?? undefined)
   return { status: 200, body: { data, has_more, next_cursor: String(Math.max(after, last?.sequence ?? 0)) } }
 }

@@ -1,5 +1,7 @@
 /** What the service in memory is sent, and what it refuses of it. */
+import type { ErrorDetail } from './errors.js'
 import { FAKE_ERRORS, FakeRefusal } from './testing-errors.js'
+import { photoDetail } from './testing-hints.js'
 import { outcomeOf } from './testing-outcomes.js'
 
 /** What was sent, for assertions. */
@@ -47,7 +49,14 @@ export function refuseBusy(userId: string, { requestId }: Call): void {
   if (outcome === '+unavailable') throw new FakeRefusal('overloaded', requestId)
 }
 
-export function blame({ body }: Call, code: keyof typeof FAKE_ERRORS) {
+const GUIDANCE = {
+  face_not_found: 'no_face',
+  multiple_faces: 'several_faces',
+  different_people: 'different_people',
+  liveness_failed: 'not_live',
+} as const
+
+export function blame({ body }: Call, code: keyof typeof GUIDANCE): ErrorDetail[] {
   const index = code === 'different_people' && body.images ? body.images.length - 1 : 0
-  return [{ path: body.images ? `images.${index}` : 'image', issue: FAKE_ERRORS[code][2] }]
+  return [photoDetail(body.images ? `images.${index}` : 'image', FAKE_ERRORS[code][2], GUIDANCE[code])]
 }

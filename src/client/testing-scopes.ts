@@ -18,6 +18,7 @@ export function assertScopes(call: Call, held: readonly Scope[] | undefined): vo
 function wantedBy({ method, path, body }: Call): Array<{ path: string; scopes: Scope[] }> {
   const endpoint = (...scopes: Scope[]) => ({ path: 'Authorization', scopes })
   if (path.startsWith('/users/')) return [endpoint('read')]
+  if (path.startsWith('/capture-sessions/')) return [endpoint('verify', 'enroll')]
   switch (`${method} ${path}`) {
     case 'POST /verify':
       return [endpoint('verify')]
@@ -30,6 +31,12 @@ function wantedBy({ method, path, body }: Call): Array<{ path: string; scopes: S
       ]
     case 'POST /challenges':
       return [endpoint('verify', 'enroll'), { path: 'purpose', scopes: [body.purpose ?? 'verify'] }]
+    case 'POST /capture-sessions':
+      return [
+        endpoint('verify', 'enroll'),
+        { path: 'purpose', scopes: [body.purpose ?? 'verify'] },
+        ...(body.replace ? [{ path: 'replace', scopes: ['replace' as const] }] : []),
+      ]
     case 'POST /guidance':
       return [endpoint('verify', 'enroll')]
     case 'DELETE /delete':

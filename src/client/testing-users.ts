@@ -7,7 +7,8 @@ import {
   type OpenedChallenge,
 } from './testing-challenges.js'
 import type { TestClock } from './testing-clock.js'
-import { FakeRefusal } from './testing-errors.js'
+import { FAKE_ERRORS, FakeRefusal } from './testing-errors.js'
+import { photoDetail } from './testing-hints.js'
 import { outcomeOf, REFUSED, REJECTED } from './testing-outcomes.js'
 import { imageQualities, isPoor, QUALITY, qualityDetail } from './testing-quality.js'
 import { type FakeUser, findUser, LOCKED_OUT_SECONDS, userAnswer } from './testing-records.js'
@@ -206,23 +207,41 @@ export class FakeUsers {
     throw new FakeRefusal('low_quality', call.requestId, details)
   }
 
+  /** As the service looks before it makes a link. @throws FakeRefusal */
+  assertCapturable(call: Call): void {
+    assertChallengeRequest(call)
+    const { user_id, purpose = 'verify', modes, replace } = call.body
+    this.assertLivenessOffered(call, modes === undefined || modes.length > 0)
+    if (purpose === 'verify') this.assertEnrolled(call)
+    else if (this.users.has(user_id) && !replace) throw new FakeRefusal('already_enrolled', call.requestId)
+  }
+
   challenge(call: Call): FakeAnswer {
     assertChallengeRequest(call)
     const { user_id, purpose = 'verify' } = call.body
     refuseBusy(user_id, call)
-    if (purpose === 'verify' && !this.users.has(user_id) && outcomeOf(user_id) === null)
-      throw new FakeRefusal('reference_not_found', call.requestId)
+    if (purpose === 'verify') this.assertEnrolled(call)
     return { status: 201, body: this.challenges.issue(call, this.service.clock.now()) }
   }
 
   private openChallenge(call: Call, purpose: 'verify' | 'enroll'): OpenedChallenge | null {
     const opened = this.challenges.open(call, purpose, this.service.clock.now())
-    const { require_liveness: required = 'none' } = call.body
-    if ((required === 'active' || required === 'both') && !opened?.method)
-      throw new FakeRefusal('liveness_required', call.requestId)
-    if ((required === 'passive' || required === 'both') && !this.service.checksLiveness)
-      throw new FakeRefusal('liveness_unavailable', call.requestId)
+    this.assertLivenessOffered(call, Boolean(opened?.method))
     return opened
+  }
+
+  private assertLivenessOffered({ body, requestId }: Call, isActive: boolean): void {
+    const { require_liveness: required = 'none' } = body
+    if ((required === 'active' || required === 'both') && !isActive)
+      throw new FakeRefusal('liveness_required', requestId)
+    if ((required === 'passive' || required === 'both') && !this.service.checksLiveness)
+      throw new FakeRefusal('liveness_unavailable', requestId)
+  }
+
+  /** Users whose name chooses an outcome need no enrolment. */
+  private assertEnrolled({ body, requestId }: Call): void {
+    if (!this.users.has(body.user_id) && outcomeOf(body.user_id) === null)
+      throw new FakeRefusal('reference_not_found', requestId)
   }
 
   /** An attack is told when it is asked for by name, whatever the model pack could find. */
@@ -257,5 +276,5 @@ async function usingUp(opened: OpenedChallenge | null, work: () => Promise<FakeA
 
 function livenessDetails(call: Call, { guidance }: Liveness) {
   if (!call.body.challenge) return blame(call, 'liveness_failed')
-  return guidance && [{ path: 'challenge.frames', issue: guidance }]
+  return [photoDetail('challenge.frames', FAKE_ERRORS.liveness_failed[2], guidance ?? 'not_live')]
 }

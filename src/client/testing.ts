@@ -1,6 +1,8 @@
 /** `countersign/client/testing`: a Countersign in memory, for an application's own tests. Signatures and JWTs are real. */
-import { Countersign, type CountersignOptions } from './countersign.js'
+import type { CountersignOptions } from './client-options.js'
+import { Countersign } from './countersign.js'
 import type { SigningSecret } from './signing-secret.js'
+import { FakeCapturePage, sessionOfPath } from './testing-capture.js'
 import { TestClock } from './testing-clock.js'
 import { FakeRefusal } from './testing-errors.js'
 import { guidanceAnswer } from './testing-guidance.js'
@@ -19,17 +21,18 @@ import {
 import { FakeUsers } from './testing-users.js'
 import type { AuditEntry, Environment, ModelGrade, Scope, WebhookEvent } from './types.js'
 
+export type { CapturePageState, FakeCapturePage } from './testing-capture.js'
 export { TestClock } from './testing-clock.js'
 export { FAKE_OUTCOMES } from './testing-outcomes.js'
 export type { FakeRequest } from './testing-requests.js'
 export * from './testing-signatures.js'
 
 export interface FakeOptions {
-  /** Default `sandbox`. */
+  /** Environment of the API key; default `sandbox`. */
   environment?: Environment
-  /** Default: one that stands at the time of its making. */
+  /** The clock; default: one that stands still until a test moves it. */
   clock?: TestClock
-  /** Validity of verdicts; default 300. */
+  /** How long verdicts are valid, in seconds; default 300. */
   jwtTtlSeconds?: number
   /** Whether a `+replayed` capture is marked or refused; default `mark`. */
   replayPolicy?: 'mark' | 'reject'
@@ -37,20 +40,29 @@ export interface FakeOptions {
   checksLiveness?: boolean
   /** The grade of the installation's model pack at its rate; default `evaluation`, as of the default pack. */
   modelGrade?: ModelGrade
+  /** Origins to which the capture page may lead back; default: every https origin, and http of this computer. */
+  returnOrigins?: readonly string[]
   /** Scopes of the API key; without them, it may make every call. A call outside its scopes gets 403 `insufficient_scope`. */
   scopes?: readonly Scope[]
 }
 
 export class FakeCountersign {
+  /** The clock of the service and of its clients. */
   readonly clock: TestClock
+  /** Environment of the API key. */
   readonly environment: Environment
+  /** The one key that is known. */
   readonly apiKey: string
+  /** Address of the API: nothing is there, and only `fetch` of this object answers. */
   readonly baseUrl = 'https://countersign.test/v1'
+  /** Id of the one tenant. */
   readonly tenantId = fakeId('ten')
   /** Every request so far. */
   readonly requests: FakeRequest[] = []
   /** What `auditPage` lists. The service writes none in the sandbox; a test puts here what it wants to be read. */
   readonly auditLog: AuditEntry[] = []
+  /** Plays the person on the hosted capture page, by the id of a session. */
+  readonly capturePage: FakeCapturePage
   private readonly signing: FakeSecrets
   private readonly users: FakeUsers
   private readonly kept = new Map<string, { payload: string; answer: FakeAnswer }>()
@@ -74,9 +86,10 @@ export class FakeCountersign {
       replayPolicy: options.replayPolicy ?? 'mark',
       signVerdict: (verdict, secret, atMs) => this.signVerdict(verdict, secret, atMs),
     })
+    this.capturePage = new FakeCapturePage(this.users, clock, this.baseUrl, options.returnOrigins)
   }
 
-  /** The newest one. */
+  /** The newest signing secret. */
   get signingSecret(): SigningSecret {
     return this.signing.active[0]
   }
@@ -94,6 +107,7 @@ export class FakeCountersign {
     }
   }
 
+  /** A client of this service. */
   client(changes: Partial<CountersignOptions> = {}): Countersign {
     return new Countersign({ ...this.options(), ...changes })
   }
@@ -128,7 +142,7 @@ export class FakeCountersign {
     }
   }
 
-  /** In place of the global one. */
+  /** Answers instead of the global `fetch`. */
   readonly fetch: typeof fetch = async (input, init) => {
     const request = new Request(input, init)
     const { pathname, search, searchParams } = new URL(request.url)
@@ -181,6 +195,8 @@ export class FakeCountersign {
   private handle(call: Call): Promise<FakeAnswer> | FakeAnswer {
     const userId = userOfPath(call)
     if (userId !== null) return this.users.user(userId, call)
+    const sessionId = sessionOfPath(call)
+    if (sessionId !== null) return this.capturePage.look(sessionId, call)
     switch (`${call.method} ${call.path}`) {
       case 'POST /enroll':
         return this.users.enroll(call)
@@ -188,10 +204,12 @@ export class FakeCountersign {
         return this.users.verify(call)
       case 'POST /challenges':
         return this.users.challenge(call)
+      case 'POST /capture-sessions':
+        return this.capturePage.create(call)
       case 'POST /guidance':
         return guidanceAnswer(call)
       case 'DELETE /delete':
-        return this.users.delete(call)
+        return this.erase(call)
       case 'GET /health':
         return this.health()
       case 'POST /keys/rotate-signing':
@@ -201,6 +219,12 @@ export class FakeCountersign {
       default:
         throw new FakeRefusal('unknown_endpoint', call.requestId)
     }
+  }
+
+  private erase(call: Call): FakeAnswer {
+    const receipt = this.users.delete(call)
+    this.capturePage.forget(call.body.user_id)
+    return receipt
   }
 
   private health(): FakeAnswer {

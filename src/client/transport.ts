@@ -1,4 +1,5 @@
 /** One call over HTTP: sent, timed out, tried again, its answer's signature checked before anybody reads it. */
+import { assertBodyFits } from './body-limit.js'
 import { UNVERIFIABLE_CODES } from './error-codes.js'
 import {
   ApiError,
@@ -24,6 +25,8 @@ export interface TransportOptions extends RetryPolicy {
   /** Null: signatures are not checked. */
   signingSecret: SigningSecretSource | null
   signatureToleranceSeconds: number
+  /** Of a request. */
+  maxBodyBytes: number
   /** Of one try, body included. */
   timeoutMs: number
   fetch: typeof fetch
@@ -42,6 +45,8 @@ export interface Outgoing {
   body: Record<string, unknown> | undefined
   timeoutMs: number | undefined
   maxRetries: number | undefined
+  /** Where the endpoint takes less than others. */
+  maxBodyBytes?: number | undefined
   signal: AbortSignal | undefined
 }
 
@@ -55,6 +60,9 @@ export async function send(outgoing: Outgoing, options: TransportOptions): Promi
   const policy = { ...options, maxRetries: outgoing.maxRetries ?? options.maxRetries }
   const { method, name: path, signal } = outgoing
   const body = outgoing.body && JSON.stringify(outgoing.body)
+  const maxBytes = Math.min(outgoing.maxBodyBytes ?? options.maxBodyBytes, options.maxBodyBytes)
+  const isOfClient = maxBytes === options.maxBodyBytes
+  if (outgoing.body && body !== undefined) assertBodyFits(outgoing.body, body, { maxBytes, isOfClient })
   const started = performance.now()
   for (let retry = 0; ; retry++) {
     signal?.throwIfAborted()

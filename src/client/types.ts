@@ -175,6 +175,17 @@ export type LivenessGuidance =
   | 'slower'
   | 'try_again'
 
+/** What a person can be told of a photo that was refused: a code that `<countersign-capture>` has texts for. */
+export type PhotoGuidance =
+  | LivenessGuidance
+  | 'eyes_closed'
+  | 'file_unreadable'
+  | 'wrong_format'
+  | 'image_too_large'
+  | 'image_too_small'
+  | 'different_people'
+  | 'not_live'
+
 export type LivenessFinding = 'flat' | 'face_changed' | 'discontinuous' | 'replayed' | 'out_of_order'
 
 /** What is measured of light, focus, pose and eyes, as ISO/IEC 29794-5 names it. */
@@ -330,8 +341,10 @@ export interface User {
 }
 
 export interface AuditListRequest {
-  /** A `next_cursor`; default: the start of the log. */
+  /** A `next_cursor`; default: the start of the log, or its end with the order `desc`. */
   after?: string
+  /** `asc`: oldest first, which is the default; `desc`: newest first. */
+  order?: 'asc' | 'desc'
   /** At most how many entries a page; 1 to 200, default 50. */
   limit?: number
   /** Only entries of this event. */
@@ -339,7 +352,7 @@ export interface AuditListRequest {
 }
 
 export interface AuditPage {
-  /** Oldest first. */
+  /** In the order that was asked for. */
   data: AuditEntry[]
   /** Whether the log goes on; a page may be empty all the same. */
   has_more: boolean

@@ -1,6 +1,7 @@
 /** Checks a verdict JWT: does it allow this user this action, now, once? */
 import { errors, jwtVerify } from 'jose'
 import { actionHash } from './canonical-json.js'
+import type { CaptureSession } from './capture-session.js'
 import {
   clockTolerance,
   expiredText,
@@ -19,15 +20,17 @@ export interface VerdictExpectations<A extends ActionLike = Action> {
   userId: string
   /** The action that is about to run. Never taken from the JWT itself. */
   action: A
-  /** Required when given. */
+  /** The nonce that the verdict must echo; default: any. */
   nonce?: string | undefined
+  /** Id of the capture session that this person was sent to, as you kept it: only that session's verdict is taken. Instead of `nonce`. */
+  captureSessionId?: string | undefined
   /** Accepted authentication contexts, such as `ACTIVE_ACR`; default: that of any approval. */
   acr?: readonly string[] | undefined
   /** Greatest age of the check itself, beyond the tolerance of the clocks; default: as long as the JWT is valid. */
   maxAgeSeconds?: number | undefined
   /** Take an approval whose photo was seen before within 24 hours (`replay.suspected`); default false. */
   acceptReplays?: boolean | undefined
-  /** Gives up, with the verdict unused; a replay store is handed it too. */
+  /** Gives the check up, with the verdict unused. The replay store is handed it too. */
   signal?: AbortSignal | undefined
 }
 
@@ -65,6 +68,9 @@ export interface VerdictVerifier {
   ): Promise<ApprovedClaims<A>>
 }
 
+/** A verdict JWT, an answer of `verify`, or a capture session as `getCaptureSession` answers it. */
+export type VerdictSource = string | VerdictTokens | CaptureSession
+
 const TOKEN_TYPE = 'stepup+jwt'
 const REQUIRED_CLAIMS = [
   'iss',
@@ -89,11 +95,12 @@ const sharedStore = new MemoryReplayStore()
  * @throws VerdictError
  */
 export async function verifyVerdict<A extends ActionLike>(
-  jwt: string | VerdictTokens,
+  source: VerdictSource,
   {
     userId,
     action,
     nonce,
+    captureSessionId,
     acr,
     maxAgeSeconds,
     acceptReplays,
@@ -105,6 +112,9 @@ export async function verifyVerdict<A extends ActionLike>(
   if (!trust.audience) throw new TypeError('audience (the tenant id) is required')
   const now = trust.now?.() ?? Date.now() / 1000
   const tolerance = clockTolerance(trust.clockToleranceSeconds)
+  if (nonce !== undefined && captureSessionId !== undefined)
+    throw new TypeError('nonce or captureSessionId: give one of them; the nonce of a session is its id')
+  const jwt = isCaptureSession(source) ? tokensOf(source, captureSessionId) : source
   const claims = await readClaims<A>(jwt, trust, now, tolerance)
   const must = (holds: boolean, code: VerdictErrorCode, message: string) => {
     if (!holds) throw new VerdictError(code, message, claims.reason)
@@ -122,6 +132,11 @@ export async function verifyVerdict<A extends ActionLike>(
     'The verdict is for another action.',
   )
   must(nonce === undefined || claims.nonce === nonce, 'wrong_nonce', 'The verdict has another nonce.')
+  must(
+    captureSessionId === undefined || claims.nonce === captureSessionId,
+    'wrong_nonce',
+    'The verdict is of another capture session than the one that this person was sent to.',
+  )
   if (claims.verdict !== 'approved')
     throw new VerdictError('not_approved', `The verdict is a rejection: ${claims.reason}.`, claims.reason)
   must(!acr || acr.includes(claims.acr), 'wrong_context', `The verdict's acr is ${claims.acr}.`)
@@ -151,6 +166,30 @@ export async function verifyVerdict<A extends ActionLike>(
     'The verdict was used before.',
   )
   return claims
+}
+
+function isCaptureSession(source: VerdictSource): source is CaptureSession {
+  return typeof source === 'object' && 'session_id' in source
+}
+
+/** @throws TypeError without an id to compare with @throws VerdictError wrong_nonce, no_verdict */
+function tokensOf(
+  { session_id, status, result }: CaptureSession,
+  expected: string | undefined,
+): VerdictTokens {
+  if (expected === undefined)
+    throw new TypeError(
+      'captureSessionId is required with a capture session: the id that you kept for this person, not one from an address',
+    )
+  if (session_id !== expected)
+    throw new VerdictError(
+      'wrong_nonce',
+      'This is another capture session than the one that this person was sent to.',
+    )
+  if (result?.status === 200) return result.body
+  const why =
+    result === null ? 'no capture was judged' : result.status === 201 ? 'it enrolled' : result.body.code
+  throw new VerdictError('no_verdict', `The capture session has no verdict: it is ${status}, and ${why}.`)
 }
 
 /** Signature, type, times, audience and issuer, by jose. */

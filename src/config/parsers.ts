@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { ConfigError } from './config-error.js'
+import { falseMatchRateProblem } from './false-match-rate.js'
 
 export interface ListenAddress {
   host: string
@@ -50,9 +51,9 @@ export function listenAddress(text: string, variable: string): ListenAddress {
 }
 
 export function falseMatchRate(text: string, variable: string): number {
-  const value = Number(text)
-  if (!(value > 0 && value < 1)) fail(variable, text, 'a rate between 0 and 1, such as 1e-4')
-  return value
+  const problem = falseMatchRateProblem(text, variable)
+  if (problem) throw new ConfigError(problem)
+  return Number(text)
 }
 
 /** `50`, `50/s` or `0.5/s`, in requests per second. */
@@ -90,6 +91,27 @@ export function issuer(text: string, variable: string): string {
 
 export function text(value: string): string {
   return value
+}
+
+/** A group of an OpenID provider, and what its members are here. */
+export interface TenantGroup {
+  group: string
+  /** Name of the tenant. */
+  tenant: string
+  role: 'admin' | 'viewer'
+}
+
+/** `<group>=<tenant>:<role>`, separated by commas. */
+export function tenantGroups(text: string, variable: string): TenantGroup[] {
+  const entries = text.split(',').map((entry) => entry.trim())
+  return entries
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const [, group, tenant, role] = /^(.+)=([^=:]+):(admin|viewer)$/.exec(entry) ?? []
+      if (!group || !tenant || !role)
+        fail(variable, text, '<group>=<tenant>:admin or <group>=<tenant>:viewer, separated by commas')
+      return { group, tenant, role: role as TenantGroup['role'] }
+    })
 }
 
 /** Absolute, from the folder in which the command was started. */

@@ -18,6 +18,7 @@ import {
   parseRate,
   path,
   processes,
+  tenantGroups,
   text,
 } from './parsers.js'
 
@@ -275,7 +276,7 @@ export const SETTING_GROUPS = {
     operatorSecondFactor: setting(
       'OPERATOR_SECOND_FACTOR',
       'optional',
-      'optional, or required: an operator who signs in by a password and has no second factor can do nothing but add one. A provider of OIDC_ISSUER has its own.',
+      'optional, or required: an operator, or a person of a tenant, who signs in by a password and has no second factor can do nothing but add one. A provider of OIDC_ISSUER has its own.',
       oneOf('optional', 'required'),
     ),
   },
@@ -320,8 +321,32 @@ export const SETTING_GROUPS = {
     oidcClaim: setting(
       'OIDC_CLAIM',
       'email',
-      'Claim of the ID token that is the name of the operator.',
+      'Claim of the ID token that is the name of the operator, or of the person of a tenant.',
       text,
+    ),
+    oidcScope: setting(
+      'OIDC_SCOPE',
+      'openid profile email',
+      'Scopes that are asked for; some providers tell groups only where groups is among them.',
+      text,
+    ),
+    oidcGroupsClaim: setting(
+      'OIDC_GROUPS_CLAIM',
+      'groups',
+      'Claim of the ID token that lists the groups of OIDC_TENANT_GROUPS.',
+      text,
+    ),
+    oidcTenantGroups: setting(
+      'OIDC_TENANT_GROUPS',
+      '',
+      'Groups of the provider whose members sign in for a tenant, as <group>=<tenant>:<role> separated by commas, such as bank-admins=bank:admin,bank-audit=bank:viewer; the first that fits a person holds. Nobody becomes an operator by a group.',
+      tenantGroups,
+    ),
+    tenantPasswordSignIn: derived(
+      'TENANT_PASSWORD_SIGN_IN',
+      ({ oidcIssuer }) => oidcIssuer === undefined,
+      'Whether people of tenants may sign in by a password: true or false. Default: false where OIDC_ISSUER is set, else true. Where it is false, the provider, the link of an invitation and countersign tenant login-link are the ways in.',
+      boolean,
     ),
   },
   'Models and workers': {
@@ -378,6 +403,12 @@ export const SETTING_GROUPS = {
       '10000',
       'Time in which a request is answered, in milliseconds; after it, 504 deadline_exceeded.',
       integer(100, 600_000),
+    ),
+    lameDuckMs: setting(
+      'LAME_DUCK_MS',
+      '0',
+      'After SIGTERM or SIGINT, time in milliseconds in which /readyz already answers 503 and calls are still served, so that load balancers send new calls elsewhere before anything is refused. Give it the time that their health checks need.',
+      integer(0, 300_000),
     ),
     maxBodyBytes: setting(
       'MAX_BODY_BYTES',
@@ -456,7 +487,7 @@ export const SETTING_GROUPS = {
     fmr: setting(
       'FMR',
       '1e-4',
-      'False match rate that the decision threshold stands for; looked up in the calibration of the pack.',
+      'False match rate that the decision threshold stands for, over 0 and at most 0.01; looked up in the calibration of the pack, outside of which it is refused.',
       falseMatchRate,
     ),
     lockoutAttempts: optional(

@@ -77,6 +77,7 @@ function readFile(file: string): { entries: Array<[string, string]>; problems: s
     return { entries: [], problems: [`Cannot read the configuration file: ${(error as Error).message}.`] }
   }
   const entries = new Map<string, string>()
+  const lineOf = new Map<string, number>()
   const problems: string[] = []
   // Line by line: what parseEnv makes of a line that is no assignment differs between versions of Node, from joining it to the
   // next name to leaving it out.
@@ -85,12 +86,17 @@ function readFile(file: string): { entries: Array<[string, string]>; problems: s
     const [, name, written] = ASSIGNMENT.exec(line) ?? []
     // Its number, not its text: that may be a part of a secret.
     if (name === undefined) problems.push(`${file} holds a line that is not NAME=value: line ${index + 1}.`)
+    else if (lineOf.has(name))
+      problems.push(
+        `${file} sets ${name} twice, in lines ${lineOf.get(name)} and ${index + 1}: leave one of them.`,
+      )
     else if (name === CONFIG_VARIABLE) problems.push(`${file} sets ${name}: a file names no other.`)
     else {
       const value = readValue(written!.trim())
       if (value === null)
         problems.push(`${file}: the value of ${name} does not end on its line; a quote is missing.`)
       else entries.set(name, value)
+      lineOf.set(name, index + 1)
     }
   }
   return { entries: [...entries], problems }

@@ -1,7 +1,8 @@
 /** The master key: where it comes from, and what it is known by. */
 import { execFileSync } from 'node:child_process'
 import { hkdfSync, randomBytes } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { chownSync, constants, readFileSync, rmSync, statSync } from 'node:fs'
+import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Config, ConfigError } from '../config.js'
 import { createDurably, replaceDurably } from '../durable-file.js'
@@ -59,6 +60,42 @@ export function replaceKeyFile(file: string, masterKey: Buffer): void {
 /** Where an old master key is kept beside the key file. */
 export function keptKeyFile(file: string, id: string): string {
   return `${file}.${id}`
+}
+
+/** Where the next master key lies for a moment during a rotation, so that services can show that they read the file's folder. */
+export function nextKeyFile(file: string): string {
+  return `${file}.next`
+}
+
+/** @throws Error of the file system */
+export function offerKeyFile(file: string, masterKey: Buffer): void {
+  const { uid, gid } = statSync(file)
+  const next = nextKeyFile(file)
+  rmSync(next, { force: true })
+  createDurably(next, keyText(masterKey))
+  // As the key file itself will be replaced: its owner stays the same.
+  if (process.getuid?.() === 0) chownSync(next, uid, gid)
+}
+
+export function withdrawKeyFile(file: string): void {
+  rmSync(nextKeyFile(file), { force: true })
+}
+
+/** Ids of the master keys that this process can read at this moment: the one in use, what the key file holds, and what a rotation offers beside it. */
+export async function readableKeyIds(config: MasterKeyConfig, inUse: Buffer): Promise<string[]> {
+  const { masterKeyFile: file } = config
+  const found = isKeyFileUsed(config) ? await Promise.all([file, nextKeyFile(file)].map(tryKeyFile)) : []
+  return [...new Set([inUse, ...found].flatMap((key) => (key ? [masterKeyId(key)] : [])))]
+}
+
+async function tryKeyFile(file: string): Promise<Buffer | null> {
+  try {
+    // Asked for first, off the main thread: most of the time there is none.
+    await access(file, constants.R_OK)
+    return readKeyFile(file)
+  } catch {
+    return null
+  }
 }
 
 /** Keeps the key that is about to be replaced; the backups made under it open with it alone. @returns where */

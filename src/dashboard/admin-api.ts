@@ -113,14 +113,18 @@ export class AdminApi {
   }
 
   private async view(session: Session): Promise<SessionView> {
-    return { ...sessionView(session), second_factor: await this.secondFactor(session) }
+    return {
+      ...sessionView(session),
+      second_factor: await this.secondFactor(session),
+      password: this.services.sessions.ownPassword(session),
+    }
   }
 
   /** @returns null for a session that no password began */
-  private async secondFactor({ operator, method }: Session): Promise<SessionView['second_factor']> {
-    if (!operator || method !== 'password') return null
+  private async secondFactor({ person, method }: Session): Promise<SessionView['second_factor']> {
+    if (method !== 'password') return null
     const { ledger, config } = this.services
-    if (await ledger.operations.secondFactors.isEnrolled(operator)) return 'enrolled'
+    if (await ledger.operations.secondFactors.isEnrolled(person)) return 'enrolled'
     return config.operatorSecondFactor === 'required' ? 'required' : 'none'
   }
 
@@ -143,29 +147,31 @@ export class AdminApi {
     const ofOperator = tenantId === undefined ? this.operatorRoutes.get(`${method} ${path}`) : undefined
     const ofTenant = tenantId === undefined ? undefined : this.tenantRoutes.get(`${method} ${rest}`)
     const route = ofOperator ?? ofTenant
-    // Before anything is looked up: a tenant learns nothing of what else there is.
-    const isOwn = tenantId !== undefined && tenantId === session.tenantId
-    if (session.tenantId !== null && !isOwn) throw new DashboardError('not_permitted')
+    const { person } = session
+    // Before anything is looked up: a tenant learns nothing of what else there is. What is the person's own has an address of no tenant.
+    const isOwn = tenantId === undefined ? ofOperator?.right === 'own' : tenantId === person.tenantId
+    if (person.tenantId !== null && !isOwn) throw new DashboardError('not_permitted')
     if (!route) throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
-    const caller = callerOf(session)
-    if (!hasRight(caller, route.right))
-      throw new DashboardError('not_permitted', caller === 'viewer' ? VIEWER_LOOKS : undefined)
+    if (!hasRight(callerOf(person), route.right))
+      throw new DashboardError('not_permitted', person.role === 'viewer' ? VIEWER_LOOKS : undefined)
     if (route.givesSecret && !isConfidential(request, this.services.config))
       throw new ApiError('insecure_channel', {
         message: 'Keys, secrets and login links are not sent over an unencrypted channel.',
       })
+    if (this.services.sessions.ownPassword(session) === 'required' && !route.choosesPassword)
+      throw new DashboardError('password_not_chosen')
     if (route.right !== 'own' && (await this.secondFactor(session)) === 'required')
       throw new DashboardError('second_factor_not_added')
     if (route.asksFreshSignIn) this.services.sessions.assertFresh(session)
     const deadlineMs = this.deadline()
     const limitBytes = route.takesPhotos ? undefined : SMALL_BODY_BYTES
-    const body = await request.body(deadlineMs, limitBytes, session.tenantId ?? OPERATOR)
+    const body = await request.body(deadlineMs, limitBytes, person.tenantId ?? OPERATOR)
     const call: OperatorCall<never> = {
       services: this.services,
       actor: {
-        name: `dashboard:${session.operator?.name ?? 'tenant'}`,
+        name: `dashboard:${person.name}`,
         requestId,
-        isTenant: session.operator === null,
+        isTenant: person.tenantId !== null,
       },
       // As the route's own schema has it, which the compiled parser has checked.
       input: route.parse(body, request.headers['content-type'], '') as never,
@@ -178,7 +184,7 @@ export class AdminApi {
     if (ofOperator) return ofOperator.run(call)
     const tenant = await this.services.ledger.store.read.tenantById(tenantId!)
     if (!tenant) throw new TenancyError('tenant_not_found', 'There is no such tenant.')
-    if (session.tenantId !== null) assertNotSuspended(tenant)
+    if (person.tenantId !== null) assertNotSuspended(tenant)
     if (route.right !== 'look') assertLive(tenant)
     return ofTenant!.run({ ...call, tenant })
   }
@@ -201,11 +207,12 @@ function compile<Call>(
   )
 }
 
-function sessionView(session: Session): Omit<SessionView, 'second_factor'> {
+function sessionView(session: Session): Omit<SessionView, 'second_factor' | 'password'> {
+  const { name, role, tenantId } = session.person
   return {
-    role: session.tenantId === null ? 'operator' : 'tenant',
-    operator: session.operator && { name: session.operator.name, role: session.operator.role },
-    tenant_id: session.tenantId,
+    role: tenantId === null ? 'operator' : 'tenant',
+    person: { name, role },
+    tenant_id: tenantId,
     csrf_token: csrfToken(session),
     expires_at: new Date(session.expiresAt).toISOString(),
     method: session.method,

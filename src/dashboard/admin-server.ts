@@ -24,8 +24,12 @@ export interface AdminServerParts {
   metrics: Metrics | null
   openApi: () => string
   hosts: HostGuard
-  /** False before the engine is warm and while the process drains. */
-  isReady: () => boolean
+  readiness: {
+    /** Why the service is not ready; empty for one that is. */
+    readonly reasons: string[]
+    /** Only a new start may bring the engine back. */
+    readonly isEngineGivenUp: boolean
+  }
   /** Services on the database; none where it is this one's alone. */
   nodes: () => readonly ServiceNode[]
   log: Logger
@@ -39,19 +43,28 @@ export function adminHandler({
   metrics,
   openApi,
   hosts,
-  isReady,
+  readiness,
   nodes,
   log,
 }: AdminServerParts) {
   const pages = new Map<string, Page>([
     ...(metrics ? [metricsPage(metrics)] : []),
-    ['/livez', async () => reply(200, 'application/json', JSON.stringify({ status: 'ok' }))],
+    [
+      '/livez',
+      async () =>
+        readiness.isEngineGivenUp
+          ? reply(503, 'application/json', JSON.stringify({ status: 'failed', reasons: ['engine_down'] }))
+          : reply(200, 'application/json', JSON.stringify({ status: 'ok' })),
+    ],
     [
       '/readyz',
       async () => {
-        const [code, status] = isReady() ? [200, 'ready'] : [503, 'not_ready']
-        const view = nodes().length > 0 ? { status, nodes: fleetView(nodes()).nodes } : { status }
-        return reply(code, 'application/json', JSON.stringify(view))
+        const { reasons } = readiness
+        const view = {
+          ...(reasons.length === 0 ? { status: 'ready' } : { status: 'not_ready', reasons }),
+          ...(nodes().length > 0 ? { nodes: fleetView(nodes()).nodes } : {}),
+        }
+        return reply(reasons.length === 0 ? 200 : 503, 'application/json', JSON.stringify(view))
       },
     ],
     ['/v1/openapi.json', async () => reply(200, 'application/json; charset=utf-8', openApi())],

@@ -57,6 +57,28 @@ export const newOperator = Type.Object({ name: operatorName, role }, closed)
 
 export const operatorRole = Type.Object({ name: operatorName, role }, closed)
 
+const origins = Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 64 })
+
+export const capturePage = Type.Object(
+  {
+    /** Null for the tenant's name. */
+    company: Type.Union([Type.String({ maxLength: 256 }), Type.Null()]),
+    return_origins: origins,
+    frame_ancestors: origins,
+    /** Null for the page's own text. */
+    consent: Type.Union([
+      Type.Object(
+        { version: Type.String({ maxLength: 256 }), text: Type.String({ maxLength: 8000 }) },
+        closed,
+      ),
+      Type.Null(),
+    ]),
+  },
+  closed,
+)
+
+export const chosenPassword = Type.Object({ password: Type.String({ maxLength: 1024 }) }, closed)
+
 export const sessionChoice = Type.Object({ session: Type.String({ maxLength: 64 }) }, closed)
 
 export const confirmation = Type.Object(

@@ -37,6 +37,8 @@ export interface OperatorRoutes {
   }
   'POST /second-factor/remove': { answer: { removed: boolean } }
   'POST /operators/second-factor/remove': { body: typeof bodies.namedOperator; answer: { removed: boolean } }
+  /** Chooses the person's own password; the person's other sessions end. */
+  'POST /password': { body: typeof bodies.chosenPassword; answer: { chosen: true } }
   'POST /session/confirm': { body: typeof bodies.confirmation; answer: { fresh_until: string } }
   'GET /system': { answer: SystemView }
 }
@@ -53,6 +55,16 @@ export interface TenantRoutes {
   'POST /sessions/end': { body: typeof bodies.sessionChoice; answer: ListedSession }
   /** Ends every session of the tenant, and its login links that nobody has used. */
   'POST /sign-out': { answer: { sessions: number; links: number } }
+  'GET /capture-page': { answer: CapturePageView }
+  'POST /capture-page': { body: typeof bodies.capturePage; answer: CapturePageView }
+  'GET /people': { answer: PersonList }
+  'POST /people': { body: typeof bodies.newOperator; answer: InvitedPerson }
+  'POST /people/role': { body: typeof bodies.operatorRole; answer: PersonView }
+  /** Ends password and sessions, and makes a new link. */
+  'POST /people/reset': { body: typeof bodies.namedOperator; answer: InvitedPerson }
+  'POST /people/second-factor/remove': { body: typeof bodies.namedOperator; answer: { removed: boolean } }
+  'POST /people/sign-out': { body: typeof bodies.namedOperator; answer: { sessions: number } }
+  'POST /people/remove': { body: typeof bodies.namedOperator; answer: PersonView }
   'GET /traffic': { query: TrafficQuery; answer: TrafficView }
   'POST /keys/reveal': { body: typeof bodies.keyReveal; answer: RevealedProduction }
   'POST /keys/reissue': { body: typeof bodies.keyReissue; answer: RevealedKey }
@@ -99,8 +111,8 @@ export interface TriedCallQuery {
   operation: 'challenge' | 'enroll' | 'guidance' | 'verify'
 }
 
-export const OPERATOR_ROLES = ['admin', 'viewer'] as const
-export type OperatorRole = (typeof OPERATOR_ROLES)[number]
+export const PERSON_ROLES = ['admin', 'viewer'] as const
+export type PersonRole = (typeof PERSON_ROLES)[number]
 
 /**
  * Why a sign-in by the provider failed. The browser is led to `#/<PROVIDER_SIGN_IN>/<problem>/<request id>`: a word of this
@@ -113,7 +125,8 @@ export const PROVIDER_PROBLEMS = [
   'provider_refused',
   'invalid_answer',
   'nameless',
-  'unknown_operator',
+  'unknown_person',
+  'tenant_suspended',
   'not_fresh',
   'rate_limited',
   'internal_error',
@@ -122,8 +135,9 @@ export type ProviderProblem = (typeof PROVIDER_PROBLEMS)[number]
 
 export interface SessionView {
   role: 'operator' | 'tenant'
-  /** Null for a tenant. */
-  operator: { name: string; role: OperatorRole } | null
+  /** The name is `operator` or `tenant` for a person without one. */
+  person: { name: string; role: PersonRole }
+  /** Null for an operator. */
   tenant_id: string | null
   csrf_token: string
   /** Unless it is used before. */
@@ -132,6 +146,8 @@ export interface SessionView {
   method: 'link' | 'password' | 'oidc'
   /** `required`: there is none, and nothing else is answered before. Null for a session that no password began. */
   second_factor: 'enrolled' | 'none' | 'required' | null
+  /** `required`: an invitation was opened, and nothing else is answered before. Null for a person who has none of their own. */
+  password: 'required' | 'own' | null
 }
 
 /** A session of the dashboard, in a list of them. */
@@ -142,6 +158,8 @@ export interface ListedSession {
   /** Name of the tenant; null for an operator's. */
   tenant: string | null
   tenant_id: string | null
+  /** Name of the tenant's person; null for an operator's, and for one that a login link began. */
+  person: string | null
   /** Null, as are the times, address and browser, for a session that an earlier version began. */
   method: 'link' | 'password' | 'oidc' | null
   created_at: string | null
@@ -215,7 +233,7 @@ export interface TenantErasureView {
 
 export interface OperatorView {
   name: string
-  role: OperatorRole
+  role: PersonRole
   created_at: string
   /** Null before the first one; so is how. */
   last_sign_in_at: string | null
@@ -227,6 +245,37 @@ export interface OperatorList {
   operators: Array<OperatorView & { second_factor: boolean }>
   /** The OpenID provider by which they may sign in, too: its claim is an operator's name. */
   provider: { issuer: string; claim: string } | null
+}
+
+/** What the hosted capture page is for a tenant. */
+export interface CapturePageView {
+  tenant_name: string
+  /** Null for the tenant's name. */
+  company: string | null
+  /** Where the page may lead back to; no session can be made while there is none. */
+  return_origins: string[]
+  /** Whose pages may show it in a frame. */
+  frame_ancestors: string[]
+  /** Null for the page's own text. */
+  consent: { version: string; text: string } | null
+}
+
+/** Somebody who signs in for a tenant. */
+export interface PersonView extends OperatorView {
+  /** `invited` before a password was chosen; `provider` for one whom only the provider's groups let in. */
+  state: 'invited' | 'active' | 'provider'
+}
+
+export interface PersonList {
+  people: Array<PersonView & { second_factor: boolean }>
+  /** The OpenID provider by which they may sign in, too. */
+  provider: { issuer: string; claim: string } | null
+}
+
+/** The link is shown only once. */
+export interface InvitedPerson {
+  person: PersonView
+  sign_in_link: string
 }
 
 /** Shown only once. */
@@ -529,7 +578,16 @@ export interface SystemView {
   }
   packs: Array<{ id: string; active: boolean; problem: string | null }>
   /** All that serve from the database, this one among them; none where it is this one's alone. */
-  nodes: Array<{ name: string; version: string; since: string; is_serving: boolean; lease_ms: number }>
+  nodes: Array<{
+    name: string
+    version: string
+    commit: string
+    since: string
+    is_serving: boolean
+    lease_ms: number
+    /** Why it is not ready; empty for one that is. */
+    not_ready: string[]
+  }>
   /** Which they have not all alike. */
   differing_settings: string[]
 }

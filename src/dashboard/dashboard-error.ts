@@ -4,13 +4,14 @@ import { PackGradeError } from '../../models/pack/pack-grade.js'
 import { ApiError, type ErrorCategory } from '../api-error.js'
 import { BiometricError } from '../biometrics/types.js'
 import { CodedError } from '../errors.js'
-import { OperatorError } from '../operations/operator-operations.js'
+import { PersonError } from '../operations/people-operations.js'
 import { SecondFactorError } from '../operations/second-factor-operations.js'
 import { SessionError } from '../operations/session-operations.js'
 import { UserOperationError } from '../operations/user-operations.js'
 import { WebhookOperationError } from '../operations/webhook-operations.js'
 import type { Reply } from '../server/listener.js'
 import { toApiError } from '../server/to-api-error.js'
+import { CapturePageError } from '../tenancy/capture-page-settings.js'
 import { KeyGrantError } from '../tenancy/key-grants.js'
 import { TenancyError } from '../tenancy/tenancy.js'
 import { WebhookUrlError } from '../webhooks/webhook-url.js'
@@ -25,7 +26,8 @@ export const DASHBOARD_ERRORS = {
   not_permitted: [403, 'This session may not do that.'],
   password_sign_in_off: [403, 'Operators sign in here by their provider, and by no password.'],
   second_factor_required: [401, 'The sign-in asks for a code of the second factor as well.'],
-  second_factor_not_added: [403, 'Every operator needs a second factor here: add yours first.'],
+  second_factor_not_added: [403, 'A second factor is needed here: add yours first.'],
+  password_not_chosen: [403, 'Choose a password of your own first.'],
   fresh_sign_in_required: [403, 'This asks for a fresh sign-in.'],
   unknown_host: [
     421,
@@ -52,13 +54,14 @@ export class DashboardError extends CodedError<DashboardErrorCode> {
 const OPERATION_ERRORS = [
   TenancyError,
   KeyGrantError,
-  OperatorError,
+  PersonError,
   SessionError,
   SecondFactorError,
   UserOperationError,
   WebhookOperationError,
   WebhookUrlError,
   PackGradeError,
+  CapturePageError,
 ]
 type OperationError = InstanceType<(typeof OPERATION_ERRORS)[number]>
 
@@ -88,7 +91,16 @@ const OPERATION_STATUS: Record<OperationError['code'], number> = {
   delivery_pending: 409,
   body_gone: 409,
   invalid_operator_name: 400,
+  invalid_person_name: 400,
   operator_exists: 409,
+  person_exists: 409,
+  person_not_found: 404,
+  weak_password: 400,
+  invalid_origin: 400,
+  invalid_company: 400,
+  invalid_consent: 400,
+  invalid_color: 400,
+  invalid_logo: 400,
   operator_not_found: 404,
   last_admin: 409,
   session_not_found: 404,
@@ -125,7 +137,7 @@ export function refusal(error: unknown, requestId: string, count: (code: string)
   }
   const refused = toApiError(translate(error))
   count(refused.code)
-  const reply = json(refused.toBody(requestId), refused.status, refused.headers)
+  const reply = json(refused.toBody({ requestId }), refused.status, refused.headers)
   // What still arrives of the body is not wanted.
   return refused.code === 'body_too_large' ? { ...reply, close: true } : reply
 }

@@ -1,5 +1,6 @@
 /** Below a tenant, yet the operator's: what it is granted, who may sign in for it, and whether it goes on. */
-import { assertFmrReached, assertLivenessServed } from '../../models/pack/pack-grade.js'
+import { assertFmrReached, assertLivenessServed, PackGradeError } from '../../models/pack/pack-grade.js'
+import { falseMatchRateProblem } from '../config/false-match-rate.js'
 import { tenantErasureView } from '../operations/views.js'
 import * as bodies from './bodies.js'
 import { DashboardError } from './dashboard-error.js'
@@ -59,5 +60,7 @@ export const GRANT_ROUTES = {
 
 /** @throws PackGradeError fmr_not_reached */
 export function assertReached({ engine, config }: DashboardServices, fmr: number): void {
+  const problem = falseMatchRateProblem(fmr, 'The false match rate')
+  if (problem) throw new PackGradeError('fmr_not_reached', problem)
   assertFmrReached(engine.pack, fmr, 'The contract', config.acceptPack)
 }

@@ -22,11 +22,12 @@ export const INSTALLATION_ROUTES = {
     givesSecret: true,
     status: 201,
     body: bodies.newTenant,
-    async answer({ services, input }) {
+    async answer({ services, actor, input }) {
       if (input.fmr !== undefined) assertReached(services, input.fmr)
       const { tenant, sandboxKey, signingSecret, loginLink } =
         await services.ledger.operations.tenants.create(
           input.name,
+          actor,
           {
             ...(input.rate_per_second === undefined ? {} : { ratePerSecond: input.rate_per_second }),
             ...(input.fmr === undefined ? {} : { fmr: input.fmr }),
@@ -74,7 +75,7 @@ export const INSTALLATION_ROUTES = {
             measured,
           })),
         },
-        ...fleetView((await store.shared?.nodes()) ?? []),
+        ...fleetView(store.shared ? await store.services() : []),
         packs: (await installedPacks(config.modelsDir, pack.dir)).map(({ id, model, dir, problem }) => ({
           id: model ?? id,
           active: dir === pack.dir,

@@ -1,9 +1,11 @@
-/** Sign-in of named operators by an OpenID provider: authorization code flow with PKCE (RFC 7636), by openid-client. */
+/** Sign-in of operators and of people of tenants by an OpenID provider: authorization code flow with PKCE (RFC 7636), by openid-client. */
 import { readFileSync } from 'node:fs'
 import type { Configuration } from 'openid-client'
 import { ApiError } from '../api-error.js'
 import { MINUTE_MS, SECOND_MS } from '../clock.js'
+import { PersonError } from '../operations/people-operations.js'
 import type { IncomingRequest, Reply } from '../server/listener.js'
+import { TenancyError } from '../tenancy/tenancy.js'
 import { PROVIDER_SIGN_IN, type ProviderProblem } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
 import { ProviderSignInError } from './provider-sign-in-error.js'
@@ -32,8 +34,7 @@ export class OidcSignIn {
   async handle(request: IncomingRequest, guest: Guest): Promise<Reply> {
     const isEnabled = this.services.config.oidcIssuer !== undefined
     const route = `${request.method} ${request.path.slice(PREFIX.length)}`
-    if (route === 'GET ')
-      return json({ enabled: isEnabled, password: this.services.config.operatorPasswordSignIn })
+    if (route === 'GET ') return json({ enabled: isEnabled, password: this.takesPasswords })
     if (isEnabled && route === 'GET /login')
       return this.orSignInPage(guest, () => this.begin(request.query === FRESH))
     if (isEnabled && route === 'GET /callback')
@@ -65,7 +66,7 @@ export class OidcSignIn {
     const [state, nonce] = [client.randomState(), client.randomNonce()]
     const url = client.buildAuthorizationUrl(provider, {
       redirect_uri: this.callbackUrl(),
-      scope: 'openid profile email',
+      scope: this.services.config.oidcScope,
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
       state,
@@ -96,6 +97,7 @@ export class OidcSignIn {
     const client = await import('openid-client')
     const provider = await this.discovered()
     let name: unknown
+    let groups: unknown
     let authenticatedAt: number | null
     try {
       const tokens = await client.authorizationCodeGrant(
@@ -107,6 +109,7 @@ export class OidcSignIn {
       // Not said is not verified: where people write their address themselves, they would write an operator's. Some say it as text.
       const isDoubtful = config.oidcClaim === 'email' && String(claims.email_verified) !== 'true'
       name = isDoubtful ? null : claims[config.oidcClaim]
+      groups = claims[config.oidcGroupsClaim]
       authenticatedAt = this.authenticatedAt(claims.auth_time)
     } catch (cause) {
       // The provider's own words may be anybody's: they are for the log.
@@ -117,13 +120,53 @@ export class OidcSignIn {
     if (typeof name !== 'string')
       throw new ProviderSignInError(
         'nameless',
-        `The provider vouches for no ${config.oidcClaim}, by which operators are known here.`,
+        `The provider vouches for no ${config.oidcClaim}, by which people are known here.`,
       )
     const { clock } = this.services
     const freshMs = config.dashboardFreshMinutes * MINUTE_MS
     if (fresh && (authenticatedAt === null || clock.now() - authenticatedAt >= freshMs))
       throw new ProviderSignInError('not_fresh', 'The provider does not say that the sign-in was just now.')
+    await this.followGroups(name, groups, guest)
     return sessions.signInNamed(name, authenticatedAt, guest)
+  }
+
+  /**
+   * Gives a person who is no operator the tenant and the role of the provider's groups. Operators are known by name only: no group
+   * makes one, and none changes one.
+   * @throws ProviderSignInError unknown_person, tenant_suspended
+   */
+  private async followGroups(name: string, claimed: unknown, { requestId }: Guest): Promise<void> {
+    const { config, ledger } = this.services
+    const known = await ledger.store.read.personByName(name)
+    if (known?.tenantId === null) return
+    const groups: unknown[] = Array.isArray(claimed) ? claimed : [claimed]
+    const mapped = config.oidcTenantGroups.find(({ group }) => groups.includes(group))
+    if (!mapped) {
+      if (known?.origin === 'provider')
+        throw new ProviderSignInError('unknown_person', `No group lets ${name} in any more.`)
+      return
+    }
+    const tenant = await ledger.store.read.tenantByName(mapped.tenant)
+    if (!tenant || (known && known.tenantId !== tenant.id))
+      throw new ProviderSignInError(
+        'unknown_person',
+        tenant
+          ? `The group ${mapped.group} is of the tenant ${mapped.tenant}, and ${name} belongs to another one.`
+          : `There is no tenant ${mapped.tenant}, as COUNTERSIGN_OIDC_TENANT_GROUPS has it.`,
+      )
+    if (known?.role === mapped.role) return
+    const people = ledger.operations.peopleOf(tenant.id)
+    try {
+      await people.fromProvider(name, mapped.role, { name: 'dashboard', requestId })
+    } catch (error) {
+      if (error instanceof PersonError) throw new ProviderSignInError('unknown_person', error.message)
+      throw error
+    }
+  }
+
+  private get takesPasswords(): boolean {
+    const { sessions } = this.services
+    return sessions.takesPassword({ tenantId: null }) || sessions.takesPassword({ tenantId: '' })
   }
 
   /** A clock of the provider that runs ahead makes no sign-in fresher than now. @returns null where it does not say */
@@ -185,6 +228,7 @@ export class OidcSignIn {
 }
 
 function problemOf(error: unknown): ProviderProblem {
+  if (error instanceof TenancyError && error.code === 'tenant_suspended') return error.code
   if (error instanceof ProviderSignInError) return error.code
   return error instanceof ApiError && error.code === 'rate_limited' ? 'rate_limited' : 'internal_error'
 }

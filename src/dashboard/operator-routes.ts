@@ -1,5 +1,5 @@
 /** Who operates the installation: operators with names, their roles and passwords. Names stand in no address. */
-import type { NewPassword } from '../operations/operator-operations.js'
+import type { NewPassword } from '../operations/people-operations.js'
 import { operatorView } from '../operations/views.js'
 import * as bodies from './bodies.js'
 import type { NewOperatorPassword } from './contract.js'

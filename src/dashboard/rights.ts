@@ -1,18 +1,19 @@
 /** Who may call which route: the API refuses by it, and the pages offer by it, so that no button leads to a refusal. */
-import type { OperatorRole, OperatorRoutes, TenantRoutes } from './contract.js'
+import type { OperatorRoutes, PersonRole, TenantRoutes } from './contract.js'
 
 /**
- * `look` changes nothing; `act` is for a tenant in its own matters, and for an admin; `grant` for only an admin; `own` for every operator
- * in what is the operator's own.
+ * `look` changes nothing; `act` is for an admin of a tenant in the tenant's matters, and for an admin of the installation; `grant` is for
+ * only an admin of the installation; `own` is for everybody, in what is the person's own.
  */
 export type Right = 'look' | 'act' | 'grant' | 'own'
-/** A tenant reaches nothing but what is its own, whatever its rights. */
-export type Caller = OperatorRole | 'tenant'
+/** A person of a tenant reaches nothing but what is the tenant's, whatever the role. */
+export type Caller = `${'operator' | 'tenant'} ${PersonRole}`
 
 const RIGHTS: Record<Caller, readonly Right[]> = {
-  admin: ['look', 'act', 'grant', 'own'],
-  viewer: ['look', 'own'],
-  tenant: ['look', 'act'],
+  'operator admin': ['look', 'act', 'grant', 'own'],
+  'operator viewer': ['look', 'own'],
+  'tenant admin': ['look', 'act', 'own'],
+  'tenant viewer': ['look', 'own'],
 }
 
 /** What each route asks for. */
@@ -26,8 +27,9 @@ export const OPERATOR_RIGHTS = {
   'POST /operators/remove': 'grant',
   'POST /operators/sign-out': 'grant',
   'GET /sessions': 'look',
-  // A viewer ends no sessions but those of the same name.
+  // A viewer ends no sessions but those of the same name; so does everybody of a tenant, who has another route for the tenant's.
   'POST /sessions/end': 'own',
+  'POST /password': 'own',
   'POST /session/confirm': 'own',
   'POST /second-factor': 'own',
   'POST /second-factor/confirm': 'own',
@@ -46,6 +48,15 @@ export const TENANT_RIGHTS = {
   'GET /sessions': 'look',
   'POST /sessions/end': 'act',
   'POST /sign-out': 'act',
+  'GET /capture-page': 'look',
+  'POST /capture-page': 'act',
+  'GET /people': 'look',
+  'POST /people': 'act',
+  'POST /people/role': 'act',
+  'POST /people/reset': 'act',
+  'POST /people/second-factor/remove': 'act',
+  'POST /people/sign-out': 'act',
+  'POST /people/remove': 'act',
   'GET /traffic': 'look',
   'POST /keys/reveal': 'act',
   'POST /keys/reissue': 'act',
@@ -80,7 +91,6 @@ export function hasRight(caller: Caller, right: Right): boolean {
   return RIGHTS[caller].includes(right)
 }
 
-/** @param session its operator is null for a tenant */
-export function callerOf({ operator }: { operator: { role: OperatorRole } | null }): Caller {
-  return operator?.role ?? 'tenant'
+export function callerOf({ tenantId, role }: { tenantId: string | null; role: PersonRole }): Caller {
+  return `${tenantId === null ? 'operator' : 'tenant'} ${role}`
 }

@@ -36,6 +36,8 @@ export interface RouteOptions {
   givesSecret?: true
   /** Reveals a secret, destroys something or lets somebody in: asks for a fresh sign-in. */
   asksFreshSignIn?: true
+  /** Open to a person who has to choose a password before anything else. */
+  choosesPassword?: true
 }
 
 type Route<Shape, Call> = RouteOptions &

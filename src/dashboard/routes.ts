@@ -1,8 +1,10 @@
 /** The table of contents of the dashboard's API: a route for everything that the contract names. */
 import { AUDIT_ROUTES } from './audit-routes.js'
+import { CAPTURE_PAGE_ROUTES } from './capture-page-routes.js'
 import { GRANT_ROUTES } from './grant-routes.js'
 import { INSTALLATION_ROUTES } from './installation-routes.js'
 import { OPERATOR_ROUTES } from './operator-routes.js'
+import { OWN_PASSWORD_ROUTES, PEOPLE_ROUTES } from './people-routes.js'
 import type { OperatorTable, TenantTable } from './route.js'
 import { SECOND_FACTOR_ROUTES } from './second-factor-routes.js'
 import { SESSION_ROUTES, TENANT_SESSION_ROUTES } from './session-routes.js'
@@ -12,11 +14,19 @@ import { USER_ROUTES } from './user-routes.js'
 import { WEBHOOK_ROUTES } from './webhook-routes.js'
 
 export const ROUTES: { operator: OperatorTable; tenant: TenantTable } = {
-  operator: { ...INSTALLATION_ROUTES, ...OPERATOR_ROUTES, ...SESSION_ROUTES, ...SECOND_FACTOR_ROUTES },
+  operator: {
+    ...INSTALLATION_ROUTES,
+    ...OPERATOR_ROUTES,
+    ...SESSION_ROUTES,
+    ...SECOND_FACTOR_ROUTES,
+    ...OWN_PASSWORD_ROUTES,
+  },
   tenant: {
     ...TENANT_ROUTES,
     ...GRANT_ROUTES,
     ...TENANT_SESSION_ROUTES,
+    ...PEOPLE_ROUTES,
+    ...CAPTURE_PAGE_ROUTES,
     ...USER_ROUTES,
     ...WEBHOOK_ROUTES,
     ...AUDIT_ROUTES,

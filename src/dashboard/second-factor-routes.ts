@@ -1,8 +1,8 @@
-/** The second factor of the operator who is signed in, and taking it from one who has lost it. */
+/** The second factor of the person who is signed in, and taking it from an operator who has lost it. */
 import * as bodies from './bodies.js'
 import { DashboardError } from './dashboard-error.js'
 import type { OperatorTable } from './route.js'
-import type { Session, SessionOperator } from './sessions.js'
+import type { Session, SessionPerson } from './sessions.js'
 
 export const SECOND_FACTOR_ROUTES = {
   'POST /second-factor': {
@@ -43,7 +43,7 @@ export const SECOND_FACTOR_ROUTES = {
 } satisfies Partial<OperatorTable>
 
 /** @throws DashboardError not_permitted for a session that began by a link or at a provider, which asks for no second factor here */
-function ownerOf({ operator, method }: Session): SessionOperator {
-  if (!operator || method !== 'password') throw new DashboardError('not_permitted')
-  return operator
+function ownerOf({ person, method }: Session): SessionPerson {
+  if (method !== 'password') throw new DashboardError('not_permitted')
+  return person
 }

@@ -4,6 +4,7 @@ import type { NamedSession } from '../operations/session-operations.js'
 import { optionalTime } from '../operations/views.js'
 import * as bodies from './bodies.js'
 import type { ListedSession } from './contract.js'
+import { callerOf } from './rights.js'
 import type { OperatorTable, TenantTable } from './route.js'
 import type { Session } from './sessions.js'
 
@@ -18,9 +19,9 @@ export const SESSION_ROUTES = {
   'POST /sessions/end': {
     body: bodies.sessionChoice,
     async answer({ services, session: own, actor, input }) {
-      const isAdmin = own.operator?.role === 'admin'
-      const isAllowed = ({ tenantId, operatorId }: NamedSession) =>
-        isAdmin || (tenantId === null && operatorId !== null && operatorId === own.operator?.id)
+      const isAdmin = callerOf(own.person) === 'operator admin'
+      const isAllowed = ({ personId }: NamedSession) =>
+        isAdmin || (personId !== null && personId === own.person.id)
       const ended = await services.ledger.operations.sessions.end(input.session, actor, isAllowed)
       return listed(ended, own)
     },
@@ -37,7 +38,7 @@ export const SESSION_ROUTES = {
   'POST /operators/sign-out': {
     body: bodies.namedOperator,
     answer: async ({ services, actor, input }) => ({
-      sessions: await services.ledger.operations.sessions.endOfOperator(input.name, actor),
+      sessions: await services.ledger.operations.sessions.endOfPerson(input.name, actor),
     }),
   },
 } satisfies Partial<OperatorTable>
@@ -71,6 +72,7 @@ function listed(session: NamedSession, own: Session): ListedSession {
     operator: session.operator,
     tenant: session.tenant,
     tenant_id: session.tenantId,
+    person: session.person,
     method: session.method,
     created_at: optionalTime(session.createdAt),
     last_used_at: optionalTime(session.lastUsedAt),

@@ -1,4 +1,4 @@
-/** Who is signed in: server-side sessions behind a cookie, made from a login link, the operator's password, or a named operator's. */
+/** Who is signed in: server-side sessions behind a cookie, made from a link, a password, or what an OpenID provider says. */
 import { ApiError, retryAfter } from '../api-error.js'
 import { type Clock, MINUTE_MS, SECOND_MS } from '../clock.js'
 import { randomBase62 } from '../crypto/identifiers.js'
@@ -8,7 +8,7 @@ import { sessionId, UNNAMED_OPERATOR } from '../operations/session-operations.js
 import type { NewSession, SignInOperations } from '../operations/sign-in-operations.js'
 import type { IncomingRequest } from '../server/listener.js'
 import { networkOf } from '../server/wrong-keys.js'
-import type { OperatorRecord, OperatorRole, SessionMethod, SessionRecord } from '../storage/records.js'
+import type { PersonRecord, PersonRole, SessionMethod, SessionRecord } from '../storage/records.js'
 import type { Scope, Store } from '../storage/store.js'
 import { hashToken } from '../tenancy/login-link.js'
 import type { RateLimiter } from '../tenancy/rate-limiter.js'
@@ -18,13 +18,15 @@ import type { OperatorPassword } from './operator-password.js'
 import { ProviderSignInError } from './provider-sign-in-error.js'
 import type { SessionTimes } from './session-times.js'
 
+/** How the audit log calls whoever opened a tenant's login link. */
+const UNNAMED_TENANT = 'tenant'
 const COOKIE = 'countersign_session'
 /** By it a browser takes the cookie from this very host alone, over TLS: no neighbour in the domain puts another in its place. */
 export const HOST_PREFIX = '__Host-'
 /** Per network: ten tries at once, then one in ten seconds. A login link cannot be guessed; a password might. */
 const SIGN_IN_RATE = { ratePerSecond: 0.1, burst: 10 }
 /**
- * Per operator, wherever the codes come from: ten at once, then one in five minutes. Three codes of a million are right at a time, so that
+ * Per person, wherever the codes come from: ten at once, then one in five minutes. Three codes of a million are right at a time, so that
  * somebody who knows the password guesses one in three years.
  */
 const CODE_RATE = { ratePerSecond: 1 / 300, burst: 10 }
@@ -33,21 +35,28 @@ const KEEPING_MS = MINUTE_MS
 const LONGEST_BROWSER = 256
 
 /** The person who has the operator's password: the one who was there before anybody had a name. */
-const UNNAMED = { id: null, name: UNNAMED_OPERATOR, role: 'admin' } as const
+const UNNAMED = {
+  id: null,
+  tenantId: null,
+  name: UNNAMED_OPERATOR,
+  role: 'admin',
+  hasPassword: true,
+} as const
 
-/** Who is signed in, where it is no tenant. */
-export interface SessionOperator {
-  /** Null for whoever has the operator's password. */
+/** Who is signed in: an operator, or somebody of a tenant. */
+export interface SessionPerson {
+  /** Null for whoever has the operator's password, and for whoever opened a tenant's login link. */
   id: string | null
+  /** The tenant to which the person belongs; null for an operator. */
+  tenantId: string | null
   name: string
-  role: OperatorRole
+  role: PersonRole
+  /** False for a person who was invited and has chosen none yet. */
+  hasPassword: boolean
 }
 
 export interface Session {
-  /** Null for an operator. */
-  tenantId: string | null
-  /** Null for a tenant. */
-  operator: SessionOperator | null
+  person: SessionPerson
   /** The cookie's token. */
   token: string
   /** The hash under which the session is stored. */
@@ -81,8 +90,8 @@ export interface SessionParts {
   isSecure: boolean
   secondFactors: SecondFactorOperations
   attempts: RateLimiter
-  /** False where operators come by their provider, and by no password. */
-  isPasswordSignIn: boolean
+  /** Whether a password signs anybody in: operators, and people of tenants. */
+  isPasswordSignIn: { operators: boolean; tenants: boolean }
   times: SessionTimes
 }
 
@@ -98,33 +107,33 @@ export class Sessions {
   }
 
   /**
-   * For a named operator whom somebody trusted has recognised.
-   * @param authenticatedAt when the operator showed there who they are; null where that was not said
-   * @throws ProviderSignInError unknown_operator
+   * For a person whom the provider has recognised.
+   * @param authenticatedAt when the person showed there who they are; null where that was not said
+   * @throws ProviderSignInError unknown_person; TenancyError tenant_suspended
    */
   async signInNamed(name: string, authenticatedAt: number | null, guest: Guest): Promise<Session> {
-    const operator = await this.parts.store.read.operatorByName(name)
+    const person = await this.parts.store.read.personByName(name)
     const begun = this.begin('oidc', guest, authenticatedAt)
-    const session = operator && (await this.signInOperator(operator, begun, guest))
-    if (!session) throw new ProviderSignInError('unknown_operator', `There is no operator named ${name}.`)
+    const session = person && (await this.signInPerson(person, begun, guest))
+    if (!session) throw new ProviderSignInError('unknown_person', `There is nobody named ${name}.`)
     return session
   }
 
   /**
-   * An operator who signed in by a password gives it again, and the session's sign-in is fresh from now on.
+   * A person who signed in by a password gives it again, and the session's sign-in is fresh from now on.
    * @throws DashboardError sign_in_failed; not_permitted for a session that began in another way; ApiError rate_limited
    */
   async confirm(session: Session, { password, code }: Proof, guest: Guest): Promise<Session> {
-    const { operator, method, hash } = session
-    if (!operator || method !== 'password') throw new DashboardError('not_permitted')
+    const { person, method, hash } = session
+    if (method !== 'password') throw new DashboardError('not_permitted')
     await this.assertNotGuessing(guest)
     const isRight =
-      operator.id === null
+      person.id === null
         ? await this.parts.operatorPassword.matches(password)
-        : await matchesHash(password, (await this.operator(operator.id)).passwordHash)
+        : await matchesHash(password, (await this.person(person.id)).passwordHash)
     if (!isRight) throw new DashboardError('sign_in_failed', 'The password is wrong.')
-    await this.assertSecondFactor(operator, code)
-    await this.parts.signIns.confirmed(hash, operator.name, guest.requestId)
+    await this.assertSecondFactor(person, code)
+    await this.parts.signIns.confirmed(hash, person, guest.requestId)
     return { ...session, authenticatedAt: this.parts.clock.now() }
   }
 
@@ -136,7 +145,7 @@ export class Sessions {
   }
 
   /**
-   * Uses up a code of the operator's second factor, where there is one. The password was checked before, so the caller knows it.
+   * Uses up a code of the person's second factor, where there is one. The password was checked before, so the caller knows it.
    * @throws DashboardError second_factor_required, sign_in_failed; ApiError rate_limited
    */
   private async assertSecondFactor(owner: FactorOwner, code: string | undefined): Promise<void> {
@@ -167,32 +176,32 @@ export class Sessions {
   }
 
   private async signInByLink(loginToken: string, guest: Guest): Promise<Session> {
-    const ofOperator = await this.signInByOperatorLink(loginToken, guest)
-    if (ofOperator) return ofOperator
+    const ofPerson = await this.signInByPersonLink(loginToken, guest)
+    if (ofPerson) return ofPerson
     const { token, record } = this.begin('link', guest)
     const tenantId = await this.parts.signIns.byLink(hashToken(loginToken), record, guest.requestId)
     // Unknown, used and expired are one answer: a guess learns nothing of which links there were.
     if (tenantId === null)
       throw new DashboardError(
         'sign_in_failed',
-        'The login link is not valid: it was used already, or has expired. A link works once, within an hour.',
+        'The login link is not valid: it was used already, or has expired. A link works once, and not for long.',
       )
-    return opened({ ...record, tenantId }, null, token)
+    return opened(record, unnamedOf(tenantId), token)
   }
 
-  /** @returns null where no operator has this link */
-  private async signInByOperatorLink(loginToken: string, guest: Guest): Promise<Session | null> {
+  /** @returns null where nobody has this link as a link of their own */
+  private async signInByPersonLink(loginToken: string, guest: Guest): Promise<Session | null> {
     const { signIns, store } = this.parts
-    const operatorId = await signIns.takeOperatorLink(hashToken(loginToken))
-    if (operatorId === undefined) return null
+    const link = await signIns.takePersonLink(hashToken(loginToken))
+    if (link === undefined) return null
     const begun = this.begin('link', guest)
-    if (operatorId !== null) {
-      const operator = await store.read.operatorById(operatorId)
-      return operator ? this.signInOperator(operator, begun, guest) : null
+    if (link.personId !== null) {
+      const person = await store.read.personById(link.personId)
+      return person ? this.signInPerson(person, begun, guest) : null
     }
     const record = { ...begun.record, hash: await this.unnamedHash(begun.token) }
     await signIns.asUnnamed(record, guest.requestId)
-    return opened({ ...record, tenantId: null }, UNNAMED, begun.token)
+    return opened(record, UNNAMED, begun.token)
   }
 
   private async signInByPassword(
@@ -200,14 +209,16 @@ export class Sessions {
     guest: Guest,
   ): Promise<Session> {
     const { store, operatorPassword, signIns, isPasswordSignIn } = this.parts
-    if (!isPasswordSignIn) throw new DashboardError('password_sign_in_off')
+    const isNamed = name !== undefined && name !== UNNAMED.name
+    if (!isPasswordSignIn.operators && !(isPasswordSignIn.tenants && isNamed))
+      throw new DashboardError('password_sign_in_off')
     const begun = this.begin('password', guest)
-    if (name !== undefined && name !== UNNAMED.name) {
-      const operator = await store.read.operatorByName(name)
-      const isRight = await matchesHash(password, operator?.passwordHash ?? null)
-      if (!operator || !isRight) throw wrongPassword()
-      await this.assertSecondFactor(operator, code)
-      const session = await this.signInOperator(operator, begun, guest)
+    if (isNamed) {
+      const person = await store.read.personByName(name)
+      const isRight = await matchesHash(password, person?.passwordHash ?? null)
+      if (!person || !isRight || !this.takesPassword(person)) throw wrongPassword()
+      await this.assertSecondFactor(person, code)
+      const session = await this.signInPerson(person, begun, guest)
       if (!session) throw wrongPassword()
       return session
     }
@@ -216,17 +227,33 @@ export class Sessions {
     if (!(await operatorPassword.matches(password))) throw wrongPassword()
     await this.assertSecondFactor(UNNAMED, code)
     await signIns.asUnnamed(record, guest.requestId)
-    return opened({ ...record, tenantId: null }, UNNAMED, begun.token)
+    return opened(record, UNNAMED, begun.token)
   }
 
-  /** @returns null for an operator who was removed, or given another password, meanwhile */
-  private async signInOperator(
-    operator: OperatorRecord,
+  /** Whether a password signs this person in at all. */
+  takesPassword({ tenantId }: Pick<SessionPerson, 'tenantId'>): boolean {
+    const { operators, tenants } = this.parts.isPasswordSignIn
+    return tenantId === null ? operators : tenants
+  }
+
+  /**
+   * `required` where an invitation was opened and nothing else would sign the person in again; `own` for a person with a password who
+   * may choose another; null for a person who has none of their own. Who comes by the provider gets none: it would still sign in when the
+   * provider lets the person in no more.
+   */
+  ownPassword({ person, method }: Session): 'required' | 'own' | null {
+    if (person.id === null || method === 'oidc' || !this.takesPassword(person)) return null
+    return person.hasPassword ? 'own' : 'required'
+  }
+
+  /** @returns null for a person who was removed, or given another password, meanwhile */
+  private async signInPerson(
+    person: PersonRecord,
     { token, record }: { token: string; record: NewSession },
     { requestId }: Guest,
   ): Promise<Session | null> {
-    if (!(await this.parts.signIns.asOperator(operator, record, requestId))) return null
-    return opened({ ...record, tenantId: null }, operator, token)
+    if (!(await this.parts.signIns.asPerson(person, record, requestId))) return null
+    return opened(record, asSessionPerson(person), token)
   }
 
   private begin(
@@ -258,7 +285,7 @@ export class Sessions {
     if (token === null) throw new DashboardError('not_signed_in')
     const session = await this.ofToken(token)
     // One that began before passwords were switched off.
-    if (session.opened.method === 'password' && !this.parts.isPasswordSignIn)
+    if (session.opened.method === 'password' && !this.takesPassword(session.opened.person))
       throw new DashboardError('not_signed_in')
     const isInUse = headers[BACKGROUND_HEADER.toLowerCase()] === undefined
     return {
@@ -271,10 +298,10 @@ export class Sessions {
     const { read } = this.parts.store
     const now = this.parts.clock.now()
     const record = await read.dashboardSession(hashToken(token), now)
-    if (record?.tenantId) return { record, opened: opened(record, null, token) }
     // Asked each time: another role, or none any more, holds at once.
-    if (record?.operatorId)
-      return { record, opened: opened(record, await this.operator(record.operatorId), token) }
+    if (record?.personId)
+      return { record, opened: opened(record, asSessionPerson(await this.person(record.personId)), token) }
+    if (record?.tenantId) return { record, opened: opened(record, unnamedOf(record.tenantId), token) }
     const unnamed = await read.dashboardSession(await this.unnamedHash(token), now)
     if (!unnamed) throw new DashboardError('not_signed_in')
     return { record: unnamed, opened: opened(unnamed, UNNAMED, token) }
@@ -303,10 +330,10 @@ export class Sessions {
   }
 
   /** @throws DashboardError not_signed_in */
-  private async operator(id: string): Promise<OperatorRecord> {
-    const operator = await this.parts.store.read.operatorById(id)
-    if (!operator) throw new DashboardError('not_signed_in')
-    return operator
+  private async person(id: string): Promise<PersonRecord> {
+    const person = await this.parts.store.read.personById(id)
+    if (!person) throw new DashboardError('not_signed_in')
+    return person
   }
 
   /** What a session by the operator's password is stored under, bound to it: with another one, nobody finds it any more. */
@@ -335,18 +362,27 @@ export class Sessions {
 const HOW_TO_CONFIRM: Record<SessionMethod, string> = {
   password: 'This asks for a fresh sign-in: give your password again.',
   oidc: "This asks for a fresh sign-in: sign in again at your organisation's provider.",
-  link: 'This asks for a fresh sign-in: open a new login link, which is made at the command line or by an operator.',
+  link: 'This asks for a fresh sign-in: sign in with your password, or open a new link, which an admin makes.',
 }
 
 function opened(
-  record: Pick<SessionRecord, 'tenantId' | 'hash' | 'expiresAt' | 'authenticatedAt' | 'method'>,
-  operator: SessionOperator | null,
+  record: Pick<SessionRecord, 'hash' | 'expiresAt' | 'authenticatedAt' | 'method'>,
+  person: SessionPerson,
   token: string,
 ): Session {
-  const { tenantId, hash, expiresAt, authenticatedAt } = record
+  const { hash, expiresAt, authenticatedAt } = record
   // A session of a version before this one does not say how it began: a tenant has links, and others have a password.
-  const method = record.method ?? (tenantId === null ? 'password' : 'link')
-  return { tenantId, operator, token, hash, expiresAt, authenticatedAt, method }
+  const method = record.method ?? (person.tenantId === null ? 'password' : 'link')
+  return { person, token, hash, expiresAt, authenticatedAt, method }
+}
+
+function asSessionPerson({ id, tenantId, name, role, passwordHash }: PersonRecord): SessionPerson {
+  return { id, tenantId, name, role, hasPassword: passwordHash !== null }
+}
+
+/** Whoever opened a login link of the tenant, which names nobody. */
+function unnamedOf(tenantId: string): SessionPerson {
+  return { id: null, tenantId, name: UNNAMED_TENANT, role: 'admin', hasPassword: false }
 }
 
 /** One answer for an unknown name and a wrong password. */

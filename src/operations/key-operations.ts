@@ -1,4 +1,5 @@
 /** What a tenant signs in and signs with: API keys revealed, reissued and revoked, the signing secret rotated. */
+import { SECOND_MS } from '../clock.js'
 import type { Environment } from '../config.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
@@ -48,16 +49,16 @@ export class KeyOperations {
   reissue(tenant: TenantRecord, actor: Actor, type: Environment, graceMs: number): Promise<string> {
     return this.audited.run(tenant.id, actor, async (tx) => ({
       result: await this.tenancy.reissueKey(tx, tenant, type, graceMs),
-      facts: { event: 'key_reissued', type },
+      facts: { event: 'key_reissued', type, grace_seconds: graceMs / SECOND_MS },
     }))
   }
 
   /** Ends every valid key of the type at once; says how many. @throws TenancyError no_active_key */
   revoke(tenant: TenantRecord, actor: Actor, type: Environment): Promise<number> {
-    return this.audited.run(tenant.id, actor, async (tx) => ({
-      result: await this.tenancy.revokeKeys(tx, tenant, type),
-      facts: { event: 'key_revoked', type },
-    }))
+    return this.audited.run(tenant.id, actor, async (tx) => {
+      const revoked = await this.tenancy.revokeKeys(tx, tenant, type)
+      return { result: revoked, facts: { event: 'key_revoked', type, revoked } }
+    })
   }
 
   /**
@@ -83,7 +84,7 @@ export class KeyOperations {
   ): Promise<string> {
     return this.audited.run(tenant.id, actor, async (tx) => ({
       result: await this.tenancy.reissueNamedKey(tx, tenant, type, name, graceMs),
-      facts: { event: 'key_reissued', type, name },
+      facts: { event: 'key_reissued', type, name, grace_seconds: graceMs / SECOND_MS },
     }))
   }
 
@@ -95,7 +96,9 @@ export class KeyOperations {
   ): Promise<ApiKeyRecord> {
     return this.audited.run(tenant.id, actor, async (tx) => {
       const key = await this.tenancy.revokeNamedKey(tx, tenant, type, name)
-      return { result: key, facts: { event: 'key_revoked', type, name, key: key.id } }
+      const { id, scopes, networks, certificate } = key
+      const previous = { scopes, networks, certificate }
+      return { result: key, facts: { event: 'key_revoked', type, name, key: id, previous } }
     })
   }
 

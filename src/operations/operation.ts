@@ -56,6 +56,15 @@ export class AuditedTransactions {
     })
   }
 
+  /** The same for what concerns one tenant, or, where it is null, every tenant. */
+  runFor<Result>(
+    tenantId: string | null,
+    actor: Actor,
+    work: (tx: StoreTransaction) => Promise<Act<Result>>,
+  ): Promise<Result> {
+    return tenantId === null ? this.runForAll(actor, work) : this.run(tenantId, actor, work)
+  }
+
   /**
    * Says in every log what is of no single transaction. Some at a time: with many tenants, callers of the service would be kept
    * waiting.

@@ -9,7 +9,7 @@ import type { Tenancy } from '../tenancy/tenancy.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import { KeyOperations } from './key-operations.js'
 import { AuditedTransactions } from './operation.js'
-import { OperatorOperations } from './operator-operations.js'
+import { PeopleOperations } from './people-operations.js'
 import { SecondFactorOperations } from './second-factor-operations.js'
 import { SessionOperations } from './session-operations.js'
 import { SignInOperations } from './sign-in-operations.js'
@@ -34,7 +34,9 @@ export class Operations {
   readonly lifecycle: TenantLifecycle
   readonly keys: KeyOperations
   readonly users: UserOperations
-  readonly operators: OperatorOperations
+  readonly operators: PeopleOperations
+  /** The people of one tenant. */
+  readonly peopleOf: (tenantId: string) => PeopleOperations
   readonly signIns: SignInOperations
   readonly sessions: SessionOperations
   readonly secondFactors: SecondFactorOperations
@@ -42,11 +44,12 @@ export class Operations {
 
   constructor({ store, audit, keys, tenancy, secrets, vault, outbox, clock }: OperationParts) {
     const audited = new AuditedTransactions(store, audit)
-    this.tenants = new TenantOperations(audited, store, tenancy, clock)
+    this.tenants = new TenantOperations(audited, tenancy, clock)
     this.lifecycle = new TenantLifecycle(audited, store, clock)
     this.keys = new KeyOperations(audited, tenancy, secrets)
     this.users = new UserOperations(audited, store, vault, outbox, clock)
-    this.operators = new OperatorOperations(audited, store, clock)
+    this.operators = new PeopleOperations(audited, store, clock)
+    this.peopleOf = (tenantId) => new PeopleOperations(audited, store, clock, tenantId)
     this.signIns = new SignInOperations(audited, store, clock)
     this.secondFactors = new SecondFactorOperations(audited, store, keys, clock)
     this.sessions = new SessionOperations(audited, store, clock)

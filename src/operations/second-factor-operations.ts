@@ -1,4 +1,4 @@
-/** The second factor of operators who sign in by a password: a code by time from an app, and recovery codes for the day when it is lost. */
+/** The second factor of people who sign in by a password: a code by time from an app, and recovery codes for the day when it is lost. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import { openWithAny, seal } from '../crypto/sealed-box.js'
@@ -24,9 +24,11 @@ export class SecondFactorError extends CodedError<
   override readonly name = 'SecondFactorError'
 }
 
-/** An operator; the one without a name has the id null. */
+/** A person; the operator without a name has the id null. */
 export interface FactorOwner {
   id: string | null
+  /** Null for an operator. */
+  tenantId: string | null
   name: string
 }
 
@@ -38,12 +40,12 @@ export class SecondFactorOperations {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether a code is asked for at this operator's sign-in. */
+  /** Whether a code is asked for at this person's sign-in. */
   async isEnrolled(owner: FactorOwner): Promise<boolean> {
     return isInForce(await this.store.read.secondFactor(idOf(owner)))
   }
 
-  /** @returns the ids of the operators at whose sign-in a code is asked for; `operator` for the one without a name */
+  /** @returns the ids of the people at whose sign-in a code is asked for; `operator` for the one without a name */
   async enrolled(): Promise<Set<string>> {
     return new Set((await this.store.read.secondFactors()).filter(isInForce).map(({ id }) => id))
   }
@@ -72,7 +74,7 @@ export class SecondFactorOperations {
    * @throws SecondFactorError second_factor_missing, second_factor_enrolled, second_factor_code_wrong
    */
   confirm(owner: FactorOwner, code: string, actor: Actor): Promise<string[]> {
-    return this.audited.runForAll(actor, async (tx) => {
+    return this.audited.runFor(owner.tenantId, actor, async (tx) => {
       const record = await tx.secondFactor(idOf(owner))
       if (!record)
         throw new SecondFactorError('second_factor_missing', 'Begin again: no second factor waits.')
@@ -93,18 +95,25 @@ export class SecondFactorOperations {
 
   /** From now on the password signs in by itself. @throws SecondFactorError second_factor_missing */
   remove(owner: FactorOwner, actor: Actor): Promise<void> {
-    return this.audited.runForAll(actor, (tx) => remove(tx, owner))
+    return this.audited.runFor(owner.tenantId, actor, (tx) => remove(tx, owner))
   }
 
   /**
-   * The same for an operator who is named. @param name `operator` for the one without a name
+   * The same for a person who is named. @param name `operator` for the operator without a name
+   * @param tenantId the tenant to which the person belongs; null for an operator
    * @throws SecondFactorError second_factor_missing, second_factor_owner_not_found
    */
-  reset(name: string, actor: Actor): Promise<void> {
-    return this.audited.runForAll(actor, async (tx) => {
-      const owner = name === UNNAMED_OPERATOR ? { id: null, name } : await tx.operatorByName(name)
-      if (!owner)
-        throw new SecondFactorError('second_factor_owner_not_found', `There is no operator named ${name}.`)
+  reset(name: string, actor: Actor, tenantId: string | null = null): Promise<void> {
+    return this.audited.runFor(tenantId, actor, async (tx) => {
+      if (tenantId === null && name === UNNAMED_OPERATOR) return remove(tx, { id: null, tenantId, name })
+      const owner = await tx.personByName(name)
+      if (!owner || owner.tenantId !== tenantId)
+        throw new SecondFactorError(
+          'second_factor_owner_not_found',
+          tenantId === null
+            ? `There is no operator named ${name}.`
+            : `Nobody named ${name} signs in for this tenant.`,
+        )
       return remove(tx, owner)
     })
   }

@@ -21,6 +21,8 @@ export interface NamedSession extends SessionRecord {
   operator: string | null
   /** Name of the tenant; null for an operator's session. */
   tenant: string | null
+  /** Name of the tenant's person; null for an operator's session, and for one that a tenant's login link began. */
+  person: string | null
 }
 
 export interface EndedSignIns {
@@ -39,27 +41,27 @@ export class SessionOperations {
   /** Every session that has not ended, the newest first. */
   async list(): Promise<NamedSession[]> {
     const { read } = this.store
-    const [sessions, tenants, operators] = await Promise.all([
+    const [sessions, tenants, people] = await Promise.all([
       read.dashboardSessions(this.clock.now()),
       read.tenants(),
-      read.operators(),
+      read.everyone(),
     ])
     const tenantNames = new Map(tenants.map(({ id, name }) => [id, name]))
-    const operatorNames = new Map(operators.map(({ id, name }) => [id, name]))
-    return sessions.map((session) => ({
-      ...session,
-      id: sessionId(session.hash),
-      tenant: session.tenantId === null ? null : (tenantNames.get(session.tenantId) ?? session.tenantId),
-      operator:
-        session.tenantId !== null
-          ? null
-          : session.operatorId === null
-            ? UNNAMED_OPERATOR
-            : (operatorNames.get(session.operatorId) ?? session.operatorId),
-    }))
+    const names = new Map(people.map(({ id, name }) => [id, name]))
+    return sessions.map((session) => {
+      const { tenantId, personId } = session
+      const name = personId === null ? null : (names.get(personId) ?? personId)
+      return {
+        ...session,
+        id: sessionId(session.hash),
+        tenant: tenantId === null ? null : (tenantNames.get(tenantId) ?? tenantId),
+        operator: tenantId === null ? (name ?? UNNAMED_OPERATOR) : null,
+        person: tenantId === null ? null : name,
+      }
+    })
   }
 
-  /** Ends every session of a tenant, and its login links that nobody has used. */
+  /** Ends every session of a tenant and of its people, and the links that nobody has used. */
   endOfTenant(tenantId: string, actor: Actor): Promise<EndedSignIns> {
     return this.audited.run(tenantId, actor, async (tx) => {
       const ended = await tx.deleteTenantSignIns(tenantId)
@@ -68,14 +70,22 @@ export class SessionOperations {
   }
 
   /**
-   * Ends every session of one operator. @param name `operator` for the person who has the operator's password
+   * Ends every session of one person. @param name `operator` for the person who has the operator's password
+   * @param tenantId the tenant to which the person belongs; null for an operator
    * @returns how many there were @throws SessionError session_not_found where nobody has this name
    */
-  endOfOperator(name: string, actor: Actor): Promise<number> {
-    return this.audited.runForAll(actor, async (tx) => {
-      const operator = name === UNNAMED_OPERATOR ? { id: null } : await tx.operatorByName(name)
-      if (!operator) throw new SessionError('session_not_found', `There is no operator named ${name}.`)
-      const sessions = await tx.deleteOperatorSessions(operator.id)
+  endOfPerson(name: string, actor: Actor, tenantId: string | null = null): Promise<number> {
+    return this.audited.runFor(tenantId, actor, async (tx) => {
+      const isUnnamed = tenantId === null && name === UNNAMED_OPERATOR
+      const person = isUnnamed ? null : await tx.personByName(name)
+      if (!isUnnamed && person?.tenantId !== tenantId)
+        throw new SessionError(
+          'session_not_found',
+          tenantId === null
+            ? `There is no operator named ${name}.`
+            : `Nobody named ${name} signs in for this tenant.`,
+        )
+      const sessions = await tx.deletePersonSessions(person?.id ?? null)
       return { result: sessions, facts: { event: 'sessions_ended', name, sessions } }
     })
   }
@@ -83,8 +93,8 @@ export class SessionOperations {
   /** Ends every session of every operator. @returns how many there were */
   endOfOperators(actor: Actor): Promise<number> {
     return this.audited.runForAll(actor, async (tx) => {
-      let sessions = await tx.deleteOperatorSessions(null)
-      for (const { id } of await tx.operators()) sessions += await tx.deleteOperatorSessions(id)
+      let sessions = await tx.deletePersonSessions(null)
+      for (const { id } of await tx.people(null)) sessions += await tx.deletePersonSessions(id)
       return { result: sessions, facts: { event: 'sessions_ended', name: 'all operators', sessions } }
     })
   }
@@ -105,7 +115,7 @@ export class SessionOperations {
     if (tenantId !== null)
       return this.audited.run(tenantId, actor, async (tx) => {
         if (!(await tx.deleteDashboardSession(session.hash))) throw notFound()
-        return { result: session, facts: { ...facts, name: 'tenant' } }
+        return { result: session, facts: { ...facts, name: session.person ?? 'tenant' } }
       })
     return this.audited.runForAll(actor, async (tx) => {
       if (!(await tx.deleteDashboardSession(session.hash))) throw notFound()

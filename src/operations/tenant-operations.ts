@@ -1,7 +1,8 @@
 /** Tenants themselves: made, given a contract, let in to the dashboard. */
+import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import type { TenantRecord } from '../storage/records.js'
-import type { Store, StoreTransaction } from '../storage/store.js'
+import type { StoreTransaction } from '../storage/store.js'
 import { encodeLogo } from '../tenancy/capture-logo.js'
 import {
   type CapturePageSettings,
@@ -26,21 +27,26 @@ export interface WelcomedTenant extends CreatedTenant {
 export class TenantOperations {
   constructor(
     private readonly audited: AuditedTransactions,
-    private readonly store: Store,
     private readonly tenancy: Tenancy,
     private readonly clock: Clock,
   ) {}
 
   /**
+   * Makes a tenant. Its audit log begins with who made it and with which contract.
    * @param adminUrl of the dashboard, without a slash at its end
    * @throws TenancyError invalid_tenant_name, tenant_exists
    */
-  create(name: string, contract: Contract, adminUrl: string): Promise<WelcomedTenant> {
+  create(name: string, actor: Actor, contract: Contract, adminUrl: string): Promise<WelcomedTenant> {
     const now = this.clock.now()
-    return this.store.transaction(async (tx) => {
+    return this.audited.runFound(actor, async (tx) => {
       const created = await this.tenancy.add(tx, name, contract)
-      const loginLink = await createLoginLink(tx, { tenantId: created.tenant.id, adminUrl, now })
-      return { ...created, loginLink }
+      const { tenant } = created
+      const loginLink = await createLoginLink(tx, { tenantId: tenant.id, adminUrl, now })
+      return {
+        tenantId: tenant.id,
+        result: { ...created, loginLink },
+        facts: { event: 'tenant_created', name, ...contractFacts(tenant) },
+      }
     })
   }
 
@@ -111,20 +117,14 @@ export class TenantOperations {
     change: (tx: StoreTransaction, present: CapturePageSettings) => Promise<CapturePageSettings>,
   ): Promise<TenantRecord> {
     return this.audited.run(id, actor, async (tx) => {
-      const present = capturePageSettings((await tx.tenantById(id))!)
-      await tx.setCapturePage(id, checkedCapturePage(await change(tx, present)))
+      const before = (await tx.tenantById(id))!
+      await tx.setCapturePage(id, checkedCapturePage(await change(tx, capturePageSettings(before))))
       const tenant = (await tx.tenantById(id))!
-      const { company, returnOrigins, frameAncestors, consent, color, logo } = capturePageSettings(tenant)
-      const facts = {
-        event: 'capture_page_changed',
-        company,
-        return_origins: returnOrigins,
-        frame_ancestors: frameAncestors,
-        consent_version: consent?.version ?? null,
-        color,
-        logo_sha256: logo?.sha256 ?? null,
-      } as const
-      return { result: tenant, facts }
+      const previous = capturePageFacts(before)
+      return {
+        result: tenant,
+        facts: { event: 'capture_page_changed', ...capturePageFacts(tenant), previous },
+      }
     })
   }
 
@@ -132,15 +132,35 @@ export class TenantOperations {
   setContract({ id }: TenantRecord, actor: Actor, contract: GrantedContract): Promise<TenantRecord> {
     const { ratePerSecond, fmr, requireLiveness, replaceVerdictMinutes } = contract
     return this.audited.run(id, actor, async (tx) => {
+      const previous = contractFacts((await tx.tenantById(id))!)
       await this.tenancy.setContract(tx, id, { ratePerSecond, fmr, requireLiveness, replaceVerdictMinutes })
-      const facts = {
-        event: 'contract_changed',
-        rate_per_second: ratePerSecond,
-        fmr,
-        require_liveness: requireLiveness,
-        replace_verdict_minutes: replaceVerdictMinutes,
-      } as const
-      return { result: (await tx.tenantById(id))!, facts }
+      const tenant = (await tx.tenantById(id))!
+      return { result: tenant, facts: { event: 'contract_changed', ...contractFacts(tenant), previous } }
     })
+  }
+}
+
+/** A contract as the audit log records it. Null stands for what is configured for all tenants. */
+function contractFacts(contract: GrantedContract) {
+  const { ratePerSecond, fmr, requireLiveness, replaceVerdictMinutes } = contract
+  return {
+    rate_per_second: ratePerSecond,
+    fmr,
+    require_liveness: requireLiveness,
+    replace_verdict_minutes: replaceVerdictMinutes,
+  }
+}
+
+/** The settings of the hosted capture page as the audit log records them. */
+function capturePageFacts(tenant: TenantRecord) {
+  const { company, returnOrigins, frameAncestors, consent, color, logo } = capturePageSettings(tenant)
+  return {
+    company,
+    return_origins: returnOrigins,
+    frame_ancestors: frameAncestors,
+    consent_version: consent?.version ?? null,
+    consent_sha256: consent ? createHash('sha256').update(consent.text).digest('hex') : null,
+    color,
+    logo_sha256: logo?.sha256 ?? null,
   }
 }

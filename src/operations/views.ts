@@ -3,7 +3,7 @@ import { isoTime } from '../clock.js'
 import type {
   ApiKeyRecord,
   ErasureRecord,
-  OperatorRecord,
+  PersonRecord,
   ReferenceRecord,
   TenantRecord,
   WebhookDeliveryRecord,
@@ -147,7 +147,7 @@ export function webhookDeliveryView(delivery: WebhookDeliveryRecord) {
   }
 }
 
-export function operatorView({ name, role, createdAt, lastSignInAt, lastSignInBy }: OperatorRecord) {
+export function operatorView({ name, role, createdAt, lastSignInAt, lastSignInBy }: PersonRecord) {
   return {
     name,
     role,
@@ -155,6 +155,12 @@ export function operatorView({ name, role, createdAt, lastSignInAt, lastSignInBy
     last_sign_in_at: optionalTime(lastSignInAt),
     last_sign_in_by: lastSignInBy,
   }
+}
+
+export function personView(person: PersonRecord) {
+  const { origin, passwordHash } = person
+  const state = origin === 'provider' ? 'provider' : passwordHash === null ? 'invited' : 'active'
+  return { ...operatorView(person), state } as const
 }
 
 export function optionalTime(at: number | null): string | null {

@@ -67,9 +67,13 @@ export class WebhookOperations {
   /** Ends it, with all that waits for it. @throws WebhookOperationError webhook_not_found */
   remove(tenant: TenantRecord, actor: Actor, endpointId: string): Promise<void> {
     return this.audited.run(tenant.id, actor, async (tx) => {
-      const { id } = await this.endpoint(tx, tenant, endpointId)
+      const { id, url, environment, events } = await this.endpoint(tx, tenant, endpointId)
       await tx.deleteWebhookEndpoint(id)
-      return { result: undefined, facts: { event: 'webhook_removed', endpoint: id } }
+      const { host } = new URL(url)
+      return {
+        result: undefined,
+        facts: { event: 'webhook_removed', endpoint: id, host, environment, events },
+      }
     })
   }
 

@@ -9,6 +9,7 @@ import type { Config } from '../config.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import type { Execution, Idempotency, KeptResponse } from '../idempotency/idempotency.js'
 import { AlreadyExecutedError, type Store, StoreUnavailableError } from '../storage/store.js'
+import type { SubjectVault } from '../subjects/subject-vault.js'
 import { scopesOf } from '../tenancy/key-scopes.js'
 import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenancy/rate-limiter.js'
 import type { TenantContract } from '../tenancy/tenancy.js'
@@ -18,6 +19,7 @@ import { assertScope } from '../v1/key-scope.js'
 import type { Answer } from './answer.js'
 import { isConfidential } from './confidential.js'
 import { EndpointRunner } from './endpoint-runner.js'
+import { ERRORS_PAGE, ERRORS_PAGE_HEADERS } from './errors-page.js'
 import type { IncomingRequest, WholeReply } from './listener.js'
 import type { Identity, KnownCaller } from './recent-callers.js'
 import { ReplySigner, type SignerParts } from './reply-signer.js'
@@ -25,7 +27,7 @@ import { type AuthenticatorParts, RequestAuthenticator } from './request-authent
 import type { RequestContext } from './request-context.js'
 import { type RecorderParts, RequestRecorder } from './request-recorder.js'
 import { type Route, Router } from './router.js'
-import { OPENAPI_PATH } from './routes.js'
+import { ERRORS_PATH, OPENAPI_PATH } from './routes.js'
 import type { SandboxLimits } from './sandbox-limits.js'
 import { toApiError } from './to-api-error.js'
 import type { Tracing } from './tracing.js'
@@ -39,6 +41,7 @@ export interface ApiServerParts extends AuthenticatorParts, SignerParts, Recorde
   store: Store
   idempotency: Idempotency
   audit: AuditLog
+  vault: SubjectVault
   /** Null where traces are not asked for. */
   tracing: Tracing | null
   /** The engine has no place for one more request of this share. */
@@ -111,6 +114,10 @@ export class ApiServer {
     if (!this.parts.isInStep()) throw new StoreUnavailableError('working keys or schema were changed')
     if (request.path === OPENAPI_PATH && request.method === 'GET')
       return { status: 200, body: this.parts.openApi() }
+    if (request.path === ERRORS_PATH && request.method === 'GET') {
+      Object.assign(context.headers, ERRORS_PAGE_HEADERS)
+      return { status: 200, body: ERRORS_PAGE }
+    }
     const identified = await this.authenticate(request, context)
     // An unknown address is told as such whoever asks; the caller, where known, only decides who signs.
     const route = context.destination?.route ?? this.router.refuse(request, context.destination)
@@ -128,6 +135,10 @@ export class ApiServer {
     const { id: holder } = identified.caller.tenant
     const body = await request.body(deadlineMs, route.endpoint.maxBodyBytes, holder)
     return this.execute(request, context, { route, identity: identified, share, body, deadlineMs })
+  }
+
+  private get errorsUrl(): string {
+    return new URL(ERRORS_PATH, this.parts.urlOf(this.parts.environment)).href
   }
 
   /** Whose request it is, and whose secrets sign its reply; or why that is not known. */
@@ -214,6 +225,7 @@ export class ApiServer {
       secrets: identity.secrets,
       signingKeyId: request.headers['x-svc-signing-key-id'],
       requestId: context.requestId,
+      errorsUrl: this.errorsUrl,
       deadlineMs,
       signal: request.signal,
       share,
@@ -246,7 +258,7 @@ export class ApiServer {
       this.parts.log.error({ request_id: context.requestId, err: refusal.cause ?? refusal }, refusal.message)
     return {
       status: refusal.status,
-      body: JSON.stringify(refusal.toBody(context.requestId)),
+      body: JSON.stringify(refusal.toBody({ requestId: context.requestId, errorsUrl: this.errorsUrl })),
       code: refusal.code,
       close: refusal.code === 'body_too_large' || refusal.code === 'shutting_down',
     }

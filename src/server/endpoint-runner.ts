@@ -6,7 +6,8 @@ import type { AuditLog } from '../audit/audit-log.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { Environment } from '../config.js'
 import type { Execution, KeptResponse } from '../idempotency/idempotency.js'
-import type { Scope, Store } from '../storage/store.js'
+import type { Scope, Store, StoreTransaction } from '../storage/store.js'
+import type { SubjectVault } from '../subjects/subject-vault.js'
 import type { Call, Commit, Endpoint, Outcome } from '../v1/endpoint.js'
 import type { Answer } from './answer.js'
 
@@ -14,7 +15,14 @@ import type { Answer } from './answer.js'
 const NOT_EXECUTED = new Set([400, 401, 403, 405, 413, 415, 429])
 
 export class EndpointRunner {
-  constructor(private readonly parts: { environment: Environment; store: Store; audit: AuditLog }) {}
+  constructor(
+    private readonly parts: {
+      environment: Environment
+      store: Store
+      audit: AuditLog
+      vault: Pick<SubjectVault, 'find'>
+    },
+  ) {}
 
   /** @throws ApiError that is no outcome of an execution; BiometricError cancelled when the caller hung up */
   async run(
@@ -62,6 +70,7 @@ export class EndpointRunner {
           await execution?.keep(tx, keptResponse(outcome, answer), outcome.owner)
           if (event) {
             const facts = {
+              ...(outcome.code && !outcome.audit?.subject ? await this.refusedUser(tx, call) : {}),
               ...outcome.audit,
               ...(call.captureSession ? { capture_session: call.captureSession } : {}),
               event,
@@ -85,9 +94,15 @@ export class EndpointRunner {
     }
   }
 
+  /** The pseudonym of the user whose call was refused; nothing for a user who does not exist. */
+  private async refusedUser(tx: StoreTransaction, { user }: Call<unknown>): Promise<{ subject?: string }> {
+    const found = user && (await this.parts.vault.find(tx, user.lookup, user.id))
+    return found ? { subject: found.pseudonym } : {}
+  }
+
   /** A sandbox call may concern its tenant as well, whose production key it issues. */
-  private scopeOf({ tenant, lookup }: Call<unknown>): Scope {
-    const concerns = this.parts.environment === 'production' ? lookup?.toString('latin1') : undefined
+  private scopeOf({ tenant, user }: Call<unknown>): Scope {
+    const concerns = this.parts.environment === 'production' ? user?.lookup.toString('latin1') : undefined
     return { tenantId: tenant.id, concerns }
   }
 
@@ -102,10 +117,10 @@ function refusal(error: unknown, call: Call<unknown>): Outcome {
   return {
     status: error.status,
     code: error.code,
-    body: error.toBody(call.requestId),
+    body: error.toBody(call),
     headers: error.headers,
     // Sealed under the service's key: the user may be gone, and a refusal says nothing of them.
-    ...(call.lookup ? { owner: { lookup: call.lookup, subject: null } } : {}),
+    ...(call.user ? { owner: { lookup: call.user.lookup, subject: null } } : {}),
   }
 }
 

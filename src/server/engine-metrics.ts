@@ -10,6 +10,7 @@ const INCIDENTS = [
   'worker_load_failed',
   'worker_garbled',
   'task_stuck',
+  'engine_hung',
   'task_failed',
 ] as const satisfies Array<EngineIncident['kind']>
 
@@ -23,7 +24,7 @@ export function engineMetrics(registry: Registry): EngineMetrics {
   const registers = [registry]
   const incidents = new Counter({
     name: 'countersign_engine_incidents_total',
-    help: 'Engine processes and workers lost, not loaded or sending no frames, tasks stuck or failed inside a library.',
+    help: 'Engine processes and workers lost, not loaded, silent or sending no frames, tasks stuck or failed inside a library.',
     labelNames: ['kind'],
     registers,
   })

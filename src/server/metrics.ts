@@ -11,6 +11,7 @@ import {
 } from 'prom-client'
 import { SECOND_MS } from '../clock.js'
 import type { Environment } from '../config.js'
+import { NOT_READY_REASONS, type NotReadyReason } from '../readiness.js'
 import type { Store } from '../storage/store.js'
 import type { Effect } from '../v1/endpoint.js'
 import { STAGES } from '../v1/stages.js'
@@ -146,6 +147,27 @@ export class Metrics {
 
   watchStore(store: Store): void {
     watchStore(this.registry, store)
+  }
+
+  watchReadiness(readiness: { readonly reasons: readonly NotReadyReason[] }): void {
+    new Gauge({
+      name: 'countersign_ready',
+      help: '1 when /readyz says that calls are welcome, else 0.',
+      registers: this.registers,
+      collect() {
+        this.set(readiness.reasons.length === 0 ? 1 : 0)
+      },
+    })
+    new Gauge({
+      name: 'countersign_not_ready',
+      help: '1 for each reason that keeps the service from being ready, 0 for all others.',
+      labelNames: ['reason'],
+      registers: this.registers,
+      collect() {
+        const { reasons } = readiness
+        for (const reason of NOT_READY_REASONS) this.set({ reason }, reasons.includes(reason) ? 1 : 0)
+      },
+    })
   }
 
   watchUpkeep(upkeep: Upkeep): void {

@@ -1,8 +1,9 @@
 /** The life of one response of node:http: written once, or aborted by the caller. */
 import { once } from 'node:events'
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { oneLine } from './framing.js'
+import type { LingerRoom } from './lingering.js'
 import { isWhole, type Reply, type WholeReply } from './listener.js'
 
 /**
@@ -10,11 +11,8 @@ import { isWhole, type Reply, type WholeReply } from './listener.js'
  * written. uWebSockets.js does so after some 30 seconds.
  */
 const STALL_MS = 15_000
-/**
- * After the last answer of a connection: what is still on its way in is read for this long, because the system answers bytes
- * that nobody reads with a reset, which may overtake the answer.
- */
-export const LINGER_MS = 2000
+/** How long a caller whose request has come whole may take to close its side after the last answer. */
+const FAREWELL_MS = 2000
 
 export class NodeExchange {
   /** Called once, when the reply is written or nobody waits for it any more. */
@@ -28,6 +26,7 @@ export class NodeExchange {
     private readonly socket: Socket,
     private readonly response: ServerResponse | null,
     private readonly headOnly: boolean,
+    private readonly lingerRoom: LingerRoom,
   ) {
     const closed = () => this.abort()
     if (response) response.once('close', closed)
@@ -116,13 +115,17 @@ export class NodeExchange {
       Connection: 'close',
       'Content-Length': Buffer.byteLength(body),
     }).map(([name, value]) => `${name}: ${value}\r\n`)
+    const farewell = () => {
+      const timer = setTimeout(() => socket.destroy(), FAREWELL_MS)
+      socket.once('close', () => clearTimeout(timer))
+    }
     socket.setTimeout(STALL_MS)
     socket.cork()
     socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`, 'latin1')
     socket.end(this.headOnly ? '' : body, () => {
       this.done()
-      const timer = setTimeout(() => socket.destroy(), LINGER_MS)
-      socket.once('close', () => clearTimeout(timer))
+      if (response && !response.req.complete) awaitRest(response.req, this.lingerRoom, farewell)
+      else farewell()
     })
     socket.uncork()
   }
@@ -136,4 +139,24 @@ function encoded(headers: Record<string, string>): Record<string, string> {
     values[name] = /[^\t\x20-\x7e]/.test(value) ? Buffer.from(value).toString('latin1') : value
   }
   return values
+}
+
+/**
+ * Reads and drops the rest of a body whose request is answered without it, because the system answers bytes that nobody reads
+ * with a reset, which may overtake the answer. Where the rest does not come within bounds, the connection goes.
+ * @param onCame called when the rest has come
+ */
+export function awaitRest(message: IncomingMessage, room: LingerRoom, onCame = () => {}): void {
+  const { socket } = message
+  if (message.complete || socket.destroyed) return
+  const linger = room.begin(
+    () => socket.bytesRead,
+    () => socket.destroy(),
+  )
+  message.on('data', () => linger.noteBytes())
+  message.once('end', () => {
+    linger.end()
+    onCame()
+  })
+  socket.once('close', () => linger.end())
 }

@@ -9,6 +9,7 @@ import { ApiError } from '../api-error.js'
 import type { TlsFiles } from '../tls-files.js'
 import { isLastOfConnection, type RequestHeaders, readHeaders } from './framing.js'
 import { InFlight } from './in-flight.js'
+import { LingerRoom } from './lingering.js'
 import {
   addressError,
   BARE_FAILURE,
@@ -20,7 +21,7 @@ import {
   type Reply,
 } from './listener.js'
 import { ILLEGIBLE, type ParserError, refusalOf, type StartLine, startLineOf } from './malformed-request.js'
-import { LINGER_MS, NodeExchange } from './node-exchange.js'
+import { awaitRest, NodeExchange } from './node-exchange.js'
 import { peerAddress } from './peer-address.js'
 import { quietMoment } from './quiet-moment.js'
 import { RequestBody } from './request-body.js'
@@ -122,6 +123,7 @@ interface Connection {
 
 class Door {
   private readonly inFlight = new InFlight()
+  private readonly lingerRoom = new LingerRoom()
   /** Of TCP, below TLS. */
   private readonly sockets = new Set<Socket>()
   private readonly connections = new WeakMap<Socket, Connection>()
@@ -204,7 +206,7 @@ class Door {
       message.on('data', (chunk: Buffer) => body.push(chunk))
       message.on('end', () => message.complete && body.end())
     })
-    const exchange = new NodeExchange(socket, response, method === 'HEAD')
+    const exchange = new NodeExchange(socket, response, method === 'HEAD', this.lingerRoom)
     connection.exchange = exchange
     connection.message = message
     connection.body = body
@@ -235,7 +237,7 @@ class Door {
 
   private refuse(socket: Socket, malformed: ApiError, line: StartLine): void {
     const connection = this.connectionOf(socket)
-    const exchange = new NodeExchange(socket, null, line.method === 'HEAD')
+    const exchange = new NodeExchange(socket, null, line.method === 'HEAD', this.lingerRoom)
     const body = new RequestBody(NO_HEADERS, 0, this.options.bodies)
     connection.exchange = exchange
     connection.body = body
@@ -281,23 +283,17 @@ class Door {
     }
     const answer = (reply: Reply) => {
       connection.isLast ||= (reply.close ?? false) || this.isRetired || body.isOverdue || mustClose()
+      // ServerResponse would close the connection with the answer, unread bytes or not.
+      connection.isLast ||= body.isUnderWay && /\bclose\b/i.test(request.headers.connection ?? '')
       exchange.reply(reply, connection.isLast)
       body.release()
-      if (connection.message && !connection.isLast) awaitRest(connection.message)
+      if (connection.message && !connection.isLast) awaitRest(connection.message, this.lingerRoom)
       // What is written leaves at the end of this turn of the event loop.
       if (reply.afterwards) setImmediate(reply.afterwards)
     }
     const handled = async () => this.options.handler(request)
     handled().then(answer, () => answer(BARE_FAILURE))
   }
-}
-
-/** The rest of a body whose request is answered without it is read and dropped; where it does not come soon, the connection goes. */
-function awaitRest(message: IncomingMessage): void {
-  if (message.complete) return
-  const timer = setTimeout(() => message.complete || message.socket.destroy(), LINGER_MS)
-  message.once('end', () => clearTimeout(timer))
-  message.once('close', () => message.complete && clearTimeout(timer))
 }
 
 const NO_HEADERS: RequestHeaders = Object.freeze(Object.create(null))

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document, made from the endpoints' own schemas and the error registry. */
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import { ERRORS, type ErrorCode } from '../api-error.js'
+import { PHOTO_GUIDANCE } from '../biometrics/photo-guidance.js'
 import { SCOPES } from '../tenancy/key-scopes.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
 import { SANDBOX_OUTCOMES } from '../v1/sandbox-outcomes.js'
@@ -156,7 +157,7 @@ function introduction(): string {
     'Enrol a user’s face at sign-up; at a risky action, ask whether it is really that person.',
     'The answer is a JWT bound to the action, and every response is signed.',
     '',
-    'In the sandbox no model runs: the end of `user_id` chooses the outcome, any other enrolled user is approved.',
+    'In the sandbox no model runs: the end of `user_id` chooses the outcome, for users who are not enrolled too. A user whose id ends otherwise is approved once enrolled, and reference_not_found before. Users whose end refuses every photo (+no_face, +multiple_faces, +different_people, +low_quality, +spoof) cannot be enrolled.',
     '',
     ...Object.entries(SANDBOX_OUTCOMES).map(([suffix, outcome]) => `- \`${suffix}\`: ${outcome}`),
   ].join('\n')
@@ -283,11 +284,20 @@ function errorSchema(): Json {
   const categories = [...new Set(Object.values(ERRORS).map(({ category }) => category))]
   return {
     type: 'object',
-    required: ['error', 'code', 'message', 'request_id'],
+    required: ['error', 'code', 'message', 'remedy', 'doc_url', 'request_id'],
     properties: {
       error: { type: 'string', enum: categories, description: 'Stable category.' },
       code: { type: 'string', enum: Object.keys(ERRORS), description: 'Stable code.' },
-      message: { type: 'string', description: 'A sentence for a person; it may change.' },
+      message: {
+        type: 'string',
+        description: 'What is wrong: a sentence for a developer or operator. It may change.',
+      },
+      remedy: { type: 'string', description: 'What to do next: a sentence that may change.' },
+      doc_url: {
+        type: 'string',
+        format: 'uri',
+        description: 'Address of the page, served by this installation, that explains the code.',
+      },
       request_id: { type: 'string', description: 'The request in which the error arose.' },
       details: {
         type: 'array',
@@ -308,7 +318,16 @@ function errorSchema(): Json {
               properties: { min: { type: 'number' }, max: { type: 'number' } },
               description: 'What it had to keep to.',
             },
-            hint: { type: 'string', description: 'What the person can do, to be shown to them.' },
+            guidance: {
+              type: 'string',
+              enum: [...PHOTO_GUIDANCE],
+              description:
+                'What the person can do about a photo. Each detail of a `biometric_rejected` has one; the capture component has a text for it in five languages.',
+            },
+            hint: {
+              type: 'string',
+              description: 'What the person can do about a photo, as a sentence to be shown to them.',
+            },
             scope: {
               type: 'string',
               enum: [...SCOPES],

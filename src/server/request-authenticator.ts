@@ -15,6 +15,8 @@ export interface AuthenticatorParts {
   tenancy: Tenancy
   wrongKeys: WrongKeys
   addresses: ClientAddresses
+  /** Base URL of an environment, ending in /v1. */
+  urlOf: (environment: Environment) => string
 }
 
 /** Not `wrong_environment`: only a key that is valid elsewhere is told so. */
@@ -51,8 +53,18 @@ export class RequestAuthenticator {
         const identity = this.recent.find(authorization)
         if (identity) return identity
       }
+      if (error instanceof ApiError && error.code === 'wrong_environment') throw this.wrongEnvironment()
       throw error
     }
+  }
+
+  private wrongEnvironment(): ApiError {
+    const { environment, urlOf } = this.parts
+    const other = environment === 'production' ? 'sandbox' : 'production'
+    return new ApiError('wrong_environment', {
+      message: `This is the ${environment} base URL; the API key is a ${other} key.`,
+      remedy: `Use this key at ${urlOf(other)}, or send a ${environment} key here.`,
+    })
   }
 }
 

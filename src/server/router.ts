@@ -3,7 +3,7 @@ import { ApiError } from '../api-error.js'
 import type { Endpoint } from '../v1/endpoint.js'
 import { type InputParser, inputParser } from './json-body.js'
 import type { IncomingRequest } from './listener.js'
-import { OPENAPI_PATH } from './routes.js'
+import { ERRORS_PATH, OPENAPI_PATH } from './routes.js'
 
 export interface Route {
   endpoint: Endpoint<unknown>
@@ -50,7 +50,7 @@ export class Router {
   /** @throws ApiError unknown_endpoint, method_not_allowed */
   refuse({ path }: IncomingRequest, destination: Destination | undefined): never {
     const place = destination && this.placeOf(destination.template)
-    if (!place && path !== OPENAPI_PATH) throw new ApiError('unknown_endpoint')
+    if (!place && path !== OPENAPI_PATH && path !== ERRORS_PATH) throw new ApiError('unknown_endpoint')
     throw new ApiError('method_not_allowed', {
       headers: { Allow: place ? [...place.methods.keys()].join(', ') : 'GET' },
     })

@@ -30,6 +30,8 @@ export const DESCRIPTIONS: EndpointDescription[] = [
 
 /** Where the OpenAPI document is served, without a key, on both APIs. */
 export const OPENAPI_PATH = '/v1/openapi.json'
+/** Explains every error code to a person; `doc_url` of an error leads there. */
+export const ERRORS_PATH = '/errors'
 
 /** The endpoints over one environment's services. The router hands each only input that its own schema has passed. */
 export function endpoints(services: Services): Array<Endpoint<unknown>> {

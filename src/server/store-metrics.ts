@@ -7,7 +7,7 @@ const COMMIT_BUCKETS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05
 
 export function watchStore(
   registry: Registry,
-  store: Pick<Store, 'observeCommits' | 'isHealthy' | 'size'>,
+  store: Pick<Store, 'observeCommits' | 'isHealthy' | 'isCorrupt' | 'size'>,
 ): void {
   const registers = [registry]
   const commits = new Histogram({
@@ -31,6 +31,14 @@ export function watchStore(
     registers,
     async collect() {
       this.set((await store.isHealthy()) ? 1 : 0)
+    },
+  })
+  new Gauge({
+    name: 'countersign_store_corrupt',
+    help: '1 when the database has said that it is damaged: since the start with SQLite, within ten minutes with PostgreSQL.',
+    registers,
+    collect() {
+      this.set(store.isCorrupt ? 1 : 0)
     },
   })
   new Gauge({

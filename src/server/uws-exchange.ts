@@ -3,11 +3,9 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
 import { oneLine } from './framing.js'
+import type { Linger, LingerEnd, LingerRoom } from './lingering.js'
 import { isWhole, type Reply } from './listener.js'
 import type { RequestBody } from './request-body.js'
-
-/** How long the rest of a body may take whose request is answered without it: then the connection is closed with the answer. */
-const LINGER_MS = 1000
 
 /** The life of one response: written once, or aborted by the caller. */
 export class UwsExchange {
@@ -17,11 +15,16 @@ export class UwsExchange {
   private controller: AbortController | null = null
   /** Ends the wait of a stream for its caller. */
   private drained: () => void = () => {}
-  /** Ends the wait for the rest of a body that nobody wants. */
-  bodyCame: () => void = () => {}
+  /** The rest of a body that nobody wants is read and dropped. */
+  private linger: Linger | null = null
+  private receivedBytes = 0
+  private onBodyEnd: () => void = () => {}
   private isPaused = false
 
-  constructor(private readonly res: HttpResponse) {}
+  constructor(
+    private readonly res: HttpResponse,
+    private readonly lingerRoom: LingerRoom,
+  ) {}
 
   /** Made on demand: most requests never look. */
   get signal(): AbortSignal {
@@ -35,7 +38,7 @@ export class UwsExchange {
     this.state = 'aborted'
     this.controller?.abort()
     this.drained()
-    this.bodyCame()
+    this.linger?.end()
     this.body?.abort()
     this.onDone()
   }
@@ -53,30 +56,50 @@ export class UwsExchange {
     this.res.resume()
   }
 
+  /** The rest of the body is read although nobody wants it. */
+  get isLingering(): boolean {
+    return this.linger !== null
+  }
+
+  /** A part of the body has come, wanted or not. */
+  received(bytes: number, isLast: boolean): void {
+    this.receivedBytes += bytes
+    if (isLast) this.onBodyEnd()
+    else this.linger?.noteBytes()
+  }
+
   reply(reply: Reply, headOnly: boolean): void {
     if (this.state !== 'open') return
-    const { body } = this
     this.resume()
-    if (body?.isUnderWay && !reply.close && !body.isOverdue)
-      return void this.replyAfterBody(body, reply, headOnly)
-    const last = body?.isUnderWay ? { ...reply, close: true } : reply
-    // Closing inside the handler would let a second request of the same packet run; a turn later, the socket is gone with it.
-    if (last.close) setImmediate(() => this.write(last, headOnly))
-    else this.write(last, headOnly)
+    if (this.body?.isUnderWay) this.replyAfterBody(reply, headOnly)
+    else if (reply.close) this.closeWith(reply, headOnly)
+    else this.write(reply, headOnly)
+  }
+
+  /** Closing inside the handler would let a second request of the same packet run; a turn later, the socket is gone with it. */
+  private closeWith(reply: Reply, headOnly: boolean): void {
+    setImmediate(() => this.write({ ...reply, close: true }, headOnly))
   }
 
   /**
-   * Whoever is still sending a body that is refused unread sends it in vain, but its connection stays: a closed one would reset
-   * it, and the answer with it. After the answer, the socket can no longer be closed from here.
+   * The sender of a body that is refused unread sends it in vain and reads the answer afterwards. The answer waits until then,
+   * because after it the socket can no longer be closed from here.
    */
-  private replyAfterBody(body: RequestBody, reply: Reply, headOnly: boolean): void {
-    const answer = () => {
-      this.bodyCame = () => {}
-      clearTimeout(timer)
-      this.reply(body.isUnderWay ? { ...reply, close: true } : reply, headOnly)
+  private replyAfterBody(reply: Reply, headOnly: boolean): void {
+    const over = (why: LingerEnd) => {
+      if (why === 'slow') return this.closeWith(reply, headOnly)
+      // The rest stays in the socket, so no request runs after this one. A client that reads while it sends has its answer;
+      // uWebSockets.js closes the connection 12 seconds later, as it does where nothing comes.
+      this.pause()
+      const headers = { ...reply.headers, Connection: 'close' }
+      this.write({ ...reply, headers, close: false }, headOnly)
     }
-    const timer = setTimeout(answer, LINGER_MS)
-    this.bodyCame = answer
+    const linger = this.lingerRoom.begin(() => this.receivedBytes, over)
+    this.linger = linger
+    this.onBodyEnd = () => {
+      linger.end()
+      this.reply(reply, headOnly)
+    }
   }
 
   private write(reply: Reply, headOnly: boolean): void {

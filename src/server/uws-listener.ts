@@ -6,6 +6,7 @@ import type { TlsFiles } from '../tls-files.js'
 import { isLastOfConnection, readHeaders } from './framing.js'
 import { freePorts } from './free-port.js'
 import { InFlight } from './in-flight.js'
+import { LingerRoom } from './lingering.js'
 import {
   BARE_FAILURE,
   certificateError,
@@ -61,8 +62,9 @@ export async function listenOnUws(options: ListenerOptions): Promise<Listener> {
 /** One app and its listen socket: what cannot be changed of it lasts as long as its connections. */
 class Door {
   readonly port: number
-  private readonly inFlight = new InFlight()
-  private isRetired = false
+  readonly inFlight = new InFlight()
+  readonly lingerRoom = new LingerRoom()
+  isRetired = false
   private isClosed = false
 
   private constructor(
@@ -78,7 +80,7 @@ class Door {
     const app = tls ? secureApp(tls) : uws.App()
     let door: Door | null = null
     // No request comes before the app listens.
-    app.any('/*', (res, req) => receive(res, req, options, door!.inFlight, door!.isRetired))
+    app.any('/*', (res, req) => receive(res, req, options, door!))
     const socket = await new Promise<uws.us_listen_socket>((resolve, reject) => {
       app.listen(address.host, port, (opened) =>
         opened ? resolve(opened) : reject(new ListenError(`Cannot listen on ${address.host}:${port}.`)),
@@ -110,18 +112,12 @@ class Door {
  * An exception in here, or a return before `onAborted` is registered, aborts the process: the first line registers it and
  * everything else is caught.
  */
-function receive(
-  res: uws.HttpResponse,
-  req: uws.HttpRequest,
-  options: ListenerOptions,
-  inFlight: InFlight,
-  isLastOfAll: boolean,
-): void {
-  const exchange = new UwsExchange(res)
+function receive(res: uws.HttpResponse, req: uws.HttpRequest, options: ListenerOptions, door: Door): void {
+  const exchange = new UwsExchange(res, door.lingerRoom)
   res.onAborted(() => exchange.abort())
   try {
-    inFlight.begin()
-    exchange.onDone = () => inFlight.end()
+    door.inFlight.begin()
+    exchange.onDone = () => door.inFlight.end()
     const headers = readHeaders((add) => req.forEach(add))
     if (headers === null) {
       res.close()
@@ -134,10 +130,9 @@ function receive(
     if (body.isUnderWay)
       res.onData((chunk, isLast) => {
         body.push(new Uint8Array(chunk))
-        if (isLast) {
-          body.end()
-          exchange.bodyCame()
-        } else if (!body.isDemanded) exchange.pause()
+        if (isLast) body.end()
+        else if (!body.isDemanded && !exchange.isLingering) exchange.pause()
+        exchange.received(chunk.byteLength, isLast)
       })
     const request: IncomingRequest = {
       method,
@@ -151,7 +146,7 @@ function receive(
       },
       body: (deadlineMs, limitBytes, holder) => body.read(deadlineMs, limitBytes, holder),
     }
-    const isLast = isLastOfAll || isLastOfConnection(headers)
+    const isLast = door.isRetired || isLastOfConnection(headers)
     // What is written in the turn of the event loop that brought the request leaves when this function's caller is done.
     let isSameTurn = true
     setImmediate(() => {

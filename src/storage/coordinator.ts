@@ -30,20 +30,34 @@ export interface ServiceNode {
   /** Machine and process. */
   name: string
   version: string
+  /** The commit that the service was built from; `unknown` where the build did not say. */
+  commit: string
   /** Milliseconds since the Unix epoch. */
   startedAt: number
   /** Until others may take over what it holds. */
   leaseMs: number
   /** What all are to have alike, by the settings' names; null before it serves. */
   settings: Record<string, string> | null
+  /** Ids of the master keys that it could read at its last look; null before the first one, and of a version that does not say. */
+  masterKeys: string[] | null
+  /** Why the service is not ready, as /readyz names it; empty for one that is ready. */
+  notReady: string[]
 }
 
-export interface Coordinator extends Claims {
+/** What a service lets others, and commands, know of it. */
+export interface Presence {
+  /** Addresses, and what all services are to have alike. @throws StoreUnavailableError */
+  announce(settings: Record<string, string>): Promise<void>
+  /** @param ids of the master keys that it can read at this moment */
+  showMasterKeys(ids: readonly string[]): void
+  /** @param notReady why this service is not ready; empty for one that is */
+  showReadiness(notReady: readonly string[]): void
+}
+
+export interface Coordinator extends Claims, Presence {
   readonly id: string
   /** The schema was changed in a way for which this version's code is too old. */
   readonly isOutdated: boolean
-  /** Tells the others what is to be alike. @throws StoreUnavailableError */
-  announce(settings: Record<string, string>): Promise<void>
   /**
    * Takes or keeps what one service does for all, unless another one has it; 0 gives it up.
    * @returns whether it is ours for so long, and milliseconds since the Unix epoch by the database's clock

@@ -1,21 +1,31 @@
-/** The SQL of the dashboard: its operators, sign-ins, sessions and charts. */
+/** The SQL of the dashboard: its people, sign-ins, sessions and charts. */
 import type { Connection } from './connection.js'
 import type {
   LoginLinkRecord,
-  OperatorLinkRecord,
-  OperatorRecord,
+  PersonLinkRecord,
+  PersonRecord,
   SecondFactorRecord,
   SessionRecord,
   TrafficRecord,
 } from './records.js'
 import type { StoreReader, StoreTransaction } from './store.js'
-import { DASHBOARD_SESSION, LOGIN_LINK, OPERATOR, OPERATOR_LINK, SECOND_FACTOR, TRAFFIC } from './tables.js'
+import {
+  DASHBOARD_SESSION,
+  LOGIN_LINK,
+  OPERATOR,
+  OPERATOR_LINK,
+  PERSON,
+  PERSON_LINK,
+  SECOND_FACTOR,
+  TRAFFIC,
+} from './tables.js'
 
 type DashboardReader = Pick<
   StoreReader,
-  | 'operators'
-  | 'operatorByName'
-  | 'operatorById'
+  | 'people'
+  | 'everyone'
+  | 'personByName'
+  | 'personById'
   | 'secondFactor'
   | 'secondFactors'
   | 'dashboardSession'
@@ -29,13 +39,13 @@ type DashboardWriter = Pick<
   | 'takeLoginLink'
   | 'putSecondFactor'
   | 'deleteSecondFactor'
-  | 'insertOperatorLink'
-  | 'takeOperatorLink'
+  | 'insertPersonLink'
+  | 'takePersonLink'
   | 'insertDashboardSession'
-  | 'putOperator'
+  | 'putPerson'
   | 'setLastSignIn'
-  | 'deleteOperator'
-  | 'deleteOperatorSessions'
+  | 'deletePerson'
+  | 'deletePersonSessions'
   | 'deleteTenantSignIns'
   | 'deleteDashboardSession'
   | 'keepDashboardSession'
@@ -43,17 +53,36 @@ type DashboardWriter = Pick<
   | 'putTraffic'
 >
 
+const NO_HASH = Buffer.alloc(0)
+/** An operator as a person. */
+const OPERATOR_FIELDS = `${OPERATOR.fields}, NULL AS "tenantId", 'invited' AS "origin"`
+/** A session with the person and the tenant to whom it belongs. */
+const SESSION_FIELDS = `${Object.entries(DASHBOARD_SESSION.columnOf)
+  .filter(([field]) => !['tenantId', 'operatorId', 'tenantPersonId'].includes(field))
+  .map(([field, column]) => `one.${column} AS "${field}"`)
+  .join(', ')}, coalesce(one.tenant_id, person.tenant_id) AS "tenantId",
+  coalesce(one.operator_id, one.person_id) AS "personId"`
+const SESSIONS = 'dashboard_session AS one LEFT JOIN person ON person.id = one.person_id'
+
 export function dashboardReader(database: Connection): DashboardReader {
   const sql = {
-    operators: database.prepare<[], OperatorRecord>(`SELECT ${OPERATOR.fields} FROM operator ORDER BY name`),
-    operatorByName: database.prepare<[string], OperatorRecord>(
-      `SELECT ${OPERATOR.fields} FROM operator WHERE name = ?`,
+    operators: database.prepare<[], PersonRecord>(`SELECT ${OPERATOR_FIELDS} FROM operator ORDER BY name`),
+    operatorByName: database.prepare<[string], PersonRecord>(
+      `SELECT ${OPERATOR_FIELDS} FROM operator WHERE name = ?`,
     ),
-    operatorById: database.prepare<[string], OperatorRecord>(
-      `SELECT ${OPERATOR.fields} FROM operator WHERE id = ?`,
+    operatorById: database.prepare<[string], PersonRecord>(
+      `SELECT ${OPERATOR_FIELDS} FROM operator WHERE id = ?`,
     ),
+    people: database.prepare<[string], PersonRecord>(
+      `SELECT ${PERSON.fields} FROM person WHERE tenant_id = ? ORDER BY name`,
+    ),
+    everyPerson: database.prepare<[], PersonRecord>(`SELECT ${PERSON.fields} FROM person ORDER BY name`),
+    personByName: database.prepare<[string], PersonRecord>(
+      `SELECT ${PERSON.fields} FROM person WHERE name = ?`,
+    ),
+    personById: database.prepare<[string], PersonRecord>(`SELECT ${PERSON.fields} FROM person WHERE id = ?`),
     dashboardSession: database.prepare<[Buffer, number], SessionRecord>(
-      `SELECT ${DASHBOARD_SESSION.fields} FROM dashboard_session WHERE hash = ? AND expires_at > ?`,
+      `SELECT ${SESSION_FIELDS} FROM ${SESSIONS} WHERE one.hash = ? AND one.expires_at > ?`,
     ),
     secondFactor: database.prepare<[string], SecondFactorRecord>(
       `SELECT ${SECOND_FACTOR.fields} FROM second_factor WHERE id = ?`,
@@ -62,8 +91,8 @@ export function dashboardReader(database: Connection): DashboardReader {
       `SELECT ${SECOND_FACTOR.fields} FROM second_factor ORDER BY id`,
     ),
     dashboardSessions: database.prepare<[number], SessionRecord>(
-      `SELECT ${DASHBOARD_SESSION.fields} FROM dashboard_session WHERE expires_at > ?
-       ORDER BY coalesce(created_at, 0) DESC, hash`,
+      `SELECT ${SESSION_FIELDS} FROM ${SESSIONS} WHERE one.expires_at > ?
+       ORDER BY coalesce(one.created_at, 0) DESC, one.hash`,
     ),
     traffic: database.prepare<[string, string, number], TrafficRecord>(
       `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ? AND at >= ? ORDER BY at`,
@@ -73,9 +102,10 @@ export function dashboardReader(database: Connection): DashboardReader {
     ),
   }
   return {
-    operators: async () => sql.operators.all(),
-    operatorByName: async (name) => sql.operatorByName.get(name),
-    operatorById: async (id) => sql.operatorById.get(id),
+    people: async (tenantId) => (tenantId === null ? sql.operators.all() : sql.people.all(tenantId)),
+    everyone: async () => [...(await sql.operators.all()), ...(await sql.everyPerson.all())],
+    personByName: async (name) => (await sql.operatorByName.get(name)) ?? sql.personByName.get(name),
+    personById: async (id) => (await sql.operatorById.get(id)) ?? sql.personById.get(id),
     dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
     secondFactor: async (id) => sql.secondFactor.get(id),
     secondFactors: async () => sql.secondFactors.all(),
@@ -92,26 +122,44 @@ export function dashboardWriter(database: Connection): DashboardWriter {
       `DELETE FROM login_link WHERE hash = ? AND expires_at > ? RETURNING ${LOGIN_LINK.fields}`,
     ),
     expireOperatorLinks: database.prepare('DELETE FROM operator_link WHERE expires_at <= ?'),
+    expirePersonLinks: database.prepare('DELETE FROM person_link WHERE expires_at <= ?'),
     putSecondFactor: database.prepare(SECOND_FACTOR.replace),
     deleteSecondFactor: database.prepare('DELETE FROM second_factor WHERE id = ?'),
     insertOperatorLink: database.prepare(OPERATOR_LINK.insert),
-    takeOperatorLink: database.prepare<[Buffer, number], OperatorLinkRecord>(
-      `DELETE FROM operator_link WHERE hash = ? AND expires_at > ? RETURNING ${OPERATOR_LINK.fields}`,
+    insertPersonLink: database.prepare(PERSON_LINK.insert),
+    takeOperatorLink: database.prepare<[Buffer, number], PersonLinkRecord>(
+      `DELETE FROM operator_link WHERE hash = ? AND expires_at > ? RETURNING ${OPERATOR_LINK.fields}, NULL AS "tenantId"`,
     ),
+    takePersonLink: database.prepare<[Buffer, number], PersonLinkRecord>(
+      `DELETE FROM person_link WHERE hash = ? AND expires_at > ? RETURNING ${PERSON_LINK.fields}`,
+    ),
+    deletePersonLinks: database.prepare('DELETE FROM person_link WHERE person_id = ?'),
     insertSession: database.prepare(DASHBOARD_SESSION.insert),
     putOperator: database.prepare(
       `${OPERATOR.insert} ON CONFLICT (id) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash`,
     ),
-    setLastSignIn: database.prepare(
+    putPerson: database.prepare(
+      `${PERSON.insert} ON CONFLICT (id) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash, origin = excluded.origin`,
+    ),
+    setOperatorSignIn: database.prepare(
       'UPDATE operator SET last_sign_in_at = ?, last_sign_in_by = ? WHERE id = ?',
     ),
-    deleteOperator: database.prepare('DELETE FROM operator WHERE id = ?'),
-    deleteOperatorSessions: database.prepare('DELETE FROM dashboard_session WHERE operator_id = ?'),
-    deleteUnnamedSessions: database.prepare(
-      'DELETE FROM dashboard_session WHERE tenant_id IS NULL AND operator_id IS NULL',
+    setPersonSignIn: database.prepare(
+      'UPDATE person SET last_sign_in_at = ?, last_sign_in_by = ? WHERE id = ?',
     ),
-    deleteTenantSessions: database.prepare('DELETE FROM dashboard_session WHERE tenant_id = ?'),
+    deleteOperator: database.prepare('DELETE FROM operator WHERE id = ?'),
+    deletePerson: database.prepare('DELETE FROM person WHERE id = ?'),
+    deletePersonSessions: database.prepare<[string, string, Buffer]>(
+      'DELETE FROM dashboard_session WHERE (operator_id = ? OR person_id = ?) AND hash <> ?',
+    ),
+    deleteUnnamedSessions: database.prepare(
+      'DELETE FROM dashboard_session WHERE tenant_id IS NULL AND operator_id IS NULL AND person_id IS NULL',
+    ),
+    deleteTenantSessions: database.prepare<[string, string]>(
+      `DELETE FROM dashboard_session WHERE tenant_id = ? OR person_id IN (SELECT id FROM person WHERE tenant_id = ?)`,
+    ),
     deleteTenantLinks: database.prepare('DELETE FROM login_link WHERE tenant_id = ?'),
+    deleteTenantPersonLinks: database.prepare('DELETE FROM person_link WHERE tenant_id = ?'),
     keepSession: database.prepare(
       'UPDATE dashboard_session SET expires_at = ?, last_used_at = ? WHERE hash = ?',
     ),
@@ -126,31 +174,47 @@ export function dashboardWriter(database: Connection): DashboardWriter {
     takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
     putSecondFactor: async (factor) => void sql.putSecondFactor.run(factor),
     deleteSecondFactor: async (id) => void sql.deleteSecondFactor.run(id),
-    insertOperatorLink: async (link, now) => {
+    insertPersonLink: async (link, now) => {
       sql.expireOperatorLinks.run(now)
-      sql.insertOperatorLink.run(link)
+      sql.expirePersonLinks.run(now)
+      if (link.tenantId === null) sql.insertOperatorLink.run(link)
+      else sql.insertPersonLink.run(link)
     },
-    takeOperatorLink: async (hash, now) => sql.takeOperatorLink.get(hash, now),
-    insertDashboardSession: async (session) => void sql.insertSession.run(session),
-    putOperator: async (operator) => void sql.putOperator.run(operator),
-    setLastSignIn: async (operatorId, at, by) => void sql.setLastSignIn.run(at, by, operatorId),
-    deleteOperator: async (id) => {
-      sql.deleteOperatorSessions.run(id)
+    takePersonLink: async (hash, now) =>
+      (await sql.takeOperatorLink.get(hash, now)) ?? sql.takePersonLink.get(hash, now),
+    insertDashboardSession: async ({ tenantId, personId, ...session }) =>
+      void sql.insertSession.run({
+        ...session,
+        tenantId: personId === null ? tenantId : null,
+        operatorId: tenantId === null ? personId : null,
+        tenantPersonId: tenantId === null ? null : personId,
+      }),
+    putPerson: async (person) =>
+      void (person.tenantId === null ? sql.putOperator : sql.putPerson).run(person),
+    setLastSignIn: async (personId, at, by) => {
+      sql.setOperatorSignIn.run(at, by, personId)
+      sql.setPersonSignIn.run(at, by, personId)
+    },
+    deletePerson: async (id) => {
+      sql.deletePersonSessions.run(id, id, NO_HASH)
+      sql.deletePersonLinks.run(id)
       sql.deleteSecondFactor.run(id)
       sql.deleteOperator.run(id)
+      sql.deletePerson.run(id)
     },
-    deleteOperatorSessions: async (operatorId) =>
+    deletePersonSessions: async (personId, but = NO_HASH) =>
       (
-        await (operatorId === null
+        await (personId === null
           ? sql.deleteUnnamedSessions.run()
-          : sql.deleteOperatorSessions.run(operatorId))
+          : sql.deletePersonSessions.run(personId, personId, but))
       ).changes,
     deleteTenantSignIns: async (tenantId) => {
-      const [sessions, links] = await Promise.all([
-        sql.deleteTenantSessions.run(tenantId),
+      const [sessions, links, personLinks] = await Promise.all([
+        sql.deleteTenantSessions.run(tenantId, tenantId),
         sql.deleteTenantLinks.run(tenantId),
+        sql.deleteTenantPersonLinks.run(tenantId),
       ])
-      return { sessions: sessions.changes, links: links.changes }
+      return { sessions: sessions.changes, links: links.changes + personLinks.changes }
     },
     deleteDashboardSession: async (hash) => (await sql.deleteSession.run(hash)).changes > 0,
     keepDashboardSession: async (hash, { expiresAt, lastUsedAt }) =>

@@ -1,5 +1,6 @@
 /** The store that is configured; the driver of the other is not loaded. */
-import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isThere } from '../config/is-there.js'
 import { describePostgres, parsePostgresUrl } from '../config/postgres-url.js'
 import { type Config, isPostgres, sqliteFile } from '../config.js'
 import { type Store, StoreOpenError } from './store.js'
@@ -11,7 +12,7 @@ export interface OpenOptions {
   migrating?: boolean
 }
 
-type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'>
+type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'> & Partial<Pick<Config, 'dataDir'>>
 
 /**
  * Makes the database where there is none.
@@ -28,7 +29,7 @@ export async function openStore(
   const { openPostgresStore } = await import('./postgres-store.js')
   return advised(config, () =>
     openPostgresStore(config.database, {
-      passwordFile: config.databasePasswordFile,
+      ...postgresOptions(config),
       serving,
       migrating,
     }),
@@ -37,7 +38,7 @@ export async function openStore(
 
 /** Nothing is made. @throws ConfigError; StoreOpenError when PostgreSQL cannot be asked */
 export async function hasDatabase(config: DatabaseConfig): Promise<boolean> {
-  if (!isPostgres(config)) return existsSync(sqliteFile(config))
+  if (!isPostgres(config)) return isThere(sqliteFile(config))
   return (await schemas(config)).found > 0
 }
 
@@ -52,9 +53,14 @@ export async function schemas(config: DatabaseConfig): Promise<{ found: number; 
     return sqliteSchemas(sqliteFile(config))
   }
   const { postgresSchemas } = await import('./postgres-store.js')
-  return advised(config, () =>
-    postgresSchemas(config.database, { passwordFile: config.databasePasswordFile }),
-  )
+  return advised(config, () => postgresSchemas(config.database, postgresOptions(config)))
+}
+
+function postgresOptions({ databasePasswordFile, dataDir }: DatabaseConfig) {
+  return {
+    passwordFile: databasePasswordFile,
+    timelineFile: dataDir === undefined ? undefined : join(dataDir, 'postgres-timelines.json'),
+  }
 }
 
 /** Whoever reads that PostgreSQL cannot be used is told what to do about it, too. */
@@ -69,8 +75,29 @@ async function advised<T>(
     const { postgresRemedy } = await import('./postgres-remedy.js')
     const remedy = postgresRemedy(error.cause, parsePostgresUrl(database), databasePasswordFile)
     if (!remedy) throw error
-    throw new StoreOpenError(`${error.message.replace(/[.:\s]+$/, '')}. ${remedy}`, { cause: error.cause })
+    throw new StoreOpenError(`${error.message.replace(/[.:\s]+$/, '')}. ${remedy}`, {
+      cause: error.cause,
+      isPassing: error.isPassing,
+    })
   }
+}
+
+/**
+ * Only reads.
+ * @returns ids of the master keys that open the database; empty for one without keys, and of a schema that this version does not read
+ * @throws as `schemas` does
+ */
+export async function masterKeysOf(config: DatabaseConfig): Promise<string[]> {
+  const { found, own } = await schemas(config)
+  if (found === 0 || found < own) return []
+  if (!isPostgres(config)) {
+    const { peekMasterKeys } = await import('./sqlite-peek.js')
+    return peekMasterKeys(sqliteFile(config))
+  }
+  const { postgresMasterKeys } = await import('./postgres-store.js')
+  return advised(config, () =>
+    postgresMasterKeys(config.database, { passwordFile: config.databasePasswordFile }),
+  )
 }
 
 /** Where it is, for messages, without a password. @throws ConfigError */

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { Beat } from '../beat.js'
-import { VERSION } from '../version.js'
+import { COMMIT, VERSION } from '../version.js'
 import type { Claim, Coordinator, TokenBucket, TokenLease } from './coordinator.js'
 import type { EpochProgress } from './epoch-book.js'
 import { SCHEMA } from './postgres-migrations.js'
@@ -28,6 +28,7 @@ export class PostgresCoordinator implements Coordinator {
   isOutdated = false
   private readonly startedAt = Date.now()
   private settings: string | null = null
+  private masterKeys: string | null = null
   private readonly pool: PostgresPool
   private readonly beat = new Beat(
     BEAT_MS,
@@ -40,6 +41,7 @@ export class PostgresCoordinator implements Coordinator {
   )
   private renewedAtMs = Number.NEGATIVE_INFINITY
   private epochs: EpochProgress | null = null
+  private notReady: readonly string[] = []
   /** Tokens of claims that are held, or asked for. */
   private readonly held = new Set<string>()
 
@@ -67,6 +69,11 @@ export class PostgresCoordinator implements Coordinator {
   announce(settings: Record<string, string>): Promise<void> {
     this.settings = JSON.stringify(settings)
     return this.renew()
+  }
+
+  /** The others know with the next beat. */
+  showMasterKeys(ids: readonly string[]): void {
+    this.masterKeys = JSON.stringify(ids)
   }
 
   async claim(scope: Buffer, payloadHash: Buffer): Promise<Claim> {
@@ -147,6 +154,10 @@ export class PostgresCoordinator implements Coordinator {
     return rows[0] as { isTaken: boolean; nowMs: number }
   }
 
+  showReadiness(notReady: readonly string[]): void {
+    this.notReady = notReady
+  }
+
   showEpochs(progress: EpochProgress): void {
     this.epochs = progress
   }
@@ -175,14 +186,16 @@ export class PostgresCoordinator implements Coordinator {
       // All of it each time: a crash of the server empties the table. Of the lanes one alone, by its index: beside a transaction that lasts
       // for hours, as a dump does, the table has as many rows as there were commits.
       text: `WITH forgotten AS (DELETE FROM node WHERE lease_until < clock_timestamp() - $3 * interval '1 ms')
-        INSERT INTO node (id, lease_until, name, version, schema, started_at, settings, epoch_loaded, epoch_used)
-        VALUES ($1, clock_timestamp() + $2 * interval '1 ms', $4, $5, $6, $7, $8, $9, $10)
+        INSERT INTO node (id, lease_until, name, version, schema, started_at, settings, epoch_loaded, epoch_used, master_keys, not_ready,
+          build_commit)
+        VALUES ($1, clock_timestamp() + $2 * interval '1 ms', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, settings = excluded.settings,
-          epoch_loaded = excluded.epoch_loaded, epoch_used = excluded.epoch_used
+          epoch_loaded = excluded.epoch_loaded, epoch_used = excluded.epoch_used, master_keys = excluded.master_keys,
+          not_ready = excluded.not_ready
         RETURNING (SELECT compatible_from FROM lane WHERE id = 1) AS "compatibleFrom"`,
       values: [
         ...[this.id, LEASE_MS, FORGOTTEN_MS, NAME, VERSION, SCHEMA, this.startedAt, this.settings],
-        ...[this.epochs?.loaded, this.epochs?.used],
+        ...[this.epochs?.loaded, this.epochs?.used, this.masterKeys, JSON.stringify(this.notReady), COMMIT],
       ],
     })
     this.renewedAtMs = askedAtMs

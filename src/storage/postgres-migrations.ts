@@ -425,6 +425,35 @@ const STEPS: string[] = [
   `
   ALTER TABLE capture_session ADD COLUMN expiry_told_at bigint;
   `,
+  `
+  ALTER TABLE node ADD COLUMN master_keys text;
+  `,
+  `
+  -- Why a service is not ready, as a JSON array of the reasons that its /readyz names, and the commit that it was built from.
+  ALTER TABLE node ADD COLUMN not_ready text COLLATE "C", ADD COLUMN build_commit text COLLATE "C";
+  `,
+  `
+  -- People of tenants, who sign in under names of their own; the links by which they do so first, and their sessions.
+  CREATE TABLE person (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    name text COLLATE "C" NOT NULL UNIQUE,
+    role text COLLATE "C" NOT NULL CHECK (role IN ('admin', 'viewer')),
+    password_hash text COLLATE "C",
+    origin text COLLATE "C" NOT NULL CHECK (origin IN ('invited', 'provider')),
+    created_at bigint NOT NULL,
+    last_sign_in_at bigint,
+    last_sign_in_by text COLLATE "C" CHECK (last_sign_in_by IN ('password', 'oidc'))
+  );
+  CREATE INDEX person_of_tenant ON person (tenant_id, name);
+  CREATE TABLE person_link (
+    hash bytea PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    person_id text COLLATE "C" NOT NULL REFERENCES person (id),
+    expires_at bigint NOT NULL
+  );
+  ALTER TABLE dashboard_session ADD COLUMN person_id text COLLATE "C" REFERENCES person (id);
+  `,
   // The pictures of tenants on the hosted capture page.
   `
   CREATE TABLE capture_logo (

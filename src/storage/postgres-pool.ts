@@ -12,8 +12,12 @@ import { type KnownStatements, queryOf } from './postgres-prepared.js'
 import { leaveRowsAsTheyArrive, types } from './postgres-rows.js'
 import { beginSession, QUERY_MS, STATEMENT_MS } from './postgres-session.js'
 import type { SilenceWatch, WatchedConnection } from './postgres-silence.js'
+import { type PrimaryTimeline, Timelines, timelineOf } from './postgres-timeline.js'
 
 const KEEP_ALIVE_MS = 10_000
+
+/** A host that does not answer within this time is left out when the newest primary is looked for. */
+const PROBE_MS = 1500
 
 /** As pg-pool says that none of its connections became free in time. */
 const QUEUE_TIMEOUT = 'timeout exceeded when trying to connect'
@@ -21,8 +25,13 @@ const QUEUE_TIMEOUT = 'timeout exceeded when trying to connect'
 /** Which host is the one to be written: of all pools of a store. */
 export class Hosts {
   private index = 0
+  private firstLook: Promise<void> | null = null
 
-  constructor(private readonly all: PostgresTarget['hosts']) {}
+  constructor(
+    private readonly all: PostgresTarget['hosts'],
+    /** What is known of the failovers of these hosts. */
+    readonly timelines: Timelines = new Timelines(null),
+  ) {}
 
   get current(): PostgresTarget['hosts'][number] {
     return this.all[this.index]!
@@ -30,6 +39,26 @@ export class Hosts {
 
   get count(): number {
     return this.all.length
+  }
+
+  /** Looks for the newest primary before the first connection is made: an older one may stand first in the list. */
+  lookOnce(look: () => Promise<void>): Promise<void> {
+    this.firstLook ??= this.all.length > 1 ? look() : Promise.resolve()
+    return this.firstLook
+  }
+
+  /**
+   * Makes the primary with the highest timeline the current host; without any that can be reached, the current one stays.
+   * @param ask gives null for a standby and rejects for a host that cannot be reached
+   */
+  async chooseNewest(
+    ask: (host: PostgresTarget['hosts'][number]) => Promise<PrimaryTimeline | null>,
+  ): Promise<void> {
+    const found = await Promise.all(this.all.map((host) => ask(host).catch(() => null)))
+    const system = (found[this.index] ?? found.find((one) => one !== null))?.system
+    const timelines = found.map((one) => (one?.system === system ? (one?.timeline ?? 0) : 0))
+    const highest = Math.max(...timelines)
+    if (highest > 0 && timelines[this.index] !== highest) this.index = timelines.indexOf(highest)
   }
 
   /** Of several that found out the same, the first one moves on. */
@@ -68,7 +97,7 @@ export class PostgresPool {
   private readonly watched = new WeakMap<ClientBase, WatchedConnection>()
   private pipeline: Pipeline | null = null
   /** A connection to the present host that is none of the pool's. */
-  private readonly makeApart: (timeoutMs: number) => pg.Client
+  private readonly makeApart: (timeoutMs: number, host?: PostgresTarget['hosts'][number]) => pg.Client
 
   /** @throws ConfigError when a file of the TLS options cannot be read */
   constructor(
@@ -92,8 +121,7 @@ export class PostgresPool {
       ? async () => (await readFile(passwordFile, 'utf8')).trimEnd()
       : (target.password ?? '')
     class HostClient extends pg.Client {
-      constructor(config?: pg.ClientConfig) {
-        const at = hosts.current
+      constructor(config?: pg.ClientConfig, at = hosts.current) {
         super({ ...config, ...at, password, ssl: at.host.startsWith('/') ? false : readTls() })
         hostOf.set(this, at)
         // A connection that breaks shows in what is sent next; without a listener it would end the process.
@@ -162,8 +190,8 @@ export class PostgresPool {
       ...(target.options === undefined ? {} : { options: target.options }),
       application_name: 'countersign',
     }
-    this.makeApart = (timeoutMs) =>
-      new HostClient({ ...session, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs })
+    this.makeApart = (timeoutMs, host) =>
+      new HostClient({ ...session, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs }, host)
     this.pool = new pg.Pool({
       ...session,
       Client: PooledClient,
@@ -177,6 +205,8 @@ export class PostgresPool {
       ...(isPatient ? {} : { query_timeout: QUERY_MS }),
       onConnect: async (client) => {
         const pid = await beginSession(client, { isPatient, settings })
+        const timeline = await timelineOf(client)
+        if (timeline) hosts.timelines.admit(timeline)
         const connection = watched.get(client)
         if (connection) connection.pid = pid
       },
@@ -186,8 +216,9 @@ export class PostgresPool {
 
   /** @throws Error of pg, of the host that was tried last */
   async acquire(): Promise<PoolClient> {
+    const { hosts } = this.access
+    await hosts.lookOnce(() => this.findNewestPrimary())
     for (let tries = 1; ; ) {
-      const { hosts } = this.access
       const tried = hosts.current
       try {
         const client = await this.pool.connect()
@@ -201,6 +232,25 @@ export class PostgresPool {
         if (++tries > hosts.count) throw error
       }
     }
+  }
+
+  /** Whether the connection leads to the host that is written now. */
+  leadsToCurrent(client: ClientBase): boolean {
+    return this.hostOf.get(client) === this.access.hosts.current
+  }
+
+  /** Asks every host, each over a connection of its own, and goes on with the primary of the highest timeline. Never rejects. */
+  findNewestPrimary(): Promise<void> {
+    return this.access.hosts.chooseNewest(async (host) => {
+      const client = this.makeApart(PROBE_MS, host)
+      try {
+        await client.connect()
+        return await timelineOf(client)
+      } finally {
+        ;(client.connection.stream as Socket).unref()
+        client.end().catch(() => {})
+      }
+    })
   }
 
   /** Outside a transaction. @throws as translatePostgres makes it */

@@ -15,16 +15,6 @@ export class PostgresShared implements SharedStore {
     this.epochs = new PostgresEpochs(pool)
   }
 
-  async nodes(): Promise<ServiceNode[]> {
-    const { rows } = await this.pool.query({
-      name: 'nodes',
-      text: `SELECT id, name, version, started_at AS "startedAt", settings::json AS settings,
-          (extract(epoch FROM lease_until - clock_timestamp()) * 1000)::float8 AS "leaseMs"
-        FROM node WHERE lease_until > clock_timestamp() AND name IS NOT NULL ORDER BY started_at, id`,
-    })
-    return rows as ServiceNode[]
-  }
-
   async keysRevision(): Promise<number> {
     const { rows } = await this.pool.query({
       name: 'keys',
@@ -49,6 +39,17 @@ export class PostgresShared implements SharedStore {
   keepOperatorPassword(hash: string, options?: { replace?: boolean }): Promise<boolean> {
     return keepOperatorPassword(this.pool, hash, options)
   }
+}
+
+export async function listServices(pool: PostgresPool): Promise<ServiceNode[]> {
+  const { rows } = await pool.query({
+    name: 'nodes',
+    text: `SELECT id, name, version, started_at AS "startedAt", settings::json AS settings, master_keys::json AS "masterKeys",
+        coalesce(build_commit, 'unknown') AS commit, coalesce(not_ready::json, '[]') AS "notReady",
+        (extract(epoch FROM lease_until - clock_timestamp()) * 1000)::float8 AS "leaseMs"
+      FROM node WHERE lease_until > clock_timestamp() AND name IS NOT NULL ORDER BY started_at, id`,
+  })
+  return rows as ServiceNode[]
 }
 
 export async function operatorPassword(pool: PostgresPool): Promise<string | null> {

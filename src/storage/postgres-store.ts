@@ -1,23 +1,29 @@
 /** The Store on PostgreSQL: writing in grouped commits over one connection, reading over connections of its own. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
+import { Beat } from '../beat.js'
 import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../config/postgres-url.js'
 import { CodedError } from '../errors.js'
+import type { ServiceNode } from './coordinator.js'
 import { examinePostgres } from './postgres-check.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresCoordinator } from './postgres-coordinator.js'
+import { isOutOfReach } from './postgres-errors.js'
 import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
-import { PostgresShared } from './postgres-shared.js'
+import { listServices, PostgresShared } from './postgres-shared.js'
 import { SilenceWatch } from './postgres-silence.js'
+import { Timelines } from './postgres-timeline.js'
 import { LANE_LOCK_MS, PostgresWriter } from './postgres-writer.js'
 import { storeReader } from './statements.js'
 import {
   BackupUnsupportedError,
   type CommitReport,
+  readerWhoseErrors,
   SchemaOutdatedError,
   type Scope,
   type Store,
+  StoreCorruptError,
   StoreOpenError,
   type StoreReader,
   type StoreTransaction,
@@ -28,11 +34,17 @@ import {
 const READERS = 8
 /** Health is asked for by those who decide soon. */
 const HEALTH_MS = 2000
+/** How often a service with several hosts looks whether another one was promoted while the present one goes on. */
+const PRIMARY_LOOK_MS = 2000
 const SIZE_KEPT_MS = 60_000
+/** A page or index can be repaired while the service runs; so the finding ends once nobody meets the damage again. */
+const CORRUPT_MS = 600_000
 
 export interface PostgresOptions {
   /** Instead of the password in the URL; read for every connection. */
   passwordFile?: string | undefined
+  /** Where the highest timelines are remembered from one start to the next; only a service writes it. */
+  timelineFile?: string | undefined
   /** A service, which works together with others on the database. Commands only write there. */
   serving?: boolean
   /** The schema of an earlier version may be brought up to date, as a service does at its start. */
@@ -73,6 +85,17 @@ export async function postgresSchemas(
   }))
 }
 
+/** Ids of the master keys that open a database of this version's schema. @throws as `openPostgresStore` */
+export async function postgresMasterKeys(url: string, options: PostgresOptions = {}): Promise<string[]> {
+  const access = accessOf(url, options)
+  return opening(access.target, async () => {
+    const { rows } = await withClient(access, (client) =>
+      client.query<{ id: string }>('SELECT master_key_id AS id FROM keyring ORDER BY created_at'),
+    )
+    return rows.map(({ id }) => id)
+  })
+}
+
 export class PostgresStore implements Store {
   /** Of the service alone: commands execute nothing for a key. */
   readonly coordinator: PostgresCoordinator | null
@@ -85,6 +108,9 @@ export class PostgresStore implements Store {
   private readonly silence: SilenceWatch
   private knownSize = { bytes: 0, askedAtMs: Number.NEGATIVE_INFINITY }
   private closing: Promise<void> | null = null
+  private readonly primaryWatch: Beat | null
+  /** On the axis of `performance.now()`. */
+  private corruptAtMs = Number.NEGATIVE_INFINITY
 
   private constructor(
     private readonly access: PostgresAccess,
@@ -97,7 +123,11 @@ export class PostgresStore implements Store {
     this.readers = new PostgresPool(access, { size: READERS, silence })
     this.writer = new PostgresWriter(this.writers)
     this.coordinator = serving ? new PostgresCoordinator(access, silence) : null
-    this.read = storeReader(postgresConnection((query) => this.readers.query(query)))
+    const look = () => this.readers.findNewestPrimary()
+    this.primaryWatch = serving && access.hosts.count > 1 ? new Beat(PRIMARY_LOOK_MS, look, () => {}) : null
+    this.primaryWatch?.start()
+    const connection = postgresConnection((query) => this.readers.query(query))
+    this.read = readerWhoseErrors(this.notice, storeReader(connection))
     this.shared = new PostgresShared(this.readers, this.writer)
   }
 
@@ -116,7 +146,13 @@ export class PostgresStore implements Store {
   }
 
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number, scope?: Scope): Promise<T> {
-    return this.writer.transaction(work, deadlineMs, scope)
+    return this.writer.transaction(work, deadlineMs, scope).catch((error) => {
+      throw this.notice(error)
+    })
+  }
+
+  get isCorrupt(): boolean {
+    return performance.now() - this.corruptAtMs < CORRUPT_MS
   }
 
   async isHealthy(): Promise<boolean> {
@@ -158,6 +194,14 @@ export class PostgresStore implements Store {
     return this.silence.lastSilentMs >= sinceMs
   }
 
+  get presence(): PostgresCoordinator | null {
+    return this.coordinator
+  }
+
+  services(): Promise<ServiceNode[]> {
+    return listServices(this.readers)
+  }
+
   observeCommits(observer: (report: CommitReport) => void): void {
     this.writer.onCommit = observer
   }
@@ -176,12 +220,18 @@ export class PostgresStore implements Store {
 
   close(): Promise<void> {
     this.closing ??= (async () => {
+      await this.primaryWatch?.stop()
       await this.writer.close()
       await this.coordinator?.stop()
       await Promise.all([this.writers.end(), this.readers.end()])
       this.silence.stop()
     })()
     return this.closing
+  }
+
+  private readonly notice = (error: unknown): unknown => {
+    if (error instanceof StoreCorruptError) this.corruptAtMs = performance.now()
+    return error
   }
 
   private async askSize(): Promise<void> {
@@ -193,9 +243,13 @@ export class PostgresStore implements Store {
   }
 }
 
-export function accessOf(url: string, { passwordFile }: PostgresOptions): PostgresAccess {
+export function accessOf(
+  url: string,
+  { passwordFile, timelineFile, serving }: PostgresOptions,
+): PostgresAccess {
   const target = parsePostgresUrl(url)
-  return { target, hosts: new Hosts(target.hosts), passwordFile }
+  const memory = timelineFile === undefined ? null : { file: timelineFile, isWriting: serving ?? false }
+  return { target, hosts: new Hosts(target.hosts, new Timelines(memory)), passwordFile }
 }
 
 /** One connection, on which work may take long. */
@@ -220,6 +274,7 @@ export async function opening<T>(target: PostgresTarget, work: () => Promise<T>)
     if (cause instanceof CodedError) throw cause
     throw new StoreOpenError(`Cannot use the ${describePostgres(target)}: ${reasonOf(cause as Error)}`, {
       cause,
+      isPassing: isOutOfReach(cause),
     })
   }
 }

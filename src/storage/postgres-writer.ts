@@ -173,6 +173,9 @@ export class PostgresWriter {
     let hasReconnected = false
     for (let waiting = jobs; waiting.length > 0; ) {
       try {
+        // After a failover that left the old primary running.
+        if (this.client && !this.pool.leadsToCurrent(this.client))
+          this.dropClient(new Error('the host was left'))
         this.client ??= await this.pool.acquire()
         // One that it comes to meanwhile is not in what it asks for now.
         const { epoch } = this

@@ -268,9 +268,9 @@ export interface LoginLinkRecord {
   expiresAt: number
 }
 
-/** An operator's second factor: the secret that makes its codes, and its recovery codes. */
+/** The second factor of a person: the secret that makes its codes, and its recovery codes. */
 export interface SecondFactorRecord {
-  /** Id of the operator; `operator` for the operator without a name. */
+  /** Id of the person; `operator` for the operator without a name. */
   id: string
   /** The secret. */
   sealed: Buffer
@@ -282,12 +282,14 @@ export interface SecondFactorRecord {
   enrolledAt: number | null
 }
 
-/** A one-time link that signs an operator in to the dashboard without a password. */
-export interface OperatorLinkRecord {
+/** A one-time link that signs a person in to the dashboard without a password. */
+export interface PersonLinkRecord {
   /** SHA-256 of the token. */
   hash: Buffer
+  /** The person's tenant; null for an operator. */
+  tenantId: string | null
   /** Null for the operator without a name. */
-  operatorId: string | null
+  personId: string | null
   expiresAt: number
 }
 
@@ -297,8 +299,8 @@ export interface SessionRecord {
   hash: Buffer
   /** Null for an operator. */
   tenantId: string | null
-  /** Null for a tenant, and for whoever has the operator's password. */
-  operatorId: string | null
+  /** Null for a session that a tenant's login link or the operator's password began: no name is known then. */
+  personId: string | null
   /** When it ends unless it is used before. */
   expiresAt: number
   /** When it ends however much it is used. Null, as is all below, for a session that a version before this one began. */
@@ -356,18 +358,22 @@ export interface WebhookDeliveryRecord {
   expiresAt: number
 }
 
-export type OperatorRole = 'admin' | 'viewer'
+export type PersonRole = 'admin' | 'viewer'
 
-/** By which somebody showed who they are: the password, or an OpenID provider. */
+/** The way in which a person showed who they are: the password, or an OpenID provider. */
 export type SignInMethod = 'password' | 'oidc'
 
-/** Somebody who operates the installation under a name. */
-export interface OperatorRecord {
+/** Somebody who signs in to the dashboard under a name. No two have the same name, whichever tenants they belong to. */
+export interface PersonRecord {
   id: string
+  /** The tenant to which the person belongs; null for an operator of the installation. */
+  tenantId: string | null
   name: string
-  role: OperatorRole
-  /** As `hashPassword` makes it. */
-  passwordHash: string
+  role: PersonRole
+  /** As `hashPassword` makes it; null for a person of a tenant who has not chosen one. */
+  passwordHash: string | null
+  /** `provider` for a person of a tenant whom only the provider's groups let in. */
+  origin: 'invited' | 'provider'
   createdAt: number
   /** Null before the first one; so is how. */
   lastSignInAt: number | null

@@ -342,6 +342,28 @@ const MIGRATIONS: string[] = [
   `
   ALTER TABLE capture_session ADD COLUMN expiry_told_at INTEGER;
   `,
+  // People of tenants, who sign in under names of their own; the links by which they do so first, and their sessions.
+  `
+  CREATE TABLE person (
+    id TEXT PRIMARY KEY,
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    name TEXT NOT NULL UNIQUE,
+    role TEXT NOT NULL CHECK (role IN ('admin', 'viewer')),
+    password_hash TEXT,
+    origin TEXT NOT NULL CHECK (origin IN ('invited', 'provider')),
+    created_at INTEGER NOT NULL,
+    last_sign_in_at INTEGER,
+    last_sign_in_by TEXT CHECK (last_sign_in_by IN ('password', 'oidc'))
+  ) STRICT;
+  CREATE INDEX person_of_tenant ON person (tenant_id, name);
+  CREATE TABLE person_link (
+    hash BLOB PRIMARY KEY,
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    person_id TEXT NOT NULL REFERENCES person (id),
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  ALTER TABLE dashboard_session ADD COLUMN person_id TEXT REFERENCES person (id);
+  `,
   // The pictures of tenants on the hosted capture page.
   `
   CREATE TABLE capture_logo (

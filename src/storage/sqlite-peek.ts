@@ -23,3 +23,13 @@ export function peekBackups(file: string): BackupsSeen | null {
     database?.close()
   }
 }
+
+/** Ids of the master keys that open a database of this version's schema. @throws Error of SQLite */
+export function peekMasterKeys(file: string): string[] {
+  const database = new Database(file, { readonly: true, fileMustExist: true, timeout: 5000 })
+  try {
+    return database.prepare<[], string>('SELECT master_key_id FROM keyring ORDER BY created_at').pluck().all()
+  } finally {
+    database.close()
+  }
+}

@@ -3,17 +3,22 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
+import { isThere } from '../config/is-there.js'
 import { makeFolder, moveIntoPlace } from '../durable-file.js'
 import type { Connection, Statement } from './connection.js'
+import type { ServiceNode } from './coordinator.js'
 import { removeDatabase, separateKeys } from './sqlite-backup.js'
 import { SqliteCheckpointer } from './sqlite-checkpointer.js'
 import { assertOurs, migrate, SCHEMA_VERSION, schemaVersion } from './sqlite-migrations.js'
+import { SqlitePresence, sqliteServices } from './sqlite-presence.js'
 import { storeReader, storeTransaction } from './statements.js'
 import {
   AlreadyExecutedError,
   type CommitReport,
+  readerWhoseErrors,
   SchemaOutdatedError,
   type Store,
+  StoreCorruptError,
   StoreOpenError,
   type StoreReader,
   type StoreTransaction,
@@ -26,6 +31,7 @@ const BUSY_TIMEOUT_MS = 5
 const BACKUP_PAGES = 100
 const LOCK_PATIENCE_MS = 5000
 const LOCK_RETRY_MS = 10
+const CLAIM_PATIENCE_MS = 200
 /** Pages of the tree's upper levels and of what was touched last, in KiB; SQLite's own 2,000 hold those of some thousand users. */
 const CACHE_KIB = 32_768
 
@@ -39,6 +45,7 @@ interface Job {
 export class SqliteStore implements Store {
   readonly coordinator = null
   readonly makesBackups = true
+  isCorrupt = false
   readonly read: StoreReader
   readonly shared = null
   private readonly tx: StoreTransaction
@@ -61,6 +68,7 @@ export class SqliteStore implements Store {
     private readonly claim: Database.Database | null,
     /** Where none is worth its thread, SQLite does it in the commits themselves. */
     private readonly checkpointer: SqliteCheckpointer | null,
+    readonly presence: SqlitePresence | null,
   ) {
     this.sql = {
       begin: writer.prepare('BEGIN IMMEDIATE'),
@@ -68,7 +76,7 @@ export class SqliteStore implements Store {
       release: writer.prepare('RELEASE job'),
       commit: writer.prepare('COMMIT'),
     }
-    this.read = translating(storeReader(committedState(writer, reader)))
+    this.read = readerWhoseErrors(this.translate, storeReader(committedState(writer, reader)))
     this.tx = storeTransaction(writer as Connection, () => {
       this.erased = true
     })
@@ -101,7 +109,13 @@ export class SqliteStore implements Store {
       migrate(writer)
       writer.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
       const reader = new Database(file, { readonly: true, timeout: BUSY_TIMEOUT_MS })
-      return new SqliteStore(writer, reader, claim, serving ? new SqliteCheckpointer(writer) : null)
+      return new SqliteStore(
+        writer,
+        reader,
+        claim,
+        serving ? new SqliteCheckpointer(writer) : null,
+        serving ? new SqlitePresence(file) : null,
+      )
     } catch (cause) {
       claim?.close()
       writer?.close()
@@ -132,6 +146,8 @@ export class SqliteStore implements Store {
   }
 
   async isHealthy(): Promise<boolean> {
+    // What was read or written once more may lie elsewhere in the file.
+    if (this.isCorrupt) return false
     try {
       await this.read.tenantById('')
       if (this.isFailing) await this.assertWritable(performance.now() + BUSY_TIMEOUT_MS)
@@ -153,6 +169,13 @@ export class SqliteStore implements Store {
         cause: error,
       })
     }
+  }
+
+  /** Remembers that the file is damaged, where SQLite says so. */
+  private readonly translate = (error: unknown): unknown => {
+    const told = translate(error)
+    if (told instanceof StoreCorruptError) this.isCorrupt = true
+    return told
   }
 
   /** Waits a turn of the event loop, so that everything that this turn brought shares one commit and one fsync. */
@@ -186,7 +209,7 @@ export class SqliteStore implements Store {
           // A full disk rolls the whole transaction back by itself: the group fails, and with the reason.
           if (isAlone || !this.writer.inTransaction) throw error
           this.writer.exec('ROLLBACK TO job; RELEASE job')
-          settle.push(() => reject(translate(error)))
+          settle.push(() => reject(this.translate(error)))
         }
       }
       this.sql.commit.run()
@@ -198,8 +221,9 @@ export class SqliteStore implements Store {
       }
     } catch (error) {
       if (this.writer.inTransaction) this.writer.exec('ROLLBACK')
-      if (translate(error) instanceof StoreUnavailableError) this.isFailing = true
-      for (const { reject } of group) reject(translate(error))
+      const told = this.translate(error)
+      if (told instanceof StoreUnavailableError) this.isFailing = true
+      for (const { reject } of group) reject(told)
       return
     }
     for (const tell of settle) tell()
@@ -243,7 +267,7 @@ export class SqliteStore implements Store {
     const late = jobs.filter(({ deadlineMs }) => deadlineMs <= now)
     if (late.length === 0) return jobs
     this.isFailing = true
-    for (const { reject } of late) reject(translate(error))
+    for (const { reject } of late) reject(this.translate(error))
     return jobs.filter((job) => !late.includes(job))
   }
 
@@ -273,6 +297,10 @@ export class SqliteStore implements Store {
     return false
   }
 
+  async services(): Promise<ServiceNode[]> {
+    return sqliteServices(this.writer.name)
+  }
+
   observeCommits(observer: (report: CommitReport) => void): void {
     this.commitObserver = observer
   }
@@ -298,6 +326,7 @@ export class SqliteStore implements Store {
     await this.checkpointer?.close()
     this.reader.close()
     this.writer.close()
+    this.presence?.close()
     this.claim?.close()
   }
 }
@@ -310,7 +339,7 @@ function assertCurrent(database: Database.Database, file: string): void {
 
 /** Only reads. @returns `found` is 0 where there is no database yet @throws StoreOpenError */
 export function sqliteSchemas(file: string): { found: number; own: number } {
-  if (!existsSync(file)) return { found: 0, own: SCHEMA_VERSION }
+  if (!isThere(file)) return { found: 0, own: SCHEMA_VERSION }
   let database: Database.Database | undefined
   try {
     database = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_PATIENCE_MS })
@@ -330,7 +359,8 @@ export function sqliteSchemas(file: string): { found: number; own: number } {
  * @throws StoreOpenError where another service has it
  */
 export function claimDatabase(file: string): Database.Database {
-  const claim = new Database(`${file}-serving`, { timeout: 0 })
+  // A command that asks whether somebody serves reads this file for a moment.
+  const claim = new Database(`${file}-serving`, { timeout: CLAIM_PATIENCE_MS })
   try {
     claim.exec('BEGIN EXCLUSIVE')
     return claim
@@ -387,28 +417,17 @@ function isBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
 }
 
+const CORRUPT = /^SQLITE_(CORRUPT|NOTADB)/
 const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
 
 /** SQLite's own errors become ours here; anything else is the caller's and passes through. */
 function translate(error: unknown): unknown {
+  if (error instanceof Database.SqliteError && CORRUPT.test(error.code))
+    return new StoreCorruptError(`SQLite: ${error.code} ${error.message}`, { cause: error })
   if (error instanceof Database.SqliteError && UNAVAILABLE.test(error.code))
     return new StoreUnavailableError(`SQLite: ${error.code}`, { cause: error })
   // Of a kept response in the place of one that has not expired.
   if (error instanceof Database.SqliteError && /^NOT NULL .* idempotency\./.test(error.message))
     return new AlreadyExecutedError()
   return error
-}
-
-/** The same reader, whose failures are ours too. */
-function translating(reader: StoreReader): StoreReader {
-  const methods = Object.entries(reader) as Array<[string, (...args: unknown[]) => Promise<unknown>]>
-  return Object.fromEntries(
-    methods.map(([name, method]) => [
-      name,
-      (...args: unknown[]) =>
-        method(...args).catch((error) => {
-          throw translate(error)
-        }),
-    ]),
-  ) as unknown as StoreReader
 }

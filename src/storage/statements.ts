@@ -285,7 +285,11 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'UPDATE api_key SET revoked_at = @at WHERE tenant_id = @id AND revoked_at IS NULL',
       'DELETE FROM signing_secret WHERE tenant_id = @id',
       'DELETE FROM login_link WHERE tenant_id = @id',
-      'DELETE FROM dashboard_session WHERE tenant_id = @id',
+      `DELETE FROM dashboard_session WHERE tenant_id = @id
+         OR person_id IN (SELECT id FROM person WHERE tenant_id = @id)`,
+      'DELETE FROM person_link WHERE tenant_id = @id',
+      'DELETE FROM second_factor WHERE id IN (SELECT id FROM person WHERE tenant_id = @id)',
+      'DELETE FROM person WHERE tenant_id = @id',
       // Its deliveries go with it.
       'DELETE FROM webhook_endpoint WHERE tenant_id = @id',
       'DELETE FROM traffic WHERE tenant_id = @id',

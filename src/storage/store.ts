@@ -2,7 +2,7 @@
 
 import type { Environment } from '../config.js'
 import { CodedError } from '../errors.js'
-import type { Coordinator, ServiceNode } from './coordinator.js'
+import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
 import type {
   ApiKeyRecord,
@@ -19,8 +19,8 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
-  OperatorLinkRecord,
-  OperatorRecord,
+  PersonLinkRecord,
+  PersonRecord,
   ReferenceRecord,
   SealedKind,
   SealedRow,
@@ -101,10 +101,12 @@ export interface StoreReader extends WebhookReader {
     before: number,
     limit: number,
   ): Promise<AuditRecord[]>
-  /** By name. */
-  operators(): Promise<OperatorRecord[]>
-  operatorByName(name: string): Promise<OperatorRecord | undefined>
-  operatorById(id: string): Promise<OperatorRecord | undefined>
+  /** In the order of their names. @param tenantId null for the operators of the installation */
+  people(tenantId: string | null): Promise<PersonRecord[]>
+  /** Operators and people of all tenants. */
+  everyone(): Promise<PersonRecord[]>
+  personByName(name: string): Promise<PersonRecord | undefined>
+  personById(id: string): Promise<PersonRecord | undefined>
   secondFactor(id: string): Promise<SecondFactorRecord | undefined>
   secondFactors(): Promise<SecondFactorRecord[]>
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
@@ -204,19 +206,21 @@ export interface StoreTransaction extends StoreReader, WebhookWriter {
   putSecondFactor(factor: SecondFactorRecord): Promise<void>
   deleteSecondFactor(id: string): Promise<void>
   /** Expired ones go at the same time. */
-  insertOperatorLink(link: OperatorLinkRecord, now: number): Promise<void>
+  insertPersonLink(link: PersonLinkRecord, now: number): Promise<void>
   /** Uses the link up; undefined when it is unknown, used or expired. */
-  takeOperatorLink(hash: Buffer, now: number): Promise<OperatorLinkRecord | undefined>
+  takePersonLink(hash: Buffer, now: number): Promise<PersonLinkRecord | undefined>
   insertDashboardSession(session: SessionRecord): Promise<void>
   /** In the place of one of the same id. */
-  putOperator(operator: OperatorRecord): Promise<void>
-  /** Of a named operator. */
-  setLastSignIn(operatorId: string, at: number, by: SignInMethod): Promise<void>
-  /** With the operator's sessions and second factor. */
-  deleteOperator(id: string): Promise<void>
-  /** @param operatorId null for the operator without a name @returns how many there were */
-  deleteOperatorSessions(operatorId: string | null): Promise<number>
-  /** @returns how many sessions and unused login links there were */
+  putPerson(person: PersonRecord): Promise<void>
+  setLastSignIn(personId: string, at: number, by: SignInMethod): Promise<void>
+  /** With the person's sessions, links and second factor. */
+  deletePerson(id: string): Promise<void>
+  /**
+   * @param personId null for the operator without a name @param but hash of a session of a person that stays
+   * @returns how many were deleted
+   */
+  deletePersonSessions(personId: string | null, but?: Buffer): Promise<number>
+  /** With those of the tenant's people. @returns how many sessions and unused links there were */
   deleteTenantSignIns(tenantId: string): Promise<{ sessions: number; links: number }>
   /** @returns false where there was none */
   deleteDashboardSession(hash: Buffer): Promise<boolean>
@@ -257,8 +261,6 @@ export interface Scope {
 
 /** What a store has beside, that several services have in common. */
 export interface SharedStore {
-  /** Services that work on the database now, the oldest first. */
-  nodes(): Promise<ServiceNode[]>
   /** Counts the changes of the keyrings. */
   keysRevision(): Promise<number>
   /**
@@ -280,6 +282,10 @@ export interface Store {
   readonly coordinator: Coordinator | null
   /** Of such a database too, for commands as well. */
   readonly shared: SharedStore | null
+  /** Null for commands. */
+  readonly presence: Presence | null
+  /** Services that work on the database now, the oldest first. */
+  services(): Promise<ServiceNode[]>
   /** Whether `backup` is how it is backed up, and not the database's own tools. */
   readonly makesBackups: boolean
   /** Sees committed state only. */
@@ -294,6 +300,8 @@ export interface Store {
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number, scope?: Scope): Promise<T>
   /** Whether the store can be read and, as far as the last attempt tells, written; after a failed one it tries again. */
   isHealthy(): Promise<boolean>
+  /** The database has said of itself that it is damaged: until the next start for SQLite, for ten minutes for PostgreSQL. */
+  readonly isCorrupt: boolean
   /** Writes to the disk what stands there already. @throws StoreUnavailableError that says why it cannot */
   assertWritable(deadlineMs?: number): Promise<void>
   /**
@@ -321,8 +329,11 @@ export interface Store {
 /** The database cannot be used as it is: another application's, a newer version's, damaged, or out of reach. */
 export class StoreOpenError extends CodedError<'database_unusable'> {
   override readonly name = 'StoreOpenError'
-  constructor(message: string, options?: { cause?: unknown }) {
+  /** True where trying again later may succeed without anybody's help: the server is out of reach, or is starting. */
+  readonly isPassing: boolean
+  constructor(message: string, options: { cause?: unknown; isPassing?: boolean } = {}) {
     super('database_unusable', message, options)
+    this.isPassing = options.isPassing ?? false
   }
 }
 
@@ -351,10 +362,35 @@ export class BackupUnsupportedError extends CodedError<'backup_unsupported'> {
 
 /** The database cannot serve now (locked, disk full, read-only); retrying later may work. */
 export class StoreUnavailableError extends CodedError<'store_unavailable'> {
-  override readonly name = 'StoreUnavailableError'
+  override readonly name: string = 'StoreUnavailableError'
   constructor(message: string, options?: { cause?: unknown }) {
     super('store_unavailable', message, options)
   }
+}
+
+/** The database is damaged: trying again does not help, and the runbook says what does. */
+export class StoreCorruptError extends StoreUnavailableError {
+  override readonly name = 'StoreCorruptError'
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(
+      `${message}: the database is damaged; docs/operations/runbooks.md#database_corrupt says what to do`,
+      options,
+    )
+  }
+}
+
+/** The same reader; `onError` is told of every failure and gives the error to throw instead. */
+export function readerWhoseErrors(onError: (error: unknown) => unknown, reader: StoreReader): StoreReader {
+  const methods = Object.entries(reader) as Array<[string, (...args: unknown[]) => Promise<unknown>]>
+  return Object.fromEntries(
+    methods.map(([name, method]) => [
+      name,
+      (...args: unknown[]) =>
+        method(...args).catch((error) => {
+          throw onError(error)
+        }),
+    ]),
+  ) as unknown as StoreReader
 }
 
 /** Another service has executed the request with this idempotency key, and was first. */

@@ -12,8 +12,8 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
-  OperatorLinkRecord,
-  OperatorRecord,
+  PersonLinkRecord,
+  PersonRecord,
   ReferenceRecord,
   SecondFactorRecord,
   SessionRecord,
@@ -286,13 +286,33 @@ export const SECOND_FACTOR = table<SecondFactorRecord>(
   ['id'],
 )
 
-export const OPERATOR_LINK = table<OperatorLinkRecord>('operator_link', {
+export const OPERATOR_LINK = table<Omit<PersonLinkRecord, 'tenantId'>>('operator_link', {
   hash: 'hash',
-  operatorId: 'operator_id',
+  personId: 'operator_id',
   expiresAt: 'expires_at',
 })
 
-export const OPERATOR = table<OperatorRecord>('operator', {
+export const PERSON_LINK = table<PersonLinkRecord>('person_link', {
+  hash: 'hash',
+  tenantId: 'tenant_id',
+  personId: 'person_id',
+  expiresAt: 'expires_at',
+})
+
+/** People of tenants. They have a table of their own because a version before this one takes everybody in `operator` for an operator. */
+export const PERSON = table<PersonRecord>('person', {
+  id: 'id',
+  tenantId: 'tenant_id',
+  name: 'name',
+  role: 'role',
+  passwordHash: 'password_hash',
+  origin: 'origin',
+  createdAt: 'created_at',
+  lastSignInAt: 'last_sign_in_at',
+  lastSignInBy: 'last_sign_in_by',
+})
+
+export const OPERATOR = table<Omit<PersonRecord, 'tenantId' | 'origin'>>('operator', {
   id: 'id',
   name: 'name',
   role: 'role',
@@ -302,10 +322,20 @@ export const OPERATOR = table<OperatorRecord>('operator', {
   lastSignInBy: 'last_sign_in_by',
 })
 
-export const DASHBOARD_SESSION = table<SessionRecord>('dashboard_session', {
+interface SessionOwner {
+  operatorId: string | null
+  tenantPersonId: string | null
+}
+
+/**
+ * The session of a tenant's person names only the person, and neither a tenant nor an operator: a version before this one then finds
+ * nobody signed in, and gives no session more rights than its person has.
+ */
+export const DASHBOARD_SESSION = table<Omit<SessionRecord, 'personId'> & SessionOwner>('dashboard_session', {
   hash: 'hash',
   tenantId: 'tenant_id',
   operatorId: 'operator_id',
+  tenantPersonId: 'person_id',
   expiresAt: 'expires_at',
   endsAt: 'ends_at',
   createdAt: 'created_at',

@@ -163,7 +163,7 @@ export function createCaptureSession(services: Services): Endpoint<Input> {
       if (!recogniser.takesChallenges) throw new ApiError('liveness_unavailable')
       assertLivenessOffered(services, call, input.modes ?? MODES)
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
-      call.lookup = lookup
+      call.user = { id: input.user_id, lookup }
       if (purpose === 'verify') await assertVerifiable(services, call, lookup)
       else await assertEnrollable(services, call, lookup)
       return async (tx) => {
@@ -216,8 +216,19 @@ function assertReadable({ description = '', consent }: Input): void {
 /** @throws ApiError return_url_not_allowed */
 function assertReturnAllowed(tenant: TenantRecord, returnUrl: string): void {
   const origin = safeOrigin(returnUrl)
-  if (origin === null || !capturePageSettings(tenant).returnOrigins.includes(origin))
-    throw new ApiError('return_url_not_allowed')
+  const { returnOrigins } = capturePageSettings(tenant)
+  if (origin !== null && returnOrigins.includes(origin)) return
+  if (origin === null)
+    throw new ApiError('return_url_not_allowed', {
+      message: '`return_url` must be an https URL (http only for localhost), without user name and password.',
+      remedy:
+        'Send the full address to which the person returns, such as https://bank.example/transfers/4711.',
+    })
+  const allowed = returnOrigins.length > 0 ? `allowed are ${returnOrigins.join(', ')}` : 'none is allowed yet'
+  throw new ApiError('return_url_not_allowed', {
+    message: `The capture page of this tenant may not lead back to ${origin}: ${allowed}.`,
+    remedy: `Have the operator allow it: \`countersign tenant capture-page ${tenant.name} --return-origin ${[...returnOrigins, origin].join(' ')}\`.`,
+  })
 }
 
 /** @throws ApiError invalid_request, already_enrolled, replace_verdict_required */

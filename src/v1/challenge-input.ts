@@ -62,7 +62,7 @@ export function assertLivenessOffered(
 export async function usingUp(
   { challenges }: Pick<Services, 'challenges'>,
   opened: OpenedChallenge | null,
-  { requestId, lookup }: CaptureCall,
+  { requestId, errorsUrl, user }: CaptureCall,
   work: () => Promise<Commit | Outcome>,
 ): Promise<Commit | Outcome> {
   if (!opened) return work()
@@ -80,8 +80,8 @@ export async function usingUp(
       return {
         status: error.status,
         code: error.code,
-        body: error.toBody(requestId),
-        ...(lookup ? { owner: { lookup, subject: null } } : {}),
+        body: error.toBody({ requestId, errorsUrl }),
+        ...(user ? { owner: { lookup: user.lookup, subject: null } } : {}),
         audit: { challenge_id: opened.challenge.id },
       }
     }

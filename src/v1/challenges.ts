@@ -110,7 +110,7 @@ export function createChallenge(services: Services): Endpoint<Input> {
       const action = actionFor(purpose, input.action)
       if (!recogniser.takesChallenges) throw new ApiError('liveness_unavailable')
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
-      call.lookup = lookup
+      call.user = { id: input.user_id, lookup }
       if (purpose === 'verify') await assertVerifiable(services, call, lookup)
       else assertPlainUserId(input.user_id)
       return async (tx) => {

@@ -46,10 +46,12 @@ export const deleteDescription: EndpointDescription = {
   scopes: ['erase'],
 }
 
-export function erase({ operations }: Services): Endpoint<Static<typeof body>> {
+export function erase({ operations, vault }: Services): Endpoint<Static<typeof body>> {
   return {
     ...deleteDescription,
-    async handle({ input, tenant, environment }) {
+    async handle(call) {
+      const { input, tenant, environment } = call
+      call.user = { id: input.user_id, lookup: vault.lookup(tenant.id, environment, input.user_id) }
       return async (tx) => {
         const user = { environment, userId: input.user_id }
         const { result, facts } = await operations.users.eraseWithin(tx, tenant.id, user)

@@ -13,6 +13,12 @@ import type { ActiveSecrets } from '../tenancy/signing-secrets.js'
 import type { Reason } from './reasons.js'
 import type { Timings } from './stages.js'
 
+export interface CalledUser {
+  /** As the caller names the user. It is never written down in production. */
+  id: string
+  lookup: Buffer
+}
+
 /** An authenticated, validated request on its way through an endpoint. */
 export interface Call<Input> {
   input: Input
@@ -28,6 +34,8 @@ export interface Call<Input> {
   /** `X-Svc-Signing-Key-Id`. */
   signingKeyId: string | undefined
   requestId: string
+  /** Address of the page that explains error codes. */
+  errorsUrl: string
   /** On `performance.now()`'s axis. */
   deadlineMs: number
   /** Aborted when the caller hangs up. */
@@ -37,8 +45,8 @@ export interface Call<Input> {
   timings: Timings
   /** Of the hosted capture page, on which the images were taken. */
   captureSession?: string | undefined
-  /** Whom the request is about, set as soon as it is known: a kept refusal is erased with the user as well. */
-  lookup?: Buffer
+  /** The user that the request is about. Endpoints set it as soon as it is known, so that a refusal finds its way to the user's log. */
+  user?: CalledUser
 }
 
 /** For an endpoint that carries no images: far more than its few short fields need. */

@@ -2,11 +2,13 @@
 
 import { replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
-import { ApiError, type ErrorCode, retryAfter } from '../api-error.js'
+import { ApiError, ERRORS, type ErrorCode, retryAfter } from '../api-error.js'
 import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
 import type { Engine } from '../biometrics/engine/engine.js'
+import type { PhotoGuidance } from '../biometrics/photo-guidance.js'
 import { fuseEmbeddings, scoreOf, viewOf } from '../biometrics/pipeline/match.js'
 import { adviceOn, assessQuality, faultsOf } from '../biometrics/pipeline/quality-bounds.js'
+import { guidanceOfRefusal } from '../biometrics/refusal-guidance.js'
 import {
   BiometricError,
   type ChallengeFrames,
@@ -14,7 +16,8 @@ import {
   type Liveness,
 } from '../biometrics/types.js'
 import { type ImageInput, imagePath } from './images.js'
-import { type LivenessStatement, livenessStatement } from './liveness.js'
+import { livenessStatement } from './liveness.js'
+import { photoDetail } from './photo-detail.js'
 import { faultDetail } from './quality-views.js'
 import type {
   Comparison,
@@ -111,7 +114,11 @@ export class EngineRecogniser implements Recogniser {
       throw new ApiError('different_people', {
         message: 'The photo does not match the reference that it was to be added to.',
         details: [
-          { path: imagePath(input, stranger.imageIndex), issue: 'does not show the person who is enrolled' },
+          photoDetail(
+            imagePath(input, stranger.imageIndex),
+            'does not show the person who is enrolled',
+            'different_people',
+          ),
         ],
       })
     const { embedder } = this.engine.pack.manifest
@@ -152,17 +159,18 @@ export class EngineRecogniser implements Recogniser {
   }
 }
 
-function detailsOf({ message, imageIndex, faults }: BiometricError, input: ImageInput) {
+function detailsOf({ code, message, imageIndex, faults, guidance }: BiometricError, input: ImageInput) {
   if (faults.length > 0)
     return { details: faults.map((fault) => faultDetail(imagePath(input, fault.imageIndex), fault)) }
-  return imageIndex === undefined ? {} : { details: [{ path: imagePath(input, imageIndex), issue: message }] }
+  const told = guidance ?? guidanceOfRefusal(code)
+  if (imageIndex === undefined || !told) return {}
+  return { details: [photoDetail(imagePath(input, imageIndex), message, told)] }
 }
 
-/** What the person can do stands in the details; what it looks like is for the audit log of a verify, and not told at enrolment. */
-export function livenessFailed({ guidance }: LivenessStatement): ApiError {
-  return new ApiError('liveness_failed', {
-    ...(guidance ? { details: [{ path: 'challenge.frames', issue: guidance }] } : {}),
-  })
+/** Says what the person can do, and not what the capture looks like: at enrolment that stands nowhere. */
+export function livenessFailed({ guidance = 'not_live' }: { guidance?: PhotoGuidance }): ApiError {
+  const { message } = ERRORS.liveness_failed
+  return new ApiError('liveness_failed', { details: [photoDetail('challenge.frames', message, guidance)] })
 }
 
 /** Seconds after which a caller that met a full queue may try again. */

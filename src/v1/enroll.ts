@@ -125,6 +125,8 @@ export function enroll(services: Services): Endpoint<Input> {
     ...enrollDescription,
     async handle(call): Promise<Commit | Outcome> {
       const { input, tenant, environment } = call
+      const lookup = vault.lookup(tenant.id, environment, input.user_id)
+      call.user = { id: input.user_id, lookup }
       // Who is known by a face is changed by both.
       for (const field of ['replace', 'add'] as const)
         if (input[field]) assertOneOf(call.scopes, ['replace'], field)
@@ -142,8 +144,6 @@ export function enroll(services: Services): Endpoint<Input> {
         })
       assertPlainUserId(input.user_id)
       const images = await decodeImages(input)
-      const lookup = vault.lookup(tenant.id, environment, input.user_id)
-      call.lookup = lookup
       const opened = await openChallenge(services, call, { lookup, purpose: 'enroll', action: null })
       return usingUp(services, opened, call, () => capture(call, lookup, images, opened))
     },

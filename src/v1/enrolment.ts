@@ -135,7 +135,7 @@ export class Enrolment {
     return {
       status: error.status,
       code: error.code,
-      body: error.toBody(call.requestId),
+      body: error.toBody(call),
       observed: { effect },
       owner: { lookup, subject: null },
       audit: { subject: subject.pseudonym, added: 0 },

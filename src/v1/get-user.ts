@@ -66,8 +66,10 @@ export function getUser(services: Services): Endpoint<Input> {
   const { vault, store, recogniser, lockout, clock } = services
   return {
     ...getUserDescription,
-    async handle({ input, tenant, environment }) {
+    async handle(call) {
+      const { input, tenant, environment } = call
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
+      call.user = { id: input.user_id, lookup }
       const subject = await vault.find(store.read, lookup, input.user_id)
       if (!subject?.reference) throw new ApiError('reference_not_found')
       const { record, reference } = subject

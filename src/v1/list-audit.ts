@@ -1,4 +1,4 @@
-/** GET /v1/audit: the tenant's own audit log, oldest first, a page at a time. */
+/** GET /v1/audit: the tenant's own audit log, oldest or newest first, a page at a time. */
 import Type from 'typebox'
 import { AUDIT_EVENTS, type AuditEventName } from '../audit/audit-events.js'
 import type { AuditRecord } from '../storage/records.js'
@@ -36,7 +36,7 @@ const entry = Type.Object(
 
 const success = Type.Object(
   {
-    data: Type.Array(entry, { description: 'Oldest first.' }),
+    data: Type.Array(entry, { description: 'In the order that was asked for.' }),
     has_more: Type.Boolean({ description: 'Whether the log goes on with entries that were asked for.' }),
     next_cursor: Type.String({
       description: 'What to send as `after` for what follows: now, or later, when more has happened.',
@@ -48,7 +48,12 @@ const success = Type.Object(
 const query = {
   after: {
     schema: Type.String({ pattern: '^[0-9]{1,15}$', examples: ['0'] }),
-    description: 'A `next_cursor`: what follows is listed. The start of the log where it is left out.',
+    description:
+      'A `next_cursor`: what follows is listed. The start of the log where it is left out, or its end with `order=desc`.',
+  },
+  order: {
+    schema: Type.Union([Type.Literal('asc'), Type.Literal('desc')], { default: 'asc' }),
+    description: '`asc`: oldest first. `desc`: newest first.',
   },
   limit: {
     schema: Type.Integer({ minimum: 1, maximum: MOST_ENTRIES, default: DEFAULT_LIMIT }),
@@ -66,7 +71,7 @@ export const listAuditDescription: EndpointDescription = {
   path: '/v1/audit',
   summary: "List the tenant's audit log",
   description:
-    'The entries of the tenant’s own audit log, oldest first. Go on with `next_cursor` while `has_more` is true. Each hundred entries that were read cost a token of the rate limit. The sandbox writes no audit log: there it is empty.',
+    'The entries of the tenant’s own audit log, oldest first, or newest first with `order=desc`. Go on with `next_cursor` while `has_more` is true. Each hundred entries that were read cost a token of the rate limit. The sandbox writes no audit log: there it is empty.',
   query,
   success: { status: 200, description: 'A page of the log.', schema: success },
   errors: ['invalid_request'],
@@ -81,6 +86,7 @@ export const listAuditDescription: EndpointDescription = {
 
 interface Input {
   after?: string
+  order?: 'asc' | 'desc'
   limit?: number
   event?: AuditEventName
 }
@@ -89,11 +95,16 @@ export function listAudit({ store }: Services): Endpoint<Input> {
   return {
     ...listAuditDescription,
     async handle({ input, tenant, environment }) {
-      const { after = '0', limit = DEFAULT_LIMIT, event } = input
+      const { after, order = 'asc', limit = DEFAULT_LIMIT, event } = input
+      const list = order === 'desc' ? newestFirst : oldestFirst
       const page =
         environment === 'sandbox'
-          ? { data: [], hasMore: false, cursor: Number(after), read: 0 }
-          : await readPage(store.read, tenant.id, { after: Number(after), limit, event })
+          ? { data: [], hasMore: false, cursor: Number(after ?? 0), read: 0 }
+          : await list(store.read, tenant.id, {
+              after: after === undefined ? null : Number(after),
+              limit,
+              event,
+            })
       return {
         status: 200,
         body: { data: page.data, has_more: page.hasMore, next_cursor: String(page.cursor) },
@@ -104,13 +115,32 @@ export function listAudit({ store }: Services): Endpoint<Input> {
 }
 
 interface PageQuery {
-  after: number
+  /** Null where the listing begins. */
+  after: number | null
   limit: number
   event: AuditEventName | undefined
 }
 
 /** Reads one entry more than it lists, which shows whether the log goes on. */
-async function readPage(store: StoreReader, tenantId: string, { after, limit, event }: PageQuery) {
+async function newestFirst(store: StoreReader, tenantId: string, { after, limit, event }: PageQuery) {
+  const before = after ?? Number.MAX_SAFE_INTEGER
+  const records =
+    event === undefined
+      ? await store.recentAuditEntries(tenantId, before, limit + 1)
+      : await store.recentAuditEntriesOfEvent(tenantId, event, before, limit + 1)
+  const listed = records.slice(0, limit)
+  return {
+    data: listed.map(entryView),
+    hasMore: records.length > limit,
+    cursor: listed.at(-1)?.sequence ?? after ?? 0,
+    read: records.length,
+  }
+}
+
+/** Reads one entry more than it lists as well. */
+async function oldestFirst(store: StoreReader, tenantId: string, query: PageQuery) {
+  const { limit, event } = query
+  const after = query.after ?? 0
   // The end is read first: an entry that is appended meanwhile lies beyond it, and is not passed over by the cursor.
   const end = event === undefined ? undefined : await store.auditHead(tenantId)
   const records =

@@ -2,6 +2,7 @@
 import type { ErrorDetail } from '../api-error.js'
 import type { QualityFault } from '../biometrics/measurements.js'
 import type { ComponentFinding } from '../biometrics/pipeline/quality-bounds.js'
+import { guidanceOfFault } from '../biometrics/refusal-guidance.js'
 
 /** Three digits after the point are more than landmarks and luminance carry. */
 const DECIMALS = 3
@@ -22,9 +23,10 @@ export function imageQualityView(findings: readonly ComponentFinding[]) {
   return { passed: findings.every(({ passed }) => passed), components: findings.map(findingView) }
 }
 
-export function faultDetail(path: string, { component, value, bound, hint }: QualityFault): ErrorDetail {
+export function faultDetail(path: string, fault: QualityFault): ErrorDetail {
+  const { component, value, bound, hint } = fault
   const shown = valueView(value, bound)
   const isLow = bound.min !== undefined && value < bound.min
   const issue = `${component} is ${shown}, must be at ${isLow ? `least ${bound.min}` : `most ${bound.max}`}`
-  return { path, issue, component, value: shown, bound, hint }
+  return { path, issue, component, value: shown, bound, guidance: guidanceOfFault(fault), hint }
 }

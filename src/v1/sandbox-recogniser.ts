@@ -1,15 +1,21 @@
 /** The sandbox's recogniser: deterministic outcomes that the caller chooses by the end of the user id. No model runs. */
 import { createHash } from 'node:crypto'
-import { ApiError, ERRORS, type ErrorCode } from '../api-error.js'
+import { ApiError, ERRORS } from '../api-error.js'
 import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
 import { FRAME_LIMITS } from '../biometrics/challenge/frame-guidance.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { QualityComponents } from '../biometrics/measurements.js'
 import { adviceOn, assessQuality, faultsOf, type Purpose } from '../biometrics/pipeline/quality-bounds.js'
-import { BiometricError, type Liveness, type Quality, type StageTimings } from '../biometrics/types.js'
+import {
+  BiometricError,
+  type BiometricErrorCode,
+  type Liveness,
+  type Quality,
+  type StageTimings,
+} from '../biometrics/types.js'
 import type { Clock } from '../clock.js'
 import { type EngineRecogniser, livenessFailed, translate } from './engine-recogniser.js'
-import { type ImageInput, imageCount, imagePath } from './images.js'
+import { type ImageInput, imageCount } from './images.js'
 import { type LivenessStatement, livenessStatement } from './liveness.js'
 import type {
   Comparison,
@@ -76,8 +82,10 @@ export class SandboxRecogniser implements Recogniser {
     const { userId, images, input, assessOnly } = call
     if (!assessOnly && !input.challenge) refusePoorImage(userId, 'enrol', input)
     const liveness = this.liveness(call)
-    if (liveness.passed === false)
-      throw input.challenge ? livenessFailed(liveness) : blame('liveness_failed', input)
+    if (liveness.passed === false) {
+      if (input.challenge) throw livenessFailed(liveness)
+      blame('liveness_failed', input)
+    }
     const views = input.challenge ? CHALLENGE_VIEWS : images.length
     return {
       reference: NO_EMBEDDING,
@@ -152,7 +160,7 @@ export class SandboxRecogniser implements Recogniser {
       .catch((error) => translate(error, input))
     const suffix = sandboxSuffix(userId)
     if (suffix !== null && suffix in IMAGE_ERRORS && !challenge)
-      throw blame(IMAGE_ERRORS[suffix as keyof typeof IMAGE_ERRORS], input)
+      blame(IMAGE_ERRORS[suffix as keyof typeof IMAGE_ERRORS], input)
     return timingsMs
   }
 }
@@ -164,9 +172,9 @@ function refusePoorImage(userId: string, purpose: Purpose, input: ImageInput): v
 }
 
 /** As production does: the first image is to blame, of people who differ the last. */
-function blame(code: ErrorCode, input: ImageInput): ApiError {
+function blame(code: keyof typeof ERRORS & BiometricErrorCode, input: ImageInput): never {
   const index = code === 'different_people' ? imageCount(input) - 1 : 0
-  return new ApiError(code, { details: [{ path: imagePath(input, index), issue: ERRORS[code].message }] })
+  translate(new BiometricError(code, ERRORS[code].message, index), input)
 }
 
 function syntheticQuality(userId: string): Quality {

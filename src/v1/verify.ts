@@ -172,10 +172,10 @@ export function verify(services: Services): Endpoint<Input> {
     ...verifyDescription,
     async handle(call): Promise<Commit | Outcome> {
       const { input, tenant, environment } = call
+      const lookup = vault.lookup(tenant.id, environment, input.user_id)
+      call.user = { id: input.user_id, lookup }
       const images = await decodeImages(input)
       const action = canonicalAction(input.action)
-      const lookup = vault.lookup(tenant.id, environment, input.user_id)
-      call.lookup = lookup
       const opened = await openChallenge(services, call, { lookup, purpose: 'verify', action })
       return usingUp(services, opened, call, () => reach(call, { images, opened, action, lookup }))
     },

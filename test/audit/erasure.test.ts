@@ -47,6 +47,26 @@ describe('the audit log in production', () => {
     expect(JSON.stringify(added)).not.toContain('"ada"')
   })
 
+  it('has the refused calls of an enrolled user in the user’s log, and names nobody who is not enrolled', async () => {
+    await production.enroll({ user_id: 'hopper', image: photo })
+    const before = await entries()
+    const { subject } = before.at(-1)!
+    const unreadable = Buffer.from('this is no picture').toString('base64')
+    for (const user_id of ['hopper', 'nobody']) {
+      const refused = await production.verify({ user_id, image: unreadable, action: 'login' })
+      expect(refused.status).toBe(user_id === 'hopper' ? 422 : 404)
+      await production.enroll({ user_id, image: unreadable, replace: true })
+    }
+    const added = (await entries()).slice(before.length)
+    expect(added.map(({ event, code, subject }) => ({ event, code, subject }))).toEqual([
+      { event: 'verify', code: 'image_unreadable', subject },
+      { event: 'enroll', code: 'image_unreadable', subject },
+      { event: 'verify', code: 'reference_not_found', subject: undefined },
+      { event: 'enroll', code: 'image_unreadable', subject: undefined },
+    ])
+    expect(JSON.stringify(added)).not.toMatch(/hopper|nobody/)
+  })
+
   it('gets no entry from a call of the sandbox', async () => {
     const before = await entries()
     await tenant.sandbox.enroll({ user_id: 'ada', image: photo })

@@ -138,7 +138,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
   it('films nobody who is locked out, and offers another way', async () => {
     const { page } = await open('ada+locked_out')
     await page.getByRole('button', { name: 'Turn on camera' }).click()
-    await page.getByText('your face cannot be checked for a while').waitFor()
+    await page.getByText('No more tries for now').waitFor()
     expect(await page.getByRole('button').filter({ visible: true }).count()).toBe(0)
     expect(await page.getByRole('link', { name: 'Confirm by a call instead' }).isVisible()).toBe(true)
   })

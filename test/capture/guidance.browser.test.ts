@@ -5,12 +5,14 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { FRAME_GUIDANCE, GUIDANCE } from '../../src/biometrics/challenge/frame-faults.js'
+import { FRAME_GUIDANCE } from '../../src/biometrics/challenge/frame-faults.js'
+import { PHOTO_GUIDANCE } from '../../src/biometrics/photo-guidance.js'
 import { CHROMIUM, violations } from '../support/browser.js'
 import { type Asked, type CameraPages, launchWithCamera, serveCameraPages } from '../support/camera-page.js'
 import { CaptureVisit, type Visit } from '../support/capture-visit.js'
 import { face } from '../support/faces.js'
 import { FILM, writeFilm } from '../support/film.js'
+import { heicHeader } from '../support/images.js'
 
 const CHALLENGE = {
   steps: ['frontal', 'turn_left', 'frontal'],
@@ -215,12 +217,12 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       for (const language of LANGUAGES) {
         await visited.page.evaluate(`{ it.lang = '${language}' }`)
         const said = (await visited.page.evaluate(
-          `${JSON.stringify(GUIDANCE)}.map((code) => it.texts[code])`,
+          `${JSON.stringify(PHOTO_GUIDANCE)}.map((code) => it.texts[code])`,
         )) as string[]
         for (const text of said) texts.add(text)
         expect(said.every(Boolean)).toBe(true)
       }
-      expect(texts.size).toBe(GUIDANCE.length * LANGUAGES.length)
+      expect(texts.size).toBe(PHOTO_GUIDANCE.length * LANGUAGES.length)
     })
   })
 
@@ -309,8 +311,12 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
     it('says where it is no picture, and takes another', async () => {
       await visit('mode=photo&file-fallback')
       await choose('notes.txt', 'image/jpeg', Buffer.from('notes'))
+      expect((await visited.hear('cs-error')).detail).toEqual({ code: 'wrong_format', recoverable: true })
+      await choose('photo.jpg', 'image/jpeg', (await face('grace')).subarray(0, 200))
       expect((await visited.hear('cs-error')).detail).toEqual({ code: 'file_unreadable', recoverable: true })
-      expect(await visited.shown('error')).toBe('This file cannot be read as a photo.')
+      expect(await visited.shown('error')).toBe(
+        'This file cannot be read as a photo. Please choose another one.',
+      )
       await choose(
         'photo.png',
         'image/png',
@@ -319,6 +325,22 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
           .toBuffer(),
       )
       await visited.hear('cs-capture')
+    })
+
+    it.each([
+      ['en', 'choose a JPEG photo', 'Most Compatible'],
+      ['de', 'wählen Sie ein JPEG-Foto', 'Maximale Kompatibilität'],
+      ['fr', 'choisir une photo JPEG', 'Le plus compatible'],
+      ['es', 'Elija una foto JPEG', 'Más compatible'],
+      ['ja', 'JPEG形式の写真', '互換性優先'],
+    ])('says in %s how to get a JPEG in the place of a HEIC photo', async (language, ...said) => {
+      await visit('mode=photo&file-fallback')
+      await visited.page.evaluate(`{ it.lang = '${language}' }`)
+      const chooser = visited.page.waitForEvent('filechooser')
+      await visited.page.locator('button').nth(1).click()
+      await (await chooser).setFiles({ name: 'IMG_1.HEIC', mimeType: 'image/heic', buffer: heicHeader() })
+      expect((await visited.hear('cs-error')).detail).toEqual({ code: 'wrong_format', recoverable: true })
+      for (const words of said) expect(await visited.shown('error')).toContain(words)
     })
 
     it('is there where the camera is refused, after what must be agreed to, and in photo mode alone', async () => {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { open, writeFile } from 'node:fs/promises'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/client.js'
@@ -37,6 +37,27 @@ function tamper(sql: string, ...values: unknown[]): void {
 }
 
 describe('audit verify', () => {
+  it('says of a damaged database where the way out stands, without a stack', async () => {
+    await createAudited('acme')
+    const file = place.path('countersign.db')
+    const database = new Database(file)
+    database.pragma('wal_checkpoint(TRUNCATE)')
+    const pages = database.prepare(
+      "SELECT rootpage FROM sqlite_schema WHERE tbl_name = 'audit' AND rootpage > 0",
+    )
+    const roots = pages.pluck().all() as number[]
+    const size = database.pragma('page_size', { simple: true }) as number
+    database.close()
+    const handle = await open(file, 'r+')
+    for (const root of roots) await handle.write(Buffer.alloc(size, 0xff), 0, size, (root - 1) * size)
+    await handle.close()
+    const { code, stderr } = await place.run(['audit', 'verify'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('SQLITE_CORRUPT')
+    expect(stderr).toContain('docs/operations/runbooks.md#database_corrupt')
+    expect(stderr).not.toMatch(/^ +at /m)
+  })
+
   it('finds every chain intact, also while the service runs', async () => {
     await place.serve()
     const tenant_id = await createAudited('acme')

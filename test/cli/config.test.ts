@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { DAY_MS } from '../../src/clock.js'
 import { SETTINGS } from '../../src/config.js'
+import { masterKeyId } from '../../src/crypto/master-key.js'
+import { freePorts } from '../../src/server/free-port.js'
+import { CertificateMaker } from '../support/certificates.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { withDatabase } from '../support/database.js'
 
@@ -86,7 +89,9 @@ describe('config', () => {
     expect(code).toBe(1)
     expect(stdout).toMatch(/^VARIABLE +VALUE +SOURCE$/m)
     expect(stdout).toMatch(/^COUNTERSIGN_FMR +0\.0001 +default$/m)
-    expect(stderr).toBe('error: COUNTERSIGN_FMR is "2"; expected a rate between 0 and 1, such as 1e-4.\n')
+    expect(stderr).toBe(
+      'error: COUNTERSIGN_FMR is "2"; expected a false match rate over 0 and at most 0.01, such as 1e-4.\n',
+    )
   })
 
   it('shows no table where the file that is named cannot be read', async () => {
@@ -241,6 +246,81 @@ describe('config check', () => {
     const absent = await find({ COUNTERSIGN_ADMIN_LISTEN: '192.0.2.1:8082' }, 'addresses')
     expect(absent.problems).toEqual([
       expect.stringMatching(/^Cannot listen on 192\.0\.2\.1:8082 \(COUNTERSIGN_ADMIN_LISTEN\)/),
+    ])
+  })
+
+  it.each([
+    ['127.0.0.1', '0.0.0.0'],
+    ['0.0.0.0', '127.0.0.1'],
+    ['127.0.0.1', '[::]'],
+  ])('refuses listeners on one port at %s and %s, and ends with 1 as a process', async (one, other) => {
+    const [port] = await freePorts([{ host: '127.0.0.1', port: 0 }])
+    const env = {
+      COUNTERSIGN_PRODUCTION_LISTEN: `${one}:${port}`,
+      COUNTERSIGN_ADMIN_LISTEN: `${other}:${port}`,
+    }
+    const checked = await place.spawn(['config', 'check', '--json'], env)
+    expect(checked.code).toBe(1)
+    expect(checked.json.problems).toEqual([
+      expect.stringMatching(
+        /^COUNTERSIGN_ADMIN_LISTEN \(.*\) and COUNTERSIGN_PRODUCTION_LISTEN \(.*\) overlap: /,
+      ),
+    ])
+    expect((await place.spawn(['doctor', '--json'], env)).code).toBe(1)
+  })
+
+  it('refuses a master key that does not open the database, and one that is missing, as doctor does', async () => {
+    await place.run(['tenant', 'create', 'acme'])
+    const id = masterKeyId(Buffer.from(await readFile(place.path('master.key'), 'utf8'), 'base64'))
+    expect((await find({}, 'database')).problems).toEqual([])
+    const wrong = await find({ COUNTERSIGN_MASTER_KEY: MASTER_KEY }, 'database')
+    expect(wrong.problems).toEqual([
+      expect.stringContaining(`does not open this database: it is sealed under master key ${id}, not `),
+    ])
+    await rename(place.path('master.key'), place.path('elsewhere.key'))
+    const missing = await find({}, 'database')
+    expect(missing.problems).toEqual([
+      expect.stringMatching(`There is no master key at .*It opens with master key ${id} only\\.`),
+    ])
+    for (const { code, finding } of [wrong, missing]) {
+      expect(code).toBe(1)
+      expect(finding.status).toBe('problem')
+    }
+    expect(missing.finding.detail).toContain(id)
+  })
+
+  it('refuses a pack that serve would refuse, as doctor does', async () => {
+    const models = { COUNTERSIGN_MODELS_DIR: inject('modelsDir') }
+    const { code, problems, finding } = await find({ ...models, COUNTERSIGN_ACCEPT_PACK: '' }, 'model pack')
+    expect(code).toBe(1)
+    expect(problems).toEqual([expect.stringContaining('COUNTERSIGN_ACCEPT_PACK=baseline')])
+    expect(finding).toMatchObject({ status: 'problem', detail: expect.stringContaining(problems[0]) })
+  })
+
+  it('refuses a certificate for another name than that of the URL, unless TLS ends in front', async () => {
+    const maker = new CertificateMaker(place.dataDir)
+    maker.authority('ca')
+    maker.issue('other', 'ca', { names: 'DNS:other.bank.test,IP:192.0.2.1' })
+    const env = {
+      COUNTERSIGN_TLS_CERT: place.path('other.pem'),
+      COUNTERSIGN_TLS_KEY: place.path('other.key'),
+      COUNTERSIGN_PRODUCTION_URL: 'https://verify.bank.test/v1',
+      COUNTERSIGN_SANDBOX_URL: 'https://192.0.2.1/v1',
+    }
+    const problem = `The TLS certificate ${place.path('other.pem')} is for DNS:other.bank.test, IP Address:192.0.2.1, and COUNTERSIGN_PRODUCTION_URL is https://verify.bank.test/v1.`
+    const { code, problems, finding } = await find(env, 'TLS')
+    expect({ code, problems }).toEqual({ code: 1, problems: [problem] })
+    expect(finding).toMatchObject({ status: 'problem', detail: problem })
+    expect((await find({ ...env, COUNTERSIGN_TLS_TERMINATED_UPSTREAM: 'true' }, 'TLS')).problems).toEqual([])
+  })
+
+  it('refuses a setting that the file names twice, with both lines', async () => {
+    const file = place.path('countersign.env')
+    await writeFile(file, 'COUNTERSIGN_FMR=1e-4\n# later\nCOUNTERSIGN_FMR=1e-5\n', { mode: 0o600 })
+    const { code, json } = await place.run(['config', 'check', '--config', file, '--json'])
+    expect(code).toBe(1)
+    expect(json.problems).toEqual([
+      `${file} sets COUNTERSIGN_FMR twice, in lines 1 and 3: leave one of them.`,
     ])
   })
 

@@ -49,6 +49,7 @@ async function examineCopy(change: (record: AddonRecord) => void): Promise<Findi
         ...process.env,
         COUNTERSIGN_DATA_DIR: place.dataDir,
         COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
+        COUNTERSIGN_ACCEPT_PACK: 'baseline',
       },
     },
   )
@@ -138,6 +139,32 @@ describe('doctor', () => {
     expect(ok).toBe(false)
     expect(of('database').detail).toContain('There is no master key')
     expect(await readdir(place.dataDir)).not.toContain('master.key')
+  })
+
+  it('calls what cannot be looked at unreadable, not absent, and goes on', async () => {
+    // A link to itself cannot be followed by root either.
+    const loop = place.path('loop')
+    await symlink(loop, loop)
+    const { ok, findings, of } = await examine({
+      COUNTERSIGN_MODELS_DIR: loop,
+      COUNTERSIGN_DATABASE: `sqlite:${loop}/countersign.db`,
+      COUNTERSIGN_TLS_CERT: `${loop}/cert.pem`,
+      COUNTERSIGN_TLS_KEY: `${loop}/cert.key`,
+    })
+    expect(ok).toBe(false)
+    for (const check of ['model pack', 'database', 'TLS'])
+      expect(of(check)).toMatchObject({ status: 'problem', detail: expect.stringContaining('ELOOP') })
+    expect(findings.map(({ check }) => check)).toContain('topology')
+  })
+
+  it('goes on where a file of TLS is missing, and names it', async () => {
+    const { ok, findings, of } = await examine({
+      COUNTERSIGN_TLS_CERT: place.path('none.pem'),
+      COUNTERSIGN_TLS_KEY: place.path('none.key'),
+    })
+    expect(ok).toBe(false)
+    expect(of('configuration')).toMatchObject({ detail: expect.stringContaining('none.pem') })
+    expect(findings.map(({ check }) => check)).toContain('model pack')
   })
 
   it.each([
@@ -239,8 +266,18 @@ describe('doctor', () => {
     expect(stdout).toContain('1 problem found.')
   })
 
-  it('itself fails on a configuration that cannot be read', async () => {
-    const result = await place.run(['doctor', '--json'], { COUNTERSIGN_FMR: '2' })
+  it('reports a setting that cannot be used, and goes on with its default', async () => {
+    const { ok, findings, of } = await examine({ COUNTERSIGN_FMR: '2' })
+    expect(ok).toBe(false)
+    expect(of('configuration')).toMatchObject({
+      status: 'problem',
+      detail: expect.stringMatching(/^COUNTERSIGN_FMR is "2"/),
+    })
+    expect(findings.map(({ check }) => check)).toContain('model pack')
+  })
+
+  it('itself fails on a configuration file that cannot be read: it would examine another installation', async () => {
+    const result = await place.run(['doctor', '--json', '--config', place.path('none.env')])
     expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'invalid_configuration' } })
   })
 

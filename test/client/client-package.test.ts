@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/package-root.js'
 
-const MAX_UNPACKED_BYTES = 220_000
+const MAX_UNPACKED_BYTES = 260_000
 /** As docs/guides/capture.md says. */
 const MAX_CAPTURE_BYTES = 40_000
 const MAX_CAPTURE_GZIP_BYTES = 14_000
@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-it('is under 220 kB, and holds code, types, readme and licence', () => {
+it('is under 260 kB, and holds code, types, readme and licence', () => {
   expect(packed.unpackedSize).toBeLessThan(MAX_UNPACKED_BYTES)
   const others = packed.files
     .map(({ path }) => path)

@@ -207,10 +207,29 @@ describe('what is wrong is said', () => {
   it('with the field and the issue of the first details', async () => {
     const invalid = await caught(sandbox().enroll({ user_id: '', image: ada }))
     const [{ path, issue }] = (invalid as ApiError).details as [{ path: string; issue: string }]
-    expect((invalid as ApiError).message).toContain(`[${path}: ${issue}] (invalid_request, request `)
+    expect((invalid as ApiError).message).toContain(
+      `[${path}: ${issue}] Read \`details\`: each entry names a field and what is wrong with it. (invalid_request, request `,
+    )
     const faceless = sandbox().verify({ user_id: 'u+no_face', images: [ada, ada], action: 'x' })
     expect((await caught(faceless)) as ApiError).toMatchObject({
-      message: expect.stringContaining(' [images.0] (face_not_found, request '),
+      message: expect.stringContaining(
+        ' [images.0] Ask for a new photo in which the person faces the camera',
+      ),
+      remedy: expect.stringMatching(/^Ask for a new photo .*\.$/),
+      docUrl: expect.stringMatching(/^http.*#face_not_found$/),
+      details: [{ guidance: 'no_face', hint: expect.stringMatching(/^[A-Z].*\.$/) }],
+    })
+  })
+
+  it('by a service of an older version, which names no remedy', async () => {
+    const old = { error: 'not_found', code: 'reference_not_found', message: 'Nobody.', request_id: 'req_1' }
+    const answer = { status: 404, headers: { 'x-request-id': 'req_1' }, body: JSON.stringify(old) }
+    proxy.mischief = async () => signed(answer, '/v1/verify', 'POST', tenant.secret.secret, tenant.secret.id)
+    const call = sandbox().verify({ user_id: 'u', image: ada, action: 'x' })
+    expect(await caught(call)).toMatchObject({
+      message: 'Nobody. (reference_not_found, request req_1)',
+      remedy: undefined,
+      docUrl: undefined,
     })
   })
 
@@ -233,6 +252,41 @@ describe('what is wrong is said', () => {
       }
     }
     expect(proxy.requests).toEqual([])
+  })
+
+  it('of photos that are too large, in MiB and with the largest named, before anything is sent', async () => {
+    const large = new Uint8Array(15 * 2 ** 20)
+    const small = new Uint8Array(1000)
+    const client = sandbox()
+    const refused = await caught(client.verify({ user_id: 'u+match', image: large, action: 'x' }))
+    expect(refused).toBeInstanceOf(ApiError)
+    expect(refused).toMatchObject({
+      code: 'body_too_large',
+      status: 413,
+      message:
+        'The body has 20.1 MiB, and the service takes 8 MiB. [image: has 15 MiB, and base64 adds a third] Send a smaller photo: 1280 pixels on the longer side are plenty. Where the service takes more, set maxBodyBytes. (body_too_large, not sent)',
+      details: [{ path: 'image', guidance: 'image_too_large', hint: expect.stringContaining('1280 pixels') }],
+    })
+    const frames = [small, large].map((image, index) => ({ step: 0, t_ms: index * 200, image }))
+    const others: Array<[() => Promise<unknown>, string]> = [
+      [() => client.enroll({ user_id: 'u', images: [small, large, small] }), 'images.1'],
+      [
+        () => client.verify({ user_id: 'u', action: 'x', challenge: { id: 'c', nonce: 'n', frames } }),
+        'challenge.frames.1.image',
+      ],
+      [() => client.guide({ image: new Uint8Array(600_000) }), 'image'],
+    ]
+    for (const [call, path] of others)
+      expect(await caught(call())).toMatchObject({ code: 'body_too_large', details: [{ path }] })
+    expect(proxy.requests).toEqual([])
+  })
+
+  it('of photos in as many bytes as the installation takes', async () => {
+    const image = Buffer.concat([ada, Buffer.alloc(5 * 2 ** 20)])
+    const call = (options: Partial<CountersignOptions>) =>
+      sandbox(options).verify({ user_id: 'u+match', image, action: 'x' })
+    await expect(call({})).resolves.toMatchObject({ verdict: 'approved' })
+    expect(await caught(call({ maxBodyBytes: 2 ** 20 }))).toMatchObject({ code: 'body_too_large' })
   })
 
   it('of a time-out: how often it was tried, and how long in all', async () => {

@@ -1,4 +1,4 @@
-/** The guides: their code is that of docs/examples, which is run here and in examples.test.ts; their links lead somewhere. */
+/** The guides: their code is that of docs/examples, which is run here, in examples.test.ts and in language-examples.test.ts; their links lead somewhere. */
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Countersign, type CountersignOptions } from '../../src/client/index.js'
 import { packageFile } from '../../src/package-root.js'
+import { answerTo } from '../support/challenges.js'
 import { face } from '../support/faces.js'
 import { blurredFace, plain } from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -18,6 +19,8 @@ const GUIDES = packageFile('docs', 'guides')
 const pages = [
   packageFile('README.md'),
   join(EXAMPLES, 'README.md'),
+  packageFile('src', 'client-python', 'README.md'),
+  packageFile('src', 'client-go', 'README.md'),
   ...readdirSync(GUIDES).map((name) => join(GUIDES, name)),
 ]
 
@@ -79,10 +82,12 @@ describe('the JavaScript of the examples', () => {
 describe('the code of the guides', () => {
   let running: TestService
   let tenant: TestTenant
+  /** Addresses of the application of the guide, over production and over the sandbox. */
   let bank: string
+  let sandboxBank: string
   let folder: string
   let production: NodeJS.ProcessEnv
-  let app: ChildProcess | undefined
+  const apps: ChildProcess[] = []
   let aheadMs = 0
 
   beforeAll(async () => {
@@ -103,13 +108,20 @@ describe('the code of the guides', () => {
     }
   })
   afterAll(async () => {
-    if (app && app.exitCode === null) {
+    for (const app of apps.filter(({ exitCode }) => exitCode === null)) {
       app.kill()
       await once(app, 'exit')
     }
     await running?.stop()
     if (folder) await rm(folder, { recursive: true, force: true })
   })
+
+  async function startBank(env: NodeJS.ProcessEnv): Promise<string> {
+    const app = spawn(process.execPath, [join(EXAMPLES, 'express', 'server.mjs')], { env })
+    apps.push(app)
+    app.stderr!.setEncoding('utf8').on('data', (text) => process.stderr.write(text))
+    return String((await once(app.stdout!, 'data'))[0]).trim()
+  }
 
   it('quick start: runs in the sandbox with a user of any name', async () => {
     const photo = join(folder, 'ada.jpg')
@@ -169,46 +181,86 @@ describe('the code of the guides', () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--test', '--test-reporter=tap'], {
       cwd: join(EXAMPLES, 'testing'),
     })
-    expect(stdout).toMatch(/^# pass 2$/m)
+    expect(stdout).toMatch(/^# pass 4$/m)
   })
 
-  it('step-up: a transfer needs the face of who is signed in', async () => {
-    app = spawn(process.execPath, [join(EXAMPLES, 'express', 'server.mjs')], { env: production })
-    app.stderr!.setEncoding('utf8').on('data', (text) => process.stderr.write(text))
-    bank = String((await once(app.stdout!, 'data'))[0]).trim()
-    const photo = async (name: Parameters<typeof face>[0]) =>
-      `data:image/jpeg;base64,${(await face(name)).toString('base64')}`
+  const urlOf = (photo: Buffer) => `data:image/jpeg;base64,${photo.toString('base64')}`
+  /** Answers a challenge with one picture, again and again: a photo that is held up. */
+  const frames = (image: string) => async (asked: { steps: string[] }) =>
+    answerTo({ challenge_id: '', nonce: '', ...asked }, image).frames
+
+  it('step-up: a transfer needs a person before a camera, and a photo of the user is none', async () => {
+    bank = await startBank(production)
     // @ts-expect-error plain JavaScript for the browser
     const { enrol, transfer } = await import('../../docs/examples/express/page.mjs')
-    expect(await enrol(bank, 'ada', () => photo('ada'))).toBe(3)
-    expect(await transfer(bank, 'ada', '1250.00', 'Grace', () => photo('adaToday'))).toEqual({
-      done: { type: 'transfer', amount: '1250.00', to: 'Grace' },
+    const ada = urlOf(await face('ada'))
+    expect(await enrol(bank, 'ada', async () => ada)).toBe(3)
+    for (const image of [ada, urlOf(await face('adaToday'))])
+      await expect(transfer(bank, 'ada', '1250.00', 'Grace', frames(image))).rejects.toThrow(
+        'liveness_failed',
+      )
+    const blurred = async () => urlOf(await blurredFace())
+    await expect(enrol(bank, 'blurred', blurred)).rejects.toThrow(/^Please take another photo\. [A-Z].*\.$/)
+    const landscape = urlOf(await plain())
+    await expect(enrol(bank, 'nobody', async () => landscape)).rejects.toThrow(
+      'Please take another photo. Take a photo in which your whole face is seen',
+    )
+  })
+
+  it('step-up: a verdict of photos alone carries no transfer out, and neither does a capture that was seen before', async () => {
+    sandboxBank = await startBank({
+      ...production,
+      CS_BASE_URL: running.service.url('sandbox'),
+      CS_API_KEY: tenant.sandboxKey,
+    })
+    // @ts-expect-error plain JavaScript for the browser
+    const { transfer } = await import('../../docs/examples/express/page.mjs')
+    const image = urlOf(await face('ada'))
+    const action = { type: 'transfer', amount: '1250.00', to: 'Grace' }
+    expect(await transfer(sandboxBank, 'ada+match', action.amount, action.to, frames(image))).toEqual({
+      done: action,
       countersigned: expect.stringMatching(/^ver_/),
     })
-    await expect(transfer(bank, 'ada', '1250.00', 'Grace', () => photo('grace'))).rejects.toThrow('no_match')
-    const noFace = async () => `data:image/jpeg;base64,${(await plain()).toString('base64')}`
-    await expect(transfer(bank, 'ada', '1250.00', 'Grace', noFace)).rejects.toThrow('take another photo')
-    const blurred = async () => `data:image/jpeg;base64,${(await blurredFace()).toString('base64')}`
-    await expect(enrol(bank, 'blurred', blurred)).rejects.toThrow(/^Please take another photo\. [A-Z].*\.$/)
+    const client = new Countersign({
+      baseUrl: running.service.url('sandbox'),
+      apiKey: tenant.sandboxKey,
+      signingSecret: tenant.secret,
+    })
+    const send = async (user: string, jwt: string) => {
+      const headers = { 'Content-Type': 'application/json', 'X-User': user, 'X-Step-Up-Verdict': jwt }
+      const response = await fetch(`${sandboxBank}/transfers`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(action),
+      })
+      return [response.status, ((await response.json()) as { code: string }).code]
+    }
+    const { jwt } = await client.verify({ user_id: 'ada+match', image, action })
+    expect(await send('ada+match', jwt)).toEqual([401, 'wrong_context'])
+    const replayed = await client.verify({ user_id: 'ada+replayed', image, action })
+    expect((await send('ada+replayed', replayed.jwt))[0]).toBe(401)
+    await expect(transfer(sandboxBank, 'ada+flat', '1.00', 'Grace', frames(image))).rejects.toThrow(
+      'liveness_failed',
+    )
   })
 
   it('step-up: leads to the way without the face whoever is locked out or refused three times, and refuses it to nobody', async () => {
     // @ts-expect-error plain JavaScript for the browser
     const { enrol, transfer, transferByPhone } = await import('../../docs/examples/express/page.mjs')
-    const urlOf = (photo: Buffer) => `data:image/jpeg;base64,${photo.toString('base64')}`
-    const [ada, grace, none] = [urlOf(await face('ada')), urlOf(await face('grace')), urlOf(await plain())]
-    const refused = (user: string, photo: string) =>
-      transfer(bank, user, '1.00', 'Grace', async () => photo).then(
+    const [ada, unreadable] = [urlOf(await face('ada')), urlOf(Buffer.from('no picture'))]
+    const refused = (at: string, user: string, photo: string) =>
+      transfer(at, user, '1.00', 'Grace', frames(photo)).then(
         () => null,
         ({ message, otherWay }: { message: string; otherWay: boolean }) => [message, otherWay],
       )
-    await enrol(bank, 'bea', async () => ada)
+    await enrol(sandboxBank, 'bea', async () => ada)
     const again = expect.stringMatching(/^Please take another photo\./)
-    expect(await refused('bea', none)).toEqual([again, false])
-    expect(await refused('bea', grace)).toEqual(['Not countersigned: no_match', false])
-    expect(await refused('bea', none)).toEqual([again, true])
-    expect(await refused('bea', ada)).toBeNull()
-    expect(await refused('bea', none)).toEqual([again, false])
+    for (const otherWay of [false, false, true])
+      expect(await refused(sandboxBank, 'bea', unreadable)).toEqual([again, otherWay])
+    expect(await refused(sandboxBank, 'bea', ada)).toBeNull()
+    expect(await refused(sandboxBank, 'bea', unreadable)).toEqual([again, false])
+    expect(await refused(sandboxBank, 'dan+locked_out', ada)).toEqual(['Not countersigned: locked_out', true])
+
     await enrol(bank, 'cyd', async () => ada)
     const elsewhere = new Countersign({
       baseUrl: production.CS_BASE_URL!,
@@ -217,7 +269,7 @@ describe('the code of the guides', () => {
     })
     for (let i = 0; i < 5; i++)
       await elsewhere.verify({ user_id: 'cyd', image: await face('grace'), action: 'x' })
-    expect(await refused('cyd', ada)).toEqual(['Not countersigned: locked_out', true])
+    expect(await refused(bank, 'cyd', ada)).toEqual(['No more tries for now.', true])
     expect(await transferByPhone(bank, 'dan', '1.00', 'Grace')).toEqual({
       waiting: expect.any(String),
       message: expect.any(String),
@@ -232,14 +284,13 @@ describe('the code of the guides', () => {
         headers: { 'Content-Type': 'application/json', 'X-User': 'nobody-enrolled' },
         body,
       })
-    const image = `data:image/jpeg;base64,${(await plain()).toString('base64')}`
-    const ofFace = `data:image/jpeg;base64,${(await face('ada')).toString('base64')}`
+    const image = urlOf(await plain())
     const refusals: Array<[string, string, number, string]> = [
       ['/enrolment', JSON.stringify({ photos: [image] }), 422, 'face_not_found'],
       ['/enrolment', JSON.stringify({ photos: ['no photo'] }), 422, 'invalid_request'],
-      ['/step-up', JSON.stringify({ photos: [ofFace], action: 'x' }), 409, 'reference_not_found'],
-      ['/step-up', JSON.stringify({ photos: [ofFace], action: 'x'.repeat(5000) }), 503, 'unavailable'],
-      ['/step-up', JSON.stringify({ action: 'x' }), 400, 'invalid_request'],
+      ['/step-up/challenge', JSON.stringify({ action: 'x' }), 409, 'reference_not_found'],
+      ['/step-up/challenge', JSON.stringify({ action: 'x'.repeat(5000) }), 503, 'unavailable'],
+      ['/step-up', JSON.stringify({ frames: [] }), 400, 'invalid_request'],
       ['/step-up', '{', 400, 'invalid_request'],
     ]
     for (const [path, body, status, error] of refusals) {

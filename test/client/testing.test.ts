@@ -1,9 +1,11 @@
 /** The service in memory against the real one: the same answers, field by field, for every outcome of the sandbox. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/api-error.js'
+import { PHOTO_HINTS } from '../../src/biometrics/photo-guidance.js'
 import { ApiError, Countersign, type CountersignOptions } from '../../src/client/index.js'
 import { FAKE_OUTCOMES, FakeCountersign } from '../../src/client/testing.js'
 import { FAKE_ERRORS } from '../../src/client/testing-errors.js'
+import { FAKE_HINTS } from '../../src/client/testing-hints.js'
 import { SANDBOX_OUTCOMES } from '../../src/v1/sandbox-outcomes.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService } from '../support/service.js'
@@ -24,12 +26,9 @@ it('has the outcomes of the sandbox', () => {
 })
 
 it('words its refusals as the service does', () => {
-  for (const [code, [status, category, message]] of Object.entries(FAKE_ERRORS))
-    expect({ status, category, message }, code).toEqual({
-      status: ERRORS[code as keyof typeof ERRORS].status,
-      category: ERRORS[code as keyof typeof ERRORS].category,
-      message: ERRORS[code as keyof typeof ERRORS].message,
-    })
+  for (const [code, [status, category, message, remedy]] of Object.entries(FAKE_ERRORS))
+    expect({ status, category, message, remedy }, code).toEqual(ERRORS[code as keyof typeof ERRORS])
+  expect(FAKE_HINTS).toEqual(PHOTO_HINTS)
 })
 
 /** Values of facts, types of the rest: ids, times and measurements are each side's own. */
@@ -151,7 +150,11 @@ describe('answers as the sandbox does', () => {
       signingSecret: tenant.secret,
       now: () => running.clock.now(),
     })
-    for (const request of [{}, { after: '7', limit: 3, event: 'verify' }])
+    for (const request of [
+      {},
+      { after: '7', limit: 3, event: 'verify' },
+      { order: 'desc', after: '7' },
+    ] as const)
       expect(await new FakeCountersign().client().auditPage(request)).toEqual(await real.auditPage(request))
   })
 

@@ -203,7 +203,7 @@ overPostgres(() => {
       const tenant = await makeTenant(cluster)
       const image = base64(await face('ada'))
       const command = await ledger()
-      const behind = (await command.store.shared!.nodes())[1]!.name
+      const behind = (await command.store.services())[1]!.name
       await expect(rotation(command).rotate({ patienceMs: 3000 })).rejects.toMatchObject({
         code: 'nodes_behind',
         message: expect.stringMatching(`^${behind} cannot read the key of epoch`),

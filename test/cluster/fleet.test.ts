@@ -1,6 +1,8 @@
 /** What the services of one database know of each other, and what the operator is told of it. */
+import { writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { VERSION } from '../../src/version.js'
+import { masterKeyId } from '../../src/crypto/master-key.js'
+import { COMMIT, VERSION } from '../../src/version.js'
 import { poll, type Workplace, workplace } from '../support/command.js'
 import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
 import { overPostgres } from '../support/postgres.js'
@@ -51,9 +53,11 @@ overPostgres(() => {
   const node = {
     name: expect.stringMatching(/\/\d+$/),
     version: VERSION,
+    commit: COMMIT,
     since: expect.stringMatching(/^2\d{3}-/),
     is_serving: true,
     lease_ms: expect.any(Number),
+    not_ready: [],
   }
 
   it(
@@ -68,8 +72,9 @@ overPostgres(() => {
         expect(view).toEqual({ status: 'ready', nodes: [node, node] })
         expect(await system(at)).toMatchObject({ nodes: [node, node], differing_settings: [] })
       }
+      const listed = { ...node, master_keys: [masterKeyId(cluster.masterKey)] }
       expect((await place.run(['nodes', '--json'])).json).toEqual({
-        nodes: [node, node],
+        nodes: [listed, listed],
         differing_settings: [],
       })
       expect(await nodesFinding()).toMatchObject({ status: 'ok' })
@@ -82,6 +87,28 @@ overPostgres(() => {
       expect(cluster.logText()).toContain('"msg":"another service works on this database"')
       expect(cluster.logText()).toContain('"msg":"a service on this database has ended"')
       expect(cluster.logText()).not.toContain('has other settings')
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'a new master key is refused while a service could not follow, and what is said of backups is true of PostgreSQL',
+    async () => {
+      await writeFile(place.path('master.key'), cluster.masterKey.toString('base64'), { mode: 0o600 })
+      const byFile = { COUNTERSIGN_MASTER_KEY: '' }
+      const names = (await place.run(['nodes', '--json'])).json.nodes.map(
+        ({ name }: { name: string }) => name,
+      )
+      const refused = await place.run(['keys', 'rotate-master', '--json'], byFile)
+      expect(refused.error.code).toBe('services_cannot_follow')
+      for (const name of names) expect(refused.error.message).toContain(name)
+      for (const at of [0, 1]) expect((await ready(at)).status).toBe('ready')
+
+      for (const service of cluster.nodes.splice(0)) await service.stop()
+      const rotated = await place.run(['keys', 'rotate-master'], byFile)
+      expect(rotated.code).toBe(0)
+      expect(rotated.stdout).toContain('Make a base backup or a dump now.')
+      expect(rotated.stdout).not.toContain('countersign.keys')
     },
     LIMIT_MS,
   )

@@ -128,7 +128,7 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
       .replace(/(frontend production\n(?: +#.*\n)*) +bind .*/, `$1    ${bind}`)
       .replaceAll(/( server \w "\$\{NODE_\w\}:8080").*/g, `$1 ${server}`)
       .replaceAll(/\/etc\/haproxy\/\S+\.pem/g, pem)
-    expect(changed.match(new RegExp(`^ +(?:bind|server) .* ${pem}`, 'gm'))).toHaveLength(3)
+    expect(changed.match(new RegExp(`^ +(?:bind|server) .* ${pem}`, 'gm'))).toHaveLength(5)
     const file = join(folder, 'tls.cfg')
     writeFileSync(file, changed)
     expect(Haproxy.check(file)).toEqual({
@@ -145,6 +145,15 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
     )!
     expect(url).toBe('/v1/verify?x=%2f')
     expect(headersDistinct['x-forwarded-for']!.join(', ')).toMatch(/^192\.0\.2\.1, 127\.\d+\.\d+\.\d+$/)
+  })
+
+  it('asks nodes of which none is ready all the same, so that callers get the signed answer', async () => {
+    for (const node of [a, b]) {
+      node.refuse()
+      node.answer = (_request, response) => void response.writeHead(503).end(`signed by ${node.name}`)
+    }
+    for (const server of ['a', 'b'] as const) await reaches(server, 3)
+    expect((await calls(2)).sort()).toEqual(['signed by a', 'signed by b'])
   })
 
   it('sends what a dead node did not take to the other at once, before it has noticed', async () => {

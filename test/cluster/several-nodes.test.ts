@@ -199,7 +199,7 @@ overPostgres(() => {
       const signedIn = await dashboard(1, 'GET', callback, cookieOf(login))
       expect([signedIn.status, signedIn.headers.get('location')]).toEqual([302, '/'])
       const session = await dashboard(0, 'GET', '/session', cookieOf(signedIn))
-      expect(await session.json()).toMatchObject({ operator: { name: NAME, role: 'viewer' } })
+      expect(await session.json()).toMatchObject({ person: { name: NAME, role: 'viewer' } })
     },
     LIMIT_MS,
   )

@@ -113,8 +113,8 @@ overPostgres(() => {
       cluster.nodes.shift()
       const all = await settled()
       expect(all.every(({ status }) => status === 'delivered')).toBe(true)
-      // What was under way is sent again.
-      expect([...new Set(received)]).toEqual(all.map(({ eventId }) => eventId))
+      // The delivery that was under way is sent again, after others if it has to wait.
+      expect([...new Set(received)].sort()).toEqual(all.map(({ eventId }) => eventId).sort())
       expect(received.length - all.length).toBeLessThanOrEqual(1)
     },
     LIMIT_MS,

@@ -124,7 +124,7 @@ describe('a value that is refused', () => {
     ['WORKERS', '0', '257', '-1', '1.5', 'many', '1e999', '0x'],
     ['DEADLINE_MS', '99', '600001'],
     ['MAX_BODY_BYTES', '1023', '8MiB'],
-    ['FMR', '0', '1', '-1e-4', 'low'],
+    ['FMR', '0', '1', '0.5', '0.011', '-1e-4', 'low'],
     ['LOCKOUT_ATTEMPTS', '-1', '1001'],
     ['REPLAY_POLICY', 'ignore'],
     ['RATE_LIMIT', '0', '0/s', '50/m', '-1/s', 'fast', '1e9'],

@@ -308,8 +308,15 @@ describe('the operator', () => {
     const created = await operator.call('POST', '/tenants', { name: 'acme', rate_per_second: 5 })
     expect(created.status).toBe(201)
     const { id } = created.body.tenant
-    const changed = await operator.call('PATCH', `/tenants/${id}`, { rate_per_second: 7, fmr: 1e-5 })
-    expect(changed.body).toMatchObject({ rate_per_second: 7, burst: 14, fmr: 1e-5 })
+    for (const fmr of [0.5, 0.011, 1e-9]) {
+      const refused = { status: 400, body: { code: 'fmr_not_reached' } }
+      expect(await operator.call('POST', '/tenants', { name: 'lax', fmr })).toMatchObject(refused)
+      expect(await operator.call('PATCH', `/tenants/${id}`, { rate_per_second: 7, fmr })).toMatchObject(
+        refused,
+      )
+    }
+    const changed = await operator.call('PATCH', `/tenants/${id}`, { rate_per_second: 7, fmr: 5e-5 })
+    expect(changed.body).toMatchObject({ rate_per_second: 7, burst: 14, fmr: 5e-5 })
     const link: string = (await operator.call('POST', `/tenants/${id}/login-link`, {})).body.login_link
     const session = await signIn(running, { login_token: link.split('/').at(-1)! })
     expect((await session.call('GET', `/tenants/${id}`)).body.name).toBe('acme')

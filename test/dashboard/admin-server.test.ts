@@ -94,7 +94,10 @@ describe('probes', () => {
       expect((await fetch(`${draining.service.adminUrl}/readyz`)).status).toBe(200)
       const stopped = draining.service.stop()
       const ready = await fetch(`${draining.service.adminUrl}/readyz`)
-      expect([ready.status, await ready.json()]).toEqual([503, { status: 'not_ready' }])
+      expect([ready.status, await ready.json()]).toEqual([
+        503,
+        { status: 'not_ready', reasons: ['stopping'] },
+      ])
       expect((await fetch(`${draining.service.adminUrl}/livez`)).status).toBe(200)
       connection.send(request.slice(-100))
       expect(await connection.response()).toMatchObject({ status: 200, body: { verdict: 'approved' } })

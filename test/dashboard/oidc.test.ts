@@ -22,6 +22,7 @@ beforeAll(async () => {
     COUNTERSIGN_OIDC_ISSUER: provider.issuer,
     COUNTERSIGN_OIDC_CLIENT_ID: client.id,
     COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
+    COUNTERSIGN_OIDC_TENANT_GROUPS: 'bank-admins=bank:admin, bank-audit=bank:viewer, gone=nowhere:admin',
   })
   await running.service.ledger.operations.operators.add(NAME, 'viewer', COMMAND_LINE)
 })
@@ -79,7 +80,7 @@ describe('sign-in by an OpenID provider', () => {
     expect([signedIn.status, location(signedIn)]).toEqual([302, '/'])
     expect(signedIn.headers.get('set-cookie')).toMatch(/^countersign_session=.+HttpOnly; SameSite=Strict/)
     const session = await (await api('/session', cookieOf(signedIn))).json()
-    expect(session).toMatchObject({ role: 'operator', operator: { name: NAME, role: 'viewer' } })
+    expect(session).toMatchObject({ role: 'operator', person: { name: NAME, role: 'viewer' } })
   })
 
   it('takes no answer that another browser asked for, and each only once', async () => {
@@ -207,8 +208,8 @@ describe('sign-in by an OpenID provider', () => {
         headers: { Origin: adminUrl, 'Content-Type': 'application/json' },
         body: JSON.stringify({ login_token: link.split('/').at(-1) }),
       })
-      const body = (await answer.json()) as { operator?: object; code?: string }
-      return [answer.status, body.operator ?? body.code]
+      const body = (await answer.json()) as { person?: object; code?: string }
+      return [answer.status, body.person ?? body.code]
     }
     const [named, unnamed, late] = [
       await operators.createSignInLink(NAME, adminUrl, COMMAND_LINE),
@@ -245,14 +246,14 @@ describe('sign-in by an OpenID provider', () => {
       const { cookie, callback } = await begin()
       reasons.push(await refused(callback, cookie))
     }
-    expect(new Set(reasons)).toEqual(new Set(['unknown_operator', 'rate_limited']))
-    const unknown = reasons.filter((reason) => reason === 'unknown_operator').length
+    expect(new Set(reasons)).toEqual(new Set(['unknown_person', 'rate_limited']))
+    const unknown = reasons.filter((reason) => reason === 'unknown_person').length
     expect(Number(await counted())).toBe(before + unknown)
     running.clock.advance(120_000)
   })
 
   for (const [what, claims, reason] of [
-    ['whom nobody has added', { email: 'stranger@example.com', email_verified: true }, 'unknown_operator'],
+    ['whom nobody has added', { email: 'stranger@example.com', email_verified: true }, 'unknown_person'],
     ['whose address is not verified', { email: NAME, email_verified: false }, 'nameless'],
     ['without an address', {}, 'nameless'],
   ] as const)
@@ -287,5 +288,89 @@ describe('sign-in by an OpenID provider', () => {
     } finally {
       await without.stop()
     }
+  })
+
+  describe('of a person of a tenant', () => {
+    let bankId: string
+    const PIA = 'pia@bank.example'
+    const peopleOfBank = () => running.service.ledger.operations.peopleOf(bankId)
+    beforeAll(async () => {
+      const { operations, store } = running.service.ledger
+      await operations.tenants.create('bank', COMMAND_LINE, {}, running.service.adminUrl)
+      bankId = (await store.read.tenantByName('bank'))!.id
+    })
+    const claim = (email: string, groups?: unknown) => {
+      provider.claims = { email, email_verified: true, ...(groups === undefined ? {} : { groups }) }
+    }
+    async function sessionOf(email: string, groups?: unknown) {
+      claim(email, groups)
+      const { cookie, callback } = await begin()
+      const signedIn = await api(callback, cookie)
+      return (await (await api('/session', cookieOf(signedIn))).json()) as Record<string, unknown>
+    }
+    async function refusal(email: string, groups?: unknown) {
+      claim(email, groups)
+      const { cookie, callback } = await begin()
+      return refused(callback, cookie)
+    }
+
+    it('adds whoever is in a group that is mapped, with the tenant and the role of the first that fits', async () => {
+      expect(await sessionOf(PIA, ['everybody', 'bank-audit'])).toMatchObject({
+        role: 'tenant',
+        person: { name: PIA, role: 'viewer' },
+        tenant_id: bankId,
+        password: null,
+      })
+      expect(await sessionOf(PIA, ['bank-audit', 'bank-admins'])).toMatchObject({ person: { role: 'admin' } })
+      const log = await running.service.ledger.store.read.auditEntries(bankId, 0, 1000)
+      expect(log.map(({ entry }) => JSON.parse(entry)).filter(({ name }) => name === PIA)).toMatchObject([
+        { event: 'person_added', role: 'viewer', by: 'provider', actor: 'dashboard' },
+        { event: 'person_changed', role: 'admin', by: 'provider', actor: 'dashboard' },
+      ])
+    })
+
+    it('lets nobody in any more who has left the group', async () => {
+      await sessionOf('rob@bank.example', ['bank-admins'])
+      expect(await refusal('rob@bank.example', ['everybody'])).toBe('unknown_person')
+      expect(await refusal('rob@bank.example')).toBe('unknown_person')
+    })
+
+    it('lets one in who was invited, without a group', async () => {
+      await peopleOfBank().invite('ivy@bank.example', 'viewer', running.service.adminUrl, COMMAND_LINE)
+      expect(await sessionOf('ivy@bank.example')).toMatchObject({
+        role: 'tenant',
+        person: { name: 'ivy@bank.example', role: 'viewer' },
+      })
+    })
+
+    it('makes nobody an operator, and changes none', async () => {
+      expect(await refusal('eve@bank.example', ['operators', 'admin'])).toBe('unknown_person')
+      const before = await running.service.ledger.operations.operators.list()
+      expect(await sessionOf(NAME, ['bank-admins'])).toMatchObject({
+        role: 'operator',
+        person: { name: NAME, role: 'viewer' },
+        tenant_id: null,
+      })
+      const after = await running.service.ledger.operations.operators.list()
+      expect(after.map(({ name, role }) => [name, role])).toEqual(
+        before.map(({ name, role }) => [name, role]),
+      )
+      expect((await peopleOfBank().list()).map(({ name }) => name)).not.toContain(NAME)
+    })
+
+    it('lets nobody into a tenant that is suspended, unknown, or another than the own', async () => {
+      expect(await refusal('zoe@bank.example', ['gone'])).toBe('unknown_person')
+      const other = await running.tenant()
+      const { operations, store } = running.service.ledger
+      await operations
+        .peopleOf(other.id)
+        .invite('max@bank.example', 'viewer', running.service.adminUrl, COMMAND_LINE)
+      expect(await refusal('max@bank.example', ['bank-admins'])).toBe('unknown_person')
+      const bank = (await store.read.tenantById(bankId))!
+      await operations.lifecycle.suspend(bank, COMMAND_LINE)
+      for (const email of [PIA, 'new@bank.example'])
+        expect(await refusal(email, ['bank-admins'])).toBe('tenant_suspended')
+      await operations.lifecycle.resume(bank, COMMAND_LINE)
+    })
   })
 })

@@ -50,8 +50,8 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
   /** By name and password; without a name, by the operator's. */
   async function signInOperator(page: Page, password = OPERATOR_PASSWORD, name = ''): Promise<void> {
     await page.goto(running.service.adminUrl)
-    await page.getByLabel('Name, where you have one').fill(name)
-    await page.getByLabel('Operator password').fill(password)
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByLabel('Password', { exact: true }).fill(password)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
     await loaded(page)
@@ -131,7 +131,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
       await page.getByText('never').waitFor()
 
       for (const [what, act] of [
-        [`Role… of ${name}`, 'Save'],
+        [`Change role… of ${name}`, 'Save'],
         [`Remove… ${name}`, 'Remove'],
       ] as const) {
         await button(page, what).click()
@@ -150,7 +150,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
       await page.goto(`${running.service.adminUrl}/#/operators`)
       await page.getByText('(you)').waitFor()
       await page.getByText(/UTC by password/).waitFor()
-      await button(page, `Password… of ${name}`).click()
+      await button(page, `Reset password… of ${name}`).click()
       await answer(page, 'Reset the password').click()
       await shown.getByText('This session has ended').waitFor()
       const [another] = await shown.locator('code').allTextContents()
@@ -194,7 +194,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
       [`${below}/users`]: ['Erase…'],
       [`${below}/webhooks`]: ['Test', 'Remove', 'Add', 'Redeliver'],
       tenants: ['Login link', 'Create'],
-      operators: ['Role…', 'Password…', 'Remove…', 'Add'],
+      operators: ['Change role…', 'Reset password…', 'Remove…', 'Add'],
     }
     for (const [role, sees] of [
       ['admin', true],
@@ -254,7 +254,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
     await alert.getByText('Nobody has added you').waitFor()
     const [requestId] = /[0-9a-f-]{36}/.exec((await alert.textContent())!)!
     expect(running.logText()).toContain(requestId)
-    await page.getByLabel('Operator password').waitFor()
+    await page.getByLabel('Password', { exact: true }).waitFor()
     await follow(name)
     await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
     await page.goto(`${running.service.adminUrl}/#/operators`)
@@ -266,7 +266,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
   it('says in plain words why a sign-in by the provider failed, and nothing that a link says', async () => {
     const { page, errors } = await open('dark', 360)
     const id = '01932c5e-7a11-7c3a-9d10-6b8d2b7f4e21'
-    await page.goto(`${running.service.adminUrl}/#/sign-in-failed/unknown_operator/${id}`)
+    await page.goto(`${running.service.adminUrl}/#/sign-in-failed/unknown_person/${id}`)
     const alert = page.getByRole('alert')
     await alert.getByText('Nobody has added you as an operator here').waitFor()
     expect(await alert.textContent()).toContain(id)

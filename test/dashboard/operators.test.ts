@@ -1,14 +1,14 @@
 /** Operators with names: what each may do at the dashboard, and what the audit logs say of them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
-import type { OperatorOperations } from '../../src/operations/operator-operations.js'
+import type { PeopleOperations } from '../../src/operations/people-operations.js'
 import { type DashboardClient, request, signIn } from '../support/dashboard.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const PASSWORD = 'correct horse battery'
 let running: TestService
 let tenant: TestTenant
-let operators: OperatorOperations
+let operators: PeopleOperations
 let count = 0
 let name: string
 
@@ -39,7 +39,7 @@ describe('an operator with a name', () => {
     const client = await signIn(running, { name, password })
     expect((await client.call('GET', '/session')).body).toMatchObject({
       role: 'operator',
-      operator: { name, role: 'admin' },
+      person: { name, role: 'admin' },
     })
     expect((await change(client, 11)).status).toBe(200)
     expect((await entries()).at(-1)).toMatchObject({
@@ -139,7 +139,7 @@ describe('an operator with a name', () => {
     await operators.add(name, 'viewer', COMMAND_LINE)
     for (const credentials of [{ password: PASSWORD }, { name: 'operator', password: PASSWORD }]) {
       const client = await signIn(running, credentials)
-      expect((await client.call('GET', '/session')).body.operator).toEqual({
+      expect((await client.call('GET', '/session')).body.person).toEqual({
         name: 'operator',
         role: 'admin',
       })

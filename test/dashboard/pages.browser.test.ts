@@ -62,9 +62,9 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     it(`every page of the operator is accessible, and none is wider than the screen, ${scheme}, ${width} px`, async () => {
       const { page, errors } = await open(scheme, width)
       await page.goto(running.service.adminUrl)
-      await page.getByLabel('Operator password').waitFor()
+      await page.getByLabel('Password', { exact: true }).waitFor()
       expect(await violations(page)).toEqual([])
-      await page.getByLabel('Operator password').fill(OPERATOR_PASSWORD)
+      await page.getByLabel('Password', { exact: true }).fill(OPERATOR_PASSWORD)
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
       const below = TENANT_PAGES.map((name) => `tenants/${tenant.id}/${name}`)
@@ -82,7 +82,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
   it('follows a login link that is pasted into a tab of the dashboard, and keeps it out of the history', async () => {
     const { page } = await open('light')
     await page.goto(running.service.adminUrl)
-    await page.getByLabel('Operator password').waitFor()
+    await page.getByLabel('Password', { exact: true }).waitFor()
     const link = `${running.service.adminUrl}/#/login/${await loginToken(running, tenant.id)}`
     await page.evaluate(`location.assign(${JSON.stringify(link)})`)
     await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
@@ -222,7 +222,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
   it('says of what is shown once which tenant and which secret it is, and what a login link is for', async () => {
     const { page } = await open('light')
     await page.goto(running.service.adminUrl)
-    await page.getByLabel('Operator password').fill(OPERATOR_PASSWORD)
+    await page.getByLabel('Password', { exact: true }).fill(OPERATOR_PASSWORD)
     await page.keyboard.press('Enter')
     await page.getByLabel('Name', { exact: true }).fill('acme')
     await page.getByLabel('Requests per second').fill('7')
@@ -249,7 +249,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     for (let i = 0; i < 5; i++) await production.verify({ user_id: 'ada', image: grace, action: 'x' })
     const { page, errors } = await open('dark', 390)
     await page.goto(running.service.adminUrl)
-    await page.getByLabel('Operator password').fill(OPERATOR_PASSWORD)
+    await page.getByLabel('Password', { exact: true }).fill(OPERATOR_PASSWORD)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
     await page.goto(`${running.service.adminUrl}/#/tenants/${own.id}/users`)
@@ -287,7 +287,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
       const { page, errors } = await open('light', width)
       await page.goto(running.service.adminUrl)
-      await page.getByLabel('Operator password').fill(OPERATOR_PASSWORD)
+      await page.getByLabel('Password', { exact: true }).fill(OPERATOR_PASSWORD)
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
       await page.goto(`${running.service.adminUrl}/#/tenants/${own.id}/webhooks`)

@@ -43,7 +43,7 @@ describe.skipIf(!CHROMIUM)('a second factor in Chromium', () => {
       const { page, errors } = await openPage(browser, running, { colorScheme: scheme, width })
       const button = (name: string) => page.getByRole('button', { name, exact: true })
       await page.goto(running.service.adminUrl)
-      await page.getByLabel('Operator password').fill(OPERATOR_PASSWORD)
+      await page.getByLabel('Password', { exact: true }).fill(OPERATOR_PASSWORD)
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
       await page.goto(`${running.service.adminUrl}/#/second-factor`)
@@ -61,7 +61,7 @@ describe.skipIf(!CHROMIUM)('a second factor in Chromium', () => {
 
       running.clock.advance(MINUTE_MS)
       await button('Sign out').click()
-      await page.getByLabel('Operator password').fill(OPERATOR_PASSWORD)
+      await page.getByLabel('Password', { exact: true }).fill(OPERATOR_PASSWORD)
       await page.keyboard.press('Enter')
       await page.getByLabel('Code of your app').fill(codeOf(secret!))
       expect(await violations(page)).toEqual([])

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/clock.js'
 import { totpCode, totpStep } from '../../src/crypto/totp.js'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
-import type { OperatorRole } from '../../src/storage/records.js'
+import type { PersonRole } from '../../src/storage/records.js'
 import { type DashboardClient, request, signIn as signInFrom } from '../support/dashboard.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -56,7 +56,7 @@ async function add(client: DashboardClient): Promise<{ secret: string; recovery:
   return { secret, recovery: body.recovery_codes }
 }
 /** A new operator with a second factor. */
-async function operator(role: OperatorRole = 'admin') {
+async function operator(role: PersonRole = 'admin') {
   const { password } = await running.service.ledger.operations.operators.add(name, role, COMMAND_LINE)
   const client = await signIn({ name, password })
   return { password, client, ...(await add(client)) }
@@ -169,14 +169,14 @@ describe('a second factor', () => {
     await secondFactors.reset('operator', COMMAND_LINE)
     expect(await answerTo({ password: OPERATOR_PASSWORD })).toBe(201)
     await operator()
-    const { id } = (await running.service.ledger.store.read.operatorByName(name))!
+    const { id } = (await running.service.ledger.store.read.personByName(name))!
     await operators.remove(name, COMMAND_LINE)
     expect(await running.service.ledger.store.read.secondFactor(id)).toBeUndefined()
   })
 
   it('lies sealed in the database, and its recovery codes as hashes', async () => {
     const { secret, recovery } = await operator()
-    const { id } = (await running.service.ledger.store.read.operatorByName(name))!
+    const { id } = (await running.service.ledger.store.read.personByName(name))!
     const row = (await running.service.ledger.store.read.secondFactor(id))!
     expect(row.sealed.includes(fromBase32(secret))).toBe(false)
     expect(row.recovery).not.toContain(recovery[0]!.replaceAll('-', ''))

@@ -32,7 +32,7 @@ describe.skipIf(!CHROMIUM)('sessions in Chromium', () => {
   const answer = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name })
   async function signInOperator(page: Page): Promise<void> {
     await page.goto(running.service.adminUrl)
-    await page.getByLabel('Operator password').fill(OPERATOR_PASSWORD)
+    await page.getByLabel('Password', { exact: true }).fill(OPERATOR_PASSWORD)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
     await loaded(page)
@@ -107,7 +107,7 @@ describe.skipIf(!CHROMIUM)('sessions in Chromium', () => {
     expect(await violations(page, 'dialog')).toEqual([])
     await picture(page, 'fresh-tenant')
     await answer(page, 'Close').click()
-    await page.getByRole('alert').getByText('open a new login link').waitFor()
+    await page.getByRole('alert').getByText('open a new link').waitFor()
     await page.context().close()
   }, 60_000)
 })

@@ -102,7 +102,7 @@ describe('a session of an operator', () => {
     const { password } = await operators.add(name, 'admin', COMMAND_LINE)
     const client = await signIn(running, { name, password: password! })
     await operators.setRole(name, 'viewer', COMMAND_LINE)
-    expect((await client.call('GET', '/session')).body.operator).toMatchObject({ name, role: 'viewer' })
+    expect((await client.call('GET', '/session')).body.person).toMatchObject({ name, role: 'viewer' })
     expect((await client.call('POST', '/operators', { name: 'x@example.com', role: 'admin' })).status).toBe(
       403,
     )

@@ -185,7 +185,7 @@ describe('another password', () => {
       signIns: operations.signIns,
       isSecure: false,
       attempts: limiter,
-      isPasswordSignIn: true,
+      isPasswordSignIn: { operators: true, tenants: true },
       secondFactors: operations.secondFactors,
       times: TIMES,
     })
@@ -195,13 +195,13 @@ describe('another password', () => {
       const outcome = signingIn.catch((error) => error.code)
       await new Promise(setImmediate)
       await store.transaction(async (tx) => {
-        if (change === 'removed') return tx.deleteOperator(operator.id)
-        await tx.putOperator({ ...operator, passwordHash: OPERATOR_HASH })
-        await tx.deleteOperatorSessions(operator.id)
+        if (change === 'removed') return tx.deletePerson(operator.id)
+        await tx.putPerson({ ...operator, passwordHash: OPERATOR_HASH })
+        await tx.deletePersonSessions(operator.id)
       })
       expect([change, await outcome]).toEqual([change, 'sign_in_failed'])
       // As it was, for the next way to end.
-      await store.transaction((tx) => tx.putOperator(operator))
+      await store.transaction((tx) => tx.putPerson(operator))
     }
   })
 
@@ -229,7 +229,7 @@ describe('another password', () => {
       signIns: operations.signIns,
       isSecure: false,
       attempts: limiter,
-      isPasswordSignIn: true,
+      isPasswordSignIn: { operators: true, tenants: true },
       secondFactors: operations.secondFactors,
       times: TIMES,
     })

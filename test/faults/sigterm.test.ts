@@ -100,6 +100,19 @@ describe('SIGTERM under load', () => {
       await installation.run('audit', 'verify')
     }, 120_000)
 
+  it('serves new callers for the lame-duck time, while /readyz already sends them elsewhere', async () => {
+    const server = await installation.serve({ env: { COUNTERSIGN_LAME_DUCK_MS: '8000' } })
+    const crowd = await Crowd.gather(installation, server, { seed: 7 })
+    server.signalAll('SIGTERM')
+    await poll(
+      () => readiness(server),
+      (status) => status === 503,
+    )
+    const headers = { Authorization: `Bearer ${crowd.tenants[0]!.key}` }
+    expect((await fetch(`${server.production}/v1/health`, { headers })).status).toBe(200)
+    expect(await server.exited).toBe(0)
+  })
+
   it('waits no longer than the deadline for a caller that never ends its request', async () => {
     const server = await installation.serve({ env: { COUNTERSIGN_DEADLINE_MS: '1000' } })
     const crowd = await Crowd.gather(installation, server, { seed: 6 })

@@ -73,6 +73,16 @@ describe('Dockerfile', () => {
     expect(instruction('VOLUME')).toBe(dataDir)
   })
 
+  it('holds the standard pack, built, so that a start builds nothing', () => {
+    const { modelPack, embedderTarball } = loadConfig(IMAGE_ENVIRONMENT)
+    const folder = modelPack.replace(/\/standard$/, '')
+    expect(dockerfile).toContain(
+      `COUNTERSIGN_MODELS_DIR=${folder} COUNTERSIGN_EMBEDDER_TARBALL=${embedderTarball} `,
+    )
+    expect(dockerfile).toMatch(/node dist\/src\/cli\/main\.js models build standard /)
+    expect(dockerfile).toContain(`COPY --from=build ${folder} ${folder.replace('/app/', '')}\n`)
+  })
+
   it('copies what is there and what .dockerignore lets through', () => {
     const let_through = read('.dockerignore')
       .match(/^!.+$/gm)!

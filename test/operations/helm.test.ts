@@ -1,12 +1,15 @@
 /** The chart, by Helm itself: linted, rendered as docs/operations/kubernetes.yaml, and with what else may be set. */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { SETTINGS } from '../../src/config.js'
 import { packageFile } from '../../src/package-root.js'
 import { findHelm, runHelm } from '../support/helm.js'
 import { type Manifest, readManifests, typeErrors } from '../support/kubernetes.js'
 
 const CHART = packageFile('docs', 'operations', 'helm', 'countersign')
+const ALERTS = packageFile('docs', 'operations', 'alerts.yml')
 const RENDERED = packageFile('docs', 'operations', 'kubernetes.yaml')
 const HEAD = `# What the chart beside this file renders with its default values, for those who do without Helm. Change the addresses, the
 # certificate's authorities and the image to yours; docs/operations.md, "Kubernetes", has the commands.
@@ -50,6 +53,7 @@ describe.skipIf(!helm)('Helm', () => {
       'operatorPasswordKey=operator.password',
       'podAnnotations.team=identity',
       'priorityClassName=high',
+      'prometheusRule.enabled=true',
       'serviceMonitor.enabled=true',
       'settings.COUNTERSIGN_REPLAY_POLICY=reject',
       'tolerations[0].key=faces',
@@ -75,7 +79,38 @@ describe.skipIf(!helm)('Helm', () => {
     expect(ports.at(-1)).toEqual({ name: 'capture', containerPort: 8084 })
     const kinds = rendered.map(({ kind }) => kind)
     expect(kinds).toContain('ServiceMonitor')
+    expect(kinds).toContain('PrometheusRule')
     expect(kinds).not.toContain('HorizontalPodAutoscaler')
+  })
+
+  it('gives the Prometheus operator the alert rules, and the job that they ask for', () => {
+    const rendered = manifests(
+      'prometheusRule.enabled=true',
+      'prometheusRule.labels.release=prometheus',
+      'serviceMonitor.enabled=true',
+    )
+    const rule = rendered.find(({ kind }) => kind === 'PrometheusRule')!
+    expect(rule.spec).toEqual(parse(readFileSync(ALERTS, 'utf8')))
+    expect(rule.metadata.labels.release).toBe('prometheus')
+    const [down] = rule.spec.groups[0].rules
+    const { jobLabel } = rendered.find(({ kind }) => kind === 'ServiceMonitor')!.spec
+    const metrics = rendered.find(
+      ({ kind, metadata }) => kind === 'Service' && metadata.name.endsWith('-metrics'),
+    )!
+    expect(down.expr).toContain(`job="${metrics.metadata.labels[jobLabel]}"`)
+  })
+
+  it('has the alert rules of docs/operations/alerts.yml in the chart (UPDATE_DOCS=1 copies them)', () => {
+    if (process.env.UPDATE_DOCS === '1') writeFileSync(join(CHART, 'alerts.yml'), readFileSync(ALERTS))
+    expect(readFileSync(join(CHART, 'alerts.yml'), 'utf8')).toBe(readFileSync(ALERTS, 'utf8'))
+  })
+
+  it('probes the admin listener by HTTPS where it has a certificate', () => {
+    const rendered = manifests('adminTls=true', 'serviceMonitor.enabled=true')
+    const [container] = rendered.find(({ kind }) => kind === 'Deployment')!.spec.template.spec.containers
+    for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe'])
+      expect(container[probe].httpGet.scheme).toBe('HTTPS')
+    expect(rendered.find(({ kind }) => kind === 'ServiceMonitor')!.spec.endpoints[0].scheme).toBe('https')
   })
 
   it('gives a pod the time that a longer deadline needs', () => {
@@ -85,10 +120,14 @@ describe.skipIf(!helm)('Helm', () => {
     expect(spec.template.spec.terminationGracePeriodSeconds).toBe(73)
   })
 
-  it('scales by CPU alone where there is no adapter for metrics, and leaves the policy out where it is not wanted', () => {
-    const rendered = manifests('autoscaling.queue.enabled=false', 'networkPolicy.enabled=false')
+  it('scales by the queue as well where an adapter for metrics is there, and leaves the policy out where it is not wanted', () => {
+    const rendered = manifests('autoscaling.queue.enabled=true', 'networkPolicy.enabled=false')
     const { spec } = rendered.find(({ kind }) => kind === 'HorizontalPodAutoscaler')!
-    expect(spec.metrics.map(({ type }: Manifest) => type)).toEqual(['Resource'])
+    expect(spec.metrics.map(({ type }: Manifest) => type)).toEqual(['Pods', 'Resource'])
+    // The table of metrics is held against the service.
+    expect(readFileSync(packageFile('docs', 'operations.md'), 'utf8')).toContain(
+      `| \`${spec.metrics[0].pods.metric.name}\` | gauge |`,
+    )
     expect(rendered.map(({ kind }) => kind)).not.toContain('NetworkPolicy')
   })
 

@@ -25,6 +25,12 @@ describe('the unit', () => {
     expect([all('KillSignal'), all('KillMode')]).toEqual([['SIGTERM'], ['mixed']])
   })
 
+  it('is started when the service says that it serves, however long it waits for its database', () => {
+    expect([all('Type'), all('TimeoutStartSec')]).toEqual([['notify'], ['infinity']])
+    // The command systemd-notify is a child of the service.
+    expect(all('NotifyAccess')).toEqual(['all'])
+  })
+
   it('reloads by the signal that the service heeds', () => {
     expect(all('ExecReload')).toEqual(['/bin/kill -HUP $MAINPID'])
   })

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -62,8 +63,8 @@ describe('an operation', () => {
     const times = { at: expect.any(String), sequence: expect.any(Number) }
     expect(await log()).toEqual([
       { ...by, ...times, event: 'key_revealed', type: 'production' },
-      { ...by, ...times, event: 'key_reissued', type: 'sandbox' },
-      { actor: 'operator', request_id: null, ...times, event: 'key_revoked', type: 'production' },
+      { ...by, ...times, event: 'key_reissued', type: 'sandbox', grace_seconds: 1 },
+      { actor: 'operator', request_id: null, ...times, event: 'key_revoked', type: 'production', revoked: 1 },
       { ...by, ...times, event: 'rotate_signing', current: current.id, previous: previous.id },
       {
         ...by,
@@ -73,6 +74,12 @@ describe('an operation', () => {
         fmr: 1e-5,
         require_liveness: 'active',
         replace_verdict_minutes: 10,
+        previous: {
+          rate_per_second: tenant.ratePerSecond,
+          fmr: null,
+          require_liveness: null,
+          replace_verdict_minutes: null,
+        },
       },
       {
         ...by,
@@ -84,6 +91,16 @@ describe('an operation', () => {
         consent_version: '1',
         color: '#0b57d0',
         logo_sha256: null,
+        consent_sha256: createHash('sha256').update('We compare your face.').digest('hex'),
+        previous: {
+          company: null,
+          return_origins: [],
+          frame_ancestors: [],
+          consent_version: null,
+          consent_sha256: null,
+          color: null,
+          logo_sha256: null,
+        },
       },
     ])
     for (const { event } of await log()) expect(AUDIT_EVENTS).toContain(event)
@@ -121,10 +138,30 @@ describe('an operation', () => {
 describe('a new tenant', () => {
   it('comes with a login link, or not at all', async () => {
     const { tenants } = ledger.operations
-    const { loginLink } = await tenants.create('welcomed', {}, 'http://admin')
+    const { loginLink } = await tenants.create('welcomed', actor, {}, 'http://admin')
     expect(loginLink).toMatch(/^http:\/\/admin\/#\/login\/[0-9A-Za-z]+$/)
-    const refused = tenants.create('welcomed', {}, 'http://admin')
+    const refused = tenants.create('welcomed', actor, {}, 'http://admin')
     await expect(refused).rejects.toMatchObject({ code: 'tenant_exists' })
+  })
+
+  it('begins its audit log with who made it, and with which contract', async () => {
+    const { tenants } = ledger.operations
+    const contract = { ratePerSecond: 7, fmr: 1e-5 }
+    ;({ tenant } = await tenants.create('founded', actor, contract, 'http://admin'))
+    expect(await log()).toEqual([
+      {
+        event: 'tenant_created',
+        actor: actor.name,
+        request_id: actor.requestId,
+        name: 'founded',
+        rate_per_second: 7,
+        fmr: 1e-5,
+        require_liveness: null,
+        replace_verdict_minutes: null,
+        at: expect.any(String),
+        sequence: 1,
+      },
+    ])
   })
 })
 

@@ -48,7 +48,12 @@ mark({ kind: 'password made' })
 
 const tenants: TenantRecord[] = []
 for (const name of ['acme', 'globex']) {
-  const { tenant } = await ledger.operations.tenants.create(name, { ratePerSecond: 50 }, 'http://127.0.0.1')
+  const { tenant } = await ledger.operations.tenants.create(
+    name,
+    COMMAND_LINE,
+    { ratePerSecond: 50 },
+    'http://127.0.0.1',
+  )
   await ledger.store.transaction((tx) => tx.setProductionIssued(tenant.id, Date.now()))
   const issued = (await ledger.store.read.tenantById(tenant.id))!
   await ledger.operations.keys.revealProduction(issued, COMMAND_LINE)

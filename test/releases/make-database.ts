@@ -70,7 +70,12 @@ async function fill(
   madeAt: number,
 ): Promise<Omit<ReleaseFacts, 'schema'>> {
   const { operations, store, tenancy, audit } = service.ledger
-  const { tenant, sandboxKey } = await operations.tenants.create('acme', { ratePerSecond: 100 }, '')
+  const { tenant, sandboxKey } = await operations.tenants.create(
+    'acme',
+    COMMAND_LINE,
+    { ratePerSecond: 100 },
+    '',
+  )
   const sandbox = apiClient(service.url('sandbox'), sandboxKey)
   const ada = base64(await face('ada'))
   await expectStatus(201, sandbox.enroll({ user_id: 'ada', image: ada }))

@@ -18,9 +18,9 @@ let effects: number
 
 beforeAll(async () => {
   running = await startService()
-  const { store, audit, tenancy } = running.service.ledger
+  const { store, audit, tenancy, vault } = running.service.ledger
   tenant = await tenancy.find((await running.tenant()).id)
-  runner = new EndpointRunner({ environment: 'production', store, audit })
+  runner = new EndpointRunner({ environment: 'production', store, audit, vault })
 })
 afterAll(() => running?.stop())
 beforeEach(() => {

@@ -4,6 +4,7 @@ import { networkInterfaces } from 'node:os'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/api-error.js'
+import { PHOTO_GUIDANCE } from '../../src/biometrics/photo-guidance.js'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
 import type { KeyGrants } from '../../src/tenancy/key-grants.js'
 import { askForSession } from '../support/capture-page.js'
@@ -392,8 +393,10 @@ describe('the error registry', () => {
         error: category,
         code,
         message: expect.stringMatching(/^\S.+[.!?`]$/s),
+        remedy: expect.stringMatching(/^\S.+[.!?`]$/s),
+        doc_url: expect.stringMatching(new RegExp(`^http://[^/]+/errors#${code}$`)),
         request_id: header(response, 'x-request-id'),
-        ...(response.body.details
+        ...(response.body.details || category === 'biometric_rejected'
           ? {
               details: response.body.details.map(() => ({
                 path: expect.any(String),
@@ -404,6 +407,11 @@ describe('the error registry', () => {
                       component: 'sharpness',
                       value: expect.any(Number),
                       bound: { min: expect.any(Number) },
+                    }
+                  : {}),
+                ...(category === 'biometric_rejected'
+                  ? {
+                      guidance: expect.toBeOneOf([...PHOTO_GUIDANCE]),
                       hint: expect.stringMatching(/^\S.+\.$/),
                     }
                   : {}),
@@ -419,6 +427,87 @@ describe('the error registry', () => {
       // Nothing of the inside shows.
       expect(response.text).not.toMatch(/node_modules|\.ts:|SQLITE|svc-(sbx|prod|sec)-|\/tmp\//)
     })
+})
+
+describe('what to do', () => {
+  const GUIDANCE = {
+    image_unreadable: 'file_unreadable',
+    image_too_large: 'image_too_large',
+    image_too_small: 'image_too_small',
+    face_not_found: 'no_face',
+    multiple_faces: 'several_faces',
+    face_too_small: 'too_far',
+    low_quality: 'blurred',
+    liveness_failed: 'not_live',
+    different_people: 'different_people',
+  } as const
+  for (const [code, guidance] of Object.entries(GUIDANCE) as Array<[keyof typeof GUIDANCE, string]>)
+    it(`is said of a photo that is refused as ${code}, in the words of guidance`, async () => {
+      const { body } = await PROVOCATIONS[code](world)
+      expect(body.details.map((detail: { guidance: string }) => detail.guidance)).toContain(guidance)
+    })
+
+  it('stands on a page that doc_url leads to, without an API key and in either environment', async () => {
+    for (const environment of ['production', 'sandbox'] as const) {
+      const { running } = world
+      const refused = await apiClient(running.service.url(environment), 'nonsense').call('GET', '/v1/health')
+      const { origin, pathname, hash } = new URL(refused.body.doc_url)
+      expect(origin).toBe(new URL(running.service.url(environment)).origin)
+      const response = await fetch(`${origin}${pathname}`)
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+      const page = await response.text()
+      expect(page).toContain(`<section id="${hash.slice(1)}">`)
+      for (const code of Object.keys(ERRORS)) expect(page).toContain(`<section id="${code}">`)
+    }
+  })
+
+  it('names the base URL that a key of the other environment belongs to', async () => {
+    const { running, production, tenant } = world
+    const { service } = running
+    for (const [at, other, key] of [
+      ['sandbox', 'production', production.key],
+      ['production', 'sandbox', tenant.sandboxKey],
+    ] as const) {
+      const { body } = await apiClient(service.url(at), key).call('GET', '/v1/health')
+      expect(body.message).toBe(`This is the ${at} base URL; the API key is a ${other} key.`)
+      expect(body.remedy).toContain(service.url(other))
+    }
+  })
+
+  it('names the checksum of a key that was copied in part', async () => {
+    const { running, tenant } = world
+    const client = apiClient(running.service.url('sandbox'), tenant.sandboxKey.slice(0, -1))
+    const { body } = await client.call('GET', '/v1/health')
+    expect(body.code).toBe('malformed_api_key')
+    expect(body.remedy).toMatch(/checksum.*truncated/)
+  })
+
+  it('names the allowed origins of the capture page, and the command that allows one more', async () => {
+    await apart({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' }, async ({ running, tenant, sandbox }) => {
+      const ask = (return_url: string) => askForSession(sandbox, { user_id: 'ada+match', return_url })
+      const before = await ask('https://shop.example/done')
+      expect(before.body.message).toContain('https://shop.example: none is allowed yet')
+      const { operations, tenancy } = running.service.ledger
+      const found = await tenancy.find(tenant.id)
+      await operations.tenants.setCapturePage(found, COMMAND_LINE, {
+        ...{
+          company: null,
+          frameAncestors: [],
+          consent: null,
+          color: null,
+          returnOrigins: ['https://bank.example'],
+        },
+      })
+      const after = await ask('https://shop.example/done')
+      expect(after.body.message).toContain('allowed are https://bank.example.')
+      expect(after.body.remedy).toContain(
+        `countersign tenant capture-page ${found.name} --return-origin https://bank.example https://shop.example`,
+      )
+      const { body } = await ask('not a url')
+      expect(body.message).toContain('must be an https URL')
+    })
+  })
 })
 
 describe('a failing store', () => {

@@ -1,7 +1,7 @@
 /** A primary and its hot standby, of which one is written at a time: a store finds it, and a service goes on when it changes. */
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -11,6 +11,7 @@ import { overPostgres } from '../support/postgres.js'
 import { PostgresServer } from '../support/postgres-server.js'
 import { tenant } from '../support/records.js'
 import { startService, type TestService } from '../support/service.js'
+import { startStandby } from '../support/standby.js'
 
 const LIMIT_MS = 180_000
 /** What has run into the server that is gone is told so; what comes after it is served. */
@@ -46,23 +47,7 @@ overPostgres(() => {
 
   beforeAll(async () => {
     primary = await PostgresServer.start()
-    const copy = join(folder, 'base')
-    const client = new pg.Client(`${primary.url}/postgres`)
-    await client.connect()
-    await client.query("SELECT pg_backup_start('standby', fast => true)")
-    cpSync(primary.dataFolder, copy, {
-      recursive: true,
-      filter: (path) => !/^postmaster\.(?:pid|opts)$/.test(basename(path)),
-    })
-    const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop()')
-    await client.end()
-    writeFileSync(join(copy, 'backup_label'), rows[0].labelfile)
-    writeFileSync(join(copy, 'standby.signal'), '')
-    const { hostname, port, username, password } = new URL(primary.url)
-    standby = await PostgresServer.start(
-      { primary_conninfo: `host=${hostname} port=${port} user=${username} password=${password}` },
-      { folder: copy, of: primary },
-    )
+    standby = await startStandby(primary, folder)
   }, LIMIT_MS)
   afterAll(async () => {
     await primary?.stop()

@@ -1,4 +1,4 @@
-/** docs/examples/capture as a process of its own: a customer's backend with its page. */
+/** A server of docs/examples as a process of its own: a customer's backend, with its page where it has one. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { packageFile } from '../../src/package-root.js'
@@ -7,36 +7,49 @@ import type { TestTenant } from './service.js'
 
 export interface CaptureExample {
   address: string
+  /** Everything that it has printed after its address. */
+  said(): string
   stop(): Promise<void>
 }
 
 /**
  * @param baseUrl of the service's production or sandbox
  * @param apiKey of the same
+ * @param example folder under docs/examples
+ * @param command program and arguments of an example in another language
  */
 export async function startCaptureExample(
   tenant: TestTenant,
-  { baseUrl, apiKey }: { baseUrl: string; apiKey: string },
+  {
+    baseUrl,
+    apiKey,
+    example = 'capture',
+    command = [process.execPath, ...leash(), packageFile('docs', 'examples', example, 'server.mjs')],
+  }: { baseUrl: string; apiKey: string; example?: string; command?: string[] },
 ): Promise<CaptureExample> {
-  const backend = spawn(
-    process.execPath,
-    [...leash(), packageFile('docs', 'examples', 'capture', 'server.mjs')],
-    {
-      env: {
-        ...process.env,
-        CS_BASE_URL: baseUrl,
-        CS_API_KEY: apiKey,
-        CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
-        CS_TENANT_ID: tenant.id,
-        CS_ACCEPT_EVALUATION: 'true',
-        PORT: '0',
-      },
+  const [program = '', ...args] = command
+  const backend = spawn(program, args, {
+    env: {
+      ...process.env,
+      CS_BASE_URL: baseUrl,
+      CS_API_KEY: apiKey,
+      CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
+      CS_TENANT_ID: tenant.id,
+      CS_ACCEPT_EVALUATION: 'true',
+      CS_ENVIRONMENT: apiKey.startsWith('svc-sbx-') ? 'sandbox' : 'production',
+      PORT: '0',
+      PYTHONDONTWRITEBYTECODE: '1',
     },
-  )
+  })
   backend.stderr.setEncoding('utf8').on('data', (text) => process.stderr.write(text))
   const [line] = await once(backend.stdout, 'data')
+  let said = ''
+  backend.stdout.on('data', (text) => {
+    said += text
+  })
   return {
     address: String(line).trim(),
+    said: () => said,
     async stop() {
       if (backend.exitCode !== null) return
       backend.kill()

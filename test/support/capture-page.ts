@@ -15,6 +15,7 @@ export async function allowReturn(
   { id }: TestTenant,
   settings: {
     company?: string
+    returnOrigins?: string[]
     frameAncestors?: string[]
     consent?: { version: string; text: string }
     color?: string

@@ -61,7 +61,7 @@ export interface Workplace {
   /** The built command as a process. @param input what is piped into it */
   spawn(args: string[], env?: Record<string, string>, input?: string): Promise<CommandResult>
   /** A `serve` that has only just been started. */
-  launch(args?: string[]): Pick<ServerProcess, 'signal' | 'exited' | 'stdout'>
+  launch(args?: string[], env?: Record<string, string>): Pick<ServerProcess, 'signal' | 'exited' | 'stdout'>
   /**
    * A running `serve` on free ports; rejects with what it printed when it ends before it is ready. Its operator's password is
    * that of the tests; an empty variable leaves it to the installation.
@@ -120,8 +120,8 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
       const { code } = await exited
       return new CommandResult(code, output.stdout, output.stderr)
     },
-    launch(args = []) {
-      const { child, output, exited } = start(['serve', ...args], {})
+    launch(args = [], extra = {}) {
+      const { child, output, exited } = start(['serve', ...args], extra)
       return { signal: (name) => void child.kill(name), exited, stdout: () => output.stdout }
     },
     async serve(args = [], extra = {}) {

@@ -1,8 +1,10 @@
 /** Pages of docs/ that are made from the code; `UPDATE_DOCS=1 npx vitest run test/docs.test.ts test/openapi.test.ts` writes them. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { ERRORS, type ErrorCategory } from '../../src/api-error.js'
+import { PHOTO_HINTS } from '../../src/biometrics/photo-guidance.js'
 import { SETTING_GROUPS } from '../../src/config/settings.js'
 import { packageFile } from '../../src/package-root.js'
+import { CATEGORY_MEANINGS } from '../../src/server/errors-page.js'
 
 const UPDATE = process.env.UPDATE_DOCS === '1'
 
@@ -30,28 +32,14 @@ export function tableOf(head: string[], rows: string[][]): string {
   return [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n')
 }
 
-/** What each category means to a caller, in the order of the page. */
-const CATEGORIES: Record<ErrorCategory, string> = {
-  invalid_request: 'The request is wrong. The same request will fail again.',
-  authentication_failed: 'The API key is missing, wrong or no longer valid.',
-  permission_denied: 'The API key is valid and may not do this.',
-  not_found: 'What the request names is not there.',
-  conflict: 'The request contradicts the present state.',
-  biometric_rejected:
-    'The images cannot be used. Ask the person for a new capture. (A failed check at verify is no error: it is a 200 with `verdict: "rejected"`.)',
-  rate_limited: 'Too many requests for the contract of the key.',
-  unavailable: 'The service cannot answer at the moment. Retry with the same idempotency key.',
-  internal: 'A fault of the service.',
-}
-
 /** docs/errors.md */
 export function errorsPage(): string {
-  const sections = (Object.keys(CATEGORIES) as ErrorCategory[]).map((category) => {
+  const sections = (Object.keys(CATEGORY_MEANINGS) as ErrorCategory[]).map((category) => {
     const entries = Object.entries(ERRORS).filter(([, entry]) => entry.category === category)
     return [
       `## ${category}`,
       '',
-      CATEGORIES[category],
+      CATEGORY_MEANINGS[category],
       '',
       tableOf(
         ['Code', 'Status', 'Message', 'What to do'],
@@ -74,13 +62,30 @@ Every error is a JSON object:
   "error": "invalid_request",
   "code": "malformed_json",
   "message": "The body is not valid JSON in UTF-8.",
+  "remedy": "Send one JSON object, encoded as UTF-8.",
+  "doc_url": "http://127.0.0.1:8080/errors#malformed_json",
   "request_id": "0190a0b0-1c2d-7e3f-8a4b-5c6d7e8f9a0b"
 }
 \`\`\`
 
-\`error\` is the category and \`code\` the exact reason; both are stable. \`message\` is for a person and may change.
-\`details\`, where it is there, names fields: \`[{ "path": "image", "issue": "…" }]\`. \`request_id\` is also in the header
-\`X-Request-Id\`, and in the service's log. Where a retry makes sense after some time, \`Retry-After\` says how many seconds.
+\`error\` is the category and \`code\` the exact reason; both are stable. \`message\` says what is wrong and \`remedy\` what to do
+next; both are for a person and may change. \`doc_url\` leads to this table, which each API listener serves at \`/errors\`
+without a key. \`details\`, where it is there, names fields: \`[{ "path": "image", "issue": "…" }]\`. \`request_id\` is also in
+the header \`X-Request-Id\`, and in the service's log. Where a retry makes sense after some time, \`Retry-After\` says how many
+seconds.
+
+## Guidance for the person
+
+Each detail of a \`biometric_rejected\` has a stable \`guidance\` code, which the capture component has texts for in five
+languages (\`element.texts[code]\`), and a \`hint\`, a sentence in English that may be shown to the person. The codes are those of
+\`POST /v1/guidance\` and of \`liveness.guidance\`, with a few more for whole files.
+
+${tableOf(
+  ['Guidance', 'Hint'],
+  Object.entries(PHOTO_HINTS).map(([code, hint]) => [`\`${code}\``, hint]),
+)}
+
+Where a quality component is at fault, \`hint\` may be more exact, such as "Lift your chin a little." for \`not_frontal\`.
 
 ${sections.join('\n')}`
 }

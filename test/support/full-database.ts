@@ -11,7 +11,7 @@ import { apiClient } from './client.js'
 import type { ServerProcess, Workplace } from './command.js'
 import { base64, face } from './faces.js'
 import type { TestDatabase } from './postgres.js'
-import { captureSession, insertUser, session, tenant } from './records.js'
+import { captureSession, insertUser, operator, session, tenant } from './records.js'
 
 /** Several pages of a long table. */
 export const ENTRIES = 5000
@@ -127,7 +127,16 @@ export async function populate(place: Workplace): Promise<Populated> {
       ...{ id: 'operator', sealed: Buffer.from([0, 255, 92, 39]), recovery: '["a"]' },
       ...{ lastStep: 59_666_666, enrolledAt: 1_790_000_000_001 },
     })
-    await tx.insertOperatorLink({ hash: Buffer.from([0, 255, 92, 39]), operatorId: null, expiresAt: 4e12 }, 0)
+    await tx.insertPersonLink(
+      { hash: Buffer.from([0, 255, 92, 39]), tenantId: null, personId: null, expiresAt: 4e12 },
+      0,
+    )
+    await tx.putPerson(operator('pia', { id: 'per_pia', tenantId: 'ten_a', passwordHash: null }))
+    await tx.insertPersonLink(
+      { hash: Buffer.from([1, 255, 92, 39]), tenantId: 'ten_a', personId: 'per_pia', expiresAt: 4e12 },
+      0,
+    )
+    await tx.insertDashboardSession(session('hash of a session of pia', { personId: 'per_pia' }))
   })
   await store.close()
   return { sandboxKey, productionKey, image, kept }

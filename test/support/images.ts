@@ -68,3 +68,16 @@ export async function unreadableFiles(): Promise<Record<string, Buffer>> {
     'a JPEG of its first bytes alone': jpeg.subarray(0, 20),
   }
 }
+
+/** The beginning of a photo as an iPhone writes it: a file type box of HEIC (ISO/IEC 23008-12), and no picture. */
+export function heicHeader(): Buffer {
+  return boxedFile('heic', 'mif1', 'heic')
+}
+
+/** A file type box of ISO/IEC 14496-12, padded to the size of a small file. */
+export function boxedFile(brand: string, ...compatible: string[]): Buffer {
+  const names = Buffer.from(['ftyp', brand, '\0\0\0\0', ...compatible].join(''), 'latin1')
+  const size = Buffer.alloc(4)
+  size.writeUInt32BE(4 + names.length)
+  return Buffer.concat([size, names, Buffer.alloc(4096)])
+}

@@ -24,9 +24,12 @@ export interface RawConnection {
 }
 
 /** `baseUrl` as `Service.url` gives it. */
-export async function openSocket(baseUrl: string): Promise<RawConnection> {
+export async function openSocket(
+  baseUrl: string,
+  options: { allowHalfOpen?: boolean } = {},
+): Promise<RawConnection> {
   const { hostname, port } = new URL(baseUrl)
-  const socket = connect(Number(port), hostname)
+  const socket = connect({ port: Number(port), host: hostname, ...options })
   let text = ''
   let consumed = 0
   let isClosed = false

@@ -7,7 +7,7 @@ import type {
   ChallengeRecord,
   ErasureRecord,
   IdempotencyRecord,
-  OperatorRecord,
+  PersonRecord,
   ReferenceRecord,
   SessionRecord,
   SigningSecretRecord,
@@ -163,9 +163,11 @@ export function auditEntry(sequence: number, changes: Partial<AuditRecord> = {})
   }
 }
 
-export function operator(name: string, changes: Partial<OperatorRecord> = {}): OperatorRecord {
+export function operator(name: string, changes: Partial<PersonRecord> = {}): PersonRecord {
   return {
     id: `op_${name}`,
+    tenantId: null,
+    origin: 'invited',
     name,
     role: 'admin',
     passwordHash: `hash of ${name}`,
@@ -181,7 +183,7 @@ export function session(hash: string, changes: Partial<SessionRecord> = {}): Ses
   return {
     hash: bytes(hash),
     tenantId: 'ten_a',
-    operatorId: null,
+    personId: null,
     expiresAt: AT + 10,
     endsAt: AT + 20,
     createdAt: AT,

@@ -85,8 +85,9 @@ describe('a database that another process keeps locked', () => {
     try {
       const { sandbox } = await locked.tenant()
       const image = base64(await face('ada', 120))
-      const other = new Database(sqliteFile(locked.service.config), { timeout: 5000 })
-      other.exec('BEGIN IMMEDIATE')
+      const other = new Database(sqliteFile(locked.service.config), { timeout: 0 })
+      // The service runs on this thread: waiting in SQLite for a commit of its own would keep it from committing.
+      await expect.poll(() => other.exec('BEGIN IMMEDIATE').inTransaction).toBe(true)
       const refused = await sandbox.enroll({ user_id: 'ada', image })
       expect(refused.status).toBe(503)
       expect(refused.body.code).toBe('store_unavailable')

@@ -68,6 +68,21 @@ it('goes on where a page ended, now or when more has happened', async () => {
   expect((await list('limit=3')).body.has_more).toBe(false)
 })
 
+it('lists the newest first where that is asked for, and goes on towards the start', async () => {
+  const sequences = ({ body }: { body: { data: AuditEntry[] } }) => body.data.map(({ sequence }) => sequence)
+  const first = await list('order=desc&limit=2')
+  expect(sequences(first)).toEqual([3, 2])
+  expect(first.body).toMatchObject({ has_more: true, next_cursor: '2' })
+  const second = await list(`order=desc&limit=2&after=${first.body.next_cursor}`)
+  expect(sequences(second)).toEqual([1])
+  expect(second.body).toMatchObject({ has_more: false, next_cursor: '1' })
+  expect(sequences(await list('order=desc&after=1'))).toEqual([])
+  expect(sequences(await list('order=desc&event=verify'))).toEqual([2])
+  const newest: number[] = []
+  for await (const { sequence } of client.auditEntries({ order: 'desc', limit: 1 })) newest.push(sequence)
+  expect(newest).toEqual([3, 2, 1])
+})
+
 it('lists one event alone, and says how far it looked', async () => {
   const { data, next_cursor } = (await list('event=verify')).body
   expect(data.map(({ event }: AuditEntry) => event)).toEqual(['verify'])
@@ -75,6 +90,7 @@ it('lists one event alone, and says how far it looked', async () => {
 })
 
 it.each([
+  'order=newest',
   'after=x',
   'after=-1',
   'after=1e3',

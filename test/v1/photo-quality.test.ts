@@ -37,14 +37,15 @@ function sideLight(image: Buffer): Promise<Buffer> {
     .toBuffer()
 }
 
-/** What happened to the photo, the component that tells, a word of the hint. */
-const SPOILED: Array<[string, string, string, (image: Buffer) => Promise<Buffer>]> = [
-  ['blurred', 'sharpness', 'Hold still', (image) => sharp(image).blur(7).jpeg().toBuffer()],
-  ['dark', 'luminance_mean', 'light', (image) => sharp(image).linear(0.22, 0).jpeg().toBuffer()],
-  ['lit from one side', 'illumination_uniformity', 'both sides', sideLight],
+/** What happened to the photo, the component that tells, the guidance, a word of the hint. */
+const SPOILED: Array<[string, string, string, string, (image: Buffer) => Promise<Buffer>]> = [
+  ['blurred', 'sharpness', 'blurred', 'Hold still', (image) => sharp(image).blur(7).jpeg().toBuffer()],
+  ['dark', 'luminance_mean', 'too_dark', 'light', (image) => sharp(image).linear(0.22, 0).jpeg().toBuffer()],
+  ['lit from one side', 'illumination_uniformity', 'too_dark', 'both sides', sideLight],
   [
     'tilted',
     'head_pose_roll',
+    'not_frontal',
     'upright',
     (image) => sharp(image).rotate(42, { background: '#808080' }).jpeg().toBuffer(),
   ],
@@ -74,7 +75,7 @@ describe('a good photo', () => {
   })
 })
 
-describe.each(SPOILED)('a photo that is %s', (_, component, hint, spoil) => {
+describe.each(SPOILED)('a photo that is %s', (_, component, guidance, hint, spoil) => {
   it('is worse in the component that says so, and a dry run tells what to do', async () => {
     const [before, after] = await assess(good, await spoil(good))
     const of = (image: typeof before) => image!.components.find((finding) => finding.component === component)!
@@ -98,6 +99,7 @@ describe.each(SPOILED)('a photo that is %s', (_, component, hint, spoil) => {
       component,
       value: expect.any(Number),
       bound: expect.any(Object),
+      guidance,
       hint: expect.stringContaining(hint),
     })
     expect(response.body.details.map(({ path }: { path: string }) => path)).not.toContain('images.0')
@@ -109,7 +111,7 @@ describe.each(SPOILED)('a photo that is %s', (_, component, hint, spoil) => {
 
 it('a photo that an enrolment refuses is compared at verify', async () => {
   await production.enroll({ user_id: 'lenient', image: base64(good) })
-  for (const [name, , , spoil] of SPOILED) {
+  for (const [name, , , , spoil] of SPOILED) {
     const image = base64(await spoil(good))
     const response = await production.verify({ user_id: 'lenient', image, action })
     expect(response.status, name).toBe(200)

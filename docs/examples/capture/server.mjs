@@ -27,6 +27,12 @@ const countersign = new Countersign({
  */
 const waiting = new Map()
 
+/** Your way without the face is no weaker than the face. */
+const LOCKED_OUT = {
+  message: 'No more tries for now. Please call us at the number on your card.',
+  retry: false,
+}
+
 const app = express()
 app.use((_request, response, next) => {
   response.set('Content-Security-Policy', "default-src 'none'; script-src 'self'; connect-src 'self'")
@@ -96,11 +102,10 @@ app.post('/transfers', async (request, response) => {
     challenge: { id, nonce, frames: request.body.frames },
     require_liveness: 'active',
   })
-  if (answer.verdict !== 'approved') {
-    if (answer.reason === 'locked_out') return response.status(403).json(LOCKED_OUT)
+  if (answer.reason === 'locked_out') return response.status(403).json(LOCKED_OUT)
+  if (answer.verdict !== 'approved')
     // What the person can do better is for the page; findings and scores are not.
     return response.status(403).json({ message: 'Not confirmed.', guidance: answer.liveness.guidance })
-  }
   const { jti } = await countersign.verifyVerdict(answer, {
     userId: user,
     action,
@@ -108,13 +113,6 @@ app.post('/transfers', async (request, response) => {
   })
   response.json({ done: action, countersigned: jti })
 })
-
-/** After too many rejections another try could change nothing: lead to another way. */
-const LOCKED_OUT = {
-  message:
-    'After several tries that did not succeed, your face cannot be checked for a while. Please call us instead.',
-  retry: false,
-}
 
 // Stands for your way without a face.
 app.get('/call', (_request, response) => {
@@ -126,10 +124,10 @@ const onError = (error, _request, response, next) => {
   if (response.headersSent) return next(error)
   const isOfCapture = error instanceof ApiError && error.category === 'biometric_rejected'
   if (isOfCapture) return response.status(422).json({ message: 'Please try again.' })
+  // Told before the person films anything.
+  if (error instanceof ApiError && error.code === 'locked_out') return response.status(403).json(LOCKED_OUT)
   if (error instanceof ApiError && error.code === 'reference_not_found')
     return response.status(409).json({ message: 'Please set up your face first.', retry: false })
-  // Before the challenge is made: nobody is to be filmed for nothing.
-  if (error instanceof ApiError && error.code === 'locked_out') return response.status(409).json(LOCKED_OUT)
   console.error(error instanceof Error ? `${error.name}: ${error.message}` : error)
   response.status(503).json({ message: 'Please try again later.' })
 }

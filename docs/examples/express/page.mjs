@@ -1,4 +1,4 @@
-/** What the page does; in a browser, a photo comes from the camera: canvas.toDataURL('image/jpeg'). */
+/** What the page does. In a browser photos and frames come from <countersign-capture>, which shows the challenge's steps. */
 
 /** Three photos, seconds apart and with the head turned a little, miss far fewer people than one does. */
 const PHOTOS_TO_ENROL = 3
@@ -34,17 +34,17 @@ export async function enrol(bank, user, takePhoto) {
  * @param {string} user
  * @param {string} amount
  * @param {string} to
- * @param {() => Promise<string>} takePhoto
+ * @param {(challenge: { steps: string[] }) => Promise<Array<{ step: number, t_ms: number, image: string }>>} takeFrames
  */
-export async function transfer(bank, user, amount, to, takePhoto) {
+export async function transfer(bank, user, amount, to, takeFrames) {
   const refused = await post(bank, user, '/transfers', { amount, to })
   if (refused.status !== 401) return refused.json()
   const { challenge } = await refused.json()
   if (!challenge) throw new Error('Sign in first.')
-  const checked = await post(bank, user, '/step-up', {
-    action: challenge.action,
-    photos: [await takePhoto()],
-  })
+  const asked = await post(bank, user, '/step-up/challenge', { action: challenge.action })
+  const movements = await asked.json()
+  if (!asked.ok) throw new Refused(movements.message, movements.otherWay ?? false)
+  const checked = await post(bank, user, '/step-up', { frames: await takeFrames(movements) })
   const { verdict, reason, jwt, message, otherWay = false } = await checked.json()
   if (!checked.ok) throw new Refused(message, otherWay)
   if (verdict !== 'approved') throw new Refused(`Not countersigned: ${reason}`, otherWay)

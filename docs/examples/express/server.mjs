@@ -1,6 +1,6 @@
 /** A bank of one page: a transfer needs the face of who is signed in, or a call by a clerk. */
 import { randomUUID } from 'node:crypto'
-import { ApiError, Countersign, CountersignError } from 'countersign/client'
+import { ACTIVE_ACR, ApiError, Countersign, CountersignError } from 'countersign/client'
 import { stepUp } from 'countersign/client/express'
 import express from 'express'
 
@@ -23,6 +23,7 @@ const countersign = new Countersign({
 })
 
 const app = express()
+// The frames of a challenge. The SDK refuses what the service would not take.
 app.use(express.json({ limit: '8mb' }))
 
 /**
@@ -73,14 +74,45 @@ app.post('/enrolment', withPhotos, async (request, response) => {
   response.status(201).json({ status, views: quality.views })
 })
 
-// The page was challenged, took a photo, and asks for the action to be countersigned.
-app.post('/step-up', withPhotos, async (request, response) => {
+/**
+ * The challenge that a user is to answer, and for which action. The nonce stays here: the browser has no use for it. Stands for your
+ * session store.
+ * @type {Map<string, { id: string, nonce: string, action: import('countersign/client').Action }>}
+ */
+const challenges = new Map()
+
+// The page was told that the action must be countersigned, and asks what the person is to do before the camera.
+app.post('/step-up/challenge', async (request, response) => {
   const user = signedIn(request)
-  const { action, photos } = request.body
+  if (!user) return response.status(401).json({ error: 'unauthenticated', message: 'Sign in first.' })
+  const { action } = request.body
+  const { nonce, ...challenge } = await countersign.createChallenge({ user_id: user, action })
+  challenges.set(user, { id: challenge.challenge_id, nonce, action })
+  response.status(201).json(challenge)
+})
+
+// The frames of the person who did it. A photo alone would not do: one that is printed would pass.
+app.post('/step-up', async (request, response) => {
+  const user = signedIn(request)
+  const asked = challenges.get(user)
+  // Each challenge is good for one call.
+  challenges.delete(user)
+  if (!asked || !Array.isArray(request.body?.frames))
+    return response
+      .status(400)
+      .json({ error: 'invalid_request', message: 'Ask for a challenge, and send its frames.' })
   tries.set(user, (tries.get(user) ?? 0) + 1)
-  const { verdict, reason, jwt } = await countersign.verify({ user_id: user, images: photos, action })
+  const { id, nonce, action } = asked
+  const { verdict, reason, liveness, jwt } = await countersign.verify({
+    user_id: user,
+    action,
+    challenge: { id, nonce, frames: request.body.frames },
+    require_liveness: 'active',
+  })
   if (verdict === 'approved') tries.delete(user)
-  response.json({ verdict, reason, jwt, otherWay: reason === 'locked_out' || hasTriedEnough(user) })
+  // What the person can do better is for the page; findings and scores are not.
+  const { guidance } = liveness
+  response.json({ verdict, reason, guidance, jwt, otherWay: reason === 'locked_out' || hasTriedEnough(user) })
 })
 
 // Open from the start: nobody has to fail first, and nobody has to say why. It is no weaker than the face, or it would be the attacker's way.
@@ -92,10 +124,11 @@ app.post('/transfers/by-phone', (request, response) => {
   response.status(202).json({ waiting: id, message: 'We call you at the number that we know.' })
 })
 
-// The action itself: only with a verdict about this user and this very transfer, and only once.
+// The action itself: only with a verdict about this user and this very transfer, with active liveness, and only once. A capture
+// that was seen before is refused, unless the route sets `acceptReplays`.
 app.post(
   '/transfers',
-  stepUp({ verifier: countersign, user: signedIn, action: transferOf }),
+  stepUp({ verifier: countersign, user: signedIn, action: transferOf, acr: ACTIVE_ACR }),
   (request, response) => {
     response.json({ done: transferOf(request), countersigned: response.locals.verdict.jti })
   },
@@ -109,8 +142,8 @@ app.post(
 const onError = (error, request, response, next) => {
   if (response.headersSent) return next(error)
   const { code = '', category = '', details = [] } = error instanceof ApiError ? error : {}
-  if (category === 'biometric_rejected' || details.some(({ path }) => path.startsWith('image'))) {
-    // `message` and `issue` are for developers; a `hint` is what a person can do, such as "Turn to the light."
+  if (category === 'biometric_rejected' || details.some(({ path }) => /^(image|challenge)/.test(path))) {
+    // `message` and `issue` are for developers; each detail's `hint` is what a person can do, and `guidance` the same as a code.
     const hints = details.flatMap(({ hint }) => hint ?? [])
     const message = ['Please take another photo.', ...new Set(hints)].join(' ')
     const otherWay = hasTriedEnough(signedIn(request)) ? { otherWay: true } : {}
@@ -118,6 +151,9 @@ const onError = (error, request, response, next) => {
   }
   if (code === 'reference_not_found')
     return response.status(409).json({ error: code, message: 'Please set up your face first.' })
+  // Told before the person films anything.
+  if (code === 'locked_out')
+    return response.status(403).json({ error: code, message: 'No more tries for now.', otherWay: true })
   if (code === 'already_enrolled')
     return response.status(409).json({ error: code, message: 'Your face is set up already.' })
   // Express's own: no JSON, or too much of it.

@@ -1,65 +1,94 @@
+// Enrolls a face, has an action countersigned, checks the verdict, erases the user: go run . ada.jpg … ada-today.jpg
 package main
 
 import (
-	"encoding/base64"
+	"context"
+	"encoding/json"
 	"fmt"
-	"log"
 	"os"
-	"time"
+
+	"example.com/countersign"
 )
 
-// Enrols a face, has an action countersigned, checks the verdict, erases the user: go run . ada.jpg … ada-today.jpg
-func main() {
-	if len(os.Args) < 3 {
-		log.Fatal("usage: go run . <photos to enrol>… <photo of today>")
-	}
-	var photos []string
-	for _, path := range os.Args[1 : len(os.Args)-1] {
-		photos = append(photos, photo(path))
-	}
-	today := photo(os.Args[len(os.Args)-1])
-	client := Client{
-		BaseURL: os.Getenv("CS_BASE_URL"),
-		APIKey:  os.Getenv("CS_API_KEY"),
-	}
-	client.KeyID, client.Secrets = ParseSecrets(os.Getenv("CS_SIGNING_SECRETS"))
-	call := func(method, path string, body map[string]any) map[string]any {
-		answer, err := client.Call(method, path, body)
-		if err != nil {
-			log.Panicln(method, path, err)
-		}
-		return answer
-	}
-	enrolled := call("POST", "/enroll", map[string]any{"user_id": "ada-go", "images": photos, "replace": true})
-	fmt.Println("enroll", enrolled["status"])
-	// Whatever happens from here on, the user is erased; log.Panicln lets deferred calls run, log.Fatalln would not.
-	defer func() {
-		fmt.Println("delete", call("DELETE", "/delete", map[string]any{"user_id": "ada-go"})["status"])
-	}()
+const user = "ada-go"
 
-	action := map[string]any{"type": "wire_transfer", "amount": "1250.00", "to": "Zoë"}
-	verified := call("POST", "/verify", map[string]any{
-		"user_id": "ada-go", "image": today, "action": action, "nonce": "session-1",
-	})
-	fmt.Println("verify", verified["verdict"])
-
-	expected := Expected{
-		Audience: os.Getenv("CS_TENANT_ID"), Environment: "production",
-		UserID: "ada-go", Action: action, Nonce: "session-1",
-		// The demo's model pack is of evaluation grade, whose verdicts production refuses. Do not set the variable in production.
-		AcceptEvaluationGrade: os.Getenv("CS_ACCEPT_EVALUATION") == "true",
-	}
-	claims, err := VerifyVerdict(verified["jwt"].(string), client.Secrets, expected, &Seen{}, time.Now().Unix())
-	if err != nil {
-		log.Panicln("verdict", err)
-	}
-	fmt.Println("verdict", claims.Verdict)
+// transfer is what this application has countersigned.
+type transfer struct {
+	Type   string `json:"type"`
+	Amount string `json:"amount"`
+	To     string `json:"to"`
 }
 
-func photo(path string) string {
-	bytes, err := os.ReadFile(path)
-	if err != nil {
-		log.Panicln(err)
+func main() {
+	if len(os.Args) < 3 {
+		fail(fmt.Errorf("usage: go run . <photos to enroll>… <photo of today>"))
 	}
-	return base64.StdEncoding.EncodeToString(bytes)
+	if err := run(context.Background(), os.Args[1:]); err != nil {
+		fail(err)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+func run(ctx context.Context, paths []string) (err error) {
+	photos := make([][]byte, len(paths))
+	for i, path := range paths {
+		if photos[i], err = os.ReadFile(path); err != nil {
+			return err
+		}
+	}
+	enrolled, today := photos[:len(photos)-1], photos[len(photos)-1]
+
+	client, err := countersign.New(countersign.Options{
+		BaseURL:        os.Getenv("CS_BASE_URL"),
+		APIKey:         os.Getenv("CS_API_KEY"),
+		SigningSecrets: countersign.Secrets(os.Getenv("CS_SIGNING_SECRETS")),
+		TenantID:       os.Getenv("CS_TENANT_ID"),
+		// The demo's model pack is of evaluation grade, whose verdicts production refuses. Do not set the variable in production.
+		AcceptEvaluationGrade: os.Getenv("CS_ACCEPT_EVALUATION") == "true",
+	})
+	if err != nil {
+		return err
+	}
+	reference, err := client.Enroll(ctx, countersign.EnrollRequest{
+		UserID: user, Photos: countersign.Photos{Images: enrolled}, Replace: true,
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Println("enroll", reference.Status)
+	defer func() {
+		erased, deleteErr := client.Delete(ctx, user)
+		if deleteErr == nil {
+			fmt.Println("delete", erased.Status)
+		} else if err == nil {
+			err = deleteErr
+		}
+	}()
+
+	action := transfer{Type: "wire_transfer", Amount: "1250.00", To: "Zoë"}
+	result, err := client.Verify(ctx, countersign.VerifyRequest{
+		UserID: user, Photos: countersign.Photos{Image: today}, Action: action, Nonce: "session-1",
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Println("verify", result.Verdict)
+
+	// Where the action runs: the user and the action come from your own session, never from the token.
+	claims, err := client.VerifyVerdict(ctx, result.Token(), countersign.Expected{
+		UserID: user, Action: action, Nonce: "session-1",
+	})
+	if err != nil {
+		return err
+	}
+	var confirmed transfer
+	if err := json.Unmarshal(claims.Action, &confirmed); err != nil {
+		return err
+	}
+	fmt.Println("verdict", claims.Verdict, confirmed.Amount)
+	return nil
 }

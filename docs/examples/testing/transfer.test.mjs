@@ -20,6 +20,37 @@ test('a transfer is countersigned once, and in time', async () => {
   await assert.rejects(countersign.verifyVerdict(late.jwt, expected), { code: 'expired' })
 })
 
+test('a transfer is confirmed on the capture page, and only by the session of this person', async () => {
+  const fake = new FakeCountersign()
+  const countersign = fake.client()
+  const asked = { user_id: 'ada+match', action, return_url: 'https://bank.example/confirmed' }
+  const { session_id } = await countersign.createCaptureSession(asked)
+  const other = await countersign.createCaptureSession(asked)
+  await fake.capturePage.capture(session_id)
+  await fake.capturePage.capture(other.session_id)
+
+  const expected = { userId: 'ada+match', action, captureSessionId: session_id }
+  const others = await countersign.getCaptureSession(other.session_id)
+  await assert.rejects(countersign.verifyVerdict(others, expected), { code: 'wrong_nonce' })
+  const session = await countersign.getCaptureSession(session_id)
+  assert.equal((await countersign.verifyVerdict(session, expected)).verdict, 'approved')
+})
+
+test('who goes back on the capture page has confirmed nothing', async () => {
+  const fake = new FakeCountersign()
+  const countersign = fake.client()
+  const { session_id } = await countersign.createCaptureSession({
+    user_id: 'ada+match',
+    action,
+    return_url: 'https://bank.example/confirmed',
+  })
+  fake.capturePage.cancel(session_id)
+  const session = await countersign.getCaptureSession(session_id)
+  assert.equal(session.status, 'cancelled')
+  const expected = { userId: 'ada+match', action, captureSessionId: session_id }
+  await assert.rejects(countersign.verifyVerdict(session, expected), { code: 'no_verdict' })
+})
+
 test('who is locked out is told when to try again', async () => {
   const answer = await new FakeCountersign().client().verify({ user_id: 'ada+locked_out', image, action })
   assert.equal(answer.reason, 'locked_out')

@@ -2,7 +2,7 @@
 import type { QualityComponent } from '../../../models/pack/quality-components.js'
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
 import type { FrameFace, FrameRefusal, QualityComponents } from '../measurements.js'
-import { assessQuality, type Purpose } from '../pipeline/quality-bounds.js'
+import { assessQuality, type ComponentFinding, type Purpose } from '../pipeline/quality-bounds.js'
 import { CAPTURE } from './capture-limits.js'
 
 /** What the person can be told of one frame. */
@@ -55,6 +55,19 @@ const BY_COMPONENT: ReadonlyArray<readonly [QualityComponent, low: Guidance, hig
   ['head_pose_roll', 'not_frontal', 'not_frontal'],
 ]
 
+/** The value is too low rather than too high. */
+function isBelow({ value, bound }: Pick<ComponentFinding, 'value' | 'bound'>): boolean {
+  return value < (bound?.min ?? Number.NEGATIVE_INFINITY)
+}
+
+/** What the person can do about one component that is beyond its bound; null where no word of a frame says it. */
+export function guidanceOnComponent(
+  fault: Pick<ComponentFinding, 'component' | 'value' | 'bound'>,
+): Guidance | null {
+  const entry = BY_COMPONENT.find(([name]) => name === fault.component)
+  return entry ? entry[isBelow(fault) ? 1 : 2] : null
+}
+
 /** Light, focus and pose by the bounds of a pack: the first that is out of them. */
 export function faultOfQuality(
   components: QualityComponents,
@@ -65,7 +78,7 @@ export function faultOfQuality(
   if (failed.length === 0) return null
   for (const [name, low, high] of BY_COMPONENT) {
     const found = failed.find(({ component }) => component === name)
-    if (found) return found.value < (found.bound?.min ?? Number.NEGATIVE_INFINITY) ? low : high
+    if (found) return isBelow(found) ? low : high
   }
   return 'try_again'
 }

@@ -69,6 +69,11 @@ export interface TaskMessage {
   task: ImagelessTask
 }
 
+/** From the service to a worker: answer with a `pong` as soon as the event loop turns. */
+export interface PingMessage {
+  ping: true
+}
+
 /** From the service to a worker: nobody waits for this task's reply any more. It may have been sent already. */
 export interface CancelMessage {
   cancelled: number

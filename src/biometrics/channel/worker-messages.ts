@@ -18,11 +18,14 @@ import {
   StageTimingsSchema,
   vectorSchema,
 } from '../measurements.js'
+import { PHOTO_GUIDANCE } from '../photo-guidance.js'
 
 const text = Type.String()
 const count = Type.Integer({ minimum: 0 })
 
 const ReadySchema = Type.Object({ kind: Type.Literal('ready'), provider: ProviderStatusSchema })
+/** The answer to a ping: the worker's event loop turns. */
+const PongSchema = Type.Object({ kind: Type.Literal('pong') })
 const IncidentSchema = Type.Object({
   kind: Type.Enum(['worker_lost', 'worker_load_failed']),
   reason: text,
@@ -34,6 +37,7 @@ const FailureSchema = Type.Object({
   message: text,
   imageIndex: Type.Optional(count),
   faults: Type.Optional(Type.Array(QualityFaultSchema)),
+  guidance: Type.Optional(Type.Enum([...PHOTO_GUIDANCE])),
   /** For the log alone: what really happened, where the code hides it. */
   detail: Type.Optional(text),
 })
@@ -82,6 +86,7 @@ export type WorkerReply<T extends TaskType = TaskType> =
 export type WorkerMessage =
   | WorkerIncident
   | Static<typeof ReadySchema>
+  | Static<typeof PongSchema>
   | (Static<typeof ReplyMessageSchema> & { reply: WorkerReply })
 
 /** Tells whether a message may be believed to be one, and whether a reply answers the task that it is to. */
@@ -111,7 +116,7 @@ export function messageCheck(dimensions: number): MessageCheck {
     inspect: answer(inspect),
     fault: answer(fault),
   }
-  const message = Compile(Type.Union([ReadySchema, IncidentSchema, ReplyMessageSchema]))
+  const message = Compile(Type.Union([ReadySchema, PongSchema, IncidentSchema, ReplyMessageSchema]))
   return {
     isMessage: (value): value is WorkerMessage => message.Check(value),
     isReplyTo: (type, reply) => answers[type].Check(reply),

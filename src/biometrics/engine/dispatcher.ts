@@ -236,11 +236,11 @@ export class Dispatcher {
   }
 
   private toError(failure: Extract<WorkerReply<WorkerTask['type']>, { ok: false }>): BiometricError {
-    const { message, imageIndex, faults = [], detail } = failure
+    const { message, imageIndex, faults = [], guidance, detail } = failure
     // A worker that was taken over may say so of a call that its caller still waits for.
     const code = failure.code === 'cancelled' ? 'engine_unavailable' : failure.code
     if (detail) this.options.onIncident?.({ kind: 'task_failed', error: new Error(detail) })
-    return new BiometricError(code, message, imageIndex, { faults })
+    return new BiometricError(code, message, imageIndex, { faults, guidance })
   }
 
   private get isIdle(): boolean {

@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import type {
   CancelMessage,
   HostSetup,
+  PingMessage,
   TaskMessage,
   WorkerSetup,
   WorkerTask,
@@ -28,6 +29,8 @@ import type { EngineIncident, ProviderStatus } from '../types.js'
 
 export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
   workers: number
+  /** Milliseconds between two pings of each worker; a second unless a test asks for less. */
+  beatMs?: number | undefined
   /** The number of ready workers has changed. */
   onChange: () => void
   onIncident: (incident: EngineIncident) => void
@@ -47,6 +50,8 @@ interface RunningTask {
 interface Worker {
   socket: Socket
   running: Map<number, RunningTask>
+  /** Pings in a row since the worker was last heard. */
+  unanswered: number
 }
 
 /** Pauses before the process is started again when the last one ended before any of its workers was ready; they double. */
@@ -61,6 +66,15 @@ const STUCK_MS_PER_PICTURE = 5 * DECODING_DEADLINE_MS
  * the others, which is dead as well.
  */
 const LOSS_SETTLES_MS = 50
+/**
+ * Each worker is pinged at every beat. Beats are counted instead of seconds: after the service itself stood still, as in a machine that was
+ * suspended, the first beat counts as one.
+ */
+const BEAT_MS = 1000
+/** A worker computes for some 0.1 s at a time between two turns of its event loop, on a busy machine for a second. */
+const SILENT_BEATS = 4
+/** Twice as long as it takes to call a worker silent: a worker that is silent for so long is replaced, and with it the whole process. */
+const HUNG_BEATS = 8
 /** A reply holds a few vectors and what was measured, which is kilobytes; a longer one is no honest reply. */
 const MOST_REPLY_BYTES = 1024 * 1024
 
@@ -82,6 +96,7 @@ export class EngineProcess {
   private wasReady = false
   private retryMs: number = RETRY_MS.first
   private retry: NodeJS.Timeout | undefined
+  private beat: NodeJS.Timeout | undefined
   private closing = false
 
   private constructor(options: EngineProcessOptions) {
@@ -119,6 +134,7 @@ export class EngineProcess {
       await once(engine.server, 'listening')
       engine.spawn()
       await allReady
+      engine.beat = setInterval(() => engine.ping(), options.beatMs ?? BEAT_MS).unref()
       return engine
     } catch (error) {
       await engine.close()
@@ -129,6 +145,11 @@ export class EngineProcess {
   /** Workers that have loaded and warmed up their networks and are alive. */
   get readyCount(): number {
     return this.workers.size
+  }
+
+  /** Workers are there, and none of them answers: the process stands still, or is stuck in native code. */
+  get isSilent(): boolean {
+    return this.readyCount > 0 && [...this.workers].every(({ unanswered }) => unanswered >= SILENT_BEATS)
   }
 
   get processId(): number | undefined {
@@ -178,6 +199,7 @@ export class EngineProcess {
     if (this.closing) return
     this.closing = true
     clearTimeout(this.retry)
+    clearInterval(this.beat)
     const child = this.child
     const ended = child && child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
     child?.stdin?.end()
@@ -219,9 +241,10 @@ export class EngineProcess {
 
   /** A worker has loaded its networks and connects, or the engine process has an incident to tell. */
   private welcome(socket: Socket): void {
-    const worker: Worker = { socket, running: new Map() }
+    const worker: Worker = { socket, running: new Map(), unanswered: 0 }
     const reader = new FrameReader<unknown>(MOST_REPLY_BYTES, ({ message }) => {
       if (!this.check.isMessage(message)) throw new FrameError('a frame that is no message')
+      worker.unanswered = 0
       switch (message.kind) {
         case 'ready':
           this.lastProvider = message.provider
@@ -267,6 +290,25 @@ export class EngineProcess {
     })
   }
 
+  private ping(): void {
+    for (const worker of this.workers) {
+      if (worker.unanswered >= HUNG_BEATS) {
+        this.report('engine_hung', new Error(`a worker answered none of ${HUNG_BEATS} pings`))
+        this.kill()
+        return
+      }
+      worker.unanswered++
+      write(worker.socket, { ping: true } satisfies PingMessage)
+    }
+  }
+
+  /** Ends the process, whatever it is in the middle of; another one is started in its place. */
+  private kill(): void {
+    // The next beat comes before the sockets are closed: the process that takes over has pings of its own.
+    for (const worker of this.workers) worker.unanswered = 0
+    this.child?.kill('SIGKILL')
+  }
+
   private leastBusy(): Worker | undefined {
     let best: Worker | undefined
     for (const worker of this.workers) if (!best || picturesOf(worker) < picturesOf(best)) best = worker
@@ -296,7 +338,7 @@ export class EngineProcess {
   private killStuck(worker: Worker, stuckMs: number): void {
     if (!this.workers.has(worker)) return
     this.report('task_stuck', new Error(`a task took over ${stuckMs / 1000} s`))
-    this.child?.kill('SIGKILL')
+    this.kill()
   }
 
   private report(kind: EngineIncident['kind'], error: unknown): void {
@@ -311,7 +353,7 @@ export function decodingThreads(workers: number): number {
 
 function write(
   socket: Socket,
-  message: TaskMessage | CancelMessage,
+  message: TaskMessage | CancelMessage | PingMessage,
   images: readonly Uint8Array[] = [],
 ): void {
   socket.cork()

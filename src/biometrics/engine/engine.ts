@@ -68,13 +68,14 @@ export class Engine {
     const pack = await loadModelPack(options.packDir)
     await verifyModelPack(pack)
     const engine = new Engine(pack, options)
-    const { executionProviders, limits, workers, faultInjection = false } = options
+    const { executionProviders, limits, workers, beatMs, faultInjection = false } = options
     engine.pool = await EngineProcess.start({
       pack,
       executionProviders,
       limits,
       faultInjection,
       workers,
+      beatMs,
       onChange: () => engine.dispatcher.pump(),
       onIncident: (incident) => options.onIncident?.(incident),
     })
@@ -263,9 +264,11 @@ export class Engine {
   health(): EngineHealth {
     const configured = this.options.workers
     const ready = this.closed ? 0 : this.pool.readyCount
+    const isSilent = !this.closed && this.pool.isSilent
     return {
-      status: ready === configured && !this.dispatcher.isDraining ? 'ok' : 'degraded',
+      status: ready === configured && !isSilent && !this.dispatcher.isDraining ? 'ok' : 'degraded',
       workers: { ready, configured },
+      isSilent,
       queue: { ...this.dispatcher.counts, limit: this.options.queueLimit },
       provider: this.pool.provider,
       model: this.pack.modelId,

@@ -18,5 +18,5 @@ export function assertLive({ passed, guidance }: Liveness, imageIndex: number): 
   const message = guidance
     ? 'The face is too close to judge whether the capture is live: move away from the camera.'
     : 'The image does not look like a live capture.'
-  throw new BiometricError('liveness_failed', message, imageIndex)
+  throw new BiometricError('liveness_failed', message, imageIndex, { guidance })
 }

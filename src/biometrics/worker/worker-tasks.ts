@@ -177,13 +177,14 @@ function describeFailure(error: unknown): WorkerFailure {
     return { ok: false, code, message }
   }
   if (error instanceof BiometricError && isImageError(error.code)) {
-    const { code, message, imageIndex, faults } = error
+    const { code, message, imageIndex, faults, guidance } = error
     return {
       ok: false,
       code,
       message,
       ...(imageIndex === undefined ? {} : { imageIndex }),
       ...(faults.length === 0 ? {} : { faults: [...faults] }),
+      ...(guidance === undefined ? {} : { guidance }),
     }
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)

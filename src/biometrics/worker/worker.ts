@@ -4,6 +4,7 @@ import type {
   Breakage,
   CancelMessage,
   Fault,
+  PingMessage,
   TaskMessage,
   WorkerEnd,
   WorkerSetup,
@@ -63,7 +64,12 @@ async function serveTasks(
     // An answer may come before a decoder has finished with a picture: one bad picture is enough to refuse a task.
     await Promise.all(images.map((image) => whenUnread(image).then(() => kernels.releaseMemory(image))))
   }
-  const reader = new FrameReader<TaskMessage | CancelMessage>(MOST_TASK_BYTES, ({ message, images }) => {
+  const reader = new FrameReader<TaskMessage | CancelMessage | PingMessage>(MOST_TASK_BYTES, (frame) => {
+    const { message, images } = frame
+    if ('ping' in message) {
+      send(socket, { kind: 'pong' })
+      return
+    }
     if ('cancelled' in message) {
       wanted.get(message.cancelled)?.abort()
       return

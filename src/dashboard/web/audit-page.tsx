@@ -17,6 +17,7 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   key_created: { text: 'Key created', isOfUser: false },
   key_revoked: { text: 'Keys revoked', isOfUser: false },
   key_reissued: { text: 'Key reissued', isOfUser: false },
+  tenant_created: { text: 'Tenant created', isOfUser: false },
   contract_changed: { text: 'Contract changed', isOfUser: false },
   capture_page_changed: { text: 'Capture page changed', isOfUser: false },
   capture_consented: { text: 'Consent given', isOfUser: true },
@@ -32,6 +33,12 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   operator_added: { text: 'Operator added', isOfUser: false },
   operator_changed: { text: 'Operator changed', isOfUser: false },
   operator_removed: { text: 'Operator removed', isOfUser: false },
+  operator_password_chosen: { text: 'Operator chose a password', isOfUser: false },
+  person_added: { text: 'Person added', isOfUser: false },
+  person_changed: { text: 'Person changed', isOfUser: false },
+  person_password_reset: { text: 'Person invited again', isOfUser: false },
+  person_password_chosen: { text: 'Person chose a password', isOfUser: false },
+  person_removed: { text: 'Person removed', isOfUser: false },
   signed_in: { text: 'Signed in', isOfUser: false },
   sign_in_failed: { text: 'Sign-ins refused', isOfUser: false },
   login_link_made: { text: 'Login link made', isOfUser: false },
@@ -344,7 +351,7 @@ function User({ entry }: { entry: AuditEntry }) {
 function whyNoUser({ event, code }: AuditEntry): string {
   if (!EVENTS[event].isOfUser) return 'Not about a user'
   if (code === 'reference_not_found') return 'No user of that id existed'
-  return code ? 'A refused call is logged without its user' : 'The user was erased before'
+  return code ? 'No user of that id was enrolled' : 'The user was erased before'
 }
 
 function Outcome({ entry: { verdict, reason, code, status } }: { entry: AuditEntry }) {

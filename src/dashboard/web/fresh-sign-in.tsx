@@ -59,11 +59,12 @@ export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boo
         {method === 'link' && (
           <>
             <p>
-              What you are about to do asks for a fresh login link. The operator makes one; open it in this
-              browser, and do it again.
+              What you are about to do asks for a fresh sign-in, and a link began this one. Sign out and in
+              again with your password; or open a new link in this browser, and do it again. The operator
+              makes one:
             </p>
             <pre tabIndex={0}>
-              <code>npx countersign tenant login-link &lt;name&gt;</code>
+              <code>npx countersign tenant login-link &lt;tenant&gt;</code>
             </pre>
           </>
         )}

@@ -5,11 +5,14 @@ import type { OperatorRoutes, SessionView, TenantRoutes } from '../contract.js'
 import { currentSession, get, onFreshSignIn, SIGNED_OUT, signIn, signOut, tenantAddress } from './api.js'
 import { AuditPage } from './audit-page.js'
 import { Brand } from './brand.js'
+import { CapturePage } from './capture-page.js'
 import { FreshSignIn, returnToKeptPage } from './fresh-sign-in.js'
 import { KeysPage } from './keys-page.js'
 import { OperatorsPage } from './operators-page.js'
 import { OverviewPage } from './overview-page.js'
 import { Card, Loading } from './parts.js'
+import { PasswordPage } from './password-page.js'
+import { PeoplePage } from './people-page.js'
 import { isProviderProblem, providerProblem } from './provider-problem.js'
 import { SecondFactorPage } from './second-factor-page.js'
 import { rightsOf, SessionContext } from './session.js'
@@ -31,17 +34,22 @@ const TENANT_PAGES: ReadonlyArray<PageEntry<{ tenantId: string; keysHref: string
   ['keys', 'Keys and secrets', KeysPage],
   ['users', 'Users', UsersPage],
   ['webhooks', 'Webhooks', WebhooksPage],
+  ['capture-page', 'Capture page', CapturePage],
   ['audit', 'Audit log', AuditPage],
+  ['people', 'People', PeoplePage],
   ['sessions', 'Sessions', TenantSessionsPage],
   ['try', 'Try it', TryPage, 'POST /try/call'],
 ]
-/** The page of what is the operator's own: shown where a password began the session, and before all others where it is required. */
-const SECOND_FACTOR = 'second-factor'
+/** The pages of what is the person's own, whoever it is. Each stands before all others where it is required. */
+const [PASSWORD, SECOND_FACTOR] = ['password', 'second-factor']
+const OWN_PAGES: ReadonlyArray<PageEntry<{ onChanged: () => void }, OperatorRoutes>> = [
+  [PASSWORD, 'Password', PasswordPage],
+  [SECOND_FACTOR, 'Second factor', SecondFactorPage],
+]
 const OPERATOR_PAGES: ReadonlyArray<PageEntry<{ onChanged: () => void }, OperatorRoutes>> = [
   ['tenants', 'Tenants', TenantsPage],
   ['operators', 'Operators', OperatorsPage],
   ['sessions', 'Sessions', SessionsPage],
-  [SECOND_FACTOR, 'Second factor', SecondFactorPage],
   ['system', 'System', SystemPage],
 ]
 
@@ -114,7 +122,7 @@ function App() {
     <SessionContext.Provider value={session}>
       <Shell
         session={session}
-        route={session.second_factor === 'required' ? [SECOND_FACTOR] : route}
+        route={requiredPage(session) ?? route}
         onChanged={() => void currentSession().then(setSession)}
         onSignOut={leave}
       />
@@ -143,23 +151,26 @@ function Shell({
   onChanged: () => void
   onSignOut: () => void
 }) {
+  const required = requiredPage(session)
+  const ownPages = OWN_PAGES.filter(([name]) =>
+    name === PASSWORD ? session.password !== null : session.second_factor !== null,
+  )
+  const ownPage = route.length === 1 ? ownPages.find(([name]) => name === route[0]) : undefined
   const tenantId = session.tenant_id ?? (route[0] === 'tenants' ? route[1] : undefined)
   const base = session.tenant_id ? '#' : `#/tenants/${tenantId}`
   const [named = tenantId ? 'overview' : 'tenants', ...more] =
     tenantId && !session.tenant_id ? route.slice(2) : route
   const may = rightsOf(session)
-  const tenantPages = TENANT_PAGES.filter(([, , , needed]) => !needed || may.tenant(needed))
-  const operatorPages = OPERATOR_PAGES.filter(
-    ([name, , , needed]) =>
-      (!needed || may.operator(needed)) &&
-      (name === SECOND_FACTOR ? session.second_factor !== null : session.second_factor !== 'required'),
-  )
+  const tenantPages = required ? [] : TENANT_PAGES.filter(([, , , needed]) => !needed || may.tenant(needed))
+  const operatorPages = required
+    ? []
+    : OPERATOR_PAGES.filter(([, , , needed]) => !needed || may.operator(needed))
   const isHere = ([name]: readonly [string, ...unknown[]]) => name === named && more.length === 0
-  const tenantPage = tenantId ? tenantPages.find(isHere) : undefined
-  const operatorPage = tenantId ? undefined : operatorPages.find(isHere)
-  const [here, heading] = tenantPage ?? operatorPage ?? [null, 'No such page']
-  const tenantName = useTenantName(tenantId)
-  const [TenantPage, OperatorPage] = [tenantPage?.[2], operatorPage?.[2]]
+  const tenantPage = tenantId && !ownPage ? tenantPages.find(isHere) : undefined
+  const operatorPage = tenantId || ownPage ? undefined : operatorPages.find(isHere)
+  const [here, heading] = ownPage ?? tenantPage ?? operatorPage ?? [null, 'No such page']
+  const tenantName = useTenantName(required ? undefined : tenantId)
+  const [TenantPage, OtherPage] = [tenantPage?.[2], (ownPage ?? operatorPage)?.[2]]
   useEffect(() => {
     document.title = `${heading} · Countersign`
     scrollTo(0, 0)
@@ -178,7 +189,7 @@ function Shell({
             ))}
           </ul>
         )}
-        {tenantId && (
+        {tenantId && !required && (
           <ul aria-label={tenantName}>
             <li class="group">{tenantName}</li>
             {tenantPages.map(([name, text]) => (
@@ -187,11 +198,12 @@ function Shell({
           </ul>
         )}
         <ul class="foot">
-          {session.operator && (
-            <li class="who">
-              {session.operator.name}, {session.operator.role}
-            </li>
-          )}
+          <li class="who">
+            {session.person.name}, {session.person.role}
+          </li>
+          {ownPages.map(([name, text]) => (
+            <NavLink key={name} href={`#/${name}`} here={here === name} text={text} />
+          ))}
           <li>
             <a href="/docs">API docs</a>
           </li>
@@ -208,12 +220,12 @@ function Shell({
       <main id="main" tabIndex={-1}>
         <h1>
           {heading}
-          {tenantId && <span class="of">{tenantName}</span>}
+          {tenantId && !ownPage && <span class="of">{tenantName}</span>}
         </h1>
         {tenantId && TenantPage ? (
           <TenantPage key={tenantId} tenantId={tenantId} keysHref={`${base}/keys`} />
-        ) : OperatorPage ? (
-          <OperatorPage onChanged={onChanged} />
+        ) : OtherPage ? (
+          <OtherPage onChanged={onChanged} />
         ) : (
           <Card title="There is nothing at this address">
             <p>
@@ -224,6 +236,12 @@ function Shell({
       </main>
     </div>
   )
+}
+
+/** The page before all others; null where none is. */
+function requiredPage({ password, second_factor }: SessionView): string[] | null {
+  if (password === 'required') return [PASSWORD]
+  return second_factor === 'required' ? [SECOND_FACTOR] : null
 }
 
 function NavLink({ href, here, text }: { href: string; here: boolean; text: string }) {

@@ -1,15 +1,13 @@
 /** Who operates the installation: operators with names, their roles and their passwords. */
 import { useState } from 'preact/hooks'
-import { OPERATOR_ROLES, type OperatorList, type OperatorRole, type OperatorView } from '../contract.js'
+import type { OperatorList, OperatorView, PersonRole } from '../contract.js'
 import { callOperator, operatorAddress } from './api.js'
 import { Badge, Card, Confirm, Empty, Loading, Problem, Reveal, type Revealed, Table, Time } from './parts.js'
+import { AddPersonCard, LastSignIn, RoleDialog } from './person-parts.js'
 import { useRights, useSession } from './session.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
-const NAME = '[A-Za-z0-9][A-Za-z0-9._@+\\-]*'
-const ROLES: Record<OperatorRole, string> = { admin: 'may do everything', viewer: 'may look' }
-const METHODS = { password: 'by password', oidc: 'by the provider' }
 const COLUMNS = [
   { name: 'Name' },
   { name: 'Role' },
@@ -29,7 +27,7 @@ export function OperatorsPage() {
   const operators = useData(operatorAddress('GET /operators'))
   const [shown, setShown] = useState<Revealed | null>(null)
   const [asking, setAsking] = useState<Asking | null>(null)
-  const self = useSession().operator?.name
+  const self = useSession().person.name
   const may = useRights().operator
   const { problem, isBusy, run } = useAction()
   const change = (work: () => Promise<Revealed | null>) => {
@@ -39,7 +37,7 @@ export function OperatorsPage() {
       operators.reload()
     })
   }
-  const add = (name: string, role: OperatorRole, onAdded: () => void) =>
+  const add = (name: string, role: PersonRole, onAdded: () => void) =>
     change(async () => {
       const { password } = await callOperator('POST /operators', { name, role })
       onAdded()
@@ -97,10 +95,17 @@ export function OperatorsPage() {
           <code>countersign operator-password --reset</code>
         </p>
       </Card>
-      {may('POST /operators') && <AddCard isBusy={isBusy} onAdd={add} />}
+      {may('POST /operators') && (
+        <AddPersonCard
+          title="New operator"
+          hint="The password is made here and shown once."
+          isBusy={isBusy}
+          onAdd={add}
+        />
+      )}
       {asking?.what === 'role' && (
         <RoleDialog
-          operator={asking.operator}
+          person={asking.operator}
           onCancel={() => setAsking(null)}
           onSave={(role) =>
             change(async () => {
@@ -191,120 +196,28 @@ function SignInHint({ provider }: OperatorList) {
   )
 }
 
-function LastSignIn({ last_sign_in_at: at, last_sign_in_by: by }: OperatorView) {
-  return (
-    <span>
-      {at && by ? (
-        <>
-          <Time at={at} /> {METHODS[by]}
-        </>
-      ) : (
-        'never'
-      )}
-    </span>
-  )
-}
-
 function Acts(props: { operator: ListedOperator; isBusy: boolean; onAsk: (what: Asking['what']) => void }) {
   const { operator, isBusy, onAsk } = props
   const ofWhom = <span class="for-readers"> of {operator.name}</span>
   return (
     <span class="buttons">
       <button type="button" disabled={isBusy} onClick={() => onAsk('role')}>
-        Role…{ofWhom}
+        Change role…{ofWhom}
       </button>
       <button type="button" disabled={isBusy} onClick={() => onAsk('password')}>
-        Password…{ofWhom}
+        Reset password…{ofWhom}
       </button>
       <button type="button" disabled={isBusy} onClick={() => onAsk('sign-out')}>
         End sessions…{ofWhom}
       </button>
       {operator.second_factor && (
         <button type="button" disabled={isBusy} onClick={() => onAsk('second-factor')}>
-          Second factor…{ofWhom}
+          Remove second factor…{ofWhom}
         </button>
       )}
       <button type="button" class="danger" disabled={isBusy} onClick={() => onAsk('remove')}>
         Remove…<span class="for-readers"> {operator.name}</span>
       </button>
     </span>
-  )
-}
-
-function AddCard(props: {
-  isBusy: boolean
-  onAdd: (name: string, role: OperatorRole, onAdded: () => void) => void
-}) {
-  const [name, setName] = useState('')
-  const [role, setRole] = useState<OperatorRole>('viewer')
-  return (
-    <Card title="New operator" hint="The password is made here and shown once.">
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault()
-          props.onAdd(name, role, () => setName(''))
-        }}
-      >
-        <div>
-          <label for="operator-name">Name</label>
-          <input
-            id="operator-name"
-            required
-            autocomplete="off"
-            autocapitalize="off"
-            maxLength={128}
-            pattern={NAME}
-            placeholder="kim@example.com"
-            title="Letters, digits and . _ @ + -"
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </div>
-        <div>
-          <label for="operator-role">Role</label>
-          <RoleSelect id="operator-role" value={role} onChange={setRole} />
-        </div>
-        <button type="submit" class="primary" disabled={props.isBusy}>
-          Add
-        </button>
-      </form>
-    </Card>
-  )
-}
-
-function RoleDialog(props: {
-  operator: OperatorView
-  onSave: (role: OperatorRole) => void
-  onCancel: () => void
-}) {
-  const [role, setRole] = useState(props.operator.role)
-  return (
-    <Confirm
-      title={`Role of ${props.operator.name}`}
-      confirm="Save"
-      onCancel={props.onCancel}
-      onConfirm={() => props.onSave(role)}
-    >
-      <label for="changed-role">Role</label>
-      <RoleSelect id="changed-role" value={role} onChange={setRole} />
-      <p class="muted small">It holds at once, for open sessions too.</p>
-    </Confirm>
-  )
-}
-
-function RoleSelect(props: { id: string; value: OperatorRole; onChange: (role: OperatorRole) => void }) {
-  return (
-    <select
-      id={props.id}
-      value={props.value}
-      onChange={(event) => props.onChange(event.currentTarget.value as OperatorRole)}
-    >
-      {OPERATOR_ROLES.map((role) => (
-        <option key={role} value={role}>
-          {role}: {ROLES[role]}
-        </option>
-      ))}
-    </select>
   )
 }

@@ -6,8 +6,9 @@ const TEXTS: Record<ProviderProblem, string> = {
   provider_unreachable: 'The provider cannot be reached, or is not set up as it should be. Try again later.',
   provider_refused: 'The provider refused it, or you cancelled it there.',
   invalid_answer: "The provider's answer is not valid, or was used already. Begin again.",
-  nameless: 'The provider does not say, or does not vouch for, the name by which operators are known here.',
-  unknown_operator: 'Nobody has added you as an operator here. Ask an admin to.',
+  nameless: 'The provider does not say, or does not vouch for, the name by which people are known here.',
+  unknown_person: 'Nobody has added you here. Ask an admin to.',
+  tenant_suspended: 'Your tenant is suspended: nobody signs in for it before the operator resumes it.',
   not_fresh:
     'The provider does not say that you signed in just now. It has to honour max_age and to tell auth_time.',
   rate_limited: 'There were too many sign-ins from this address. Wait a minute, then begin again.',

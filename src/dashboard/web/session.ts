@@ -22,7 +22,7 @@ export function useRights(): Rights {
 }
 
 export function rightsOf(session: SessionView): Rights {
-  const caller = callerOf(session)
+  const caller = callerOf({ tenantId: session.tenant_id, role: session.person.role })
   return {
     operator: (route) => hasRight(caller, OPERATOR_RIGHTS[route]),
     tenant: (route) => hasRight(caller, TENANT_RIGHTS[route]),

@@ -20,13 +20,13 @@ const COLUMNS = [
 /** Page with the sessions of all operators and tenants. */
 export function SessionsPage() {
   const may = useRights().operator
-  const self = useSession().operator
+  const self = useSession().person
   return (
     <Sessions
       address={operatorAddress('GET /sessions')}
       hint="Of operators and tenants. A session ends by itself when nobody uses it, and at the latest some hours after the sign-in."
       mayEnd={({ operator }) =>
-        may('POST /operators/sign-out') || (operator !== null && operator === self?.name)
+        may('POST /operators/sign-out') || (operator !== null && operator === self.name)
       }
       onEnd={(session) => callOperator('POST /sessions/end', { session })}
     />
@@ -39,7 +39,7 @@ export function TenantSessionsPage({ tenantId }: { tenantId: string }) {
   return (
     <Sessions
       address={tenantAddress(tenantId, 'GET /sessions')}
-      hint="Of everybody who has opened a login link of this tenant. Each ends by itself when nobody uses it."
+      hint="Everybody who is signed in for this tenant. Each session ends by itself when nobody uses it."
       mayEnd={() => may}
       onEnd={(session) => callTenant(tenantId, 'POST /sessions/end', { session })}
       {...(may && { onEndAll: () => callTenant(tenantId, 'POST /sign-out') })}
@@ -143,8 +143,9 @@ function Sessions(props: {
   )
 }
 
-function whose({ operator, tenant }: ListedSession): string {
-  return operator ?? `tenant ${tenant}`
+function whose({ operator, tenant, person }: ListedSession): string {
+  if (operator !== null) return operator
+  return person === null ? `tenant ${tenant}` : `${person} of ${tenant}`
 }
 
 const BROWSERS: ReadonlyArray<readonly [RegExp, string]> = [

@@ -1,4 +1,4 @@
-/** The way in: the operator by password; a tenant by a login link, which needs no form. */
+/** The way in: by a name and a password, or by the provider. A link needs no form. */
 import { useEffect, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
 import { CallError, signIn } from './api.js'
@@ -40,28 +40,23 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
         <Brand />
       </h1>
       <Problem message={isShown ? props.problem : null} />
-      <section class="card">
-        <h2>Tenant</h2>
-        <p>
-          Open the login link that the operator gave you. It works once, within an hour; a new one is made by
-        </p>
-        <pre tabIndex={0}>
-          <code>npx countersign tenant login-link &lt;name&gt;</code>
-        </pre>
-      </section>
       <form class="card" onSubmit={submit}>
-        <h2>Operator</h2>
+        <h2>Sign in</h2>
         {ways.password && (
           <>
-            <label for="name">Name, where you have one of your own</label>
+            <label for="name">Name</label>
             <input
               id="name"
+              aria-describedby="name-hint"
               type="text"
               autocomplete="username"
               value={name}
               onInput={(event) => setName(event.currentTarget.value)}
             />
-            <label for="password">Operator password</label>
+            <p id="name-hint" class="muted small">
+              Leave it empty to sign in with the operator's password.
+            </p>
+            <label for="password">Password</label>
             <input
               id="password"
               type="password"
@@ -87,6 +82,16 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
           )}
         </div>
       </form>
+      <section class="card">
+        <h2>By a link</h2>
+        <p>
+          Whoever has a link opens it here, once. An admin of your tenant invites you; the first link of a
+          tenant, and one for emergencies, is made by
+        </p>
+        <pre tabIndex={0}>
+          <code>npx countersign tenant login-link &lt;tenant&gt;</code>
+        </pre>
+      </section>
     </main>
   )
 }

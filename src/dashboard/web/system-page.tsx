@@ -146,14 +146,20 @@ function Nodes({ nodes, differing_settings }: Pick<SystemView, 'nodes' | 'differ
           { name: 'Version' },
           { name: 'Since', isText: true },
           { name: 'Lease', isNumber: true },
+          { name: 'Ready', isText: true },
         ]}
-        rows={nodes.map(({ name, version, since, is_serving, lease_ms }) => ({
+        rows={nodes.map(({ name, version, since, is_serving, lease_ms, not_ready }) => ({
           key: name,
           cells: [
             <code>{name}</code>,
             version,
             is_serving ? <Time at={since} /> : 'starting',
             `${(lease_ms / 1000).toFixed(1)} s`,
+            not_ready.length === 0 ? (
+              <Badge tone="good">ready</Badge>
+            ) : (
+              <Badge tone="bad">{not_ready.join(', ')}</Badge>
+            ),
           ],
         }))}
       />

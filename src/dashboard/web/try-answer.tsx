@@ -58,6 +58,7 @@ interface Liveness {
 interface Detail {
   path: string
   issue: string
+  guidance?: string
   hint?: string
 }
 
@@ -79,10 +80,9 @@ const TEXTS: Record<string, string> = messagesIn('en')
 function forThePerson({ liveness, details }: TriedCall['body']): string {
   const { guidance } = (liveness ?? {}) as Partial<Liveness>
   const found = (details ?? []) as Detail[]
-  const ofFrames = found.filter(({ path }) => path === 'challenge.frames').map(({ issue }) => issue)
-  const codes = [...(guidance ? [guidance] : []), ...ofFrames]
-  const said = codes.map((code) => (TEXTS[code] ? `${TEXTS[code]} (${code})` : code))
-  return [...said, ...found.flatMap(({ hint }) => hint ?? [])].join(' ')
+  const ofVerdict = guidance ? [TEXTS[guidance] ? `${TEXTS[guidance]} (${guidance})` : guidance] : []
+  const ofPhotos = found.flatMap((detail) => (detail.hint ? [`${detail.hint} (${detail.guidance})`] : []))
+  return [...ofVerdict, ...ofPhotos].join(' ')
 }
 
 /** What no page may show: it would tell an attacker what to mend. */

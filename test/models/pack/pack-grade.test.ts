@@ -91,18 +91,21 @@ describe('the grade', () => {
 })
 
 describe('a rate beyond the calibration', () => {
-  it('is refused where it is set, naming the way out', () => {
+  it('is refused where it is set, whoever accepted the pack, naming the rates that are taken', () => {
     const refused = expect.objectContaining({
       code: 'fmr_not_reached',
-      message: expect.stringMatching(/--fmr .*1e-7.* ends at 0\.0001.*COUNTERSIGN_ACCEPT_PACK=standard/),
+      message: expect.stringMatching(/--fmr .*1e-7.* ends at 0\.0001.*Name a rate from 0\.0001 to 0\.001/),
     })
-    expect(() => assertFmrReached(packWith(), 1e-7, '--fmr', undefined)).toThrow(refused)
-    expect(() => assertFmrReached(packWith(), 1e-7, '--fmr', 'another')).toThrow(refused)
+    for (const accepted of [undefined, 'another', 'standard'])
+      expect(() => assertFmrReached(packWith(), 1e-7, '--fmr', accepted)).toThrow(refused)
     expect(() => assertFmrReached(packWith(), 1e-4, '--fmr', undefined)).not.toThrow()
   })
 
-  it('is accepted by name alone, and then the end of the calibration is what is attained', () => {
-    expect(() => assertFmrReached(packWith(), 1e-7, '--fmr', 'standard')).not.toThrow()
+  it('is refused at the other end of the calibration as well', () => {
+    expect(() => assertFmrReached(packWith(), 5e-3, '--fmr', 'standard')).toThrow(/ends at 0\.001\./)
+  })
+
+  it('leaves a contract of before at the end of the calibration', () => {
     expect(thresholdForFmr(packWith(), 1e-7)).toEqual({
       threshold: 0.5,
       fmr: 1e-4,

@@ -12,42 +12,42 @@ overStores((stores) => {
     it('come back by id and by name, and are listed by name', async () => {
       const signedIn = operator('carl', { role: 'viewer', lastSignInAt: AT, lastSignInBy: 'oidc' })
       await write(async (tx) => {
-        for (const one of [operator('bea'), signedIn, operator('anna')]) await tx.putOperator(one)
+        for (const one of [operator('bea'), signedIn, operator('anna')]) await tx.putPerson(one)
       })
-      expect(await read().operatorById('op_carl')).toEqual(signedIn)
-      expect(await read().operatorByName('carl')).toEqual(signedIn)
-      expect(await read().operatorById('carl')).toBeUndefined()
-      expect(await read().operatorByName('op_carl')).toBeUndefined()
-      expect((await read().operators()).map(({ name }) => name)).toEqual(['anna', 'bea', 'carl'])
+      expect(await read().personById('op_carl')).toEqual(signedIn)
+      expect(await read().personByName('carl')).toEqual(signedIn)
+      expect(await read().personById('carl')).toBeUndefined()
+      expect(await read().personByName('op_carl')).toBeUndefined()
+      expect((await read().people(null)).map(({ name }) => name)).toEqual(['anna', 'bea', 'carl'])
     })
 
     it('take the place of one of the same id, whose last sign-in stays; none takes the name of another', async () => {
       await write(async (tx) => {
-        await tx.putOperator(operator('anna'))
+        await tx.putPerson(operator('anna'))
         await tx.setLastSignIn('op_anna', AT, 'password')
-        await tx.putOperator(operator('anna', { role: 'viewer', passwordHash: 'another' }))
+        await tx.putPerson(operator('anna', { role: 'viewer', passwordHash: 'another' }))
       })
-      expect(await read().operators()).toEqual([
+      expect(await read().people(null)).toEqual([
         operator('anna', {
           ...{ role: 'viewer', passwordHash: 'another' },
           ...{ lastSignInAt: AT, lastSignInBy: 'password' },
         }),
       ])
-      await expect(write((tx) => tx.putOperator(operator('anna', { id: 'op_other' })))).rejects.toThrow()
-      expect(await read().operatorById('op_other')).toBeUndefined()
+      await expect(write((tx) => tx.putPerson(operator('anna', { id: 'op_other' })))).rejects.toThrow()
+      expect(await read().personById('op_other')).toBeUndefined()
     })
 
     it('are deleted with their sessions', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         for (const name of ['anna', 'bea']) {
-          await tx.putOperator(operator(name))
-          await tx.insertDashboardSession(session(name, { tenantId: null, operatorId: `op_${name}` }))
+          await tx.putPerson(operator(name))
+          await tx.insertDashboardSession(session(name, { tenantId: null, personId: `op_${name}` }))
         }
         await tx.insertDashboardSession(session('of a tenant'))
-        await tx.deleteOperator('op_anna')
+        await tx.deletePerson('op_anna')
       })
-      expect(await read().operators()).toEqual([operator('bea')])
+      expect(await read().people(null)).toEqual([operator('bea')])
       expect(await read().dashboardSession(bytes('anna'), AT)).toBeUndefined()
       expect(await read().dashboardSession(bytes('bea'), AT)).toBeDefined()
       expect(await read().dashboardSession(bytes('of a tenant'), AT)).toBeDefined()
@@ -59,11 +59,11 @@ overStores((stores) => {
       const password = session('by password', { tenantId: null })
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
-        await tx.putOperator(operator('anna'))
+        await tx.putPerson(operator('anna'))
         await tx.insertDashboardSession(password)
         await tx.insertDashboardSession(session('of a tenant'))
         for (const hash of ['one', 'two'])
-          await tx.insertDashboardSession(session(hash, { tenantId: null, operatorId: 'op_anna' }))
+          await tx.insertDashboardSession(session(hash, { tenantId: null, personId: 'op_anna' }))
       })
       const there = async (hash: string, now = AT) => read().dashboardSession(bytes(hash), now)
       expect(await there('by password', AT + 9)).toEqual(password)
@@ -71,7 +71,7 @@ overStores((stores) => {
       expect(await there('unknown')).toBeUndefined()
       await write((tx) => tx.deleteDashboardSession(bytes('of a tenant')))
       expect(await there('of a tenant')).toBeUndefined()
-      await write((tx) => tx.deleteOperatorSessions('op_anna'))
+      await write((tx) => tx.deletePersonSessions('op_anna'))
       expect([await there('one'), await there('two')]).toEqual([undefined, undefined])
       expect(await there('by password')).toEqual(password)
     })
@@ -112,17 +112,17 @@ overStores((stores) => {
       await write(async (tx) => {
         for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
         for (const link of links) await tx.insertLoginLink(link)
-        await tx.putOperator(operator('anna'))
+        await tx.putPerson(operator('anna'))
         await tx.insertDashboardSession(session('of a'))
         await tx.insertDashboardSession(session('of b', { tenantId: 'ten_b' }))
         await tx.insertDashboardSession(session('unnamed', { tenantId: null }))
-        await tx.insertDashboardSession(session('of anna', { tenantId: null, operatorId: 'op_anna' }))
+        await tx.insertDashboardSession(session('of anna', { tenantId: null, personId: 'op_anna' }))
       })
       const left = async () => (await read().dashboardSessions(AT)).map(({ hash }) => `${hash}`).sort()
       expect(await write((tx) => tx.deleteTenantSignIns('ten_a'))).toEqual({ sessions: 1, links: 2 })
       expect(await write((tx) => tx.takeLoginLink(bytes('one'), AT))).toBeUndefined()
       expect(await left()).toEqual(['of anna', 'of b', 'unnamed'])
-      expect(await write((tx) => tx.deleteOperatorSessions(null))).toBe(1)
+      expect(await write((tx) => tx.deletePersonSessions(null))).toBe(1)
       expect(await left()).toEqual(['of anna', 'of b'])
       expect(await write((tx) => tx.deleteDashboardSession(bytes('of b')))).toBe(true)
       expect(await write((tx) => tx.deleteDashboardSession(bytes('of b')))).toBe(false)
@@ -132,8 +132,75 @@ overStores((stores) => {
       const insert = (changes: Parameters<typeof session>[1]) =>
         write((tx) => tx.insertDashboardSession(session('s', changes)))
       await expect(insert({ tenantId: 'ten_nobody' })).rejects.toThrow()
-      await expect(insert({ tenantId: null, operatorId: 'op_nobody' })).rejects.toThrow()
+      await expect(insert({ tenantId: null, personId: 'op_nobody' })).rejects.toThrow()
       expect(await read().dashboardSession(bytes('s'), AT)).toBeUndefined()
+    })
+  })
+
+  describe('a person of a tenant', () => {
+    const pia = operator('pia', { id: 'per_pia', tenantId: 'ten_a', passwordHash: null, origin: 'provider' })
+
+    it('is kept beside operators and those of other tenants, and is found by id and name', async () => {
+      const ben = operator('ben', { id: 'per_ben', tenantId: 'ten_b' })
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        for (const one of [pia, ben, operator('olga')]) await tx.putPerson(one)
+        await tx.putPerson({ ...pia, role: 'viewer', passwordHash: 'chosen', origin: 'invited' })
+        await tx.setLastSignIn('per_pia', AT + 3, 'oidc')
+      })
+      const now = { ...pia, role: 'viewer', passwordHash: 'chosen', origin: 'invited' }
+      const signedIn = { ...now, lastSignInAt: AT + 3, lastSignInBy: 'oidc' }
+      expect(await read().people('ten_a')).toEqual([signedIn])
+      expect(await read().people('ten_b')).toEqual([ben])
+      expect(await read().people(null)).toEqual([operator('olga')])
+      expect((await read().everyone()).map(({ name }) => name)).toEqual(['olga', 'ben', 'pia'])
+      expect(await read().personByName('pia')).toEqual(signedIn)
+      expect(await read().personById('per_pia')).toEqual(signedIn)
+    })
+
+    it('has sessions that tell the tenant, and goes with them, its links and its second factor', async () => {
+      const link = { hash: bytes('link'), tenantId: 'ten_a', personId: 'per_pia', expiresAt: AT + 10 }
+      const all = async () => (await read().dashboardSessions(AT)).map(({ hash }) => `${hash}`).sort()
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        await tx.putPerson(pia)
+        for (const hash of ['one', 'two'])
+          await tx.insertDashboardSession(session(hash, { personId: 'per_pia' }))
+        await tx.insertDashboardSession(session('of the tenant'))
+        await tx.insertPersonLink(link, AT)
+        await tx.insertPersonLink({ ...link, hash: bytes('used') }, AT)
+      })
+      expect(await read().dashboardSession(bytes('one'), AT)).toEqual(session('one', { personId: 'per_pia' }))
+      expect(await write((tx) => tx.takePersonLink(bytes('used'), AT))).toEqual({
+        ...link,
+        hash: bytes('used'),
+      })
+      expect(await write((tx) => tx.takePersonLink(bytes('used'), AT))).toBeUndefined()
+      await write((tx) => tx.deletePersonSessions(null))
+      expect(await all()).toEqual(['of the tenant', 'one', 'two'])
+      expect(await write((tx) => tx.deletePersonSessions('per_pia', bytes('two')))).toBe(1)
+      expect(await all()).toEqual(['of the tenant', 'two'])
+      await write((tx) => tx.deletePerson('per_pia'))
+      expect(await all()).toEqual(['of the tenant'])
+      expect(await write((tx) => tx.takePersonLink(bytes('link'), AT))).toBeUndefined()
+      expect(await read().personByName('pia')).toBeUndefined()
+    })
+
+    it('is signed out with the tenant, and gone with it', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.putPerson(pia)
+        await tx.insertDashboardSession(session('one', { personId: 'per_pia' }))
+        await tx.insertPersonLink(
+          { hash: bytes('link'), tenantId: 'ten_a', personId: 'per_pia', expiresAt: AT + 10 },
+          AT,
+        )
+      })
+      expect(await write((tx) => tx.deleteTenantSignIns('ten_a'))).toEqual({ sessions: 1, links: 1 })
+      await write((tx) => tx.insertDashboardSession(session('two', { personId: 'per_pia' })))
+      await write((tx) => tx.closeTenant('ten_a', AT))
+      expect(await read().dashboardSessions(AT)).toEqual([])
+      expect(await read().people('ten_a')).toEqual([])
     })
   })
 

@@ -74,13 +74,13 @@ overStores((stores) => {
     it('leaves an operator, where each would remove another as long as one is left', async () => {
       const all = Array.from({ length: 8 }, (_, i) => operator(`op-${i}`))
       await stores.store.transaction(async (tx) => {
-        for (const one of all) await tx.putOperator(one)
+        for (const one of all) await tx.putPerson(one)
       })
       await atOnce(8, async (tx, i) => {
-        const others = (await tx.operators()).filter(({ id }) => id !== all[i]!.id)
-        if (others.length > 0) await tx.deleteOperator(all[i]!.id)
+        const others = (await tx.people(null)).filter(({ id }) => id !== all[i]!.id)
+        if (others.length > 0) await tx.deletePerson(all[i]!.id)
       })
-      expect(await read().operators()).toHaveLength(1)
+      expect(await read().people(null)).toHaveLength(1)
     })
 
     it('adds up counted traffic', async () => {

@@ -125,8 +125,8 @@ overStores((stores) => {
   describe('a closed tenant', () => {
     it('keeps its row and its audit log; its keys end, and secrets, links, sessions, webhooks, challenges and traffic go', async () => {
       await write(async (tx) => {
-        await tx.putOperator(operator('olga'))
-        await tx.insertDashboardSession(session('op', { tenantId: null, operatorId: 'op_olga' }))
+        await tx.putPerson(operator('olga'))
+        await tx.insertDashboardSession(session('op', { tenantId: null, personId: 'op_olga' }))
         for (const name of ['a', 'b']) {
           const tenantId = `ten_${name}`
           await tx.insertTenant(tenant(name))

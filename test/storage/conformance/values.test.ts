@@ -63,11 +63,11 @@ overStores((stores) => {
   it.each(Object.entries(TEXTS))('a text comes back as it was: %s', async (_, text) => {
     await write(async (tx) => {
       await tx.insertTenant(tenant('a', { name: text.slice(0, 500) }))
-      await tx.putOperator(operator('anna', { passwordHash: text }))
+      await tx.putPerson(operator('anna', { passwordHash: text }))
       await tx.appendAudit(auditEntry(1, { entry: text }))
     })
     expect((await read().tenantByName(text.slice(0, 500)))?.id).toBe('ten_a')
-    expect((await read().operatorById('op_anna'))?.passwordHash).toBe(text)
+    expect((await read().personById('op_anna'))?.passwordHash).toBe(text)
     expect((await read().auditHead('ten_a'))?.entry).toBe(text)
   })
 

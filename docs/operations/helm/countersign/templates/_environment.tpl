@@ -34,8 +34,10 @@
 - name: COUNTERSIGN_OPERATOR_PASSWORD_FILE
   value: /run/secrets/countersign/{{ . }}
 {{- end }}
+{{- with .Values.model.pack }}
 - name: COUNTERSIGN_MODEL_PACK
-  value: {{ .Values.model.pack | quote }}
+  value: {{ . | quote }}
+{{- end }}
 - name: COUNTERSIGN_ACCEPT_PACK
   value: {{ .Values.model.accept | quote }}
 {{- if .Values.model.existingClaim }}

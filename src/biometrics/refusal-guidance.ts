@@ -1,0 +1,30 @@
+/** Tells which guidance belongs to a refused image. */
+import type { BiometricErrorCode, ImageErrorCode } from './biometric-error.js'
+import { guidanceOnComponent } from './challenge/frame-faults.js'
+import type { QualityFault } from './measurements.js'
+import type { PhotoGuidance } from './photo-guidance.js'
+
+const BY_CODE: Readonly<Record<Exclude<ImageErrorCode, 'low_quality'> | 'different_people', PhotoGuidance>> =
+  {
+    image_unreadable: 'file_unreadable',
+    image_too_large: 'image_too_large',
+    image_too_small: 'image_too_small',
+    face_not_found: 'no_face',
+    multiple_faces: 'several_faces',
+    face_too_small: 'too_far',
+    liveness_failed: 'not_live',
+    different_people: 'different_people',
+  }
+
+/** The guidance of a refused image; undefined where no image is to blame, and for `low_quality`, whose faults each have one. */
+export function guidanceOfRefusal(code: BiometricErrorCode): PhotoGuidance | undefined {
+  return code in BY_CODE ? BY_CODE[code as keyof typeof BY_CODE] : undefined
+}
+
+/** The guidance of one quality component that is beyond its bound. */
+export function guidanceOfFault(fault: Pick<QualityFault, 'component' | 'value' | 'bound'>): PhotoGuidance {
+  if (fault.component === 'eyes_open') return 'eyes_closed'
+  if (fault.component === 'inter_eye_distance')
+    return fault.value < (fault.bound.min ?? Number.NEGATIVE_INFINITY) ? 'too_far' : 'too_close'
+  return guidanceOnComponent(fault) ?? 'try_again'
+}

@@ -1,0 +1,307 @@
+package countersign
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// ResponseInfo is what came beside the body of an answer.
+type ResponseInfo struct {
+	Status int
+	// RequestID is X-Request-Id, which the service's log and audit log name.
+	RequestID string
+	// Replayed is true of the kept response of an earlier request with this idempotency key.
+	Replayed bool
+	// RetryAfter says when to try again; of a user who is locked out.
+	RetryAfter time.Duration
+	Attempts
+}
+
+// Answer is what every answer has. Raw holds all that the service sent, members that this version does not name included.
+type Answer struct {
+	Raw      json.RawMessage `json:"-"`
+	Response ResponseInfo    `json:"-"`
+}
+
+func (a *Answer) set(raw []byte, info ResponseInfo) { a.Raw, a.Response = raw, info }
+
+// Quality is measured on the face that was compared.
+type Quality struct {
+	// Score is the overall quality, 0 to 1.
+	Score       float64 `json:"score"`
+	FaceWidthPx float64 `json:"face_width_px"`
+	// Detection is the confidence of the face detector, 0 to 1.
+	Detection  float64 `json:"detection"`
+	Sharpness  float64 `json:"sharpness"`
+	Brightness float64 `json:"brightness"`
+	Contrast   float64 `json:"contrast"`
+}
+
+// EnrollmentQuality is measured on the best face.
+type EnrollmentQuality struct {
+	Quality
+	// Views is how many photos the reference holds.
+	Views int `json:"views"`
+	// Images has one item for each photo of the request, in their order.
+	Images []ImageQuality `json:"images"`
+}
+
+// ImageQuality says of one photo whether every component keeps to its bound.
+type ImageQuality struct {
+	Passed     bool             `json:"passed"`
+	Components []QualityFinding `json:"components"`
+}
+
+// QualityFinding is one thing that was measured, as ISO/IEC 29794-5 names it.
+type QualityFinding struct {
+	Component string  `json:"component"`
+	Value     float64 `json:"value"`
+	// Bound has min, max or both; nil where every value will do.
+	Bound  map[string]float64 `json:"bound"`
+	Passed bool               `json:"passed"`
+	// Hint is for the person; nil where it passed.
+	Hint *string `json:"hint"`
+}
+
+// Liveness is presentation attack detection. Checked false claims nothing.
+type Liveness struct {
+	Checked bool     `json:"checked"`
+	Methods []string `json:"methods"`
+	Score   *float64 `json:"score"`
+	Passed  *bool    `json:"passed"`
+	// Guidance is for the person, of a capture that failed; Findings are for the backend and never for the person.
+	Guidance string   `json:"guidance,omitempty"`
+	Findings []string `json:"findings,omitempty"`
+}
+
+// EnrollResult is the answer to an enrollment.
+type EnrollResult struct {
+	Answer
+	ReferenceID string            `json:"reference_id"`
+	UserID      string            `json:"user_id"`
+	Status      string            `json:"status"`
+	Quality     EnrollmentQuality `json:"quality"`
+	Liveness    Liveness          `json:"liveness"`
+	Model       string            `json:"model"`
+	CreatedAt   time.Time         `json:"created_at"`
+}
+
+// AssessResult says what photos are worth; nothing was stored.
+type AssessResult struct {
+	Answer
+	UserID   string            `json:"user_id"`
+	Status   string            `json:"status"`
+	Quality  EnrollmentQuality `json:"quality"`
+	Liveness Liveness          `json:"liveness"`
+	Model    string            `json:"model"`
+}
+
+// VerifyResult is the answer to a verify. Only a checked verdict, VerifyVerdict, allows the action.
+type VerifyResult struct {
+	Answer
+	// VerificationID is the jti of the JWT.
+	VerificationID string `json:"verification_id"`
+	UserID         string `json:"user_id"`
+	// Verdict is approved or rejected.
+	Verdict string `json:"verdict"`
+	// Reason of a rejection: no_match, liveness_failed, replayed_capture, locked_out or reference_disabled.
+	Reason string `json:"reason"`
+	// Score is the similarity; nil when the images were not compared.
+	Score     *float64 `json:"score"`
+	Threshold float64  `json:"threshold"`
+	// FMR is the false match rate that the threshold has reached on calibration data.
+	FMR      float64 `json:"fmr"`
+	FMRBasis string  `json:"fmr_basis"`
+	// ModelGrade is production or evaluation.
+	ModelGrade string   `json:"model_grade"`
+	Liveness   Liveness `json:"liveness"`
+	Quality    *Quality `json:"quality"`
+	Replay     struct {
+		// Suspected says that the photo was seen before within 24 hours.
+		Suspected bool `json:"suspected"`
+	} `json:"replay"`
+	Model      string    `json:"model"`
+	VerifiedAt time.Time `json:"verified_at"`
+	// JWT is the token that the configured secrets made.
+	JWT string `json:"jwt"`
+	// JWTNext is, during a rotation overlap, the same claims under the new secret.
+	JWTNext      string    `json:"jwt_next,omitempty"`
+	JWTExpiresAt time.Time `json:"jwt_expires_at"`
+	// ProductionKey is "issued" when this verify of the sandbox issued the production key.
+	ProductionKey string `json:"production_key,omitempty"`
+}
+
+// Token is what VerifyVerdict takes.
+func (r *VerifyResult) Token() VerdictToken { return VerdictToken{JWT: r.JWT, Next: r.JWTNext} }
+
+// DeleteResult is the receipt of an erasure.
+type DeleteResult struct {
+	Answer
+	UserID    string         `json:"user_id"`
+	Status    string         `json:"status"`
+	ErasureID string         `json:"erasure_id"`
+	ErasedAt  time.Time      `json:"erased_at"`
+	Erased    map[string]int `json:"erased"`
+}
+
+// User is what is known of an enrolled user.
+type User struct {
+	Answer
+	UserID     string    `json:"user_id"`
+	Status     string    `json:"status"`
+	EnrolledAt time.Time `json:"enrolled_at"`
+	Reference  struct {
+		ReferenceID string    `json:"reference_id"`
+		CreatedAt   time.Time `json:"created_at"`
+		Model       string    `json:"model"`
+		// Comparable is false where the user must be enrolled again, because another model pack serves now.
+		Comparable bool     `json:"comparable"`
+		Views      int      `json:"views"`
+		Consent    *Consent `json:"consent"`
+	} `json:"reference"`
+	Lockout struct {
+		// Status is none, locked_out or reference_disabled; the last one ends by a new enrollment only.
+		Status     string     `json:"status"`
+		Until      *time.Time `json:"until"`
+		Rejections int        `json:"rejections"`
+	} `json:"lockout"`
+}
+
+// Consent is what is recorded with a reference.
+type Consent struct {
+	ID string `json:"id"`
+	// At is in RFC 3339.
+	At string `json:"at"`
+}
+
+// Challenge is what the person is to do before the camera.
+type Challenge struct {
+	Answer
+	ChallengeID string `json:"challenge_id"`
+	// Nonce is to be sent back with the frames; told only here.
+	Nonce   string `json:"nonce"`
+	UserID  string `json:"user_id"`
+	Purpose string `json:"purpose"`
+	Method  string `json:"method"`
+	// Steps are such as frontal, turn_left and nod_up; left and right are the person's own.
+	Steps []string `json:"steps"`
+	// Capture is what the frames must keep to.
+	Capture struct {
+		MinFrames     int `json:"min_frames"`
+		MaxFrames     int `json:"max_frames"`
+		MinIntervalMs int `json:"min_interval_ms"`
+		MaxIntervalMs int `json:"max_interval_ms"`
+		MinDurationMs int `json:"min_duration_ms"`
+		MaxDurationMs int `json:"max_duration_ms"`
+	} `json:"capture"`
+	// ExpiresIn is in seconds.
+	ExpiresIn int       `json:"expires_in"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// Guidance is what a person before the camera can do better, the most urgent first; empty where nothing is left to be done.
+type Guidance struct {
+	Answer
+	Step     string   `json:"step"`
+	Guidance []string `json:"guidance"`
+}
+
+// CaptureSessionLink is a link to the hosted capture page.
+type CaptureSessionLink struct {
+	Answer
+	SessionID string `json:"session_id"`
+	// URL is where the person is sent. It opens in one browser, once.
+	URL string `json:"url"`
+	// ConfirmationCode is to be told to the person by another channel than the link; empty where none is asked for.
+	ConfirmationCode string `json:"confirmation_code"`
+	UserID           string `json:"user_id"`
+	Purpose          string `json:"purpose"`
+	// ExpiresIn is in seconds.
+	ExpiresIn int       `json:"expires_in"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// CaptureSession is how far a session of the hosted capture page has come.
+type CaptureSession struct {
+	Answer
+	SessionID string `json:"session_id"`
+	// Status is open, in_progress, completed, cancelled or expired.
+	Status   string `json:"status"`
+	Attempts int    `json:"attempts"`
+	// Consent is what the person agreed to; nil before.
+	Consent *struct {
+		Version string    `json:"version"`
+		At      time.Time `json:"at"`
+	} `json:"consent"`
+	// Result is of the last capture that was judged; nil where none was. Only its checked JWT stands for an approval.
+	Result *struct {
+		Status int             `json:"status"`
+		Body   json.RawMessage `json:"body"`
+	} `json:"result"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// Token is the verdict of the last capture, for VerifyVerdict with the CaptureSessionID that you kept.
+func (s *CaptureSession) Token() VerdictToken {
+	var body struct {
+		JWT     string `json:"jwt"`
+		JWTNext string `json:"jwt_next"`
+	}
+	if s.Result != nil {
+		// The body of a refusal has no token, which VerifyVerdict says.
+		_ = json.Unmarshal(s.Result.Body, &body)
+	}
+	return VerdictToken{body.JWT, body.JWTNext, s}
+}
+
+// AuditPage is a page of the tenant's audit log.
+type AuditPage struct {
+	Answer
+	Data []AuditEntry `json:"data"`
+	// HasMore says whether the log goes on; a page may be empty all the same.
+	HasMore bool `json:"has_more"`
+	// NextCursor is what to send as After for what follows, now or later.
+	NextCursor string `json:"next_cursor"`
+}
+
+// AuditEntry is one entry of the audit log.
+type AuditEntry struct {
+	Sequence  int64     `json:"sequence"`
+	At        time.Time `json:"at"`
+	Event     string    `json:"event"`
+	Actor     string    `json:"actor"`
+	RequestID string    `json:"request_id"`
+	Status    int       `json:"status"`
+	Code      string    `json:"code"`
+	// Subject is a pseudonym of the user.
+	Subject string         `json:"subject"`
+	Facts   map[string]any `json:"facts"`
+	// Hash is the chain value in hex.
+	Hash string `json:"hash"`
+}
+
+// Health is a report, degraded or not.
+type Health struct {
+	Answer
+	// Status is ok or degraded.
+	Status      string          `json:"status"`
+	Environment string          `json:"environment"`
+	Version     string          `json:"version"`
+	Checks      json.RawMessage `json:"checks"`
+}
+
+// RotateSigningResult has the new secret: store it before anything else, it is told once.
+type RotateSigningResult struct {
+	Answer
+	SigningSecret struct {
+		ID        string    `json:"id"`
+		Secret    string    `json:"secret"`
+		CreatedAt time.Time `json:"created_at"`
+	} `json:"signing_secret"`
+	Previous struct {
+		ID         string    `json:"id"`
+		ValidUntil time.Time `json:"valid_until"`
+	} `json:"previous"`
+	OverlapSeconds int `json:"overlap_seconds"`
+}

@@ -1,0 +1,3 @@
+module example.com/countersign
+
+go 1.19

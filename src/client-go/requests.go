@@ -1,0 +1,150 @@
+package countersign
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Photos is one photo, or 1 to 5 of the same person, or the frames of a challenge: exactly one of the three. Photos are JPEG, PNG
+// or WebP files.
+type Photos struct {
+	Image     []byte             `json:"image,omitempty"`
+	Images    [][]byte           `json:"images,omitempty"`
+	Challenge *ChallengeResponse `json:"challenge,omitempty"`
+}
+
+// ChallengeResponse holds the frames of a person who did what a challenge asked.
+type ChallengeResponse struct {
+	// ID is ChallengeID of the challenge.
+	ID    string `json:"id"`
+	Nonce string `json:"nonce"`
+	// Frames in the order of their capture, not mirrored.
+	Frames []Frame `json:"frames"`
+}
+
+// Frame is one picture of a challenge.
+type Frame struct {
+	// Step is the index of the step that the person was shown, TMs milliseconds since the capture began.
+	Step  int    `json:"step"`
+	TMs   int    `json:"t_ms"`
+	Image []byte `json:"image"`
+}
+
+// EnrollRequest captures a reference. Three photos of one person become a better reference than one.
+type EnrollRequest struct {
+	UserID string `json:"user_id"`
+	Photos
+	// Replace takes the place of an earlier reference.
+	Replace bool `json:"replace,omitempty"`
+	// VerificationID names the approved verify of an action with type replace_reference, where the contract asks for one.
+	VerificationID string `json:"verification_id,omitempty"`
+	// RequireLiveness is none, passive, active or both.
+	RequireLiveness string   `json:"require_liveness,omitempty"`
+	Consent         *Consent `json:"consent,omitempty"`
+}
+
+// VerifyRequest asks whether this is really that person, for this action.
+type VerifyRequest struct {
+	UserID string `json:"user_id"`
+	Photos
+	Action Action `json:"action"`
+	// Nonce is echoed in the JWT; default: the idempotency key.
+	Nonce string `json:"nonce,omitempty"`
+	// RequireLiveness is none, passive, active or both.
+	RequireLiveness string `json:"require_liveness,omitempty"`
+}
+
+// ChallengeRequest asks what the person is to do before the camera.
+type ChallengeRequest struct {
+	UserID string `json:"user_id"`
+	// Purpose is verify, the default, or enroll.
+	Purpose string `json:"purpose,omitempty"`
+	// Action as Verify will be sent it; required unless the purpose is to enroll.
+	Action Action `json:"action,omitempty"`
+	// Modes is how the person can move the head: turn and nod by default. A pointer to an empty slice asks for no movement.
+	Modes *[]string `json:"modes,omitempty"`
+}
+
+// GuidanceRequest asks what a person before the camera can do better.
+type GuidanceRequest struct {
+	// Image is a small frame, not mirrored; a long side of 320 pixels is enough.
+	Image []byte `json:"image"`
+	// Step of a challenge that is shown; default frontal.
+	Step string `json:"step,omitempty"`
+	// Frontal is an earlier frame in which the person looks ahead, from which a movement is measured.
+	Frontal []byte `json:"frontal,omitempty"`
+	// UserID is for the sandbox, whose answers go by its end.
+	UserID string `json:"user_id,omitempty"`
+}
+
+// CaptureSessionRequest asks for a link to the hosted capture page.
+type CaptureSessionRequest struct {
+	UserID string `json:"user_id"`
+	// ReturnURL is where the page leads when it is done. Its origin must be allowed for the tenant.
+	ReturnURL string `json:"return_url"`
+	// Purpose is verify, the default, or enroll.
+	Purpose string `json:"purpose,omitempty"`
+	// Action is required unless the purpose is to enroll.
+	Action Action `json:"action,omitempty"`
+	// Description says in words what the person confirms.
+	Description     string    `json:"description,omitempty"`
+	Modes           *[]string `json:"modes,omitempty"`
+	RequireLiveness string    `json:"require_liveness,omitempty"`
+	Replace         bool      `json:"replace,omitempty"`
+	VerificationID  string    `json:"verification_id,omitempty"`
+	// Confirmation is code or none.
+	Confirmation string `json:"confirmation,omitempty"`
+	// Locale is the language of the page; default: what the browser asks for.
+	Locale  string       `json:"locale,omitempty"`
+	Consent *ConsentText `json:"consent,omitempty"`
+}
+
+// ConsentText is what the person agrees to before the camera starts.
+type ConsentText struct {
+	Version string `json:"version"`
+	Text    string `json:"text"`
+}
+
+// AuditListRequest narrows the audit log.
+type AuditListRequest struct {
+	// After is a NextCursor; default: the start of the log, or its end with the order desc.
+	After string
+	// Limit is at most how many entries a page has; 1 to 200, default 50.
+	Limit int
+	// Event asks for entries of this event only.
+	Event string
+	// Order is asc, oldest first, by default, or desc, newest first.
+	Order string
+}
+
+// check fails unless exactly one form of photos is given, and none is empty.
+func (p Photos) check() error {
+	given := 0
+	for _, is := range []bool{p.Image != nil, p.Images != nil, p.Challenge != nil} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 {
+		return errors.New("countersign: give one of Image, Images and Challenge")
+	}
+	if p.Image != nil && len(p.Image) == 0 {
+		return errors.New("countersign: Image is empty")
+	}
+	if p.Images != nil && len(p.Images) == 0 {
+		return errors.New("countersign: Images is empty")
+	}
+	for i, image := range p.Images {
+		if len(image) == 0 {
+			return fmt.Errorf("countersign: Images[%d] is empty", i)
+		}
+	}
+	if p.Challenge != nil {
+		for i, frame := range p.Challenge.Frames {
+			if len(frame.Image) == 0 {
+				return fmt.Errorf("countersign: Challenge.Frames[%d].Image is empty", i)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package countersign
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// WebhookEvent is what a webhook says.
+type WebhookEvent struct {
+	// ID is the same at every try and every redelivery.
+	ID string `json:"id"`
+	// Type is such as user.enrolled, user.locked_out or user.erased; there may be more of them one day.
+	Type        string          `json:"type"`
+	CreatedAt   time.Time       `json:"created_at"`
+	Environment string          `json:"environment"`
+	TenantID    string          `json:"tenant_id"`
+	Data        json.RawMessage `json:"data"`
+}
+
+// WebhookOptions is how a webhook is checked.
+type WebhookOptions struct {
+	// Environment whose events are expected; default production, so that an event of the sandbox never passes by omission.
+	Environment string
+	// SignatureTolerance is the greatest age of the signature; default 300 s.
+	SignatureTolerance time.Duration
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+// VerifyWebhook gives the event once its signature holds, and else fails with a SignatureError. The body is the raw one, because
+// the signature covers its bytes. An event may come more than once, with the same ID.
+func VerifyWebhook(headers http.Header, body []byte, secrets SigningSecrets, options WebhookOptions) (*WebhookEvent, error) {
+	if options.Environment == "" {
+		options.Environment = Production
+	}
+	if options.SignatureTolerance == 0 {
+		options.SignatureTolerance = DefaultSignatureTolerance
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	held, err := secrets.read()
+	if err != nil {
+		return nil, err
+	}
+	id := headers.Get("X-Svc-Webhook-Id")
+	head := func(environment, timestamp string) string {
+		return fmt.Sprintf("webhook:v2:%s:%s:%s:", environment, timestamp, id)
+	}
+	if err := assertSigned(headers.Get("X-Svc-Signature"), held, options.Environment, head, body, options.Now(), options.SignatureTolerance); err != nil {
+		return nil, err
+	}
+	var event WebhookEvent
+	if err := json.Unmarshal(body, &event); err != nil {
+		return nil, err
+	}
+	if event.ID != id {
+		return nil, &SignatureError{"response_mismatch", "The body is of another event than its header says."}
+	}
+	return &event, nil
+}

@@ -1,0 +1,261 @@
+"""What calls return: the members of the service's answers, by their wire names."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Type, TypeVar
+
+A = TypeVar("A", bound="Answer")
+
+
+@dataclass(frozen=True)
+class ResponseInfo:
+    """What came beside the body."""
+
+    status: int
+    #: `X-Request-Id`, which the service's log and audit log name.
+    request_id: str
+    #: True when this is the kept response of an earlier request with this idempotency key.
+    replayed: bool
+    #: How often the call was tried.
+    attempts: int
+    #: Seconds since the call began, including waits between tries.
+    elapsed_seconds: float
+    #: When to try again; for a user who is locked out.
+    retry_after_seconds: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    #: Everything that the service sent, members that this version does not name included.
+    raw: Mapping[str, Any] = field(repr=False)
+    response: ResponseInfo = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class EnrollResult(Answer):
+    reference_id: str
+    user_id: str
+    #: `enrolled`.
+    status: str
+    quality: Mapping[str, Any]
+    liveness: Mapping[str, Any]
+    model: str
+    created_at: str
+
+
+@dataclass(frozen=True)
+class AssessResult(Answer):
+    """What photos are worth; nothing was stored."""
+
+    user_id: str
+    #: `assessed`.
+    status: str
+    quality: Mapping[str, Any]
+    liveness: Mapping[str, Any]
+    model: str
+
+
+@dataclass(frozen=True)
+class VerifyResult(Answer):
+    #: The `jti` of the JWT.
+    verification_id: str
+    user_id: str
+    #: `approved` or `rejected`.
+    verdict: str
+    #: Of a rejection: `no_match`, `liveness_failed`, `replayed_capture`, `locked_out` or `reference_disabled`.
+    reason: Optional[str]
+    #: Similarity; None when the images were not compared.
+    score: Optional[float]
+    threshold: float
+    #: The false match rate that the threshold has reached on calibration data.
+    fmr: float
+    fmr_basis: str
+    #: `production` or `evaluation`: what the model pack is good for at this rate.
+    model_grade: str
+    liveness: Mapping[str, Any]
+    quality: Optional[Mapping[str, Any]]
+    #: `{"suspected": bool}`: whether the photo was seen before within 24 hours.
+    replay: Mapping[str, bool]
+    model: str
+    verified_at: str
+    #: The verdict token that the configured secrets made.
+    jwt: str
+    jwt_expires_at: str
+    #: During a rotation overlap: the same claims under the new secret.
+    jwt_next: Optional[str] = None
+    #: `issued` when this verify of the sandbox issued the production key.
+    production_key: Optional[str] = None
+
+    @property
+    def approved(self) -> bool:
+        """What the service answered. Only a checked verdict, `verify_verdict(…)`, allows the action."""
+        return self.verdict == "approved"
+
+
+@dataclass(frozen=True)
+class DeleteResult(Answer):
+    user_id: str
+    #: `erased`.
+    status: str
+    erasure_id: str
+    erased_at: str
+    erased: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class User(Answer):
+    user_id: str
+    status: str
+    enrolled_at: str
+    reference: Mapping[str, Any]
+    lockout: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Challenge(Answer):
+    challenge_id: str
+    #: To be sent back with the frames; told only here.
+    nonce: str
+    user_id: str
+    purpose: str
+    method: Optional[str]
+    #: Such as `frontal`, `turn_left`, `nod_up`; left and right are the person's own.
+    steps: List[str]
+    #: What the frames must keep to.
+    capture: Mapping[str, int]
+    expires_in: int
+    expires_at: str
+
+
+@dataclass(frozen=True)
+class Guidance(Answer):
+    step: str
+    #: What the person can do better, the most urgent first; empty where nothing is left to be done.
+    guidance: List[str]
+
+
+@dataclass(frozen=True)
+class CaptureSessionLink(Answer):
+    session_id: str
+    #: Where the person is sent. It opens in one browser, once.
+    url: str
+    #: Six digits to be told to the person by another channel than the link; None where none is asked for.
+    confirmation_code: Optional[str]
+    user_id: str
+    purpose: str
+    expires_in: int
+    expires_at: str
+
+
+@dataclass(frozen=True)
+class CaptureSession(Answer):
+    session_id: str
+    #: `open`, `in_progress`, `completed`, `cancelled` or `expired`.
+    status: str
+    attempts: int
+    consent: Optional[Mapping[str, str]]
+    #: `{"status": int, "body": …}` of the last capture that was judged. Only its checked JWT stands for an approval.
+    result: Optional[Mapping[str, Any]]
+    created_at: str
+    expires_at: str
+
+
+@dataclass(frozen=True)
+class AuditEntry:
+    sequence: int
+    at: str
+    event: str
+    actor: str
+    request_id: Optional[str]
+    status: Optional[int]
+    code: Optional[str]
+    #: Pseudonym of the user.
+    subject: Optional[str]
+    facts: Mapping[str, Any]
+    #: Chain value in hex.
+    hash: str
+
+
+@dataclass(frozen=True)
+class AuditPage(Answer):
+    #: Oldest first, unless the order is `desc`.
+    data: List[AuditEntry]
+    has_more: bool
+    #: What to send as `after` for what follows, now or later.
+    next_cursor: str
+
+
+@dataclass(frozen=True)
+class Health(Answer):
+    #: `ok` or `degraded`.
+    status: str
+    environment: str
+    version: str
+    checks: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class RotateSigningResult(Answer):
+    #: `{"id", "secret", "created_at"}`. Store it before anything else: it is told once.
+    signing_secret: Mapping[str, str] = field(repr=False)
+    #: `{"id", "valid_until"}`.
+    previous: Mapping[str, str]
+    overlap_seconds: int
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The claims of an approval. Times are in unix seconds."""
+
+    iss: str
+    aud: str
+    sub: str
+    iat: float
+    exp: float
+    jti: str
+    env: str
+    verdict: str
+    action_hash: str
+    acr: str
+    auth_time: float
+    #: What was countersigned.
+    action: Any
+    nbf: Optional[float] = None
+    score: Optional[float] = None
+    nonce: Optional[str] = None
+    txn: Optional[str] = None
+    fmr: Optional[float] = None
+    model: Optional[str] = None
+    model_grade: Optional[str] = None
+    amr: Tuple[str, ...] = ()
+    #: Every claim of the token.
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class WebhookEvent:
+    #: The same at every try and every redelivery.
+    id: str
+    #: Such as `user.enrolled`, `user.locked_out`, `user.erased`; there may be more of them one day.
+    type: str
+    created_at: str
+    environment: str
+    tenant_id: str
+    data: Mapping[str, Any]
+    raw: Mapping[str, Any] = field(repr=False)
+
+
+def named_members(cls: type, body: Mapping[str, Any]) -> Dict[str, Any]:
+    """The members of `body` that the dataclass names; one that the service leaves out is None or the default."""
+    skipped = {"raw", "response"}
+    names = [one for one in fields(cls) if one.name not in skipped]
+    return {one.name: body.get(one.name) for one in names if one.name in body or not _has_default(one)}
+
+
+def read_answer(cls: Type[A], body: Mapping[str, Any], response: ResponseInfo) -> A:
+    return cls(raw=body, response=response, **named_members(cls, body))
+
+
+def _has_default(one: Any) -> bool:
+    return one.default is not MISSING or one.default_factory is not MISSING

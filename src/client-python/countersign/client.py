@@ -1,0 +1,523 @@
+"""The client of a Countersign service."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import ssl
+import time
+import uuid
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union
+from urllib.parse import quote, urlencode, urlsplit
+
+from .answers import (
+    Answer,
+    AssessResult,
+    AuditEntry,
+    AuditPage,
+    CaptureSession,
+    CaptureSessionLink,
+    Challenge,
+    Claims,
+    DeleteResult,
+    EnrollResult,
+    Guidance,
+    Health,
+    RotateSigningResult,
+    User,
+    VerifyResult,
+    WebhookEvent,
+    named_members,
+    read_answer,
+)
+from .body_limit import DEFAULT_MAX_BODY_BYTES, assert_body_fits
+from .canonical_json import Action, action_hash, assert_action
+from .clock_tolerance import DEFAULT_CLOCK_TOLERANCE_SECONDS, checked_clock_tolerance
+from .errors import SignatureError, VerdictError
+from .photo import Photo, encode_photo, encode_photos
+from .replay_store import MemoryReplayStore, ReplayStore
+from .retry import RetryPolicy
+from .signature import DEFAULT_SIGNATURE_TOLERANCE_SECONDS
+from .signing_secret import SigningSecrets, read_secrets
+from .transport import Outgoing, Transport, TransportOptions
+from .verdict import VerdictToken, checkable_token, unchecked_claims, verify_verdict
+from .webhook import verify_webhook
+
+A = TypeVar("A", bound=Answer)
+
+#: Frames of guidance are small: the service takes no larger body there.
+_GUIDANCE_BODY_BYTES = 512 * 1024
+
+_KEY = re.compile(r"svc-(prod|sbx)-[0-9A-Za-z]+", re.ASCII)
+_LOOPBACK = re.compile(r"localhost|127(\.[0-9]{1,3}){3}|::1")
+
+
+@dataclass(frozen=True)
+class CallOptions:
+    """What one call does differently from its client."""
+
+    #: Default: a new one for every call, the same for its retries. The same key again makes a repeat safe for 24 hours.
+    idempotency_key: Optional[str] = None
+    timeout_seconds: Optional[float] = None
+    max_retries: Optional[int] = None
+    #: Your own id of the request, for the service's log.
+    request_id: Optional[str] = None
+
+
+_NO_OPTIONS = CallOptions()
+
+
+class Countersign:
+    """Safe for threads. Every method raises `ApiError`, `ApiConnectionError`, `ApiTimeoutError`, `SignatureError` or
+    `UnexpectedResponseError`, all of them `CountersignError`, and `TypeError` or `ValueError` for wrong arguments.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        api_key: str,
+        signing_secret: SigningSecrets,
+        tenant_id: str = "",
+        verify_responses: bool = True,
+        clock_tolerance_seconds: float = DEFAULT_CLOCK_TOLERANCE_SECONDS,
+        signature_tolerance_seconds: float = DEFAULT_SIGNATURE_TOLERANCE_SECONDS,
+        timeout_seconds: float = 15.0,
+        max_retries: int = 2,
+        max_retry_after_seconds: float = 30.0,
+        max_body_bytes: int = DEFAULT_MAX_BODY_BYTES,
+        accept_evaluation_grade: bool = False,
+        replay_store: Optional[ReplayStore] = None,
+        allow_insecure_http: bool = False,
+        ssl_context: Optional[ssl.SSLContext] = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Raises ValueError for options that cannot work.
+
+        :param base_url: of the key's environment; ends in /v1
+        :param api_key: `svc-prod-…` or `svc-sbx-…`
+        :param signing_secret: `"sec_…:svc-sec-…"`; during a rotation both; or a function that reads them
+        :param tenant_id: `ten_…`; `verify_verdict` needs it
+        :param verify_responses: check `X-Svc-Signature`
+        :param clock_tolerance_seconds: greatest difference of the clocks for the times of a verdict, 0 to 300
+        :param signature_tolerance_seconds: greatest age of the signature of a response or a webhook
+        :param timeout_seconds: of one try; the service gives up after 10 s
+        :param max_retries: tries after the first
+        :param max_retry_after_seconds: a longer `Retry-After` is left to you
+        :param max_body_bytes: a larger request is refused before it is sent; the service takes 8 MiB by default
+        :param accept_evaluation_grade: take production verdicts of a model pack of evaluation grade; for demos and trials only
+        :param replay_store: where used verdicts are remembered; default: this object's memory
+        :param allow_insecure_http: allow `http:` to other hosts than this one, which sends key and photos in clear
+        :param ssl_context: default: the system's trusted authorities
+        :param now: unix seconds
+        """
+        self.environment = _environment_of(api_key)
+        # Callables are read before every use; anything else is checked now.
+        if not callable(signing_secret):
+            read_secrets(signing_secret)
+        self._tenant_id = tenant_id
+        self._signing_secret = signing_secret
+        self._signature_tolerance_seconds = signature_tolerance_seconds
+        self._clock_tolerance_seconds = checked_clock_tolerance(clock_tolerance_seconds)
+        self._accept_evaluation_grade = accept_evaluation_grade
+        self._replay_store = MemoryReplayStore(now) if replay_store is None else replay_store
+        self._max_body_bytes = max_body_bytes
+        self._now = now
+        self._transport = Transport(
+            TransportOptions(
+                api_key=api_key,
+                environment=self.environment,
+                base_url=_checked_base_url(base_url, allow_insecure_http),
+                signing_secret=signing_secret if verify_responses else None,
+                signature_tolerance_seconds=signature_tolerance_seconds,
+                timeout_seconds=timeout_seconds,
+                retry=RetryPolicy(max_retries, max_retry_after_seconds),
+                ssl_context=ssl_context,
+                now=now,
+            )
+        )
+
+    def enroll(
+        self,
+        user_id: str,
+        *,
+        image: Optional[Photo] = None,
+        images: Optional[Sequence[Photo]] = None,
+        challenge: Optional[Mapping[str, Any]] = None,
+        replace: bool = False,
+        verification_id: Optional[str] = None,
+        require_liveness: Optional[str] = None,
+        consent: Optional[Mapping[str, str]] = None,
+        options: CallOptions = _NO_OPTIONS,
+    ) -> EnrollResult:
+        """Captures a user's biometric reference. Three photos of one person become a better reference than one.
+
+        `replace` takes the place of an earlier reference; `verification_id` names the approved verify of an action with
+        `type: "replace_reference"` where the contract asks for one. `consent` is `{"id": …, "at": <RFC 3339>}`.
+        """
+        body = {
+            "user_id": user_id,
+            "replace": replace or None,
+            "verification_id": verification_id,
+            "require_liveness": require_liveness,
+            "consent": consent,
+            **encode_photos(image, images, challenge),
+        }
+        return self._of_user(EnrollResult, "/enroll", body, options)
+
+    def add_photos(
+        self,
+        user_id: str,
+        *,
+        image: Optional[Photo] = None,
+        images: Optional[Sequence[Photo]] = None,
+        challenge: Optional[Mapping[str, Any]] = None,
+        options: CallOptions = _NO_OPTIONS,
+    ) -> EnrollResult:
+        """Adds photos to the reference of an enrolled user. Each must match it."""
+        body = {"user_id": user_id, "add": True, **encode_photos(image, images, challenge)}
+        return self._of_user(EnrollResult, "/enroll", body, options)
+
+    def assess_photos(
+        self,
+        user_id: str,
+        *,
+        image: Optional[Photo] = None,
+        images: Optional[Sequence[Photo]] = None,
+        options: CallOptions = _NO_OPTIONS,
+    ) -> AssessResult:
+        """Tells whether photos are good enough to enroll with, and stores nothing (`dry_run`)."""
+        body = {"user_id": user_id, "dry_run": True, **encode_photos(image, images, None)}
+        return self._of_user(AssessResult, "/enroll", body, options)
+
+    def verify(
+        self,
+        user_id: str,
+        *,
+        action: Action,
+        image: Optional[Photo] = None,
+        images: Optional[Sequence[Photo]] = None,
+        challenge: Optional[Mapping[str, Any]] = None,
+        nonce: Optional[str] = None,
+        require_liveness: Optional[str] = None,
+        options: CallOptions = _NO_OPTIONS,
+    ) -> VerifyResult:
+        """Is this really that person, for this action? A rejection is an answer, not an error.
+
+        Give the result, or its `jwt`, to `verify_verdict` where the action runs.
+        """
+        assert_action(action)
+        key = options.idempotency_key or str(uuid.uuid4())
+        # A retry must be the same request to the byte, so the nonce follows the key.
+        nonce = key if nonce is None else nonce
+        body = {
+            "user_id": user_id,
+            "action": action,
+            "nonce": nonce,
+            "require_liveness": require_liveness,
+            **encode_photos(image, images, challenge),
+        }
+        result = self._of_user(VerifyResult, "/verify", body, dataclasses.replace(options, idempotency_key=key))
+        # The signature does not name the request, so a well-signed approval of another one could be put in its place.
+        try:
+            claims = unchecked_claims(result.jwt)
+        except VerdictError:
+            claims = {}
+        _assert_answers(
+            claims.get("sub") == user_id
+            and claims.get("action_hash") == action_hash(action)
+            and claims.get("nonce") == nonce
+            and claims.get("env") == self.environment
+            and claims.get("verdict") == result.verdict
+        )
+        secrets = read_secrets(self._signing_secret)
+        return dataclasses.replace(result, jwt=checkable_token(result.jwt, result.jwt_next, secrets))
+
+    def create_challenge(
+        self,
+        user_id: str,
+        *,
+        action: Optional[Action] = None,
+        purpose: str = "verify",
+        modes: Optional[Sequence[str]] = None,
+        options: CallOptions = _NO_OPTIONS,
+    ) -> Challenge:
+        """What the person is to do before the camera, for one user and one action.
+
+        The frames go to `verify` or `enroll` as `challenge`: `{"id": …, "nonce": …, "frames": [{"step", "t_ms", "image"}]}`.
+        """
+        if purpose != "enroll":
+            assert_action(action)
+        body = {"user_id": user_id, "action": action, "purpose": purpose, "modes": _list_or_none(modes)}
+        result = self._of_user(Challenge, "/challenges", body, options)
+        _assert_answers(result.purpose == purpose)
+        return result
+
+    def guide(
+        self,
+        *,
+        image: Photo,
+        step: Optional[str] = None,
+        frontal: Optional[Photo] = None,
+        user_id: Optional[str] = None,
+        options: CallOptions = _NO_OPTIONS,
+    ) -> Guidance:
+        """What a person before the camera can do better, by one small frame. Not tried again: go on without it where it fails."""
+        body = {
+            "image": encode_photo(image, "image"),
+            "step": step,
+            "frontal": None if frontal is None else encode_photo(frontal, "frontal"),
+            "user_id": user_id,
+        }
+        if options.max_retries is None:
+            options = dataclasses.replace(options, max_retries=0)
+        result = self._call(Guidance, "POST", "/guidance", body, options)
+        _assert_answers(result.step == (step or "frontal"))
+        return result
+
+    def create_capture_session(
+        self,
+        user_id: str,
+        *,
+        return_url: str,
+        action: Optional[Action] = None,
+        purpose: str = "verify",
+        description: Optional[str] = None,
+        modes: Optional[Sequence[str]] = None,
+        require_liveness: Optional[str] = None,
+        replace: bool = False,
+        verification_id: Optional[str] = None,
+        confirmation: Optional[str] = None,
+        locale: Optional[str] = None,
+        consent: Optional[Mapping[str, str]] = None,
+        options: CallOptions = _NO_OPTIONS,
+    ) -> CaptureSessionLink:
+        """A link to the hosted capture page, for one user and one action.
+
+        Keep `session_id` with the person whom you send to `url`: the id that comes back in an address may be another person's.
+        `description` says in words what the person confirms; `confirmation` is `code` or `none`; `consent` is
+        `{"version": …, "text": …}`.
+        """
+        if purpose != "enroll":
+            assert_action(action)
+        body = {
+            "user_id": user_id,
+            "return_url": return_url,
+            "action": action,
+            "purpose": purpose,
+            "description": description,
+            "modes": _list_or_none(modes),
+            "require_liveness": require_liveness,
+            "replace": replace or None,
+            "verification_id": verification_id,
+            "confirmation": confirmation,
+            "locale": locale,
+            "consent": consent,
+        }
+        result = self._of_user(CaptureSessionLink, "/capture-sessions", body, options)
+        _assert_answers(result.purpose == purpose)
+        return result
+
+    def get_capture_session(
+        self, session_id: str, *, options: CallOptions = _NO_OPTIONS
+    ) -> CaptureSession:
+        """How far a session has come. Give it to `verify_verdict`, with the `capture_session_id` that you kept."""
+        if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", session_id) is None:
+            raise ValueError(
+                f"session_id is {json.dumps(session_id)}: give the session_id of create_capture_session"
+            )
+        path = f"/capture-sessions/{session_id}"
+        name = "/capture-sessions/{session_id}"
+        result = self._call(CaptureSession, "GET", path, None, options, name)
+        _assert_answers(result.session_id == session_id)
+        return result
+
+    def delete(self, user_id: str, *, options: CallOptions = _NO_OPTIONS) -> DeleteResult:
+        """Erases everything that is kept of a user. A repeat within 24 hours gets the same receipt."""
+        result = self._call(DeleteResult, "DELETE", "/delete", {"user_id": user_id}, options)
+        _assert_answers(result.user_id == user_id)
+        return result
+
+    def get_user(self, user_id: str, *, options: CallOptions = _NO_OPTIONS) -> User:
+        """What is known of an enrolled user, nothing biometric; `reference_not_found` for anyone else."""
+        path = f"/users/{_path_part(user_id, 'user_id')}"
+        result = self._call(User, "GET", path, None, options, "/users/{user_id}")
+        _assert_answers(result.user_id == user_id)
+        return result
+
+    def audit_page(
+        self,
+        *,
+        after: Optional[str] = None,
+        limit: Optional[int] = None,
+        event: Optional[str] = None,
+        order: Optional[str] = None,
+        options: CallOptions = _NO_OPTIONS,
+    ) -> AuditPage:
+        """A page of the tenant's audit log, oldest first, or newest first with `order="desc"`. The sandbox has none."""
+        given = {"after": after, "limit": limit, "event": event, "order": order}
+        query = urlencode({name: value for name, value in given.items() if value is not None})
+        path = f"/audit?{query}" if query else "/audit"
+        page = self._call(AuditPage, "GET", path, None, options, "/audit")
+        entries = [AuditEntry(**named_members(AuditEntry, entry)) for entry in page.raw["data"]]
+        return dataclasses.replace(page, data=entries)
+
+    def audit_entries(
+        self,
+        *,
+        after: Optional[str] = None,
+        limit: Optional[int] = None,
+        event: Optional[str] = None,
+        order: Optional[str] = None,
+        options: CallOptions = _NO_OPTIONS,
+    ) -> Iterator[AuditEntry]:
+        """Every entry of the tenant's audit log from `after` on, in the `order` (`asc` or `desc`); pages are fetched as needed."""
+        while True:
+            page = self.audit_page(after=after, limit=limit, event=event, order=order, options=options)
+            yield from page.data
+            if not page.has_more:
+                return
+            after = page.next_cursor
+
+    def health(self, *, options: CallOptions = _NO_OPTIONS) -> Health:
+        """A degraded service is an answer, too."""
+        return self._call(Health, "GET", "/health", None, options)
+
+    def rotate_signing(
+        self, *, force: bool = False, options: CallOptions = _NO_OPTIONS
+    ) -> RotateSigningResult:
+        """A new signing secret; the old one stays valid for 30 minutes. Store the new one before anything else: it is told once.
+
+        Where the answer is lost on the way, the retry raises `ApiError` `secret_already_told`: call again with `force=True`,
+        which makes another secret and ends the older one at once.
+        """
+        return self._call(
+            RotateSigningResult, "POST", "/keys/rotate-signing", {"force": force or None}, options
+        )
+
+    def verify_verdict(
+        self,
+        jwt: VerdictToken,
+        *,
+        user_id: str,
+        action: Action,
+        nonce: Optional[str] = None,
+        capture_session_id: Optional[str] = None,
+        issuer: Optional[str] = None,
+        acr: Optional[Sequence[str]] = None,
+        max_age_seconds: Optional[float] = None,
+        accept_replays: bool = False,
+    ) -> Claims:
+        """The claims of an approval of this tenant and environment, once; else raises VerdictError. See `verify_verdict`."""
+        return verify_verdict(
+            jwt,
+            user_id=user_id,
+            action=action,
+            nonce=nonce,
+            capture_session_id=capture_session_id,
+            issuer=issuer,
+            acr=acr,
+            max_age_seconds=max_age_seconds,
+            accept_replays=accept_replays,
+            signing_secret=self._signing_secret,
+            audience=self._tenant_id,
+            environment=self.environment,
+            accept_evaluation_grade=self._accept_evaluation_grade,
+            replay_store=self._replay_store,
+            clock_tolerance_seconds=self._clock_tolerance_seconds,
+            now=self._now,
+        )
+
+    def verify_webhook(
+        self, headers: Mapping[str, str], body: Union[bytes, bytearray, memoryview]
+    ) -> WebhookEvent:
+        """The event of a webhook of this client's environment, once its signature holds; else raises SignatureError."""
+        return verify_webhook(
+            headers,
+            body,
+            self._signing_secret,
+            environment=self.environment,
+            now=self._now(),
+            signature_tolerance_seconds=self._signature_tolerance_seconds,
+        )
+
+    def _of_user(self, answer: Type[A], path: str, body: Dict[str, Any], options: CallOptions) -> A:
+        result = self._call(answer, "POST", path, body, options)
+        _assert_answers(result.raw.get("user_id") == body["user_id"])
+        return result
+
+    def _call(
+        self,
+        answer: Type[A],
+        method: str,
+        path: str,
+        body: Optional[Dict[str, Any]],
+        options: CallOptions,
+        name: Optional[str] = None,
+    ) -> A:
+        headers = {}
+        key = options.idempotency_key
+        if method == "POST" and path != "/guidance":
+            key = key or str(uuid.uuid4())
+        if key is not None:
+            headers["X-Svc-Idempotency-Key"] = key
+        if options.request_id is not None:
+            headers["X-Request-Id"] = options.request_id
+        received, info = self._transport.send(
+            Outgoing(
+                method=method,
+                path=path,
+                name=path if name is None else name,
+                headers=headers,
+                body=None if body is None else self._encode(path, body),
+                timeout_seconds=options.timeout_seconds,
+                max_retries=options.max_retries,
+            )
+        )
+        return read_answer(answer, received, info)
+
+    def _encode(self, path: str, body: Dict[str, Any]) -> bytes:
+        given = {name: value for name, value in body.items() if value is not None}
+        encoded = json.dumps(given, ensure_ascii=False, allow_nan=False).encode("utf-8")
+        limit = min(_GUIDANCE_BODY_BYTES, self._max_body_bytes) if path == "/guidance" else self._max_body_bytes
+        assert_body_fits(given, encoded, limit)
+        return encoded
+
+
+def _list_or_none(items: Optional[Sequence[str]]) -> Optional[List[str]]:
+    return None if items is None else list(items)
+
+
+def _path_part(text: str, name: str) -> str:
+    # `.` and `..` are steps of a path, so that no address names them.
+    if text in ("", ".", ".."):
+        raise ValueError(f"{name} is {json.dumps(text)}: no address names it")
+    return quote(text, safe="")
+
+
+def _environment_of(api_key: str) -> str:
+    if not api_key:
+        raise ValueError("api_key is required (svc-prod-… or svc-sbx-…)")
+    match = _KEY.fullmatch(api_key)
+    if match is None:
+        raise ValueError("api_key must be svc-prod-… or svc-sbx-…, with nothing around it")
+    return "production" if match[1] == "prod" else "sandbox"
+
+
+def _checked_base_url(text: str, allow_insecure_http: bool) -> str:
+    if not text:
+        raise ValueError("base_url is required, as in https://countersign.example.com/v1")
+    url = urlsplit(text)
+    if not url.hostname or not re.search(r"/v1/?$", url.path) or url.query or url.fragment:
+        raise ValueError("base_url must end in /v1, as in https://countersign.example.com/v1")
+    is_local = _LOOPBACK.fullmatch(url.hostname) is not None
+    if url.scheme != "https" and not (url.scheme == "http" and (allow_insecure_http or is_local)):
+        raise ValueError("base_url must be https: (allow_insecure_http=True sends key and photos in clear)")
+    return text.rstrip("/")
+
+
+def _assert_answers(holds: bool) -> None:
+    if not holds:
+        raise SignatureError("response_mismatch", "The response answers another request.")

@@ -1,0 +1,177 @@
+"""Errors that calls of the SDK raise. Every error has a stable `code`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Mapping, Optional, Sequence, Tuple
+
+#: Given before the service knows whose request it is, so no tenant's secret signs them. None says anything about a user.
+UNVERIFIABLE_CODES = frozenset(
+    {
+        "malformed_request",
+        "request_timeout",
+        "headers_too_large",
+        "missing_api_key",
+        "malformed_api_key",
+        "invalid_api_key",
+        "revoked_api_key",
+        "wrong_environment",
+        "tenant_suspended",
+        "unknown_endpoint",
+        "method_not_allowed",
+        "shutting_down",
+        "store_unavailable",
+        "internal_error",
+    }
+)
+
+_DETAILS_SHOWN = 3
+
+
+class CountersignError(Exception):
+    """Base of every error of this package except `TypeError` and `ValueError`, which report wrong arguments."""
+
+    code: str
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+@dataclass(frozen=True)
+class ErrorDetail:
+    """One field or photo of the request, and what is wrong with it."""
+
+    #: Dotted path of the field: `image`, `images.0`, `consent.at`.
+    path: str
+    issue: str
+    #: Code of what the person can do better, such as `too_dark`; only for photos.
+    guidance: Optional[str] = None
+    #: The same as a sentence for the person.
+    hint: Optional[str] = None
+    #: Everything that the service said of it.
+    raw: Mapping[str, Any] = None  # type: ignore[assignment]
+
+
+class ApiError(CountersignError):
+    """The service refused the request, or would have: `body_too_large` is raised before anything is sent.
+
+    The message says what is wrong, which fields or photos are concerned, and what to do next.
+    """
+
+    def __init__(
+        self,
+        body: Mapping[str, Any],
+        *,
+        status: int,
+        retry_after_seconds: Optional[float],
+        verified: bool,
+    ) -> None:
+        self.details: Tuple[ErrorDetail, ...] = tuple(_read_details(body.get("details")))
+        #: Empty where nothing was sent.
+        self.request_id = str(body.get("request_id", ""))
+        #: What to do next, for the developer or the operator; None where the service is of an older version.
+        self.remedy: Optional[str] = _text_or_none(body.get("remedy"))
+        message = str(body["message"])
+        remedy = f" {self.remedy}" if self.remedy else ""
+        origin = f"request {self.request_id}" if self.request_id else "not sent"
+        super().__init__(
+            str(body["code"]),
+            f"{message}{_detail_text(message, self.details)}{remedy} ({body['code']}, {origin})",
+        )
+        self.category = str(body["error"])
+        self.status = status
+        #: Seconds, from `Retry-After`.
+        self.retry_after_seconds = retry_after_seconds
+        #: False when no tenant was known to sign the response, as for a wrong API key.
+        self.verified = verified
+        #: Address of the page that explains the code.
+        self.doc_url: Optional[str] = _text_or_none(body.get("doc_url"))
+
+    @property
+    def guidance(self) -> Tuple[str, ...]:
+        """Codes of what the person can do better, the most urgent first."""
+        return tuple(detail.guidance for detail in self.details if detail.guidance is not None)
+
+
+class _NoAnswerError(CountersignError):
+    def __init__(self, code: str, what: str, *, attempts: int, elapsed_seconds: float) -> None:
+        tries = "1 attempt" if attempts == 1 else f"{attempts} attempts"
+        super().__init__(code, f"{what} ({tries}, {elapsed_seconds:.1f} s in all)")
+        self.attempts = attempts
+        #: Seconds since the call began, including waits between tries.
+        self.elapsed_seconds = elapsed_seconds
+
+
+class ApiConnectionError(_NoAnswerError):
+    """No answer came: the address, the network or TLS."""
+
+
+class ApiTimeoutError(_NoAnswerError):
+    """No complete answer came in time."""
+
+
+class UnexpectedResponseError(CountersignError):
+    """The answer is not one of the service, such as a proxy's error page or a redirect."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(
+            "unexpected_response",
+            f"The answer (status {status}) is not one of Countersign; is the base URL right?",
+        )
+        self.status = status
+
+
+class SignatureError(CountersignError):
+    """The answer or webhook cannot be trusted: forged, changed, too old, or signed with a secret that is not configured.
+
+    Codes: `signature_missing`, `signature_malformed`, `signature_invalid`, `signature_expired`, `wrong_environment`
+    (signed with your secret, but in the other environment), `response_mismatch` (well signed, but about another request).
+    """
+
+
+class VerdictError(CountersignError):
+    """A verdict JWT does not allow the action.
+
+    Codes: `malformed`, `signature_invalid`, `expired`, `not_yet_valid`, `wrong_audience`, `wrong_issuer`,
+    `wrong_environment`, `wrong_user`, `wrong_action`, `wrong_nonce`, `wrong_context`, `too_old`, `not_approved`,
+    `evaluation_grade`, `replay_suspected`, `already_used`, `no_verdict` (a capture session whose capture verify did not judge).
+    """
+
+    def __init__(self, code: str, message: str, reason: Optional[str] = None) -> None:
+        super().__init__(code, message)
+        #: Why a verdict that is `not_approved` was rejected, such as `no_match`.
+        self.reason = reason
+
+
+def _read_details(details: Any) -> Sequence[ErrorDetail]:
+    if not isinstance(details, list):
+        return []
+    return [
+        ErrorDetail(
+            path=str(detail.get("path", "")),
+            issue=str(detail.get("issue", "")),
+            guidance=_text_or_none(detail.get("guidance")),
+            hint=_text_or_none(detail.get("hint")),
+            raw=detail,
+        )
+        for detail in details
+        if isinstance(detail, dict)
+    ]
+
+
+def _detail_text(message: str, details: Sequence[ErrorDetail]) -> str:
+    if not details:
+        return ""
+    # A photo's issue repeats the message; then only the photo is named.
+    shown = [
+        detail.path if detail.issue == message else f"{detail.path}: {detail.issue}"
+        for detail in details[:_DETAILS_SHOWN]
+    ]
+    more = len(details) - len(shown)
+    return f" [{'; '.join(shown)}{f'; and {more} more' if more > 0 else ''}]"
+
+
+def _text_or_none(value: Any) -> Optional[str]:
+    return value if isinstance(value, str) else None

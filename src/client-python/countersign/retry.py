@@ -1,0 +1,61 @@
+"""When a call is tried again, and after how long."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Optional
+
+from .errors import ApiConnectionError, ApiError, ApiTimeoutError, UnexpectedResponseError
+
+_FIRST_DELAY_SECONDS = 0.5
+_MAX_DELAY_SECONDS = 8.0
+#: What a proxy in front answers when the service cannot.
+_TRANSIENT_STATUSES = frozenset({502, 503, 504})
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    #: Tries after the first; 0 for none.
+    max_retries: int
+    #: A longer `Retry-After` is left to the caller.
+    max_retry_after_seconds: float
+
+
+def retry_delay_seconds(error: Exception, retry: int, policy: RetryPolicy) -> Optional[float]:
+    """Seconds to wait before try number `retry + 1`, or None when trying again is no use.
+
+    Every call may be repeated: POST carries an idempotency key, and a repeated DELETE gets the same receipt.
+    """
+    if retry >= policy.max_retries or not _is_transient(error):
+        return None
+    asked = error.retry_after_seconds if isinstance(error, ApiError) else None
+    if asked is not None and asked > policy.max_retry_after_seconds:
+        return None
+    # Full jitter, on top of what the service asks for: callers that were refused together must not return together.
+    return (asked or 0.0) + random.uniform(0, min(_MAX_DELAY_SECONDS, _FIRST_DELAY_SECONDS * 2.0**retry))
+
+
+def parse_retry_after(header: Optional[str], now: float) -> Optional[float]:
+    """Seconds from now, of either form in RFC 9110, section 10.2.3."""
+    if header is None:
+        return None
+    if re.fullmatch(r"[0-9]{1,9}", header):
+        return float(header)
+    try:
+        return max(0.0, parsedate_to_datetime(header).timestamp() - now)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _is_transient(error: Exception) -> bool:
+    if isinstance(error, (ApiConnectionError, ApiTimeoutError)):
+        return True
+    if isinstance(error, UnexpectedResponseError):
+        return error.status in _TRANSIENT_STATUSES
+    # Of conflicts only this one passes within the time of a call.
+    return isinstance(error, ApiError) and (
+        error.status == 429 or error.status >= 500 or error.code == "idempotency_in_progress"
+    )

@@ -1,0 +1,56 @@
+"""The tenant's signing secrets as an application configures them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Callable, List, Optional, Sequence, Union
+
+_WITH_ID = re.compile(r"(?:(sec_\w+):)?(.*)", re.DOTALL | re.ASCII)
+
+
+@dataclass(frozen=True)
+class SigningSecret:
+    """One secret. Signatures of another key id are not tried with it when `id` is given."""
+
+    #: `svc-sec-…`; its UTF-8 bytes are the HMAC key.
+    secret: str
+    #: Key id, `sec_…`.
+    id: Optional[str] = None
+
+    def __repr__(self) -> str:
+        return f"SigningSecret(id={self.id!r})"
+
+
+_Secrets = Union[str, SigningSecret, Sequence[Union[str, SigningSecret]]]
+
+#: One secret or, during a rotation, both, the preferred one first: `SigningSecret`, `"sec_…:svc-sec-…"`, several of
+#: these in a list or separated by commas, or a function that reads them before every use, so that a rotation needs no restart.
+SigningSecrets = Union[_Secrets, Callable[[], _Secrets]]
+
+
+def read_secrets(source: SigningSecrets) -> List[SigningSecret]:
+    """The secrets, the preferred one first. Raises ValueError when there is none or one is empty."""
+    given = source() if callable(source) else source
+    items = [given] if isinstance(given, (str, SigningSecret)) else list(given)
+    secrets = [secret for item in items for secret in _parse(item)]
+    if not secrets or any(not secret.secret for secret in secrets):
+        raise ValueError("signing_secret is empty: anyone could make its signatures")
+    return secrets
+
+
+def candidates(secrets: Sequence[SigningSecret], kid: Optional[str]) -> List[SigningSecret]:
+    """The secrets that may have made a signature of this key id."""
+    return [secret for secret in secrets if secret.id is None or secret.id == kid]
+
+
+def _parse(item: Union[str, SigningSecret]) -> List[SigningSecret]:
+    if isinstance(item, SigningSecret):
+        return [SigningSecret(item.secret.strip(), item.id)]
+    secrets = []
+    for part in item.split(","):
+        # A secret that was read from a file mostly ends in a line feed.
+        match = _WITH_ID.fullmatch(part.strip())
+        assert match is not None
+        secrets.append(SigningSecret(match[2], match[1]))
+    return secrets

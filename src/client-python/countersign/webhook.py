@@ -1,0 +1,50 @@
+"""Checks a webhook: did the service say this, in this environment, in the last minutes?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Mapping, Optional, Union
+
+from .answers import WebhookEvent
+from .errors import SignatureError
+from .signature import DEFAULT_SIGNATURE_TOLERANCE_SECONDS, assert_signed
+from .signing_secret import SigningSecrets, read_secrets
+
+
+def verify_webhook(
+    headers: Mapping[str, str],
+    body: Union[bytes, bytearray, memoryview],
+    signing_secret: SigningSecrets,
+    *,
+    environment: str = "production",
+    now: Optional[float] = None,
+    signature_tolerance_seconds: float = DEFAULT_SIGNATURE_TOLERANCE_SECONDS,
+) -> WebhookEvent:
+    """The event, once its signature holds; else raises SignatureError.
+
+    `body` is the raw body and not parsed JSON, because the signature covers its bytes. An event may come more than once;
+    its `id` is the same each time. `now` is in unix seconds.
+    """
+    if not isinstance(body, (bytes, bytearray, memoryview)):
+        raise TypeError("body must be the raw bytes of the request, and not text or parsed JSON")
+    raw = bytes(body)
+    given = {name.lower(): value for name, value in headers.items()}
+    event_id = given.get("x-svc-webhook-id")
+
+    def head(env: str, timestamp: str) -> str:
+        return f"webhook:v2:{env}:{timestamp}:{event_id}:"
+
+    secrets = read_secrets(signing_secret)
+    assert_signed(given.get("x-svc-signature"), secrets, environment, head, raw, now, signature_tolerance_seconds)
+    event: Mapping[str, Any] = json.loads(raw)
+    if event.get("id") != event_id:
+        raise SignatureError("response_mismatch", "The body is of another event than its header says.")
+    return WebhookEvent(
+        id=event["id"],
+        type=event["type"],
+        created_at=event["created_at"],
+        environment=event["environment"],
+        tenant_id=event["tenant_id"],
+        data=event["data"],
+        raw=event,
+    )

@@ -1,0 +1,117 @@
+"""Rules of single parts that no call to a service shows."""
+
+import tempfile
+import unittest
+from datetime import datetime
+from pathlib import Path
+
+from countersign import ApiError, Countersign, MemoryReplayStore, SigningSecret, canonical_json, read_secrets
+from countersign.photo import encode_photo
+from countersign.retry import RetryPolicy, parse_retry_after, retry_delay_seconds
+
+BODY = {"error": "rate_limited", "code": "rate_limited", "message": "Too many.", "request_id": "r"}
+
+
+def refusal(status, retry_after=None, **members):
+    return ApiError({**BODY, **members}, status=status, retry_after_seconds=retry_after, verified=True)
+
+
+class Retries(unittest.TestCase):
+    policy = RetryPolicy(max_retries=2, max_retry_after_seconds=30)
+
+    def test_waits_as_long_as_the_service_asks_and_a_little_more(self):
+        for retry in (0, 1):
+            delay = retry_delay_seconds(refusal(429, 7.0), retry, self.policy)
+            self.assertTrue(7 <= delay <= 7 + 0.5 * 2**retry, delay)
+
+    def test_gives_up_after_its_retries_at_a_long_wait_and_at_what_will_not_change(self):
+        self.assertIsNone(retry_delay_seconds(refusal(429, 7.0), 2, self.policy))
+        self.assertIsNone(retry_delay_seconds(refusal(429, 31.0), 0, self.policy))
+        self.assertIsNone(retry_delay_seconds(refusal(422), 0, self.policy))
+        self.assertIsNotNone(retry_delay_seconds(refusal(409, code="idempotency_in_progress"), 0, self.policy))
+
+    def test_reads_both_forms_of_retry_after(self):
+        self.assertEqual(parse_retry_after("120", 0), 120)
+        self.assertEqual(parse_retry_after("Thu, 01 Jan 1970 00:02:00 GMT", 60), 60)
+        self.assertEqual(parse_retry_after("Thu, 01 Jan 1970 00:00:00 GMT", 60), 0)
+        self.assertIsNone(parse_retry_after("soon", 0))
+        self.assertIsNone(parse_retry_after(None, 0))
+
+
+class Secrets(unittest.TestCase):
+    def test_reads_every_form(self):
+        one, two = SigningSecret("svc-sec-1", "sec_1"), SigningSecret("svc-sec-2", "sec_2")
+        self.assertEqual(read_secrets("sec_1:svc-sec-1\n"), [one])
+        self.assertEqual(read_secrets("sec_1:svc-sec-1,sec_2:svc-sec-2"), [one, two])
+        self.assertEqual(read_secrets(["sec_1:svc-sec-1", two]), [one, two])
+        self.assertEqual(read_secrets(lambda: "svc-sec-1"), [SigningSecret("svc-sec-1")])
+
+    def test_refuses_an_empty_one(self):
+        for empty in ("", "sec_1:", [], ["sec_1:svc-sec-1", ""]):
+            with self.subTest(empty), self.assertRaises(ValueError):
+                read_secrets(empty)
+
+    def test_is_in_no_log(self):
+        self.assertNotIn("svc-sec-1", repr(SigningSecret("svc-sec-1", "sec_1")))
+
+
+class Options(unittest.TestCase):
+    good = {"base_url": "https://c.example/v1", "api_key": "svc-sbx-1", "signing_secret": "svc-sec-1"}
+
+    def test_refuses_what_cannot_work(self):
+        for change in (
+            {"base_url": ""},
+            {"base_url": "https://c.example"},
+            {"base_url": "https://c.example/v1?a=1"},
+            {"base_url": "http://c.example/v1"},
+            {"base_url": "https:///v1"},
+            {"api_key": ""},
+            {"api_key": "Bearer svc-sbx-1"},
+            {"signing_secret": ""},
+            {"clock_tolerance_seconds": 301},
+            {"clock_tolerance_seconds": -1},
+        ):
+            with self.subTest(change), self.assertRaises(ValueError):
+                Countersign(**{**self.good, **change})
+
+    def test_allows_http_to_this_machine_and_where_it_is_told_to(self):
+        Countersign(**{**self.good, "base_url": "http://127.0.0.1:8080/v1"})
+        Countersign(**{**self.good, "base_url": "http://c.example/v1"}, allow_insecure_http=True)
+
+
+class Actions(unittest.TestCase):
+    def test_refuses_what_json_does_not_hold(self):
+        circle = {}
+        circle["self"] = circle
+        for action in (float("nan"), float("inf"), {1: 2}, {"at": datetime(2026, 1, 1)}, {"s"}, "\ud800", circle):
+            with self.subTest(repr(action)), self.assertRaises((TypeError, ValueError)):
+                canonical_json(action)
+
+
+class Photos(unittest.TestCase):
+    def test_takes_every_form(self):
+        with tempfile.NamedTemporaryFile(suffix=".jpg") as file:
+            file.write(b"photo")
+            file.flush()
+            forms = (b"photo", bytearray(b"photo"), memoryview(b"photo"), Path(file.name), "cGhvdG8=", "data:image/jpeg;base64,cGhvdG8=")
+            self.assertEqual({encode_photo(form, "image") for form in forms}, {"cGhvdG8="})
+
+    def test_names_what_is_none(self):
+        for form in (None, "", b"", "ada.jpg", 5):
+            with self.subTest(form), self.assertRaisesRegex((TypeError, ValueError), "^image "):
+                encode_photo(form, "image")
+
+
+class ReplayStores(unittest.TestCase):
+    def test_forgets_what_has_expired(self):
+        now = [0.0]
+        store = MemoryReplayStore(lambda: now[0])
+        self.assertTrue(store.consume("a", 10))
+        self.assertFalse(store.consume("a", 10))
+        now[0] = 61
+        self.assertTrue(store.consume("b", 100))
+        self.assertEqual(len(store), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,71 @@
+/** Size of a request's body, looked at before anything is sent: a photo that is too large costs an upload that the service refuses. */
+import { ApiError, type ErrorDetail } from './errors.js'
+
+const MIB = 2 ** 20
+
+/** As the service has it where the operator has not set COUNTERSIGN_MAX_BODY_BYTES. */
+export const DEFAULT_MAX_BODY_BYTES = 8 * MIB
+
+const HINT = 'The photo is too large. 1280 pixels on its longer side are plenty.'
+
+/**
+ * @param text the body as it would be sent
+ * @param isOfClient the limit is the client's own and not that of the endpoint
+ * @throws ApiError body_too_large, as the service would answer, with the largest photo in `details`
+ */
+export function assertBodyFits(
+  body: Record<string, unknown>,
+  text: string,
+  { maxBytes, isOfClient }: { maxBytes: number; isOfClient: boolean },
+): void {
+  // A UTF-16 unit takes 3 bytes at most, so that most bodies need not be counted.
+  if (text.length * 3 <= maxBytes) return
+  const bytes = new TextEncoder().encode(text).length
+  if (bytes <= maxBytes) return
+  const photos = photosOf(body)
+  const largest = photos.reduce<Photo | undefined>((a, b) => (a && a.bytes >= b.bytes ? a : b), undefined)
+  const details: ErrorDetail[] = largest
+    ? [
+        {
+          path: largest.path,
+          issue: `has ${inMib(largest.bytes)}, and base64 adds a third`,
+          guidance: 'image_too_large',
+          hint: HINT,
+        },
+      ]
+    : []
+  throw new ApiError(
+    {
+      error: 'invalid_request',
+      code: 'body_too_large',
+      message: `The body has ${inMib(bytes)}, and the service takes ${inMib(maxBytes)}.`,
+      remedy: `Send ${photos.length > 1 ? 'smaller photos' : 'a smaller photo'}: 1280 pixels on the longer side are plenty.${isOfClient ? ' Where the service takes more, set maxBodyBytes.' : ''}`,
+      request_id: '',
+      details,
+    },
+    { status: 413, verified: false },
+  )
+}
+
+interface Photo {
+  path: string
+  bytes: number
+}
+
+function photosOf({ image, frontal, images, challenge }: Record<string, unknown>): Photo[] {
+  const { frames = [] } = (challenge ?? {}) as { frames?: Array<{ image: unknown }> }
+  const named: Array<[string, unknown]> = [
+    ['image', image],
+    ['frontal', frontal],
+    ...((images ?? []) as unknown[]).map((one, index): [string, unknown] => [`images.${index}`, one]),
+    ...frames.map((frame, index): [string, unknown] => [`challenge.frames.${index}.image`, frame.image]),
+  ]
+  return named.flatMap(([path, base64]) =>
+    typeof base64 === 'string' ? [{ path, bytes: Math.floor((base64.length * 3) / 4) }] : [],
+  )
+}
+
+/** With one decimal, and none for whole numbers. */
+function inMib(bytes: number): string {
+  return bytes < MIB ? `${Math.ceil(bytes / 1024)} KiB` : `${Math.ceil((bytes / MIB) * 10) / 10} MiB`
+}

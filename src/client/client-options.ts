@@ -1,0 +1,89 @@
+/** Options of the client and of its calls, and the checks of those that cannot work. */
+import type { Hooks } from './observer.js'
+import type { ReplayStore } from './replay-store.js'
+import type { SigningSecretSource } from './signing-secret.js'
+import type { Environment } from './types.js'
+
+export interface CountersignOptions extends Hooks {
+  /** The API key, `svc-prod-…` or `svc-sbx-…`. It decides the environment. */
+  apiKey: string
+  /** Address of the API of the key's environment, such as `https://countersign.example.com/v1`. */
+  baseUrl: string
+  /** The signing secret: `{ id: 'sec_…', secret: 'svc-sec-…' }` or `sec_…:svc-sec-…`; during a rotation a list of both; or a function that reads them before each use. */
+  signingSecret: SigningSecretSource
+  /** Id of the tenant, `ten_…`. `verifyVerdict` needs it. */
+  tenantId?: string
+  /** Whether the signature of each response is checked (`X-Svc-Signature`); default true. */
+  verifyResponses?: boolean
+  /**
+   * Greatest difference between this machine's clock and the service's, for the times of a verdict; seconds, 0 to 300, default 60. A
+   * verdict can be used for as long after its expiry.
+   */
+  clockToleranceSeconds?: number
+  /** Greatest age of the signature of a response or a webhook, and greatest difference of the clocks; seconds, default 300. */
+  signatureToleranceSeconds?: number
+  /**
+   * Largest body of a request, photos in base64 included; a larger one is refused before it is sent. As the service's
+   * COUNTERSIGN_MAX_BODY_BYTES; default 8 MiB (8,388,608).
+   */
+  maxBodyBytes?: number
+  /** Time limit of one try in milliseconds; default 15,000. The service gives up after 10,000. */
+  timeoutMs?: number
+  /** How often a call that failed is tried again; default 2. */
+  maxRetries?: number
+  /** Longest `Retry-After` that the client waits for, in seconds; default 30. A call that is to wait longer throws instead. */
+  maxRetryAfterSeconds?: number
+  /**
+   * Whether `verifyVerdict` takes production verdicts of a model pack of evaluation grade; default false. For demos and trials only:
+   * the error rates of such a pack were not measured on enough people.
+   */
+  acceptEvaluationGrade?: boolean
+  /** Where used verdicts are remembered; default: the memory of this object. Several processes must share a store. */
+  replayStore?: ReplayStore
+  /** Whether `http:` to other hosts than this one is allowed; default false. Key and photos then travel in clear. */
+  allowInsecureHttp?: boolean
+  /** Used instead of the global `fetch`, for proxies and for tests. */
+  fetch?: typeof fetch
+  /** The clock, in milliseconds since 1970; default: that of the system. */
+  now?: () => number
+}
+
+export interface CallOptions {
+  /** Idempotency key of a POST; default: a new one for each call, which its retries share. */
+  idempotencyKey?: string
+  /** Gives the call up. */
+  signal?: AbortSignal
+  /** As the option of the client, for this call. */
+  timeoutMs?: number
+  /** As the option of the client, for this call. */
+  maxRetries?: number
+  /** Your own id of the request, for the service's log. */
+  requestId?: string
+}
+
+export const DEFAULTS = { timeoutMs: 15_000, maxRetries: 2, maxRetryAfterSeconds: 30 }
+const ENVIRONMENTS: Record<string, Environment> = { 'svc-prod-': 'production', 'svc-sbx-': 'sandbox' }
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/** @throws TypeError for what is no API key */
+export function environmentOf(apiKey: string): Environment {
+  if (!apiKey) throw new TypeError('apiKey is required (svc-prod-… or svc-sbx-…)')
+  const [, prefix = ''] = /^(svc-(?:prod|sbx)-)[0-9A-Za-z]+$/.exec(apiKey) ?? []
+  const environment = ENVIRONMENTS[prefix]
+  if (!environment) throw new TypeError('apiKey must be svc-prod-… or svc-sbx-…, with nothing around it')
+  return environment
+}
+
+/** @throws TypeError for an address that cannot be the base URL, or that would send the key in clear */
+export function parseBaseUrl(text: string, allowInsecureHttp: boolean): string {
+  if (!text) throw new TypeError('baseUrl is required, as in https://countersign.example.com/v1')
+  const url = new URL(text)
+  if (!/\/v1\/?$/.test(url.pathname) || url.search || url.hash)
+    throw new TypeError('baseUrl must end in /v1, as in https://countersign.example.com/v1')
+  if (
+    url.protocol !== 'https:' &&
+    !(url.protocol === 'http:' && (allowInsecureHttp || LOOPBACK.test(url.hostname)))
+  )
+    throw new TypeError('baseUrl must be https: (allowInsecureHttp: true sends key and photos in clear)')
+  return url.href.replace(/\/$/, '')
+}

@@ -1,0 +1,94 @@
+/** Who signs in for a tenant: its people, their roles and invitations. Names stand in no address. */
+import type { Invitation } from '../operations/people-operations.js'
+import { personView } from '../operations/views.js'
+import * as bodies from './bodies.js'
+import type { InvitedPerson } from './contract.js'
+import { DashboardError } from './dashboard-error.js'
+import type { OperatorTable, TenantTable } from './route.js'
+
+export const PEOPLE_ROUTES = {
+  'GET /people': {
+    async answer({ services: { ledger, config }, tenant }) {
+      const { operations } = ledger
+      const people = await operations.peopleOf(tenant.id).list()
+      const enrolled = await operations.secondFactors.enrolled()
+      const { oidcIssuer: issuer, oidcClaim: claim } = config
+      return {
+        people: people.map((one) => ({ ...personView(one), second_factor: enrolled.has(one.id) })),
+        provider: issuer === undefined ? null : { issuer, claim },
+      }
+    },
+  },
+
+  'POST /people': {
+    asksFreshSignIn: true,
+    givesSecret: true,
+    status: 201,
+    body: bodies.newOperator,
+    async answer({ services: { ledger, urls }, tenant, actor, input: { name, role } }) {
+      const people = ledger.operations.peopleOf(tenant.id)
+      return invitedView(await people.invite(name, role, urls().admin, actor))
+    },
+  },
+
+  'POST /people/role': {
+    asksFreshSignIn: true,
+    body: bodies.operatorRole,
+    answer: async ({ services, tenant, actor, input: { name, role } }) =>
+      personView(await services.ledger.operations.peopleOf(tenant.id).setRole(name, role, actor)),
+  },
+
+  'POST /people/reset': {
+    asksFreshSignIn: true,
+    givesSecret: true,
+    body: bodies.namedOperator,
+    async answer({ services: { ledger, urls }, tenant, actor, input: { name } }) {
+      const people = ledger.operations.peopleOf(tenant.id)
+      return invitedView(await people.inviteAgain(name, urls().admin, actor))
+    },
+  },
+
+  'POST /people/second-factor/remove': {
+    asksFreshSignIn: true,
+    body: bodies.namedOperator,
+    async answer({ services, tenant, actor, input: { name } }) {
+      await services.ledger.operations.secondFactors.reset(name, actor, tenant.id)
+      return { removed: true }
+    },
+  },
+
+  'POST /people/sign-out': {
+    body: bodies.namedOperator,
+    answer: async ({ services, tenant, actor, input: { name } }) => ({
+      sessions: await services.ledger.operations.sessions.endOfPerson(name, actor, tenant.id),
+    }),
+  },
+
+  'POST /people/remove': {
+    asksFreshSignIn: true,
+    body: bodies.namedOperator,
+    answer: async ({ services, tenant, actor, input: { name } }) =>
+      personView(await services.ledger.operations.peopleOf(tenant.id).remove(name, actor)),
+  },
+} satisfies Partial<TenantTable>
+
+/** What everybody who has a name does for themselves. */
+export const OWN_PASSWORD_ROUTES = {
+  'POST /password': {
+    asksFreshSignIn: true,
+    choosesPassword: true,
+    body: bodies.chosenPassword,
+    async answer({ services: { ledger, sessions }, session, actor, input }) {
+      if (sessions.ownPassword(session) === null) throw new DashboardError('not_permitted')
+      const { person, hash } = session
+      const { operators, peopleOf } = ledger.operations
+      const people = person.tenantId === null ? operators : peopleOf(person.tenantId)
+      await people.choosePassword(person.name, input.password, hash, actor)
+      return { chosen: true }
+    },
+  },
+} satisfies Partial<OperatorTable>
+
+function invitedView({ person, link }: Invitation): InvitedPerson {
+  return { person: personView(person), sign_in_link: link }
+}

@@ -1,0 +1,173 @@
+/** The hosted capture page of a tenant: the name people read, where it leads back to, who may frame it, and the consent, with a preview. */
+import { useEffect, useState } from 'preact/hooks'
+import type { CapturePageView } from '../contract.js'
+import { callTenant, tenantAddress } from './api.js'
+import { Card, Loading, Problem } from './parts.js'
+import { useRights } from './session.js'
+import { useAction } from './use-action.js'
+import { useData } from './use-data.js'
+
+interface Fields {
+  company: string
+  returnOrigins: string
+  frameAncestors: string
+  consentVersion: string
+  consentText: string
+}
+
+export function CapturePage({ tenantId }: { tenantId: string }) {
+  const page = useData(tenantAddress(tenantId, 'GET /capture-page'))
+  const mayAct = useRights().tenant('POST /capture-page')
+  const [fields, setFields] = useState<Fields | null>(null)
+  const [isSaved, setSaved] = useState(false)
+  const { problem, isBusy, run } = useAction()
+  useEffect(() => {
+    if (page.value) setFields(fieldsOf(page.value))
+  }, [page.value])
+  const submit = (event: Event) => {
+    event.preventDefault()
+    setSaved(false)
+    void run(async () => {
+      setFields(fieldsOf(await callTenant(tenantId, 'POST /capture-page', settingsOf(fields!))))
+      setSaved(true)
+    })
+  }
+  if (!fields || !page.value)
+    return (
+      <>
+        <Problem message={page.error} />
+        {!page.error && <Loading />}
+      </>
+    )
+  const field = (name: keyof Fields) => ({
+    value: fields[name],
+    readOnly: !mayAct,
+    onInput: (event: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) => {
+      setSaved(false)
+      setFields({ ...fields, [name]: event.currentTarget.value })
+    },
+  })
+  return (
+    <div class="grid">
+      <Card
+        title="Settings"
+        hint="The page on which people look into the camera, when your application sends them there. API and command line know it as capture sessions."
+      >
+        <form onSubmit={submit}>
+          <label for="capture-company">Company</label>
+          <input
+            id="capture-company"
+            type="text"
+            maxLength={80}
+            placeholder={page.value.tenant_name}
+            aria-describedby="capture-company-hint"
+            {...field('company')}
+          />
+          <p id="capture-company-hint" class="muted small">
+            The name that people read. Empty: the tenant's name.
+          </p>
+          <label for="capture-return">Return origins, one a line</label>
+          <textarea
+            id="capture-return"
+            rows={3}
+            placeholder="https://shop.example.com"
+            aria-describedby="capture-return-hint"
+            {...field('returnOrigins')}
+          />
+          <p id="capture-return-hint" class="muted small">
+            Where the page may lead back to. No capture session can be made while there is none.
+          </p>
+          <label for="capture-frame">Frame ancestors, one a line</label>
+          <textarea
+            id="capture-frame"
+            rows={2}
+            aria-describedby="capture-frame-hint"
+            {...field('frameAncestors')}
+          />
+          <p id="capture-frame-hint" class="muted small">
+            The origins whose pages may show it in a frame. Empty: none.
+          </p>
+          <label for="capture-consent">Consent text</label>
+          <textarea
+            id="capture-consent"
+            rows={8}
+            maxLength={4000}
+            aria-describedby="capture-consent-hint"
+            {...field('consentText')}
+          />
+          <p id="capture-consent-hint" class="muted small">
+            Empty: the page's own text, in the language of the person.
+          </p>
+          <label for="capture-version">Version of the consent text</label>
+          <input
+            id="capture-version"
+            type="text"
+            maxLength={64}
+            required={fields.consentText.trim() !== ''}
+            placeholder="2026-11"
+            {...field('consentVersion')}
+          />
+          <Problem message={problem} />
+          <p role="status">{isSaved && 'Saved. Sessions that begin from now on show it.'}</p>
+          {mayAct && (
+            <div class="toolbar">
+              <button type="submit" class="primary" disabled={isBusy}>
+                Save
+              </button>
+            </div>
+          )}
+        </form>
+      </Card>
+      <Card title="Preview" hint="The first step, as a person reads it in English.">
+        <Preview fields={fields} tenantName={page.value.tenant_name} />
+      </Card>
+    </div>
+  )
+}
+
+function Preview({ fields, tenantName }: { fields: Fields; tenantName: string }) {
+  const company = fields.company.trim() || tenantName
+  const text = fields.consentText.trim()
+  return (
+    <div class="capture-preview">
+      <p class="muted">{company}</p>
+      <h3>Confirm that it is you</h3>
+      {text === '' ? (
+        <p class="muted">The page's own text stands here, with the name {company}.</p>
+      ) : (
+        text.split(/\n\s*\n/).map((paragraph) => <p key={paragraph}>{paragraph}</p>)
+      )}
+      <p class="muted small">
+        Leads back to {lines(fields.returnOrigins).join(', ') || 'nowhere: add a return origin'}.
+      </p>
+    </div>
+  )
+}
+
+const lines = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+function fieldsOf({ company, return_origins, frame_ancestors, consent }: CapturePageView): Fields {
+  return {
+    company: company ?? '',
+    returnOrigins: return_origins.join('\n'),
+    frameAncestors: frame_ancestors.join('\n'),
+    consentVersion: consent?.version ?? '',
+    consentText: consent?.text ?? '',
+  }
+}
+
+function settingsOf(fields: Fields): Omit<CapturePageView, 'tenant_name'> {
+  const [company, text, version] = [fields.company, fields.consentText, fields.consentVersion].map((one) =>
+    one.trim(),
+  )
+  return {
+    company: company || null,
+    return_origins: lines(fields.returnOrigins),
+    frame_ancestors: lines(fields.frameAncestors),
+    consent: text ? { version: version!, text } : null,
+  }
+}

@@ -1,0 +1,64 @@
+/** The password of the person who is signed in: chosen after an invitation, or changed. */
+import { useState } from 'preact/hooks'
+import { callOperator } from './api.js'
+import { Card, Problem } from './parts.js'
+import { useSession } from './session.js'
+import { useAction } from './use-action.js'
+
+const LEAST_LENGTH = 15
+
+export function PasswordPage(props: { onChanged: () => void }) {
+  const { person, password: state } = useSession()
+  const [password, setPassword] = useState('')
+  const [again, setAgain] = useState('')
+  const [isDone, setDone] = useState(false)
+  const { problem, isBusy, run } = useAction()
+  const submit = (event: Event) => {
+    event.preventDefault()
+    setDone(false)
+    void run(async () => {
+      if (password !== again) throw new Error('The two passwords are not the same.')
+      await callOperator('POST /password', { password })
+      setPassword('')
+      setAgain('')
+      setDone(true)
+      props.onChanged()
+    })
+  }
+  return (
+    <Card
+      title={state === 'required' ? 'Choose a password' : 'Another password'}
+      hint={`You sign in with the name ${person.name} and this password. It has at least ${LEAST_LENGTH} characters; several words are easy to keep in mind.`}
+    >
+      <form onSubmit={submit}>
+        <input type="text" name="username" autocomplete="username" value={person.name} hidden readOnly />
+        <label for="new-password">New password</label>
+        <input
+          id="new-password"
+          type="password"
+          autocomplete="new-password"
+          required
+          minLength={LEAST_LENGTH}
+          value={password}
+          onInput={(event) => setPassword(event.currentTarget.value)}
+        />
+        <label for="new-password-again">New password again</label>
+        <input
+          id="new-password-again"
+          type="password"
+          autocomplete="new-password"
+          required
+          value={again}
+          onInput={(event) => setAgain(event.currentTarget.value)}
+        />
+        <Problem message={problem} />
+        <p role="status">{isDone && 'The password is changed. Your other sessions have ended.'}</p>
+        <div class="toolbar">
+          <button type="submit" class="primary" disabled={isBusy}>
+            {state === 'required' ? 'Choose' : 'Change'}
+          </button>
+        </div>
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,49 @@
+/** An engine process that stands still, as one stuck in native code does: found by the pings that it does not answer. */
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest'
+import type { Engine } from '../../../src/biometrics/engine/engine.js'
+import { copyBaselinePack, plainPicture, removeTemporaryDirs, startEngine } from '../fixtures.js'
+
+const PATIENCE = { timeout: 60_000, interval: 5 }
+const LIMIT_MS = 90_000
+
+let engine: Engine
+const incidents: string[] = []
+beforeEach(async () => {
+  engine = await startEngine(copyBaselinePack(), {
+    faultInjection: true,
+    beatMs: 250,
+    onIncident: ({ kind }) => incidents.push(kind),
+  })
+})
+afterEach(async () => {
+  await engine?.close()
+  incidents.length = 0
+})
+afterAll(removeTemporaryDirs)
+
+it(
+  'reports an idle engine that was stopped as silent, replaces it, and serves again',
+  async () => {
+    const stopped = engine.health().processId!
+    process.kill(stopped, 'SIGSTOP')
+    await expect.poll(() => engine.health().isSilent, PATIENCE).toBe(true)
+    expect(engine.health()).toMatchObject({ status: 'degraded', workers: { ready: 1 } })
+    await expect.poll(() => engine.health().workers.ready, PATIENCE).toBe(0)
+    await expect.poll(() => engine.health(), PATIENCE).toMatchObject({ status: 'ok', isSilent: false })
+    expect(engine.health().processId).not.toBe(stopped)
+    expect(incidents).toEqual(['engine_hung', 'engine_process_lost'])
+    const { images } = await engine.inspect([await plainPicture().jpeg().toBuffer()])
+    expect(images).toHaveLength(1)
+  },
+  LIMIT_MS,
+)
+
+it(
+  'leaves an engine alone whose task takes long and whose event loop turns',
+  async () => {
+    await engine.injectFault({ kind: 'stall', durationMs: 4000 })
+    expect(incidents).toEqual([])
+    expect(engine.health()).toMatchObject({ status: 'ok', isSilent: false })
+  },
+  LIMIT_MS,
+)

@@ -1,0 +1,55 @@
+/** `countersign tenant person …`: people of a tenant, invited and removed while a service runs. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
+
+const NAME = 'pia@example.com'
+let place: Workplace
+let server: ServerProcess
+
+beforeAll(async () => {
+  place = await workplace()
+  server = await place.serve()
+  expect((await place.run(['tenant', 'create', 'acme', '--json'])).code).toBe(0)
+})
+afterAll(() => place?.dispose())
+
+const person = (command: string, ...rest: string[]) =>
+  place.run(['tenant', 'person', command, 'acme', ...rest])
+const open = async (link: string) => {
+  const response = await fetch(`${server.admin}/api/session`, {
+    method: 'POST',
+    headers: { Origin: server.admin, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ login_token: link.split('/').at(-1) }),
+  })
+  return (await response.json()) as Record<string, unknown>
+}
+
+it('adds a person, who is in by the link that is printed, and lists, changes, invites again and removes the person', async () => {
+  expect((await person('list')).stdout).toContain('There are none yet')
+  const added = await person('add', NAME, '--role', 'viewer')
+  expect([added.code, added.stderr]).toEqual([0, expect.stringContaining('within 24 hours')])
+  expect(await open(added.stdout.trim())).toMatchObject({
+    role: 'tenant',
+    person: { name: NAME, role: 'viewer' },
+    password: 'required',
+  })
+  expect((await person('set-role', NAME, '--role', 'admin')).stdout).toBe(`${NAME} is admin now.\n`)
+  expect((await person('list', '--json')).json).toMatchObject([
+    { name: NAME, role: 'admin', state: 'invited' },
+  ])
+  expect((await person('list')).stdout).toMatch(/pia@example\.com +admin +invited/)
+  const sessions = await place.run(['tenant', 'sessions', 'acme'])
+  expect(sessions.stdout).toContain(`${NAME} of acme`)
+  expect((await person('sign-out', NAME)).stdout).toBe('1 session ended.\n')
+  const again = await person('reset-password', NAME, '--json')
+  expect(await open(again.json.dashboard_url)).toMatchObject({ person: { name: NAME, role: 'admin' } })
+  expect((await person('remove', NAME)).stdout).toBe(`${NAME} may sign in no more.\n`)
+})
+
+it('says who is unknown, and which roles there are', async () => {
+  const unknown = await person('remove', 'nobody')
+  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('Nobody named nobody')])
+  const role = await person('add', 'someone', '--role', 'owner')
+  expect([role.code, role.stderr]).toEqual([2, expect.stringContaining('expected admin')])
+  expect((await person('reset-second-factor', 'nobody')).code).toBe(1)
+})

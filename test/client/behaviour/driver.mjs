@@ -1,0 +1,92 @@
+/** Drives the TypeScript SDK by the line protocol of README.md. */
+import { createInterface } from 'node:readline'
+import { Countersign, CountersignError } from '../../../dist/src/client/index.js'
+
+const clients = new Map()
+const secrets = new Map()
+let now = 0
+
+const KINDS = {
+  ApiError: 'api',
+  ConnectionError: 'connection',
+  TimeoutError: 'timeout',
+  UnexpectedResponseError: 'unexpected',
+  SignatureError: 'signature',
+  VerdictError: 'verdict',
+}
+
+const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
+const inCamel = (options = {}) =>
+  Object.fromEntries(Object.entries(options).map(([name, value]) => [camel(name), value]))
+
+const COMMANDS = {
+  enroll: (client, request, options) => client.enroll(request, options),
+  add_photos: (client, request, options) => client.enroll({ ...request, add: true }, options),
+  assess_photos: (client, request, options) => client.enroll({ ...request, dry_run: true }, options),
+  verify: (client, request, options) => client.verify(request, options),
+  delete: (client, { user_id }, options) => client.delete(user_id, options),
+  get_user: (client, { user_id }, options) => client.getUser(user_id, options),
+  guide: (client, request, options) => client.guide(request, options),
+  create_challenge: (client, request, options) => client.createChallenge(request, options),
+  create_capture_session: (client, request, options) => client.createCaptureSession(request, options),
+  get_capture_session: (client, { session_id }, options) => client.getCaptureSession(session_id, options),
+  audit_page: (client, request, options) => client.auditPage(request, options),
+  async audit_entries(client, request, options) {
+    const entries = []
+    for await (const entry of client.auditEntries(request, options)) entries.push(entry)
+    return entries
+  },
+  health: (client, _request, options) => client.health(options),
+  rotate_signing: (client, request, options) => client.rotateSigning(request, options),
+  async verify_verdict(client, { token, session_id, ...expected }) {
+    const source = session_id === undefined ? token : await client.getCaptureSession(session_id)
+    return client.verifyVerdict(source, inCamel(expected))
+  },
+  verify_webhook: (client, { headers, body }) => client.verifyWebhook(headers, body),
+}
+
+function newClient({ signing_secret, timeout_seconds, ...options }) {
+  return (name) => {
+    secrets.set(name, signing_secret)
+    return new Countersign({
+      ...inCamel(options),
+      ...(timeout_seconds === undefined ? {} : { timeoutMs: timeout_seconds * 1000 }),
+      signingSecret: () => secrets.get(name),
+      now: () => now * 1000,
+    })
+  }
+}
+
+async function run({ do: what, name, request, options = {} }) {
+  if (what === 'client') return void clients.set(name, newClient(options)(name))
+  if (what === 'secrets') return void secrets.set(name, request)
+  return COMMANDS[what](clients.get(name), request ?? {}, inCamel(options))
+}
+
+function errorOf(error) {
+  const { code, message, status, requestId, details, remedy, category, reason, attempts, verified } = error
+  return {
+    kind: error instanceof CountersignError ? (KINDS[error.name] ?? error.name) : 'argument',
+    ...{ code, message, status, details, remedy, category, reason, attempts, verified },
+    request_id: requestId,
+    retry_after_seconds: error.retryAfterSeconds,
+  }
+}
+
+function responseOf({ response } = {}) {
+  if (response === undefined) return {}
+  const { status, attempts, replayed, requestId, retryAfterSeconds } = response
+  return {
+    response: { status, attempts, replayed, request_id: requestId, retry_after_seconds: retryAfterSeconds },
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const command = JSON.parse(line)
+  now = command.now
+  const said = await run(command).then(
+    (value) => ({ value: value ?? null, ...responseOf(value ?? {}) }),
+    (error) => ({ error: errorOf(error) }),
+  )
+  process.stdout.write(`${JSON.stringify(said)}\n`)
+}

@@ -1,0 +1,100 @@
+"""Drives the Python SDK by the line protocol of README.md."""
+
+import dataclasses
+import json
+import sys
+
+import countersign as sdk
+
+clients, secrets, now = {}, {}, [0.0]
+
+KINDS = {
+    sdk.ApiError: "api",
+    sdk.ApiConnectionError: "connection",
+    sdk.ApiTimeoutError: "timeout",
+    sdk.UnexpectedResponseError: "unexpected",
+    sdk.SignatureError: "signature",
+    sdk.VerdictError: "verdict",
+}
+
+
+def new_client(name, options):
+    secrets[name] = options.pop("signing_secret")
+    clients[name] = sdk.Countersign(
+        **options, signing_secret=lambda: secrets[name], now=lambda: now[0]
+    )
+
+
+def verify_verdict(client, request):
+    session_id = request.pop("session_id", None)
+    token = request.pop("token", None)
+    if session_id is not None:
+        token = client.get_capture_session(session_id)
+    elif isinstance(token, dict):
+        token = verified[token["verification_id"]]
+    return client.verify_verdict(token, **request)
+
+
+#: Answers of verify by id, because verify_verdict takes the answer itself.
+verified = {}
+
+
+def run(command):
+    what, name, request = command["do"], command["name"], command.get("request") or {}
+    if what == "client":
+        return new_client(name, command["options"])
+    if what == "secrets":
+        secrets[name] = request
+        return None
+    client = clients[name]
+    if what == "verify_verdict":
+        return verify_verdict(client, request)
+    if what == "verify_webhook":
+        return client.verify_webhook(request["headers"], request["body"].encode())
+    options = sdk.CallOptions(**(command.get("options") or {}))
+    answer = getattr(client, what)(**request, options=options)
+    if what == "audit_entries":
+        return list(answer)
+    if what == "verify":
+        verified[answer.verification_id] = answer
+    return answer
+
+
+def plain(value):
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if not dataclasses.is_dataclass(value):
+        return value
+    members = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+    return {name: plain(member) for name, member in members.items() if name not in ("raw", "response")}
+
+
+def respond(command):
+    now[0] = command["now"]
+    try:
+        value = run(command)
+    except sdk.CountersignError as error:
+        said = {"kind": KINDS[type(error)], "message": str(error)}
+        for name in ("code", "status", "request_id", "remedy", "category", "reason", "attempts"):
+            said[name] = getattr(error, name, None)
+        said["retry_after_seconds"] = getattr(error, "retry_after_seconds", None)
+        said["verified"] = getattr(error, "verified", None)
+        said["details"] = [dict(detail.raw) for detail in getattr(error, "details", ())]
+        return {"error": said}
+    except (TypeError, ValueError) as error:
+        return {"error": {"kind": "argument", "message": str(error)}}
+    said = {"value": plain(value)}
+    info = getattr(value, "response", None)
+    if info is not None:
+        said["response"] = {
+            name: getattr(info, name)
+            for name in ("status", "attempts", "replayed", "request_id", "retry_after_seconds")
+        }
+    return said
+
+
+if len(sys.argv) > 1:
+    print(sdk.__file__)
+    sys.exit()
+for line in sys.stdin:
+    print(json.dumps(respond(json.loads(line))), flush=True)

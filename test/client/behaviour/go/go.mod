@@ -1,0 +1,7 @@
+module example.com/countersign-driver
+
+go 1.19
+
+require example.com/countersign v0.0.0
+
+replace example.com/countersign => ../../../../src/client-go

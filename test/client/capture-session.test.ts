@@ -1,0 +1,386 @@
+/** Capture sessions in the SDK and in the service in memory, which a person in front of the real page is held against. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  ApiError,
+  Countersign,
+  type CountersignOptions,
+  MemoryReplayStore,
+  VerdictError,
+} from '../../src/client/index.js'
+import { FakeCountersign } from '../../src/client/testing.js'
+import { SANDBOX_OUTCOMES } from '../../src/v1/sandbox-outcomes.js'
+import { allowReturn, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
+import { base64 } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { type FaultyProxy, startProxy } from './proxy.js'
+
+let running: TestService
+let tenant: TestTenant
+let proxy: FaultyProxy
+let blank: string
+beforeAll(async () => {
+  running = await startService({
+    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+    // A busy machine takes its time with twenty frames.
+    COUNTERSIGN_DEADLINE_MS: '60000',
+  })
+  tenant = await running.tenant()
+  await allowReturn(running, tenant)
+  proxy = await startProxy(running.service.url('sandbox'))
+  blank = base64(await plain())
+})
+afterAll(async () => {
+  await proxy?.stop()
+  await running?.stop()
+})
+
+const action = { type: 'payment', amount: '1250.00', currency: 'EUR', payee: { name: 'Grace' } }
+const return_url = `${RETURN_ORIGIN}/transfers/7`
+
+function sandbox(options: Partial<CountersignOptions> = {}): Countersign {
+  return new Countersign({
+    apiKey: tenant.sandboxKey,
+    baseUrl: running.service.url('sandbox'),
+    signingSecret: tenant.secret,
+    tenantId: tenant.id,
+    maxRetries: 0,
+    now: () => running.clock.now(),
+    replayStore: new MemoryReplayStore(),
+    ...options,
+  })
+}
+
+/** What a person does on the page. */
+interface Person {
+  open(): Promise<unknown>
+  code(text: string): Promise<string>
+  capture(): Promise<string>
+  cancel(): Promise<string>
+}
+
+function realPerson(url: string): Person {
+  const visitor = new Visitor(url)
+  return {
+    open: () => visitor.open(),
+    code: async (text) => {
+      await visitor.open()
+      return (await visitor.type(text)).body.state
+    },
+    async capture() {
+      await visitor.open()
+      await visitor.agree()
+      return (await visitor.capture(blank)).body.state
+    },
+    async cancel() {
+      await visitor.open()
+      return (await visitor.post('cancel')).body.state
+    },
+  }
+}
+
+function fakePerson({ capturePage }: FakeCountersign, sessionId: string): Person {
+  return {
+    open: async () => capturePage.open(sessionId),
+    code: async (text) => capturePage.typeCode(sessionId, text),
+    capture: async () => capturePage.capture(sessionId),
+    cancel: async () => capturePage.cancel(sessionId),
+  }
+}
+
+const VALUES = ['status', 'verdict', 'reason', 'attempts', 'code', 'error', 'version', 'guidance', 'passed']
+/** Facts by their value, everything else by its type: ids, times and measurements are each side's own. */
+function shape(value: unknown, name = ''): unknown {
+  if (VALUES.includes(name)) return value
+  if (value === null || typeof value !== 'object') return value === null ? 'null' : typeof value
+  const told = Object.entries(value).filter(([field]) => !['production_key', 'details'].includes(field))
+  return Object.fromEntries(told.map(([field, inner]) => [field, shape(inner, field)]))
+}
+
+type Story = (
+  client: Countersign,
+  personAt: (link: { session_id: string; url: string }) => Person,
+) => Promise<unknown[]>
+
+/** The same story with the real service and with the one in memory. */
+async function both(story: Story): Promise<[real: unknown, fake: unknown]> {
+  const fake = new FakeCountersign()
+  const moving = setInterval(() => fake.clock.advance(5_000), 20)
+  try {
+    return [
+      await story(sandbox(), ({ url }) => realPerson(url)),
+      await story(fake.client(), ({ session_id }) => fakePerson(fake, session_id)),
+    ]
+  } finally {
+    clearInterval(moving)
+  }
+}
+
+const refusal = (call: Promise<unknown>) =>
+  call.then(
+    () => 'done',
+    (error: unknown) => {
+      if (!(error instanceof ApiError)) throw error
+      const { code, category, status, details } = error
+      return { code, category, status, details }
+    },
+  )
+
+describe('the service in memory', () => {
+  it.each([...Object.keys(SANDBOX_OUTCOMES), ' of no outcome'])(
+    'answers sessions of a user %s as the sandbox does',
+    async (suffix) => {
+      const [real, fake] = await both(async (client, personAt) => {
+        const user_id = `visitor-${Math.random()}${suffix}`
+        const told: unknown[] = []
+        for (const purpose of ['verify', 'enroll'] as const) {
+          const fields = { user_id, purpose, return_url, ...(purpose === 'verify' ? { action } : {}) }
+          const link = await client
+            .createCaptureSession({ ...fields, confirmation: 'none' })
+            .catch((error) => {
+              if (!(error instanceof ApiError)) throw error
+              told.push([error.code, error.details])
+              return null
+            })
+          if (!link) continue
+          const person = personAt(link)
+          const look = async () => told.push(shape(await client.getCaptureSession(link.session_id)))
+          told.push(shape(link))
+          await look()
+          await person.open()
+          await look()
+          let state = 'again'
+          for (let each = 0; each < 3 && state === 'again'; each++) {
+            state = await person.capture()
+            told.push(state)
+            await look()
+          }
+        }
+        return told
+      })
+      expect(fake).toEqual(real)
+    },
+  )
+
+  it('asks for the code of an enrolment, and ends with the fifth wrong one', async () => {
+    const [real, fake] = await both(async (client, personAt) => {
+      const told: unknown[] = []
+      const link = await client.createCaptureSession({ user_id: 'coded', purpose: 'enroll', return_url })
+      const right = link.confirmation_code!
+      const wrong = right === '000000' ? '111111' : '000000'
+      const person = personAt(link)
+      told.push(
+        shape(link),
+        await person.code(wrong),
+        await person.code(`${right.slice(0, 3)} ${right.slice(3)}`),
+      )
+      told.push(await person.capture())
+      told.push(shape(await client.getCaptureSession(link.session_id)))
+      const other = await client.createCaptureSession({ user_id: 'coded-2', purpose: 'enroll', return_url })
+      const guess = other.confirmation_code === '000000' ? '111111' : '000000'
+      const guesser = personAt(other)
+      for (let each = 0; each < 5; each++) told.push(await guesser.code(guess))
+      told.push(shape(await client.getCaptureSession(other.session_id)))
+      return told
+    })
+    expect(fake).toEqual(real)
+    expect(real).toContain('over')
+  })
+
+  it('refuses the same sessions, and knows the same cancelled and forgotten ones', async () => {
+    const [real, fake] = await both(async (client, personAt) => {
+      const told: unknown[] = []
+      const user_id = 'someone+match'
+      const base = { user_id, action, return_url }
+      for (const fields of [
+        { return_url: 'http://bank.example/' },
+        { return_url: 'https://ada@bank.example/' },
+        { description: 'Pay \u202eYCARG' },
+        { consent: { version: '1\u200b', text: 'I agree' } },
+        { require_liveness: 'passive' as const },
+        { require_liveness: 'active' as const, modes: [] },
+        { purpose: 'enroll' as const },
+      ])
+        told.push(await refusal(client.createCaptureSession({ ...base, ...fields })))
+      told.push(await refusal(client.createCaptureSession({ ...base, user_id: 'nobody' })))
+      told.push(await refusal(client.getCaptureSession('cap_0')))
+      const cancelled = await client.createCaptureSession(base)
+      told.push(
+        await personAt(cancelled).cancel(),
+        shape(await client.getCaptureSession(cancelled.session_id)),
+      )
+      await client.enroll({ user_id: 'erased', image: blank })
+      const forgotten = await client.createCaptureSession({ ...base, user_id: 'erased' })
+      told.push(
+        await refusal(client.createCaptureSession({ user_id: 'erased', purpose: 'enroll', return_url })),
+      )
+      await client.delete('erased')
+      told.push(await refusal(client.getCaptureSession(forgotten.session_id)))
+      return told
+    })
+    expect(fake).toEqual(real)
+  })
+
+  it('lets a session expire by the clock, and then forgets it', async () => {
+    const fake = new FakeCountersign()
+    const client = fake.client()
+    const { session_id } = await client.createCaptureSession({ user_id: 'u+match', action, return_url })
+    fake.clock.advance(900_000)
+    expect((await client.getCaptureSession(session_id)).status).toBe('expired')
+    expect(() => fake.capturePage.open(session_id)).toThrow('is expired')
+    fake.clock.advance(3_600_000)
+    await expect(client.getCaptureSession(session_id)).rejects.toMatchObject({
+      code: 'capture_session_not_found',
+    })
+  })
+
+  it('leads back only where it is told, and keeps to the scopes of the key', async () => {
+    const fake = new FakeCountersign({ returnOrigins: ['https://app.example'], scopes: ['verify'] })
+    const client = fake.client()
+    const base = { user_id: 'u+match', action }
+    await expect(client.createCaptureSession({ ...base, return_url })).rejects.toMatchObject({
+      code: 'return_url_not_allowed',
+    })
+    await client.createCaptureSession({ ...base, return_url: 'https://app.example/x' })
+    await expect(
+      client.createCaptureSession({ user_id: 'u', purpose: 'enroll', return_url: 'https://app.example/x' }),
+    ).rejects.toMatchObject({ code: 'insufficient_scope' })
+  })
+})
+
+describe('a capture session', () => {
+  const approvedSession = async (client: Countersign, user_id = 'ada+match') => {
+    const { session_id, url } = await client.createCaptureSession({ user_id, action, return_url })
+    expect(await realPerson(url).capture()).toBe('over')
+    return client.getCaptureSession(session_id)
+  }
+  const code = (promise: Promise<unknown>) =>
+    promise.then(
+      () => 'approved',
+      (error: unknown) => (error instanceof VerdictError ? error.code : error),
+    )
+
+  it('ends with a verdict that is taken for this person’s session, action and user, once', async () => {
+    const client = sandbox()
+    const session = await approvedSession(client)
+    expect(session).toMatchObject({
+      status: 'completed',
+      result: { status: 200, body: { verdict: 'approved' } },
+    })
+    const { session_id: captureSessionId } = session
+    const expected = { userId: 'ada+match', action, captureSessionId }
+    expect(await code(client.verifyVerdict(session, { ...expected, userId: 'eve+match' }))).toBe('wrong_user')
+    expect(
+      await code(client.verifyVerdict(session, { ...expected, action: { ...action, amount: '9.00' } })),
+    ).toBe('wrong_action')
+    const claims = await client.verifyVerdict(session, expected)
+    expect(claims).toMatchObject({ nonce: captureSessionId, action: { amount: '1250.00' } })
+    expect(await code(client.verifyVerdict(session, expected))).toBe('already_used')
+  })
+
+  it('of the same user and action does not stand for another one that this person was sent to', async () => {
+    const client = sandbox()
+    const [kept, other] = [await approvedSession(client), await approvedSession(client)]
+    const expected = { userId: 'ada+match', action, captureSessionId: kept.session_id }
+    expect(await code(client.verifyVerdict(other, expected))).toBe('wrong_nonce')
+    // Nor does its token, or one of a verify without a session.
+    if (other.result?.status !== 200) throw new Error('no verdict')
+    expect(await code(client.verifyVerdict(other.result.body.jwt, expected))).toBe('wrong_nonce')
+    const { jwt } = await client.verify({ user_id: 'ada+match', image: blank, action })
+    expect(await code(client.verifyVerdict(jwt, expected))).toBe('wrong_nonce')
+    expect(await code(client.verifyVerdict({ ...other, session_id: kept.session_id }, expected))).toBe(
+      'wrong_nonce',
+    )
+    expect(await code(client.verifyVerdict(kept, expected))).toBe('approved')
+  })
+
+  it('is not taken without the id that was kept, or with a nonce beside it', async () => {
+    const client = sandbox()
+    const { session_id } = await client.createCaptureSession({ user_id: 'ada+match', action, return_url })
+    const session = await client.getCaptureSession(session_id)
+    const expected = { userId: 'ada+match', action }
+    await expect(client.verifyVerdict(session, expected)).rejects.toThrow('captureSessionId is required')
+    await expect(
+      client.verifyVerdict(session, { ...expected, captureSessionId: session_id, nonce: 'n' }),
+    ).rejects.toThrow('give one of them')
+  })
+
+  it('without a verdict says what it has instead', async () => {
+    const client = sandbox()
+    const verdictOf = async (user_id: string, play: (person: Person) => Promise<unknown>, fields = {}) => {
+      const asked = { user_id, action, return_url, ...fields }
+      const { session_id, url } = await client.createCaptureSession(asked)
+      await play(realPerson(url))
+      const session = await client.getCaptureSession(session_id)
+      return client
+        .verifyVerdict(session, { userId: user_id, action, captureSessionId: session_id })
+        .catch(({ code, message, reason }) => `${code} ${reason ?? ''}: ${message}`)
+    }
+    expect(await verdictOf('a+match', async () => {})).toBe(
+      'no_verdict : The capture session has no verdict: it is open, and no capture was judged.',
+    )
+    expect(await verdictOf('a+match', (person) => person.cancel())).toContain('it is cancelled')
+    expect(await verdictOf('a+no_match', (person) => person.capture())).toContain('not_approved no_match')
+    const enrolment = { purpose: 'enroll', action: undefined, confirmation: 'none' }
+    expect(await verdictOf('newcomer', (person) => person.capture(), enrolment)).toContain('and it enrolled')
+    expect(await verdictOf('newcomer+flat', (person) => person.capture(), enrolment)).toContain(
+      'liveness_failed',
+    )
+  })
+
+  it('is made once, however often the answer is lost on the way', async () => {
+    const client = sandbox({ baseUrl: proxy.url, maxRetries: 2 })
+    let lost = 1
+    proxy.mischief = async (_request, forward) => {
+      const answer = await forward()
+      return lost-- > 0 ? { status: 502, headers: {}, body: 'bad gateway' } : answer
+    }
+    const link = await client.createCaptureSession({ user_id: 'ada+match', action, return_url })
+    proxy.mischief = (_request, forward) => forward()
+    expect([link.response.attempts, link.response.replayed]).toEqual([2, true])
+    const [first, second] = proxy.requests.map(({ headers }) => headers['x-svc-idempotency-key'])
+    expect(first).toBe(second)
+  })
+
+  it('of another id than was asked for is no answer, and neither is an id that is none', async () => {
+    const client = sandbox()
+    const [one, other] = [
+      await client.createCaptureSession({ user_id: 'ada+match', action, return_url }),
+      await client.createCaptureSession({ user_id: 'ada+match', action, return_url }),
+    ]
+    const swapped = sandbox({
+      verifyResponses: false,
+      fetch: (input, init) => fetch(String(input).replace(one.session_id, other.session_id), init),
+    })
+    await expect(swapped.getCaptureSession(one.session_id)).rejects.toMatchObject({
+      code: 'response_mismatch',
+    })
+    for (const id of ['', '..', 'a/b', 'cap_1?x'])
+      await expect(client.getCaptureSession(id)).rejects.toThrow(TypeError)
+  })
+
+  it('has its verdict checked under either secret of a rotation', async () => {
+    const own = await running.tenant()
+    await allowReturn(running, own)
+    const access = { apiKey: own.sandboxKey, tenantId: own.id }
+    const before = sandbox({ ...access, signingSecret: own.secret })
+    const { signing_secret } = await before.rotateSigning()
+    const after = sandbox({ ...access, signingSecret: signing_secret })
+    for (const client of [before, after]) {
+      const session = await approvedSession(client)
+      const expected = { userId: 'ada+match', action, captureSessionId: session.session_id }
+      expect(await code(client.verifyVerdict(session, expected))).toBe('approved')
+      if (session.result?.status !== 200) throw new Error('no verdict')
+      const { jwt } = session.result.body
+      expect(
+        await code(
+          sandbox({
+            ...access,
+            signingSecret: client === before ? own.secret : signing_secret,
+          }).verifyVerdict(jwt, expected),
+        ),
+      ).toBe('approved')
+    }
+  })
+})

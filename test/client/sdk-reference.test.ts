@@ -1,0 +1,43 @@
+/** docs/sdk.md and the tables of docs/guides/step-up.md against the SDK, so that neither lacks a method, an option or a code. */
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { packageFile } from '../../src/package-root.js'
+import { REASONS } from '../../src/v1/reasons.js'
+import { documentInDocs } from '../support/docs.js'
+import { SHOWN, sdkPage } from '../support/sdk-reference.js'
+
+it('docs/sdk.md is what the declarations say (UPDATE_DOCS=1 writes it)', () => {
+  const made = sdkPage()
+  expect(documentInDocs('sdk.md', made)).toBe(made)
+})
+
+it('every method and option that is shown has a comment', () => {
+  for (const [part, members] of Object.entries(SHOWN)) {
+    const all = members()
+    expect(all.length, part).toBeGreaterThan(2)
+    expect(
+      all.filter(({ description }) => !description).map(({ name }) => name),
+      part,
+    ).toEqual([])
+  }
+})
+
+const guide = readFileSync(packageFile('docs', 'guides', 'step-up.md'), 'utf8')
+/** First cells of the table under a heading, below its head. */
+function namesUnder(heading: string): string[] {
+  const [, rest = ''] = guide.split(`## ${heading}\n`)
+  const [section = ''] = rest.split(/^## /m)
+  return [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name!).slice(1)
+}
+
+it('the guide says of every reason of a rejection what an application does', () => {
+  expect(namesUnder('Why a verdict is a rejection').sort()).toEqual([...REASONS].sort())
+})
+
+it('the guide says of every code of verifyVerdict what an application does', () => {
+  const source = readFileSync(packageFile('src', 'client', 'errors.ts'), 'utf8')
+  const [, union = ''] = /^export type VerdictErrorCode =\n((?: {2}\| '\w+'\n)+)/m.exec(source) ?? []
+  const codes = [...union.matchAll(/'(\w+)'/g)].map(([, code]) => code!)
+  expect(codes.length).toBeGreaterThan(15)
+  expect(namesUnder('Why a verdict is refused').sort()).toEqual(codes.sort())
+})

@@ -1,0 +1,49 @@
+/** One node of two that alone loses the way to the database. */
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { TcpProxy } from '../chaos/tcp-proxy.js'
+import { poll } from '../support/command.js'
+import { overPostgres } from '../support/postgres.js'
+import { type Cluster, startCluster } from './nodes.js'
+
+/** Services that start on a busy machine, and ten seconds without a database. */
+const LIMIT_MS = 180_000
+
+overPostgres(() => {
+  let cluster: Cluster
+  let proxy: TcpProxy
+  beforeEach(async () => {
+    cluster = await startCluster(1)
+    const url = new URL(cluster.database.url)
+    proxy = await TcpProxy.listen(Number(url.port))
+    url.port = String(proxy.port)
+    await cluster.start({ COUNTERSIGN_DATABASE: url.href })
+  }, LIMIT_MS)
+  afterEach(async () => {
+    await proxy?.heal()
+    await cluster?.stop()
+    await proxy?.close()
+  }, LIMIT_MS)
+
+  const probe = async (node: number) => {
+    const response = await fetch(`http://127.0.0.1:${cluster.nodes[node]!.addresses.admin.port}/readyz`)
+    return { status: response.status, body: (await response.json()) as { reasons?: string[] } }
+  }
+  const until = (node: number, wanted: number) =>
+    poll(
+      () => probe(node),
+      ({ status }) => status === wanted,
+    )
+
+  it(
+    'is not ready until it has found the way again, and the other one stays ready',
+    async () => {
+      await until(1, 200)
+      proxy.refuse()
+      expect((await until(1, 503)).body.reasons).toEqual(['database_lost'])
+      expect((await probe(0)).status).toBe(200)
+      proxy.heal()
+      await until(1, 200)
+    },
+    LIMIT_MS,
+  )
+})

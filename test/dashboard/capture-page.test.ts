@@ -1,0 +1,65 @@
+/** The settings of the hosted capture page at the dashboard: who reads and changes them, and what is refused. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+let own: DashboardClient
+
+beforeAll(async () => {
+  running = await startService()
+  tenant = await running.tenant()
+  own = await signIn(running, { login_token: await loginToken(running, tenant.id) })
+})
+afterAll(() => running?.stop())
+
+const path = () => `/tenants/${tenant.id}/capture-page`
+const SETTINGS = {
+  company: 'Beispielbank',
+  return_origins: ['https://shop.example.com'],
+  frame_ancestors: ['https://app.example.com'],
+  consent: { version: '2026-11', text: 'We compare your face.' },
+}
+
+it('are changed by an admin of the tenant, hold for the page, and stand in the audit log with the name', async () => {
+  expect((await own.call('GET', path())).body).toEqual({
+    tenant_name: tenant.name,
+    ...{ company: null, return_origins: [], frame_ancestors: [], consent: null },
+  })
+  expect((await own.call('POST', path(), SETTINGS)).body).toEqual({ tenant_name: tenant.name, ...SETTINGS })
+  expect((await own.call('GET', path())).body).toEqual({ tenant_name: tenant.name, ...SETTINGS })
+  const { store } = running.service.ledger
+  expect(JSON.parse((await store.read.auditEntries(tenant.id, 0, 1000)).at(-1)!.entry)).toMatchObject({
+    event: 'capture_page_changed',
+    company: 'Beispielbank',
+    return_origins: ['https://shop.example.com'],
+    consent_version: '2026-11',
+    actor: 'dashboard:tenant',
+  })
+})
+
+it.each([
+  [
+    'an address with a path',
+    { ...SETTINGS, return_origins: ['https://shop.example.com/back'] },
+    'invalid_origin',
+  ],
+  ['another scheme', { ...SETTINGS, frame_ancestors: ['javascript:alert(1)'] }, 'invalid_origin'],
+  ['a name that turns the direction of writing', { ...SETTINGS, company: 'Bank\u202e' }, 'invalid_company'],
+  ['a consent without a version', { ...SETTINGS, consent: { version: '', text: 'Yes.' } }, 'invalid_consent'],
+] as const)('refuse %s, and stay as they are', async (_, body, code) => {
+  const before = (await own.call('GET', path())).body
+  const refused = await own.call('POST', path(), body)
+  expect([refused.status, refused.body.code]).toEqual([400, code])
+  expect((await own.call('GET', path())).body).toEqual(before)
+})
+
+it('are shown to a viewer, who changes nothing', async () => {
+  const { operations } = running.service.ledger
+  const { password } = await operations.operators.add('vera', 'viewer', COMMAND_LINE)
+  const viewer = await signIn(running, { name: 'vera', password })
+  expect((await viewer.call('GET', path())).status).toBe(200)
+  expect((await viewer.call('POST', path(), SETTINGS)).body.code).toBe('not_permitted')
+})

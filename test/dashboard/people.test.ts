@@ -1,0 +1,289 @@
+/** People of tenants: invited, signed in under a name, with a role, and never beyond their tenant. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { MINUTE_MS } from '../../src/clock.js'
+import { OPERATOR_RIGHTS, TENANT_RIGHTS } from '../../src/dashboard/rights.js'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { INVITATION_MS } from '../../src/operations/people-operations.js'
+import type { PersonRole } from '../../src/storage/records.js'
+import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
+import { OPERATOR_PASSWORD } from '../support/operator.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+const PASSWORD = 'seven long words of mine'
+let running: TestService
+let tenant: TestTenant
+let other: TestTenant
+let count = 0
+let name: string
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.1' })
+  other = await running.tenant()
+})
+afterAll(() => running?.stop())
+beforeEach(async () => {
+  tenant = await running.tenant()
+  name = `pia${++count}@example.com`
+  running.clock.advance(2 * MINUTE_MS)
+})
+
+/** Each sign-in is from an address of its own, because sign-ins are limited by address. */
+let visitors = 0
+const visitor = () => ({ 'X-Forwarded-For': `203.0.113.${++visitors}` })
+type Credentials = Parameters<typeof signInFrom>[1]
+const signIn = (credentials: Credentials) => signInFrom(running, credentials, visitor())
+/** @returns the code of the refusal, or the status */
+const answerTo = async (credentials: Credentials) => {
+  const headers = { Origin: running.service.adminUrl, ...visitor() }
+  const { status, body } = await request(running, 'POST', '/session', credentials, headers)
+  return body.code ?? status
+}
+const operations = () => running.service.ledger.operations
+const people = (id = tenant.id) => operations().peopleOf(id)
+const tokenOf = (link: string) => link.split('/').at(-1)!
+const entries = async (id = tenant.id): Promise<Array<Record<string, unknown>>> =>
+  (await running.service.ledger.store.read.auditEntries(id, 0, 1000)).map(({ entry }) => JSON.parse(entry))
+
+/** A person who has opened the link and chosen a password. */
+async function person(role: PersonRole, called = name): Promise<DashboardClient> {
+  const { link } = await people().invite(called, role, running.service.adminUrl, COMMAND_LINE)
+  const client = await signIn({ login_token: tokenOf(link) })
+  const chosen = await client.call('POST', '/password', { password: PASSWORD })
+  expect(chosen.status).toBe(200)
+  return signIn({ name: called, password: PASSWORD })
+}
+const byLink = async () => signIn({ login_token: await loginToken(running, tenant.id) })
+
+describe('a person of a tenant', () => {
+  it('is invited by an admin of the tenant, opens the link once, and does nothing before a password is chosen', async () => {
+    const admin = await byLink()
+    const invited = await admin.call('POST', `/tenants/${tenant.id}/people`, { name, role: 'viewer' })
+    expect([invited.status, invited.body.person]).toMatchObject([
+      201,
+      { name, role: 'viewer', state: 'invited' },
+    ])
+    expect(await answerTo({ name, password: PASSWORD })).toBe('sign_in_failed')
+    const token = tokenOf(invited.body.sign_in_link)
+    const client = await signIn({ login_token: token })
+    expect(await answerTo({ login_token: token })).toBe('sign_in_failed')
+    expect((await client.call('GET', '/session')).body).toMatchObject({
+      role: 'tenant',
+      person: { name, role: 'viewer' },
+      tenant_id: tenant.id,
+      password: 'required',
+    })
+    expect((await client.call('GET', `/tenants/${tenant.id}`)).body.code).toBe('password_not_chosen')
+    const short = await client.call('POST', '/password', { password: 'fourteen chars' })
+    expect([short.status, short.body.code]).toEqual([400, 'weak_password'])
+    expect((await client.call('POST', '/password', { password: PASSWORD })).status).toBe(200)
+    expect((await client.call('GET', `/tenants/${tenant.id}`)).status).toBe(200)
+    const again = await signIn({ name, password: PASSWORD })
+    expect((await again.call('GET', '/session')).body).toMatchObject({ password: 'own', method: 'password' })
+    expect(JSON.stringify(await entries())).not.toContain(PASSWORD)
+  })
+
+  it('is too late a day after the invitation', async () => {
+    const { link } = await people().invite(name, 'admin', running.service.adminUrl, COMMAND_LINE)
+    running.clock.advance(INVITATION_MS)
+    expect(await answerTo({ login_token: tokenOf(link) })).toBe('sign_in_failed')
+  })
+
+  it('is named by the audit log of the tenant, and by no other', async () => {
+    const admin = await person('admin')
+    await admin.call('POST', `/tenants/${tenant.id}/keys/revoke`, { type: 'sandbox' })
+    const actor = `dashboard:${name}`
+    expect(await entries()).toMatchObject([
+      { event: 'person_added', name, role: 'admin', actor: 'operator' },
+      { event: 'signed_in', actor },
+      { event: 'person_password_chosen', name, actor },
+      { event: 'signed_in', actor },
+      { event: 'key_revoked', actor, request_id: expect.any(String) },
+    ])
+    expect(JSON.stringify(await entries(other.id))).not.toContain(name)
+  })
+
+  it('has a name that nobody else has, and does not learn whose it is', async () => {
+    await operations().operators.add(`op-${name}`, 'viewer', COMMAND_LINE)
+    await people(other.id).invite(`their-${name}`, 'viewer', running.service.adminUrl, COMMAND_LINE)
+    const admin = await person('admin')
+    const path = `/tenants/${tenant.id}/people`
+    const answers = await Promise.all(
+      [`op-${name}`, `their-${name}`].map(async (taken) => {
+        const { status, body } = await admin.call('POST', path, { name: taken, role: 'admin' })
+        return [status, body.code, body.message.replace(taken, '')]
+      }),
+    )
+    expect(answers[0]).toEqual(answers[1])
+    expect(answers[0]).toMatchObject([409, 'person_exists', expect.any(String)])
+    for (const bad of ['operator', 'tenant', 'a b'])
+      expect((await admin.call('POST', path, { name: bad, role: 'admin' })).body.code).toBe(
+        'invalid_person_name',
+      )
+    await expect(operations().operators.add(name, 'admin', COMMAND_LINE)).rejects.toMatchObject({
+      code: 'person_exists',
+    })
+  })
+
+  it('is asked for a second factor once one was added, and for a fresh sign-in before what reveals or destroys', async () => {
+    const admin = await person('admin')
+    const begun = await admin.call('POST', '/second-factor')
+    expect([begun.status, begun.body.uri]).toEqual([200, expect.stringContaining('otpauth://')])
+    running.clock.advance(20 * MINUTE_MS)
+    const path = `/tenants/${tenant.id}/keys/reissue`
+    const body = { type: 'sandbox', grace_seconds: 0 }
+    expect((await admin.call('POST', path, body)).body.code).toBe('fresh_sign_in_required')
+    expect((await admin.call('POST', '/session/confirm', { password: 'wrong' })).body.code).toBe(
+      'sign_in_failed',
+    )
+    expect((await admin.call('POST', '/session/confirm', { password: PASSWORD })).status).toBe(200)
+    expect((await admin.call('POST', path, body)).status).toBe(200)
+    expect((await entries()).some(({ event }) => event === 'identity_confirmed')).toBe(true)
+  })
+
+  it('has another role at once, and signs in no more after the end, another invitation, or a password of the same person elsewhere', async () => {
+    const viewer = await person('viewer')
+    const path = `/tenants/${tenant.id}/keys/revoke`
+    expect((await viewer.call('POST', path, { type: 'sandbox' })).status).toBe(403)
+    await people().setRole(name, 'admin', COMMAND_LINE)
+    expect((await viewer.call('POST', path, { type: 'sandbox' })).status).toBe(200)
+    const elsewhere = await signIn({ name, password: PASSWORD })
+    expect((await elsewhere.call('POST', '/password', { password: `${PASSWORD} again` })).status).toBe(200)
+    expect((await viewer.call('GET', '/session')).status).toBe(401)
+    expect((await elsewhere.call('GET', '/session')).status).toBe(200)
+    await people().inviteAgain(name, running.service.adminUrl, COMMAND_LINE)
+    expect((await elsewhere.call('GET', '/session')).status).toBe(401)
+    expect(await answerTo({ name, password: `${PASSWORD} again` })).toBe('sign_in_failed')
+    const { link } = await people().inviteAgain(name, running.service.adminUrl, COMMAND_LINE)
+    await people().remove(name, COMMAND_LINE)
+    expect(await answerTo({ login_token: tokenOf(link) })).toBe('sign_in_failed')
+  })
+
+  it('is out when the tenant is suspended, and gone when it is deleted', async () => {
+    const admin = await person('admin')
+    const { link } = await people().invite(`new-${name}`, 'admin', running.service.adminUrl, COMMAND_LINE)
+    const found = (await running.service.ledger.store.read.tenantById(tenant.id))!
+    await operations().lifecycle.suspend(found, COMMAND_LINE)
+    expect((await admin.call('GET', '/session')).status).toBe(401)
+    expect(await answerTo({ name, password: PASSWORD })).toBe('tenant_suspended')
+    expect(await answerTo({ name, password: 'wrong' })).toBe('sign_in_failed')
+    expect(await answerTo({ login_token: tokenOf(link) })).toBe('sign_in_failed')
+    await operations().lifecycle.resume(found, COMMAND_LINE)
+    expect(await answerTo({ name, password: PASSWORD })).toBe(201)
+    await operations().lifecycle.delete(found, COMMAND_LINE)
+    expect(await answerTo({ name, password: PASSWORD })).toBe('sign_in_failed')
+    expect(await people().list()).toEqual([])
+  })
+})
+
+describe('the rights', () => {
+  /** Each route with a body that its schema takes, or would refuse after the right was asked for. */
+  const routesWith = (table: Record<string, string>, right: (name: string) => boolean) =>
+    Object.entries(table)
+      .filter(([, asked]) => right(asked))
+      .map(([route]) => route.split(' ') as [string, string])
+
+  it('of a viewer of a tenant are to look: everything that changes something is refused', async () => {
+    const viewer = await person('viewer')
+    const before = await entries()
+    for (const [method, path] of routesWith(TENANT_RIGHTS, (right) => right !== 'look')) {
+      const { status, body } = await viewer.call(
+        method,
+        `/tenants/${tenant.id}${path === '/' ? '' : path}`,
+        {},
+      )
+      expect([method, path, status, body.code]).toEqual([method, path, 403, 'not_permitted'])
+    }
+    expect(await entries()).toEqual(before)
+    for (const path of ['', '/people', '/sessions', '/traffic', '/webhooks', '/audit', '/audit/chain'])
+      expect([path, (await viewer.call('GET', `/tenants/${tenant.id}${path}`)).status]).toEqual([path, 200])
+  })
+
+  it('of an admin of a tenant stop at what the operator grants', async () => {
+    const admin = await person('admin')
+    for (const [method, path] of routesWith(TENANT_RIGHTS, (right) => right === 'grant')) {
+      const { status, body } = await admin.call(
+        method,
+        `/tenants/${tenant.id}${path === '/' ? '' : path}`,
+        {},
+      )
+      expect([method, path, status, body.code]).toEqual([method, path, 403, 'not_permitted'])
+    }
+  })
+
+  it.each(['admin', 'viewer'] as const)(
+    'of a tenant %s reach no other tenant, and nothing of the installation',
+    async (role) => {
+      const client = await person(role)
+      for (const [method, path] of routesWith(TENANT_RIGHTS, () => true)) {
+        const target = `/tenants/${other.id}${path === '/' ? '' : path}`
+        const { status, body } = await client.call(method, target, method === 'GET' ? undefined : {})
+        expect([method, path, status, body.code]).toEqual([method, path, 403, 'not_permitted'])
+      }
+      for (const [method, path] of routesWith(OPERATOR_RIGHTS, (right) => right !== 'own')) {
+        const { status, body } = await client.call(method, path, method === 'GET' ? undefined : {})
+        expect([method, path, status, body.code]).toEqual([method, path, 403, 'not_permitted'])
+      }
+      const operator = await signIn({ password: OPERATOR_PASSWORD })
+      const theirs = await signIn({ login_token: await loginToken(running, other.id) })
+      const listed = (await operator.call('GET', '/sessions')).body.sessions as Array<Record<string, unknown>>
+      for (const session of listed.filter(({ person }) => person !== name)) {
+        const ended = await client.call('POST', '/sessions/end', { session: session.id })
+        expect([session.id, ended.body.code]).toEqual([session.id, 'session_not_found'])
+      }
+      expect((await operator.call('GET', '/session')).status).toBe(200)
+      expect((await theirs.call('GET', '/session')).status).toBe(200)
+    },
+  )
+
+  it('let a person of a tenant end the own sessions, and an admin those of the tenant', async () => {
+    const viewer = await person('viewer')
+    const elsewhere = await signIn({ name, password: PASSWORD })
+    const admin = await person('admin', `admin-${name}`)
+    const sessions = async () =>
+      (await viewer.call('GET', `/tenants/${tenant.id}/sessions`)).body.sessions as Array<
+        Record<string, unknown>
+      >
+    const theirs = (await sessions()).find(({ person }) => person === `admin-${name}`)!
+    expect((await viewer.call('POST', '/sessions/end', { session: theirs.id })).body.code).toBe(
+      'session_not_found',
+    )
+    const own = (await sessions()).find(
+      ({ person, is_own, method }) => person === name && !is_own && method === 'password',
+    )!
+    expect((await viewer.call('POST', '/sessions/end', { session: own.id })).status).toBe(200)
+    expect((await elsewhere.call('GET', '/session')).status).toBe(401)
+    const ended = await admin.call('POST', `/tenants/${tenant.id}/people/sign-out`, { name })
+    expect(ended.body.sessions).toBeGreaterThan(0)
+    expect((await viewer.call('GET', '/session')).status).toBe(401)
+  })
+
+  it('keep the last admin of a tenant in place; the command line need not', async () => {
+    const admin = await person('admin')
+    for (const [path, body] of [
+      ['/people/role', { name, role: 'viewer' }],
+      ['/people/remove', { name }],
+    ] as const) {
+      const refused = await admin.call('POST', `/tenants/${tenant.id}${path}`, body)
+      expect([path, refused.status, refused.body.code]).toEqual([path, 409, 'last_admin'])
+    }
+    await person('admin', `second-${name}`)
+    expect((await admin.call('POST', `/tenants/${tenant.id}/people/remove`, { name })).status).toBe(200)
+    expect((await admin.call('GET', '/session')).status).toBe(401)
+    await people().remove(`second-${name}`, COMMAND_LINE)
+    expect(await people().list()).toEqual([])
+  })
+
+  it('over people end at the tenant: those of another and operators are not found', async () => {
+    const admin = await person('admin')
+    const operator = `op-${name}`
+    await operations().operators.add(operator, 'viewer', COMMAND_LINE)
+    await people(other.id).invite(`their-${name}`, 'viewer', running.service.adminUrl, COMMAND_LINE)
+    for (const stranger of [operator, `their-${name}`])
+      for (const path of ['role', 'reset', 'remove', 'sign-out', 'second-factor/remove']) {
+        const body = path === 'role' ? { name: stranger, role: 'admin' } : { name: stranger }
+        const refused = await admin.call('POST', `/tenants/${tenant.id}/people/${path}`, body)
+        expect([path, stranger, refused.status]).toEqual([path, stranger, 404])
+      }
+    expect((await operations().operators.list()).find((one) => one.name === operator)?.role).toBe('viewer')
+  })
+})
