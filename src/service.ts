@@ -30,6 +30,7 @@ import { AdminApi } from './dashboard/admin-api.js'
 import { adminHandler, metricsHandler } from './dashboard/admin-server.js'
 import { HostGuard } from './dashboard/host-guard.js'
 import { loadOperatorPassword, type OperatorPassword } from './dashboard/operator-password.js'
+import { RequestLog } from './dashboard/request-log.js'
 import { sessionTimes } from './dashboard/session-times.js'
 import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
@@ -128,6 +129,7 @@ export class Service {
   private reloading: Promise<unknown> = Promise.resolve()
   private readonly webhooks: WebhookSender
   private readonly traffic: Traffic
+  private readonly requestLog: RequestLog
   private openApiText: string | null = null
   private readonly servers: Partial<Record<Environment, ApiServer>> = {}
   private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics' | 'capture', Listener>> = {}
@@ -156,6 +158,7 @@ export class Service {
     )
     this.housekeeping = new Housekeeping(ledger.store, clock, log, this.duty, {
       sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
+      requestLogMs: config.requestLogDays * DAY_MS,
       tellOfExpired: (isOn) => this.captureEvents.tellOfExpired(isOn),
     })
     this.keyWatch = new KeyWatch(ledger, config, log)
@@ -165,6 +168,7 @@ export class Service {
     const { duty } = this
     this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
     this.traffic = new Traffic(ledger.store, clock, log)
+    this.requestLog = new RequestLog({ store: ledger.store, vault: ledger.vault, clock, log, config })
     ledger.audit.observeBreaks(({ tenantId, sealedSequence, foundSequence }) => {
       metrics.countAuditBreak()
       log.error(
@@ -323,6 +327,7 @@ export class Service {
     this.webhooks.start()
     this.epochKeeper?.start()
     this.traffic.start()
+    this.requestLog.start()
     this.ready = true
     this.readiness.start()
   }
@@ -466,6 +471,7 @@ export class Service {
       observe: (observation) => {
         metrics.observe(observation)
         traffic.observe(observation)
+        this.requestLog.observe(observation)
       },
       tracing,
       isSaturated: (share) => engine.isSaturatedFor(share),
@@ -605,7 +611,7 @@ export class Service {
       await this.fleet.stop()
       await this.readiness.stop()
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
-      await this.traffic.stop()
+      await Promise.all([this.traffic.stop(), this.requestLog.stop()])
       await store.close()
       await this.tracing?.stop()
     })()

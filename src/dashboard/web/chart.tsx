@@ -9,8 +9,8 @@ export interface Series {
   label: string
   /** A CSS variable. */
   colour: string
-  /** `stack`: bars on top of the stacked series that come after; `within`: bars in front of those; or a `line`. */
-  draw: 'stack' | 'within' | 'line'
+  /** `stack`: bars on top of the stacked series that come after; `within`: bars in front of those; or a line, solid or in dashes. */
+  draw: 'stack' | 'within' | 'line' | 'dashes'
   values: Array<number | null>
 }
 
@@ -60,7 +60,7 @@ function data({ x, series }: ChartProps): uPlot.AlignedData {
   const below = x.map(() => 0)
   const columns = series.map(({ draw, values }) => ({ draw, values }))
   for (const column of columns.toReversed()) {
-    if (column.draw === 'line') continue
+    if (isLine(column)) continue
     const { draw, values } = column
     column.values = values.map((value, i) => (value ? value + (draw === 'stack' ? below[i]! : 0) : null))
     if (draw === 'stack') for (const [i, value] of values.entries()) below[i]! += value ?? 0
@@ -77,7 +77,7 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
     const [first = 0, second = 1] = latest.current.x
     return (second - first) / 2
   }
-  const isWhole = series.every(({ draw }) => draw !== 'line')
+  const isWhole = !series.some(isLine)
   const axis: uPlot.Axis = {
     stroke: css('--muted'),
     font,
@@ -121,11 +121,12 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
             return value == null ? '' : `${value}${unit ? ` ${unit}` : ''}`
           },
         }
-        if (draw === 'line')
+        if (isLine({ draw }))
           return {
             ...shared,
             stroke: css(colour),
             width: 2,
+            ...(draw === 'dashes' ? { dash: [6, 6] } : {}),
             points: { size: 6, show: isSparse },
             spanGaps: true,
           }
@@ -135,6 +136,10 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
     ],
     hooks: mark ? { draw: [(self) => drawMark(self, mark, css('--text'), font)] } : {},
   }
+}
+
+function isLine({ draw }: Pick<Series, 'draw'>): boolean {
+  return draw === 'line' || draw === 'dashes'
 }
 
 /** A line of one point would not be seen. */
