@@ -1,4 +1,5 @@
 /** The installation's matters: its tenants, and the state of the whole. */
+
 import { installedPacks } from '../../models/pack/installed-packs.js'
 import { calibrationPoints } from '../../models/pack/model-pack.js'
 import { networkFiles } from '../../models/pack/network-files.js'
@@ -6,6 +7,7 @@ import { gradeOf } from '../../models/pack/pack-grade.js'
 import { isoTime } from '../clock.js'
 import { fleetView } from '../fleet.js'
 import { secretView } from '../operations/views.js'
+import { COMMIT } from '../version.js'
 import * as bodies from './bodies.js'
 import { assertReached } from './grant-routes.js'
 import type { OperatorTable } from './route.js'
@@ -51,6 +53,7 @@ export const INSTALLATION_ROUTES = {
       const size = store.size()
       return {
         version,
+        commit: COMMIT,
         node: process.version,
         now: isoTime(clock.now()),
         started_at: isoTime(startedAt),

@@ -160,6 +160,12 @@ export interface AuditSealRecord {
   mac: Buffer
 }
 
+/** How far the logs have been verified in the background: JSON, and what vouches for it. */
+export interface AuditWalkRecord {
+  state: string
+  mac: Buffer
+}
+
 export interface AuditRecord {
   tenantId: string
   /** 1, 2, 3, … without a gap. */

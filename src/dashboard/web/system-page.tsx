@@ -36,7 +36,7 @@ export function SystemPage() {
         <Card title="Process">
           <Facts
             rows={[
-              ['Version', value.version],
+              ['Version', `${value.version} (${value.commit})`],
               ['Node', value.node],
               ['Running since', <Time at={value.started_at} />],
               ['Memory', mebibytes(value.memory_bytes)],
