@@ -13,7 +13,7 @@ capture.addEventListener('cs-ready', async () => {
   const body = await response.json()
   if (response.ok) capture.challenge = body
   // Somebody who is locked out is told so before anything is filmed.
-  else capture.refuse(body.message, { retry: body.retry })
+  else capture.refuse(body.message, { retry: body.again === true })
 })
 
 capture.addEventListener('cs-capture', ({ detail }) => {
@@ -31,11 +31,11 @@ capture.addEventListener('cs-capture', ({ detail }) => {
 async function confirm(captured) {
   const frames = captured.map(async (frame) => ({ ...frame, image: await toDataUrl(frame.image) }))
   const response = await post('/transfers', { frames: await Promise.all(frames) })
-  const { done, message, guidance, retry } = await response.json()
+  const { done, message, guidance, again = false } = await response.json()
   if (response.ok) return { ok: true, message: `${done.amount} went to ${done.to}.` }
   // In the person's language, as the component says it.
   const advice = capture.texts[/** @type {keyof typeof capture.texts} */ (guidance)] ?? ''
-  return { ok: false, message: `${message} ${advice}`.trim(), retry }
+  return { ok: false, message: `${message} ${advice}`.trim(), retry: again }
 }
 
 /**

@@ -30,7 +30,6 @@ const waiting = new Map()
 /** Your way without the face is no weaker than the face. */
 const LOCKED_OUT = {
   message: 'No more tries for now. Please call us at the number on your card.',
-  retry: false,
 }
 
 const app = express()
@@ -105,7 +104,11 @@ app.post('/transfers', async (request, response) => {
   if (answer.reason === 'locked_out') return response.status(403).json(LOCKED_OUT)
   if (answer.verdict !== 'approved')
     // What the person can do better is for the page; findings and scores are not.
-    return response.status(403).json({ message: 'Not confirmed.', guidance: answer.liveness.guidance })
+    return response.status(403).json({
+      message: 'Not confirmed.',
+      guidance: answer.liveness.guidance,
+      again: true,
+    })
   const { jti } = await countersign.verifyVerdict(answer, {
     userId: user,
     action,
@@ -123,11 +126,11 @@ app.get('/call', (_request, response) => {
 const onError = (error, _request, response, next) => {
   if (response.headersSent) return next(error)
   const isOfCapture = error instanceof ApiError && error.category === 'biometric_rejected'
-  if (isOfCapture) return response.status(422).json({ message: 'Please try again.' })
+  if (isOfCapture) return response.status(422).json({ message: 'Please try again.', again: true })
   // Told before the person films anything.
   if (error instanceof ApiError && error.code === 'locked_out') return response.status(403).json(LOCKED_OUT)
   if (error instanceof ApiError && error.code === 'reference_not_found')
-    return response.status(409).json({ message: 'Please set up your face first.', retry: false })
+    return response.status(409).json({ message: 'Please set up your face first.' })
   console.error(error instanceof Error ? `${error.name}: ${error.message}` : error)
   response.status(503).json({ message: 'Please try again later.' })
 }
