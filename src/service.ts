@@ -171,7 +171,7 @@ export class Service {
     const { duty } = this
     this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
     this.traffic = new Traffic(ledger.store, clock, log)
-    this.requestLog = new RequestLog({ store: ledger.store, vault: ledger.vault, clock, log, config })
+    this.requestLog = new RequestLog({ ...ledger, clock, log, config })
     ledger.audit.observeBreaks(({ tenantId, sealedSequence, foundSequence }) => {
       metrics.countAuditBreak()
       log.error(

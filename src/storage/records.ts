@@ -280,7 +280,7 @@ export interface RequestRecord {
   verificationId: string | null
   /** Pseudonym of the user: in production that of the audit log, which erasure makes unlinkable. */
   subject: string | null
-  /** User id, in the sandbox only; erasure takes it away. */
+  /** User id, in the sandbox only: sealed, in base64; erasure takes it away. */
   sandboxUser: string | null
 }
 
