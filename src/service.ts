@@ -595,7 +595,7 @@ export class Service {
       // A process that leaves has handed its connections to others already, and a start that failed has served nobody.
       const isServing = this.ready && !this.isLeaving
       this.ready = false
-      if (isServing) await sleep(this.config.lameDuckMs)
+      if (isServing && this.config.lameDuckMs > 0) await sleep(this.config.lameDuckMs)
       for (const server of Object.values(this.servers)) server.draining = true
       this.housekeeping.stop()
       const walked = this.auditWalk.stop()
