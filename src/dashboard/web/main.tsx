@@ -87,11 +87,11 @@ function App() {
     // Taking the token out of the address comes back here, while its sign-in is under way.
     const isFirst = !asked.current
     asked.current = true
-    const opened = loginToken ? signIn({ login_token: loginToken }) : isFirst ? currentSession() : null
+    const opened = loginToken ? signIn({ login_token: loginToken }) : isFirst ? sessionIfAny() : null
     // Neither may stay in the history: a token, nor the failure of a sign-in that is over.
     if (loginToken || isProviderProblem(route)) location.replace('#/')
-    const begin = (view: SessionView) => {
-      returnToKeptPage()
+    const begin = (view: SessionView | null) => {
+      if (view) returnToKeptPage()
       setSession(view)
     }
     opened?.then(begin, (error: Error) => {
@@ -287,6 +287,10 @@ function Shell({
 }
 
 const UNKNOWN = new Set(['tenant_not_found', 'unknown_endpoint'])
+
+async function sessionIfAny(): Promise<SessionView | null> {
+  return (await isSignedIn()) ? currentSession() : null
+}
 
 /** The page before all others; null where none is. */
 function requiredPage({ password, second_factor }: SessionView): string[] | null {
