@@ -6,6 +6,7 @@ import {
   CallError,
   currentSession,
   get,
+  isSignedIn,
   onFreshSignIn,
   SIGNED_OUT,
   signIn,
