@@ -9,6 +9,7 @@ const CAMPAIGNS = [
   'test/cli/models-agree.test.ts',
   'test/client/behaviour.test.ts',
   'test/client/examples.test.ts',
+  'test/client/language-examples.test.ts',
   'test/faults/**/*.test.ts',
   'test/fuzz/campaign.test.ts',
   'test/generated-clients.test.ts',

@@ -5,6 +5,7 @@
 import type { Logger } from 'pino'
 import { Beat } from './beat.js'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from './clock.js'
+import { earliestRequestId } from './crypto/identifiers.js'
 import type { Duty } from './duty.js'
 import type { Store } from './storage/store.js'
 
@@ -19,6 +20,7 @@ const HOURS_KEPT_MS = 8 * DAY_MS
 
 /** Erased in one transaction: others wait for so long. */
 const SANDBOX_USERS_AT_ONCE = 50
+const REQUESTS_AT_ONCE = 250
 
 export class Housekeeping {
   private readonly beat = new Beat(
@@ -39,6 +41,8 @@ export class Housekeeping {
     private readonly duty: Pick<Duty, 'current'>,
     private readonly options: {
       sandboxRetentionMs: number
+      /** How long the request log keeps a request. */
+      requestLogMs: number
       /** Done before anything is deleted, for as long as `isOn` holds. */
       tellOfExpired?: (isOn: () => boolean) => Promise<void>
     },
@@ -75,6 +79,13 @@ export class Housekeeping {
     }
   }
 
+  private async deleteOldRequests(before: string): Promise<void> {
+    while (!this.isStopped && this.duty.current()) {
+      const deleted = await this.store.transaction((tx) => tx.deleteRequests(before, REQUESTS_AT_ONCE))
+      if (deleted < REQUESTS_AT_ONCE) return
+    }
+  }
+
   private async deleteExpired(): Promise<void> {
     const now = this.clock.now()
     const uptime = this.uptime()
@@ -92,6 +103,7 @@ export class Housekeeping {
       const isMore = await this.store.transaction((tx) => tx.deleteExpired(now, now - DAY_MS, trafficBefore))
       if (!isMore) break
     }
+    await this.deleteOldRequests(earliestRequestId(now - this.options.requestLogMs))
     await this.eraseUnusedSandboxUsers(now - this.options.sandboxRetentionMs)
   }
 }

@@ -7,7 +7,6 @@ import { loadModelPack } from '../models/pack/model-pack.js'
 import {
   assertLivenessServed,
   assertServable,
-  describeGrade,
   describeUnreached,
   gradeOf,
 } from '../models/pack/pack-grade.js'
@@ -23,12 +22,15 @@ import {
   isPostgres,
   type ListenAddress,
   modelPackDir,
+  SETTINGS,
+  type SettingName,
   sqliteFile,
 } from './config.js'
 import { AdminApi } from './dashboard/admin-api.js'
 import { adminHandler, metricsHandler } from './dashboard/admin-server.js'
 import { HostGuard } from './dashboard/host-guard.js'
 import { loadOperatorPassword, type OperatorPassword } from './dashboard/operator-password.js'
+import { RequestLog } from './dashboard/request-log.js'
 import { sessionTimes } from './dashboard/session-times.js'
 import { Sessions } from './dashboard/sessions.js'
 import { Traffic } from './dashboard/traffic.js'
@@ -47,7 +49,7 @@ import { Certificates, tlsFiles } from './reload.js'
 import { ApiServer } from './server/api-server.js'
 import { BodyBudget, type BodyShare } from './server/body-budget.js'
 import { ClientAddresses } from './server/client-address.js'
-import type { Listener } from './server/listener.js'
+import { AddressError, type Listener } from './server/listener.js'
 import { listenerBounds } from './server/listener-bounds.js'
 import { Metrics, type MetricsPlace, type MetricsSnapshot } from './server/metrics.js'
 import { buildOpenApi } from './server/openapi.js'
@@ -127,6 +129,7 @@ export class Service {
   private reloading: Promise<unknown> = Promise.resolve()
   private readonly webhooks: WebhookSender
   private readonly traffic: Traffic
+  private readonly requestLog: RequestLog
   private openApiText: string | null = null
   private readonly servers: Partial<Record<Environment, ApiServer>> = {}
   private readonly listeners: Partial<Record<Environment | 'admin' | 'metrics' | 'capture', Listener>> = {}
@@ -155,6 +158,7 @@ export class Service {
     )
     this.housekeeping = new Housekeeping(ledger.store, clock, log, this.duty, {
       sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
+      requestLogMs: config.requestLogDays * DAY_MS,
       tellOfExpired: (isOn) => this.captureEvents.tellOfExpired(isOn),
     })
     this.keyWatch = new KeyWatch(ledger, config, log)
@@ -164,6 +168,7 @@ export class Service {
     const { duty } = this
     this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
     this.traffic = new Traffic(ledger.store, clock, log)
+    this.requestLog = new RequestLog({ store: ledger.store, vault: ledger.vault, clock, log, config })
     ledger.audit.observeBreaks(({ tenantId, sealedSequence, foundSequence }) => {
       metrics.countAuditBreak()
       log.error(
@@ -240,7 +245,8 @@ export class Service {
     const bodies = new BodyBudget(config.bodyMemoryBytes)
     metrics.watchBodies(bodies)
     const lesser = bodies.share(LESSER_SHARE)
-    this.listeners.production = await listen(
+    this.listeners.production = await listenAt(
+      'productionListen',
       {
         ...{ ...bounds, bodies: bodies.share(1), address: productionListen, tls },
         clientCertificates: config.productionClientCertificates,
@@ -248,7 +254,8 @@ export class Service {
       },
       transport,
     )
-    this.listeners.sandbox = await listen(
+    this.listeners.sandbox = await listenAt(
+      'sandboxListen',
       {
         ...{ ...bounds, bodies: lesser, address: sandboxListen, tls },
         clientCertificates: config.sandboxClientCertificates,
@@ -295,9 +302,14 @@ export class Service {
     })
     const adminTls = tlsFiles(config, 'admin')
     const shared = { ...bounds, bodies: lesser, tls: adminTls }
-    this.listeners.admin = await listen({ ...shared, address: adminListen, handler }, transport)
+    this.listeners.admin = await listenAt(
+      'adminListen',
+      { ...shared, address: adminListen, handler },
+      transport,
+    )
     if (metricsListen)
-      this.listeners.metrics = await listen(
+      this.listeners.metrics = await listenAt(
+        'metricsListen',
         { ...shared, address: metricsListen, handler: metricsHandler(metrics, hosts, this.log) },
         transport,
       )
@@ -316,6 +328,7 @@ export class Service {
     this.webhooks.start()
     this.epochKeeper?.start()
     this.traffic.start()
+    this.requestLog.start()
     this.ready = true
     this.readiness.start()
   }
@@ -386,7 +399,8 @@ export class Service {
     let page: CaptureServer | undefined
     const tls = tlsFiles(config, 'capture')
     const bounds = this.bounds()
-    const listener = await listen(
+    const listener = await listenAt(
+      'captureListen',
       {
         ...bounds,
         limits: { ...bounds.limits, requestMs: bounds.limits.headMs + UPLOAD_MS },
@@ -458,6 +472,7 @@ export class Service {
       observe: (observation) => {
         metrics.observe(observation)
         traffic.observe(observation)
+        this.requestLog.observe(observation)
       },
       tracing,
       isSaturated: (share) => engine.isSaturatedFor(share),
@@ -490,11 +505,18 @@ export class Service {
     return environmentUrl(this.addressed(), environment)
   }
 
+  /** It was told to stop, or has stopped. */
+  get isStopping(): boolean {
+    return this.stopping !== null
+  }
+
   /** What the operator should know of the pack that serves, a sentence; null for one of production grade. */
   get gradeWarning(): string | null {
     const { engine, config } = this
-    const { grade, reasons } = gradeOf(engine.pack, config.fmr)
-    return grade === 'production' ? null : describeGrade(engine.pack, config.fmr, reasons)
+    const { grade } = gradeOf(engine.pack, config.fmr)
+    return grade === 'production'
+      ? null
+      : `The model pack ${engine.pack.modelId} is of evaluation grade at a false match rate of ${config.fmr}: \`countersign doctor\` says why.`
   }
 
   /** A sentence for each tenant whose contract names a rate that the pack does not reach, as after a change of the pack. */
@@ -590,11 +612,23 @@ export class Service {
       await this.fleet.stop()
       await this.readiness.stop()
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
-      await this.traffic.stop()
+      await Promise.all([this.traffic.stop(), this.requestLog.stop()])
       await store.close()
       await this.tracing?.stop()
     })()
     return this.stopping
+  }
+}
+
+/** @throws AddressError that names the setting of an address that cannot be had */
+async function listenAt(
+  setting: SettingName,
+  ...[options, transport]: Parameters<typeof listen>
+): Promise<Listener> {
+  try {
+    return await listen(options, transport)
+  } catch (error) {
+    throw error instanceof AddressError ? error.named(SETTINGS[setting].variable) : error
   }
 }
 

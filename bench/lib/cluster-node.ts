@@ -34,6 +34,8 @@ async function start(order: Extract<NodeOrder, { type: 'start' }>): Promise<Serv
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_WORKERS: String(order.workers),
+    // One photo is sent many times.
+    COUNTERSIGN_REPLAY_POLICY: 'report',
   })
   return Service.start(config, { log: createLog(config) })
 }

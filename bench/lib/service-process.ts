@@ -83,6 +83,8 @@ export async function startService(
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
     ...(transport ? { COUNTERSIGN_HTTP: transport } : {}),
+    // One photo is sent many times.
+    COUNTERSIGN_REPLAY_POLICY: 'report',
     ...probe?.env,
   }
   if (cpuProfileDir) mkdirSync(cpuProfileDir, { recursive: true })

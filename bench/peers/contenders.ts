@@ -194,6 +194,7 @@ async function evaluateCountersign(pack: ModelPack, csv: string): Promise<number
   const env = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))),
     COUNTERSIGN_MODEL_PACK: pack.dir,
+    COUNTERSIGN_REPLAY_POLICY: 'report',
   }
   const main = packageFile('dist', 'src', 'cli', 'main.js')
   const { stdout } = await promisify(execFile)(

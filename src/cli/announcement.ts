@@ -77,6 +77,15 @@ export async function announce(
   } else if (demo) note(demoInstructions(demo, where))
 }
 
+/** A service that is told to stop meanwhile closes what the announcement works with: then nothing has failed. */
+export async function announceUnlessStopping(service: Service, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!service.isStopping) throw error
+  }
+}
+
 /** Only now that it was shown does it count. A service that nobody could sign in to is stopped. @throws ConfigError */
 async function keepPassword(service: Service): Promise<void> {
   try {

@@ -6,7 +6,7 @@ import { BiometricError, type FaceSample } from '../biometrics/types.js'
 import { loadConfig } from '../config.js'
 import { engineOptions } from '../engine-setup.js'
 import { qualityView, scoreView } from '../v1/views.js'
-import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
+import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from './output.js'
 import { prepareModels } from './prepare-models.js'
 import { progressSteps } from './progress.js'
 import { readInput } from './read-input.js'
@@ -16,6 +16,10 @@ export function registerCompareCommand(command: Command): void {
   command
     .option('--fmr <rate>', 'false match rate that the threshold stands for (default: COUNTERSIGN_FMR)')
     .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 the same person, 3 not the same person, 1 a photo or the configuration cannot be used, 2 wrong usage.',
+    )
     .action(
       action(async (a: string, b: string, options: OutputOptions & { fmr?: string }) => {
         const config = loadConfig()
@@ -45,6 +49,7 @@ export function registerCompareCommand(command: Command): void {
               Object.entries(timingsMs).map(([stage, ms]) => [stage, Math.round(ms * 100) / 100]),
             ),
           }
+          if (!view.same) process.exitCode = EXIT.different
           print(options, view, () =>
             fields([
               ['Verdict', verdictOf(view.same)],

@@ -45,7 +45,7 @@ export function demoInstructions(
   const call = (url: string, key: string, body: string) =>
     [
       `  ${body} |`,
-      `    curl -s ${url} --data-binary @- \\`,
+      `    curl -s -w '\\n' ${url} --data-binary @- \\`,
       `      -H "Authorization: Bearer ${key}" -H "Content-Type: application/json"`,
     ].join('\n')
   const base64 = (file: string) => `base64 < ${photos}/${file} | tr -d '\\n'`

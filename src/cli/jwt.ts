@@ -1,8 +1,8 @@
 /** `countersign jwt`: checks a verification JWT as a backend would, and shows its claims. */
 import type { Command } from 'commander'
-import { decodeProtectedHeader, errors, jwtVerify } from 'jose'
+import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import { TOKEN_TYPE } from '../crypto/verification-jwt.js'
-import { action, CommandError, type OutputOptions, print } from './output.js'
+import { action, CommandError, EXIT, type OutputOptions, print } from './output.js'
 import { readStandardInput } from './standard-input.js'
 
 const SECRET = /^svc-sec-\S+$/
@@ -33,6 +33,17 @@ export function registerJwtCommand(command: Command): void {
             [`Valid, signed with ${protectedHeader.kid}.`, JSON.stringify(payload, null, 2)].join('\n'),
           )
         } catch (error) {
+          const timing = timingOf(error)
+          if (timing) {
+            process.exitCode = EXIT.failed
+            const header = decodeProtectedHeader(token)
+            print(
+              options,
+              { valid: false, reason: timing.reason, seconds: timing.seconds, header, claims: timing.claims },
+              () => [timing.sentence, JSON.stringify(timing.claims, null, 2)].join('\n'),
+            )
+            return
+          }
           if (!(error instanceof errors.JOSEError)) throw error
           throw new CommandError('invalid_jwt', `${error.message}${keyHint(token, error)}`)
         }
@@ -45,4 +56,55 @@ function keyHint(token: string, error: unknown): string {
   if (!(error instanceof errors.JWSSignatureVerificationFailed)) return ''
   const { kid } = decodeProtectedHeader(token)
   return `: the token names the secret ${kid}, and the secret given is not that one, or the token was changed`
+}
+
+interface Timing {
+  reason: 'expired' | 'not_yet_valid'
+  /** Since it expired, or until it is valid, by this machine's clock. */
+  seconds: number
+  claims: JWTPayload
+  sentence: string
+}
+
+/** Null for all that is wrong with a token but its time. Signature, type and audience were checked before the time. */
+function timingOf(error: unknown): Timing | null {
+  const now = Math.floor(Date.now() / 1000)
+  if (error instanceof errors.JWTExpired && typeof error.payload.exp === 'number') {
+    const seconds = now - error.payload.exp
+    const sentence = `Expired ${describeSeconds(seconds)} ago; the rest holds.`
+    return { reason: 'expired', seconds, claims: error.payload, sentence }
+  }
+  if (
+    error instanceof errors.JWTClaimValidationFailed &&
+    error.claim === 'nbf' &&
+    typeof error.payload.nbf === 'number'
+  ) {
+    const seconds = error.payload.nbf - now
+    const sentence = `Not valid yet: from ${new Date(error.payload.nbf * 1000).toISOString()} on, in ${describeSeconds(seconds)}. Is this machine's clock right? The rest holds.`
+    return { reason: 'not_yet_valid', seconds, claims: error.payload, sentence }
+  }
+  return null
+}
+
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+  ['s', 1],
+] as const
+
+/** The two largest units, such as `3 h 2 min`. */
+function describeSeconds(seconds: number): string {
+  const first = Math.max(
+    0,
+    UNITS.findIndex(([, size]) => seconds >= size),
+  )
+  const parts: string[] = []
+  let rest = seconds
+  for (const [unit, size] of seconds > 0 ? UNITS.slice(first, first + 2) : UNITS.slice(-1)) {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    if (count > 0 || parts.length === 0) parts.push(`${count} ${unit}`)
+  }
+  return parts.join(' ')
 }

@@ -20,7 +20,7 @@ make a backup first, with the version that serves the database now.`,
         const { found, own } = await schemas(config)
         if (found === 0) throw databaseMissing(config)
         closeFilesToOthers()
-        await (await openStore(config, { migrating: true })).close()
+        if (found < own) await (await openStore(config, { migrating: true })).close()
         const { found: now } = await schemas(config)
         const database = describeDatabase(config)
         print(options, { database, schema_before: found, schema: now }, () =>

@@ -21,7 +21,7 @@ const OPEN_SETTINGS: OpenSetting[] = [
     name: 'replayPolicy',
     isOpen: (config) => config.replayPolicy === 'report',
     detail: `${replayPolicy.variable} is report: a photo that was sent before, the enrolment photo included, is approved again and only marked as replay.suspected.`,
-    remedy: `set ${replayPolicy.variable}=reject, which refuses what was seen within 24 hours`,
+    remedy: `set ${replayPolicy.variable}=reject_identical, the default, which refuses the same file, or reject, which refuses a nearly identical face as well`,
   },
   {
     name: 'requireLiveness',
@@ -64,5 +64,5 @@ export function openByDefault({ config, given }: Resolution): string | null {
     ({ name, isOpen }) => isOpen(config) && !given.has(SETTINGS[name].variable),
   ).map(({ name }) => `${SETTINGS[name].variable}=${config[name]}`)
   if (open.length === 0) return null
-  return `Open by default: ${open.join(' and ')} let a photo of the user pass. countersign config check says what each lets through and what closes it; naming the setting ends this warning.`
+  return `Open by default: ${open.join(' and ')} ${open.length > 1 ? 'let' : 'lets'} a photo of the user pass. countersign config check says what each lets through and what closes it; naming the setting ends this warning.`
 }

@@ -1,7 +1,6 @@
 /** `countersign operator …`: who operates the installation by the dashboard, with a name and a role each. */
 import type { Command } from 'commander'
 import { MINUTE_MS } from '../clock.js'
-import { adminUrl } from '../config.js'
 import { COMMAND_LINE } from '../operations/operation.js'
 import { SIGN_IN_LINK_MS } from '../operations/people-operations.js'
 import { UNNAMED_OPERATOR } from '../operations/session-operations.js'
@@ -9,6 +8,7 @@ import { operatorView } from '../operations/views.js'
 import type { PersonRecord, PersonRole } from '../storage/records.js'
 import { withLedger } from './ledger.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
+import { servedAdminUrl } from './served-urls.js'
 import { registerOperatorSessions } from './sessions.js'
 import { listing } from './style.js'
 
@@ -104,8 +104,12 @@ export function registerOperatorCommands(operator: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string | undefined, options: OutputOptions) => {
-        const link = await withLedger(({ operations }, config) =>
-          operations.operators.createSignInLink(name ?? UNNAMED_OPERATOR, adminUrl(config), COMMAND_LINE),
+        const link = await withLedger(async ({ operations, store }, config) =>
+          operations.operators.createSignInLink(
+            name ?? UNNAMED_OPERATOR,
+            await servedAdminUrl(store, config),
+            COMMAND_LINE,
+          ),
         )
         print(options, { dashboard_url: link }, () => link)
         if (!options.json) note(`The link works once, within ${SIGN_IN_LINK_MS / MINUTE_MS} minutes.`)

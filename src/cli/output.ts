@@ -3,8 +3,8 @@ import { ConfigError } from '../config/config-error.js'
 import { CodedError } from '../errors.js'
 import { paint, printable } from './style.js'
 
-/** 0 done; 1 refused or failed; 2 the command line itself was wrong. */
-export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
+/** 0 done; 1 refused or failed; 2 the command line itself was wrong; 3 done, and the two faces are not one person's. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, different: 3 } as const
 
 export interface OutputOptions {
   json?: boolean

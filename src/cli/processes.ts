@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { type Config, ConfigError, isPostgres, type ListenAddress, SETTINGS } from '../config.js'
 import { freePorts } from '../server/free-port.js'
+import { AddressError } from '../server/listener.js'
 import { chooseTransport } from '../server/transport.js'
 
 /** What the main thread of one process can feed: a verify takes it less than an eighth of what it takes a worker. */
@@ -57,8 +58,15 @@ export type Addresses = Partial<Record<(typeof ADDRESSES)[number], ListenAddress
 /** Those that are configured, with ports that nobody else has, chosen by the system for 0. @throws ListenError */
 export async function ownAddresses(config: Config): Promise<Addresses> {
   const wanted = ADDRESSES.filter((name) => config[name] !== undefined)
-  const ports = await freePorts(wanted.map((name) => config[name]!))
+  const ports = await freePorts(wanted.map((name) => config[name]!)).catch((error) => {
+    const taken = error instanceof AddressError && wanted.find((name) => isSame(config[name]!, error.address))
+    throw taken ? error.named(SETTINGS[taken].variable) : error
+  })
   return Object.fromEntries(wanted.map((name, i) => [name, { host: config[name]!.host, port: ports[i]! }]))
+}
+
+function isSame(one: ListenAddress, other: ListenAddress): boolean {
+  return one.host === other.host && one.port === other.port
 }
 
 /**

@@ -29,7 +29,7 @@ async function createProgram(argv: readonly string[], isJson: boolean): Promise<
       'after',
       `
 Configuration is read from COUNTERSIGN_* environment variables and the file that --config or COUNTERSIGN_CONFIG names.
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 compare: not the same person.
 
 Examples:
   countersign serve --demo

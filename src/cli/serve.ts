@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { type Config, loadConfig, resolveConfig } from '../config.js'
 import type { Service } from '../service.js'
-import { type AnnouncementOptions, announce, Warnings } from './announcement.js'
+import { type AnnouncementOptions, announce, announceUnlessStopping, Warnings } from './announcement.js'
 import { configWarnings } from './config-warnings.js'
 import { assertGraphsAgree } from './graph-check.js'
 import { closeFilesToOthers } from './ledger.js'
@@ -53,7 +53,7 @@ async function serveHere(config: Config, options: AnnouncementOptions, warnings:
   const warning = await preparing
   keepDefaultPack(config)
   if (warning) warnings.add(warning)
-  await announce(service, options, warnings)
+  await announceUnlessStopping(service, () => announce(service, options, warnings))
   await notifyServiceManager('READY=1', service.log)
 }
 

@@ -3,7 +3,7 @@ import { type Config, loadConfig } from '../config.js'
 import { createLog } from '../log.js'
 import type { MetricsSnapshot } from '../server/metrics.js'
 import { Service } from '../service.js'
-import { announce, Warnings } from './announcement.js'
+import { announce, announceUnlessStopping, Warnings } from './announcement.js'
 import { closeFilesToOthers } from './ledger.js'
 import { fail } from './output.js'
 import type { Order, Report, StartOrder } from './process-messages.js'
@@ -63,7 +63,8 @@ async function obey(order: Order): Promise<void> {
   else if (order.kind === 'reload') await takeOverConfig(service, config)
   else {
     const { options, count } = started
-    await announce(service, options, new Warnings(options.json ?? false, order.warnings), count)
+    const warnings = new Warnings(options.json ?? false, order.warnings)
+    await announceUnlessStopping(service, () => announce(service, options, warnings, count))
     tell({ kind: 'announced' })
   }
 }

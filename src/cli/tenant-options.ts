@@ -7,6 +7,7 @@ import { LIVENESS_REQUIREMENTS, type LivenessRequirement } from '../config/liven
 import { type Config, type Environment, loadConfig, modelPackDir, parseRate } from '../config.js'
 import type { Operations } from '../operations/operations.js'
 import type { TenantRecord } from '../storage/records.js'
+import type { Store } from '../storage/store.js'
 import { parseDuration } from './duration.js'
 import { withLedger } from './ledger.js'
 import { UsageError } from './output.js'
@@ -25,10 +26,10 @@ export interface ContractOptions {
 /** Does something to a tenant that is there, as the operator. @throws TenancyError tenant_not_found, tenant_deleted */
 export function operate<T>(
   name: string,
-  work: (operations: Operations, tenant: TenantRecord, config: Config) => Promise<T>,
+  work: (operations: Operations, tenant: TenantRecord, config: Config, store: Store) => Promise<T>,
 ): Promise<T> {
-  return withLedger(async ({ tenancy, operations }, config) =>
-    work(operations, await tenancy.findLive(name), config),
+  return withLedger(async ({ tenancy, operations, store }, config) =>
+    work(operations, await tenancy.findLive(name), config, store),
   )
 }
 

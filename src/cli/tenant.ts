@@ -1,7 +1,6 @@
 /** `countersign tenant …`: tenants, their keys and their signing secret, straight on the database; a running service sees it at once. */
 import type { Command } from 'commander'
 import { isoTime, MINUTE_MS } from '../clock.js'
-import { adminUrl } from '../config.js'
 import { COMMAND_LINE } from '../operations/operation.js'
 import { rotationView, secretView } from '../operations/views.js'
 import { LOGIN_LINK_MS } from '../tenancy/login-link.js'
@@ -9,6 +8,7 @@ import { createdTenantRows, createdTenantView } from './created-tenant.js'
 import { parseDuration } from './duration.js'
 import { withLedger, withNewLedger } from './ledger.js'
 import { action, note, type OutputOptions, print } from './output.js'
+import { servedAdminUrl } from './served-urls.js'
 import { registerTenantSessions } from './sessions.js'
 import { fields, listing } from './style.js'
 import { registerTenantCapturePage } from './tenant-capture-page.js'
@@ -64,7 +64,7 @@ export function registerTenantCommands(tenant: Command): void {
             name,
             COMMAND_LINE,
             contract,
-            adminUrl(config),
+            await servedAdminUrl(ledger.store, config),
           )
           const signed = await signedRate(config, created.tenant)
           const view = { ...createdTenantView(created), ...signedRateView(signed) }
@@ -121,8 +121,8 @@ export function registerTenantCommands(tenant: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
-        const link = await operate(name, ({ tenants }, tenant, config) =>
-          tenants.createLoginLink(tenant, COMMAND_LINE, adminUrl(config)),
+        const link = await operate(name, async ({ tenants }, tenant, config, store) =>
+          tenants.createLoginLink(tenant, COMMAND_LINE, await servedAdminUrl(store, config)),
         )
         print(options, { dashboard_url: link }, () => link)
         if (!options.json) note(`The link works once, within ${LOGIN_LINK_MS / MINUTE_MS} minutes.`)

@@ -42,7 +42,9 @@ export function registerWebhookCommands(webhook: Command): void {
 
   webhook
     .command('list <tenant>')
-    .description("list the tenant's webhooks, and how many deliveries wait for each")
+    .description(
+      "list the tenant's webhooks, whether they take what they are sent, and how many deliveries wait for each",
+    )
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
@@ -57,11 +59,15 @@ export function registerWebhookCommands(webhook: Command): void {
           )
           print(options, views, () =>
             listing(
-              ['ID', 'ENVIRONMENT', 'EVENTS', 'WAITING', 'DROPPED', 'URL'],
+              ['ID', 'ENVIRONMENT', 'EVENTS', 'STATE', 'LAST SUCCESS', 'WAITING', 'DROPPED', 'URL'],
               views.map((view) => [
                 view.id,
                 view.environment,
                 view.events.join(', ') || 'all',
+                view.health === 'failing'
+                  ? `failing, ${view.failures} times: ${view.last_failure}`
+                  : view.health,
+                view.last_success_at ?? '–',
                 String(view.waiting),
                 String(view.dropped),
                 view.url,

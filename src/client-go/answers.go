@@ -255,7 +255,7 @@ func (s *CaptureSession) Token() VerdictToken {
 	return VerdictToken{body.JWT, body.JWTNext, s}
 }
 
-// AuditPage is a page of the tenant's audit log, oldest first.
+// AuditPage is a page of the tenant's audit log.
 type AuditPage struct {
 	Answer
 	Data []AuditEntry `json:"data"`

@@ -112,6 +112,14 @@ func New(options Options) (*Client, error) {
 // Environment is production or sandbox, by the key's prefix.
 func (c *Client) Environment() string { return c.environment }
 
+// String hides the API key from logs.
+func (c *Client) String() string {
+	return "countersign.Client(" + c.environment + ", " + c.baseURL + ")"
+}
+
+// GoString hides the API key from logs.
+func (c *Client) GoString() string { return c.String() }
+
 type callOptions struct {
 	idempotencyKey, requestID string
 	timeout                   time.Duration
@@ -305,12 +313,9 @@ func (c *Client) GetUser(ctx context.Context, userID string, options ...CallOpti
 	return answering(&result, result.UserID == userID)
 }
 
-// AuditPage is a page of the tenant's audit log, oldest first. The sandbox has none.
+// AuditPage is a page of the tenant's audit log. The sandbox has none.
 func (c *Client) AuditPage(ctx context.Context, request AuditListRequest, options ...CallOption) (*AuditPage, error) {
 	query := url.Values{}
-	for name, value := range request.Filters {
-		query.Set(name, value)
-	}
 	if request.After != "" {
 		query.Set("after", request.After)
 	}
@@ -319,6 +324,9 @@ func (c *Client) AuditPage(ctx context.Context, request AuditListRequest, option
 	}
 	if request.Event != "" {
 		query.Set("event", request.Event)
+	}
+	if request.Order != "" {
+		query.Set("order", request.Order)
 	}
 	path := "/audit"
 	if len(query) > 0 {
@@ -332,7 +340,7 @@ func (c *Client) AuditPage(ctx context.Context, request AuditListRequest, option
 	return &result, nil
 }
 
-// AuditEntries calls visit for every entry of the tenant's audit log from request.After on, oldest first, until visit fails.
+// AuditEntries calls visit for every entry of the tenant's audit log from request.After on, until visit fails.
 // Pages are fetched as they are needed.
 func (c *Client) AuditEntries(ctx context.Context, request AuditListRequest, visit func(AuditEntry) error, options ...CallOption) error {
 	for {

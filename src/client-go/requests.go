@@ -107,14 +107,14 @@ type ConsentText struct {
 
 // AuditListRequest narrows the audit log.
 type AuditListRequest struct {
-	// After is a NextCursor; default: the start of the log.
+	// After is a NextCursor; default: the start of the log, or its end with the order desc.
 	After string
 	// Limit is at most how many entries a page has; 1 to 200, default 50.
 	Limit int
 	// Event asks for entries of this event only.
 	Event string
-	// Filters are sent as they are, for what this version does not name.
-	Filters map[string]string
+	// Order is asc, oldest first, by default, or desc, newest first.
+	Order string
 }
 
 // check fails unless exactly one form of photos is given, and none is empty.

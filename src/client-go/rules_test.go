@@ -71,6 +71,15 @@ func TestOptionsThatCannotWork(t *testing.T) {
 }
 
 func TestSecretsAreInNoLog(t *testing.T) {
+	client, err := New(Options{BaseURL: "https://c.example/v1", APIKey: "svc-sbx-hidden", SigningSecrets: Secrets("svc-sec-1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range []string{"%v", "%+v", "%#v", "%s"} {
+		if text := fmt.Sprintf(form, client); strings.Contains(text, "hidden") {
+			t.Errorf("%s: %s", form, text)
+		}
+	}
 	for _, form := range []string{"%v", "%+v", "%#v", "%s"} {
 		if text := fmt.Sprintf(form, ParseSecrets("sec_1:svc-sec-1")); strings.Contains(text, "svc-sec-1") {
 			t.Errorf("%s: %s", form, text)

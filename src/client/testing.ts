@@ -34,7 +34,7 @@ export interface FakeOptions {
   clock?: TestClock
   /** How long verdicts are valid, in seconds; default 300. */
   jwtTtlSeconds?: number
-  /** Whether a `+replayed` capture is marked or refused; default `mark`. */
+  /** Whether a `+replayed` capture is refused or only marked; default `reject`, as the service does with the same file. */
   replayPolicy?: 'mark' | 'reject'
   /** Whether the installation's model pack checks liveness; default false, as in the default pack. */
   checksLiveness?: boolean
@@ -83,7 +83,7 @@ export class FakeCountersign {
     const { clock, signing, jwtTtlSeconds, checksLiveness, modelGrade } = this
     this.users = new FakeUsers({
       ...{ clock, signing, jwtTtlSeconds, checksLiveness, modelGrade },
-      replayPolicy: options.replayPolicy ?? 'mark',
+      replayPolicy: options.replayPolicy ?? 'reject',
       signVerdict: (verdict, secret, atMs) => this.signVerdict(verdict, secret, atMs),
     })
     this.capturePage = new FakeCapturePage(this.users, clock, this.baseUrl, options.returnOrigins)

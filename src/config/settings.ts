@@ -452,6 +452,18 @@ export const SETTING_GROUPS = {
       'Sustained requests per second of a tenant in the sandbox.',
       parseRate,
     ),
+    requestLogDays: setting(
+      'REQUEST_LOG_DAYS',
+      '7',
+      'Days for which the request log on the dashboard keeps a request of either environment; 0 turns it off.',
+      integer(0, 365),
+    ),
+    requestLogEntries: setting(
+      'REQUEST_LOG_ENTRIES',
+      '10000',
+      'Requests that the request log keeps for each tenant and environment: as many that were refused or rejected, and as many others.',
+      integer(100, 1_000_000),
+    ),
     sandboxUsers: setting(
       'SANDBOX_USERS',
       '10000',
@@ -497,9 +509,9 @@ export const SETTING_GROUPS = {
     ),
     replayPolicy: setting(
       'REPLAY_POLICY',
-      'report',
-      'What a capture seen before within 24 hours does: report marks it, reject rejects it.',
-      oneOf('report', 'reject'),
+      'reject_identical',
+      'What a capture of the user that was seen within 24 hours before does at verify: reject_identical rejects a file that is the same byte for byte and marks a nearly identical face, reject rejects both, report marks both.',
+      oneOf('reject_identical', 'reject', 'report'),
     ),
     requireLiveness: setting(
       'REQUIRE_LIVENESS',

@@ -13,6 +13,19 @@ export function requestId(nowMs: number): string {
   return uuidv7({ msecs: nowMs, random: pooledRandomBytes(UUID_RANDOM_BYTES) })
 }
 
+const UUID_TIME_DIGITS = 12
+
+/** What sorts before every request id of this time or later, and after every earlier one. */
+export function earliestRequestId(atMs: number): string {
+  const digits = Math.max(0, Math.floor(atMs)).toString(16).padStart(UUID_TIME_DIGITS, '0')
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`
+}
+
+/** When a request id was made, in milliseconds since the epoch. */
+export function timeOfRequestId(id: string): number {
+  return Number.parseInt(id.replaceAll('-', '').slice(0, UUID_TIME_DIGITS), 16)
+}
+
 /** `ten_…`, `ref_…`: a prefix that names the kind, then a UUIDv7 without dashes. */
 export function prefixedId(prefix: string, nowMs: number): string {
   return `${prefix}_${requestId(nowMs).replaceAll('-', '')}`

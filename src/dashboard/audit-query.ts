@@ -1,7 +1,8 @@
 /** Which entries of an audit log are asked for, and the walks through it that find them. */
 
 import { ApiError } from '../api-error.js'
-import { isoTime } from '../clock.js'
+import { isoTime, MINUTE_MS } from '../clock.js'
+import { timeOfRequestId } from '../crypto/identifiers.js'
 import type { AuditRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 import {
@@ -18,6 +19,11 @@ const PAGE = 100
 /** Entries looked through for one page of the dashboard: the page after it goes on. */
 const MOST_LOOKED_THROUGH = 5000
 const NEWEST = Number.MAX_SAFE_INTEGER
+const MADE_ID = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|ver_[0-9a-f]{32})$/
+/** Several services write one log: by how much the time of an entry may lie before that of an earlier one. */
+const UNORDERED_MS = MINUTE_MS
+/** From a request to its entry: more than the longest deadline. */
+const LONGEST_CALL_MS = 5 * MINUTE_MS
 
 export interface AuditFilter {
   event: string | null
@@ -28,19 +34,23 @@ export interface AuditFilter {
   from: string | null
   /** ISO 8601, the first moment beyond. */
   until: string | null
+  /** Request id or verification id. */
+  id: string | null
 }
 
 /** @throws ApiError invalid_request */
 export function parseAuditFilter(query: Query<AuditQuery>): AuditFilter {
-  const outcome = AUDIT_OUTCOMES.find((name) => name === query.get('outcome')) ?? null
-  if (query.get('outcome') && !outcome)
-    throw invalid('outcome', `must be one of ${AUDIT_OUTCOMES.join(', ')}`)
+  const id = query.get('id') || null
+  if (id !== null && !MADE_ID.test(id)) throw invalid('id', 'must be a request id or a verification id')
+  // The id begins with its time: the entry stands near it.
+  const madeAt = id === null ? null : timeOfRequestId(id.replace('ver_', ''))
   return {
+    id,
     event: query.get('event') || null,
     subject: query.get('subject') || null,
-    outcome,
-    from: timeOf(query, 'from'),
-    until: timeOf(query, 'until'),
+    outcome: parseOutcome(query),
+    from: isoOf(madeAt === null ? parseTime(query, 'from') : madeAt - UNORDERED_MS),
+    until: isoOf(madeAt === null ? parseTime(query, 'until') : madeAt + LONGEST_CALL_MS),
   }
 }
 
@@ -64,7 +74,8 @@ export async function newestMatching(
   { before, most, signal }: { before: number; most: number; signal: AbortSignal },
 ): Promise<{ entries: AuditEntry[]; nextBefore: number | null }> {
   const entries: AuditEntry[] = []
-  let end = before
+  const oldest = filter.from === null ? '' : isoTime(Date.parse(filter.from) - UNORDERED_MS)
+  let end = filter.until === null ? before : Math.min(before, await firstAfter(store, tenantId, filter.until))
   for (let looked = 0; looked < MOST_LOOKED_THROUGH && !signal.aborted; looked += PAGE) {
     const page =
       filter.event === null
@@ -73,11 +84,29 @@ export async function newestMatching(
     entries.push(...matching(page, filter))
     if (entries.length > most)
       return { entries: entries.slice(0, most), nextBefore: entries[most - 1]!.sequence }
-    if (page.length < PAGE) return { entries, nextBefore: null }
+    const isOver = page.length < PAGE || timeOf(page.at(-1)!) < oldest
+    if (isOver) return { entries, nextBefore: null }
     end = page.at(-1)!.sequence
     await turn()
   }
   return { entries, nextBefore: end }
+}
+
+/** @returns a sequence from which on all entries are later than `until`: found in some twenty reads, however long the log is */
+async function firstAfter(store: StoreReader, tenantId: string, until: string): Promise<number> {
+  const limit = isoTime(Date.parse(until) + UNORDERED_MS)
+  let [low, high] = [1, ((await store.auditHead(tenantId))?.sequence ?? 0) + 1]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const [record] = await store.auditEntries(tenantId, middle - 1, 1)
+    if (record && timeOf(record) < limit) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function timeOf({ entry }: AuditRecord): string {
+  return (JSON.parse(entry) as AuditEntry).at
 }
 
 /** What matches, oldest first, in pages of any size; what is appended meanwhile is left out. */
@@ -106,6 +135,7 @@ function matching(page: AuditRecord[], filter: AuditFilter): AuditEntry[] {
   const parts = [
     ...(filter.event === null ? [] : [`"event":${JSON.stringify(filter.event)}`]),
     ...(filter.subject === null ? [] : [`"subject":${JSON.stringify(filter.subject)}`]),
+    ...(filter.id === null ? [] : [`_id":${JSON.stringify(filter.id)}`]),
   ]
   return page
     .filter(({ entry }) => parts.every((part) => entry.includes(part)))
@@ -113,8 +143,9 @@ function matching(page: AuditRecord[], filter: AuditFilter): AuditEntry[] {
     .filter((entry) => matches(entry, filter))
 }
 
-function matches(entry: AuditEntry, { event, subject, outcome, from, until }: AuditFilter): boolean {
+function matches(entry: AuditEntry, { event, subject, outcome, from, until, id }: AuditFilter): boolean {
   return (
+    (id === null || entry.request_id === id || entry.verification_id === id) &&
     (event === null || entry.event === event) &&
     (subject === null || entry.subject === subject) &&
     (outcome === null || outcomeOf(entry) === outcome) &&
@@ -123,16 +154,39 @@ function matches(entry: AuditEntry, { event, subject, outcome, from, until }: Au
   )
 }
 
-function outcomeOf({ status, verdict }: AuditEntry): string {
+/** How a call of the API ended, in one word. */
+export function outcomeOf({
+  status,
+  verdict,
+}: {
+  status?: number | undefined
+  verdict?: string | null | undefined
+}): string {
   return verdict ?? (status !== undefined && status >= 400 ? 'failed' : 'done')
 }
 
-function timeOf(query: Query<AuditQuery>, name: 'from' | 'until'): string | null {
+/** @throws ApiError invalid_request */
+export function parseOutcome(query: Query<{ outcome?: string }>): AuditOutcome | null {
+  const outcome = AUDIT_OUTCOMES.find((name) => name === query.get('outcome')) ?? null
+  if (query.get('outcome') && !outcome)
+    throw invalid('outcome', `must be one of ${AUDIT_OUTCOMES.join(', ')}`)
+  return outcome
+}
+
+/** Milliseconds since the epoch; null where the query names none. @throws ApiError invalid_request */
+export function parseTime(
+  query: Query<{ from?: string; until?: string }>,
+  name: 'from' | 'until',
+): number | null {
   const text = query.get(name)
   if (!text) return null
   const time = Date.parse(text)
   if (Number.isNaN(time)) throw invalid(name, 'must be a time by ISO 8601')
-  return isoTime(time)
+  return time
+}
+
+function isoOf(time: number | null): string | null {
+  return time === null ? null : isoTime(time)
 }
 
 function invalid(path: string, issue: string): ApiError {

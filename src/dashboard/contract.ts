@@ -84,6 +84,9 @@ export interface TenantRoutes {
   'POST /webhooks/test': { body: typeof bodies.webhookChoice; answer: { delivery: string } }
   'GET /webhooks/deliveries': { query: DeliveryQuery; answer: DeliveryPage }
   'POST /webhooks/redeliver': { body: typeof bodies.deliveryChoice; answer: { event_id: string } }
+  'GET /requests': { query: RequestQuery; answer: RequestPage }
+  /** A question as well: in a body, so that no address holds a user id. */
+  'POST /requests/subject': { body: typeof bodies.userQuestion; answer: { subject: string | null } }
   'GET /audit': { query: AuditPageQuery; answer: AuditPage }
   'POST /audit/subject': { body: typeof bodies.subjectQuestion; answer: { subject: string | null } }
   'GET /audit/chain': { answer: AuditChain }
@@ -363,13 +366,21 @@ export interface WebhookView {
   waiting: number
   /** Events that found too many waiting. */
   dropped: number
+  /** `failing` from a try that was not taken until one that is. */
+  health: 'untried' | 'working' | 'failing'
+  /** Tries since the last one that was taken. */
+  failures: number
+  last_success_at: string | null
+  last_failure_at: string | null
+  /** HTTP status of that try, or why there was none. */
+  last_failure: string | null
 }
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'erased'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
 export interface DeliveryQuery {
-  /** All where it is empty or missing. */
+  /** All where it is empty or missing; `failed` includes those that wait for another try after one that was not taken. */
   status?: DeliveryState | ''
   /** A cursor to go on from. */
   before?: string
@@ -421,31 +432,45 @@ export interface TrafficView {
   step_ms: number
   span_ms: number
   score_bins: number
-  /** Of the whole window, by stage; `total` is the whole request. */
-  latencies: Record<string, Percentiles>
+  /** Of the whole window. */
+  environments: Record<Environment, TrafficTotal>
   /** Oldest first; steps without a request are left out. */
   slots: TrafficSlot[]
 }
 
+/** The requests of one environment within a window. */
+export interface TrafficTotal {
+  latencies: LatencyView
+  /** Errors by their code. */
+  codes: Record<string, number>
+  /** Rejections by their reason. */
+  reasons: Record<string, number>
+}
+
 /** One step of a window. */
-export interface TrafficSlot {
+export interface TrafficSlot extends Record<Environment, TrafficCount> {
   /** Start, in milliseconds since the epoch. */
   at: number
-  production: number
-  sandbox: number
+  /** Requests by the secret that the caller said it holds; `unnamed` for those that named none. */
+  signingKeys: Record<string, number>
+}
+
+/** The requests of one environment within one step. */
+export interface TrafficCount {
+  requests: number
   /** Answered with a status of 400 or more. */
   errors: number
   /** Of the errors, those with status 429. */
   limited: number
   approved: number
   rejected: number
-  /** By stage; `total` is the whole request. */
-  latencies: Record<string, Percentiles>
+  latencies: LatencyView
   /** Verdicts by score: bin i counts scores from i / score_bins. Production only: the sandbox invents its scores. */
   scores: number[]
-  /** Requests by the secret that the caller said it holds; `unnamed` for those that named none. */
-  signingKeys: Record<string, number>
 }
+
+/** By kind of call (`CALL_KINDS`), then by stage; `total` is the whole request. */
+export type LatencyView = Record<string, Record<string, Percentiles>>
 
 /** `[p50, p95, p99]` in milliseconds. */
 export type Percentiles = [number, number, number]
@@ -454,9 +479,76 @@ export type Percentiles = [number, number, number]
 export const AUDIT_OUTCOMES = ['approved', 'rejected', 'done', 'failed'] as const
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number]
 
+/** Endpoints that the request log has: guidance comes too often, and would hide the others. */
+export const LOGGED_ENDPOINTS = [
+  'enroll',
+  'verify',
+  'delete',
+  'get_user',
+  'create_challenge',
+  'create_capture_session',
+  'get_capture_session',
+  'list_audit',
+  'rotate_signing',
+  'health',
+  'unknown',
+] as const
+
+/** What is empty or missing asks for nothing. */
+export interface RequestQuery {
+  /** Production where it is missing. */
+  environment?: Environment
+  /** Request id, client request id or verification id, in either environment: all else is then ignored. */
+  id?: string
+  /** As `POST /requests/subject` answers it. */
+  subject?: string
+  /** Error code, or reason of a rejection. */
+  code?: string
+  endpoint?: string
+  outcome?: string
+  /** ISO 8601, the first moment within. */
+  from?: string
+  /** ISO 8601, the first moment beyond. */
+  until?: string
+  /** A request id to go on from. */
+  before?: string
+}
+
+export interface RequestPage {
+  /** Newest first. It may be empty though older ones match: a page looks through a bounded part of the log. */
+  requests: RequestView[]
+  next_before: string | null
+  /** For how long, and how many of each kind. */
+  kept: { days: number; entries: number }
+}
+
+export interface RequestView {
+  request_id: string
+  at: string
+  environment: Environment
+  endpoint: string
+  status: number
+  /** Error code, or reason of a rejection. */
+  code: string | null
+  verdict: 'approved' | 'rejected' | null
+  /** The answer was kept from an earlier request. */
+  is_replay: boolean
+  duration_ms: number
+  key_id: string | null
+  address: string | null
+  client_request_id: string | null
+  verification_id: string | null
+  /** Pseudonym of the user. */
+  subject: string | null
+  /** In the sandbox only. */
+  user_id: string | null
+}
+
 /** What is empty or missing asks for nothing. */
 export interface AuditQuery {
   event?: AuditEventName | ''
+  /** Request id or verification id: it says when, so that from and until are ignored. */
+  id?: string
   /** Pseudonym of a user. */
   subject?: string
   outcome?: AuditOutcome | ''

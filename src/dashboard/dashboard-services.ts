@@ -19,6 +19,8 @@ export interface DashboardServices {
   config: Pick<
     Config,
     | 'deadlineMs'
+    | 'requestLogDays'
+    | 'requestLogEntries'
     | 'fmr'
     | 'acceptPack'
     | 'tlsTerminatedUpstream'

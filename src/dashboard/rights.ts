@@ -77,6 +77,8 @@ export const TENANT_RIGHTS = {
   'POST /webhooks/test': 'act',
   'GET /webhooks/deliveries': 'look',
   'POST /webhooks/redeliver': 'act',
+  'GET /requests': 'look',
+  'POST /requests/subject': 'look',
   'GET /audit': 'look',
   // A question as well.
   'POST /audit/subject': 'look',

@@ -5,6 +5,7 @@ import { GRANT_ROUTES } from './grant-routes.js'
 import { INSTALLATION_ROUTES } from './installation-routes.js'
 import { OPERATOR_ROUTES } from './operator-routes.js'
 import { OWN_PASSWORD_ROUTES, PEOPLE_ROUTES } from './people-routes.js'
+import { REQUEST_ROUTES } from './request-routes.js'
 import type { OperatorTable, TenantTable } from './route.js'
 import { SECOND_FACTOR_ROUTES } from './second-factor-routes.js'
 import { SESSION_ROUTES, TENANT_SESSION_ROUTES } from './session-routes.js'
@@ -29,6 +30,7 @@ export const ROUTES: { operator: OperatorTable; tenant: TenantTable } = {
     ...CAPTURE_PAGE_ROUTES,
     ...USER_ROUTES,
     ...WEBHOOK_ROUTES,
+    ...REQUEST_ROUTES,
     ...AUDIT_ROUTES,
     ...TRY_ROUTES,
   },

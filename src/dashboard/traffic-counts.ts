@@ -1,76 +1,166 @@
-/** What is counted of the requests of a stretch of time: without users, and so that stretches can be added up. */
+/** What is counted of the requests of a stretch of time: without users, by environment, and so that stretches can be added up. */
+import type { Environment } from '../config.js'
 import type { Observation } from '../server/observation.js'
+import { callKindOf } from '../v1/call-kinds.js'
 import { STAGES } from '../v1/stages.js'
-import type { Percentiles, TrafficSlot } from './contract.js'
+import type { LatencyView, Percentiles } from './contract.js'
 import { countLatency, type LatencyCounts, percentilesOf } from './latency-counts.js'
 
 /** Scores lie in -1..1 (cosine) or below 1 (Euclidean); what is under 0 counts as 0. */
 export const SCORE_BINS = 50
 /** Any caller may name any secret. */
 const MOST_SIGNING_KEYS = 8
-const COUNTS = ['production', 'sandbox', 'errors', 'limited', 'approved', 'rejected'] as const
+const COUNTS = ['requests', 'errors', 'limited', 'approved', 'rejected'] as const
 
-export interface TrafficCounts extends Pick<TrafficSlot, (typeof COUNTS)[number] | 'scores' | 'signingKeys'> {
-  latencies: Record<string, LatencyCounts>
+/** The requests of one environment. */
+export interface EnvironmentCounts extends Record<(typeof COUNTS)[number], number> {
+  /** By kind of call, then by stage. */
+  latencies: Record<string, Record<string, LatencyCounts>>
+  scores: number[]
+  /** Errors by their code. */
+  codes: Record<string, number>
+  /** Rejections by their reason. */
+  reasons: Record<string, number>
+}
+
+export interface TrafficCounts {
+  production: EnvironmentCounts
+  sandbox: EnvironmentCounts
+  signingKeys: Record<string, number>
 }
 
 export function noTraffic(): TrafficCounts {
+  return { production: none(), sandbox: none(), signingKeys: {} }
+}
+
+function none(): EnvironmentCounts {
   return {
-    production: 0,
-    sandbox: 0,
+    requests: 0,
     errors: 0,
     limited: 0,
     approved: 0,
     rejected: 0,
     latencies: {},
     scores: new Array<number>(SCORE_BINS).fill(0),
-    signingKeys: {},
+    codes: {},
+    reasons: {},
   }
 }
 
-export function countRequest(counts: TrafficCounts, request: Observation): void {
-  counts[request.environment]++
+export function countRequest(traffic: TrafficCounts, request: Observation): void {
+  const counts = traffic[request.environment]
+  counts.requests++
   if (request.status >= 400) counts.errors++
+  if (request.code) add(counts.codes, request.code, 1)
   if (request.status === 429) counts.limited++
-  const { verdict, score } = request
-  if (verdict === 'approved') counts.approved++
-  if (verdict === 'rejected') counts.rejected++
-  if (typeof score === 'number' && request.environment === 'production') {
+  const { verdict, score, reason } = request
+  if (verdict) counts[verdict]++
+  if (reason) add(counts.reasons, reason, 1)
+  if (typeof score === 'number') {
     const bin = Math.floor(Math.min(Math.max(score, 0), 1) * SCORE_BINS)
     counts.scores[Math.min(bin, SCORE_BINS - 1)]!++
   }
   const named = request.signingKeyId ?? 'unnamed'
-  if (/^(?:unnamed|sec_[0-9a-f]{32})$/.test(named)) countKey(counts, named, 1)
-  countLatency(latencyOf(counts, 'total'), request.durationMs)
+  if (/^(?:unnamed|sec_[0-9a-f]{32})$/.test(named)) countKey(traffic, named, 1)
+  const kind = callKindOf(request)
+  countLatency(latencyOf(counts, kind, 'total'), request.durationMs)
   for (const stage of STAGES) {
     const durationMs = request.timings[stage]
-    if (durationMs !== undefined) countLatency(latencyOf(counts, stage), durationMs)
+    if (durationMs !== undefined) countLatency(latencyOf(counts, kind, stage), durationMs)
   }
 }
 
 export function addTraffic(sum: TrafficCounts, part: TrafficCounts): TrafficCounts {
-  for (const name of COUNTS) sum[name] += part[name]
-  for (const [bin, count] of part.scores.entries()) sum.scores[bin]! += count
+  for (const environment of ['production', 'sandbox'] as const) addCounts(sum[environment], part[environment])
   for (const [key, count] of Object.entries(part.signingKeys)) countKey(sum, key, count)
-  for (const [stage, counts] of Object.entries(part.latencies)) {
-    const into = latencyOf(sum, stage)
-    for (const [number, count] of Object.entries(counts)) into[number] = (into[number] ?? 0) + count
-  }
   return sum
 }
 
-export function percentilesByStage({ latencies }: TrafficCounts): Record<string, Percentiles> {
+function addCounts(sum: EnvironmentCounts, part: EnvironmentCounts): void {
+  for (const name of COUNTS) sum[name] += part[name]
+  for (const [bin, count] of part.scores.entries()) sum.scores[bin]! += count
+  for (const [code, count] of Object.entries(part.codes)) add(sum.codes, code, count)
+  for (const [reason, count] of Object.entries(part.reasons)) add(sum.reasons, reason, count)
+  for (const [kind, stages] of Object.entries(part.latencies))
+    for (const [stage, counts] of Object.entries(stages)) {
+      const into = latencyOf(sum, kind, stage)
+      for (const [number, count] of Object.entries(counts)) add(into, number, count)
+    }
+}
+
+/** By kind of call, then by stage. */
+export function percentilesByKind({ latencies }: EnvironmentCounts): LatencyView {
   return Object.fromEntries(
-    Object.entries(latencies).map(([stage, counts]) => [stage, percentilesOf(counts)]),
+    Object.entries(latencies).map(([kind, stages]) => [
+      kind,
+      Object.fromEntries(
+        Object.entries(stages).map(([stage, counts]): [string, Percentiles] => [
+          stage,
+          percentilesOf(counts),
+        ]),
+      ),
+    ]),
   )
 }
 
-function countKey({ signingKeys }: TrafficCounts, key: string, count: number): void {
-  if (key in signingKeys || Object.keys(signingKeys).length < MOST_SIGNING_KEYS)
-    signingKeys[key] = (signingKeys[key] ?? 0) + count
+/**
+ * As the database keeps it. The counts without an environment are what the version before reads: it adds to them, writes the row back, and
+ * leaves the others as they are.
+ */
+interface StoredTraffic {
+  production: number
+  sandbox: number
+  errors: number
+  limited: number
+  approved: number
+  rejected: number
+  latencies: Record<string, LatencyCounts>
+  scores: number[]
+  signingKeys: Record<string, number>
+  environments?: Record<Environment, EnvironmentCounts>
 }
 
-function latencyOf({ latencies }: TrafficCounts, stage: string): LatencyCounts {
-  latencies[stage] ??= {}
-  return latencies[stage]
+export function writeTraffic({ production, sandbox, signingKeys }: TrafficCounts): string {
+  const both = (name: (typeof COUNTS)[number]) => production[name] + sandbox[name]
+  const stored: StoredTraffic = {
+    production: production.requests,
+    sandbox: sandbox.requests,
+    errors: both('errors'),
+    limited: both('limited'),
+    approved: both('approved'),
+    rejected: both('rejected'),
+    latencies: {},
+    scores: [],
+    signingKeys,
+    environments: { production, sandbox },
+  }
+  return JSON.stringify(stored)
+}
+
+export function readTraffic(text: string): TrafficCounts {
+  const { environments, signingKeys, ...flat } = JSON.parse(text) as StoredTraffic
+  const counts = { ...noTraffic(), ...environments, signingKeys }
+  if (environments) return counts
+  // A version before wrote it, which told environments apart for the number of requests and for scores only.
+  for (const environment of ['production', 'sandbox'] as const)
+    counts[environment].requests = flat[environment]
+  counts.production.scores = flat.scores
+  const only = flat.sandbox === 0 ? counts.production : flat.production === 0 ? counts.sandbox : null
+  if (only) for (const name of ['errors', 'limited', 'approved', 'rejected'] as const) only[name] = flat[name]
+  return counts
+}
+
+function countKey({ signingKeys }: TrafficCounts, key: string, count: number): void {
+  if (key in signingKeys || Object.keys(signingKeys).length < MOST_SIGNING_KEYS) add(signingKeys, key, count)
+}
+
+function add(sums: Record<string, number>, name: string, count: number): void {
+  sums[name] = (sums[name] ?? 0) + count
+}
+
+function latencyOf({ latencies }: EnvironmentCounts, kind: string, stage: string): LatencyCounts {
+  latencies[kind] ??= {}
+  const stages = latencies[kind]
+  stages[stage] ??= {}
+  return stages[stage]
 }

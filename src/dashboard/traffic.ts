@@ -9,14 +9,17 @@ import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.js'
 import type { Observation } from '../server/observation.js'
 import type { TrafficResolution } from '../storage/records.js'
 import { type Store, StoreUnavailableError } from '../storage/store.js'
-import type { TrafficView, TrafficWindow } from './contract.js'
+import type { TrafficTotal, TrafficView, TrafficWindow } from './contract.js'
 import {
   addTraffic,
   countRequest,
+  type EnvironmentCounts,
   noTraffic,
-  percentilesByStage,
+  percentilesByKind,
+  readTraffic,
   SCORE_BINS,
   type TrafficCounts,
+  writeTraffic,
 } from './traffic-counts.js'
 
 const WINDOWS = {
@@ -94,16 +97,20 @@ export class Traffic {
     for (const [at, counts] of await this.stretches(tenantId, window, now))
       if (at > now - spanMs && at <= now) addTraffic(stretchAt(steps, startOf(at, stepMs)), counts)
     const inOrder = [...steps].sort(([a], [b]) => a - b)
+    const total = inOrder.reduce((sum, [, counts]) => addTraffic(sum, counts), noTraffic())
     return {
       window,
       now,
       step_ms: stepMs,
       span_ms: spanMs,
       score_bins: SCORE_BINS,
-      latencies: percentilesByStage(
-        inOrder.reduce((sum, [, counts]) => addTraffic(sum, counts), noTraffic()),
-      ),
-      slots: inOrder.map(([at, counts]) => ({ ...counts, at, latencies: percentilesByStage(counts) })),
+      environments: { production: totalOf(total.production), sandbox: totalOf(total.sandbox) },
+      slots: inOrder.map(([at, { production, sandbox, signingKeys }]) => ({
+        at,
+        production: { ...production, latencies: percentilesByKind(production) },
+        sandbox: { ...sandbox, latencies: percentilesByKind(sandbox) },
+        signingKeys,
+      })),
     }
   }
 
@@ -140,8 +147,8 @@ export class Traffic {
           for (const resolution of ['minute', 'hour'] as const) {
             const start = startOf(at, STORED_MS[resolution])
             const present = await tx.trafficAt(tenantId, resolution, start)
-            const sum = addTraffic(present ? parse(present.counts) : noTraffic(), counts)
-            await tx.putTraffic({ tenantId, resolution, at: start, counts: JSON.stringify(sum) })
+            const sum = addTraffic(present ? readTraffic(present.counts) : noTraffic(), counts)
+            await tx.putTraffic({ tenantId, resolution, at: start, counts: writeTraffic(sum) })
           }
       })
       return null
@@ -178,7 +185,7 @@ export class Traffic {
       await underWay
       return this.stretches(tenantId, window, now)
     }
-    const saved = rows.map(({ at, counts }) => [at, parse(counts)] as [number, TrafficCounts])
+    const saved = rows.map(({ at, counts }) => [at, readTraffic(counts)] as [number, TrafficCounts])
     if (window !== 'quarter' || this.isOfAll(window)) return [...saved, ...unsaved]
     // From its first whole minute on this process has seen all; before that, one that ended may have seen a part.
     const whole = this.startedAt + MINUTE_MS
@@ -186,8 +193,8 @@ export class Traffic {
   }
 }
 
-function parse(counts: string): TrafficCounts {
-  return JSON.parse(counts) as TrafficCounts
+function totalOf(counts: EnvironmentCounts): TrafficTotal {
+  return { latencies: percentilesByKind(counts), codes: counts.codes, reasons: counts.reasons }
 }
 
 function startOf(at: number, stepMs: number): number {

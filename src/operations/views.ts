@@ -118,7 +118,8 @@ export function userView(
   }
 }
 
-export function webhookView({ id, environment, url, events, createdAt }: WebhookEndpointRecord) {
+export function webhookView(endpoint: WebhookEndpointRecord) {
+  const { id, environment, url, events, createdAt, failures, lastSuccessAt } = endpoint
   return {
     id,
     environment,
@@ -126,6 +127,17 @@ export function webhookView({ id, environment, url, events, createdAt }: Webhook
     /** Empty: all. */
     events: events === '' ? [] : events.split(','),
     created_at: isoTime(createdAt),
+    /** `failing` from a try that was not taken until one that is. */
+    health:
+      failures > 0
+        ? ('failing' as const)
+        : lastSuccessAt === null
+          ? ('untried' as const)
+          : ('working' as const),
+    failures,
+    last_success_at: optionalTime(lastSuccessAt),
+    last_failure_at: optionalTime(endpoint.lastFailureAt),
+    last_failure: endpoint.lastFailure,
   }
 }
 

@@ -57,7 +57,8 @@ export class WebhookOperations {
         )
       const createdAt = this.clock.now()
       const id = prefixedId('whe', createdAt)
-      const endpoint = { id, tenantId, environment, url, events, createdAt, dropped: 0 }
+      const untried = { dropped: 0, lastSuccessAt: null, lastFailureAt: null, lastFailure: null, failures: 0 }
+      const endpoint = { id, tenantId, environment, url, events, createdAt, ...untried }
       await tx.insertWebhookEndpoint(endpoint)
       // The rest of an address often holds a token.
       return { result: endpoint, facts: { event: 'webhook_added', endpoint: id, host, environment, events } }
@@ -108,6 +109,7 @@ export class WebhookOperations {
         ...delivery,
         status: 'pending' as const,
         attempts: 0,
+        lastOutcome: null,
         nextAttemptAt,
         finishedAt: null,
       }

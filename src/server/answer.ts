@@ -10,6 +10,9 @@ export interface Answer {
   /** Of a refusal. */
   code?: ErrorCode | undefined
   observed?: Observed | undefined
+  /** Pseudonym of the user, as the audit log has it. */
+  subject?: string | undefined
+  verificationId?: string | undefined
   /** Tokens of the rate that the request cost beside its first one. */
   furtherTokens?: number | undefined
   /** Closes the connection: what still arrives on it is not wanted. */

@@ -96,6 +96,9 @@ export class ApiServer {
       headers: {},
       identity: null,
       keyId: null,
+      keyTenantId: undefined,
+      user: undefined,
+      isChallenge: false,
       // A visitor of the hosted page is a person, whose address is written down nowhere.
       address: known ? null : this.parts.addresses.of(request),
       known,
@@ -232,7 +235,10 @@ export class ApiServer {
       timings: context.timings,
       captureSession: context.known?.captureSession,
     }
-    const answer = await this.runner.run(route.endpoint, call, execution)
+    context.isChallenge = isRecord(call.input) && call.input.challenge !== undefined
+    const answer = await this.runner.run(route.endpoint, call, execution).finally(() => {
+      context.user = call.user
+    })
     if (answer.furtherTokens) this.charge(identity, route.endpoint, answer.furtherTokens)
     Object.assign(context.headers, answer.headers)
     return answer
@@ -272,6 +278,10 @@ export class ApiServer {
       new StoreUnavailableError('the database took the time of the request', { cause: refusal }),
     )
   }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }
 
 /** @throws ApiError where the kept response must not be given again */

@@ -66,12 +66,14 @@ export class EndpointRunner {
           const end = event ? tx.auditEnd(call.tenant.id) : undefined
           end?.catch(() => {})
           const outcome = typeof work === 'function' ? await work(tx) : work
-          const answer = toAnswer(outcome)
+          const refusedUser =
+            event && outcome.code && !outcome.audit?.subject ? await this.refusedUser(tx, call) : {}
+          const audited = { ...refusedUser, ...outcome.audit }
+          const answer = toAnswer({ ...outcome, audit: audited })
           await execution?.keep(tx, keptResponse(outcome, answer), outcome.owner)
           if (event) {
             const facts = {
-              ...(outcome.code && !outcome.audit?.subject ? await this.refusedUser(tx, call) : {}),
-              ...outcome.audit,
+              ...audited,
               ...(call.captureSession ? { capture_session: call.captureSession } : {}),
               event,
               actor: call.keyId,
@@ -128,6 +130,16 @@ function keptResponse({ keptBody }: Outcome, answer: Answer): KeptResponse {
   return keptBody ? { status: answer.status, body: JSON.stringify(keptBody) } : answer
 }
 
-function toAnswer({ status, body, headers, code, observed, furtherTokens }: Outcome): Answer {
-  return { status, body: JSON.stringify(body), headers: headers ?? {}, code, observed, furtherTokens }
+function toAnswer({ status, body, headers, code, observed, audit, furtherTokens }: Outcome): Answer {
+  const { subject, verification_id: verificationId } = audit ?? {}
+  return {
+    status,
+    body: JSON.stringify(body),
+    headers: headers ?? {},
+    code,
+    observed,
+    subject,
+    ...(typeof verificationId === 'string' ? { verificationId } : {}),
+    furtherTokens,
+  }
 }

@@ -4,10 +4,10 @@ import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { ApiError, type ErrorDetail } from '../api-error.js'
 import type { EndpointDescription } from '../v1/endpoint.js'
-import { ONE_OF_THEM } from '../v1/images.js'
 import { memberIssue } from './json-members.js'
 import { cutLongStrings, cutNumber, putBackText } from './long-strings.js'
 import { type ParameterParser, type Parameters, parameterParser, parametersSchema } from './parameters.js'
+import { describeErrors } from './schema-issues.js'
 
 /** @param pathParameters percent-encoded, as they stand in the path */
 export type InputParser = (
@@ -41,7 +41,7 @@ export function inputParser(endpoint: InputDescription): InputParser {
       ;({ value, cuts } = parseJson(body, binaryPaths))
     } else if (!endpoint.bodyOptional) throw new ApiError('malformed_json', { message: 'The body is empty.' })
     const input = mergeQuery(value, parameters)
-    assertValid(validator, input)
+    assertValid(validator, endpoint.body!, input)
     if (cuts.length > 0) putBack(input, binaryPaths, cuts)
     return input
   }
@@ -54,7 +54,7 @@ function bodilessParser(endpoint: InputDescription, parseParameters: ParameterPa
   return (_body, _contentType, query, pathParameters) => {
     const parameters = parseParameters(query, pathParameters)
     if (!validator) return undefined
-    assertValid(validator, parameters)
+    assertValid(validator, schema!, parameters)
     return parameters
   }
 }
@@ -111,7 +111,7 @@ function parseBinary(body: Buffer, binaryPaths: BinaryPath[]): { value: unknown;
 
 function tooMuchJson(): ApiError {
   return new ApiError('invalid_request', {
-    details: [{ path: 'body', issue: `holds more than ${MAX_JSON_BYTES} bytes beside its images` }],
+    details: [{ path: 'body', issue: `holds more than ${MAX_JSON_BYTES / 1024} KiB beside its images` }],
   })
 }
 
@@ -172,9 +172,9 @@ function mergeQuery(body: unknown, query: Parameters): unknown {
   return { ...fields, ...query }
 }
 
-function assertValid(validator: Validator, input: unknown): void {
+function assertValid(validator: Validator, schema: TSchema, input: unknown): void {
   if (!validator.Check(input))
-    throw new ApiError('invalid_request', { details: describeErrors(validator, input) })
+    throw new ApiError('invalid_request', { details: describeErrors(validator, schema, input) })
   const details = surrogateIssues(input)
   if (details.length > 0) throw new ApiError('invalid_request', { details })
 }
@@ -200,46 +200,4 @@ function holdsNoLoneSurrogate(value: unknown): boolean | null {
   } catch {
     return null
   }
-}
-
-const MOST_DETAILS = 20
-
-function describeErrors(validator: Validator, input: unknown): ErrorDetail[] {
-  const details = new Map<string, ErrorDetail>()
-  const add = (path: string, issue: string) => {
-    const key = `${path}\0${issue}`
-    if (details.size < MOST_DETAILS) details.set(key, { path, issue })
-  }
-  for (const error of validator.Errors(input)) {
-    const path = error.instancePath.split('/').slice(1).join('.')
-    switch (error.keyword) {
-      case 'required':
-        // The oneOf of image, images and challenge reports each branch; one clear sentence says more.
-        for (const name of error.params.requiredProperties)
-          if (error.schemaPath.includes('oneOf')) add('image', ONE_OF_THEM)
-          else add(path ? `${path}.${name}` : name, 'is required')
-        break
-      case 'oneOf':
-        add('image', ONE_OF_THEM)
-        break
-      case 'additionalProperties':
-        for (const name of error.params.additionalProperties)
-          add(path ? `${path}.${name}` : name, 'is not a known field')
-        break
-      // The schema `false` of an unknown field. The validator stops at eight errors, so that `additionalProperties`,
-      // which names them all, may not come.
-      case 'boolean':
-        add(path, 'is not a known field')
-        break
-      case 'pattern':
-        add(path, 'must not hold control characters')
-        break
-      case 'format':
-        add(path, 'must be a date-time in RFC 3339, such as 2026-01-31T12:00:00Z')
-        break
-      default:
-        add(path || 'body', error.message)
-    }
-  }
-  return [...details.values()]
 }

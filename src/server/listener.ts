@@ -117,11 +117,29 @@ export class ListenError extends CodedError<'cannot_listen'> {
   }
 }
 
-export function addressError({ host, port }: ListenAddress, cause: NodeJS.ErrnoException): ListenError {
-  return new ListenError(
+/** The address cannot be had. */
+export class AddressError extends ListenError {
+  constructor(
+    message: string,
+    readonly address: ListenAddress,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options)
+  }
+
+  /** @param variable of the setting that the address comes from */
+  named(variable: string): AddressError {
+    const message = `${this.message.replace(/\.$/, '')}. The address is set by ${variable}.`
+    return new AddressError(message, this.address, { cause: this.cause })
+  }
+}
+
+export function addressError({ host, port }: ListenAddress, cause: NodeJS.ErrnoException): AddressError {
+  return new AddressError(
     cause.code === 'EADDRINUSE'
       ? `${host}:${port} is in use by another process.`
       : `Cannot listen on ${host}:${port}: ${cause.message}`,
+    { host, port },
     { cause },
   )
 }

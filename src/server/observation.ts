@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from '../api-error.js'
 import type { Environment } from '../config.js'
-import type { Observed } from '../v1/endpoint.js'
+import type { CalledUser, Observed } from '../v1/endpoint.js'
 import type { Timings } from '../v1/stages.js'
 
 export interface Observation extends Observed {
@@ -20,6 +20,19 @@ export interface Observation extends Observed {
   tenantName: string | undefined
   /** Id of the API key that was presented, where the database has it: also of one that was refused. */
   keyId: string | null
+  /** Whose key was presented, where the database has it: also of one that was refused, which makes nobody its caller. */
+  keyTenantId: string | undefined
+  /** The user that the request was about. Only the request log reads it, which writes the id down in the sandbox only. */
+  user: CalledUser | undefined
+  /** Pseudonym of the user, where the audit log has named it already. */
+  subject: string | undefined
+  verificationId: string | undefined
+  /** The caller's own `X-Request-Id`, where it is well-formed. */
+  clientRequestId: string | undefined
+  /** Whether the answer was kept from an earlier request. */
+  isReplay: boolean
+  /** Whether the request brought the frames of a challenge. */
+  isChallenge: boolean
   /** Where the request came from; null for one of the hosted capture page. Personal data where a person called. */
   address: string | null
   /** The signing secret that the caller says it holds (`X-Svc-Signing-Key-Id`). */

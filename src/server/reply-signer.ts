@@ -4,6 +4,7 @@ import type { Environment } from '../config.js'
 import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
 import { STAGES, type Timings } from '../v1/stages.js'
 import type { Answer } from './answer.js'
+import { clientRequestIdOf } from './client-request-id.js'
 import type { IncomingRequest, WholeReply } from './listener.js'
 import { roundMs } from './milliseconds.js'
 import type { RequestContext } from './request-context.js'
@@ -21,7 +22,6 @@ const COMMON_HEADERS = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
 }
-const CLIENT_REQUEST_ID = /^[\x20-\x7e]{1,128}$/
 
 export class ReplySigner {
   constructor(private readonly parts: SignerParts) {}
@@ -42,7 +42,7 @@ export class ReplySigner {
       this.keys(context),
     )
     timings.sign = (timings.sign ?? 0) + performance.now() - started
-    const clientRequestId = request.headers['x-request-id']
+    const clientRequestId = clientRequestIdOf(request.headers)
     return {
       status,
       body,
@@ -51,9 +51,7 @@ export class ReplySigner {
         ...COMMON_HEADERS,
         ...context.headers,
         'X-Request-Id': requestId,
-        ...(clientRequestId && CLIENT_REQUEST_ID.test(clientRequestId)
-          ? { 'X-Client-Request-Id': clientRequestId }
-          : {}),
+        ...(clientRequestId ? { 'X-Client-Request-Id': clientRequestId } : {}),
         [SIGNATURE_HEADER]: signature,
         ...(trace ? { traceresponse: trace.response } : {}),
         'Server-Timing': serverTiming(timings),

@@ -40,6 +40,7 @@ export class RequestAuthenticator {
     try {
       const { secrets, ...caller } = await tenancy.authenticate(authorization, environment, (key) => {
         context.keyId = key.id
+        context.keyTenantId = key.tenantId
       })
       if (!isAllowedFrom(caller.key, context.address)) throw new ApiError('network_not_allowed')
       if (!isShownBy(caller.key, request.clientCertificate)) throw new ApiError('client_certificate_required')

@@ -192,8 +192,21 @@ export class RequestBody {
   }
 }
 
+/** A limit above this is one of bodies with photos. */
+const PHOTO_BYTES = 256 * 1024
+
 function tooLarge(limitBytes: number): ApiError {
-  return new ApiError('body_too_large', { message: `The body is larger than ${limitBytes} bytes.` })
+  return new ApiError('body_too_large', {
+    message: `The body is larger than ${readableSize(limitBytes)}${limitBytes < PHOTO_BYTES ? '' : '; a photo of 1280 pixels on its longer side is plenty'}.`,
+  })
+}
+
+/** A size for people, such as `8 MiB` or `16 KiB`; below 1 KiB in bytes. */
+function readableSize(bytes: number): string {
+  const [unit, name] = bytes >= 1024 * 1024 ? [1024 * 1024, 'MiB'] : [1024, 'KiB']
+  const size = bytes / unit
+  if (bytes < 1024) return `${bytes} bytes`
+  return `${Number.isInteger(size) ? size : size.toFixed(1)} ${name}`
 }
 
 function overloaded(options: { message?: string } = {}): ApiError {

@@ -1,4 +1,5 @@
 /** What is known of a request while it is on its way, filled in stage by stage. */
+import type { CalledUser } from '../v1/endpoint.js'
 import type { Timings } from '../v1/stages.js'
 import type { Identity, KnownCaller } from './recent-callers.js'
 import type { Destination } from './router.js'
@@ -18,6 +19,12 @@ export interface RequestContext {
   identity: Identity | null
   /** Id of the API key that was presented, where the database has it: also of one that is refused. */
   keyId: string | null
+  /** Whose key was presented, where the database has it: also of one that is refused. */
+  keyTenantId: string | undefined
+  /** The user that the request is about, as soon as that is known. */
+  user: CalledUser | undefined
+  /** Whether the request brings the frames of a challenge. */
+  isChallenge: boolean
   /** Where the request comes from, as `ClientAddresses` finds it; null for one of the service's own, which a visitor's browser caused. */
   readonly address: string | null
   /** Set where the request is one of the service's own. */

@@ -3,6 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Environment } from '../config.js'
 import type { Answer } from './answer.js'
+import { clientRequestIdOf } from './client-request-id.js'
 import type { IncomingRequest } from './listener.js'
 import { roundMs } from './milliseconds.js'
 import type { Observation } from './observation.js'
@@ -32,10 +33,11 @@ export class RequestRecorder {
 
   private observation(
     request: IncomingRequest,
-    { requestId, timings, identity, destination, keyId, address }: RequestContext,
-    { status, code, observed }: Answer,
+    context: RequestContext,
+    { status, code, observed, subject, verificationId }: Answer,
     durationMs: number,
   ): Observation {
+    const { requestId, timings, identity, destination, keyId, address } = context
     return {
       ...observed,
       requestId,
@@ -46,6 +48,13 @@ export class RequestRecorder {
       tenantId: identity?.caller.tenant.id,
       tenantName: identity?.caller.tenant.name,
       keyId,
+      keyTenantId: context.keyTenantId,
+      user: context.user,
+      subject,
+      verificationId,
+      clientRequestId: clientRequestIdOf(request.headers),
+      isReplay: 'X-Svc-Idempotent-Replay' in context.headers,
+      isChallenge: context.isChallenge,
       address,
       signingKeyId: request.headers['x-svc-signing-key-id'],
       status,

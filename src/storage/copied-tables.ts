@@ -41,6 +41,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'webhook_endpoint', key: ['id'] },
   { name: 'webhook_delivery', key: ['id'] },
   { name: 'traffic', key: ['tenant_id', 'resolution', 'at'] },
+  { name: 'request_log', key: ['request_id'] },
   { name: 'last_backup', key: ['id'] },
   { name: 'audit', key: ['tenant_id', 'sequence'] },
 ]

@@ -454,6 +454,38 @@ const STEPS: string[] = [
   );
   ALTER TABLE dashboard_session ADD COLUMN person_id text COLLATE "C" REFERENCES person (id);
   `,
+  `
+  -- Requests of the last days, in both environments, for those who look for what went wrong. Their ids begin with their time.
+  CREATE TABLE request_log (
+    request_id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    environment text COLLATE "C" NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    endpoint text COLLATE "C" NOT NULL,
+    status bigint NOT NULL,
+    code text COLLATE "C",
+    verdict text COLLATE "C",
+    is_replay bigint NOT NULL,
+    duration_ms double precision NOT NULL,
+    key_id text COLLATE "C",
+    address text COLLATE "C",
+    client_request_id text COLLATE "C",
+    verification_id text COLLATE "C",
+    subject text COLLATE "C",
+    sandbox_user text COLLATE "C"
+  );
+  CREATE INDEX request_log_of_tenant ON request_log (tenant_id, environment, request_id);
+  CREATE INDEX request_log_code ON request_log (tenant_id, environment, code, request_id) WHERE code IS NOT NULL;
+  CREATE INDEX request_log_subject ON request_log (subject, request_id) WHERE subject IS NOT NULL;
+  CREATE INDEX request_log_verification ON request_log (verification_id) WHERE verification_id IS NOT NULL;
+  CREATE INDEX request_log_client ON request_log (client_request_id) WHERE client_request_id IS NOT NULL;
+  `,
+  `
+  -- How an endpoint has answered lately.
+  ALTER TABLE webhook_endpoint ADD COLUMN last_success_at bigint;
+  ALTER TABLE webhook_endpoint ADD COLUMN last_failure_at bigint;
+  ALTER TABLE webhook_endpoint ADD COLUMN last_failure text COLLATE "C";
+  ALTER TABLE webhook_endpoint ADD COLUMN failures bigint NOT NULL DEFAULT 0;
+  `,
 ]
 
 /** That this code is made for. */

@@ -242,6 +242,33 @@ export interface ConsentTextRecord {
 export type TrafficResolution = 'minute' | 'hour'
 
 /** What was counted of a tenant's requests, without users. */
+/** An entry of the request log. */
+export interface RequestRecord {
+  /** UUIDv7: entries sort by it in the order in which requests came. */
+  requestId: string
+  tenantId: string
+  environment: Environment
+  endpoint: string
+  status: number
+  /** Error code, or the reason of a rejection; null where neither is. */
+  code: string | null
+  verdict: 'approved' | 'rejected' | null
+  /** 1 where the answer was kept from an earlier request, else 0. */
+  isReplay: number
+  durationMs: number
+  /** Id of the API key. */
+  keyId: string | null
+  /** Where the request came from; null for one of the hosted capture page. */
+  address: string | null
+  /** The caller's own `X-Request-Id`. */
+  clientRequestId: string | null
+  verificationId: string | null
+  /** Pseudonym of the user: in production that of the audit log, which erasure makes unlinkable. */
+  subject: string | null
+  /** User id, in the sandbox only; erasure takes it away. */
+  sandboxUser: string | null
+}
+
 export interface TrafficRecord {
   tenantId: string
   resolution: TrafficResolution
@@ -321,6 +348,14 @@ export interface WebhookEndpointRecord {
   createdAt: number
   /** Events that were not kept, because too many waited. */
   dropped: number
+  /** Of the last try that was taken; null before the first one. */
+  lastSuccessAt: number | null
+  /** Of the last try that was not taken; null before the first one. */
+  lastFailureAt: number | null
+  /** HTTP status of that try, or why there was none. */
+  lastFailure: string | null
+  /** Tries since the last one that was taken. */
+  failures: number
 }
 
 /** One event on its way to one endpoint. */

@@ -364,6 +364,38 @@ const MIGRATIONS: string[] = [
   ) STRICT;
   ALTER TABLE dashboard_session ADD COLUMN person_id TEXT REFERENCES person (id);
   `,
+  // Requests of the last days, in both environments, for those who look for what went wrong. Their ids begin with their time.
+  `
+  CREATE TABLE request_log (
+    request_id TEXT PRIMARY KEY,
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    environment TEXT NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    endpoint TEXT NOT NULL,
+    status INTEGER NOT NULL,
+    code TEXT,
+    verdict TEXT,
+    is_replay INTEGER NOT NULL,
+    duration_ms REAL NOT NULL,
+    key_id TEXT,
+    address TEXT,
+    client_request_id TEXT,
+    verification_id TEXT,
+    subject TEXT,
+    sandbox_user TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX request_log_of_tenant ON request_log (tenant_id, environment, request_id);
+  CREATE INDEX request_log_code ON request_log (tenant_id, environment, code, request_id) WHERE code IS NOT NULL;
+  CREATE INDEX request_log_subject ON request_log (subject, request_id) WHERE subject IS NOT NULL;
+  CREATE INDEX request_log_verification ON request_log (verification_id) WHERE verification_id IS NOT NULL;
+  CREATE INDEX request_log_client ON request_log (client_request_id) WHERE client_request_id IS NOT NULL;
+  `,
+  // How an endpoint has answered lately.
+  `
+  ALTER TABLE webhook_endpoint ADD COLUMN last_success_at INTEGER;
+  ALTER TABLE webhook_endpoint ADD COLUMN last_failure_at INTEGER;
+  ALTER TABLE webhook_endpoint ADD COLUMN last_failure TEXT;
+  ALTER TABLE webhook_endpoint ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

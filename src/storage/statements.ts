@@ -21,6 +21,7 @@ import type {
   SubjectRecord,
   TenantRecord,
 } from './records.js'
+import { requestReader, requestWriter } from './request-statements.js'
 import type { StoreReader, StoreTransaction } from './store.js'
 import {
   API_KEY,
@@ -186,6 +187,7 @@ export function storeReader(database: Connection): StoreReader {
     ...consentReader(database),
     ...dashboardReader(database),
     ...keysReader(database),
+    ...requestReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
     tenantByName: async (name) => sql.tenantByName.get(name),
@@ -293,6 +295,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       // Its deliveries go with it.
       'DELETE FROM webhook_endpoint WHERE tenant_id = @id',
       'DELETE FROM traffic WHERE tenant_id = @id',
+      'DELETE FROM request_log WHERE tenant_id = @id',
       'DELETE FROM challenge WHERE tenant_id = @id',
       'DELETE FROM capture_session WHERE tenant_id = @id',
       'UPDATE tenant SET capture_page = NULL WHERE id = @id',
@@ -356,6 +359,9 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       `UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL,
          status = CASE status WHEN 'pending' THEN 'erased' ELSE status END WHERE lookup = ?`,
     ),
+    forgetRequests: database.prepare(
+      'UPDATE request_log SET subject = NULL, sandbox_user = NULL WHERE subject = ?',
+    ),
     putErasure: database.prepare(ERASURE.replace),
     appendAudit: database.prepare(AUDIT.insert),
     putAuditSeal: database.prepare(AUDIT_SEAL.replace),
@@ -385,6 +391,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...consentWriter(database),
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
+    ...requestWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
     setContract: async (id, contract) => void sql.setContract.run({ id, ...contract }),
@@ -434,6 +441,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.eraseWebhooks.run(lookup),
         sql.deleteChallenges.run(lookup),
         sql.deleteCaptureSessions.run(lookup),
+        // The sandbox names users by their look-up; production names them by what is lost with their data key.
+        sql.forgetRequests.run(lookup.toString('hex')),
       ])
       if (subject.changes > 0) onErase()
       return {

@@ -32,9 +32,10 @@ import type {
   TrafficRecord,
   TrafficResolution,
 } from './records.js'
+import type { RequestReader, RequestWriter } from './request-store.js'
 import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
-export interface StoreReader extends WebhookReader {
+export interface StoreReader extends WebhookReader, RequestReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
   /** Oldest first. */
@@ -118,7 +119,7 @@ export interface StoreReader extends WebhookReader {
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 
-export interface StoreTransaction extends StoreReader, WebhookWriter {
+export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,

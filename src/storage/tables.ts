@@ -14,6 +14,7 @@ import type {
   PersonLinkRecord,
   PersonRecord,
   ReferenceRecord,
+  RequestRecord,
   SecondFactorRecord,
   SessionRecord,
   SigningSecretRecord,
@@ -347,6 +348,10 @@ export const WEBHOOK_ENDPOINT = table<WebhookEndpointRecord>('webhook_endpoint',
   events: 'events',
   createdAt: 'created_at',
   dropped: 'dropped',
+  lastSuccessAt: 'last_success_at',
+  lastFailureAt: 'last_failure_at',
+  lastFailure: 'last_failure',
+  failures: 'failures',
 })
 
 export const WEBHOOK_DELIVERY = table<WebhookDeliveryRecord>('webhook_delivery', {
@@ -377,4 +382,26 @@ export const TRAFFIC = table<TrafficRecord>(
     counts: 'counts',
   },
   ['tenantId', 'resolution', 'at'],
+)
+
+export const REQUEST = table<RequestRecord>(
+  'request_log',
+  {
+    requestId: 'request_id',
+    tenantId: 'tenant_id',
+    environment: 'environment',
+    endpoint: 'endpoint',
+    status: 'status',
+    code: 'code',
+    verdict: 'verdict',
+    isReplay: 'is_replay',
+    durationMs: 'duration_ms',
+    keyId: 'key_id',
+    address: 'address',
+    clientRequestId: 'client_request_id',
+    verificationId: 'verification_id',
+    subject: 'subject',
+    sandboxUser: 'sandbox_user',
+  },
+  ['requestId'],
 )

@@ -20,7 +20,8 @@ export function webhookReader(database: Connection): WebhookReader {
       WebhookDeliveryRecord
     >(
       `${delivery} WHERE tenant_id = @tenantId AND (created_at, id) < (@createdAt, @id)
-         AND status = coalesce(@status, status) ORDER BY created_at DESC, id DESC LIMIT @limit`,
+         AND (status = coalesce(@status, status) OR (@status = 'failed' AND status = 'pending' AND last_outcome IS NOT NULL))
+         ORDER BY created_at DESC, id DESC LIMIT @limit`,
     ),
     delivery: database.prepare<[string], WebhookDeliveryRecord>(`${delivery} WHERE id = ?`),
     pending: database
@@ -52,6 +53,12 @@ export function webhookWriter(database: Connection): WebhookWriter {
     insertEndpoint: database.prepare(WEBHOOK_ENDPOINT.insert),
     deleteEndpoint: database.prepare('DELETE FROM webhook_endpoint WHERE id = ?'),
     countDropped: database.prepare('UPDATE webhook_endpoint SET dropped = dropped + 1 WHERE id = ?'),
+    noteSuccess: database.prepare(
+      'UPDATE webhook_endpoint SET last_success_at = ?, failures = 0 WHERE id = ?',
+    ),
+    noteFailure: database.prepare(
+      'UPDATE webhook_endpoint SET last_failure_at = ?, last_failure = ?, failures = failures + 1 WHERE id = ?',
+    ),
     insertDelivery: database.prepare(WEBHOOK_DELIVERY.insert),
     setProgress: database.prepare<[WebhookProgress & { id: string }]>(
       `UPDATE webhook_delivery SET status = @status, attempts = @attempts, next_attempt_at = @nextAttemptAt,
@@ -71,6 +78,10 @@ export function webhookWriter(database: Connection): WebhookWriter {
     insertWebhookEndpoint: async (endpoint) => void sql.insertEndpoint.run(endpoint),
     deleteWebhookEndpoint: async (id) => void sql.deleteEndpoint.run(id),
     countDroppedWebhook: async (endpointId) => void sql.countDropped.run(endpointId),
+    noteWebhookTry: async (endpointId, at, failure) =>
+      void (failure === null
+        ? sql.noteSuccess.run(at, endpointId)
+        : sql.noteFailure.run(at, failure, endpointId)),
     insertWebhookDelivery: async (delivery) => void sql.insertDelivery.run(delivery),
     setWebhookProgress: async (id, progress) => void sql.setProgress.run({ takenBy: null, ...progress, id }),
     releaseWebhooks: async (sender) => void sql.release.run(sender),

@@ -2,6 +2,7 @@
 import type { WebhookDeliveryRecord, WebhookEndpointRecord } from './records.js'
 
 export interface DeliveryFilter {
+  /** `failed` includes those that wait for another try after one that was not taken. */
   status?: WebhookDeliveryRecord['status']
   /** Where the last page ended. */
   before?: Pick<WebhookDeliveryRecord, 'createdAt' | 'id'>
@@ -37,6 +38,8 @@ export interface WebhookWriter {
   deleteWebhookEndpoint(id: string): Promise<void>
   /** One more that found the queue full. */
   countDroppedWebhook(endpointId: string): Promise<void>
+  /** @param failure why the try was not taken; null where it was */
+  noteWebhookTry(endpointId: string, at: number, failure: string | null): Promise<void>
   insertWebhookDelivery(delivery: WebhookDeliveryRecord): Promise<void>
   setWebhookProgress(id: string, progress: WebhookProgress): Promise<void>
   /** Whatever senders but this one were at is due again, as it was when it was new. */

@@ -1,6 +1,6 @@
 /** Reaches the verdict of a verify, from lockout, comparison, liveness and replay, and writes what it changes for the user. */
 import { ApiError } from '../api-error.js'
-import type { Environment } from '../config.js'
+import type { Config, Environment } from '../config.js'
 import type { ReferenceRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { type Capture, NOTHING_RECALLED, type Recollection, type Replay } from '../subjects/capture-memory.js'
@@ -180,9 +180,10 @@ export class Judge {
       isOfChallenge && (replay === 'file' || holdsTwins(capture.digests))
         ? replayed(examination.comparison)
         : examination.comparison
-    const replaySuspected = recogniser.script?.(call.input.user_id).replayed || replay !== null
-    const reason = reasonAgainst(comparison, replaySuspected && config.replayPolicy === 'reject')
-    return { subject, reason, comparison, replaySuspected }
+    // The sandbox's script stands for the same file, sent again.
+    const found = recogniser.script?.(call.input.user_id).replayed ? 'file' : replay
+    const reason = reasonAgainst(comparison, refusesReplay(config.replayPolicy, found))
+    return { subject, reason, comparison, replaySuspected: found !== null }
   }
 }
 
@@ -190,10 +191,16 @@ function refused(subject: Subject | null, { reason, waitMs }: Refusal): Verdict 
   return { subject, reason, comparison: null, replaySuspected: false, waitMs }
 }
 
-function reasonAgainst({ matches, sample }: Comparison, refusesReplay: boolean): Reason | null {
+/** A file that comes again was not captured again. A nearly identical face may be that of a person who sits still. */
+function refusesReplay(policy: Config['replayPolicy'], found: Replay | null): boolean {
+  if (policy === 'report') return false
+  return policy === 'reject' ? found !== null : found === 'file'
+}
+
+function reasonAgainst({ matches, sample }: Comparison, isRefused: boolean): Reason | null {
   if (sample.liveness.passed === false) return 'liveness_failed'
   if (!matches) return 'no_match'
-  return refusesReplay ? 'replayed_capture' : null
+  return isRefused ? 'replayed_capture' : null
 }
 
 /** Frames of a camera differ; one that is sent twice was not captured twice. */

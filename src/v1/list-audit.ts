@@ -4,7 +4,7 @@ import { AUDIT_EVENTS, type AuditEventName } from '../audit/audit-events.js'
 import type { AuditRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
-import { nullable, time } from './schemas.js'
+import { DIGITS, nullable, time } from './schemas.js'
 import type { Services } from './services.js'
 
 const DEFAULT_LIMIT = 50
@@ -47,7 +47,7 @@ const success = Type.Object(
 
 const query = {
   after: {
-    schema: Type.String({ pattern: '^[0-9]{1,15}$', examples: ['0'] }),
+    schema: Type.String({ pattern: DIGITS, examples: ['0'] }),
     description:
       'A `next_cursor`: what follows is listed. The start of the log where it is left out, or its end with `order=desc`.',
   },

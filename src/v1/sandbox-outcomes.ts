@@ -24,7 +24,7 @@ export const SANDBOX_OUTCOMES = {
   '+unavailable': 'overloaded, on every endpoint that takes a user',
   '+locked_out': 'verify rejects with reason locked_out and a Retry-After of 60 s',
   '+replayed':
-    'verify marks replay.suspected; it approves, or rejects with reason replayed_capture where the installation refuses replays',
+    'verify marks replay.suspected and rejects with reason replayed_capture, or approves where the installation only reports replays',
   '+slow': 'enroll and verify answer after 5 s',
   '+expired': 'verify approves with a JWT that has expired',
   '+challenge_expired': 'challenge_expired, where a challenge is sent',

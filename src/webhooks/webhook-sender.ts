@@ -211,6 +211,7 @@ export class WebhookSender {
       const present = await tx.webhookDelivery(delivery.id)
       if (present?.status !== 'pending' || present.takenBy !== term.id) return
       await tx.setWebhookProgress(delivery.id, progress)
+      await tx.noteWebhookTry(delivery.endpointId, now, isDelivered ? null : String(outcome))
       // It names somebody who is erased, under a key that is not theirs.
       if (isDelivered && delivery.subjectId === null) await tx.forgetWebhookBody(delivery.id)
     }

@@ -52,8 +52,38 @@ describe('jwt', () => {
   })
 
   it.each([
+    ['expired', { exp: -11_000 }, /^Expired 3 h 3 min ago; the rest holds\.\n\{/],
+    [
+      'not_yet_valid',
+      { nbf: 605, exp: 900 },
+      /^Not valid yet: from 2\S+Z on, in (10 min|9 min 5\d s).*clock right\?/,
+    ],
+  ])(
+    'shows the claims of a token that is %s, says by how much, and ends with 1',
+    async (reason, times, text) => {
+      const now = Math.floor(Date.now() / 1000)
+      const moved = Object.fromEntries(Object.entries(times).map(([name, seconds]) => [name, now + seconds]))
+      const timed = token({ ...claims, ...moved })
+      const people = await place.run(['jwt', timed, '--secret', SECRET])
+      expect(people.code).toBe(1)
+      expect(people.stdout).toMatch(text)
+      expect(people.stdout).toContain('"sub": "ada"')
+      const json = await place.run(['jwt', timed, '--secret', SECRET, '--json'])
+      expect(json.code).toBe(1)
+      expect(json.json).toMatchObject({
+        valid: false,
+        reason,
+        header: { kid: 'sec_1' },
+        claims: { sub: 'ada' },
+      })
+      expect(json.json.seconds).toBeGreaterThan(590)
+    },
+  )
+
+  it.each([
     ['signed with another secret', () => token(claims, 'another'), []],
-    ['that has expired', () => token({ ...claims, exp: 1 }), []],
+    ['that has expired, for another tenant', () => token({ ...claims, exp: 1 }), ['--audience', 'ten_2']],
+    ['that has expired, signed with another secret', () => token({ ...claims, exp: 1 }, 'another'), []],
     ['for another tenant', () => token(claims), ['--audience', 'ten_2']],
     ['that is cut', () => token(claims).slice(0, -5), []],
   ])('refuses a token %s', async (_, make, more) => {

@@ -329,6 +329,7 @@ describe('--json', () => {
       'models build': () => ['baseline', '--out', place.path('built')],
       backup: () => [place.path('copy.db')],
       restore: () => [place.path('copy.db')],
+      migrate: () => [],
       'audit verify': () => [],
       'audit anchor': () => [],
       'keys instance-secret': () => [],

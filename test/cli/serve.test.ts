@@ -75,9 +75,23 @@ describe('serve', () => {
     for (const taken of Object.keys(addressesOf(server))) {
       const second = await place.run(['serve'], { [taken]: addressesOf(server)[taken]! })
       expect(second.code).toBe(1)
-      expect(second.stderr).toBe(`error: ${addressesOf(server)[taken]} is in use by another process.\n`)
+      expect(second.stderr).toBe(
+        `error: ${addressesOf(server)[taken]} is in use by another process. The address is set by ${taken}.\n`,
+      )
     }
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
+  })
+
+  it('ends without an error when it is told to stop while it announces itself', async () => {
+    const { code, stderr } = await new Promise<{ code: number | null; stderr: string }>((resolve) => {
+      void place.serve(['--demo']).then(async (server) => {
+        server.signal('SIGTERM')
+        const { code } = await server.exited
+        resolve({ code, stderr: server.stderr() })
+      })
+    })
+    expect(code).toBe(0)
+    expect(stderr).not.toMatch(/error:|\n {4}at /)
   })
 
   it('is refused without the master key of the database, makes no other, and says which one is wanted', async () => {

@@ -511,3 +511,22 @@ describe('tenant show, update, suspend, resume and delete', () => {
     expect({ code, error: error.code }).toEqual({ code: 2, error: 'wrong_usage' })
   })
 })
+
+describe('links to the dashboard', () => {
+  it('lead to the service that runs, whatever the shell of the command knows of its address', async () => {
+    const other = await workplace()
+    try {
+      const running = await other.serve()
+      await other.run(['tenant', 'create', 'linked', '--json'])
+      const elsewhere = { COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:8082' }
+      const link = await other.run(['tenant', 'login-link', 'linked', '--json'], elsewhere)
+      expect(link.json.dashboard_url.startsWith(`${running.admin}/#/login/`)).toBe(true)
+      running.signal('SIGTERM')
+      await running.exited
+      const later = await other.run(['tenant', 'login-link', 'linked', '--json'], elsewhere)
+      expect(later.json.dashboard_url).toMatch(/^http:\/\/127\.0\.0\.1:8082\//)
+    } finally {
+      await other.dispose()
+    }
+  })
+})

@@ -1,4 +1,4 @@
-/** The guides: their code is that of docs/examples, which is run here and in examples.test.ts; their links lead somewhere. */
+/** The guides: their code is that of docs/examples, which is run here, in examples.test.ts and in language-examples.test.ts; their links lead somewhere. */
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -19,6 +19,8 @@ const GUIDES = packageFile('docs', 'guides')
 const pages = [
   packageFile('README.md'),
   join(EXAMPLES, 'README.md'),
+  packageFile('src', 'client-python', 'README.md'),
+  packageFile('src', 'client-go', 'README.md'),
   ...readdirSync(GUIDES).map((name) => join(GUIDES, name)),
 ]
 

@@ -14,7 +14,7 @@ import { decodeJwt } from '../support/trust.js'
 let running: TestService
 let image: Buffer
 beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
+  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s', COUNTERSIGN_REPLAY_POLICY: '' })
   image = await plain()
 })
 afterAll(() => running?.stop())

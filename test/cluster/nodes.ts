@@ -49,6 +49,7 @@ export async function startCluster(count: number, env: Record<string, string> = 
         COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
         COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
         COUNTERSIGN_WORKERS: '1',
+        COUNTERSIGN_REPLAY_POLICY: 'report',
         ...env,
         ...more,
       })

@@ -47,6 +47,7 @@ overPostgres(() => {
         COUNTERSIGN_ADMIN_LISTEN: `${address}:8082`,
         COUNTERSIGN_PRODUCTION_URL: `http://${places.listen}:8080/v1`,
         COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.0/8',
+        COUNTERSIGN_REPLAY_POLICY: 'report',
       })
       workplaces.push(place)
       nodes.push(await place.serve())

@@ -47,6 +47,7 @@ overPostgres(() => {
       COUNTERSIGN_DATABASE: database.url,
       COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
       COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+      COUNTERSIGN_REPLAY_POLICY: 'report',
     }
     present = await open()
     later = await open(copy.main)
@@ -155,7 +156,7 @@ overPostgres(() => {
       const ofNext = callers(next)
       release([EXPAND, CONTRACT], SCHEMA + 1)
       const last = await open(copy.main)
-      const refused = await last.spawn(['tenant', 'list'])
+      const refused = await last.spawn(['migrate'])
       expect(refused.code).toBe(1)
       expect(refused.stderr).toContain(
         `services of a version that cannot work with the new schema are running: ${hostname()}/${old.pid}. Stop them first`,

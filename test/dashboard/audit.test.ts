@@ -119,4 +119,21 @@ describe('the audit log', () => {
     const enrolled = (await get('/export?format=csv&outcome=done&event=enroll')).text.trim().split('\n')
     expect(enrolled).toHaveLength(2)
   })
+
+  it('finds an entry by its request id, its verification id or its time, behind more than one page looks through', async () => {
+    const [verified] = (await get('?outcome=approved')).body.entries
+    const { store, audit } = running.service.ledger
+    running.clock.advance(10 * MINUTE_MS)
+    await store.transaction(async (tx) => {
+      for (let i = 0; i < 2 * FILLER; i++)
+        await audit.append(tx, tenant.id, { event: 'contract_changed', actor: 'operator', request_id: null })
+    })
+    expect(await events('outcome=approved')).toEqual([])
+    for (const id of [verified.request_id, verified.verification_id])
+      expect((await get(`?id=${id}`)).body).toEqual({ entries: [verified], next_before: null })
+    expect(await events(`until=${verifiedAt}`)).toEqual(['enroll', 'signed_in'])
+    const elsewhere = verified.request_id.replace(/.$/, (last: string) => (last === '0' ? '1' : '0'))
+    expect((await get(`?id=${elsewhere}`)).body).toEqual({ entries: [], next_before: null })
+    expect((await get('?id=ada')).body.details).toMatchObject([{ path: 'id' }])
+  })
 })

@@ -4,13 +4,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
 import { loginToken } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
-const TENANT_PAGES = ['overview', 'keys', 'users', 'webhooks', 'audit', 'try']
+const TENANT_PAGES = ['overview', 'keys', 'users', 'webhooks', 'requests', 'audit', 'try']
 
 describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
   let running: TestService
@@ -153,7 +154,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
         isMarked: getComputedStyle(document.activeElement).outlineStyle !== 'none',
       })`) as Promise<{ text: string; isMarked: boolean }>
     const walked: string[] = []
-    for (let step = 0; step < 11; step++) {
+    for (let step = 0; step < 14; step++) {
       await page.keyboard.press('Tab')
       const { text, isMarked } = await focused()
       expect([text, isMarked]).toEqual([text, true])
@@ -165,7 +166,10 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       'Keys and secrets',
       'Users',
       'Webhooks',
+      'Capture page',
+      'Requests',
       'Audit log',
+      'People',
       'Sessions',
       'Try it',
       'API docs',
@@ -324,8 +328,9 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       await page.getByRole('button', { name: 'Newer deliveries' }).click()
       await expect.poll(() => rows.count()).toBe(20)
       await page.getByRole('button', { name: 'Failed', exact: true }).click()
-      await page.getByText('No delivery is failed').waitFor()
+      await page.getByText('No delivery is in this state').waitFor()
       await page.getByRole('button', { name: 'Test' }).click()
+      await page.getByText('The test was taken: 204').waitFor()
       await expect.poll(delivered, { timeout: 20_000 }).toBe(26)
       await page.getByRole('button', { name: 'All', exact: true }).click()
       // What belonged to no enrolled user was forgotten when it was taken.
@@ -341,6 +346,119 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       await page.context().close()
       receiver.close()
     }, 90_000)
+
+  it('shows a webhook that fails as failing, in the list, beside the button Test and under Failed', async () => {
+    const own = await running.tenant()
+    const { operations, tenancy } = running.service.ledger
+    const closed = createServer()
+    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(closed.address() as AddressInfo).port}/hook`
+    await new Promise((resolve) => closed.close(resolve))
+    const record = await tenancy.find(own.id)
+    await operations.webhooks.add(record, COMMAND_LINE, { url, environment: 'sandbox', events: [] })
+    for (const [scheme, width] of [
+      ['light', 1280],
+      ['dark', 390],
+    ] as const) {
+      const { page, errors } = await open(scheme, width)
+      await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, own.id)}`)
+      await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
+      await page.goto(`${running.service.adminUrl}/#/webhooks`)
+      if (width === 1280) {
+        await page.getByRole('button', { name: 'Test' }).click()
+        await page.getByText('The test was not taken: ECONNREFUSED').waitFor()
+      }
+      const webhooks = page.getByRole('region', { name: 'Webhooks' })
+      await webhooks.getByText('failing', { exact: true }).waitFor()
+      await webhooks.getByText('It never took a delivery.').waitFor()
+      await page.getByRole('button', { name: 'Failed', exact: true }).click()
+      await page.getByRole('region', { name: 'Deliveries' }).getByText('failed, is tried again').waitFor()
+      await page.getByText('What the states mean').click()
+      expect(await violations(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+      expect(errors).toEqual([])
+      await page.context().close()
+    }
+  }, 90_000)
+
+  it('leads from an error on the overview to the requests behind it, by addresses that Back and a link keep', async () => {
+    const own = await running.tenant()
+    const photo = base64(await face('ada'))
+    await own.sandbox.verify({ user_id: 'u+no_face', image: photo, action: 'x' })
+    await own.sandbox.verify({ user_id: 'u+match', image: photo, action: 'x' })
+    for (const [scheme, width] of [
+      ['light', 1280],
+      ['dark', 390],
+    ] as const) {
+      const { page, errors } = await open(scheme, width)
+      await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, own.id)}`)
+      // Production is shown first, and what the sandbox was asked for is no figure of it.
+      await page.getByText('No requests in production within 1 hour').waitFor()
+      await page.getByText('There were 2 in the sandbox.').waitFor()
+      expect(await page.getByText('100 %').count()).toBe(0)
+      await page.getByRole('button', { name: 'Sandbox', exact: true }).click()
+      await page.getByText('100 % of verdicts').waitFor()
+      expect(page.url()).toContain('environment=sandbox')
+      expect(await violations(page)).toEqual([])
+      await page.getByRole('link', { name: 'face_not_found' }).click()
+      const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr:not(.below)')
+      await expect.poll(() => rows.count(), { timeout: 20_000 }).toBe(1)
+      await rows.first().getByText('u+no_face').waitFor()
+      await page.getByRole('button', { name: /^More/ }).click()
+      await page.getByText('API key').waitFor()
+      expect(await violations(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+      const shared = page.url()
+      await page.getByRole('button', { name: 'Clear' }).click()
+      await expect.poll(() => rows.count()).toBe(2)
+      await page.goBack()
+      await expect.poll(() => rows.count()).toBe(1)
+      const { page: other } = await open('light', width)
+      await other.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, own.id)}`)
+      await other.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
+      await other.goto(shared)
+      await other.getByText('u+no_face').waitFor()
+      expect(await other.getByLabel('Code or reason').inputValue()).toBe('face_not_found')
+      expect(errors).toEqual([])
+      await other.context().close()
+      await page.context().close()
+    }
+  }, 120_000)
+
+  it('asks before “Try it” replaces a reference, and names no user in advance for a key of production', async () => {
+    const own = await running.tenant()
+    const production = await running.production(own)
+    const photo = await face('ada')
+    const first = (await production.enroll({ user_id: 'ada', image: base64(photo) })).body.reference_id
+    const reference = async () =>
+      (await production.call('GET', '/v1/users/ada')).body.reference.reference_id as string
+    const { page, errors } = await open('light')
+    await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, own.id)}`)
+    await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
+    await page.goto(`${running.service.adminUrl}/#/try`)
+    await page.getByLabel('API key').fill(own.sandboxKey)
+    expect(await page.getByLabel('User id').inputValue()).toBe('ada')
+    await page.getByLabel('API key').fill(production.key)
+    expect(await page.getByLabel('User id').inputValue()).toBe('')
+    await page
+      .getByLabel('Photo to enroll')
+      .setInputFiles({ name: 'ada.jpg', mimeType: 'image/jpeg', buffer: Buffer.from(photo) })
+    const enroll = page.getByRole('button', { name: 'Enroll this photo' })
+    expect(await enroll.isDisabled()).toBe(true)
+    await page.getByLabel('User id').fill('ada')
+    await enroll.click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Replace the reference of ada?').waitFor()
+    expect(await violations(page, 'dialog')).toEqual([])
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByText('already_enrolled').first().waitFor()
+    expect(await reference()).toBe(first)
+    await enroll.click()
+    await dialog.getByRole('button', { name: 'Replace' }).click()
+    await expect.poll(reference, { timeout: 20_000 }).not.toBe(first)
+    expect(errors).toEqual([])
+    await page.context().close()
+  }, 90_000)
 
   it('lets a tenant see its webhooks, and add none', async () => {
     const { page } = await open('light')

@@ -5,6 +5,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/clock.js'
 import type { TrafficView, TrafficWindow } from '../../src/dashboard/contract.js'
 import { countLatency, percentilesOf } from '../../src/dashboard/latency-counts.js'
 import { Traffic } from '../../src/dashboard/traffic.js'
+import { countRequest, noTraffic, readTraffic } from '../../src/dashboard/traffic-counts.js'
 import type { Observation } from '../../src/server/observation.js'
 import { type Store, StoreUnavailableError } from '../../src/storage/store.js'
 import { apiClient } from '../support/client.js'
@@ -35,8 +36,16 @@ async function view(window: TrafficWindow): Promise<TrafficView> {
   expect(status).toBe(200)
   return body
 }
+/** Of both environments, or the requests of one. */
 const sumOf = ({ slots }: TrafficView, name: 'sandbox' | 'production' | 'approved' | 'rejected' | 'errors') =>
-  slots.reduce((sum, slot) => sum + slot[name], 0)
+  slots.reduce(
+    (sum, slot) =>
+      sum +
+      (name === 'sandbox' || name === 'production'
+        ? slot[name].requests
+        : slot.production[name] + slot.sandbox[name]),
+    0,
+  )
 const verify = async (user_id: string) => {
   const { body } = await tenant.sandbox.verify({ user_id, image, action: 'x' })
   return body
@@ -61,8 +70,8 @@ describe('the traffic of a tenant', () => {
       const after = await view(window)
       expect([window, sumOf(after, 'production'), sumOf(after, 'sandbox')]).toEqual([window, 2, 3])
       expect([sumOf(after, 'approved'), sumOf(after, 'rejected'), sumOf(after, 'errors')]).toEqual([2, 1, 1])
-      expect(after.latencies).toEqual(before[index]!.latencies)
-      expect(after.slots.flatMap(({ scores }) => scores).reduce((a, b) => a + b)).toBe(1)
+      expect(after.environments).toEqual(before[index]!.environments)
+      expect(after.slots.flatMap(({ production }) => production.scores).reduce((a, b) => a + b)).toBe(1)
     }
   })
 
@@ -72,14 +81,65 @@ describe('the traffic of a tenant', () => {
   })
 
   it('has the latencies of every stage over the whole window, not of its last step', async () => {
-    const { latencies, slots } = await view('hour')
+    const { environments, slots } = await view('hour')
     expect(slots).toHaveLength(2)
     // No model ran in the last step.
-    expect(slots[1]!.latencies.embed).toBeUndefined()
-    expect(latencies.embed![1]).toBeGreaterThan(0)
-    expect(Object.keys(latencies)).toEqual(
-      expect.arrayContaining(['auth', 'embed', 'store', 'sign', 'total']),
-    )
+    expect(slots[1]!.production.latencies).toEqual({})
+    const { verify } = environments.production.latencies
+    expect(verify!.embed![1]).toBeGreaterThan(0)
+    expect(Object.keys(verify!)).toEqual(expect.arrayContaining(['auth', 'embed', 'store', 'sign', 'total']))
+  })
+
+  it('is told by environment: what the sandbox is asked for changes nothing of production', async () => {
+    const before = await view('hour')
+    await verify('u+no_match')
+    await verify('u+no_face')
+    const after = await view('hour')
+    expect(after.environments.production).toEqual(before.environments.production)
+    const production = { requests: 2, approved: 1, rejected: 0, errors: 0 }
+    expect(after.slots[0]!.production).toMatchObject(production)
+    expect(after.environments.sandbox).toMatchObject({
+      codes: { face_not_found: 2 },
+      reasons: { no_match: 2 },
+    })
+  })
+
+  it('tells challenges from photos: their latencies are not mixed', () => {
+    const kinds = (isChallenge: boolean, endpoint: string) => {
+      const counts = noTraffic()
+      const request = {
+        environment: 'production',
+        endpoint,
+        isChallenge,
+        status: 200,
+        durationMs: 1,
+        timings: {},
+      }
+      countRequest(counts, request as Observation)
+      return Object.keys(counts.production.latencies)
+    }
+    expect(kinds(true, 'verify')).toEqual(['verify_challenge'])
+    expect(kinds(false, 'verify')).toEqual(['verify'])
+    expect(kinds(true, 'enroll')).toEqual(['enroll_challenge'])
+    expect(kinds(false, 'health')).toEqual(['other'])
+  })
+
+  it('of a version before counts for the environment that alone had requests, and for none where both had', () => {
+    const flat = {
+      errors: 1,
+      limited: 0,
+      approved: 2,
+      rejected: 0,
+      latencies: {},
+      scores: [],
+      signingKeys: {},
+    }
+    const read = (production: number, sandbox: number) =>
+      readTraffic(JSON.stringify({ ...flat, production, sandbox }))
+    expect(read(0, 3).sandbox).toMatchObject({ requests: 3, approved: 2, errors: 1 })
+    expect(read(0, 3).production).toMatchObject({ requests: 0, approved: 0, errors: 0 })
+    expect(read(1, 3).production).toMatchObject({ requests: 1, approved: 0, errors: 0 })
+    expect(read(1, 3).sandbox).toMatchObject({ requests: 3, approved: 0, errors: 0 })
   })
 
   it('says nothing of users in the database', async () => {
@@ -91,6 +151,7 @@ describe('the traffic of a tenant', () => {
     expect(JSON.stringify(rows)).not.toContain('ada')
     expect(Object.keys(JSON.parse(rows[0]!.counts)).sort()).toEqual([
       'approved',
+      'environments',
       'errors',
       'latencies',
       'limited',

@@ -68,6 +68,30 @@ describe('a webhook', () => {
     ])
   })
 
+  it('that fails is told to fail, with the last error and the last success, until it takes a delivery again', async () => {
+    const { id } = (await operator.call('POST', path(), { url, environment: 'sandbox', events: [] })).body
+    const test = () => own.call('POST', path('/test'), { webhook: id })
+    const health = async () => (await list()).webhooks.find((one: { id: string }) => one.id === id)
+    expect(await health()).toMatchObject({ health: 'untried', failures: 0, last_success_at: null })
+    status = 500
+    await test()
+    await poll(health, ({ failures }) => failures === 1)
+    expect(await health()).toMatchObject({ health: 'failing', last_failure: '500', last_success_at: null })
+    const [waiting] = (await deliveries('?status=failed')).deliveries
+    expect(waiting).toMatchObject({ status: 'pending', last_outcome: '500', webhook: id })
+    status = 204
+    running.clock.advance(RETRY_DELAYS_MS[0]!)
+    await poll(health, ({ failures }) => failures === 0)
+    expect(await health()).toMatchObject({
+      health: 'working',
+      last_failure: '500',
+      last_failure_at: expect.any(String),
+      last_success_at: expect.any(String),
+    })
+    expect((await deliveries('?status=failed')).deliveries).toEqual([])
+    await operator.call('POST', path('/remove'), { webhook: id })
+  })
+
   it('is refused with the reason', async () => {
     for (const [changes, code] of [
       [{ url: 'http://example.com/' }, 'invalid_webhook_url'],

@@ -167,7 +167,7 @@ it('housekeeping deletes nothing for an hour after the clock was set, and what h
       clock,
       log,
       new Duty(store, log),
-      { sandboxRetentionMs: 30 * DAY_MS },
+      { sandboxRetentionMs: 30 * DAY_MS, requestLogMs: 7 * DAY_MS },
       () => uptime,
     )
     const scope = Buffer.from('scope')

@@ -63,6 +63,7 @@ export class Installation {
       COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_WORKERS: '1',
+      COUNTERSIGN_REPLAY_POLICY: 'report',
       COUNTERSIGN_LOG_LEVEL: 'error',
       // The load is bounded by its lanes; a contract would only slow the campaign down.
       COUNTERSIGN_RATE_LIMIT: '100000',

@@ -59,6 +59,7 @@ export async function startVictim(
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
+    COUNTERSIGN_REPLAY_POLICY: 'report',
     COUNTERSIGN_SANDBOX_RATE_LIMIT: '100000/s',
     COUNTERSIGN_LOG_LEVEL: 'warn',
     ...(transport ? { COUNTERSIGN_HTTP: transport } : {}),

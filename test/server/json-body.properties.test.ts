@@ -146,7 +146,7 @@ describe('long base64 strings, which are cut out before the parser sees them', (
   const asText = (value: unknown) => (Buffer.isBuffer(value) ? JSON.parse(`"${value}"`) : value)
 
   it('leave input and refusal as they would be without, but where too much is left beside them', () => {
-    const tooMuch = { path: 'body', issue: `holds more than ${MAX_JSON_BYTES} bytes beside its images` }
+    const tooMuch = { path: 'body', issue: `holds more than ${MAX_JSON_BYTES / 1024} KiB beside its images` }
     check(
       fc.property(topObject, ({ text }) => {
         const result = outcome(() => cutting(Buffer.from(text), JSON_TYPE, ''))

@@ -273,26 +273,23 @@ describe('a body that is large without images', () => {
   }
 
   const CROWDS: Record<string, [Buffer, string]> = {
-    'small members': [around(members(600_000)), 'body holds more than 32768 bytes beside its images'],
+    'small members': [around(members(600_000)), 'body holds more than 32 KiB beside its images'],
     'small lists': [
       around(`{"a":[${'[],'.repeat(1_400_000)}1]}`),
-      'body holds more than 32768 bytes beside its images',
+      'body holds more than 32 KiB beside its images',
     ],
     'empty strings': [
       around(`{"a":["${'","'.repeat(2_000_000)}"]}`),
-      'body holds more than 32768 bytes beside its images',
+      'body holds more than 32 KiB beside its images',
     ],
     'escaped quotes': [
       around(`"${'\\"'.repeat(4_000_000)}"`),
-      'body holds more than 32768 bytes beside its images',
+      'body holds more than 32 KiB beside its images',
     ],
-    'white space': [
-      around(`"x"${' '.repeat(8_000_000)}`),
-      'body holds more than 32768 bytes beside its images',
-    ],
+    'white space': [around(`"x"${' '.repeat(8_000_000)}`), 'body holds more than 32 KiB beside its images'],
     'long strings': [
       around(`["${`${'Q'.repeat(3000)}","`.repeat(2500)}"]`),
-      'body holds more than 32768 bytes beside its images',
+      'body holds more than 32 KiB beside its images',
     ],
     'few bytes and many values': [around(members(3000)), 'action holds too many values'],
   }

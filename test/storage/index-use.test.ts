@@ -171,6 +171,20 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
       expires_at: `${AT} + i`,
     },
   ],
+  [
+    'request_log',
+    MANY,
+    {
+      request_id: "'request ' || i",
+      tenant_id: 'OWNER',
+      environment: "'production'",
+      endpoint: "'verify'",
+      status: '200',
+      is_replay: '0',
+      duration_ms: '1',
+      subject: "'subject ' || i",
+    },
+  ],
   ['traffic', MANY, { tenant_id: 'OWNER', resolution: "'minute'", at: 'i', counts: "'{}'" }],
 ]
 

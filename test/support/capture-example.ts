@@ -7,6 +7,8 @@ import type { TestTenant } from './service.js'
 
 export interface CaptureExample {
   address: string
+  /** Everything that it has printed after its address. */
+  said(): string
   stop(): Promise<void>
 }
 
@@ -14,30 +16,40 @@ export interface CaptureExample {
  * @param baseUrl of the service's production or sandbox
  * @param apiKey of the same
  * @param example folder under docs/examples
+ * @param command program and arguments of an example in another language
  */
 export async function startCaptureExample(
   tenant: TestTenant,
-  { baseUrl, apiKey, example = 'capture' }: { baseUrl: string; apiKey: string; example?: string },
+  {
+    baseUrl,
+    apiKey,
+    example = 'capture',
+    command = [process.execPath, ...leash(), packageFile('docs', 'examples', example, 'server.mjs')],
+  }: { baseUrl: string; apiKey: string; example?: string; command?: string[] },
 ): Promise<CaptureExample> {
-  const backend = spawn(
-    process.execPath,
-    [...leash(), packageFile('docs', 'examples', example, 'server.mjs')],
-    {
-      env: {
-        ...process.env,
-        CS_BASE_URL: baseUrl,
-        CS_API_KEY: apiKey,
-        CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
-        CS_TENANT_ID: tenant.id,
-        CS_ACCEPT_EVALUATION: 'true',
-        PORT: '0',
-      },
+  const [program = '', ...args] = command
+  const backend = spawn(program, args, {
+    env: {
+      ...process.env,
+      CS_BASE_URL: baseUrl,
+      CS_API_KEY: apiKey,
+      CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
+      CS_TENANT_ID: tenant.id,
+      CS_ACCEPT_EVALUATION: 'true',
+      CS_ENVIRONMENT: apiKey.startsWith('svc-sbx-') ? 'sandbox' : 'production',
+      PORT: '0',
+      PYTHONDONTWRITEBYTECODE: '1',
     },
-  )
+  })
   backend.stderr.setEncoding('utf8').on('data', (text) => process.stderr.write(text))
   const [line] = await once(backend.stdout, 'data')
+  let said = ''
+  backend.stdout.on('data', (text) => {
+    said += text
+  })
   return {
     address: String(line).trim(),
+    said: () => said,
     async stop() {
       if (backend.exitCode !== null) return
       backend.kill()

@@ -89,6 +89,7 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_WORKERS: '1',
+    COUNTERSIGN_REPLAY_POLICY: 'report',
     ...env,
     ...extra,
   })

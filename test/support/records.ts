@@ -205,6 +205,10 @@ export function endpoint(id: string, changes: Partial<WebhookEndpointRecord> = {
     events: '',
     createdAt: AT,
     dropped: 0,
+    lastSuccessAt: null,
+    lastFailureAt: null,
+    lastFailure: null,
+    failures: 0,
     ...changes,
   }
 }

@@ -62,6 +62,8 @@ export async function startService(
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_WORKERS: '1',
+    // Many tests send one photo often; `replays.test.ts` holds the default.
+    COUNTERSIGN_REPLAY_POLICY: 'report',
     ...(env.COUNTERSIGN_OPERATOR_PASSWORD_FILE ? {} : { COUNTERSIGN_OPERATOR_PASSWORD: OPERATOR_HASH }),
     ...env,
   })

@@ -23,6 +23,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/cli/service-manager.test.ts': 'systemd and Python',
   'test/client/behaviour.test.ts': 'Python with setuptools, wheel, venv and mypy, or Go',
   'test/client/examples.test.ts': 'Python, Go, or what an example is run with',
+  'test/client/language-examples.test.ts': 'Python with setuptools, wheel and venv, or Go',
   'test/cluster/haproxy.test.ts': 'haproxy',
   'test/cluster/two-nodes.test.ts': 'haproxy',
   'test/faults/clock.test.ts': 'libfaketime',

@@ -49,6 +49,7 @@ describe('users of the sandbox', () => {
     const keepHouse = () =>
       new Housekeeping(store, running.clock, pino({ level: 'silent' }), duty, {
         sandboxRetentionMs: 30 * DAY_MS,
+        requestLogMs: 7 * DAY_MS,
       }).run()
     running.clock.advance(29 * DAY_MS)
     await keepHouse()

@@ -74,7 +74,11 @@ function keepHouse(): Promise<void> {
     clock,
     pino({ level: 'silent' }),
     { current: () => ({ id: 'ours', signal: new AbortController().signal }) },
-    { sandboxRetentionMs: 30 * 24 * 60 * MINUTE_MS, tellOfExpired: (isOn) => events.tellOfExpired(isOn) },
+    {
+      sandboxRetentionMs: 30 * 24 * 60 * MINUTE_MS,
+      requestLogMs: 7 * 24 * 60 * MINUTE_MS,
+      tellOfExpired: (isOn) => events.tellOfExpired(isOn),
+    },
     // A clock that the test sets is not one that was set by mistake.
     () => clock.now(),
   ).run()

@@ -4,6 +4,7 @@ import sharp, { type SharpOptions } from 'sharp'
 import type { Pixels } from '../kernels/planes.js'
 import { BiometricError, type InspectedImage } from '../types.js'
 import { assertSize, type DecodingLimits } from './decoding-limits.js'
+import { unknownFormat } from './foreign-format.js'
 import { sniffImageFormat } from './image-format.js'
 import { jpegSize } from './jpeg-size.js'
 
@@ -54,9 +55,7 @@ export async function decodePixels(
 ): Promise<DecodedImage> {
   if (isMainThread) configureDecoders()
   const format = sniffImageFormat(bytes)
-  if (!format) {
-    throw new BiometricError('image_unreadable', 'The image is not a JPEG, PNG or WebP file.', imageIndex)
-  }
+  if (!format) throw unknownFormat(bytes, imageIndex)
   // `error` refuses truncated files but lets pass the harmless oddities that some phones write.
   const options = { limitInputPixels: false, failOn: 'error', sequentialRead: true } as const
   const { width, height, pages, hasAlpha } =

@@ -4,6 +4,7 @@ import { type DecodedImage, decodePixels } from './decode-pixels.js'
 import { DecoderProcess } from './decoder-process.js'
 import { assertSize, type DecodingLimits } from './decoding-limits.js'
 import { foreseeWork } from './decoding-work.js'
+import { unknownFormat } from './foreign-format.js'
 import { sniffImageFormat } from './image-format.js'
 import { reading } from './picture-readers.js'
 
@@ -36,8 +37,7 @@ async function decode(
 ): Promise<DecodedImage> {
   if (signal?.aborted) throw new BiometricError('cancelled', 'The call was cancelled.')
   const format = sniffImageFormat(bytes)
-  if (!format)
-    throw new BiometricError('image_unreadable', 'The image is not a JPEG, PNG or WebP file.', imageIndex)
+  if (!format) throw unknownFormat(bytes, imageIndex)
   const { size, isLight, excess } = foreseeWork(format, bytes)
   if (size) assertSize(size, limits, imageIndex)
   if (excess !== null) {

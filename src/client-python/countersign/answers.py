@@ -179,7 +179,7 @@ class AuditEntry:
 
 @dataclass(frozen=True)
 class AuditPage(Answer):
-    #: Oldest first.
+    #: Oldest first, unless the order is `desc`.
     data: List[AuditEntry]
     has_more: bool
     #: What to send as `after` for what follows, now or later.

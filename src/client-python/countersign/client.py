@@ -353,11 +353,11 @@ class Countersign:
         after: Optional[str] = None,
         limit: Optional[int] = None,
         event: Optional[str] = None,
+        order: Optional[str] = None,
         options: CallOptions = _NO_OPTIONS,
-        **filters: Union[str, int, None],
     ) -> AuditPage:
-        """A page of the tenant's audit log, oldest first. The sandbox has none. `filters` are sent as they are."""
-        given = {"after": after, "limit": limit, "event": event, **filters}
+        """A page of the tenant's audit log, oldest first, or newest first with `order="desc"`. The sandbox has none."""
+        given = {"after": after, "limit": limit, "event": event, "order": order}
         query = urlencode({name: value for name, value in given.items() if value is not None})
         path = f"/audit?{query}" if query else "/audit"
         page = self._call(AuditPage, "GET", path, None, options, "/audit")
@@ -370,12 +370,12 @@ class Countersign:
         after: Optional[str] = None,
         limit: Optional[int] = None,
         event: Optional[str] = None,
+        order: Optional[str] = None,
         options: CallOptions = _NO_OPTIONS,
-        **filters: Union[str, int, None],
     ) -> Iterator[AuditEntry]:
-        """Every entry of the tenant's audit log from `after` on, oldest first; pages are fetched as they are needed."""
+        """Every entry of the tenant's audit log from `after` on, in the `order` (`asc` or `desc`); pages are fetched as needed."""
         while True:
-            page = self.audit_page(after=after, limit=limit, event=event, options=options, **filters)
+            page = self.audit_page(after=after, limit=limit, event=event, order=order, options=options)
             yield from page.data
             if not page.has_more:
                 return

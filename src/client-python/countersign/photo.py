@@ -11,6 +11,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Union
 #: A JPEG, PNG or WebP file: its bytes, its path as `pathlib.Path`, or base64 with or without a `data:` prefix.
 Photo = Union[bytes, bytearray, memoryview, "os.PathLike[str]", str]
 
+_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _DATA_URL = re.compile(r"data:[^,]*;base64,")
 
 
@@ -20,6 +21,8 @@ def encode_photo(photo: Any, path: str) -> str:
         raise TypeError(f"{path} is required: a photo")
     if isinstance(photo, str):
         encoded = _DATA_URL.sub("", photo, count=1)
+        if encoded and _BASE64.fullmatch(encoded) is None:
+            raise TypeError(f"{path} is text that is not base64; name a file by a pathlib.Path")
     elif isinstance(photo, (bytes, bytearray, memoryview)):
         encoded = base64.b64encode(photo).decode("ascii")
     elif isinstance(photo, os.PathLike):

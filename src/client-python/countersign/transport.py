@@ -9,7 +9,7 @@ import ssl
 import time
 import urllib.error
 import urllib.request
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from .answers import ResponseInfo
@@ -34,13 +34,13 @@ _PIECE_BYTES = 65_536
 
 @dataclass(frozen=True)
 class TransportOptions:
-    api_key: str
+    api_key: str = field(repr=False)
     #: Environment of the API key. An answer of the other environment is refused.
     environment: str
     #: Ends in /v1.
     base_url: str
     #: None: signatures are not checked.
-    signing_secret: Optional[SigningSecrets]
+    signing_secret: Optional[SigningSecrets] = field(repr=False)
     signature_tolerance_seconds: float
     #: Of one try, body included.
     timeout_seconds: float

@@ -1,9 +1,12 @@
 """Rules of single parts that no call to a service shows."""
 
+import tempfile
 import unittest
 from datetime import datetime
+from pathlib import Path
 
 from countersign import ApiError, Countersign, MemoryReplayStore, SigningSecret, canonical_json, read_secrets
+from countersign.photo import encode_photo
 from countersign.retry import RetryPolicy, parse_retry_after, retry_delay_seconds
 
 BODY = {"error": "rate_limited", "code": "rate_limited", "message": "Too many.", "request_id": "r"}
@@ -83,6 +86,20 @@ class Actions(unittest.TestCase):
         for action in (float("nan"), float("inf"), {1: 2}, {"at": datetime(2026, 1, 1)}, {"s"}, "\ud800", circle):
             with self.subTest(repr(action)), self.assertRaises((TypeError, ValueError)):
                 canonical_json(action)
+
+
+class Photos(unittest.TestCase):
+    def test_takes_every_form(self):
+        with tempfile.NamedTemporaryFile(suffix=".jpg") as file:
+            file.write(b"photo")
+            file.flush()
+            forms = (b"photo", bytearray(b"photo"), memoryview(b"photo"), Path(file.name), "cGhvdG8=", "data:image/jpeg;base64,cGhvdG8=")
+            self.assertEqual({encode_photo(form, "image") for form in forms}, {"cGhvdG8="})
+
+    def test_names_what_is_none(self):
+        for form in (None, "", b"", "ada.jpg", 5):
+            with self.subTest(form), self.assertRaisesRegex((TypeError, ValueError), "^image "):
+                encode_photo(form, "image")
 
 
 class ReplayStores(unittest.TestCase):

@@ -1,8 +1,9 @@
 /** The audit log: the state of its chain, its entries newest first, and files of it. */
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { AUDIT_EVENTS, type AuditEventName } from '../../audit/audit-events.js'
-import { AUDIT_OUTCOMES, type AuditEntry, type AuditOutcome, type AuditQuery } from '../contract.js'
-import { callTenant, get, linkTo, tenantAddress } from './api.js'
+import { AUDIT_OUTCOMES, type AuditEntry, type AuditPageQuery } from '../contract.js'
+import { localTime, useAddressQuery, usePager } from './address-query.js'
+import { callTenant, linkTo, tenantAddress } from './api.js'
 import { Badge, Card, Empty, Loading, Problem, Table, Time, type Tone, timeZone } from './parts.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
@@ -62,37 +63,18 @@ const COLUMNS = [
   { name: 'Details', isSilent: true },
 ]
 
-/** What is asked for; the subject is null for a user who is not there. */
-type Filter = Required<Omit<AuditQuery, 'subject'>> & { subject: string | null }
-const ALL: Filter = { event: '', outcome: '', subject: '', from: '', until: '' }
+const NAMES = ['id', 'event', 'outcome', 'subject', 'from', 'until', 'before'] as const
+type Filter = Record<(typeof NAMES)[number], string>
+/** In the address for a user whom the log cannot name. */
+const NOBODY = 'nobody'
 
 export function AuditPage({ tenantId }: { tenantId: string }) {
-  const [filter, setFilter] = useState(ALL)
-  const [entries, setEntries] = useState<AuditEntry[] | null>(null)
-  const [next, setNext] = useState<number | null>(null)
-  /** Where the pages before this one began; null for the newest. */
-  const [newer, setNewer] = useState<Array<number | null>>([])
-  const [start, setStart] = useState<number | null>(null)
-  const { problem, isBusy, run } = useAction()
+  const [filter, change] = useAddressQuery(NAMES)
+  const query = filter as Filter & AuditPageQuery
+  const page = useData(tenantAddress(tenantId, 'GET /audit', query))
   const keys = useData(tenantAddress(tenantId, 'GET /'))
-  const query = { ...filter, subject: filter.subject ?? '' }
-  const load = (before: number | null, behind: Array<number | null>) =>
-    run(async () => {
-      const asked = before ? { ...query, before: String(before) } : query
-      const page = await get(tenantAddress(tenantId, 'GET /audit', asked))
-      setEntries(page.entries)
-      setNext(page.next_before)
-      setStart(before)
-      setNewer(behind)
-    })
-  useEffect(() => {
-    if (filter.subject !== null) void load(null, [])
-    else {
-      setEntries([])
-      setNext(null)
-      setNewer([])
-    }
-  }, [tenantId, filter])
+  const pager = usePager(change)
+  const apply = (changes: Partial<Filter>) => change({ before: '', ...changes })
   const actorName = (actor: string) => {
     const key = keys.value?.keys.find(({ id }) => id === actor)
     return key ? `${key.type} key …${key.hint}` : actor
@@ -101,13 +83,12 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
     linkTo(tenantAddress(tenantId, 'GET /audit/export', { format, ...query }))
   return (
     <>
-      <Problem message={problem} />
       <ChainCard tenantId={tenantId} />
       <Card
         title="Entries"
         hint="Users stand here as pseudonyms; erasure makes them unlinkable."
         actions={
-          filter.subject !== null && (
+          filter.subject !== NOBODY && (
             <>
               <a class="button" href={exportUrl('csv')}>
                 Export CSV
@@ -119,29 +100,24 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
           )
         }
       >
-        <Filters tenantId={tenantId} onChange={setFilter} />
-        {entries === null ? (
-          problem ? null : (
-            <Loading />
-          )
-        ) : entries.length === 0 ? (
-          <Nothing filter={filter} isEnd={next === null} />
+        <Filters key={JSON.stringify(filter)} tenantId={tenantId} filter={filter} onChange={apply} />
+        <Problem message={page.error} />
+        {!page.value ? (
+          !page.error && <Loading />
+        ) : filter.subject === NOBODY || page.value.entries.length === 0 ? (
+          <Nothing filter={filter} isEnd={page.value.next_before === null} />
         ) : (
-          <Entries tenantId={tenantId} entries={entries} actorName={actorName} />
+          <Entries tenantId={tenantId} entries={page.value.entries} actorName={actorName} />
         )}
-        {(next !== null || newer.length > 0) && (
+        {(page.value?.next_before || filter.before) && (
           <div class="pager">
-            <button
-              type="button"
-              disabled={isBusy || newer.length === 0}
-              onClick={() => load(newer.at(-1)!, newer.slice(0, -1))}
-            >
+            <button type="button" disabled={!filter.before} onClick={pager.newer}>
               Newer entries
             </button>
             <button
               type="button"
-              disabled={isBusy || next === null}
-              onClick={() => load(next, [...newer, start])}
+              disabled={!page.value?.next_before}
+              onClick={() => pager.older(String(page.value!.next_before))}
             >
               Older entries
             </button>
@@ -185,7 +161,7 @@ function ChainCard({ tenantId }: { tenantId: string }) {
 }
 
 function Nothing({ filter, isEnd }: { filter: Filter; isEnd: boolean }) {
-  if (filter.subject === null)
+  if (filter.subject === NOBODY)
     return (
       <Empty title="No such user">
         Unknown, or erased: what the log says of an erased user can no longer be found by their id.
@@ -193,13 +169,14 @@ function Nothing({ filter, isEnd }: { filter: Filter; isEnd: boolean }) {
     )
   if (!isEnd)
     return <Empty title="Nothing matches in this part of the log">It goes on with “Older entries”.</Empty>
-  if (filter !== ALL) return <Empty title="Nothing matches these filters" />
+  if (NAMES.some((name) => filter[name])) return <Empty title="Nothing matches these filters" />
   return (
     <Empty title="No entries yet">Calls in production write to the audit log; the sandbox does not.</Empty>
   )
 }
 
-function Filters({ tenantId, onChange }: { tenantId: string; onChange: (filter: Filter) => void }) {
+function Filters(props: { tenantId: string; filter: Filter; onChange: (changes: Partial<Filter>) => void }) {
+  const { tenantId, filter, onChange } = props
   const { problem, run } = useAction()
   const apply = (form: HTMLFormElement) =>
     run(async () => {
@@ -208,12 +185,13 @@ function Filters({ tenantId, onChange }: { tenantId: string; onChange: (filter: 
       const userId = text('user').trim()
       // The id goes in a body: addresses end up in histories and logs.
       const subject = userId
-        ? (await callTenant(tenantId, 'POST /audit/subject', { user_id: userId })).subject
-        : ''
+        ? ((await callTenant(tenantId, 'POST /audit/subject', { user_id: userId })).subject ?? NOBODY)
+        : filter.subject
       const time = (name: string) => (text(name) ? new Date(text(name)).toISOString() : '')
       onChange({
-        event: text('event') as AuditEventName | '',
-        outcome: text('outcome') as AuditOutcome | '',
+        id: text('id').trim(),
+        event: text('event'),
+        outcome: text('outcome'),
         subject,
         from: time('from'),
         until: time('until'),
@@ -226,14 +204,17 @@ function Filters({ tenantId, onChange }: { tenantId: string; onChange: (filter: 
         event.preventDefault()
         void apply(event.currentTarget)
       }}
-      onReset={() => onChange(ALL)}
     >
+      <div class="when">
+        <label for="audit-id">Request or verification id</label>
+        <input id="audit-id" name="id" autocomplete="off" maxLength={64} defaultValue={filter.id} />
+      </div>
       <div>
         <label for="event">Event</label>
         <select id="event" name="event">
           <option value="">all</option>
           {AUDIT_EVENTS.map((name) => (
-            <option key={name} value={name}>
+            <option key={name} value={name} selected={name === filter.event}>
               {EVENTS[name].text}
             </option>
           ))}
@@ -244,27 +225,46 @@ function Filters({ tenantId, onChange }: { tenantId: string; onChange: (filter: 
         <select id="outcome" name="outcome">
           <option value="">all</option>
           {AUDIT_OUTCOMES.map((name) => (
-            <option key={name}>{name}</option>
+            <option key={name} selected={name === filter.outcome}>
+              {name}
+            </option>
           ))}
         </select>
       </div>
       <div>
         <label for="audit-user">User id</label>
-        <input id="audit-user" name="user" autocomplete="off" maxLength={128} />
+        <input
+          id="audit-user"
+          name="user"
+          autocomplete="off"
+          maxLength={128}
+          placeholder={filter.subject && filter.subject !== NOBODY ? 'one user is chosen' : ''}
+        />
       </div>
       <div class="when">
         <label for="from">From ({timeZone()})</label>
-        <input id="from" name="from" type="datetime-local" />
+        <input id="from" name="from" type="datetime-local" step="1" defaultValue={localTime(filter.from)} />
       </div>
       <div class="when">
         <label for="until">Until ({timeZone()})</label>
-        <input id="until" name="until" type="datetime-local" />
+        <input
+          id="until"
+          name="until"
+          type="datetime-local"
+          step="1"
+          defaultValue={localTime(filter.until)}
+        />
       </div>
       <div class="buttons">
         <button type="submit" class="primary">
           Apply
         </button>
-        <button type="reset">Clear</button>
+        <button
+          type="button"
+          onClick={() => onChange({ id: '', event: '', outcome: '', subject: '', from: '', until: '' })}
+        >
+          Clear
+        </button>
       </div>
       <Problem message={problem} />
     </form>

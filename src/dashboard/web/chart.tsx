@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { useTheme } from './theme.js'
+import { shownZone, useShownZone } from './time-zone.js'
 import 'uplot/dist/uPlot.min.css'
 
 /** In drawing order. */
@@ -9,8 +10,8 @@ export interface Series {
   label: string
   /** A CSS variable. */
   colour: string
-  /** `stack`: bars on top of the stacked series that come after; `within`: bars in front of those; or a `line`. */
-  draw: 'stack' | 'within' | 'line'
+  /** `stack`: bars on top of the stacked series that come after; `within`: bars in front of those; or a line, solid or in dashes. */
+  draw: 'stack' | 'within' | 'line' | 'dashes'
   values: Array<number | null>
 }
 
@@ -37,6 +38,7 @@ export function Chart(props: ChartProps) {
   const latest = useRef(props)
   latest.current = props
   const theme = useTheme()
+  const zone = useShownZone()
   const { x, series, title, numeric, unit, mark } = props
   const shape = JSON.stringify([series.map(({ label, colour, draw }) => [label, colour, draw]), unit, mark])
   useEffect(() => {
@@ -49,7 +51,7 @@ export function Chart(props: ChartProps) {
       observer.disconnect()
       made.destroy()
     }
-  }, [shape, theme, numeric])
+  }, [shape, theme, numeric, zone])
   // New figures move what is there: a chart made anew would take the reader's cursor away.
   useEffect(() => plot.current?.setData(data(props)), [x, series])
   return <div class="chart" ref={box} role="img" aria-label={title} />
@@ -60,7 +62,7 @@ function data({ x, series }: ChartProps): uPlot.AlignedData {
   const below = x.map(() => 0)
   const columns = series.map(({ draw, values }) => ({ draw, values }))
   for (const column of columns.toReversed()) {
-    if (column.draw === 'line') continue
+    if (isLine(column)) continue
     const { draw, values } = column
     column.values = values.map((value, i) => (value ? value + (draw === 'stack' ? below[i]! : 0) : null))
     if (draw === 'stack') for (const [i, value] of values.entries()) below[i]! += value ?? 0
@@ -77,7 +79,7 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
     const [first = 0, second = 1] = latest.current.x
     return (second - first) / 2
   }
-  const isWhole = series.every(({ draw }) => draw !== 'line')
+  const isWhole = !series.some(isLine)
   const axis: uPlot.Axis = {
     stroke: css('--muted'),
     font,
@@ -121,11 +123,12 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
             return value == null ? '' : `${value}${unit ? ` ${unit}` : ''}`
           },
         }
-        if (draw === 'line')
+        if (isLine({ draw }))
           return {
             ...shared,
             stroke: css(colour),
             width: 2,
+            ...(draw === 'dashes' ? { dash: [6, 6] } : {}),
             points: { size: 6, show: isSparse },
             spanGaps: true,
           }
@@ -135,6 +138,10 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
     ],
     hooks: mark ? { draw: [(self) => drawMark(self, mark, css('--text'), font)] } : {},
   }
+}
+
+function isLine({ draw }: Pick<Series, 'draw'>): boolean {
+  return draw === 'line' || draw === 'dashes'
 }
 
 /** A line of one point would not be seen. */
@@ -154,7 +161,8 @@ function timeOf(x: number[]): (seconds: number) => string {
     minute: '2-digit',
     ...(isLong ? { weekday: 'short' } : {}),
   }
-  return (seconds) => new Date(seconds * 1000).toLocaleTimeString([], form)
+  const format = new Intl.DateTimeFormat('en', { ...form, hourCycle: 'h23', timeZone: shownZone() })
+  return (seconds) => format.format(new Date(seconds * 1000))
 }
 
 function drawMark(

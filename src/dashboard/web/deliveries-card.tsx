@@ -2,16 +2,38 @@
 import { useState } from 'preact/hooks'
 import type { DeliveryState, DeliveryView, WebhookView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
-import { Badge, Card, Empty, Loading, Problem, Segments, Table, Time } from './parts.js'
+import { Badge, Card, Empty, type Fact, Facts, Loading, Problem, Segments, Table, Time } from './parts.js'
 import { useRights } from './session.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
 const REFRESH_MS = 5000
-const TONES = { pending: 'warn', delivered: 'good', failed: 'bad', erased: 'plain' } as const
+type State = DeliveryState | 'retrying'
+const TONES = {
+  pending: 'plain',
+  retrying: 'bad',
+  delivered: 'good',
+  failed: 'bad',
+  erased: 'plain',
+} as const
+const STATE_TEXT: Record<State, string> = {
+  pending: 'waiting',
+  retrying: 'failed, is tried again',
+  delivered: 'delivered',
+  failed: 'given up',
+  erased: 'erased',
+}
+/** What each state means, in the order in which a delivery passes through them. */
+const MEANINGS: Array<[State, string]> = [
+  ['pending', 'It was not tried yet.'],
+  ['retrying', 'The endpoint did not take it; the next try is told.'],
+  ['delivered', 'The endpoint answered with a status from 200 to 299.'],
+  ['failed', 'The last try failed as well: it is not tried again unless you redeliver it.'],
+  ['erased', 'The user whom it told of was erased before it was delivered, and its text with them.'],
+]
 const FILTERS = [
   ['', 'All'],
-  ['pending', 'Pending'],
+  ['pending', 'Waiting'],
   ['failed', 'Failed'],
   ['delivered', 'Delivered'],
 ] as const satisfies ReadonlyArray<readonly [DeliveryState | '', string]>
@@ -62,7 +84,7 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
       {!page.value ? (
         !page.error && <Loading />
       ) : page.value.deliveries.length === 0 ? (
-        <Empty title={status === '' ? 'Nothing was sent yet' : `No delivery is ${status}`} />
+        <Empty title={status === '' ? 'Nothing was sent yet' : 'No delivery is in this state'} />
       ) : (
         <Deliveries
           deliveries={page.value.deliveries}
@@ -72,6 +94,10 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
           onRedeliver={redeliver}
         />
       )}
+      <details class="muted">
+        <summary>What the states mean</summary>
+        <Facts rows={MEANINGS.map(([state, text]): Fact => [STATE_TEXT[state], text])} />
+      </details>
       {(page.value?.next_before || starts.length > 0) && (
         <div class="pager">
           <button type="button" disabled={starts.length === 0} onClick={() => setStarts(starts.slice(0, -1))}>
@@ -88,6 +114,10 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
       )}
     </Card>
   )
+}
+
+function stateOf({ status, last_outcome }: DeliveryView): State {
+  return status === 'pending' && last_outcome !== null ? 'retrying' : status
 }
 
 function Deliveries(props: {
@@ -110,7 +140,7 @@ function Deliveries(props: {
           <span title={delivery.event_id}>
             <code>{delivery.type}</code> <span class="muted small">{props.hostOf(delivery.webhook)}</span>
           </span>,
-          <Badge tone={TONES[delivery.status]}>{delivery.status}</Badge>,
+          <Badge tone={TONES[stateOf(delivery)]}>{STATE_TEXT[stateOf(delivery)]}</Badge>,
           `${delivery.attempts} of ${props.mostAttempts}`,
           delivery.last_outcome,
           delivery.next_attempt_at ? (

@@ -24,6 +24,7 @@ import { Card, Loading, Waiting } from './parts.js'
 import { PasswordPage } from './password-page.js'
 import { PeoplePage } from './people-page.js'
 import { isProviderProblem, providerProblem } from './provider-problem.js'
+import { RequestsPage } from './requests-page.js'
 import { SecondFactorPage } from './second-factor-page.js'
 import { rightsOf, SessionContext } from './session.js'
 import { SessionsPage, TenantSessionsPage } from './sessions-page.js'
@@ -40,12 +41,15 @@ import './style.css'
 /** Name in the address, heading, page, and the route without which the page is for nothing. */
 type PageEntry<Props, Routes> = readonly [string, string, ComponentType<Props>, (keyof Routes)?]
 
-const TENANT_PAGES: ReadonlyArray<PageEntry<{ tenantId: string; keysHref: string }, TenantRoutes>> = [
+const TENANT_PAGES: ReadonlyArray<
+  PageEntry<{ tenantId: string; keysHref: string; requestsHref: string }, TenantRoutes>
+> = [
   ['overview', 'Overview', OverviewPage],
   ['keys', 'Keys and secrets', KeysPage],
   ['users', 'Users', UsersPage],
   ['webhooks', 'Webhooks', WebhooksPage],
   ['capture-page', 'Capture page', CapturePage],
+  ['requests', 'Requests', RequestsPage],
   ['audit', 'Audit log', AuditPage],
   ['people', 'People', PeoplePage],
   ['sessions', 'Sessions', TenantSessionsPage],
@@ -73,6 +77,7 @@ function useHash(): string[] {
   }, [])
   return hash
     .slice(1)
+    .replace(/\?.*/, '')
     .split('/')
     .filter((part) => part !== '')
 }
@@ -272,7 +277,12 @@ function Shell({
             </p>
           </Card>
         ) : tenantId && TenantPage ? (
-          <TenantPage key={tenantId} tenantId={tenantId} keysHref={`${base}/keys`} />
+          <TenantPage
+            key={tenantId}
+            tenantId={tenantId}
+            keysHref={`${base}/keys`}
+            requestsHref={`${base}/requests`}
+          />
         ) : OtherPage ? (
           <OtherPage onChanged={onChanged} />
         ) : (

@@ -1,16 +1,21 @@
 /** What happens now: requests, verdicts, latencies, scores, and how much of the rate limit is left. */
 import { useMemo, useState } from 'preact/hooks'
+import { CALL_KINDS, type CallKind } from '../../v1/call-kinds.js'
 import {
+  type Environment,
   type KeyView,
   type TenantOverview,
   TRAFFIC_WINDOWS,
   type TrafficView,
   type TrafficWindow,
 } from '../contract.js'
+import { useAddressQuery } from './address-query.js'
 import { tenantAddress } from './api.js'
 import { Chart } from './chart.js'
-import { Card, Empty, Facts, Loading, Problem, Segments, timeZone } from './parts.js'
+import { CodesCard } from './codes-card.js'
+import { Card, Empty, Facts, Problem, Segments, Waiting } from './parts.js'
 import { StageTable } from './stage-table.js'
+import { useShownZone } from './time-zone.js'
 import { distribution, sum, type Total, timeline } from './traffic-series.js'
 import { useData } from './use-data.js'
 
@@ -22,38 +27,60 @@ const WINDOW_TEXT: Record<TrafficWindow, string> = {
   week: '7 days',
 }
 const WINDOWS = TRAFFIC_WINDOWS.map((name) => [name, WINDOW_TEXT[name]] as const)
+const ENVIRONMENTS = [
+  ['production', 'Production'],
+  ['sandbox', 'Sandbox'],
+] as const
+const KIND_TEXT: Record<CallKind, string> = {
+  verify: 'Verify',
+  verify_challenge: 'Verify, challenge',
+  enroll: 'Enroll',
+  enroll_challenge: 'Enroll, challenge',
+  other: 'Other calls',
+}
 
-export function OverviewPage({ tenantId }: { tenantId: string }) {
-  const [window, setWindow] = useState<TrafficWindow>('hour')
+export function OverviewPage({ tenantId, requestsHref }: { tenantId: string; requestsHref: string }) {
+  const [query, change] = useAddressQuery(['environment', 'window'])
+  const environment: Environment = query.environment === 'sandbox' ? 'sandbox' : 'production'
+  const window = TRAFFIC_WINDOWS.find((name) => name === query.window) ?? 'hour'
+  const zone = useShownZone()
   const tenant = useData(tenantAddress(tenantId, 'GET /'), REFRESH_MS)
   const traffic = useData(tenantAddress(tenantId, 'GET /traffic', { window }), REFRESH_MS)
   const problem = <Problem message={tenant.error ?? traffic.error} />
-  if (!tenant.value || !traffic.value)
-    return (
-      <>
-        {problem}
-        <Loading />
-      </>
-    )
-  const total = sum(traffic.value.slots)
+  if (!tenant.value || !traffic.value) return <Waiting data={tenant.error === null ? traffic : tenant} />
+  const total = sum(traffic.value.slots, environment)
+  const shown = { tenant: tenant.value, traffic: traffic.value, total, environment, requestsHref }
   return (
     <>
       {problem}
       <div class="toolbar">
-        <Segments label="Window" options={WINDOWS} value={window} onChange={setWindow} />
-        <span class="muted small">Times in {timeZone()}</span>
+        <Segments
+          label="Environment"
+          options={ENVIRONMENTS}
+          value={environment}
+          onChange={(chosen) => change({ environment: chosen })}
+        />
+        <Segments
+          label="Window"
+          options={WINDOWS}
+          value={window}
+          onChange={(chosen) => change({ window: chosen })}
+        />
+        <span class="muted small">Times in {zone}</span>
       </div>
-      <Tiles total={total} />
-      {total.production + total.sandbox === 0 ? (
+      {total.requests === 0 ? (
         <div class="grid">
-          <NothingYet tenant={tenant.value} window={WINDOW_TEXT[window]} />
+          <NothingYet {...shown} />
           <div>
-            <RateLimit keys={tenant.value.keys} limited={total.limited} />
+            <RateLimit {...shown} />
             <TenantCard tenant={tenant.value} />
           </div>
         </div>
       ) : (
-        <Charts tenant={tenant.value} traffic={traffic.value} total={total} />
+        <>
+          <Tiles total={total} />
+          <Charts {...shown} />
+        </>
       )}
     </>
   )
@@ -80,11 +107,7 @@ function Tiles({ total }: { total: Total }) {
   const share = (part: number) => (verdicts ? `${Math.round((100 * part) / verdicts)} % of verdicts` : ' ')
   return (
     <div class="tiles">
-      <Tile
-        name="Requests"
-        value={total.production + total.sandbox}
-        detail={`${total.production} production, ${total.sandbox} sandbox`}
-      />
+      <Tile name="Requests" value={total.requests} detail=" " />
       <Tile name="Approved" value={total.approved} detail={share(total.approved)} />
       <Tile name="Rejected" value={total.rejected} detail={share(total.rejected)} />
       <Tile
@@ -106,21 +129,41 @@ function Tile({ name, value, detail }: { name: string; value: number; detail: st
   )
 }
 
-function NothingYet({ tenant, window }: { tenant: TenantOverview; window: string }) {
+interface Shown {
+  tenant: TenantOverview
+  traffic: TrafficView
+  total: Total
+  environment: Environment
+  requestsHref: string
+}
+
+function NothingYet({ tenant, traffic, environment }: Shown) {
+  const other = environment === 'production' ? 'sandbox' : 'production'
+  const elsewhere = sum(traffic.slots, other).requests
+  const where = { production: 'in production', sandbox: 'in the sandbox' }
   return (
     <Card title="Traffic">
-      <Empty title={`No requests within ${window}`}>
+      <Empty title={`No requests ${where[environment]} within ${WINDOW_TEXT[traffic.window]}`}>
+        {elsewhere > 0 && `There were ${elsewhere.toLocaleString()} ${where[other]}. `}
         {tenant.production_key === 'not issued'
           ? 'Send a first verify to the sandbox, from your backend or on the page “Try it”: when it is approved, your production key is issued.'
-          : 'Charts of requests, verdicts, latencies and scores appear here with the first one.'}
+          : 'Charts of requests, verdicts and latencies appear here with the first one.'}
       </Empty>
     </Card>
   )
 }
 
-function Charts({ tenant, traffic, total }: { tenant: TenantOverview; traffic: TrafficView; total: Total }) {
+function Charts(shown: Shown) {
+  const { tenant, traffic, total, environment, requestsHref } = shown
   const [stage, setStage] = useState('total')
-  const { x, requests, verdicts, latency } = useMemo(() => timeline(traffic, stage), [traffic, stage])
+  const [chosen, setKind] = useState<CallKind | null>(null)
+  const latencies = traffic.environments[environment].latencies
+  const kinds = CALL_KINDS.filter((kind) => latencies[kind])
+  const kind = kinds.find((name) => name === chosen) ?? kinds[0] ?? 'other'
+  const { x, requests, verdicts, latency } = useMemo(
+    () => timeline(traffic, { environment, kind, stage }),
+    [traffic, environment, kind, stage],
+  )
   const scores = useMemo(
     () => distribution(traffic.slots, tenant.threshold),
     [traffic.slots, tenant.threshold],
@@ -132,51 +175,70 @@ function Charts({ tenant, traffic, total }: { tenant: TenantOverview; traffic: T
       <div>
         <Card title="Requests" hint={`per ${step}`}>
           <Chart
-            title={`Requests per ${step}: ${total.production} in production, ${total.sandbox} in the sandbox, ${total.errors} errors`}
+            title={`Requests in ${environment} per ${step}: ${total.requests}, of these ${total.errors} errors`}
             x={x}
             series={requests}
           />
         </Card>
         <Card title="Verdicts" hint={`per ${step}`}>
           <Chart
-            title={`Verdicts per ${step}: ${total.approved} approved, ${total.rejected} rejected`}
+            title={`Verdicts in ${environment} per ${step}: ${total.approved} approved, ${total.rejected} rejected`}
             x={x}
             series={verdicts}
           />
         </Card>
-        <Card
-          title="Scores"
-          hint={`of verdicts in production; the threshold stands for a false match rate of ${tenant.fmr_in_force}`}
-        >
-          <Chart
-            title={`Scores of verdicts: ${scores.below} below the threshold of ${tenant.threshold}, ${scores.above} above`}
-            x={scores.x}
-            series={scores.series}
-            numeric
-            mark={{ at: tenant.threshold, label: `threshold ${tenant.threshold}` }}
-          />
-        </Card>
+        {environment === 'production' && (
+          <Card
+            title="Scores"
+            hint={`of verdicts; the threshold stands for a false match rate of ${tenant.fmr_in_force}`}
+          >
+            <Chart
+              title={`Scores of verdicts: ${scores.below} below the threshold of ${tenant.threshold}, ${scores.above} above`}
+              x={scores.x}
+              series={scores.series}
+              numeric
+              mark={{ at: tenant.threshold, label: `threshold ${tenant.threshold}` }}
+            />
+          </Card>
+        )}
         <TenantCard tenant={tenant} />
       </div>
       <div>
+        <CodesCard traffic={traffic} environment={environment} requestsHref={requestsHref} />
         <Card title={`Latency, ${stage}`} hint={`percentiles per ${step}`}>
-          <Chart title={`Latency percentiles of stage ${stage}`} x={x} series={latency} unit="ms" />
+          <Segments
+            label="Kind of call"
+            options={kinds.map((name) => [name, KIND_TEXT[name]] as const)}
+            value={kind}
+            onChange={setKind}
+          />
+          <Chart
+            title={`Latency percentiles of ${KIND_TEXT[kind]}, stage ${stage}`}
+            x={x}
+            series={latency}
+            unit="ms"
+          />
         </Card>
-        <Card title="Latency by stage" hint={`in ms, of all requests within ${WINDOW_TEXT[traffic.window]}`}>
-          <StageTable latencies={traffic.latencies} chosen={stage} onChoose={setStage} />
+        <Card
+          title="Latency by stage"
+          hint={`in ms; ${KIND_TEXT[kind]}, within ${WINDOW_TEXT[traffic.window]}`}
+        >
+          <StageTable latencies={latencies[kind] ?? {}} chosen={stage} onChoose={setStage} />
         </Card>
-        <RateLimit keys={tenant.keys} limited={total.limited} />
+        <RateLimit {...shown} />
       </div>
     </div>
   )
 }
 
-function RateLimit({ keys, limited }: { keys: KeyView[]; limited: number }) {
-  const live = keys.filter(({ state }) => state === 'active' || state === 'grace')
+function RateLimit({ tenant, total: { limited }, environment }: Shown) {
+  const live = tenant.keys.filter(
+    ({ type, state }: KeyView) => type === environment && (state === 'active' || state === 'grace'),
+  )
   return (
     <Card
       title="Rate limit"
-      hint={`Of the tenant in each environment, whichever key asks. ${limited || 'No'} requests were refused in this window.`}
+      hint={`Of the tenant in this environment, whichever key asks. ${limited || 'No'} requests were refused in this window.`}
     >
       {live.length === 0 && <Empty title="No key is active" />}
       {live.map(({ id, type, hint, rate }) => (

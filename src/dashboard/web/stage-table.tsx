@@ -1,6 +1,6 @@
 /** p50, p95 and p99 of every stage in the chosen window; a stage can be chosen for the chart beside. */
 import { STAGES } from '../../v1/stages.js'
-import type { TrafficView } from '../contract.js'
+import type { Percentiles } from '../contract.js'
 import { Empty, Table } from './parts.js'
 
 const COLUMNS = [
@@ -11,7 +11,7 @@ const COLUMNS = [
 ]
 
 export function StageTable(props: {
-  latencies: TrafficView['latencies']
+  latencies: Record<string, Percentiles>
   chosen: string
   onChoose: (stage: string) => void
 }) {

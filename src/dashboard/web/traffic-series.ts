@@ -1,30 +1,33 @@
 /** From the steps of a window to what the charts draw. */
-import type { TrafficSlot, TrafficView } from '../contract.js'
+import type { CallKind } from '../../v1/call-kinds.js'
+import type { Environment, TrafficSlot, TrafficView } from '../contract.js'
 import type { Series } from './chart.js'
 
-const COUNTS = ['production', 'sandbox', 'errors', 'limited', 'approved', 'rejected'] as const
+const COUNTS = ['requests', 'errors', 'limited', 'approved', 'rejected'] as const
 export type Total = Record<(typeof COUNTS)[number], number>
 
-export function sum(slots: TrafficSlot[]): Total {
-  const total = { production: 0, sandbox: 0, errors: 0, limited: 0, approved: 0, rejected: 0 }
-  for (const slot of slots) for (const name of COUNTS) total[name] += slot[name]
+export function sum(slots: TrafficSlot[], environment: Environment): Total {
+  const total = { requests: 0, errors: 0, limited: 0, approved: 0, rejected: 0 }
+  for (const slot of slots) for (const name of COUNTS) total[name] += slot[environment][name]
   return total
 }
 
 /** Steps without requests are zeros for counts and gaps for latencies. */
-export function timeline({ now, step_ms, span_ms, slots }: TrafficView, stage: string) {
+export function timeline(
+  { now, step_ms, span_ms, slots }: TrafficView,
+  { environment, kind, stage }: { environment: Environment; kind: CallKind; stage: string },
+) {
   const bySlot = new Map(slots.map((slot) => [slot.at, slot]))
   const last = Math.floor(now / step_ms) * step_ms
   const steps = Array.from({ length: span_ms / step_ms }, (_, i) => last - span_ms + (i + 1) * step_ms)
-  const count = (name: keyof Total) => steps.map((at) => bySlot.get(at)?.[name] ?? 0)
+  const count = (name: keyof Total) => steps.map((at) => bySlot.get(at)?.[environment][name] ?? 0)
   const percentile = (index: number) =>
     steps.map((at) => {
-      const ms = bySlot.get(at)?.latencies[stage]?.[index]
+      const ms = bySlot.get(at)?.[environment].latencies[kind]?.[stage]?.[index]
       return ms === undefined ? null : Number(ms.toFixed(2))
     })
   const requests: Series[] = [
-    { label: 'Sandbox', colour: '--chart-2', draw: 'stack', values: count('sandbox') },
-    { label: 'Production', colour: '--chart-1', draw: 'stack', values: count('production') },
+    { label: 'Requests', colour: '--chart-1', draw: 'stack', values: count('requests') },
     { label: 'of these, errors', colour: '--chart-bad', draw: 'within', values: count('errors') },
   ]
   const verdicts: Series[] = [
@@ -32,16 +35,19 @@ export function timeline({ now, step_ms, span_ms, slots }: TrafficView, stage: s
     { label: 'Approved', colour: '--chart-good', draw: 'stack', values: count('approved') },
   ]
   const latency: Series[] = [
-    { label: 'p99', colour: '--chart-3', draw: 'line', values: percentile(2) },
-    { label: 'p95', colour: '--chart-2', draw: 'line', values: percentile(1) },
     { label: 'p50', colour: '--chart-1', draw: 'line', values: percentile(0) },
+    { label: 'p95', colour: '--chart-2', draw: 'line', values: percentile(1) },
+    // In dashes, and in front: where it lies on p95, both are seen.
+    { label: 'p99', colour: '--chart-3', draw: 'dashes', values: percentile(2) },
   ]
   return { x: steps.map((at) => at / 1000), requests, verdicts, latency }
 }
 
 export function distribution(slots: TrafficSlot[], threshold: number) {
-  const bins = slots[0]?.scores.length ?? 0
-  const counts = Array.from({ length: bins }, (_, i) => slots.reduce((n, { scores }) => n + scores[i]!, 0))
+  const bins = slots[0]?.production.scores.length ?? 0
+  const counts = Array.from({ length: bins }, (_, i) =>
+    slots.reduce((n, { production }) => n + production.scores[i]!, 0),
+  )
   const x = counts.map((_, i) => (i + 0.5) / bins)
   const side = (isAbove: boolean) => counts.map((count, i) => (x[i]! >= threshold === isAbove ? count : 0))
   const total = (values: number[]) => values.reduce((n, count) => n + count, 0)

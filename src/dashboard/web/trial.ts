@@ -6,5 +6,11 @@ export interface Trial {
   userId: string
 }
 
+/** What has to be typed first; null where nothing is missing. */
+export function missingText({ apiKey, userId }: Trial): string | null {
+  if (!apiKey) return 'Type an API key above first.'
+  return userId ? null : 'Type a user id above first.'
+}
+
 /** What a verdict that is tried is about. */
 export const TRIED_ACTION = { type: 'dashboard_try' }

@@ -12,7 +12,8 @@ import { Capture } from './capture.js'
 import { guideOf } from './guide.js'
 import { Problem } from './parts.js'
 import { base64Of, dataUrl } from './photo.js'
-import { TRIED_ACTION, type Trial } from './trial.js'
+import { useReplacing } from './replacing.js'
+import { missingText, TRIED_ACTION, type Trial } from './trial.js'
 import { AnswerView } from './try-answer.js'
 import { useAction } from './use-action.js'
 
@@ -44,6 +45,8 @@ export function TryChallenge(trial: Trial) {
   const asked = useRef<AskedChallenge | null>(null)
   const { problem, isBusy, run } = useAction()
   const isEnrolment = operation === 'enroll'
+  const { enrol, dialog } = useReplacing(trial)
+  const missing = missingText(trial)
 
   const open = () => {
     setSent(null)
@@ -83,9 +86,11 @@ export function TryChallenge(trial: Trial) {
       const body = {
         user_id,
         challenge: { id, nonce, frames: frames.map((frame) => ({ ...frame, image: base64Of(frame.image) })) },
-        ...(isEnrolment ? { replace: true } : { action: TRIED_ACTION }),
       }
-      setAnswer(await tryCall(tenantId, { key: apiKey, operation, body }))
+      const send = (more: object) => tryCall(tenantId, { key: apiKey, operation, body: { ...body, ...more } })
+      setAnswer(
+        isEnrolment ? await enrol((replace) => send({ replace })) : await send({ action: TRIED_ACTION }),
+      )
     })
   return (
     <>
@@ -106,11 +111,11 @@ export function TryChallenge(trial: Trial) {
             Close the camera
           </button>
         ) : (
-          <button type="button" class="primary" disabled={!apiKey || isBusy} onClick={open}>
+          <button type="button" class="primary" disabled={missing !== null || isBusy} onClick={open}>
             {isEnrolment ? 'Enroll by a challenge' : 'Verify by a challenge'}
           </button>
         )}
-        {!apiKey && <span class="muted">Type an API key above first.</span>}
+        {missing && <span class="muted">{missing}</span>}
       </div>
       {camera && (
         <Capture
@@ -137,6 +142,7 @@ export function TryChallenge(trial: Trial) {
       {isBusy && sent && <p class="muted">Being judged…</p>}
       <Problem message={problem} />
       {answer && <AnswerView answer={answer} />}
+      {dialog}
     </>
   )
 }

@@ -26,8 +26,10 @@ const CAPTURES = [
 
 export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: string }) {
   const [key, setKey] = useState('')
-  const [userId, setUserId] = useState('ada')
+  const [typed, setTyped] = useState<string | null>(null)
   const isSandbox = key.startsWith('svc-sbx-')
+  // With a key of production every user is somebody: none is named in advance.
+  const userId = typed ?? (isSandbox ? 'ada' : '')
   const isProduction = key.startsWith('svc-prod-')
   return (
     <>
@@ -55,7 +57,7 @@ export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: st
               autocomplete="off"
               list="suffixes"
               value={userId}
-              onInput={(event) => setUserId(event.currentTarget.value)}
+              onInput={(event) => setTyped(event.currentTarget.value)}
             />
             <datalist id="suffixes">
               {SUFFIXES.map((suffix) => (

@@ -6,7 +6,8 @@ import { Capture } from './capture.js'
 import { guideOf } from './guide.js'
 import { Facts, Problem } from './parts.js'
 import { base64Of, dataUrl, Photo } from './photo.js'
-import { TRIED_ACTION, type Trial } from './trial.js'
+import { useReplacing } from './replacing.js'
+import { missingText, TRIED_ACTION, type Trial } from './trial.js'
 import { AnswerView } from './try-answer.js'
 import { useAction } from './use-action.js'
 
@@ -41,17 +42,19 @@ export function TryPhotos(trial: Trial) {
     setInspection(null)
     setAnswer(null)
   }
+  const { enrol, dialog } = useReplacing(trial)
   const call = () =>
     run(async () => {
-      const body = {
-        user_id: userId,
-        images: photos.map(base64Of),
-        ...(operation === 'enroll' ? { replace: true } : { action: TRIED_ACTION }),
-      }
-      setAnswer(await tryCall(tenantId, { key: apiKey, operation, body }))
+      const shown = { user_id: userId, images: photos.map(base64Of) }
+      const send = (body: object) => tryCall(tenantId, { key: apiKey, operation, body })
+      setAnswer(
+        operation === 'enroll'
+          ? await enrol((replace) => send({ ...shown, replace }))
+          : await send({ ...shown, action: TRIED_ACTION }),
+      )
     })
   const isFull = operation === 'enroll' && photos.length >= MOST_PHOTOS.enroll
-  const missing = !photo ? 'Choose a photo first.' : !apiKey ? 'Type an API key above first.' : null
+  const missing = !photo ? 'Choose a photo first.' : missingText(trial)
   return (
     <>
       <div class="toolbar">
@@ -128,6 +131,7 @@ export function TryPhotos(trial: Trial) {
         {missing && <span class="muted">{missing}</span>}
       </div>
       {answer && <AnswerView answer={answer} />}
+      {dialog}
     </>
   )
 }

@@ -7,12 +7,14 @@ import { Badge, Card, Confirm, Empty, Problem, Table, Time, Waiting } from './pa
 import { useRights } from './session.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
+import { WebhookTest } from './webhook-test.js'
 
 const REFRESH_MS = 5000
 const COLUMNS = [
   { name: 'Address', isText: true },
   { name: 'Environment' },
   { name: 'Events', isText: true },
+  { name: 'State', isText: true },
   { name: 'Waiting', isNumber: true },
   { name: 'Added' },
   { name: 'Actions', isSilent: true },
@@ -22,7 +24,7 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
   const may = useRights().tenant
   const list = useData(tenantAddress(tenantId, 'GET /webhooks'), REFRESH_MS)
   const [removing, setRemoving] = useState<WebhookView | null>(null)
-  const { problem, isBusy, run } = useAction()
+  const { problem, run } = useAction()
   if (!list.value) return <Waiting data={list} />
   const { webhooks, is_held, most_webhooks } = list.value
   const change = (work: () => Promise<unknown>) =>
@@ -30,8 +32,6 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
       await work()
       list.reload()
     })
-  const test = ({ id }: WebhookView) =>
-    change(() => callTenant(tenantId, 'POST /webhooks/test', { webhook: id }))
   const remove = ({ id }: WebhookView) => {
     setRemoving(null)
     return change(() => callTenant(tenantId, 'POST /webhooks/remove', { webhook: id }))
@@ -64,6 +64,7 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
                 <code title={webhook.id}>{webhook.url}</code>,
                 webhook.environment,
                 webhook.events.join(', ') || 'all',
+                <Health webhook={webhook} />,
                 <span>
                   {webhook.waiting.toLocaleString()}
                   {webhook.dropped > 0 && (
@@ -73,9 +74,7 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
                 <Time at={webhook.created_at} day />,
                 <span class="buttons">
                   {may('POST /webhooks/test') && (
-                    <button type="button" disabled={isBusy} onClick={() => test(webhook)}>
-                      Test<span class="for-readers"> {webhook.url}</span>
-                    </button>
+                    <WebhookTest tenantId={tenantId} webhook={webhook} onTried={list.reload} />
                   )}
                   {may('POST /webhooks/remove') && (
                     <button type="button" class="danger" onClick={() => setRemoving(webhook)}>
@@ -107,6 +106,39 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
         </Confirm>
       )}
     </>
+  )
+}
+
+/** Whether the endpoint takes what it is sent, and since when it did or did not. */
+function Health({ webhook }: { webhook: WebhookView }) {
+  const { health, failures, last_success_at, last_failure_at, last_failure } = webhook
+  if (health === 'untried') return <Badge tone="plain">nothing sent yet</Badge>
+  return (
+    <span>
+      {health === 'working' ? <Badge tone="good">working</Badge> : <Badge tone="bad">failing</Badge>}
+      <span class="muted small">
+        {health === 'failing' && (
+          <>
+            {' '}
+            {failures === 1 ? 'The last try' : `The last ${failures.toLocaleString()} tries`} failed:{' '}
+            {last_failure}
+            {last_failure_at && (
+              <>
+                , <Time at={last_failure_at} />
+              </>
+            )}
+            .
+          </>
+        )}{' '}
+        {last_success_at ? (
+          <>
+            Last success: <Time at={last_success_at} />
+          </>
+        ) : (
+          'It never took a delivery.'
+        )}
+      </span>
+    </span>
   )
 }
 

@@ -74,6 +74,7 @@ overStores((stores) => {
       const duty = { current: () => ({ id: 'ours', signal: new AbortController().signal }) }
       const keeping = new Housekeeping(stores.store, clock, pino({ level: 'silent' }), duty, {
         sandboxRetentionMs: 30 * DAY_MS,
+        requestLogMs: 7 * DAY_MS,
       })
       const told: string[] = []
       const kept = keeping.run().then(() => told.push('all is deleted'))

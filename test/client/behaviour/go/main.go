@@ -97,6 +97,7 @@ type request struct {
 	After          string            `json:"after"`
 	Limit          int               `json:"limit"`
 	Event          string            `json:"event"`
+	Order          string            `json:"order"`
 	Force          bool              `json:"force"`
 	Token          json.RawMessage   `json:"token"`
 	Issuer         string            `json:"issuer"`
@@ -159,10 +160,10 @@ func run(c command) (any, error) {
 	case "get_capture_session":
 		return client.GetCaptureSession(ctx, r.SessionID, options...)
 	case "audit_page":
-		return client.AuditPage(ctx, sdk.AuditListRequest{After: r.After, Limit: r.Limit, Event: r.Event}, options...)
+		return client.AuditPage(ctx, sdk.AuditListRequest{After: r.After, Limit: r.Limit, Event: r.Event, Order: r.Order}, options...)
 	case "audit_entries":
 		entries := []sdk.AuditEntry{}
-		err := client.AuditEntries(ctx, sdk.AuditListRequest{After: r.After, Limit: r.Limit, Event: r.Event}, func(e sdk.AuditEntry) error {
+		err := client.AuditEntries(ctx, sdk.AuditListRequest{After: r.After, Limit: r.Limit, Event: r.Event, Order: r.Order}, func(e sdk.AuditEntry) error {
 			entries = append(entries, e)
 			return nil
 		}, options...)

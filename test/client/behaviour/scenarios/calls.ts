@@ -199,6 +199,8 @@ export const CALLS: Scenario[] = [
       expect(page).toMatchObject({ has_more: true, data: all.slice(0, 2) })
       const rest = await sdk.call('audit_entries', { after: page.next_cursor, limit: 1 })
       expect(rest).toEqual(all.slice(2))
+      const newest = await sdk.call('audit_entries', { limit: 2, order: 'desc' })
+      expect(newest).toEqual([...all].reverse())
       const only = await sdk.call('audit_entries', { event: 'verify' })
       expect(only.map(({ event }: { event: string }) => event)).toEqual(['verify'])
     },

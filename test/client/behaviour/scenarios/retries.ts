@@ -149,4 +149,21 @@ export const RETRIES: Scenario[] = [
       expect(proxy.requests).toEqual([])
     },
   },
+  {
+    title: 'hears a refusal that comes before the photos are sent',
+    async run({ client, running }) {
+      // Without the hop, so that the service itself refuses the upload.
+      const sdk = await client({
+        base_url: running.service.url('sandbox'),
+        api_key: 'svc-sbx-4McI6pH7s1beayCe4zK5S5p8x8NjYH49UaAqnxelAlp1C6TYz',
+        max_retries: 0,
+      })
+      const image = Buffer.alloc(5 * 1024 * 1024, 1).toString('base64')
+      for (let each = 0; each < 5; each++) {
+        const error = await sdk.refused('enroll', { user_id: 'large', image })
+        expect(error).toMatchObject({ kind: 'api', status: 401 })
+        expect(error.remedy).toBeTruthy()
+      }
+    },
+  },
 ]

@@ -1,0 +1,126 @@
+/** The request log to look at: what was called, how it ended, and for whom. */
+import { ApiError } from '../api-error.js'
+import { isoTime } from '../clock.js'
+import { earliestRequestId, timeOfRequestId } from '../crypto/identifiers.js'
+import type { RequestRecord } from '../storage/records.js'
+import type { RequestListing } from '../storage/request-store.js'
+import type { StoreReader } from '../storage/store.js'
+import { outcomeOf, parseOutcome, parseTime } from './audit-query.js'
+import * as bodies from './bodies.js'
+import type { AuditOutcome, RequestView } from './contract.js'
+import type { TenantTable } from './route.js'
+
+/** What is looked through at once, on a phone too. */
+const PAGE = 20
+/** Entries read at once: callers of the API wait for about a millisecond meanwhile. */
+const READ_AT_ONCE = 200
+/** Entries looked through for one page: the page after it goes on. */
+const MOST_LOOKED_THROUGH = 5000
+/** Requests that one id can name: its own, and replays of the same verification. */
+const MOST_NAMED = 50
+const REQUEST_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** After every request id. */
+const LAST = 'g'
+
+interface Filter {
+  endpoint: string | null
+  outcome: AuditOutcome | null
+}
+
+export const REQUEST_ROUTES = {
+  'GET /requests': {
+    async answer({ services, tenant, query, request }) {
+      const { read } = services.ledger.store
+      const { requestLogDays: days, requestLogEntries: entries } = services.config
+      const kept = { days, entries }
+      const id = query.get('id')
+      if (id) {
+        const named = await read.requestsNamed(tenant.id, id.slice(0, 128), MOST_NAMED)
+        return { requests: named.map(view), next_before: null, kept }
+      }
+      const [from, until] = [parseTime(query, 'from'), parseTime(query, 'until')]
+      const listing = {
+        tenantId: tenant.id,
+        environment: query.get('environment') === 'sandbox' ? ('sandbox' as const) : ('production' as const),
+        from: from === null ? '' : earliestRequestId(from),
+        before: parseBefore(query.get('before')) ?? (until === null ? LAST : earliestRequestId(until)),
+        limit: READ_AT_ONCE,
+        ...(query.get('subject') ? { subject: query.get('subject')! } : {}),
+        ...(query.get('code') ? { code: query.get('code')! } : {}),
+      }
+      const filter = { endpoint: query.get('endpoint') || null, outcome: parseOutcome(query) }
+      return { ...(await newestMatching(read, listing, filter, request.signal)), kept }
+    },
+  },
+
+  /** How the log names a user; null for a user whom it cannot name. In a body, so that no address holds a user id. */
+  'POST /requests/subject': {
+    body: bodies.userQuestion,
+    async answer({ services, tenant, input: { user_id, environment } }) {
+      const { vault, store } = services.ledger
+      const lookup = vault.lookup(tenant.id, environment, user_id)
+      if (environment === 'sandbox') return { subject: lookup.toString('hex') }
+      return { subject: (await vault.find(store.read, lookup, user_id))?.pseudonym ?? null }
+    },
+  },
+} satisfies Partial<TenantTable>
+
+/** @returns with the request id to go on from; null at the end of the log */
+async function newestMatching(
+  store: StoreReader,
+  listing: RequestListing,
+  filter: Filter,
+  signal: AbortSignal,
+): Promise<{ requests: RequestView[]; next_before: string | null }> {
+  const found: RequestRecord[] = []
+  let { before } = listing
+  for (let looked = 0; looked < MOST_LOOKED_THROUGH && !signal.aborted; looked += READ_AT_ONCE) {
+    const page = await store.requests({ ...listing, before })
+    found.push(...page.filter((record) => matches(record, listing, filter)))
+    if (found.length > PAGE) {
+      const shown = found.slice(0, PAGE)
+      return { requests: shown.map(view), next_before: shown.at(-1)!.requestId }
+    }
+    if (page.length < READ_AT_ONCE) return { requests: found.map(view), next_before: null }
+    before = page.at(-1)!.requestId
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { requests: found.map(view), next_before: before }
+}
+
+function matches(record: RequestRecord, { code }: RequestListing, { endpoint, outcome }: Filter): boolean {
+  return (
+    (code === undefined || record.code === code) &&
+    (endpoint === null || record.endpoint === endpoint) &&
+    (outcome === null || outcomeOf(record) === outcome)
+  )
+}
+
+function view(record: RequestRecord): RequestView {
+  const { requestId, environment, endpoint, status, code, verdict } = record
+  return {
+    request_id: requestId,
+    at: isoTime(timeOfRequestId(requestId)),
+    environment,
+    endpoint,
+    status,
+    code,
+    verdict,
+    is_replay: record.isReplay === 1,
+    duration_ms: record.durationMs,
+    key_id: record.keyId,
+    address: record.address,
+    client_request_id: record.clientRequestId,
+    verification_id: record.verificationId,
+    subject: record.subject,
+    user_id: record.sandboxUser,
+  }
+}
+
+/** @throws ApiError invalid_request */
+function parseBefore(text: string | null): string | null {
+  if (!text) return null
+  if (!REQUEST_ID.test(text))
+    throw new ApiError('invalid_request', { details: [{ path: 'before', issue: 'must be a request id' }] })
+  return text
+}

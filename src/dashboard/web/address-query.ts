@@ -1,0 +1,56 @@
+/** What stands behind the `?` of a page's address: filters that a bookmark, Back and a shared link keep. No user id belongs there. */
+import { useCallback, useEffect, useState } from 'preact/hooks'
+
+type Values<Name extends string> = Record<Name, string>
+
+/** @returns the values, empty where the address has none, and what changes some of them: Back undoes it */
+export function useAddressQuery<const Name extends string>(
+  names: readonly Name[],
+): [Values<Name>, (changes: Partial<Values<Name>>) => void] {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const follow = () => setHash(location.hash)
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
+  const change = useCallback((changes: Partial<Values<Name>>) => {
+    const [path] = location.hash.split('?')
+    location.hash = withQuery(path!, { ...valuesOf(location.hash, names), ...changes })
+  }, [])
+  return [valuesOf(hash, names), change]
+}
+
+/** Pages of a list: the older one is a step in the history, and the newer one the step back. */
+export function usePager(change: (changes: { before: string }) => void) {
+  const [steps, setSteps] = useState(0)
+  return {
+    older: (before: string) => {
+      setSteps(steps + 1)
+      change({ before })
+    },
+    // Who came by a link has no step to take back: the newest page is shown.
+    newer: () => {
+      setSteps(Math.max(0, steps - 1))
+      if (steps > 0) history.back()
+      else change({ before: '' })
+    },
+  }
+}
+
+/** An address with those values that are not empty. */
+export function withQuery(path: string, values: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(values).filter((pair): pair is [string, string] => Boolean(pair[1]))
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+}
+
+function valuesOf<Name extends string>(hash: string, names: readonly Name[]): Values<Name> {
+  const query = new URLSearchParams(hash.split('?')[1] ?? '')
+  return Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) as Values<Name>
+}
+
+/** As a field for local time wants it. */
+export function localTime(iso: string): string {
+  const at = Date.parse(iso)
+  if (Number.isNaN(at)) return ''
+  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}

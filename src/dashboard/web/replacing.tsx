@@ -1,0 +1,35 @@
+/** Enrolments that ask before they replace a reference: the first call does not replace, and the second is made when the person agrees. */
+import { useState } from 'preact/hooks'
+import type { TriedCall } from '../contract.js'
+import { Confirm } from './parts.js'
+
+type Enrol = (replace: boolean) => Promise<TriedCall>
+
+export function useReplacing({ apiKey, userId }: { apiKey: string; userId: string }) {
+  const [asking, setAsking] = useState<((isAgreed: boolean) => void) | null>(null)
+  const isProduction = apiKey.startsWith('svc-prod-')
+  /** @returns the refusal `already_enrolled` where the person does not agree */
+  const enrol = async (call: Enrol): Promise<TriedCall> => {
+    const answer = await call(false)
+    if (answer.body.code !== 'already_enrolled') return answer
+    const isAgreed = await new Promise<boolean>((resolve) => setAsking(() => resolve))
+    setAsking(null)
+    return isAgreed ? call(true) : answer
+  }
+  const dialog = asking && (
+    <Confirm
+      title={`Replace the reference of ${userId}?`}
+      confirm="Replace"
+      isDanger={isProduction}
+      onConfirm={() => asking(true)}
+      onCancel={() => asking(false)}
+    >
+      <p>
+        {isProduction
+          ? 'This user is enrolled in production. From then on the new photos decide who is this user, and the old reference is gone for good.'
+          : 'This user is enrolled in the sandbox. The old reference is gone for good.'}
+      </p>
+    </Confirm>
+  )
+  return { enrol, dialog }
+}

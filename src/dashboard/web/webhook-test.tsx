@@ -1,0 +1,57 @@
+/** The button that sends a test to a webhook, and what came of it, beside the button. */
+import { useState } from 'preact/hooks'
+import type { DeliveryView, WebhookView } from '../contract.js'
+import { callTenant, get, tenantAddress } from './api.js'
+import { Badge } from './parts.js'
+import { useAction } from './use-action.js'
+
+const ASK_AGAIN_MS = 500
+/** The service gives an endpoint 10 s for its answer, and looks for what is due every second. */
+const MOST_WAIT_MS = 15_000
+
+type Result = DeliveryView | 'waits' | null
+
+export function WebhookTest(props: { tenantId: string; webhook: WebhookView; onTried: () => void }) {
+  const { tenantId, webhook, onTried } = props
+  const { problem, isBusy, run } = useAction()
+  const [result, setResult] = useState<Result>(null)
+  const test = () =>
+    run(async () => {
+      setResult(null)
+      const { delivery } = await callTenant(tenantId, 'POST /webhooks/test', { webhook: webhook.id })
+      setResult((await outcomeOf(tenantId, delivery)) ?? 'waits')
+      onTried()
+    })
+  return (
+    <>
+      <button type="button" aria-disabled={isBusy} onClick={() => isBusy || void test()}>
+        Test<span class="for-readers"> {webhook.url}</span>
+      </button>
+      <span class="small" role="status">
+        {isBusy ? 'Sending…' : problem ? <Badge tone="bad">{problem}</Badge> : <Outcome result={result} />}
+      </span>
+    </>
+  )
+}
+
+function Outcome({ result }: { result: Result }) {
+  if (result === null) return null
+  if (result === 'waits')
+    return <Badge tone="warn">Others wait before it: look at the deliveries below.</Badge>
+  return result.status === 'delivered' ? (
+    <Badge tone="good">The test was taken: {result.last_outcome}</Badge>
+  ) : (
+    <Badge tone="bad">The test was not taken: {result.last_outcome}</Badge>
+  )
+}
+
+/** @returns null where the test was not tried in time, since the endpoint has older deliveries to take */
+async function outcomeOf(tenantId: string, id: string): Promise<DeliveryView | null> {
+  for (const end = performance.now() + MOST_WAIT_MS; performance.now() < end; ) {
+    await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))
+    const { deliveries } = await get(tenantAddress(tenantId, 'GET /webhooks/deliveries', {}))
+    const delivery = deliveries.find((one) => one.id === id)
+    if (delivery?.last_outcome) return delivery
+  }
+  return null
+}

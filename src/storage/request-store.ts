@@ -1,0 +1,33 @@
+/** What the request log needs of a database. Its entries are ordered by their ids, which begin with their time. */
+import type { Environment } from '../config.js'
+import type { RequestRecord } from './records.js'
+
+export interface RequestListing {
+  tenantId: string
+  environment: Environment
+  /** Request ids: from this one on, which is the earliest. */
+  from: string
+  /** Request ids: before this one. */
+  before: string
+  limit: number
+  /** Only requests with this error code or reason. */
+  code?: string
+  /** Only requests for the user of this pseudonym, whatever their code. */
+  subject?: string
+}
+
+export interface RequestReader {
+  /** Newest first. */
+  requests(listing: RequestListing): Promise<RequestRecord[]>
+  /** Those that have the id as request id, client request id or verification id, in both environments, newest first. */
+  requestsNamed(tenantId: string, id: string, limit: number): Promise<RequestRecord[]>
+}
+
+export interface RequestWriter {
+  /** Does nothing where the request is in the log already. */
+  insertRequest(request: RequestRecord): Promise<void>
+  /** Leaves the newest `most` requests with a code and the newest `most` without. */
+  trimRequests(tenantId: string, environment: Environment, most: number): Promise<void>
+  /** Deletes requests with an id before this one, oldest first. @returns how many */
+  deleteRequests(before: string, limit: number): Promise<number>
+}

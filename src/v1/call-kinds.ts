@@ -1,0 +1,10 @@
+/** Kinds of calls whose latencies mean something together: a challenge of 40 frames takes many times as long as a photo. */
+
+export const CALL_KINDS = ['verify', 'verify_challenge', 'enroll', 'enroll_challenge', 'other'] as const
+export type CallKind = (typeof CALL_KINDS)[number]
+
+/** @param isChallenge whether the images were the frames of a challenge */
+export function callKindOf({ endpoint, isChallenge }: { endpoint: string; isChallenge: boolean }): CallKind {
+  if (endpoint !== 'verify' && endpoint !== 'enroll') return 'other'
+  return isChallenge ? `${endpoint}_challenge` : endpoint
+}

@@ -1,0 +1,87 @@
+/** What a bank that has transfers confirmed on the hosted capture page does, over the service's sandbox, in whatever language it is written. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type CaptureExample, startCaptureExample } from '../support/capture-example.js'
+import { allowReturn, Visitor } from '../support/capture-page.js'
+import { base64 } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { startService, type TestService } from '../support/service.js'
+
+/** @param command program and arguments; default: docs/examples/hosted/server.mjs */
+export function keepsToTheHostedPage(command?: () => Promise<string[]>): void {
+  let running: TestService
+  let bank: CaptureExample
+  let blank: string
+
+  beforeAll(async () => {
+    running = await startService({
+      COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+      // A busy machine takes its time with twenty frames.
+      COUNTERSIGN_DEADLINE_MS: '60000',
+    })
+    // The example looks at the system's clock.
+    running.clock.now = Date.now
+    const tenant = await running.tenant()
+    const baseUrl = running.service.url('sandbox')
+    const program = command ? { command: await command() } : {}
+    const apiKey = tenant.sandboxKey
+    bank = await startCaptureExample(tenant, { baseUrl, apiKey, example: 'hosted', ...program })
+    await allowReturn(running, tenant, { returnOrigins: [bank.address] })
+    blank = base64(await plain())
+  }, 120_000)
+  afterAll(async () => {
+    await bank?.stop()
+    await running?.stop()
+  })
+
+  const as = (user: string) => ({
+    'Content-Type': 'application/json',
+    Cookie: `user=${encodeURIComponent(user)}`,
+  })
+
+  /** Asks for a transfer as this user. @returns the person on the page */
+  async function transfer(user: string): Promise<Visitor> {
+    const body = JSON.stringify({ amount: '1250.00', to: 'Grace' })
+    const response = await fetch(`${bank.address}/transfers`, { method: 'POST', headers: as(user), body })
+    expect(response.status).toBe(201)
+    const visitor = new Visitor(((await response.json()) as { url: string }).url)
+    await visitor.open()
+    await visitor.agree()
+    return visitor
+  }
+
+  async function back(user: string, address: string): Promise<[number, object]> {
+    const response = await fetch(address, { headers: as(user) })
+    return [response.status, (await response.json()) as object]
+  }
+
+  it('carries a transfer out once, for the person who was sent to the page', async () => {
+    const visitor = await transfer('ada+match')
+    const { body } = await visitor.capture(blank)
+    const nothing = { message: 'Nothing waits to be confirmed.' }
+    expect(await back('eve+match', body.return_url)).toEqual([404, nothing])
+    expect(await back('ada+match', body.return_url)).toEqual([
+      200,
+      {
+        done: { type: 'transfer', amount: '1250.00', to: 'Grace' },
+        countersigned: expect.stringMatching(/^ver_/),
+      },
+    ])
+    expect(await back('ada+match', body.return_url)).toEqual([404, nothing])
+  })
+
+  it('carries nothing out for who is refused, goes back, or is not done', async () => {
+    const refused = await transfer('ada+flat')
+    let state = { state: 'again', return_url: '' }
+    for (let each = 0; each < 3; each++) state = (await refused.capture(blank)).body
+    expect(await back('ada+flat', state.return_url)).toEqual([403, { message: 'Not confirmed.' }])
+
+    const cancelled = (await (await transfer('ada+match')).post('cancel')).body
+    expect(await back('ada+match', cancelled.return_url)).toEqual([403, { message: 'Not confirmed.' }])
+
+    const unfinished = await transfer('ada+match')
+    const id = /cap_[0-9a-f]{32}/.exec(unfinished.url)![0]
+    const early = await back('ada+match', `${bank.address}/confirmed?capture_session=${id}`)
+    expect(early).toEqual([409, { message: 'This is not confirmed yet.' }])
+  })
+}
