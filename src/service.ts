@@ -10,6 +10,7 @@ import {
   describeUnreached,
   gradeOf,
 } from '../models/pack/pack-grade.js'
+import { AuditWalk, auditWalkStatus } from './audit-walk.js'
 import { Engine } from './biometrics/engine/engine.js'
 import { type Clock, DAY_MS, HOUR_MS, SECOND_MS, systemClock } from './clock.js'
 import {
@@ -124,6 +125,7 @@ export class Service {
   private readonly duty: Duty
   private readonly fleet: Fleet
   private readonly readiness: Readiness
+  private readonly auditWalk: AuditWalk
   private readonly epochKeeper: EpochKeeper | null
   private readonly certificates: Certificates
   private reloading: Promise<unknown> = Promise.resolve()
@@ -164,11 +166,12 @@ export class Service {
     this.keyWatch = new KeyWatch(ledger, config, log)
     this.epochKeeper = this.makeEpochKeeper()
     this.readiness = this.makeReadiness()
+    this.auditWalk = new AuditWalk({ ...ledger, clock, log, duty: this.duty })
     this.certificates = new Certificates(clock, log)
     const { duty } = this
     this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
     this.traffic = new Traffic(ledger.store, clock, log)
-    this.requestLog = new RequestLog({ store: ledger.store, vault: ledger.vault, clock, log, config })
+    this.requestLog = new RequestLog({ ...ledger, clock, log, config })
     ledger.audit.observeBreaks(({ tenantId, sealedSequence, foundSequence }) => {
       metrics.countAuditBreak()
       log.error(
@@ -320,11 +323,13 @@ export class Service {
     metrics.watchUpkeep({
       expiries: () => this.certificates.expiries(),
       store: ledger.store,
+      auditWalk: () => auditWalkStatus(ledger.store, ledger.audit),
       dataDir: config.dataDir,
     })
     await this.fleet.start(this.sharedSettings())
     await this.duty.start()
     this.housekeeping.start()
+    this.auditWalk.start()
     this.webhooks.start()
     this.epochKeeper?.start()
     this.traffic.start()
@@ -594,6 +599,7 @@ export class Service {
       if (isServing) await sleep(this.config.lameDuckMs)
       for (const server of Object.values(this.servers)) server.draining = true
       this.housekeeping.stop()
+      const walked = this.auditWalk.stop()
       this.keyWatch.stop()
       // A listener that a reload is opening would stay open.
       await this.reloading
@@ -611,6 +617,7 @@ export class Service {
       await this.duty.stop()
       await this.fleet.stop()
       await this.readiness.stop()
+      await walked
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await Promise.all([this.traffic.stop(), this.requestLog.stop()])
       await store.close()

@@ -10,7 +10,17 @@ const RANKS = [
   ['service'],
   ['dashboard', 'hosted'],
   [
-    ...['rekeying', 'key-watch', 'ledger', 'housekeeping', 'duty', 'fleet', 'engine-setup', 'reload'],
+    ...[
+      'rekeying',
+      'key-watch',
+      'ledger',
+      'housekeeping',
+      'audit-walk',
+      'duty',
+      'fleet',
+      'engine-setup',
+      'reload',
+    ],
     ...['epochs', 'epoch-rotation', 'epoch-keeper', 'wrapped-keys'],
   ],
   ['server'],

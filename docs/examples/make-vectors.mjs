@@ -92,6 +92,9 @@ const responses = [
   }),
   response('a signature cut short', false, { header: `t=${NOW},kid=${OLD.id},v2=${onlyHex.slice(0, 62)}` }),
   response('no signature', false, { header: `t=${NOW}` }),
+  response('more signatures than the service makes, a genuine one last', false, {
+    signedBy: [...Array(8).fill(STRANGER), OLD],
+  }),
 ]
 
 // ---- actions -------------------------------------------------------------------------------------------------------
@@ -273,6 +276,9 @@ const verdicts = [
   }),
   verdict('alg none', 'malformed', { jwt: `${unsigned[0]}.${unsigned[1]}.` }),
   verdict('another type of token', 'malformed', { header: { typ: 'JWT' } }),
+  verdict('an extension that must be understood', 'malformed', {
+    header: { crit: ['example'], example: true },
+  }),
   verdict('no expiry', 'malformed', { claims: { exp: undefined } }),
   verdict('not a JWT', 'malformed', { jwt: 'approved' }),
 ]

@@ -48,7 +48,26 @@ export interface AuditBreak {
   foundSequence: number | null
 }
 
+/** How far a log has been verified. */
+export interface AuditPoint {
+  sequence: number
+  /** Chain value of that entry. */
+  hash: Buffer
+  /** Index of the chain key that linked it: no older key may link a later entry. */
+  keyIndex: number
+}
+
+export interface VerifyOptions {
+  /** Goes on behind this entry. */
+  from?: AuditPoint
+  /** Entries that are read at once; 500 by default. */
+  page?: number
+  /** Called after each page, and waited for. */
+  onPage?: (point: AuditPoint) => Promise<void>
+}
+
 const GENESIS = Buffer.alloc(32)
+const START: AuditPoint = { sequence: 0, hash: GENESIS, keyIndex: 0 }
 const PAGE = 500
 const BREAK_FOUND: AuditEventName = 'audit_break_found'
 /** Who finds a break, as the log names them. */
@@ -122,15 +141,21 @@ export class AuditLog {
    * Walks a tenant's chain from its start to the end that it has at the call. `brokenAt` is the first sequence that does not fit, is
    * missing, lies beyond the seal, was linked by a key that had been replaced before, or says that a break was found; or null.
    */
-  async verify(store: StoreReader, tenantId: string): Promise<{ entries: number; brokenAt: number | null }> {
+  async verify(
+    store: StoreReader,
+    tenantId: string,
+    { from = START, page: pageSize = PAGE, onPage = breathe }: VerifyOptions = {},
+  ): Promise<{ entries: number; brokenAt: number | null }> {
     // Head and seal come from one statement: what is appended during the walk is beyond both.
     const end = await store.auditEnd(tenantId)
     const last = end.head?.sequence ?? 0
-    let previous: Buffer = GENESIS
-    let [expected, keyIndex] = [1, 0]
+    let previous = from.hash
+    let [expected, keyIndex] = [from.sequence + 1, from.keyIndex]
     const brokenAt = (sequence: number) => ({ entries: sequence - 1, brokenAt: sequence })
+    // An earlier state of the log was put back, seal included.
+    if (from.sequence > last) return brokenAt(last + 1)
     while (expected <= last) {
-      const page = await store.auditEntries(tenantId, expected - 1, Math.min(PAGE, last + 1 - expected))
+      const page = await store.auditEntries(tenantId, expected - 1, Math.min(pageSize, last + 1 - expected))
       if (page.length === 0) return brokenAt(expected)
       for (const { sequence, entry, hash } of page) {
         keyIndex = this.linkingKey(keyIndex, { entry, hash }, previous, tenantId)
@@ -138,14 +163,23 @@ export class AuditLog {
         previous = hash
         expected++
       }
-      // A long log must not keep the service's callers waiting.
-      await new Promise((resolve) => setImmediate(resolve))
+      await onPage({ sequence: expected - 1, hash: previous, keyIndex })
     }
     if (this.isSealed(end)) return { entries: last, brokenAt: null }
     const sealed = end.seal?.sequence
     // A seal of another entry, or none: what lies beyond it is not the log's, or what it covers is missing.
     if (sealed !== undefined && sealed !== last) return brokenAt(Math.min(sealed, last) + 1)
     return brokenAt(sealed === undefined ? last + 1 : last)
+  }
+
+  /** Vouches for a text that is kept in the database beside the logs. */
+  macOf(text: string): Buffer {
+    return createHmac('sha256', this.key).update(`walk:${text}`).digest()
+  }
+
+  /** Whether `macOf` of the present key made this; what was made by an older key counts no more. */
+  vouchesFor(text: string, given: Buffer): boolean {
+    return equal(given, this.macOf(text))
   }
 
   /** @returns the index of the key that linked an entry, from `first` on; -1 for none of them */
@@ -207,6 +241,11 @@ export class AuditLog {
   private sealingKeys(): Buffer[] {
     return this.keys.phase === 'activated' ? this.keys.audit : [this.key]
   }
+}
+
+/** A long log must not keep the service's callers waiting. */
+async function breathe(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Parses only what contains the name: most entries of a long log do not. */

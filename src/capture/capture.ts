@@ -136,6 +136,11 @@ export class CountersignCapture extends Base {
     return this.settings.mode
   }
 
+  /** React sets the properties of an element where it has them, and attributes otherwise. */
+  set mode(mode: CaptureMode) {
+    this.setAttribute('mode', mode)
+  }
+
   connectedCallback(): void {
     for (const name of PROPERTIES) this.adopt(name)
     this.render()

@@ -14,6 +14,7 @@ import {
   recordBuild,
   ROOT as root,
 } from './build-state.mjs'
+import { recordCommit } from './write-build.mjs'
 
 const [command = 'serve', ...args] = process.argv.slice(2)
 const windows = process.platform === 'win32'
@@ -94,6 +95,7 @@ if (!isBuilt()) {
   chmodSync(join(root, 'dist/src/cli/main.js'), 0o755)
   recordBuild(started)
 }
+recordCommit()
 
 /** The whole gate when nothing particular is asked for; a named test runs alone. */
 function test() {

@@ -7,6 +7,7 @@ import {
   verifyModelPack,
 } from '../../models/pack/model-pack.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
+import { auditWalkStatus, describeWalk } from '../audit-walk.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js'
 import { type Config, isPostgres, modelPackDir } from '../config.js'
 import { differingSettings } from '../fleet.js'
@@ -144,19 +145,30 @@ export async function checkAuditLogs(config: Config): Promise<Finding[]> {
   const check = 'audit logs'
   if (!(await hasDatabase(config).catch(() => false))) return []
   try {
-    const { count, broken } = await using(config, async ({ store, audit }) => {
+    const { count, broken, walk } = await using(config, async ({ store, audit }) => {
       const tenants = await store.read.tenants()
       const broken: string[] = []
       for (const { id, name } of tenants) if (!(await audit.endsAsSealed(store.read, id))) broken.push(name)
-      return { count: tenants.length, broken }
+      const walk = await auditWalkStatus(store, audit)
+      for (const { tenantId } of walk.broken) {
+        const name = tenants.find(({ id }) => id === tenantId)?.name
+        if (name && !broken.includes(name)) broken.push(name)
+      }
+      return { count: tenants.length, broken, walk }
     })
     if (broken.length === 0)
-      return [{ check, status: 'ok', detail: `the ends of ${counted(count, 'log')} are as they were sealed` }]
+      return [
+        {
+          check,
+          status: 'ok',
+          detail: `the ends of ${counted(count, 'log')} are as they were sealed; ${describeWalk(walk)}`,
+        },
+      ]
     return [
       {
         check,
         status: 'problem',
-        detail: `changed in the database, their ends are not as they were sealed: ${broken.join(', ')}`,
+        detail: `changed in the database: ${broken.join(', ')}`,
         remedy: 'countersign audit verify says where they break; see docs/operations.md',
       },
     ]

@@ -1,7 +1,7 @@
 /** The `countersign` command: hands each command to the file behind it. */
 import { Command, CommanderError } from 'commander'
 import { CONFIG_VARIABLE } from '../config/variables.js'
-import { VERSION } from '../version.js'
+import { COMMIT, VERSION } from '../version.js'
 import { COMMANDS } from './commands.js'
 import { EXIT, fail, UsageError } from './output.js'
 
@@ -23,7 +23,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
 async function createProgram(argv: readonly string[], isJson: boolean): Promise<Command> {
   const program = new Command('countersign')
     .description('Self-hosted biometric step-up verification.')
-    .version(VERSION)
+    .version(await describeBuild(argv))
     .showHelpAfterError('(run with --help for usage)')
     .addHelpText(
       'after',
@@ -56,6 +56,19 @@ Examples:
     if (config) process.env[CONFIG_VARIABLE] = config
   })
   return program
+}
+
+/** The schemas are read where they are asked for only: each is in a file with a database's driver. */
+async function describeBuild(argv: readonly string[]): Promise<string> {
+  if (!argv.some((argument) => argument === '--version' || argument === '-V')) return VERSION
+  try {
+    const { SCHEMA_VERSION } = await import('../storage/sqlite-migrations.js')
+    const { SCHEMA } = await import('../storage/postgres-migrations.js')
+    return `${VERSION} (commit ${COMMIT}, schema ${SCHEMA_VERSION} with SQLite, ${SCHEMA} with PostgreSQL)`
+  } catch {
+    // A package is missing, which `countersign doctor` reports.
+    return `${VERSION} (commit ${COMMIT})`
+  }
 }
 
 function leaves(command: Command): Command[] {

@@ -17,7 +17,7 @@ export interface ServiceKeys {
   epochs: EpochKeys
   /** Seals signing secrets and the secrets of second factors. */
   secrets: SealingKey
-  /** Seals kept responses and what webhooks have to tell, where they belong to no enrolled user. */
+  /** Seals kept responses and what webhooks have to tell, where they belong to no enrolled user, and the sandbox's user ids in the request log. */
   idempotency: SealingKey
   /** HMAC keys of the audit chain, oldest first; the last one links and seals, the others check what they linked. */
   audit: Buffer[]

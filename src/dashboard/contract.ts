@@ -639,6 +639,8 @@ export interface TriedCall {
 
 export interface SystemView {
   version: string
+  /** That the service was built from; `unknown` where the build did not say. */
+  commit: string
   node: string
   now: string
   started_at: string

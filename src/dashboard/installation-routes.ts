@@ -8,6 +8,7 @@ import { isoTime } from '../clock.js'
 import { fleetView } from '../fleet.js'
 import { nearestFolder } from '../nearest-folder.js'
 import { optionalTime, secretView } from '../operations/views.js'
+import { COMMIT } from '../version.js'
 import * as bodies from './bodies.js'
 import type { SystemView } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
@@ -57,6 +58,7 @@ export const INSTALLATION_ROUTES = {
       const size = store.size()
       return {
         version,
+        commit: COMMIT,
         node: process.version,
         now: isoTime(clock.now()),
         started_at: isoTime(startedAt),

@@ -7,6 +7,8 @@ import type { Logger } from 'pino'
 import { Beat } from '../beat.js'
 import { type Clock, SECOND_MS } from '../clock.js'
 import type { Config, Environment } from '../config.js'
+import { openedBy, seal } from '../crypto/sealed-box.js'
+import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Observation } from '../server/observation.js'
 import type { RequestRecord } from '../storage/records.js'
 import { type Store, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
@@ -31,6 +33,7 @@ interface Waiting {
 export interface RequestLogParts {
   store: Pick<Store, 'transaction'>
   vault: Pick<SubjectVault, 'find'>
+  keys: Pick<ServiceKeys, 'idempotency'>
   clock: Clock
   log: Logger
   config: Pick<Config, 'requestLogDays' | 'requestLogEntries'>
@@ -114,7 +117,7 @@ export class RequestLog {
   /** How the log names a user. Nobody is named who is not enrolled in production, or who was erased meanwhile. */
   private async named(
     tx: StoreTransaction,
-    { environment, subject }: RequestRecord,
+    { requestId, environment, subject }: RequestRecord,
     { id, lookup }: CalledUser,
   ): Promise<Pick<RequestRecord, 'subject' | 'sandboxUser'>> {
     if (environment === 'production')
@@ -125,7 +128,10 @@ export class RequestLog {
     const isErased = await tx.erasure(lookup, this.parts.clock.now())
     return isErased
       ? { subject: null, sandboxUser: null }
-      : { subject: lookup.toString('hex'), sandboxUser: id }
+      : {
+          subject: lookup.toString('hex'),
+          sandboxUser: sealUser(this.parts.keys, requestId, id),
+        }
   }
 
   private async trim(
@@ -144,6 +150,21 @@ export class RequestLog {
   private tell(err: unknown): void {
     this.parts.log.warn({ err }, 'the latest entries of the request log could not be saved')
   }
+}
+
+/** A user id of the sandbox as the database has it, which holds none that can be read. */
+function sealUser(keys: RequestLogParts['keys'], requestId: string, userId: string): string {
+  return seal(keys.idempotency.current, Buffer.from(userId), requestId).toString('base64')
+}
+
+/** @returns null for an entry without one, or under working keys that were replaced since */
+export function openUser(
+  keys: RequestLogParts['keys'],
+  { requestId, sandboxUser }: Pick<RequestRecord, 'requestId' | 'sandboxUser'>,
+): string | null {
+  if (sandboxUser === null) return null
+  const sealed = Buffer.from(sandboxUser, 'base64')
+  return openedBy(keys.idempotency, { id: requestId, sealed })?.toString() ?? null
 }
 
 /** Guidance comes by the dozen for each verdict, and monitoring asks for health all day: they would hide the rest. */

@@ -8,6 +8,7 @@ import type { StoreReader } from '../storage/store.js'
 import { outcomeOf, parseOutcome, parseTime } from './audit-query.js'
 import * as bodies from './bodies.js'
 import type { AuditOutcome, RequestView } from './contract.js'
+import { openUser } from './request-log.js'
 import type { TenantTable } from './route.js'
 
 /** What is looked through at once, on a phone too. */
@@ -22,6 +23,8 @@ const REQUEST_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** After every request id. */
 const LAST = 'g'
 
+type LogKeys = Parameters<typeof openUser>[0]
+
 interface Filter {
   endpoint: string | null
   outcome: AuditOutcome | null
@@ -30,13 +33,14 @@ interface Filter {
 export const REQUEST_ROUTES = {
   'GET /requests': {
     async answer({ services, tenant, query, request }) {
+      const { keys } = services.ledger
       const { read } = services.ledger.store
       const { requestLogDays: days, requestLogEntries: entries } = services.config
       const kept = { days, entries }
       const id = query.get('id')
       if (id) {
         const named = await read.requestsNamed(tenant.id, id.slice(0, 128), MOST_NAMED)
-        return { requests: named.map(view), next_before: null, kept }
+        return { requests: named.map((record) => view(record, keys)), next_before: null, kept }
       }
       const [from, until] = [parseTime(query, 'from'), parseTime(query, 'until')]
       const listing = {
@@ -49,7 +53,8 @@ export const REQUEST_ROUTES = {
         ...(query.get('code') ? { code: query.get('code')! } : {}),
       }
       const filter = { endpoint: query.get('endpoint') || null, outcome: parseOutcome(query) }
-      return { ...(await newestMatching(read, listing, filter, request.signal)), kept }
+      const { found, nextBefore } = await newestMatching(read, listing, filter, request.signal)
+      return { requests: found.map((record) => view(record, keys)), next_before: nextBefore, kept }
     },
   },
 
@@ -71,7 +76,7 @@ async function newestMatching(
   listing: RequestListing,
   filter: Filter,
   signal: AbortSignal,
-): Promise<{ requests: RequestView[]; next_before: string | null }> {
+): Promise<{ found: RequestRecord[]; nextBefore: string | null }> {
   const found: RequestRecord[] = []
   let { before } = listing
   for (let looked = 0; looked < MOST_LOOKED_THROUGH && !signal.aborted; looked += READ_AT_ONCE) {
@@ -79,13 +84,13 @@ async function newestMatching(
     found.push(...page.filter((record) => matches(record, listing, filter)))
     if (found.length > PAGE) {
       const shown = found.slice(0, PAGE)
-      return { requests: shown.map(view), next_before: shown.at(-1)!.requestId }
+      return { found: shown, nextBefore: shown.at(-1)!.requestId }
     }
-    if (page.length < READ_AT_ONCE) return { requests: found.map(view), next_before: null }
+    if (page.length < READ_AT_ONCE) return { found, nextBefore: null }
     before = page.at(-1)!.requestId
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { requests: found.map(view), next_before: before }
+  return { found, nextBefore: before }
 }
 
 function matches(record: RequestRecord, { code }: RequestListing, { endpoint, outcome }: Filter): boolean {
@@ -96,7 +101,7 @@ function matches(record: RequestRecord, { code }: RequestListing, { endpoint, ou
   )
 }
 
-function view(record: RequestRecord): RequestView {
+function view(record: RequestRecord, keys: LogKeys): RequestView {
   const { requestId, environment, endpoint, status, code, verdict } = record
   return {
     request_id: requestId,
@@ -113,7 +118,7 @@ function view(record: RequestRecord): RequestView {
     client_request_id: record.clientRequestId,
     verification_id: record.verificationId,
     subject: record.subject,
-    user_id: record.sandboxUser,
+    user_id: openUser(keys, record),
   }
 }
 

@@ -15,7 +15,7 @@ import { NOT_READY_REASONS, type NotReadyReason } from '../readiness.js'
 import type { Store } from '../storage/store.js'
 import type { Effect } from '../v1/endpoint.js'
 import { STAGES } from '../v1/stages.js'
-import { VERSION } from '../version.js'
+import { COMMIT, VERSION } from '../version.js'
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../webhooks/webhook-sender.js'
 import type { BodyBudget } from './body-budget.js'
 import { engineMetrics } from './engine-metrics.js'
@@ -108,10 +108,10 @@ export class Metrics {
     for (const outcome of DELIVERY_OUTCOMES) this.webhooks.inc({ outcome }, 0)
     new Gauge({
       name: 'countersign_build_info',
-      help: 'The version that runs; always 1.',
-      labelNames: ['version'],
+      help: 'The version that runs and the commit that it was built from; always 1.',
+      labelNames: ['version', 'commit'],
       registers: this.registers,
-    }).set({ version: VERSION }, 1)
+    }).set({ version: VERSION, commit: COMMIT }, 1)
   }
 
   showTransport({ name, version, reason }: Transport): void {

@@ -22,7 +22,7 @@ export interface Observation extends Observed {
   keyId: string | null
   /** Whose key was presented, where the database has it: also of one that was refused, which makes nobody its caller. */
   keyTenantId: string | undefined
-  /** The user that the request was about. Only the request log reads it, which writes the id down in the sandbox only. */
+  /** The user that the request was about. Only the request log reads it, which writes the id down in the sandbox only, sealed. */
   user: CalledUser | undefined
   /** Pseudonym of the user, where the audit log has named it already. */
   subject: string | undefined

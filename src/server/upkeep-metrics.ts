@@ -10,11 +10,13 @@ export interface Upkeep {
   /** Of each group of listeners, in milliseconds since the epoch; null where they show no certificate. */
   expiries(): Array<{ name: string; expiresAt: number | null }>
   store: Pick<Store, 'read' | 'makesBackups' | 'shared'>
+  /** When all audit logs were verified last, in milliseconds since the epoch, and which are broken. */
+  auditWalk(): Promise<{ completedAt: number | null; broken: readonly unknown[] }>
   /** Where everything is written; not there as long as nothing was, which with PostgreSQL may be for ever. */
   dataDir: string
 }
 
-export function watchUpkeep(registry: Registry, { expiries, store, dataDir }: Upkeep): void {
+export function watchUpkeep(registry: Registry, { expiries, store, auditWalk, dataDir }: Upkeep): void {
   const registers = [registry]
   new Gauge({
     name: 'countersign_tls_certificate_expiry_timestamp_seconds',
@@ -37,6 +39,26 @@ export function watchUpkeep(registry: Registry, { expiries, store, dataDir }: Up
         if (at !== null) this.set(at / SECOND_MS)
       },
     })
+  // Of a database that cannot be read, countersign_store_healthy tells.
+  const status = () => auditWalk().catch(() => null)
+  new Gauge({
+    name: 'countersign_audit_verified_timestamp_seconds',
+    help: 'When all audit logs were last verified from their starts; 0 for never. Over all services of a database.',
+    registers,
+    async collect() {
+      const known = await status()
+      if (known) this.set((known.completedAt ?? 0) / SECOND_MS)
+    },
+  })
+  new Gauge({
+    name: 'countersign_audit_broken_logs',
+    help: 'Audit logs that do not fit, as the last walk through all of them found. Over all services of a database.',
+    registers,
+    async collect() {
+      const known = await status()
+      if (known) this.set(known.broken.length)
+    },
+  })
   new Gauge({
     name: 'countersign_epoch_start_timestamp_seconds',
     help: 'When the present epoch of keys began: archives open nobody who was erased before it. 0 where there is none.',

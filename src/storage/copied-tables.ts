@@ -43,6 +43,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'traffic', key: ['tenant_id', 'resolution', 'at'] },
   { name: 'request_log', key: ['request_id'] },
   { name: 'last_backup', key: ['id'] },
+  { name: 'audit_walk', key: ['id'] },
   { name: 'audit', key: ['tenant_id', 'sequence'] },
 ]
 

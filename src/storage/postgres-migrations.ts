@@ -486,6 +486,10 @@ const STEPS: string[] = [
   ALTER TABLE webhook_endpoint ADD COLUMN last_failure text COLLATE "C";
   ALTER TABLE webhook_endpoint ADD COLUMN failures bigint NOT NULL DEFAULT 0;
   `,
+  // How far the audit logs have been verified in the background, under a key that is not in the database.
+  `
+  CREATE TABLE audit_walk (id bigint PRIMARY KEY CHECK (id = 1), state text COLLATE "C" NOT NULL, mac bytea NOT NULL);
+  `,
 ]
 
 /** That this code is made for. */

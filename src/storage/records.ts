@@ -160,6 +160,12 @@ export interface AuditSealRecord {
   mac: Buffer
 }
 
+/** How far the logs have been verified in the background: JSON, and what vouches for it. */
+export interface AuditWalkRecord {
+  state: string
+  mac: Buffer
+}
+
 export interface AuditRecord {
   tenantId: string
   /** 1, 2, 3, … without a gap. */
@@ -265,7 +271,7 @@ export interface RequestRecord {
   verificationId: string | null
   /** Pseudonym of the user: in production that of the audit log, which erasure makes unlinkable. */
   subject: string | null
-  /** User id, in the sandbox only; erasure takes it away. */
+  /** User id, in the sandbox only: sealed, in base64; erasure takes it away. */
   sandboxUser: string | null
 }
 

@@ -396,6 +396,10 @@ const MIGRATIONS: string[] = [
   ALTER TABLE webhook_endpoint ADD COLUMN last_failure TEXT;
   ALTER TABLE webhook_endpoint ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
   `,
+  // How far the audit logs have been verified in the background, under a key that is not in the database.
+  `
+  CREATE TABLE audit_walk (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT NOT NULL, mac BLOB NOT NULL) STRICT;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

@@ -11,6 +11,7 @@ import type {
   ApiKeyRecord,
   AuditRecord,
   AuditSealRecord,
+  AuditWalkRecord,
   CaptureRecord,
   CaptureSessionRecord,
   ChallengeRecord,
@@ -173,6 +174,7 @@ export function storeReader(database: Connection): StoreReader {
     recentAuditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
     ),
+    auditWalk: database.prepare<[], AuditWalkRecord>('SELECT state, mac FROM audit_walk'),
     lastBackup: database.prepare<[], number>('SELECT at FROM last_backup').pluck(),
     tenantCount: database.prepare<[], number>('SELECT count(*) FROM tenant').pluck(),
     referenceCount: database
@@ -248,6 +250,7 @@ export function storeReader(database: Connection): StoreReader {
       sql.recentAuditEntriesOfEvent.all(tenantId, event, before, limit),
     recentAuditEntries: async (tenantId, before, limit) =>
       sql.recentAuditEntries.all(tenantId, before, limit),
+    auditWalk: async () => sql.auditWalk.get(),
     lastBackupAt: async () => (await sql.lastBackup.get()) ?? null,
     counts: async () => ({
       tenants: (await sql.tenantCount.get())!,
@@ -365,6 +368,9 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     putErasure: database.prepare(ERASURE.replace),
     appendAudit: database.prepare(AUDIT.insert),
     putAuditSeal: database.prepare(AUDIT_SEAL.replace),
+    putAuditWalk: database.prepare(
+      'INSERT INTO audit_walk (id, state, mac) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE SET state = excluded.state, mac = excluded.mac',
+    ),
     setLastBackup: database.prepare(
       'INSERT INTO last_backup (id, at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at',
     ),
@@ -459,6 +465,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       for (const record of records) sql.appendAudit.run(record)
       sql.putAuditSeal.run(seal)
     },
+    putAuditWalk: async ({ state, mac }) => void sql.putAuditWalk.run(state, mac),
     setLastBackup: async (at) => void sql.setLastBackup.run(at),
     deleteExpired: async (now, capturesBefore, trafficBefore) => {
       const deleted = await Promise.all([

@@ -9,6 +9,7 @@ import type {
   AuditEnd,
   AuditRecord,
   AuditSealRecord,
+  AuditWalkRecord,
   CaptureHistory,
   CaptureRecord,
   CaptureSessionRecord,
@@ -80,6 +81,7 @@ export interface StoreReader extends WebhookReader, RequestReader {
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
+  auditWalk(): Promise<AuditWalkRecord | undefined>
   auditSeal(tenantId: string): Promise<AuditSealRecord | undefined>
   /** Both of one snapshot. */
   auditEnd(tenantId: string): Promise<AuditEnd>
@@ -180,6 +182,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
   putErasure(erasure: ErasureRecord): Promise<void>
   appendAudit(record: AuditRecord): Promise<void>
   putAuditSeal(seal: AuditSealRecord): Promise<void>
+  putAuditWalk(walk: AuditWalkRecord): Promise<void>
   /**
    * Appends what follows the last entry of a tenant's log, and seals it.
    * @param follow called once, with the entry that is the last at that moment (undefined for an empty log); returns one entry or more

@@ -14,7 +14,7 @@ import type { Reason } from './reasons.js'
 import type { Timings } from './stages.js'
 
 export interface CalledUser {
-  /** As the caller names the user. It is never written down in production. */
+  /** As the caller names the user. It is never written down in production, and only sealed in the sandbox. */
   id: string
   lookup: Buffer
 }

@@ -92,7 +92,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     const refused = page.waitForResponse((response) => response.url().endsWith('/transfers'))
     expect(await confirm(page)).toBe('Not confirmed. Please try again.')
     const body = await (await refused).json()
-    expect(Object.keys(body).sort()).toEqual(['guidance', 'message'])
+    expect(Object.keys(body).sort()).toEqual(['again', 'guidance', 'message'])
     await page.getByRole('button', { name: 'Another try' }).click()
     await page.getByRole('button', { name: 'Begin' }).waitFor()
   })

@@ -153,9 +153,15 @@ describe('--help', () => {
   })
 })
 
-it('--version prints the version of the package', async () => {
+it('--version prints the version of the package, its commit and the schemas', async () => {
   const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8'))
-  expect(await place.spawn(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
+  expect(await place.spawn(['--version'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      `^${version} [(]commit [0-9a-f]{12}(-dirty)?, schema [0-9]+ with SQLite, [0-9]+ with PostgreSQL[)]\n$`,
+    ),
+    stderr: '',
+  })
 })
 
 // What the other tests ask inside their own process holds for the command that people start.

@@ -35,6 +35,6 @@ it('`npx countersign` works at its first use, asks no registry and compiles noth
     env: { ...process.env, npm_config_cache: cache, npm_config_offline: 'true' },
     shell: process.platform === 'win32',
   })
-  expect(stdout).toBe(`${VERSION}\n`)
+  expect(stdout).toMatch(new RegExp(`^${VERSION} \\(commit `))
   if (before !== null) expect(await builtAt()).toBe(before)
 })

@@ -26,7 +26,7 @@ const pages = [
 
 /** A marker, and the code block that repeats the file it names, both indented alike. */
 const INCLUDED = /^( *)<!-- file: (\S+) -->\n *```(\w+)\n([\s\S]*?)^ *```$/gm
-const CODE = /^ *```(?:js|ts|mjs|python|go)$/gm
+const CODE = /^ *```(?:js|jsx|ts|mjs|python|go)$/gm
 
 function withFiles(page: string): string {
   return readFileSync(page, 'utf8').replace(

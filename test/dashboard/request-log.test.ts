@@ -129,11 +129,13 @@ describe('the request log', () => {
     expect(await subjectOf('nobody', 'production')).toBeNull()
   })
 
-  it('names users in the sandbox as they are', async () => {
+  it('names users in the sandbox as they are, and keeps their ids sealed', async () => {
     const subject = await subjectOf('grace+no_face', 'sandbox')
     expect((await list(`environment=sandbox&subject=${subject}`)).requests).toMatchObject([
       { user_id: 'grace+no_face', code: 'face_not_found' },
     ])
+    const rows = withDatabase(running, (database) => database.prepare('SELECT * FROM request_log').all())
+    expect(JSON.stringify(rows)).not.toContain('grace')
   })
 
   it('is filtered by code, outcome, endpoint and time', async () => {
@@ -214,6 +216,7 @@ describe('an entry on its way to the database', () => {
     new RequestLog({
       store,
       vault: running.service.ledger.vault,
+      keys: running.service.ledger.keys,
       clock: running.clock,
       log: pino({ level: 'silent' }),
       config: { requestLogDays, requestLogEntries },

@@ -127,7 +127,12 @@ describe('what an operator has to see to', () => {
   it('is told of the disk before the data folder is made', async () => {
     const registry = new Registry()
     const { store } = running.service.ledger
-    watchUpkeep(registry, { expiries: () => [], store, dataDir: join(running.dataDir, 'not', 'made') })
+    watchUpkeep(registry, {
+      expiries: () => [],
+      auditWalk: async () => ({ completedAt: null, broken: [] }),
+      store,
+      dataDir: join(running.dataDir, 'not', 'made'),
+    })
     expect(sampleOf(await registry.metrics(), 'countersign_disk_free_bytes')).toBeGreaterThan(0)
   })
 })

@@ -303,11 +303,12 @@ overPostgres(() => {
     const first = await Wire.start(hostOf(database.url))
     const second = await Wire.start(hostOf(database.url))
     let isLeft = false
+    const store = await openStore(`${by(`${first.address},${second.address}`)}?connect_timeout=1`)
+    // Every host is asked once, at the start, for its timeline.
     second.sees = () => {
       isLeft = true
       return true
     }
-    const store = await openStore(`${by(`${first.address},${second.address}`)}?connect_timeout=1`)
     const other = new pg.Client(database.url)
     await other.connect()
     await other.query('BEGIN')

@@ -23,11 +23,11 @@ capture.addEventListener('cs-capture', async ({ detail }) => {
   capture.challenge = null
   const frames = detail.frames.map(async (frame) => ({ ...frame, image: await toDataUrl(frame.image) }))
   const response = await post('/transfers', { frames: await Promise.all(frames) })
-  const { done, message, guidance } = await response.json()
+  const { done, message, guidance, again: mayTryAgain = false } = await response.json()
   // In the person's language, as the component says it.
   const advice = capture.texts[/** @type {keyof typeof capture.texts} */ (guidance)] ?? ''
   outcome.value = response.ok ? `${done.amount} went to ${done.to}.` : `${message} ${advice}`.trim()
-  again.hidden = response.ok
+  again.hidden = !mayTryAgain
 })
 
 again.addEventListener('click', () => {

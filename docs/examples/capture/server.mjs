@@ -102,7 +102,11 @@ app.post('/transfers', async (request, response) => {
   if (answer.reason === 'locked_out') return response.status(403).json({ message: LOCKED_OUT })
   if (answer.verdict !== 'approved')
     // What the person can do better is for the page; findings and scores are not.
-    return response.status(403).json({ message: 'Not confirmed.', guidance: answer.liveness.guidance })
+    return response.status(403).json({
+      message: 'Not confirmed.',
+      guidance: answer.liveness.guidance,
+      again: true,
+    })
   const { jti } = await countersign.verifyVerdict(answer, {
     userId: user,
     action,
@@ -115,7 +119,7 @@ app.post('/transfers', async (request, response) => {
 const onError = (error, _request, response, next) => {
   if (response.headersSent) return next(error)
   const isOfCapture = error instanceof ApiError && error.category === 'biometric_rejected'
-  if (isOfCapture) return response.status(422).json({ message: 'Please try again.' })
+  if (isOfCapture) return response.status(422).json({ message: 'Please try again.', again: true })
   // Told before the person films anything.
   if (error instanceof ApiError && error.code === 'locked_out')
     return response.status(403).json({ message: LOCKED_OUT })

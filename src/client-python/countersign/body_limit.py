@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Iterator, Mapping, Optional, Tuple
+from typing import Any, Iterator, Mapping, Tuple
 
 from .errors import ApiError
 
@@ -20,11 +20,11 @@ def assert_body_fits(body: Mapping[str, Any], encoded: bytes, max_bytes: int) ->
     if len(encoded) <= max_bytes:
         return
     photos = list(_photos(body))
-    largest: Optional[Tuple[str, int]] = max(photos, key=lambda photo: photo[1], default=None)
     details = []
-    if largest is not None:
-        issue = f"has {_in_mib(largest[1])}, and base64 adds a third"
-        details.append({"path": largest[0], "issue": issue, "guidance": "image_too_large", "hint": _HINT})
+    if photos:
+        path, size = max(photos, key=lambda photo: photo[1])
+        issue = f"has {_in_mib(size)}, and base64 adds a third"
+        details.append({"path": path, "issue": issue, "guidance": "image_too_large", "hint": _HINT})
     what = "smaller photos" if len(photos) > 1 else "a smaller photo"
     refusal = {
         "error": "invalid_request",

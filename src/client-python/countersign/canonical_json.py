@@ -52,9 +52,13 @@ def _canonical(value: Any, path: str, ancestors: "tuple[int, ...]") -> str:
         if not isinstance(name, str):
             raise TypeError(f"{path} has a name that is a {type(name).__name__}: names must be str")
     # RFC 8785, section 3.2.3, sorts by UTF-16 code units; Python would sort by code points.
-    names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+    names = sorted(value, key=_utf16)
     members = (f"{_string(name, path)}:{_canonical(value[name], f'{path}.{name}', inner)}" for name in names)
     return "{" + ",".join(members) + "}"
+
+
+def _utf16(name: str) -> bytes:
+    return name.encode("utf-16-be", "surrogatepass")
 
 
 def _string(text: str, path: str) -> str:

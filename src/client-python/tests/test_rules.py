@@ -1,11 +1,21 @@
 """Rules of single parts that no call to a service shows."""
 
 import tempfile
+import threading
 import unittest
 from datetime import datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from countersign import ApiError, Countersign, MemoryReplayStore, SigningSecret, canonical_json, read_secrets
+from countersign import (
+    ApiError,
+    ApiTimeoutError,
+    Countersign,
+    MemoryReplayStore,
+    SigningSecret,
+    canonical_json,
+    read_secrets,
+)
 from countersign.photo import encode_photo
 from countersign.retry import RetryPolicy, parse_retry_after, retry_delay_seconds
 
@@ -100,6 +110,43 @@ class Photos(unittest.TestCase):
         for form in (None, "", b"", "ada.jpg", 5):
             with self.subTest(form), self.assertRaisesRegex((TypeError, ValueError), "^image "):
                 encode_photo(form, "image")
+
+
+class Trickle(BaseHTTPRequestHandler):
+    """Sends a byte at a time, each of them in time, and never ends."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        try:
+            while not self.server.is_over.wait(0.02):
+                self.wfile.write(b" ")
+        except OSError:
+            pass
+
+    def log_message(self, *_args):
+        pass
+
+
+class Timeouts(unittest.TestCase):
+    def test_an_answer_that_trickles_in_has_no_longer_than_others(self):
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Trickle)
+        server.is_over = threading.Event()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            client = Countersign(
+                base_url=f"http://127.0.0.1:{server.server_port}/v1",
+                api_key="svc-sbx-1",
+                signing_secret="svc-sec-1",
+                timeout_seconds=0.2,
+                max_retries=0,
+            )
+            with self.assertRaises(ApiTimeoutError):
+                client.health()
+        finally:
+            server.is_over.set()
+            server.shutdown()
+            server.server_close()
 
 
 class ReplayStores(unittest.TestCase):

@@ -37,6 +37,8 @@ const NAMES = [
   'before',
 ] as const
 type Query = Record<(typeof NAMES)[number], string>
+/** Entries are written up to 2 s after their request. */
+const REFRESH_MS = 5000
 const ENVIRONMENTS = [
   ['production', 'Production'],
   ['sandbox', 'Sandbox'],
@@ -60,6 +62,8 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
     tenantAddress(tenantId, 'GET /requests', { ...query, environment } as Query & {
       environment: Environment
     }),
+    // A page of older requests changes no more.
+    query.before ? undefined : REFRESH_MS,
   )
   const pager = usePager(change)
   const apply = (changes: Partial<Query>) => change({ before: '', ...changes })

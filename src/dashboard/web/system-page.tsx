@@ -37,7 +37,7 @@ export function SystemPage() {
         <Card title="Process">
           <Facts
             rows={[
-              ['Version', value.version],
+              ['Version', `${value.version} (${value.commit})`],
               ['Node', value.node],
               ['Running since', <Time at={value.started_at} />],
               ['Uptime', duration(Date.parse(value.now) - Date.parse(value.started_at))],

@@ -14,7 +14,6 @@ const COLUMNS = [
   { name: 'Address', isText: true },
   { name: 'Environment' },
   { name: 'Events', isText: true },
-  { name: 'State', isText: true },
   { name: 'Waiting', isNumber: true },
   { name: 'Added' },
   { name: 'Actions', isSilent: true },
@@ -64,7 +63,6 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
                 <code title={webhook.id}>{webhook.url}</code>,
                 webhook.environment,
                 webhook.events.join(', ') || 'all',
-                <Health webhook={webhook} />,
                 <span>
                   {webhook.waiting.toLocaleString()}
                   {webhook.dropped > 0 && (
@@ -73,9 +71,6 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
                 </span>,
                 <Time at={webhook.created_at} day />,
                 <span class="buttons">
-                  {may('POST /webhooks/test') && (
-                    <WebhookTest tenantId={tenantId} webhook={webhook} onTried={list.reload} />
-                  )}
                   {may('POST /webhooks/remove') && (
                     <button type="button" class="danger" onClick={() => setRemoving(webhook)}>
                       Remove<span class="for-readers"> {webhook.url}</span>
@@ -83,6 +78,14 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
                   )}
                 </span>,
               ],
+              below: (
+                <div class="toolbar">
+                  <Health webhook={webhook} />
+                  {may('POST /webhooks/test') && (
+                    <WebhookTest tenantId={tenantId} webhook={webhook} onTried={list.reload} />
+                  )}
+                </div>
+              ),
             }))}
           />
         )}
