@@ -286,6 +286,7 @@ export class Service {
         sandbox: this.url('sandbox'),
         admin: this.adminUrl,
       }),
+      certificates: () => this.certificates.expiries(),
       countEffect: metrics.countEffect,
       countRefusal: metrics.countDashboardRefusal,
       operatingPoint: (fmr) => parts.recogniser.operatingPoint(fmr),

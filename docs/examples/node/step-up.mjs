@@ -22,6 +22,8 @@ const countersign = new Countersign({
 const { status } = await countersign.enroll({ user_id: 'ada-node', images: photos, replace: true })
 console.log('enroll', status)
 
+// A first run with photos. Where money moves, send the frames of a challenge and pass `acr: ACTIVE_ACR` to verifyVerdict: a printed
+// photo passes otherwise. docs/guides/step-up.md shows it.
 const action = { type: 'wire_transfer', amount: '1250.00', to: 'Zoë' }
 const { verdict, jwt } = await countersign.verify({ user_id: 'ada-node', image: today, action })
 console.log('verify', verdict)

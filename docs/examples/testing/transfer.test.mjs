@@ -1,6 +1,7 @@
 /** An application's tests without a service: node --test */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ACTIVE_ACR } from 'countersign/client'
 import { FakeCountersign } from 'countersign/client/testing'
 
 const action = { type: 'transfer', amount: '1250.00' }
@@ -29,7 +30,7 @@ test('a transfer is confirmed on the capture page, and only by the session of th
   await fake.capturePage.capture(session_id)
   await fake.capturePage.capture(other.session_id)
 
-  const expected = { userId: 'ada+match', action, captureSessionId: session_id }
+  const expected = { userId: 'ada+match', action, captureSessionId: session_id, acr: ACTIVE_ACR }
   const others = await countersign.getCaptureSession(other.session_id)
   await assert.rejects(countersign.verifyVerdict(others, expected), { code: 'wrong_nonce' })
   const session = await countersign.getCaptureSession(session_id)
