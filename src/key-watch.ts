@@ -13,6 +13,8 @@ import type { KeyringRecord } from './storage/records.js'
 import { StoreUnavailableError } from './storage/store.js'
 
 export const KEY_WATCH_MS = SECOND_MS
+/** Of the failures in a row, the first is logged and then each sixtieth. */
+const LOGGED_EVERY = 60
 
 export class KeyWatch {
   private readonly beat = new Beat(
@@ -21,10 +23,17 @@ export class KeyWatch {
     (err) => {
       // A database that is away for a moment says nothing of the keys.
       if (!(err instanceof StoreUnavailableError)) this.isCurrent = false
-      this.log.error({ err }, 'the keys cannot be read, and no call is answered until they can')
+      // An outage is one line a minute, and not one a second.
+      if (this.failures++ % LOGGED_EVERY === 0)
+        this.log.error(
+          { err, failures: this.failures },
+          'the keys cannot be read, and no call is answered until they can',
+        )
     },
   )
   private seen: string | null = null
+  /** In a row. */
+  private failures = 0
   private toldAwaited: string | null = null
   private masterKey: Buffer
   /** Of epoch keys: it knows those that are needed, and forgets the others. */
@@ -74,6 +83,8 @@ export class KeyWatch {
     this.toldAwaited = awaited
     if (revision !== undefined) store.shared!.requireKeys(revision, () => void this.look())
     this.isCurrent = true
+    if (this.failures > 0) this.log.info({ failures: this.failures }, 'the keys can be read again')
+    this.failures = 0
   }
 
   /** The master key may have been replaced in its file; where it comes from outside, the service was restarted with the new one. */

@@ -67,6 +67,8 @@ export class WebhookSender {
     (err) => this.parts.log.warn({ err }, 'webhooks could not be looked for'),
   )
   private readonly stopped = new AbortController()
+  /** In a row, by endpoint. */
+  private readonly failures = new Map<string, number>()
   /** By endpoint. */
   private readonly underWay = new Map<string, Promise<void>>()
   /** Those that had their turn and still have something due, by endpoint. */
@@ -194,7 +196,7 @@ export class WebhookSender {
   }
 
   private async settle(delivery: WebhookDeliveryRecord, outcome: number | string, term: Term): Promise<void> {
-    const { store, clock, observe, log } = this.parts
+    const { store, clock, observe } = this.parts
     const now = clock.now()
     const isDelivered = typeof outcome === 'number' && outcome >= 200 && outcome < 300
     const delayMs = RETRY_DELAYS_MS[delivery.attempts - 1]
@@ -217,9 +219,26 @@ export class WebhookSender {
     }
     await store.transaction(settled, undefined, { tenantId: delivery.tenantId })
     observe(isDelivered ? 'delivered' : isOver ? 'given_up' : 'retried')
-    if (!isDelivered)
+    this.logOutcome(delivery, outcome, { isDelivered, isOver })
+  }
+
+  /** Of the failures of an endpoint in a row, the first, the tenth, the hundredth and so on is logged, and its recovery. */
+  private logOutcome(
+    { id, endpointId, attempts }: Pick<WebhookDeliveryRecord, 'id' | 'endpointId' | 'attempts'>,
+    outcome: number | string,
+    { isDelivered, isOver }: { isDelivered: boolean; isOver: boolean },
+  ): void {
+    const { log } = this.parts
+    const failures = this.failures.get(endpointId) ?? 0
+    if (isDelivered) {
+      if (failures > 0) log.info({ endpoint: endpointId, failures }, 'webhooks are taken again')
+      this.failures.delete(endpointId)
+      return
+    }
+    this.failures.set(endpointId, failures + 1)
+    if (Number.isInteger(Math.log10(failures + 1)))
       log.warn(
-        { delivery: delivery.id, endpoint: delivery.endpointId, attempts: delivery.attempts, outcome },
+        { delivery: id, endpoint: endpointId, attempts, outcome, failures: failures + 1 },
         isOver ? 'a webhook was given up' : 'a webhook was not taken',
       )
   }
