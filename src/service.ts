@@ -286,6 +286,7 @@ export class Service {
         sandbox: this.url('sandbox'),
         admin: this.adminUrl,
       }),
+      certificates: () => this.certificates.expiries(),
       countEffect: metrics.countEffect,
       countRefusal: metrics.countDashboardRefusal,
       operatingPoint: (fmr) => parts.recogniser.operatingPoint(fmr),
@@ -595,7 +596,7 @@ export class Service {
       // A process that leaves has handed its connections to others already, and a start that failed has served nobody.
       const isServing = this.ready && !this.isLeaving
       this.ready = false
-      if (isServing) await sleep(this.config.lameDuckMs)
+      if (isServing && this.config.lameDuckMs > 0) await sleep(this.config.lameDuckMs)
       for (const server of Object.values(this.servers)) server.draining = true
       this.housekeeping.stop()
       const walked = this.auditWalk.stop()

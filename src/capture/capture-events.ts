@@ -43,6 +43,15 @@ export interface ErrorDetail {
   recoverable: boolean
 }
 
+/** What came of a capture, as the page's backend decided. */
+export interface CaptureOutcome {
+  ok: boolean
+  /** Shown to the person; default: a sentence of the component's. */
+  message?: string
+  /** Whether another try is offered after a refusal; default true. */
+  retry?: boolean
+}
+
 export interface CaptureEvents {
   'cs-ready': CustomEvent<ReadyDetail>
   'cs-consent': CustomEvent<ConsentDetail>

@@ -1,12 +1,23 @@
 /** The component's shadow tree: what is shown in which state. Made node by node, so that Trusted Types have nothing to refuse. */
+import { type ArrowOrder, ArrowView } from './arrow-view.js'
 import type { CameraChoice } from './camera.js'
 import type { CaptureMessages } from './capture-messages.js'
 import type { CaptureStep } from './capture-plan.js'
 import { captureStyle } from './capture-style.js'
 import { create } from './element.js'
-import { HintView } from './hint-view.js'
+import { type Hint, HintView } from './hint-view.js'
 
-export type CaptureState = 'idle' | 'opening' | 'live' | 'capturing' | 'done' | 'error'
+export type CaptureState =
+  | 'idle'
+  | 'opening'
+  | 'live'
+  | 'capturing'
+  /** The camera is off, and the page waits for an answer. */
+  | 'waiting'
+  | 'done'
+  /** The answer was no. */
+  | 'refused'
+  | 'error'
 
 export interface CaptureActions {
   start(): void
@@ -26,23 +37,24 @@ export interface CaptureChoices {
   consent: boolean
 }
 
-/** As the person sees it: a preview of oneself is a mirror, where the own left is on the left. */
-const ARROWS: Record<CaptureStep, readonly [seen: string, mirrored: string]> = {
-  frontal: ['', ''],
-  turn_left: ['→', '←'],
-  turn_right: ['←', '→'],
-  nod_up: ['↑', '↑'],
-  nod_down: ['↓', '↓'],
-}
-
 const BUTTON = { type: 'button', part: 'button' }
 const PRIMARY = { ...BUTTON, class: 'primary' }
 
 export class CaptureView {
+  /** Whether there is a picture. */
+  private isActive = false
   readonly video = create('video', { part: 'video', playsinline: '', 'aria-hidden': 'true' })
   private readonly oval = create('div', { part: 'oval', 'aria-hidden': 'true' })
   private readonly hint = new HintView(this.oval)
-  private readonly stage = create('div', { part: 'stage' }, this.video, this.oval, this.hint.shown)
+  private readonly arrow = new ArrowView()
+  private readonly stage = create(
+    'div',
+    { part: 'stage' },
+    this.video,
+    this.oval,
+    this.arrow.shown,
+    this.hint.shown,
+  )
   private readonly introText = create('p', {})
   private readonly agreed = create('input', { type: 'checkbox' })
   private readonly agreedText = create('span', {})
@@ -54,12 +66,12 @@ export class CaptureView {
     create('slot', { name: 'consent' }),
     this.agreement,
   )
-  private readonly arrow = create('span', { class: 'arrow', 'aria-hidden': 'true' })
   private readonly promptText = create('span', { 'aria-live': 'polite', 'aria-atomic': 'true' })
-  private readonly prompt = create('p', { part: 'prompt' }, this.arrow, this.promptText)
+  private readonly prompt = create('p', { part: 'prompt' }, this.promptText)
   private readonly progress = create('progress', { part: 'progress', max: '1' })
   private readonly error = create('p', { part: 'error', tabindex: '-1' })
-  private readonly doneText = create('p', {})
+  private readonly waitingText = create('p', { part: 'waiting', role: 'status', tabindex: '-1' })
+  private readonly doneText = create('p', { part: 'done' })
   private readonly done = create('div', { tabindex: '-1' }, create('slot', { name: 'done' }, this.doneText))
   private readonly cameraText = create('span', {})
   private readonly camera = create('select', { part: 'camera' })
@@ -87,6 +99,7 @@ export class CaptureView {
       this.hint.heard,
       this.progress,
       this.error,
+      this.waitingText,
       this.done,
       create('div', { class: 'actions' }, ...buttons, this.file),
     )
@@ -130,6 +143,7 @@ export class CaptureView {
     this.fileButton.textContent = messages.choose_file
     this.cancelButton.textContent = messages.cancel
     this.cameraText.textContent = messages.camera
+    this.waitingText.textContent = messages.checking
     this.progress.setAttribute('aria-label', messages.progress)
   }
 
@@ -140,16 +154,20 @@ export class CaptureView {
     this.stage.hidden = !isActive
     this.progress.hidden = state !== 'capturing'
     this.progress.value = 0
-    this.error.hidden = state !== 'error'
+    this.error.hidden = state !== 'error' && state !== 'refused'
+    this.waitingText.hidden = state !== 'waiting'
     this.done.hidden = state !== 'done'
     this.startButton.hidden = state !== 'idle'
     this.captureButton.hidden = state !== 'live'
     this.captureButton.disabled = !can.capture
-    this.retryButton.hidden = state !== 'error' || !can.retry
+    this.retryButton.hidden = (state !== 'error' && state !== 'refused') || !can.retry
     this.fileButton.hidden = !can.file || (state !== 'idle' && state !== 'error')
     this.cancelButton.hidden = !isActive && state !== 'opening'
     this.cameraLabel.hidden = state !== 'live' || this.camera.options.length < 2
-    if (!isActive) this.sayHint(null)
+    // Over the picture there is one order at a time, so the prompt below it is for screen readers then.
+    this.prompt.classList.toggle('unseen', isActive)
+    this.isActive = isActive
+    if (!isActive) this.clear()
     this.holdBack()
   }
 
@@ -160,7 +178,9 @@ export class CaptureView {
       opening: this.cancelButton,
       live: this.captureButton.disabled ? this.cancelButton : this.captureButton,
       capturing: this.cancelButton,
+      waiting: this.waitingText,
       done: this.done,
+      refused: this.error,
       error: this.error,
     }[state]
     target.focus()
@@ -170,28 +190,32 @@ export class CaptureView {
     this.camera.focus()
   }
 
+  /** Below the picture's place, or over the picture where there is one. */
   say(text: string): void {
-    this.arrow.textContent = ''
     this.promptText.textContent = text
     // It stays in the tree: what a live region says is heard only where it was there before.
     this.prompt.classList.toggle('silent', text === '')
+    this.hint.setOrder(this.isActive ? text : '')
   }
 
   sayStep(step: CaptureStep, text: string): void {
     this.say(text)
-    this.arrow.textContent = ARROWS[step][this.video.classList.contains('mirrored') ? 1 : 0]
-    this.sayHint(null)
+    this.sayHint(null, { step, isBack: false })
   }
 
-  /** What the person can do better, or that there is nothing; null for no hint at all. The button works all the same. */
-  sayHint(hint: { text: string; isGood: boolean } | null): void {
+  /**
+   * Shows what the person can do better, or that there is nothing, in the place of the order; null shows the order again. The button
+   * works all the same.
+   * @param arrow null where the words ask for no movement
+   */
+  sayHint(hint: Hint | null, arrow: ArrowOrder | null): void {
     this.hint.say(hint)
+    this.arrow.point(arrow, this.video.classList.contains('mirrored'))
     this.captureButton.classList.toggle('early', hint?.isGood === false)
   }
 
   sayError(text: string): void {
     this.error.textContent = text
-    this.error.hidden = false
   }
 
   sayDone(text: string): void {
@@ -207,6 +231,11 @@ export class CaptureView {
     this.camera.replaceChildren(...options)
     if (chosen) this.camera.value = chosen
     this.cameraLabel.hidden = options.length < 2
+  }
+
+  private clear(): void {
+    this.hint.setOrder('')
+    this.sayHint(null, null)
   }
 
   /** Neither camera nor file before what must be agreed to. */

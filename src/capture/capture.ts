@@ -5,7 +5,7 @@
  */
 import { Camera, type CameraChoice } from './camera.js'
 import { CaptureError, type CaptureErrorCode, toCaptureError } from './capture-error.js'
-import type { CaptureDetail, CaptureEvents } from './capture-events.js'
+import type { CaptureDetail, CaptureEvents, CaptureOutcome } from './capture-events.js'
 import type { CaptureMessages } from './capture-messages.js'
 import { type CaptureChallenge, type CaptureStep, planCapture } from './capture-plan.js'
 import { type CaptureMode, CaptureSettings } from './capture-settings.js'
@@ -20,6 +20,7 @@ import { photoFromFile } from './photo-file.js'
 export type {
   CaptureDetail,
   CaptureEvents,
+  CaptureOutcome,
   ConsentDetail,
   ErrorDetail,
   GuidanceDetail,
@@ -77,6 +78,9 @@ export class CountersignCapture extends Base {
   private state: CaptureState = 'idle'
   private error: CaptureError | null = null
   private source: 'camera' | 'file' = 'camera'
+  /** The answer that is waited for, and what came of it; null before. */
+  private awaited: Promise<CaptureOutcome> | null = null
+  private outcome: CaptureOutcome | null = null
   /** From `start` to the moment at which the camera is off again; null in between. */
   private run: AbortController | null = null
   /** What was agreed to. */
@@ -150,6 +154,7 @@ export class CountersignCapture extends Base {
   disconnectedCallback(): void {
     document.removeEventListener('visibilitychange', this.onVisibility)
     this.end()
+    this.awaited = null
     this.state = 'idle'
   }
 
@@ -168,6 +173,8 @@ export class CountersignCapture extends Base {
     const run = new AbortController()
     this.run = run
     this.error = null
+    this.outcome = null
+    this.awaited = null
     this.enter('opening')
     const hint = setTimeout(() => this.remind(), PROMPT_HINT_MS)
     const timer = setTimeout(() => this.fail(run, new CaptureError('timeout')), this.settings.timeoutMs)
@@ -215,6 +222,29 @@ export class CountersignCapture extends Base {
     }
   }
 
+  /**
+   * Says that the capture is being checked, and then what came of it. Call it while `cs-capture` is handled, with the promise of your
+   * backend's answer; a promise that is rejected is told as an answer that did not come.
+   */
+  async wait(answer: Promise<CaptureOutcome>): Promise<void> {
+    if (this.state !== 'done') return
+    this.awaited = answer
+    this.enter('waiting')
+    const outcome = await answer.catch(() => ({ ok: false, message: this.texts.unanswered }))
+    // Something else was begun meanwhile.
+    if (this.awaited !== answer) return
+    this.settle(outcome)
+  }
+
+  /**
+   * Turns the camera off and says why there is nothing to be captured, such as that the person is locked out.
+   * @param retry whether another try is offered; default false
+   */
+  refuse(message: string, { retry = false }: { retry?: boolean } = {}): void {
+    this.end()
+    this.settle({ ok: false, message, retry })
+  }
+
   /** Turns the camera off and starts over with the introduction. */
   cancel(): void {
     if (!this.run) return
@@ -250,7 +280,7 @@ export class CountersignCapture extends Base {
       const photo = await photoFromFile(file, this.settings)
       this.finish({ mode: 'photo', images: [photo], source: 'file' })
     } catch (error) {
-      this.refuse(toCaptureError(error))
+      this.giveUp(toCaptureError(error))
     }
   }
 
@@ -301,10 +331,17 @@ export class CountersignCapture extends Base {
     // What a capture says after its end is nobody's error.
     if (run !== this.run) return
     this.end()
-    this.refuse(error)
+    this.giveUp(error)
   }
 
-  private refuse(error: CaptureError): void {
+  private settle(outcome: CaptureOutcome): void {
+    this.error = null
+    this.awaited = null
+    this.outcome = outcome
+    this.enter(outcome.ok ? 'done' : 'refused')
+  }
+
+  private giveUp(error: CaptureError): void {
     this.error = error
     this.enter('error')
     this.emit('cs-error', { code: error.code, recoverable: error.recoverable })
@@ -312,6 +349,8 @@ export class CountersignCapture extends Base {
 
   private finish(detail: CaptureDetail): void {
     this.error = null
+    this.outcome = null
+    this.awaited = null
     this.source = detail.mode === 'photo' ? detail.source : 'camera'
     this.enter('done')
     this.emit('cs-capture', detail)
@@ -334,11 +373,14 @@ export class CountersignCapture extends Base {
     view.write(texts, mode)
     view.show(state, {
       capture: this.isReady,
-      retry: this.error?.recoverable === true,
+      retry: this.error ? this.error.recoverable : this.outcome?.retry !== false,
       file: settings.takesFiles,
       consent: settings.consent !== null,
     })
-    view.sayDone(this.source === 'file' ? texts.done_file : texts.done)
+    const { outcome } = this
+    if (outcome?.ok) view.sayDone(outcome.message ?? texts.accepted)
+    else view.sayDone(this.source === 'file' ? texts.done_file : texts.done)
+    if (outcome && !outcome.ok) view.sayError(outcome.message ?? texts.try_again)
     if (this.error) view.sayError(texts[this.error.code])
     // While it captures, steps are said.
     if (state === 'opening') view.say(texts.opening)

@@ -1,4 +1,5 @@
 /** What the person is told while the camera is on: the steps, and what can be done better, in sight and aloud. */
+import type { ArrowOrder } from './arrow-view.js'
 import type { Emit } from './capture-events.js'
 import type { CaptureMessages } from './capture-messages.js'
 import type { CaptureStep } from './capture-plan.js'
@@ -7,6 +8,9 @@ import { languageOf } from './capture-texts.js'
 import type { CaptureView } from './capture-view.js'
 import { askBackend, type CaptureDetector, type CaptureGuidance, Guide } from './guide.js'
 import { Speaker } from './speaker.js'
+
+/** Advice that asks for the movement of the step. */
+const OF_MOVEMENT = new Set<CaptureGuidance>(['wrong_direction', 'turn_more', 'nod_more'])
 
 export interface CoachParts {
   view: CaptureView
@@ -64,9 +68,17 @@ export class Coach {
     const { view, settings, texts, emit } = this.parts
     const isGood = guidance?.length === 0
     const text = guidance && (isGood ? this.praise(step) : (texts()[guidance[0]!] ?? ''))
-    view.sayHint(text === null ? null : { text, isGood })
+    view.sayHint(text === null ? null : { text, isGood }, this.arrow(step, guidance))
     if (text !== null && settings.speaks) this.speaker.add(text, languageOf(settings.language))
     emit('cs-guidance', { step, guidance })
+  }
+
+  /** One order at a time: the arrow is there only where the words ask for the same movement. */
+  private arrow(step: CaptureStep, guidance: readonly CaptureGuidance[] | null): ArrowOrder | null {
+    if (!this.isCapturing) return null
+    const [first] = guidance ?? []
+    if (first === undefined) return { step, isBack: guidance !== null }
+    return OF_MOVEMENT.has(first) ? { step, isBack: false } : null
   }
 
   private praise(step: CaptureStep): string {

@@ -72,6 +72,7 @@ function step(title, program, parameters) {
 }
 
 const CAPTURE = 'src/capture'
+const HOSTED_PAGE = 'src/capture/page/build.mjs'
 const DASHBOARD = 'src/dashboard/web/vite.config.ts'
 const PARENT_POLL_MS = 500
 
@@ -90,6 +91,7 @@ if (!isBuilt()) {
   const started = Date.now()
   step('Building', bin('tsc'), ['-p', 'tsconfig.json'])
   step('Building the capture component', bin('tsc'), ['-p', CAPTURE])
+  step('Building the hosted page', process.execPath, [HOSTED_PAGE])
   step('Building the dashboard', bin('vite'), ['build', '--config', DASHBOARD, '--logLevel', 'warn'])
   // npx makes it so when it first meets a folder, and never again: after another build it would be refused.
   chmodSync(join(root, 'dist/src/cli/main.js'), 0o755)
@@ -145,8 +147,9 @@ function dev() {
     ['tsc', '-p', 'tsconfig.json', '--watch', '--preserveWatchOutput'],
     ['tsc', '-p', CAPTURE, '--watch', '--preserveWatchOutput'],
     ['vite', 'build', '--config', DASHBOARD, '--watch', '--logLevel', 'warn'],
+    [process.execPath, HOSTED_PAGE, '--watch'],
   ].map(([program, ...parameters]) =>
-    spawn(bin(program), parameters, {
+    spawn(program === process.execPath ? program : bin(program), parameters, {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],
       shell: windows,

@@ -1,7 +1,7 @@
 /** `countersign tenant capture-page`: what the hosted capture page is for a tenant. */
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../operations/operation.js'
-import type { TenantRecord } from '../storage/records.js'
+import { capturePageView } from '../operations/views.js'
 import { type CapturePageSettings, capturePageSettings } from '../tenancy/capture-page-settings.js'
 import { withLedger } from './ledger.js'
 import { action, type OutputOptions, print, UsageError } from './output.js'
@@ -15,6 +15,8 @@ interface CapturePageOptions extends OutputOptions {
   frameAncestor?: string[]
   consentVersion?: string
   consentText?: string
+  color?: string
+  logo?: string
 }
 
 /** In the place of a value: nothing is set, as at the beginning. */
@@ -32,27 +34,37 @@ export function registerTenantCapturePage(tenant: Command): void {
     .option('--frame-ancestor <origins...>', `whose pages may show it in a frame; ${NONE}`)
     .option('--consent-version <version>', 'of the text that people agree to; with --consent-text')
     .option('--consent-text <file>', `file with that text; ${NONE}: the page’s own`)
+    .option(
+      '--color <#rrggbb>',
+      `of buttons and lines; made readable in both themes; ${NONE}: the page’s own`,
+    )
+    .option('--logo <file>', `PNG or WebP of at most 512 KiB; ${NONE}: no logo`)
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: CapturePageOptions) => {
         const changes = await changesOf(options)
+        const logo = options.logo === undefined ? undefined : await logoOf(options.logo)
+        const isChange = Object.keys(changes).length > 0
         const view =
-          Object.keys(changes).length === 0
+          !isChange && logo === undefined
             ? await withLedger(async ({ tenancy }) => capturePageView(await tenancy.find(name)))
-            : await operate(name, async ({ tenants }, found) =>
-                capturePageView(
-                  await tenants.setCapturePage(found, COMMAND_LINE, {
-                    ...capturePageSettings(found),
-                    ...changes,
-                  }),
-                ),
-              )
+            : await operate(name, async ({ tenants }, found) => {
+                // A logo that is refused changes nothing else.
+                const withLogo =
+                  logo === undefined ? found : await tenants.setCaptureLogo(found, COMMAND_LINE, logo)
+                const settings = { ...capturePageSettings(withLogo), ...changes }
+                return capturePageView(
+                  isChange ? await tenants.setCapturePage(withLogo, COMMAND_LINE, settings) : withLogo,
+                )
+              })
         print(options, view, () =>
           fields([
             ['Company', view.company ?? `${view.name} (the tenant’s name)`],
             ['Leads back to', view.return_origins.join(', ') || 'nowhere: no session can be made'],
             ['In a frame of', view.frame_ancestors.join(', ') || 'nobody'],
             ['Consent', view.consent_version ?? 'the page’s own text'],
+            ['Color', colorLine(view)],
+            ['Logo', view.logo ? `${view.logo.width} × ${view.logo.height} pixels` : 'none'],
           ]),
         )
       }),
@@ -60,7 +72,7 @@ export function registerTenantCapturePage(tenant: Command): void {
 }
 
 async function changesOf(options: CapturePageOptions): Promise<Partial<CapturePageSettings>> {
-  const { company, returnOrigin, frameAncestor, consentVersion, consentText } = options
+  const { company, returnOrigin, frameAncestor, consentVersion, consentText, color } = options
   if ((consentVersion === undefined) !== (consentText === undefined || consentText === NONE))
     throw new UsageError('wrong_usage', 'Give --consent-version and --consent-text together.')
   return {
@@ -68,25 +80,24 @@ async function changesOf(options: CapturePageOptions): Promise<Partial<CapturePa
     ...(returnOrigin ? { returnOrigins: origins(returnOrigin) } : {}),
     ...(frameAncestor ? { frameAncestors: origins(frameAncestor) } : {}),
     ...(consentText === NONE ? { consent: null } : {}),
+    ...(color === undefined ? {} : { color: color === NONE ? null : color.toLowerCase() }),
     ...(consentVersion === undefined
       ? {}
       : { consent: { version: consentVersion, text: (await readInput(consentText!)).toString().trim() } }),
   }
 }
 
-function origins(given: string[]): string[] {
-  return given.filter((origin) => origin !== NONE)
+/** Null for no logo. */
+async function logoOf(file: string): Promise<Uint8Array | null> {
+  return file === NONE ? null : readInput(file)
 }
 
-function capturePageView(tenant: TenantRecord) {
-  const { company, returnOrigins, frameAncestors, consent } = capturePageSettings(tenant)
-  return {
-    tenant_id: tenant.id,
-    name: tenant.name,
-    company,
-    return_origins: returnOrigins,
-    frame_ancestors: frameAncestors,
-    consent_version: consent?.version ?? null,
-    consent_text: consent?.text ?? null,
-  }
+function colorLine({ color, colors }: ReturnType<typeof capturePageView>): string {
+  if (!color || !colors) return 'the page’s own'
+  const { light, dark } = colors
+  return `${color}, shown as ${light.accent} (light) and ${dark.accent} (dark)`
+}
+
+function origins(given: string[]): string[] {
+  return given.filter((origin) => origin !== NONE)
 }

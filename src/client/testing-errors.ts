@@ -39,6 +39,12 @@ export const FAKE_ERRORS = {
     'The user is already enrolled.',
     'Send `"replace": true` to replace the reference.',
   ],
+  locked_out: [
+    409,
+    'conflict',
+    'The user is locked out after rejected verifications: no photo can be added now.',
+    'Wait as `Retry-After` says; without it, enrol the user anew with `"replace": true`.',
+  ],
   rotation_in_progress: [
     409,
     'conflict',

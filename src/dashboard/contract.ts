@@ -654,6 +654,14 @@ export interface SystemView {
     provider: { active: string; fallbacks: Array<{ provider: string; reason: string }> }
   }
   memory_bytes: number
+  upkeep: {
+    /** Null where it cannot be read. */
+    disk_free_bytes: number | null
+    /** Null for never; left out where the service makes no backups. */
+    last_backup?: string | null
+    /** By group of listeners; null where they show none. */
+    certificates: Array<{ listeners: string; expires_at: string | null }>
+  }
   database: {
     status: 'ok' | 'degraded'
     bytes: number
@@ -665,6 +673,8 @@ export interface SystemView {
     id: string
     description: string
     grade: 'production' | 'evaluation'
+    /** The row of the calibration that decides where a contract names no rate. */
+    fmr_in_force: number
     /** What the pack lacks for production, a clause each. */
     reasons: string[]
     networks: Array<{ file: string; licence: string }>

@@ -99,6 +99,8 @@ const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_origin: 400,
   invalid_company: 400,
   invalid_consent: 400,
+  invalid_color: 400,
+  invalid_logo: 400,
   operator_not_found: 404,
   last_admin: 409,
   session_not_found: 404,

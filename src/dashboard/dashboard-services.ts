@@ -26,6 +26,7 @@ export interface DashboardServices {
     | 'tlsTerminatedUpstream'
     | 'metricsListen'
     | 'modelsDir'
+    | 'dataDir'
     | 'database'
     | 'oidcIssuer'
     | 'oidcClientId'
@@ -45,6 +46,8 @@ export interface DashboardServices {
   addresses: ClientAddresses
   /** The whole way of a request through each environment's API, as its listener calls it. */
   apis: Record<Environment, (request: IncomingRequest) => Promise<WholeReply>>
+  /** When the certificates that are shown expire, by group of listeners; null where one shows none. */
+  certificates: () => Array<{ name: string; expiresAt: number | null }>
   urls: () => Record<'production' | 'sandbox' | 'admin', string>
   /** What decides at a false match rate that was asked for. */
   operatingPoint: (fmr: number) => OperatingPoint

@@ -1,17 +1,22 @@
 /** The installation's matters: its tenants, and the state of the whole. */
-
+import { statfs } from 'node:fs/promises'
 import { installedPacks } from '../../models/pack/installed-packs.js'
 import { calibrationPoints } from '../../models/pack/model-pack.js'
 import { networkFiles } from '../../models/pack/network-files.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
 import { isoTime } from '../clock.js'
 import { fleetView } from '../fleet.js'
-import { secretView } from '../operations/views.js'
+import { nearestFolder } from '../nearest-folder.js'
+import { optionalTime, secretView } from '../operations/views.js'
 import { COMMIT } from '../version.js'
 import * as bodies from './bodies.js'
+import type { SystemView } from './contract.js'
+import type { DashboardServices } from './dashboard-services.js'
 import { assertReached } from './grant-routes.js'
 import type { OperatorTable } from './route.js'
 import { tenantView } from './tenant-routes.js'
+
+type Upkeep = SystemView['upkeep']
 
 export const INSTALLATION_ROUTES = {
   'GET /tenants': {
@@ -61,6 +66,7 @@ export const INSTALLATION_ROUTES = {
         has_metrics: config.metricsListen === undefined,
         engine: engine.health(),
         memory_bytes: process.memoryUsage.rss(),
+        upkeep: await upkeepOf(services),
         database: {
           status: (await store.isHealthy()) ? 'ok' : 'degraded',
           bytes: size.database,
@@ -71,6 +77,7 @@ export const INSTALLATION_ROUTES = {
           id: pack.modelId,
           description: pack.manifest.description,
           networks: networkFiles(pack.manifest).map(({ file, licence }) => ({ file, licence })),
+          fmr_in_force: services.operatingPoint(config.fmr).fmr,
           ...gradeOf(pack, config.fmr),
           calibration: calibrationPoints(pack).map(({ fmr, threshold, measured }) => ({
             fmr,
@@ -88,3 +95,17 @@ export const INSTALLATION_ROUTES = {
     },
   },
 } satisfies Partial<OperatorTable>
+
+async function upkeepOf({ config, ledger: { store }, certificates }: DashboardServices): Promise<Upkeep> {
+  // A file system that tells nothing of its space is no reason to show nothing else.
+  const disk = await statfs(nearestFolder(config.dataDir)).catch(() => null)
+  const lastBackup = store.makesBackups ? await store.read.lastBackupAt() : undefined
+  return {
+    disk_free_bytes: disk && disk.bavail * disk.bsize,
+    ...(lastBackup === undefined ? {} : { last_backup: lastBackup === 0 ? null : optionalTime(lastBackup) }),
+    certificates: certificates().map(({ name, expiresAt }) => ({
+      listeners: name,
+      expires_at: optionalTime(expiresAt),
+    })),
+  }
+}

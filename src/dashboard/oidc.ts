@@ -34,7 +34,16 @@ export class OidcSignIn {
   async handle(request: IncomingRequest, guest: Guest): Promise<Reply> {
     const isEnabled = this.services.config.oidcIssuer !== undefined
     const route = `${request.method} ${request.path.slice(PREFIX.length)}`
-    if (route === 'GET ') return json({ enabled: isEnabled, password: this.takesPasswords })
+    if (route === 'GET ')
+      return json({
+        enabled: isEnabled,
+        password: this.takesPasswords,
+        // The pages ask for the session only where there is one: a refusal would stand in the browser's console as an error.
+        signed_in: await this.services.sessions.find(request).then(
+          () => true,
+          () => false,
+        ),
+      })
     if (isEnabled && route === 'GET /login')
       return this.orSignInPage(guest, () => this.begin(request.query === FRESH))
     if (isEnabled && route === 'GET /callback')

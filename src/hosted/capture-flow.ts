@@ -1,6 +1,7 @@
 /** Steps that the hosted page asks the service for: the code, consent, a challenge, the frames, the hand-over to a phone. */
 import Type, { type Static } from 'typebox'
 import type { AuditLog } from '../audit/audit-log.js'
+import { STEPS } from '../biometrics/challenge/steps.js'
 import type { Clock } from '../clock.js'
 import { isoTime } from '../clock.js'
 import type { CaptureLanguage } from '../config/capture-languages.js'
@@ -8,12 +9,13 @@ import { requestId } from '../crypto/identifiers.js'
 import type { IncomingRequest } from '../server/listener.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import type { CaptureSession, CaptureSessionBook } from '../subjects/capture-session-book.js'
+import type { CaptureEnding, CaptureSession, CaptureSessionBook } from '../subjects/capture-session-book.js'
 import { isConfirmed, tryCode } from '../subjects/confirmation-code.js'
+import { lockoutReason } from '../subjects/lockout.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
 import { MOST_VERSION_CHARACTERS } from '../tenancy/capture-page-settings.js'
 import { captureAnswerKey } from '../v1/get-capture-session.js'
-import { framesField } from '../v1/schemas.js'
+import { framesField, image as imageField } from '../v1/schemas.js'
 import {
   type CaptureSessionEvents,
   type CaptureSessionResult,
@@ -21,7 +23,7 @@ import {
 } from '../webhooks/capture-session-events.js'
 import { MOST_ATTEMPTS, outcomeOf } from './capture-outcome.js'
 import { consentOf } from './consent-text.js'
-import type { OwnCalls } from './own-calls.js'
+import type { OwnAnswer, OwnCalls } from './own-calls.js'
 import { PAGE_TEXTS } from './page-texts.js'
 
 export const codeBody = Type.Object(
@@ -38,6 +40,15 @@ export const consentBody = Type.Object(
   { additionalProperties: false },
 )
 export const framesBody = Type.Object({ frames: framesField }, { additionalProperties: false })
+/** A small frame, and one of before in which the person looks ahead: the page keeps that one, the service keeps none. */
+export const guidanceBody = Type.Object(
+  {
+    image: imageField('A frame.'),
+    step: Type.Union(STEPS.map((step) => Type.Literal(step))),
+    frontal: Type.Optional(imageField('A frame in which the person looks ahead.')),
+  },
+  { additionalProperties: false },
+)
 
 export interface CaptureFlowParts {
   store: Store
@@ -50,14 +61,15 @@ export interface CaptureFlowParts {
 
 /** Of a session at a time: what the page shows. */
 export type PageState =
-  | { state: 'open' }
+  /** `phone`: the link for the phone was opened there. */
+  | { state: 'open'; phone?: true }
   /** The code was wrong, and another one can be typed. */
   | { state: 'code'; message: string }
   | { state: 'challenge'; challenge: Record<string, unknown> }
   /** Another capture is to be made. */
   | { state: 'again'; message: string }
-  /** Null where the person goes on at another device. */
-  | { state: 'over'; return_url: string | null }
+  /** `return_url` is null where the person goes on at another device. */
+  | { state: 'over'; return_url: string | null; ending?: CaptureEnding }
 
 /** Cameras are refused, unplugged and slow: more challenges than tries, and yet not without end. */
 const MOST_CHALLENGES = 15
@@ -91,6 +103,7 @@ export class CaptureFlow {
       isWrong = outcome !== 'right'
       if (outcome !== 'no_tries_left') return
       record.status = 'completed'
+      content.ending = 'code'
       if (record.environment !== 'production') return
       await audit.append(tx, record.tenantId, {
         event: 'capture_code_failed',
@@ -105,9 +118,15 @@ export class CaptureFlow {
   }
 
   state(session: CaptureSession): PageState {
-    const { record, side } = session
-    if (record.status === 'open') return { state: 'open' }
-    return { state: 'over', return_url: side === 'phone' ? null : returnUrlOf(session) }
+    const { record, content, side } = session
+    if (record.status === 'open')
+      return { state: 'open', ...(side === 'page' && record.phoneBrowser !== null ? { phone: true } : {}) }
+    const { ending } = content
+    return {
+      state: 'over',
+      return_url: side === 'phone' ? null : returnUrlOf(session),
+      ...(ending === undefined ? {} : { ending }),
+    }
   }
 
   /**
@@ -124,6 +143,12 @@ export class CaptureFlow {
       const { record, content } = session
       assertConfirmed(session)
       if (record.consentedAt !== null) return
+      const user = record.purpose === 'verify' && (await vault.find(tx, record.lookup, content.errand.userId))
+      if (user && lockoutReason(user.record, clock.now()) !== null) {
+        Object.assign(record, { status: 'completed' })
+        content.ending = 'locked_out'
+        return
+      }
       const tenant = await tx.tenantById(record.tenantId)
       const present = consentOf(session, tenant!, language)
       if (shown.version !== present.version || shown.sha256 !== present.sha256)
@@ -167,7 +192,7 @@ export class CaptureFlow {
     if (record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
     // Every try is taken: what is being judged decides.
     if (record.attempts >= MOST_ATTEMPTS) return { state: 'again', message: PAGE_TEXTS[language].busy }
-    if (content.challenges >= MOST_CHALLENGES) return this.change(token, complete)
+    if (content.challenges >= MOST_CHALLENGES) return this.end(token, 'refused')
     const { purpose } = record
     const { status, body } = await this.calls.post(
       session,
@@ -179,7 +204,7 @@ export class CaptureFlow {
     if (outcomeOf({ status, body }).advice === 'busy')
       return { state: 'again', message: PAGE_TEXTS[language].busy }
     // The user was locked out or erased meanwhile.
-    if (status !== 201) return this.change(token, complete)
+    if (status !== 201) return this.end(token, body.code === 'locked_out' ? 'locked_out' : 'refused')
     const { challenge_id: id, nonce, steps, capture, expires_in } = body
     await this.change(token, async ({ content }) => {
       content.challenge = { id: String(id), nonce: String(nonce) }
@@ -224,16 +249,25 @@ export class CaptureFlow {
       },
       captureAnswerKey(record.id, challenge.id),
     )
-    const { isJudged, isFinal, advice } = outcomeOf(answer)
+    const { isJudged, isFinal, ending, advice } = outcomeOf(answer)
+    let triesLeft = 0
     const state = await this.change(token, async ({ record, content }) => {
       content.judging = (content.judging ?? []).filter((id) => id !== challenge.id)
       if (isJudged) record.answered = challenge.id
       else record.attempts--
       const isLast = record.attempts >= MOST_ATTEMPTS && content.judging.length === 0
+      triesLeft = MOST_ATTEMPTS - record.attempts
       if (isFinal || isLast) record.status = 'completed'
+      if (isFinal ? ending !== undefined : isLast) content.ending = ending ?? 'refused'
       return isJudged ? resultOf(answer) : null
     })
-    return state.state === 'over' ? state : { state: 'again', message: PAGE_TEXTS[language][advice] }
+    if (state.state === 'over') return state
+    const texts = PAGE_TEXTS[language]
+    // A capture that was not judged has cost no try.
+    const left = !isJudged || triesLeft === 0 ? '' : texts[triesLeft === 1 ? 'tries_left_1' : 'tries_left_2']
+    // Japanese has no blanks between sentences.
+    const message = [texts[advice], left].join(language === 'ja' ? '' : ' ').trim()
+    return { state: 'again', message }
   }
 
   /** Takes a try for a challenge. Where several requests name the same challenge, only one of them succeeds. @throws CaptureFlowError */
@@ -248,6 +282,42 @@ export class CaptureFlow {
       content.challenge = null
       content.judging = [...(content.judging ?? []), challengeId]
     })
+  }
+
+  /** Ends a session without another capture. @param ending what the person is told */
+  end(token: string, ending: CaptureEnding): Promise<PageState> {
+    return this.change(token, async ({ record, content }) => {
+      record.status = 'completed'
+      content.ending = ending
+    })
+  }
+
+  /** Whether no verify of the user would be evaluated now: nobody is to be filmed for nothing. */
+  async isLockedOut({ record, content }: CaptureSession): Promise<boolean> {
+    const { store, vault, clock } = this.parts
+    if (record.purpose === 'enroll') return false
+    const user = await vault.find(store.read, record.lookup, content.errand.userId)
+    return user !== null && lockoutReason(user.record, clock.now()) !== null
+  }
+
+  /**
+   * What the person can do better, by one small frame, which nobody keeps.
+   * @returns the status and body of `POST /v1/guidance`
+   */
+  async guide(
+    session: CaptureSession,
+    request: IncomingRequest,
+    { image, step, frontal }: Static<typeof guidanceBody>,
+  ): Promise<OwnAnswer> {
+    assertConfirmed(session)
+    if (session.record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
+    const fields = {
+      image: String(image),
+      step,
+      user_id: session.content.errand.userId,
+      ...(frontal === undefined ? {} : { frontal: String(frontal) }),
+    }
+    return this.calls.post(session, request, '/v1/guidance', fields, null)
   }
 
   cancel(token: string): Promise<PageState> {
@@ -300,10 +370,6 @@ export class CaptureFlow {
 /** @throws CaptureFlowError where the code is yet to be typed */
 function assertConfirmed({ content }: CaptureSession): void {
   if (!isConfirmed(content.code)) throw new CaptureFlowError('the code was not typed yet')
-}
-
-async function complete({ record }: CaptureSession): Promise<void> {
-  record.status = 'completed'
 }
 
 /** Where the person came from, with the id of the session and nothing else. */

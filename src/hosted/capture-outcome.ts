@@ -1,6 +1,7 @@
 /** What an answer of verify or enroll means on the hosted page: done, another try, or not judged at all. */
 import type { ErrorCode } from '../api-error.js'
 import { GUIDANCE, type Guidance } from '../biometrics/challenge/frame-faults.js'
+import type { CaptureEnding } from '../subjects/capture-session-book.js'
 import type { Reason } from '../v1/reasons.js'
 import type { OwnAnswer } from './own-calls.js'
 
@@ -11,6 +12,8 @@ export interface CaptureOutcome {
   isJudged: boolean
   /** Another try could change nothing. */
   isFinal: boolean
+  /** What the person is told where the answer is final and is no approval. */
+  ending?: CaptureEnding
   /** What the person can do; never why they were refused. */
   advice: Guidance | 'again' | 'busy'
 }
@@ -46,6 +49,7 @@ export function outcomeOf({ status, body }: OwnAnswer): CaptureOutcome {
     return {
       isJudged: true,
       isFinal: verdict === 'approved' || FINAL_REASONS.has(reason),
+      ...(FINAL_REASONS.has(reason) ? { ending: 'locked_out' } : {}),
       advice: guidance ?? 'again',
     }
   }
@@ -54,5 +58,6 @@ export function outcomeOf({ status, body }: OwnAnswer): CaptureOutcome {
     return { isJudged: true, isFinal: false, advice: ADVICE_OF_CODE[String(body.code)] ?? 'again' }
   // 400 and the like: what the browser sent is no capture. 499: it hung up.
   if (OF_REQUEST.has(body.code) || ![403, 404, 409, 422].includes(status)) return NOT_JUDGED
-  return { isJudged: true, isFinal: true, advice: 'again' }
+  const ending = body.code === 'locked_out' ? 'locked_out' : 'refused'
+  return { isJudged: true, isFinal: true, ending, advice: 'again' }
 }

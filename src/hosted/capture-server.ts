@@ -12,6 +12,8 @@ import type { CaptureSession } from '../subjects/capture-session-book.js'
 import { isConfirmed } from '../subjects/confirmation-code.js'
 import { capturePageSettings } from '../tenancy/capture-page-settings.js'
 import { SMALL_BODY_BYTES } from '../v1/endpoint.js'
+import { MAX_BODY_BYTES as GUIDANCE_BODY_BYTES } from '../v1/guidance.js'
+import { brandFile, brandOf } from './brand.js'
 import {
   CaptureFlow,
   CaptureFlowError,
@@ -19,16 +21,19 @@ import {
   codeBody,
   consentBody,
   framesBody,
+  guidanceBody,
   type PageState,
   returnUrlOf,
 } from './capture-flow.js'
 import { companyOf, consentOf } from './consent-text.js'
+import { GuidanceAllowance } from './guidance-allowance.js'
+import { type Notice, noticePage } from './notice-page.js'
 import { type OwnCallParts, OwnCalls } from './own-calls.js'
 import { pageFiles } from './page-files.js'
 import { PageReplies } from './page-replies.js'
 import { languageOf } from './page-texts.js'
-import { phoneCode } from './phone-code.js'
-import { noticePage, sessionPage } from './session-page.js'
+import { loopbackHost, phoneCode } from './phone-code.js'
+import { sessionPage } from './session-page.js'
 
 export interface CaptureServerParts extends CaptureFlowParts, OwnCallParts {
   /** Of the page, as browsers reach it. */
@@ -38,13 +43,16 @@ export interface CaptureServerParts extends CaptureFlowParts, OwnCallParts {
 
 /** Phones send what they captured over slow lines, and the challenge has its own end. */
 export const UPLOAD_MS = 60_000
-const PATH = /^\/capture\/([\w.-]{1,128})(?:\/(code|consent|challenge|frames|cancel|phone|status))?$/
+/** The component waits 3 seconds for advice. */
+const GUIDANCE_UPLOAD_MS = 5000
+const PATH = /^\/capture\/([\w.-]{1,128})(?:\/(code|consent|challenge|guidance|frames|cancel|phone|status))?$/
 
 const nothing = Type.Object({}, { additionalProperties: false })
 const parseNothing = inputParser({ body: nothing, bodyOptional: true })
 const parseCode = inputParser({ body: codeBody })
 const parseConsent = inputParser({ body: consentBody })
 const parseFrames = inputParser({ body: framesBody })
+const parseGuidance = inputParser({ body: guidanceBody })
 
 /** What a request to an address of a session meets. */
 interface Visit {
@@ -55,12 +63,14 @@ interface Visit {
 
 export class CaptureServer {
   private readonly flow: CaptureFlow
+  private readonly guidance: GuidanceAllowance
   private readonly isSecure: boolean
   private readonly replies: PageReplies
   private readonly files: ReadonlyMap<string, Reply>
 
   constructor(private readonly parts: CaptureServerParts) {
     this.flow = new CaptureFlow(parts, new OwnCalls(parts))
+    this.guidance = new GuidanceAllowance(parts.clock)
     this.isSecure = parts.origin().startsWith('https:')
     this.replies = new PageReplies(this.isSecure)
     this.files = pageFiles(this.replies)
@@ -73,7 +83,8 @@ export class CaptureServer {
       const [, token, step] = PATH.exec(request.path) ?? []
       if (token !== undefined)
         return step === undefined ? await this.open(request, token) : await this.step(request, token, step)
-      const file = this.files.get(request.path)
+      const file =
+        this.files.get(request.path) ?? (await brandFile(request.path, this.parts.store.read, replies))
       if (!file) return replies.plain(404, 'There is no such page.\n')
       return isRead(request) ? file : this.notAllowed('GET, HEAD')
     } catch (error) {
@@ -102,42 +113,61 @@ export class CaptureServer {
     }
     const found = known && (await store.transaction(opened, undefined, { tenantId: known.record.tenantId }))
     const asked = languageOf(request.headers['accept-language'])
-    if (!found) return this.replies.page(404, noticePage(asked, 'not_found', null), [])
+    if (!found)
+      return this.replies.page(404, noticePage(asked, { text: 'not_found', company: null, back: null }), [])
     const { session, tenant, bound, secret } = found
-    return this.show(session, tenant, { bound, secret, asked })
+    return this.show(session, tenant, { token, bound, secret, asked })
   }
 
   private async show(
     session: CaptureSession,
     tenant: TenantRecord,
     {
+      token,
       bound,
       secret,
       asked,
-    }: { bound: boolean | null; secret: string | null; asked: ReturnType<typeof languageOf> },
+    }: {
+      token: string
+      bound: boolean | null
+      secret: string | null
+      asked: ReturnType<typeof languageOf>
+    },
   ): Promise<Reply> {
     const { record, content, side } = session
     const { errand } = content
     const language = errand.locale ?? asked
-    const { frameAncestors } = capturePageSettings(tenant)
+    const settings = capturePageSettings(tenant)
+    const { frameAncestors } = settings
+    const brand = brandOf(tenant.id, settings)
     const company = companyOf(tenant)
-    const backTo = side === 'page' ? { company, url: returnUrlOf(session) } : null
-    const notice = (status: number, text: Parameters<typeof noticePage>[1], back = backTo) =>
-      this.replies.page(status, noticePage(language, text, back), frameAncestors)
-    if (bound === false) return notice(403, 'elsewhere', null)
-    if (record.status !== 'open') return notice(200, side === 'page' ? 'over' : 'over_phone')
+    const returnUrl = returnUrlOf(session)
+    const backTo = side === 'page' ? returnUrl : null
+    const notice = (status: number, text: Notice['text'], back = backTo) =>
+      this.replies.page(status, noticePage(language, { text, company, brand, back }), frameAncestors)
+    const over = (ending = content.ending) =>
+      notice(200, ending ? `ended_${ending}` : side === 'page' ? 'over' : 'over_phone')
+    // Somebody who is not the person learns the customer's site and not the session.
+    if (bound === false) return notice(403, 'elsewhere', `${new URL(returnUrl).origin}/`)
+    if (record.status !== 'open') return over()
     if (this.parts.captureSessions.hasExpired(record) || !(await this.isInForce(session)))
       return notice(410, 'expired')
+    if (isConfirmed(content.code) && (await this.flow.isLockedOut(session))) {
+      await this.flow.end(token, 'locked_out')
+      return over('locked_out')
+    }
     const page = sessionPage({
       language,
       environment: record.environment,
       purpose: record.purpose,
       company,
+      brand,
       description: errand.description,
       needsCode: !isConfirmed(content.code),
       consent: consentOf(session, tenant, language),
       hasConsented: record.consentedAt !== null,
       canHandOver: side === 'page',
+      loopbackHost: loopbackHost(this.parts.origin()),
     })
     const cookie =
       secret === null ? {} : { 'Set-Cookie': this.newCookie(session, secret, frameAncestors.length > 0) }
@@ -159,6 +189,7 @@ export class CaptureServer {
     const visit = { request, token, session }
     if (session.record.status !== 'open') return this.replies.json(200, this.flow.state(session))
     if (captureSessions.hasExpired(session.record)) return this.replies.json(410, { code: 'expired' })
+    if (step === 'guidance') return this.guide(visit)
     return this.replies.json(200, await this.take(visit, step))
   }
 
@@ -191,6 +222,29 @@ export class CaptureServer {
       }
       default:
         return flow.cancel(token)
+    }
+  }
+
+  /** Advice for the person before the camera. An error of the service is passed on by its code: the person goes on without advice. */
+  private async guide({ request, session }: Visit): Promise<Reply> {
+    const input = parseGuidance(
+      await request.body(
+        performance.now() + GUIDANCE_UPLOAD_MS,
+        GUIDANCE_BODY_BYTES,
+        session.record.tenantId,
+      ),
+      request.headers['content-type'],
+      '',
+    ) as Parameters<CaptureFlow['guide']>[2]
+    const end = this.guidance.take(session.record.id)
+    if (!end) return this.replies.json(429, { code: 'rate_limited' }, { 'Retry-After': '1' })
+    try {
+      const { status, body } = await this.flow.guide(session, request, input)
+      return status === 200
+        ? this.replies.json(200, { guidance: body.guidance })
+        : this.replies.json(status, { code: body.code })
+    } finally {
+      end()
     }
   }
 

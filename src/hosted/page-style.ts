@@ -8,10 +8,23 @@ main { max-inline-size: 40rem; margin-inline: auto; padding: 1.5rem; background:
 @media (min-width: 44rem) { main { margin-block: 2rem; min-block-size: 0; border-radius: 1rem } }
 h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25 }
 [tabindex="-1"]:focus { outline: none }
-p { margin-block: .75rem }
+p { margin-block: .75rem; text-wrap: pretty }
+h1, .description, #outcome { text-wrap: balance }
+:lang(ja) { word-break: auto-phrase; line-break: strict }
+.logo { display: block; max-inline-size: 100%; block-size: auto; margin-block-end: .5rem }
+/* A dark logo stays visible on the dark page. */
+@media (prefers-color-scheme: dark) { .logo { padding: .375rem .5rem; border-radius: .5rem; background: #fff } }
 .company { margin: 0 0 .25rem; color: var(--quiet); font-weight: 600 }
 .sandbox { margin: 0 0 1rem; padding: .5rem .75rem; border: 2px dashed light-dark(#8a5300, #ffb95c); border-radius: .5rem }
-.description { padding: .75rem 1rem; border-inline-start: 4px solid var(--accent); font-size: 1.125rem; font-weight: 600 }
+.description { position: sticky; inset-block-start: 0; z-index: 1; margin-block: .5rem 1rem; padding: .5rem 1rem; border-inline-start: 4px solid var(--accent); background: var(--paper); font-size: 1.125rem; font-weight: 600 }
+.asks { display: block; color: var(--quiet); font-size: 1rem; font-weight: normal }
+/* Beside the camera on a small screen, what is confirmed has the room. */
+@media (max-width: 30rem) { main:has(#capture:not([hidden])) { padding-block: .75rem } main:has(#capture:not([hidden])) :is(h1, .asks, .sandbox) { font-size: .9rem; margin-block: .25rem } }
+countersign-capture::part(video) { max-block-size: min(70vh, calc(100vh - 16rem)); min-block-size: 12rem }
+.busy::before { content: ""; display: block; inline-size: 2.5rem; block-size: 2.5rem; margin-block-end: .75rem; border: 4px solid color-mix(in srgb, currentcolor 25%, transparent); border-block-start-color: var(--accent); border-radius: 50% }
+@media (prefers-reduced-motion: no-preference) { .busy::before { animation: turn 1s linear infinite } @keyframes turn { to { rotate: 1turn } } }
+[aria-busy=true] button { cursor: progress }
+.link { font-family: ui-monospace, monospace }
 .consent { color: var(--quiet) }
 .message { padding: .75rem; border: 2px solid light-dark(#b3261e, #f2b8b5); border-radius: .5rem }
 .message:empty { display: none }

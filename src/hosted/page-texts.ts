@@ -23,6 +23,22 @@ export type PageTexts = Record<
   | 'busy'
   | 'over'
   | 'over_phone'
+  | 'tries_left_1'
+  | 'tries_left_2'
+  | 'ended_refused'
+  | 'ended_locked_out'
+  | 'ended_code'
+  | 'heading_over'
+  | 'heading_ended'
+  | 'heading_not_found'
+  | 'heading_expired'
+  | 'heading_elsewhere'
+  | 'phone_taken'
+  | 'phone_link'
+  | 'phone_code_alt'
+  | 'phone_unreachable'
+  | 'copy'
+  | 'copied'
   | 'back'
   | 'sandbox'
   | 'not_found'
@@ -56,10 +72,30 @@ const en: PageTexts = {
   busy: 'The service is busy. Please try again in a moment.',
   over: 'Done. You are being taken back.',
   over_phone: 'Done. Please go on where you began; you can close this page.',
+  tries_left_1: 'You have one more try.',
+  tries_left_2: 'You have two more tries.',
+  ended_refused:
+    'That did not work, and there is no further try. Please go back to {company} and ask for another way.',
+  ended_locked_out:
+    'After several tries that did not succeed, your face cannot be checked for a while. Please go back to {company} and ask for another way.',
+  ended_code:
+    'The code was wrong five times, so this link has ended. Please go back to {company} and ask for a new one.',
+  heading_over: 'Done',
+  heading_ended: 'Not confirmed',
+  heading_not_found: 'This link leads nowhere',
+  heading_expired: 'The time is over',
+  heading_elsewhere: 'Open in another browser',
+  phone_taken: 'Your phone has taken over. Please go on there.',
+  phone_link: 'Or open this link on your phone:',
+  phone_code_alt: 'QR code that opens this page on your phone',
+  phone_unreachable:
+    'A phone cannot open this page: its address, {host}, works on this computer only. Please use this device.',
+  copy: 'Copy link',
+  copied: 'The link was copied.',
   back: 'Back to {company}',
   sandbox: 'Test. What is decided here counts for nothing.',
-  not_found: 'This link leads nowhere. Please go back to where you came from and ask for a new one.',
-  expired: 'The time for this is over. Please go back to where you came from and start again.',
+  not_found: 'Please go back to where you came from and ask for a new link.',
+  expired: 'Please go back to where you came from and start again.',
   elsewhere:
     'This link has been opened in another browser already. Please go on there, or go back to where you came from and start again.',
   no_script: 'This page needs JavaScript for the camera.',
@@ -104,10 +140,30 @@ const de: PageTexts = {
   over: 'Fertig. Sie werden zurückgeleitet.',
   over_phone:
     'Fertig. Bitte machen Sie dort weiter, wo Sie begonnen haben; diese Seite können Sie schließen.',
+  tries_left_1: 'Sie haben noch einen Versuch.',
+  tries_left_2: 'Sie haben noch zwei Versuche.',
+  ended_refused:
+    'Das hat nicht geklappt, und es gibt keinen weiteren Versuch. Bitte gehen Sie zurück zu {company} und fragen Sie nach einem anderen Weg.',
+  ended_locked_out:
+    'Nach mehreren erfolglosen Versuchen kann Ihr Gesicht eine Zeit lang nicht geprüft werden. Bitte gehen Sie zurück zu {company} und fragen Sie nach einem anderen Weg.',
+  ended_code:
+    'Der Code war fünfmal falsch, deshalb gilt dieser Link nicht mehr. Bitte gehen Sie zurück zu {company} und lassen Sie sich einen neuen geben.',
+  heading_over: 'Fertig',
+  heading_ended: 'Nicht bestätigt',
+  heading_not_found: 'Dieser Link führt nirgendwohin',
+  heading_expired: 'Die Zeit ist abgelaufen',
+  heading_elsewhere: 'In einem anderen Browser offen',
+  phone_taken: 'Ihr Handy hat übernommen. Bitte machen Sie dort weiter.',
+  phone_link: 'Oder öffnen Sie diesen Link auf Ihrem Handy:',
+  phone_code_alt: 'QR-Code, der diese Seite auf Ihrem Handy öffnet',
+  phone_unreachable:
+    'Ein Handy kann diese Seite nicht öffnen: Ihre Adresse, {host}, gilt nur auf diesem Computer. Bitte benutzen Sie dieses Gerät.',
+  copy: 'Link kopieren',
+  copied: 'Der Link wurde kopiert.',
   back: 'Zurück zu {company}',
   sandbox: 'Test. Was hier entschieden wird, gilt nicht.',
-  not_found: 'Dieser Link führt nirgendwohin. Bitte gehen Sie zurück und lassen Sie sich einen neuen geben.',
-  expired: 'Die Zeit dafür ist abgelaufen. Bitte gehen Sie zurück und beginnen Sie von vorn.',
+  not_found: 'Bitte gehen Sie zurück und lassen Sie sich einen neuen Link geben.',
+  expired: 'Bitte gehen Sie zurück und beginnen Sie von vorn.',
   elsewhere:
     'Dieser Link wurde schon in einem anderen Browser geöffnet. Bitte machen Sie dort weiter, oder gehen Sie zurück und beginnen Sie von vorn.',
   no_script: 'Für die Kamera braucht diese Seite JavaScript.',
@@ -150,10 +206,30 @@ const fr: PageTexts = {
   busy: 'Le service est occupé. Veuillez réessayer dans un instant.',
   over: 'Terminé. Vous allez être redirigé.',
   over_phone: 'Terminé. Continuez là où vous avez commencé ; vous pouvez fermer cette page.',
+  tries_left_1: 'Il vous reste un essai.',
+  tries_left_2: 'Il vous reste deux essais.',
+  ended_refused:
+    'Cela n’a pas fonctionné et il ne reste plus d’essai. Revenez à {company} et demandez un autre moyen.',
+  ended_locked_out:
+    'Après plusieurs essais sans succès, votre visage ne peut pas être vérifié pendant un moment. Revenez à {company} et demandez un autre moyen.',
+  ended_code:
+    'Le code était faux cinq fois : ce lien n’est plus valable. Revenez à {company} et demandez-en un nouveau.',
+  heading_over: 'Terminé',
+  heading_ended: 'Non confirmé',
+  heading_not_found: 'Ce lien ne mène nulle part',
+  heading_expired: 'Le délai est écoulé',
+  heading_elsewhere: 'Ouvert dans un autre navigateur',
+  phone_taken: 'Votre téléphone a pris le relais. Continuez là-bas.',
+  phone_link: 'Ou ouvrez ce lien sur votre téléphone :',
+  phone_code_alt: 'Code QR qui ouvre cette page sur votre téléphone',
+  phone_unreachable:
+    'Un téléphone ne peut pas ouvrir cette page : son adresse, {host}, ne fonctionne que sur cet ordinateur. Utilisez cet appareil.',
+  copy: 'Copier le lien',
+  copied: 'Le lien a été copié.',
   back: 'Retour à {company}',
   sandbox: 'Essai. Ce qui est décidé ici ne compte pas.',
-  not_found: 'Ce lien ne mène nulle part. Revenez d’où vous venez et demandez-en un nouveau.',
-  expired: 'Le délai est écoulé. Revenez d’où vous venez et recommencez.',
+  not_found: 'Revenez d’où vous venez et demandez un nouveau lien.',
+  expired: 'Revenez d’où vous venez et recommencez.',
   elsewhere:
     'Ce lien a déjà été ouvert dans un autre navigateur. Continuez là-bas, ou revenez d’où vous venez et recommencez.',
   no_script: 'Cette page a besoin de JavaScript pour la caméra.',
@@ -196,10 +272,29 @@ const es: PageTexts = {
   busy: 'El servicio está ocupado. Inténtelo de nuevo en un momento.',
   over: 'Listo. Le llevamos de vuelta.',
   over_phone: 'Listo. Continúe donde empezó; puede cerrar esta página.',
+  tries_left_1: 'Le queda un intento.',
+  tries_left_2: 'Le quedan dos intentos.',
+  ended_refused: 'No ha funcionado y no quedan más intentos. Vuelva a {company} y pida otra forma.',
+  ended_locked_out:
+    'Tras varios intentos sin éxito, su rostro no puede comprobarse durante un tiempo. Vuelva a {company} y pida otra forma.',
+  ended_code:
+    'El código fue erróneo cinco veces y este enlace ya no vale. Vuelva a {company} y pida uno nuevo.',
+  heading_over: 'Listo',
+  heading_ended: 'No confirmado',
+  heading_not_found: 'Este enlace no lleva a ninguna parte',
+  heading_expired: 'El tiempo se ha agotado',
+  heading_elsewhere: 'Abierto en otro navegador',
+  phone_taken: 'Su teléfono ha tomado el relevo. Continúe allí.',
+  phone_link: 'O abra este enlace en su teléfono:',
+  phone_code_alt: 'Código QR que abre esta página en su teléfono',
+  phone_unreachable:
+    'Un teléfono no puede abrir esta página: su dirección, {host}, solo funciona en este ordenador. Use este dispositivo.',
+  copy: 'Copiar enlace',
+  copied: 'El enlace se ha copiado.',
   back: 'Volver a {company}',
   sandbox: 'Prueba. Lo que se decide aquí no cuenta.',
-  not_found: 'Este enlace no lleva a ninguna parte. Vuelva de donde vino y pida uno nuevo.',
-  expired: 'El tiempo se ha agotado. Vuelva de donde vino y empiece de nuevo.',
+  not_found: 'Vuelva de donde vino y pida un enlace nuevo.',
+  expired: 'Vuelva de donde vino y empiece de nuevo.',
   elsewhere:
     'Este enlace ya se abrió en otro navegador. Continúe allí, o vuelva de donde vino y empiece de nuevo.',
   no_script: 'Esta página necesita JavaScript para la cámara.',
@@ -242,10 +337,29 @@ const ja: PageTexts = {
   busy: '混み合っています。しばらくしてからもう一度お試しください。',
   over: '完了しました。元のページに戻ります。',
   over_phone: '完了しました。始めた端末で続けてください。このページは閉じてかまいません。',
+  tries_left_1: 'あと一回お試しいただけます。',
+  tries_left_2: 'あと二回お試しいただけます。',
+  ended_refused: 'うまくいきませんでした。これ以上は試せません。{company} に戻り、別の方法をお尋ねください。',
+  ended_locked_out:
+    'うまくいかない回数が続いたため、しばらくの間は顔を確認できません。{company} に戻り、別の方法をお尋ねください。',
+  ended_code:
+    'コードを五回間違えたため、このリンクは使えなくなりました。{company} に戻り、新しいリンクを受け取ってください。',
+  heading_over: '完了',
+  heading_ended: '確認できませんでした',
+  heading_not_found: 'このリンクは使えません',
+  heading_expired: '時間切れです',
+  heading_elsewhere: '別のブラウザで開いています',
+  phone_taken: 'スマートフォンに切り替わりました。そちらで続けてください。',
+  phone_link: 'または、このリンクをスマートフォンで開いてください。',
+  phone_code_alt: 'このページをスマートフォンで開く QR コード',
+  phone_unreachable:
+    'スマートフォンではこのページを開けません。アドレス {host} はこのコンピューターでのみ使えます。この端末をお使いください。',
+  copy: 'リンクをコピー',
+  copied: 'リンクをコピーしました。',
   back: '{company} に戻る',
   sandbox: 'テストです。ここでの判定は無効です。',
-  not_found: 'このリンクは使えません。元のページに戻り、新しいリンクを受け取ってください。',
-  expired: '時間切れです。元のページに戻り、もう一度始めてください。',
+  not_found: '元のページに戻り、新しいリンクを受け取ってください。',
+  expired: '元のページに戻り、もう一度始めてください。',
   elsewhere:
     'このリンクは別のブラウザで開かれています。そちらで続けるか、元のページに戻ってもう一度始めてください。',
   no_script: 'カメラを使うには JavaScript が必要です。',

@@ -1,38 +1,43 @@
-/** The pages themselves, as HTML: what the person reads stands in them, so that the script has no texts of its own. */
+/** The page of a session, as HTML: what the person reads stands in it, so that the script has no texts of its own. */
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { Environment } from '../config.js'
+import type { CaptureEnding } from '../subjects/capture-session-book.js'
+import { type Brand, brandHead } from './brand.js'
+import { escapeHtml, htmlDocument, isolated, paragraphs, sayer } from './html.js'
 import { PAGE_TEXTS, type PageTexts } from './page-texts.js'
-
-/** Where script and style are served. */
-export const ASSETS = '/assets'
 
 export interface PageContent {
   language: CaptureLanguage
   environment: Environment
   purpose: 'verify' | 'enroll'
   company: string
+  /** Picture and style sheet of the tenant. */
+  brand: Brand
   description: string | undefined
   /** The consent that the person is asked for. The script sends its version and hash along with the agreement. */
   consent: { version: string; sha256: string; text: string }
   hasConsented: boolean
   /** The code is yet to be typed: until then the page does not say what is confirmed. */
   needsCode: boolean
-  /** Of the first device: it can be handed to a phone. */
+  /** Whether this is the first device, which may hand the capture to a phone. */
   canHandOver: boolean
+  /** The page's own host where a phone cannot reach it; else null. */
+  loopbackHost: string | null
 }
 
+const ENDINGS: readonly CaptureEnding[] = ['refused', 'locked_out', 'code']
+
 export function sessionPage(content: PageContent): string {
-  const { language, environment, purpose, company, consent } = content
-  const texts = PAGE_TEXTS[language]
-  const say = sayer(texts, company)
+  const { language, environment, purpose, company, consent, canHandOver } = content
+  const say = sayer(PAGE_TEXTS[language], { company, host: content.loopbackHost })
   const button = (id: string, text: keyof PageTexts, kind = '', hidden = '') =>
     `<button type="button" id="${id}" class="${kind}"${hidden}>${say(text)}</button>`
-  return htmlDocument(
-    language,
-    say(`title_${purpose}`),
-    `<p class="company">${isolated(company)}</p>
+  const title = say(`title_${purpose}`)
+  const isTold = content.description !== undefined && !content.needsCode
+  const main = `${brandHead(content.brand, company)}
 ${environment === 'sandbox' ? `<p class="sandbox">${say('sandbox')}</p>` : ''}
-<h1>${say(`title_${purpose}`)}</h1>
+<h1>${title}</h1>
+${isTold ? `<p class="description"><span class="asks">${say(`asks_${purpose}`)}</span> ${isolated(content.description!)}</p>` : ''}
 <noscript><p class="message">${say('no_script')}</p></noscript>
 <p class="message" role="alert" id="message"></p>
 <section id="confirm" hidden>
@@ -43,8 +48,7 @@ ${environment === 'sandbox' ? `<p class="sandbox">${say('sandbox')}</p>` : ''}
 </form>
 </section>
 <section id="consent" data-version="${escapeHtml(consent.version)}" data-sha256="${consent.sha256}" hidden>
-<p>${say(`asks_${purpose}`)}</p>
-${content.description && !content.needsCode ? `<p class="description">${isolated(content.description)}</p>` : ''}
+${isTold ? '' : `<p>${say(`asks_${purpose}`)}</p>`}
 <div class="consent">${paragraphs(consent.text)}</div>
 <div class="actions">${button('agree', 'agree', 'primary')}</div>
 </section>
@@ -52,92 +56,55 @@ ${content.description && !content.needsCode ? `<p class="description">${isolated
 <countersign-capture mode="challenge"><span slot="done"></span></countersign-capture>
 <div class="actions">${button('again', 'try_again_button', 'primary', ' hidden')}</div>
 </section>
-<section id="checking" hidden><p role="status" tabindex="-1">${say('checking')}</p></section>
-${
-  content.canHandOver
-    ? `<section id="phone" hidden>
-<p>${say('phone_hint')}</p>
-<img class="code" id="code" alt="">
-<p role="status" tabindex="-1">${say('phone_waiting')}</p>
-<div class="actions">${button('stay', 'stay_here')}</div>
-</section>`
-    : ''
-}
+<section id="checking" hidden><p class="busy" role="status" tabindex="-1">${say('checking')}</p></section>
+${canHandOver ? phoneSection(content, say, button) : ''}
 <section id="over" hidden>
-<p role="status" tabindex="-1">${say(content.canHandOver ? 'over' : 'over_phone')}</p>
-${content.canHandOver ? `<p><a class="button" id="back" href="">${say('back')}</a></p>` : ''}
+<p role="status" tabindex="-1" id="outcome"></p>
+${canHandOver ? `<p><a class="button primary" id="back" href="">${say('back')}</a></p>` : ''}
 </section>
 <div class="actions" id="leave" hidden>
-${content.canHandOver ? button('hand-over', 'use_phone') : ''}${button('cancel', 'back')}
+${canHandOver ? button('hand-over', 'use_phone') : ''}${button('cancel', 'back')}
 </div>
-<template id="texts" data-busy="${say('busy')}"></template>`,
-    `data-consented="${content.hasConsented}" data-needs-code="${content.needsCode}"`,
-  )
+<template id="texts" data-busy="${say('busy')}"></template>
+<template id="outcomes">
+<span data-ending="done">${say(canHandOver ? 'over' : 'over_phone')}</span>
+${ENDINGS.map((ending) => `<span data-ending="${ending}">${say(`ended_${ending}`)}</span>`).join('\n')}
+</template>`
+  return htmlDocument({
+    language,
+    title,
+    main,
+    styles: content.brand.styles,
+    attributes: `data-consented="${content.hasConsented}" data-needs-code="${content.needsCode}"`,
+  })
 }
 
-/** @param backTo where the person can go on; null where that is not known */
-export function noticePage(
-  language: CaptureLanguage,
-  text: 'not_found' | 'expired' | 'elsewhere' | 'over' | 'over_phone',
-  backTo: { company: string; url: string } | null,
+function phoneSection(
+  { loopbackHost }: PageContent,
+  say: ReturnType<typeof sayer>,
+  button: (id: string, text: keyof PageTexts) => string,
 ): string {
-  const texts = PAGE_TEXTS[language]
-  const say = sayer(texts, backTo?.company ?? '')
-  return htmlDocument(
-    language,
-    'Countersign',
-    `<h1>${say(text)}</h1>${
-      backTo ? `<p><a class="button primary" href="${escapeHtml(backTo.url)}">${say('back')}</a></p>` : ''
-    }`,
-  )
+  const stay = `<div class="actions">${button('stay', 'stay_here')}</div>`
+  if (loopbackHost !== null)
+    return `<section id="phone" data-unreachable hidden>
+<p role="status" tabindex="-1">${say('phone_unreachable')}</p>
+${stay}
+</section>`
+  return `<section id="phone" hidden>
+<div id="offer">
+<p>${say('phone_hint')}</p>
+<img class="code" id="code" alt="${say('phone_code_alt')}">
+<p>${say('phone_link')}</p>
+<p class="link"><a id="link" href=""></a></p>
+<div class="actions">${button('copy', 'copy')}</div>
+<p role="status" id="copied" data-text="${say('copied')}"></p>
+</div>
+<p role="status" tabindex="-1" id="waiting" data-taken="${say('phone_taken')}">${say('phone_waiting')}</p>
+${stay}
+</section>`
 }
 
 /** The consent of the page itself, where the tenant has none. */
 export function ownConsent(language: CaptureLanguage, purpose: 'verify' | 'enroll', company: string): string {
   return PAGE_TEXTS[language][`consent_${purpose}`].replaceAll('{company}', () => company)
-}
-
-function htmlDocument(language: CaptureLanguage, title: string, main: string, attributes = ''): string {
-  return `<!doctype html>
-<html lang="${language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${title}</title>
-<link rel="stylesheet" href="${ASSETS}/page.css">
-${attributes ? `<script type="module" src="${ASSETS}/capture/page/page.js"></script>` : ''}
-</head>
-<body><main ${attributes}>${main}</main></body>
-</html>
-`
-}
-
-/** Texts of the page as HTML. The company's name comes from elsewhere, so it stands by itself whatever it holds. */
-function sayer(texts: PageTexts, company: string) {
-  return (name: keyof PageTexts) => escapeHtml(texts[name]).replaceAll('{company}', () => isolated(company))
-}
-
-/** A text of somebody else: its direction is its own and changes nothing around it. */
-function isolated(text: string): string {
-  return `<bdi>${escapeHtml(text)}</bdi>`
-}
-
-function paragraphs(text: string): string {
-  return text
-    .split(/\n\s*\n/)
-    .map((paragraph) => `<p dir="auto">${escapeHtml(paragraph.trim()).replaceAll('\n', '<br>')}</p>`)
-    .join('\n')
-}
-
-const ESCAPES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ESCAPES[character]!)
 }

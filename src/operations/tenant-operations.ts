@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import type { TenantRecord } from '../storage/records.js'
+import type { StoreTransaction } from '../storage/store.js'
+import { encodeLogo } from '../tenancy/capture-logo.js'
 import {
   type CapturePageSettings,
   capturePageSettings,
@@ -78,13 +80,45 @@ export class TenantOperations {
 
   /**
    * Changes what the hosted capture page is for the tenant. @returns the tenant as it is now
-   * @throws CapturePageError invalid_origin, invalid_company, invalid_consent
+   * @param settings but for the logo, which stays as it is: `setCaptureLogo` changes it
+   * @throws CapturePageError invalid_origin, invalid_company, invalid_consent, invalid_color
    */
-  setCapturePage({ id }: TenantRecord, actor: Actor, settings: CapturePageSettings): Promise<TenantRecord> {
-    const checked = checkedCapturePage(settings)
+  async setCapturePage(
+    { id }: TenantRecord,
+    actor: Actor,
+    settings: Omit<CapturePageSettings, 'logo'>,
+  ): Promise<TenantRecord> {
+    // Refused before a transaction is begun.
+    checkedCapturePage({ ...settings, logo: null })
+    return this.changeCapturePage(id, actor, async (_tx, present) => ({ ...settings, logo: present.logo }))
+  }
+
+  /**
+   * Sets or removes the logo of the hosted capture page. @returns the tenant as it is now
+   * @param file a PNG or WebP of at most 512 KiB and 4 megapixels, which is encoded again; null for none
+   * @throws CapturePageError invalid_logo
+   */
+  async setCaptureLogo({ id }: TenantRecord, actor: Actor, file: Uint8Array | null): Promise<TenantRecord> {
+    const made = file && (await encodeLogo(file))
+    return this.changeCapturePage(id, actor, async (tx, present) => {
+      if (!made) {
+        await tx.deleteCaptureLogo(id)
+        return { ...present, logo: null }
+      }
+      const { image, sha256, width, height } = made
+      await tx.putCaptureLogo({ tenantId: id, sha256: Buffer.from(sha256, 'hex'), image })
+      return { ...present, logo: { sha256, width, height } }
+    })
+  }
+
+  private changeCapturePage(
+    id: string,
+    actor: Actor,
+    change: (tx: StoreTransaction, present: CapturePageSettings) => Promise<CapturePageSettings>,
+  ): Promise<TenantRecord> {
     return this.audited.run(id, actor, async (tx) => {
       const before = (await tx.tenantById(id))!
-      await tx.setCapturePage(id, checked)
+      await tx.setCapturePage(id, checkedCapturePage(await change(tx, capturePageSettings(before))))
       const tenant = (await tx.tenantById(id))!
       const previous = capturePageFacts(before)
       return {
@@ -119,12 +153,14 @@ function contractFacts(contract: GrantedContract) {
 
 /** The settings of the hosted capture page as the audit log records them. */
 function capturePageFacts(tenant: TenantRecord) {
-  const { company, returnOrigins, frameAncestors, consent } = capturePageSettings(tenant)
+  const { company, returnOrigins, frameAncestors, consent, color, logo } = capturePageSettings(tenant)
   return {
     company,
     return_origins: returnOrigins,
     frame_ancestors: frameAncestors,
     consent_version: consent?.version ?? null,
     consent_sha256: consent ? createHash('sha256').update(consent.text).digest('hex') : null,
+    color,
+    logo_sha256: logo?.sha256 ?? null,
   }
 }

@@ -11,6 +11,8 @@ import type {
 } from '../storage/records.js'
 import type { LockoutReason } from '../subjects/lockout.js'
 import type { ReferenceContent, Subject } from '../subjects/subject-vault.js'
+import { type ThemeColor, themeColors } from '../tenancy/accent-color.js'
+import { capturePageSettings } from '../tenancy/capture-page-settings.js'
 import { scopesOf } from '../tenancy/key-scopes.js'
 import type { RevealedSecret, Rotation } from '../tenancy/signing-secrets.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
@@ -175,4 +177,23 @@ export function personView(person: PersonRecord) {
 
 export function optionalTime(at: number | null): string | null {
   return at === null ? null : isoTime(at)
+}
+
+/** The settings of a tenant's capture page, with the colors that follow for each theme. */
+export function capturePageView(tenant: TenantRecord) {
+  const { company, returnOrigins, frameAncestors, consent, color, logo } = capturePageSettings(tenant)
+  const themes = color === null ? null : themeColors(color)
+  const shown = ({ accent, onAccent }: ThemeColor) => ({ accent, on_accent: onAccent })
+  return {
+    tenant_id: tenant.id,
+    name: tenant.name,
+    company,
+    return_origins: returnOrigins,
+    frame_ancestors: frameAncestors,
+    consent_version: consent?.version ?? null,
+    consent_text: consent?.text ?? null,
+    color,
+    colors: themes && { light: shown(themes.light), dark: shown(themes.dark) },
+    logo,
+  }
 }

@@ -35,6 +35,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'capture', key: ['rowid'] },
   { name: 'challenge', key: ['id'] },
   { name: 'capture_session', key: ['id'] },
+  { name: 'capture_logo', key: ['tenant_id'] },
   { name: 'consent_text', key: ['tenant_id', 'sha256', 'version'] },
   { name: 'idempotency', key: ['scope'] },
   { name: 'erasure', key: ['lookup'] },

@@ -490,6 +490,14 @@ const STEPS: string[] = [
   `
   CREATE TABLE audit_walk (id bigint PRIMARY KEY CHECK (id = 1), state text COLLATE "C" NOT NULL, mac bytea NOT NULL);
   `,
+  // The pictures of tenants on the hosted capture page.
+  `
+  CREATE TABLE capture_logo (
+    tenant_id text COLLATE "C" PRIMARY KEY REFERENCES tenant (id),
+    sha256 bytea NOT NULL,
+    image bytea NOT NULL
+  );
+  `,
 ]
 
 /** That this code is made for. */

@@ -199,6 +199,15 @@ export interface ChallengeRecord {
   usedAt: number | null
 }
 
+/** The picture of a tenant on the hosted capture page. */
+export interface CaptureLogoRecord {
+  tenantId: string
+  /** Of `image`. */
+  sha256: Buffer
+  /** A PNG. */
+  image: Buffer
+}
+
 /** How far a person has come on the hosted capture page. */
 export interface CaptureSessionRecord {
   id: string

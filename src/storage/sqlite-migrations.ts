@@ -400,6 +400,14 @@ const MIGRATIONS: string[] = [
   `
   CREATE TABLE audit_walk (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT NOT NULL, mac BLOB NOT NULL) STRICT;
   `,
+  // The pictures of tenants on the hosted capture page.
+  `
+  CREATE TABLE capture_logo (
+    tenant_id TEXT PRIMARY KEY REFERENCES tenant (id),
+    sha256 BLOB NOT NULL,
+    image BLOB NOT NULL
+  ) STRICT;
+  `,
 ]
 
 /** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */

@@ -301,6 +301,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM request_log WHERE tenant_id = @id',
       'DELETE FROM challenge WHERE tenant_id = @id',
       'DELETE FROM capture_session WHERE tenant_id = @id',
+      'DELETE FROM capture_logo WHERE tenant_id = @id',
       'UPDATE tenant SET capture_page = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),

@@ -11,6 +11,7 @@ import type {
   AuditSealRecord,
   AuditWalkRecord,
   CaptureHistory,
+  CaptureLogoRecord,
   CaptureRecord,
   CaptureSessionRecord,
   ChallengeRecord,
@@ -74,6 +75,7 @@ export interface StoreReader extends WebhookReader, RequestReader {
   captureSession(id: string): Promise<CaptureSessionRecord | undefined>
   /** Open sessions that expired at `until` or before and that webhooks were not told of yet, the longest expired first. */
   untoldExpiredCaptureSessions(until: number, limit: number): Promise<CaptureSessionRecord[]>
+  captureLogo(tenantId: string): Promise<CaptureLogoRecord | undefined>
   /** Texts that people have agreed to, the latest first. */
   consentTexts(tenantId: string, limit: number): Promise<ConsentTextRecord[]>
   /** The text of this hash, once for each version under which it was shown. */
@@ -173,6 +175,9 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
   useChallenge(id: string, at: number): Promise<boolean>
   /** In the place of one of the same id. */
   putCaptureSession(session: CaptureSessionRecord): Promise<void>
+  /** In the place of the one before. */
+  putCaptureLogo(logo: CaptureLogoRecord): Promise<void>
+  deleteCaptureLogo(tenantId: string): Promise<void>
   /** Leaves a text that is there already as it is. */
   keepConsentText(text: ConsentTextRecord): Promise<void>
   /** Where there is one in force, the transaction fails with AlreadyExecutedError, if not here then at its end. */

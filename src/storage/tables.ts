@@ -3,6 +3,7 @@ import type {
   ApiKeyRecord,
   AuditRecord,
   AuditSealRecord,
+  CaptureLogoRecord,
   CaptureRecord,
   CaptureSessionRecord,
   ChallengeRecord,
@@ -198,6 +199,12 @@ export const CAPTURE_SESSION = table<CaptureSessionRecord>(
     expiryToldAt: 'expiry_told_at',
   },
   ['id'],
+)
+
+export const CAPTURE_LOGO = table<CaptureLogoRecord>(
+  'capture_logo',
+  { tenantId: 'tenant_id', sha256: 'sha256', image: 'image' },
+  ['tenantId'],
 )
 
 export const CONSENT_TEXT = table<ConsentTextRecord>('consent_text', {

@@ -33,6 +33,9 @@ export interface CaptureErrand {
   consent?: { version: string; text: string } | undefined
 }
 
+/** Why a session ended without success, as far as the person is told. */
+export type CaptureEnding = 'refused' | 'locked_out' | 'code'
+
 interface Content {
   errand: CaptureErrand
   /** The one that can be answered, and how many there were. */
@@ -42,6 +45,8 @@ interface Content {
   judging?: string[]
   /** Null where no code is asked for; absent in sessions of earlier versions. */
   code?: CodeCheck | null
+  /** Absent before the end, after a success, and where the person went back. */
+  ending?: CaptureEnding
 }
 
 /** On which device the link was opened: the first link's, or the phone's that the capture was handed to. */

@@ -2,6 +2,7 @@
 import { CodedError } from '../errors.js'
 import { isReadableLine, isReadableText } from '../readable-text.js'
 import type { TenantRecord } from '../storage/records.js'
+import { HEX_COLOR } from './accent-color.js'
 
 export interface ConsentText {
   /** Recorded in the audit log with the agreement. */
@@ -18,9 +19,23 @@ export interface CapturePageSettings {
   frameAncestors: string[]
   /** Null for the page's own. */
   consent: ConsentText | null
+  /** #rrggbb, from which each theme's colors follow (`themeColors`); null for the page's own. */
+  color: string | null
+  /** The picture that `captureLogo` of the store has; null for none. Set with it, by `setCaptureLogo`. */
+  logo: LogoFacts | null
 }
 
-export class CapturePageError extends CodedError<'invalid_origin' | 'invalid_company' | 'invalid_consent'> {
+export interface LogoFacts {
+  /** Of the PNG, in hex. */
+  sha256: string
+  /** In pixels. */
+  width: number
+  height: number
+}
+
+export class CapturePageError extends CodedError<
+  'invalid_origin' | 'invalid_company' | 'invalid_consent' | 'invalid_color' | 'invalid_logo'
+> {
   override readonly name = 'CapturePageError'
 }
 
@@ -34,6 +49,8 @@ const NOTHING_SET: CapturePageSettings = {
   returnOrigins: [],
   frameAncestors: [],
   consent: null,
+  color: null,
+  logo: null,
 }
 
 export function capturePageSettings({ capturePage }: Pick<TenantRecord, 'capturePage'>): CapturePageSettings {
@@ -42,9 +59,9 @@ export function capturePageSettings({ capturePage }: Pick<TenantRecord, 'capture
     : { ...NOTHING_SET, ...(JSON.parse(capturePage) as Partial<CapturePageSettings>) }
 }
 
-/** As it is stored. @throws CapturePageError invalid_origin, invalid_company, invalid_consent */
+/** As it is stored. @throws CapturePageError invalid_origin, invalid_company, invalid_consent, invalid_color */
 export function checkedCapturePage(settings: CapturePageSettings): string {
-  const { company, consent } = settings
+  const { company, consent, color, logo } = settings
   if (company !== null && !(isText(company, MOST_COMPANY_CHARACTERS) && isReadableLine(company)))
     throw new CapturePageError(
       'invalid_company',
@@ -63,9 +80,21 @@ export function checkedCapturePage(settings: CapturePageSettings): string {
       'invalid_consent',
       `A consent has a version of 1 to ${MOST_VERSION_CHARACTERS} characters and a text of 1 to ${MOST_CONSENT_CHARACTERS}, none of them invisible or changing the direction of writing.`,
     )
+  if (color !== null && !HEX_COLOR.test(color))
+    throw new CapturePageError(
+      'invalid_color',
+      `${JSON.stringify(color)} is not a color: expected # and six digits from 0 to f, such as #0b57d0.`,
+    )
   const returnOrigins = origins(settings.returnOrigins)
   const frameAncestors = origins(settings.frameAncestors)
-  return JSON.stringify({ company, returnOrigins, frameAncestors, consent } satisfies CapturePageSettings)
+  return JSON.stringify({
+    company,
+    returnOrigins,
+    frameAncestors,
+    consent,
+    color,
+    logo,
+  } satisfies CapturePageSettings)
 }
 
 /**

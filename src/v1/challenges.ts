@@ -162,6 +162,7 @@ export async function assertVerifiable(
 ): Promise<void> {
   const { vault, store, lockout, recogniser, clock } = services
   const script = recogniser.script?.(input.user_id)
+  if (script?.lockedOutForMs !== undefined) throw lockedOut(script.lockedOutForMs)
   const subject = await vault.find(store.read, lookup, input.user_id)
   if (!subject?.reference) {
     if (script?.isScripted) return
@@ -169,9 +170,13 @@ export async function assertVerifiable(
   }
   if (subject.reference.model !== recogniser.model) throw new ApiError('reference_model_mismatch')
   const refusal = lockout.refusal(subject.record, clock.now())
-  if (refusal)
-    throw new ApiError('locked_out', {
-      message: 'The user is locked out after rejected verifications.',
-      ...(refusal.waitMs === undefined ? {} : { headers: retryAfter(refusal.waitMs / SECOND_MS) }),
-    })
+  if (refusal) throw lockedOut(refusal.waitMs)
+}
+
+/** @param waitMs undefined where only a new enrolment helps */
+function lockedOut(waitMs: number | undefined): ApiError {
+  return new ApiError('locked_out', {
+    message: 'The user is locked out after rejected verifications.',
+    ...(waitMs === undefined ? {} : { headers: retryAfter(waitMs / SECOND_MS) }),
+  })
 }

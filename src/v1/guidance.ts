@@ -9,7 +9,7 @@ import { image, userId } from './schemas.js'
 import type { Services } from './services.js'
 
 /** Two frames of 640 x 480 pixels at a good quality, in base64. */
-const MAX_BODY_BYTES = 512 * 1024
+export const MAX_BODY_BYTES = 512 * 1024
 
 const stepField = Type.Union(
   STEPS.map((step) => Type.Literal(step)),

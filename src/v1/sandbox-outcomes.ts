@@ -22,7 +22,8 @@ export const SANDBOX_OUTCOMES = {
   '+different_people': 'different_people, as if the last image showed somebody else',
   '+rate_limited': 'rate_limited, on every endpoint that takes a user',
   '+unavailable': 'overloaded, on every endpoint that takes a user',
-  '+locked_out': 'verify rejects with reason locked_out and a Retry-After of 60 s',
+  '+locked_out':
+    'verify rejects with reason locked_out and a Retry-After of 60 s; challenges and capture sessions are refused with locked_out',
   '+replayed':
     'verify marks replay.suspected and rejects with reason replayed_capture, or approves where the installation only reports replays',
   '+slow': 'enroll and verify answer after 5 s',

@@ -222,7 +222,7 @@ export class WebhookSender {
     this.logOutcome(delivery, outcome, { isDelivered, isOver })
   }
 
-  /** Of the failures of an endpoint in a row, the first, the tenth, the hundredth and so on is logged, and its recovery. */
+  /** Of the failures of an endpoint in a row, the first, the tenth, the hundredth and so on is a warning, and the others are for debugging. */
   private logOutcome(
     { id, endpointId, attempts }: Pick<WebhookDeliveryRecord, 'id' | 'endpointId' | 'attempts'>,
     outcome: number | string,
@@ -236,11 +236,11 @@ export class WebhookSender {
       return
     }
     this.failures.set(endpointId, failures + 1)
-    if (Number.isInteger(Math.log10(failures + 1)))
-      log.warn(
-        { delivery: id, endpoint: endpointId, attempts, outcome, failures: failures + 1 },
-        isOver ? 'a webhook was given up' : 'a webhook was not taken',
-      )
+    const level = Number.isInteger(Math.log10(failures + 1)) ? 'warn' : 'debug'
+    log[level](
+      { delivery: id, endpoint: endpointId, attempts, outcome, failures: failures + 1 },
+      isOver ? 'a webhook was given up' : 'a webhook was not taken',
+    )
   }
 }
 

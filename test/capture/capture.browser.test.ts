@@ -119,7 +119,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     expect(left[0]! - left[2]!).toBeGreaterThan(100)
     expect(right[2]! - right[0]!).toBeGreaterThan(100)
     expect(await trackState()).toBe('ended')
-    expect(await focused()).toContain('Done')
+    expect(await focused()).toContain('Captured')
     expect(complaints).toEqual([])
   })
 

@@ -66,6 +66,11 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
     return visited
   }
   const hint = () => visited.shown('hint')
+  const arrow = (): Promise<{ edge: string; to: string; width: number } | null> =>
+    visited.page.evaluate(`(() => {
+      const shown = it.shadowRoot.querySelector('[part=arrow]')
+      return shown.checkVisibility() ? { ...shown.dataset, width: shown.getBoundingClientRect().width } : null
+    })()`)
   const ovalIs = (name: string) =>
     visited.page.evaluate(`it.shadowRoot.querySelector('[part=oval]').classList.contains('${name}')`)
 
@@ -127,7 +132,8 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       await visit(`mode=photo&${GUIDED}`)
       await visited.startCamera()
       expect((await visited.hear('cs-guidance')).detail).toEqual({ step: 'frontal', guidance: null })
-      expect(await hint()).toBeNull()
+      // The order stays where it was, without advice.
+      expect(await hint()).toBe('Look straight ahead, with your face in the oval.')
       expect([await ovalIs('amiss'), await ovalIs('good')]).toEqual([false, false])
       expect(await visited.heard('cs-error')).toEqual([])
       await visited.click('Take photo')
@@ -158,12 +164,35 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       await expect.poll(hint).toBe('Good. You can begin.')
       await visited.click('Begin')
       await expect.poll(hint, { timeout: 30_000 }).toBe('Turn a little further.')
+      expect(await arrow()).toMatchObject({ edge: 'left', to: 'left' })
       await expect.poll(hint).toBe('Good. Now come back.')
+      expect(await arrow()).toMatchObject({ edge: 'left', to: 'right' })
       await visited.hear('cs-capture')
       expect(turns).toBe(2)
       const steps = (await visited.heard('cs-guidance')).map(({ detail }) => detail.step)
       expect([...new Set(steps)]).toEqual(['frontal', 'turn_left'])
       expect(steps.at(-1)).toBe('frontal')
+    })
+
+    it('gives one order at a time: an arrow stands beside no other order than its own', async () => {
+      answerWith((step) => (step === 'turn_left' ? ['too_far'] : []))
+      await visit(`mode=challenge&step-time=6000&${GUIDED}`)
+      await visited.startCamera()
+      await visited.setChallenge(CHALLENGE)
+      await visited.click('Begin')
+      await expect.poll(hint, { timeout: 30_000 }).toBe('Turn your head to your left and back.')
+      const { width, ...pointed } = (await arrow())!
+      expect(pointed).toEqual({ edge: 'left', to: 'left' })
+      // In sight of somebody who looks aside.
+      expect(width).toBeGreaterThanOrEqual(80)
+      await expect.poll(hint).toBe('Come closer.')
+      expect(await arrow()).toBeNull()
+      // Below the picture is nothing but what screen readers say.
+      expect(
+        await visited.page.evaluate(
+          "it.shadowRoot.querySelector('[part=prompt]').getBoundingClientRect().width",
+        ),
+      ).toBeLessThanOrEqual(1)
     })
 
     it('reads hints out one at a time, apart from what is seen', async () => {

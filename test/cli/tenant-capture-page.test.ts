@@ -1,5 +1,6 @@
 /** `countersign tenant capture-page`. */
 import { writeFileSync } from 'node:fs'
+import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Workplace, workplace } from '../support/command.js'
 
@@ -38,8 +39,31 @@ describe('tenant capture-page', () => {
       frame_ancestors: ['https://app.bank.example'],
       consent_version: '2026-11',
       consent_text: 'We compare your face.',
+      color: null,
+      colors: null,
+      logo: null,
     })
     expect((await run('--json')).json).toEqual(json)
+  })
+
+  it('sets color and logo, and shows how each theme makes the color readable', async () => {
+    const logo = place.path('logo.webp')
+    await sharp({ create: { width: 960, height: 240, channels: 4, background: '#003366' } })
+      .webp()
+      .toFile(logo)
+    const { json } = await run('--color', '#003366', '--logo', logo, '--json')
+    expect(json).toMatchObject({
+      company: 'Bank of Ada',
+      color: '#003366',
+      colors: { light: { accent: '#003366', on_accent: '#ffffff' } },
+      logo: { width: 480, height: 120, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    })
+    expect(json.colors.dark.accent).not.toBe('#003366')
+    expect((await run()).stdout).toContain('480 × 120 pixels')
+    expect((await run('--color', 'none', '--logo', 'none', '--json')).json).toMatchObject({
+      color: null,
+      logo: null,
+    })
   })
 
   it('goes back to nothing by none', async () => {
@@ -55,6 +79,8 @@ describe('tenant capture-page', () => {
   it.each([
     [['--return-origin', 'http://bank.example'], 1, 'invalid_origin'],
     [['--company', 'Bank of \u202eadA'], 1, 'invalid_company'],
+    [['--color', 'blue'], 1, 'invalid_color'],
+    [['--logo', '/nowhere'], 1, 'file_unreadable'],
     [['--consent-version', '2'], 2, 'wrong_usage'],
     [['--consent-text', '/nowhere'], 2, 'wrong_usage'],
     [['--consent-version', '2', '--consent-text', '/nowhere'], 1, 'file_unreadable'],

@@ -259,7 +259,7 @@ describe('the code of the guides', () => {
       expect(await refused(sandboxBank, 'bea', unreadable)).toEqual([again, otherWay])
     expect(await refused(sandboxBank, 'bea', ada)).toBeNull()
     expect(await refused(sandboxBank, 'bea', unreadable)).toEqual([again, false])
-    expect(await refused(sandboxBank, 'dan+locked_out', ada)).toEqual(['Not countersigned: locked_out', true])
+    expect(await refused(sandboxBank, 'dan+locked_out', ada)).toEqual(['No more tries for now.', true])
 
     await enrol(bank, 'cyd', async () => ada)
     const elsewhere = new Countersign({

@@ -155,7 +155,10 @@ overPostgres(() => {
 
   describe('a session of the capture page', () => {
     async function session(fields: Record<string, unknown> = {}) {
-      const settings = { company: null, returnOrigins: [RETURN_ORIGIN], frameAncestors: [], consent: null }
+      const settings = {
+        ...{ company: null, returnOrigins: [RETURN_ORIGIN], frameAncestors: [] },
+        ...{ consent: null, color: null },
+      }
       await ledger(0).operations.tenants.setCapturePage(await record(), COMMAND_LINE, settings)
       const { status, body } = await askForSession(tenant.sandbox[0]!, {
         user_id: newUser('+match'),

@@ -279,11 +279,19 @@ describe('sign-in by an OpenID provider', () => {
   })
 
   it('says whether it is there', async () => {
-    expect(await (await api('/oidc')).json()).toEqual({ enabled: true, password: false })
+    expect(await (await api('/oidc')).json()).toEqual({
+      enabled: true,
+      password: false,
+      signed_in: false,
+    })
     const without = await startService()
     try {
       const ask = (path: string) => fetch(`${without.service.adminUrl}/api${path}`, { redirect: 'manual' })
-      expect(await (await ask('/oidc')).json()).toEqual({ enabled: false, password: true })
+      expect(await (await ask('/oidc')).json()).toEqual({
+        enabled: false,
+        password: true,
+        signed_in: false,
+      })
       expect((await ask('/oidc/login')).status).toBe(404)
     } finally {
       await without.stop()

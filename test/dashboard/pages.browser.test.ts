@@ -228,6 +228,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     await page.goto(running.service.adminUrl)
     await page.getByLabel('Password', { exact: true }).fill(OPERATOR_PASSWORD)
     await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
     await page.getByLabel('Name', { exact: true }).fill('acme')
     await page.getByLabel('Requests per second').fill('7')
     await page.getByRole('button', { name: 'Create' }).click()

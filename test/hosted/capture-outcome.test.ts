@@ -21,6 +21,15 @@ describe('an answer', () => {
     expect(outcomeOf({ status: 200, body })).toMatchObject({ isJudged: true, isFinal })
   })
 
+  it('that is final and no approval says what the person is told', () => {
+    const ended = (body: Record<string, unknown>, status = 200) => outcomeOf({ status, body }).ending
+    expect(ended({ verdict: 'approved', reason: null })).toBeUndefined()
+    expect(ended({ verdict: 'rejected', reason: 'locked_out' })).toBe('locked_out')
+    expect(ended({ error: 'conflict', code: 'locked_out' }, 409)).toBe('locked_out')
+    expect(ended({ error: 'not_found', code: 'reference_not_found' }, 404)).toBe('refused')
+    expect(ended({}, 201)).toBeUndefined()
+  })
+
   it('of enroll, 201, ends the session', () => {
     expect(outcomeOf({ status: 201, body: {} })).toMatchObject({ isJudged: true, isFinal: true })
   })

@@ -7,11 +7,27 @@ import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
+import { freePorts } from '../../src/server/free-port.js'
 import { CHROMIUM, violations } from '../support/browser.js'
-import { launchWithCamera } from '../support/camera-page.js'
-import { askForSession } from '../support/capture-page.js'
+import { launchWithCamera, REACHABLE_HOST } from '../support/camera-page.js'
+import { allowReturn, askForSession } from '../support/capture-page.js'
 import { writeFaceFilm } from '../support/film.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+/** A busy machine takes its time. */
+const POLL = { timeout: 60_000 }
+
+/** Lets frames of a challenge come as late as they like. In the page: outside it the name of the host leads nowhere. */
+const PATIENT = `{
+  const ask = globalThis.fetch
+  globalThis.fetch = async (address, options) => {
+    const response = await ask(address, options)
+    if (!String(address).endsWith('/challenge') || !response.ok) return response
+    const body = await response.json()
+    if (body.challenge) body.challenge.capture.max_interval_ms = 5000
+    return Response.json(body)
+  }
+}`
 
 describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180_000 }, () => {
   let running: TestService
@@ -25,12 +41,19 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
   let complaints: string[]
   let users = 0
 
+  let origin: string
+
   beforeAll(async () => {
+    const [port] = await freePorts([{ host: '127.0.0.1', port: 0 }])
+    origin = `http://${REACHABLE_HOST}:${port}`
     running = await startService({
-      COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_CAPTURE_LISTEN: `127.0.0.1:${port}`,
+      COUNTERSIGN_CAPTURE_URL: origin,
       COUNTERSIGN_CHALLENGE_TTL_SECONDS: '300',
       COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
     })
+    // The limit of guidance goes by the service's clock, and the component by the browser's.
+    running.clock.now = Date.now
     customer = createServer((_request, response) =>
       response.writeHead(200, { 'Content-Type': 'text/html' }).end('<title>Bank</title><h1>Transfer</h1>'),
     )
@@ -44,11 +67,12 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
       returnOrigins: [back],
       frameAncestors: [],
       consent: null,
+      color: null,
     })
     folder = await mkdtemp(join(tmpdir(), 'countersign-hosted-'))
     const film = join(folder, 'film.y4m')
     await writeFaceFilm(film)
-    browser = await launchWithCamera(film)
+    browser = await launchWithCamera(film, origin)
   })
   afterAll(async () => {
     await browser?.close()
@@ -77,7 +101,10 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
   }
 
   async function visit(url: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext({ permissions: ['camera'], ...options })
+    const context = await browser.newContext({
+      permissions: ['camera', 'clipboard-read', 'clipboard-write'],
+      ...options,
+    })
     // The test's own time limits it.
     context.setDefaultTimeout(0)
     page = await context.newPage()
@@ -88,17 +115,14 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
         complaints.push(message.text())
     })
     // A busy machine is slow to encode, and the sandbox judges no frames.
-    await page.route('**/challenge', async (route) => {
-      const response = await route.fetch()
-      const body = await response.json()
-      if (body.challenge) body.challenge.capture.max_interval_ms = 5000
-      await route.fulfill({ response, json: body })
-    })
+    await page.addInitScript(PATIENT)
     await page.goto(url)
     return page
   }
 
   const click = (name: string, on = page) => on.getByRole('button', { name, exact: true }).click()
+  /** The order over the picture. */
+  const order = () => page.locator('countersign-capture [part=hint]')
   const look = async (id: string) => (await tenant.sandbox.call('GET', `/v1/capture-sessions/${id}`)).body
 
   /** As often as a busy machine needs it: too few frames are no answer to a challenge. */
@@ -145,12 +169,63 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     const { id, url } = await session({ user_id: 'dim+too_dark' })
     await visit(url)
     await click('Agree and continue')
-    const advice = page.getByRole('alert').filter({ hasText: 'It is too dark. Please find more light.' })
-    await capture(() => advice.isVisible())
+    const advice = (left: string) =>
+      page.getByRole('alert').filter({ hasText: `It is too dark. Please find more light. ${left}` })
+    await capture(() => advice('You have two more tries.').isVisible())
     expect(await look(id)).toMatchObject({ status: 'in_progress', attempts: 1 })
     await click('Try again')
     await page.getByRole('button', { name: 'Begin', exact: true }).waitFor()
+    await capture(() => advice('You have one more try.').isVisible())
+    await click('Try again')
+    // After the last try the person reads a word before they go back.
+    const last = page.getByRole('status').filter({ hasText: 'there is no further try' })
+    await capture(() => last.isVisible())
+    expect(await violations(page)).toEqual([])
     expect(complaints).toEqual([])
+    await page.getByRole('link', { name: 'Back to Bank of Ada' }).click()
+    await page.waitForURL(`${back}/transfers/7?capture_session=${id}`)
+  })
+
+  it('guides the person before the camera, in sight and for a screen reader', async () => {
+    const { url } = await session({ user_id: 'dim+too_dark' })
+    await visit(url)
+    await click('Agree and continue')
+    await expect.poll(() => order().textContent(), POLL).toBe('Too dark. Turn to the light.')
+    const heard = page.locator('countersign-capture .heard')
+    expect(await heard.getAttribute('aria-live')).toBe('polite')
+    await expect.poll(() => heard.textContent(), POLL).toBe('Too dark. Turn to the light.')
+    // The session's own limit is not met by the component's own pace.
+    const statuses: number[] = []
+    page.on('response', (response) => {
+      if (response.url().endsWith('/guidance')) statuses.push(response.status())
+    })
+    await expect.poll(() => statuses.length, POLL).toBeGreaterThan(4)
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(complaints).toEqual([])
+  })
+
+  it('says that it is being checked while the answer is awaited, and nothing of an end', async () => {
+    const { url } = await session()
+    await visit(url)
+    let answer = () => {}
+    const asked = new Promise<void>((resolve) =>
+      page.route('**/frames', (route) => {
+        answer = () => void route.continue()
+        resolve()
+      }),
+    )
+    await click('Agree and continue')
+    const checking = page.getByRole('status').filter({ hasText: 'Checking. Please wait.' })
+    await capture(() => checking.isVisible())
+    await asked
+    expect(
+      await page
+        .getByText(/^Done|Captured/)
+        .filter({ visible: true })
+        .count(),
+    ).toBe(0)
+    answer()
+    await page.waitForURL(`${back}/**`)
   })
 
   it('goes on after it is loaded anew, without asking for consent twice', async () => {
@@ -172,13 +247,43 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     const code = desk.locator('#code')
     await code.waitFor()
     expect(await page.evaluate("document.getElementById('code').naturalWidth")).toBeGreaterThan(0)
-    const link = await code.getAttribute('alt')
+    expect(await code.getAttribute('alt')).toBe('QR code that opens this page on your phone')
+    expect(await desk.getByText('Transfer of 1250.00 EUR').isVisible()).toBe(true)
+    expect(await violations(desk)).toEqual([])
+    const link = await desk.locator('#link').getAttribute('href')
+    await click('Copy link')
+    await desk.getByText('The link was copied.').waitFor()
+    expect(await desk.evaluate('navigator.clipboard.readText()')).toBe(link)
     await visit(link!, { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true })
+    // The code is used up: it is not shown any more.
+    await desk.getByText('Your phone has taken over. Please go on there.').waitFor()
+    expect([await code.isVisible(), await desk.locator('#link').isVisible()]).toEqual([false, false])
     expect(await page.getByRole('button', { name: 'Continue on your phone' }).count()).toBe(0)
     await click('Agree and continue')
     await capture((on) => on.getByText('Done. Please go on where you began').isVisible())
     await desk.waitForURL(`${back}/transfers/7?capture_session=${id}`)
     expect((await look(id)).status).toBe('completed')
+  })
+
+  it('makes no code for an address that a phone cannot reach, and says why', async () => {
+    const alone = await startService({
+      COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+    })
+    try {
+      const other = await alone.tenant()
+      await allowReturn(alone, other)
+      const { body } = await askForSession(other.sandbox, { user_id: 'alone+match' })
+      await visit(body.url)
+      await click('Continue on your phone')
+      const { host } = new URL(body.url)
+      await page.getByText(`its address, ${host}, works on this computer only`).waitFor()
+      expect(await page.locator('#code').count()).toBe(0)
+      await click('Use this device instead')
+      expect(await page.getByRole('button', { name: 'Agree and continue' }).isVisible()).toBe(true)
+    } finally {
+      await alone.stop()
+    }
   })
 
   it('leads back when the person does not want to', async () => {
@@ -193,7 +298,11 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     const { url } = await session()
     await visit(url)
     await visit(url)
-    expect(await page.getByRole('heading').textContent()).toContain('opened in another browser already')
+    expect(await page.getByRole('heading').textContent()).toBe('Open in another browser')
+    expect(await page.getByRole('link', { name: 'Back to Bank of Ada' }).getAttribute('href')).toBe(
+      `${back}/`,
+    )
+    expect(await violations(page)).toEqual([])
   })
 
   it.each(['light', 'dark'] as const)(
@@ -206,6 +315,15 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
       await click('Agree and continue')
       await page.getByRole('button', { name: 'Begin', exact: true }).waitFor()
       expect([await violations(page), await width()]).toEqual([[], 320])
+      // What is confirmed stays in sight while the picture is looked at, wherever the page was scrolled to.
+      for (const end of ['0', 'document.body.scrollHeight']) {
+        await page.evaluate(`scrollTo(0, ${end})`)
+        const confirmed = page.getByText('Transfer of 1250.00 EUR to Grace Hopper')
+        const { y, height } = (await confirmed.boundingBox())!
+        expect(y).toBeGreaterThanOrEqual(0)
+        expect(y + height).toBeLessThanOrEqual(640)
+        expect(await page.locator('countersign-capture [part=hint]').isVisible()).toBe(true)
+      }
     },
   )
 })

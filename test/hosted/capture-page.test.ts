@@ -161,6 +161,11 @@ overTransports((transport) => {
       const refused = await other.open({ 'Accept-Language': 'de-CH,en' })
       expect(refused.status).toBe(403)
       expect(refused.text).toContain('schon in einem anderen Browser')
+      expect(refused.text).toContain('<h1>In einem anderen Browser offen</h1>')
+      // To the customer, and not into the session.
+      expect(refused.text).toContain('<bdi>Bank &lt;of&gt; Ada</bdi>')
+      expect(refused.text).toContain(`href="${RETURN_ORIGIN}/"`)
+      expect(refused.text).not.toContain(id)
       expect(refused.headers.getSetCookie()).toEqual([])
       expect((await other.agree()).status).toBe(403)
       expect((await other.status()).status).toBe(403)
@@ -188,6 +193,7 @@ overTransports((transport) => {
       const { status, text } = await visitor.open()
       expect(status).toBe(410)
       expect(text).toContain(`href="${RETURN_ORIGIN}/transfers/7?tab=1&amp;capture_session=${id}"`)
+      expect(text).toContain('<h1>The time is over</h1>')
       expect((await visitor.agree()).status).toBe(410)
       expect((await look(id)).status).toBe('expired')
     })
@@ -211,7 +217,8 @@ overTransports((transport) => {
       expect((await new Visitor(body.url).open()).status).toBe(403)
       expect((await phone.post('phone')).status).toBe(409)
       await phone.agree()
-      expect((await visitor.status()).body).toEqual({ state: 'open' })
+      // The page waits, and knows who goes on.
+      expect((await visitor.status()).body).toEqual({ state: 'open', phone: true })
       expect((await phone.capture(blank)).body).toEqual({ state: 'over', return_url: null })
       expect((await visitor.status()).body).toEqual({
         state: 'over',
@@ -242,7 +249,7 @@ overTransports((transport) => {
       expect(headers.get('x-content-type-options')).toBe('nosniff')
       expect(text).not.toMatch(/<script(?![^>]* src="\/)|<style| style=| on\w+="|https?:\/\//)
       const links = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path!)
-      expect(links.length).toBe(2)
+      expect(links.length).toBe(3)
       for (const path of links) expect((await fetch(new URL(path, visitor.url))).status).toBe(200)
     })
 
@@ -374,14 +381,17 @@ overTransports((transport) => {
       const { visitor, id } = await session({ user_id: newUser('+too_dark') })
       await visitor.open()
       await visitor.agree()
+      const left = [null, 'You have two more tries.', 'You have one more try.']
       for (const attempts of [1, 2]) {
         expect((await visitor.capture(blank)).body).toEqual({
           state: 'again',
-          message: 'It is too dark. Please find more light.',
+          message: `It is too dark. Please find more light. ${left[attempts]}`,
         })
         expect(await look(id)).toMatchObject({ status: 'in_progress', attempts })
       }
-      expect((await visitor.capture(blank)).body.state).toBe('over')
+      expect((await visitor.capture(blank)).body).toMatchObject({ state: 'over', ending: 'refused' })
+      // A page that is loaded again says it too.
+      expect((await visitor.open()).text).toContain('there is no further try')
       const { status, result } = await look(id)
       expect([status, result.body.verdict, result.body.reason]).toEqual([
         'completed',
@@ -420,20 +430,57 @@ overTransports((transport) => {
       await visitor.agree()
       expect((await visitor.capture(blank)).body).toEqual({
         state: 'again',
-        message: 'That did not work. Please try again.',
+        message: 'That did not work. Please try again. You have two more tries.',
       })
     })
 
-    it('a locked out user gets no second try', async () => {
-      const { visitor, id } = await session({ user_id: newUser('+locked_out') })
+    it('is not made for a locked out user, in the sandbox as in production', async () => {
+      const { status, body } = await askForSession(tenant.sandbox, { user_id: newUser('+locked_out') })
+      expect([status, body.code]).toEqual([409, 'locked_out'])
+    })
+
+    it('a user who was locked out meanwhile is told so before the camera, with a way back', async () => {
+      const user_id = newUser('')
+      await tenant.sandbox.enroll({ user_id, image: blank })
+      const opened = await session({ user_id })
+      await opened.visitor.open()
+      const unopened = await session({ user_id })
+      const { store, vault } = running.service.ledger
+      const { subject } = (await store.read.subject(vault.lookup(tenant.id, 'sandbox', user_id)))!
+      const lockedUntil = running.clock.now() + 60_000
+      await store.transaction((tx) =>
+        tx.setLockout(subject.id, { failures: 10, lockedUntil, disabledAt: null }),
+      )
+      const over = { state: 'over', ending: 'locked_out' }
+      expect((await opened.visitor.agree()).body).toMatchObject(over)
+      for (const { visitor, id } of [opened, unopened]) {
+        const { text } = await visitor.open()
+        expect(text).toContain('<h1>Not confirmed</h1>')
+        expect(text).toContain('your face cannot be checked for a while')
+        expect(text).toContain(`capture_session=${id}">Back to <bdi>Bank`)
+        expect(text).not.toContain('countersign-capture')
+        expect(await look(id)).toMatchObject({
+          status: 'completed',
+          attempts: 0,
+          consent: null,
+          result: null,
+        })
+      }
+    })
+
+    it('wrong codes to the end are told as such', async () => {
+      const { visitor } = await session({ confirmation: 'code' })
       await visitor.open()
-      await visitor.agree()
-      expect((await visitor.capture(blank)).body.state).toBe('over')
-      expect(await look(id)).toMatchObject({
-        status: 'completed',
-        attempts: 1,
-        result: { body: { verdict: 'rejected', reason: 'locked_out' } },
-      })
+      for (let each = 0; each < 4; each++) await visitor.type('no code')
+      expect((await visitor.type('no code')).body).toMatchObject({ state: 'over', ending: 'code' })
+      expect((await visitor.open()).text).toContain('The code was wrong five times')
+    })
+
+    it('what is confirmed is said above every step, not only above the consent', async () => {
+      const { visitor } = await session({ description: 'Pay Grace' })
+      const { text } = await visitor.open()
+      expect(text.indexOf('<bdi>Pay Grace</bdi>')).toBeGreaterThan(0)
+      expect(text.indexOf('<bdi>Pay Grace</bdi>')).toBeLessThan(text.indexOf('<section'))
     })
 
     it('frames that are none are refused, and cost no try', async () => {
@@ -480,6 +527,69 @@ overTransports((transport) => {
       expect((await look(id)).result).toMatchObject({ status: 201, body: { status: 'enrolled', user_id } })
       const { body } = await tenant.sandbox.call('GET', `/v1/users/${encodeURIComponent(user_id)}`)
       expect(body.reference.consent).toMatchObject({ id })
+    })
+  })
+
+  describe('guidance', () => {
+    const ask = (visitor: Visitor, fields: Record<string, unknown> = {}) =>
+      visitor.post('guidance', { image: blank, step: 'frontal', ...fields })
+    const agreed = async (suffix: string) => {
+      const { visitor } = await session({ user_id: newUser(suffix) })
+      await visitor.open()
+      await visitor.agree()
+      return visitor
+    }
+
+    it('says what the person can do better, in the name of the key that asked for the session', async () => {
+      const visitor = await agreed('+too_dark')
+      expect((await ask(visitor)).body).toEqual({ guidance: ['too_dark'] })
+      expect((await ask(await agreed('+match'), { step: 'turn_left', frontal: blank })).body).toEqual({
+        guidance: [],
+      })
+    })
+
+    it('waits for consent, and answers one browser and one origin only', async () => {
+      const { visitor } = await session()
+      await visitor.open()
+      expect((await ask(visitor)).status).toBe(409)
+      await visitor.agree()
+      expect((await ask(new Visitor(visitor.url))).status).toBe(403)
+      const foreign = { Origin: 'https://evil.example' }
+      expect((await visitor.post('guidance', { image: blank, step: 'frontal' }, foreign)).status).toBe(403)
+    })
+
+    it('keeps nothing, takes no try, and leaves the session as it was', async () => {
+      const { visitor, id } = await session()
+      await visitor.open()
+      await visitor.agree()
+      const { read } = running.service.ledger.store
+      const before = [await look(id), await read.captureSession(id)]
+      await ask(visitor)
+      expect([await look(id), await read.captureSession(id)]).toEqual(before)
+    })
+
+    it('has limits of its own: four at once, two a second, no large pictures', async () => {
+      const visitor = await agreed('+match')
+      const statuses: number[] = []
+      for (let each = 0; each < 6; each++) statuses.push((await ask(visitor)).status)
+      expect(statuses).toEqual([200, 200, 200, 200, 429, 429])
+      running.clock.advance(1000)
+      statuses.length = 0
+      for (let each = 0; each < 3; each++) statuses.push((await ask(visitor)).status)
+      expect(statuses).toEqual([200, 200, 429])
+      // Another session has its own.
+      expect((await ask(await agreed('+match'))).status).toBe(200)
+      running.clock.advance(1000)
+      const large = await ask(visitor, { image: 'A'.repeat(600_000) }).catch(() => null)
+      if (large) expect(large.status).toBe(413)
+    })
+
+    it('is refused by its code where the frame is none', async () => {
+      const visitor = await agreed('+match')
+      expect(await ask(visitor, { image: 'AAAA' })).toMatchObject({
+        status: 422,
+        body: { code: 'image_unreadable' },
+      })
     })
   })
 

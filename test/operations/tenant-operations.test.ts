@@ -57,6 +57,7 @@ describe('an operation', () => {
       returnOrigins: ['https://bank.example'],
       frameAncestors: [],
       consent: { version: '1', text: 'We compare your face.' },
+      color: '#0b57d0',
     })
     const by = { actor: actor.name, request_id: actor.requestId }
     const times = { at: expect.any(String), sequence: expect.any(Number) }
@@ -88,6 +89,8 @@ describe('an operation', () => {
         return_origins: ['https://bank.example'],
         frame_ancestors: [],
         consent_version: '1',
+        color: '#0b57d0',
+        logo_sha256: null,
         consent_sha256: createHash('sha256').update('We compare your face.').digest('hex'),
         previous: {
           company: null,
@@ -95,6 +98,8 @@ describe('an operation', () => {
           frame_ancestors: [],
           consent_version: null,
           consent_sha256: null,
+          color: null,
+          logo_sha256: null,
         },
       },
     ])

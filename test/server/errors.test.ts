@@ -491,7 +491,13 @@ describe('what to do', () => {
       const { operations, tenancy } = running.service.ledger
       const found = await tenancy.find(tenant.id)
       await operations.tenants.setCapturePage(found, COMMAND_LINE, {
-        ...{ company: null, frameAncestors: [], consent: null, returnOrigins: ['https://bank.example'] },
+        ...{
+          company: null,
+          frameAncestors: [],
+          consent: null,
+          color: null,
+          returnOrigins: ['https://bank.example'],
+        },
       })
       const after = await ask('https://shop.example/done')
       expect(after.body.message).toContain('allowed are https://bank.example.')

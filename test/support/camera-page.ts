@@ -29,15 +29,22 @@ function page(attributes: string): string {
 <main><h1>Confirm your transfer</h1><countersign-capture ${attributes}></countersign-capture></main></html>`
 }
 
-/** @param film the Y4M that the camera sees */
-export function launchWithCamera(film: string): Promise<Browser> {
+/** A name that is not loopback, as the name of a page that a phone opens. */
+export const REACHABLE_HOST = 'capture.test'
+
+/**
+ * @param film the Y4M that the camera sees
+ * @param trusted an origin over plain HTTP that gets a camera as one over HTTPS does
+ */
+export function launchWithCamera(film: string, trusted?: string): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM!,
     args: [
       '--no-sandbox',
       '--use-fake-device-for-media-stream',
       `--use-file-for-fake-video-capture=${film}`,
-      `--host-resolver-rules=MAP ${INSECURE_HOST} 127.0.0.1`,
+      `--host-resolver-rules=MAP ${INSECURE_HOST} 127.0.0.1, MAP ${REACHABLE_HOST} 127.0.0.1`,
+      ...(trusted === undefined ? [] : [`--unsafely-treat-insecure-origin-as-secure=${trusted}`]),
     ],
   })
 }

@@ -18,6 +18,7 @@ export async function allowReturn(
     returnOrigins?: string[]
     frameAncestors?: string[]
     consent?: { version: string; text: string }
+    color?: string
   } = {},
 ): Promise<void> {
   const { tenancy, operations } = service.ledger
@@ -26,6 +27,7 @@ export async function allowReturn(
     returnOrigins: [RETURN_ORIGIN],
     frameAncestors: [],
     consent: null,
+    color: null,
     ...settings,
   })
 }

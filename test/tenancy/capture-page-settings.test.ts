@@ -12,6 +12,8 @@ const SETTINGS: CapturePageSettings = {
   returnOrigins: ['https://bank.example'],
   frameAncestors: ['https://app.bank.example:8443'],
   consent: { version: '1', text: 'We compare your face.' },
+  color: '#0b57d0',
+  logo: { sha256: 'a'.repeat(64), width: 480, height: 120 },
 }
 const withReturn = (origin: string) => ({ ...SETTINGS, returnOrigins: [origin] })
 
@@ -22,6 +24,8 @@ describe('the capture page of a tenant', () => {
       returnOrigins: [],
       frameAncestors: [],
       consent: null,
+      color: null,
+      logo: null,
     })
   })
 
@@ -64,6 +68,9 @@ describe('the capture page of a tenant', () => {
     ['invalid_consent', { consent: { version: '', text: 'x' } }],
     ['invalid_consent', { consent: { version: '1', text: '\n' } }],
     ['invalid_consent', { consent: { version: '1', text: 'x'.repeat(4001) } }],
+    ['invalid_color', { color: 'red' }],
+    ['invalid_color', { color: '#0b57d0; } body { display: none' }],
+    ['invalid_color', { color: '#0B57D0' }],
     ['invalid_origin', { returnOrigins: Array.from({ length: 21 }, (_, i) => `https://bank${i}.example`) }],
   ])('is refused with %s for %j', (code, change) => {
     expect(() => checkedCapturePage({ ...SETTINGS, ...change })).toThrow(CapturePageError)

@@ -1,44 +1,41 @@
-/** What the page does: it asks for a challenge, hands the frames to the bank, and shows what came of it. */
+/** What the page does: it asks for a challenge, hands the frames to the bank, and has the component say what came of it. */
 
 /** @typedef {import('countersign/capture').CountersignCapture} CountersignCapture */
+/** @typedef {import('countersign/capture').CaptureOutcome} CaptureOutcome */
 
 const capture = /** @type {CountersignCapture} */ (document.querySelector('countersign-capture'))
-const outcome = /** @type {HTMLOutputElement} */ (document.querySelector('output'))
-const again = /** @type {HTMLButtonElement} */ (document.querySelector('main > button'))
 
 // Not before the camera shows a picture: the time in which the frames must come begins now.
 capture.addEventListener('cs-ready', async () => {
-  outcome.value = ''
   // What is left of a capture that failed is not what the bank waits for.
   capture.challenge = null
   const response = await post('/challenges', { amount: '1250.00', to: 'Grace' })
   const body = await response.json()
   if (response.ok) capture.challenge = body
-  else fail(body.message)
+  // Somebody who is locked out is told so before anything is filmed.
+  else capture.refuse(body.message, { retry: body.again === true })
 })
 
-capture.addEventListener('cs-capture', async ({ detail }) => {
+capture.addEventListener('cs-capture', ({ detail }) => {
   if (detail.mode !== 'challenge') return
   // Each challenge is good for one call.
   capture.challenge = null
-  const frames = detail.frames.map(async (frame) => ({ ...frame, image: await toDataUrl(frame.image) }))
+  // Until the answer is there, the component says that the capture is being checked.
+  capture.wait(confirm(detail.frames))
+})
+
+/**
+ * @param {import('countersign/capture').CapturedFrame[]} captured
+ * @returns {Promise<CaptureOutcome>}
+ */
+async function confirm(captured) {
+  const frames = captured.map(async (frame) => ({ ...frame, image: await toDataUrl(frame.image) }))
   const response = await post('/transfers', { frames: await Promise.all(frames) })
-  const { done, message, guidance, again: mayTryAgain = false } = await response.json()
+  const { done, message, guidance, again = false } = await response.json()
+  if (response.ok) return { ok: true, message: `${done.amount} went to ${done.to}.` }
   // In the person's language, as the component says it.
   const advice = capture.texts[/** @type {keyof typeof capture.texts} */ (guidance)] ?? ''
-  outcome.value = response.ok ? `${done.amount} went to ${done.to}.` : `${message} ${advice}`.trim()
-  again.hidden = !mayTryAgain
-})
-
-again.addEventListener('click', () => {
-  again.hidden = true
-  capture.retry()
-})
-
-/** @param {string} message */
-function fail(message) {
-  capture.cancel()
-  outcome.value = message
+  return { ok: false, message: `${message} ${advice}`.trim(), retry: again }
 }
 
 /**

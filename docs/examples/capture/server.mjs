@@ -28,7 +28,9 @@ const countersign = new Countersign({
 const waiting = new Map()
 
 /** Your way without the face is no weaker than the face. */
-const LOCKED_OUT = 'No more tries for now. Please call us at the number on your card.'
+const LOCKED_OUT = {
+  message: 'No more tries for now. Please call us at the number on your card.',
+}
 
 const app = express()
 app.use((_request, response, next) => {
@@ -99,7 +101,7 @@ app.post('/transfers', async (request, response) => {
     challenge: { id, nonce, frames: request.body.frames },
     require_liveness: 'active',
   })
-  if (answer.reason === 'locked_out') return response.status(403).json({ message: LOCKED_OUT })
+  if (answer.reason === 'locked_out') return response.status(403).json(LOCKED_OUT)
   if (answer.verdict !== 'approved')
     // What the person can do better is for the page; findings and scores are not.
     return response.status(403).json({
@@ -115,14 +117,18 @@ app.post('/transfers', async (request, response) => {
   response.json({ done: action, countersigned: jti })
 })
 
+// Stands for your way without a face.
+app.get('/call', (_request, response) => {
+  response.type('text').send('Call us at 555-0100: we ask you what only you know.')
+})
+
 /** @type {express.ErrorRequestHandler} */
 const onError = (error, _request, response, next) => {
   if (response.headersSent) return next(error)
   const isOfCapture = error instanceof ApiError && error.category === 'biometric_rejected'
   if (isOfCapture) return response.status(422).json({ message: 'Please try again.', again: true })
   // Told before the person films anything.
-  if (error instanceof ApiError && error.code === 'locked_out')
-    return response.status(403).json({ message: LOCKED_OUT })
+  if (error instanceof ApiError && error.code === 'locked_out') return response.status(403).json(LOCKED_OUT)
   if (error instanceof ApiError && error.code === 'reference_not_found')
     return response.status(409).json({ message: 'Please set up your face first.' })
   console.error(error instanceof Error ? `${error.name}: ${error.message}` : error)

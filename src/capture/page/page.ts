@@ -1,13 +1,14 @@
 /** The script of the hosted capture page: shows one part after the other, and asks the service for the next. */
 import '../capture.js'
 import type { CaptureChallenge, CountersignCapture } from '../capture.js'
+import { guidance, toBase64 } from './guidance.js'
 
 type Answer =
-  | { state: 'open' }
+  | { state: 'open'; phone?: true }
   | { state: 'code'; message: string }
   | { state: 'challenge'; challenge: CaptureChallenge }
   | { state: 'again'; message: string }
-  | { state: 'over'; return_url: string | null }
+  | { state: 'over'; return_url: string | null; ending?: string }
 
 const PARTS = ['confirm', 'consent', 'capture', 'checking', 'phone', 'over'] as const
 type Part = (typeof PARTS)[number]
@@ -19,6 +20,7 @@ const capture = document.querySelector<CountersignCapture>('countersign-capture'
 const message = find('message')!
 const again = find<HTMLButtonElement>('again')!
 const texts = find('texts')!.dataset
+const address = location.pathname.replace(/\/$/, '')
 let shown: Part | null = null
 
 function show(part: Part): void {
@@ -39,7 +41,7 @@ function show(part: Part): void {
 
 /** Undefined where the page is loaded anew, which then says what is the matter. */
 async function ask<A = Answer>(step: string, body?: object): Promise<A | undefined> {
-  const response = await fetch(`${location.pathname.replace(/\/$/, '')}/${step}`, {
+  const response = await fetch(`${address}/${step}`, {
     method: step === 'status' ? 'GET' : 'POST',
     ...(step === 'status'
       ? {}
@@ -53,13 +55,20 @@ async function ask<A = Answer>(step: string, body?: object): Promise<A | undefin
   throw new Error(String(response.status))
 }
 
-/** What a failed step leaves the person with. */
+let underWay = 0
+
+/** Runs a step that the person asked for, and says that it is under way. A step that failed can be tried again. */
 async function attempt(work: () => Promise<void>): Promise<void> {
+  const main = document.querySelector('main')!
+  underWay++
+  main.ariaBusy = 'true'
   message.textContent = ''
   try {
     await work()
   } catch {
     retryWith(texts.busy!)
+  } finally {
+    main.ariaBusy = String(--underWay > 0)
   }
 }
 
@@ -75,15 +84,20 @@ function retryWith(text: string): void {
 function follow(answer: Answer | undefined): void {
   if (!answer) return
   if (answer.state === 'again' || answer.state === 'code') retryWith(answer.message)
-  else if (answer.state === 'over') end(answer.return_url)
+  else if (answer.state === 'over') end(answer)
 }
 
-function end(returnUrl: string | null): void {
+/** After a success the page leads back at once. After anything else the person reads what is the matter, and goes back by the button. */
+function end({ return_url: returnUrl, ending }: Extract<Answer, { state: 'over' }>): void {
   capture.cancel()
+  const outcomes = find<HTMLTemplateElement>('outcomes')!.content
+  find('outcome')!.replaceChildren(
+    ...outcomes.querySelector(`[data-ending="${ending ?? 'done'}"]`)!.cloneNode(true).childNodes,
+  )
+  const back = find<HTMLAnchorElement>('back')
+  if (back && returnUrl !== null) back.href = returnUrl
   show('over')
-  if (returnUrl === null) return
-  find<HTMLAnchorElement>('back')!.href = returnUrl
-  location.replace(returnUrl)
+  if (returnUrl !== null && ending === undefined) location.replace(returnUrl)
 }
 
 function begin(): void {
@@ -142,17 +156,35 @@ capture.addEventListener('cs-capture', ({ detail }) => {
   })
 })
 
-find('hand-over')?.addEventListener('click', () =>
-  attempt(async () => {
+find('hand-over')?.addEventListener('click', () => {
+  if (find('phone')!.hasAttribute('data-unreachable')) {
+    capture.cancel()
+    return show('phone')
+  }
+  void attempt(async () => {
     const phone = await ask<{ url: string; code: string }>('phone')
     if (!phone) return
     capture.cancel()
     find<HTMLImageElement>('code')!.src = phone.code
-    find<HTMLImageElement>('code')!.alt = phone.url
+    const link = find<HTMLAnchorElement>('link')!
+    link.href = phone.url
+    link.textContent = phone.url.replace(/^https:\/\//, '')
     show('phone')
     void watch()
-  }),
-)
+  })
+})
+
+find('copy')?.addEventListener('click', async () => {
+  const copied = find('copied')!
+  copied.textContent = ''
+  // Without leave to write there, the person marks the link and copies it.
+  await navigator.clipboard.writeText(find<HTMLAnchorElement>('link')!.href).then(
+    () => {
+      copied.textContent = copied.dataset.text!
+    },
+    () => getSelection()?.selectAllChildren(find('link')!),
+  )
+})
 
 find('stay')?.addEventListener('click', () => location.reload())
 
@@ -161,20 +193,24 @@ async function watch(): Promise<void> {
   while (shown === 'phone') {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     // A failed look is no end: the next one may succeed.
-    const answer = await ask('status').catch(() => ({ state: 'open' }) as const)
+    const answer = await ask('status').catch((): Answer => ({ state: 'open' }))
     if (!answer) return
-    if (answer.state === 'over') end(answer.return_url)
+    if (answer.state === 'over') end(answer)
+    else if (answer.state === 'open' && answer.phone) takeOver()
   }
 }
 
-function toBase64(image: Blob): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader()
-    reader.onload = () => resolve(String(reader.result).replace(/^data:[^,]*,/, ''))
-    reader.onerror = () => reject(reader.error)
-    reader.readAsDataURL(image)
-  })
+/** The link for the phone is used up: the page says who has it instead of showing it. */
+function takeOver(): void {
+  const offer = find('offer')!
+  if (offer.hidden) return
+  offer.hidden = true
+  const waiting = find('waiting')!
+  waiting.textContent = waiting.dataset.taken!
+  waiting.focus()
 }
+
+capture.detector = guidance(`${address}/guidance`)
 
 const { consented, needsCode } = document.querySelector('main')!.dataset
 show(needsCode === 'true' ? 'confirm' : 'consent')

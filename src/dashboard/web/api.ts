@@ -150,6 +150,8 @@ async function remember(session: Promise<SessionView>): Promise<SessionView> {
   return view
 }
 
+/** Whether somebody is signed in in this browser. */
+export const isSignedIn = async () => (await send<{ signed_in: boolean }>('GET', '/oidc')).signed_in
 export const currentSession = () => remember(send<AnswerOf<SessionRoutes['GET /session']>>('GET', SESSION))
 export const signIn = (credentials: InputOf<SessionRoutes['POST /session']>) =>
   remember(send<AnswerOf<SessionRoutes['POST /session']>>('POST', SESSION, credentials))

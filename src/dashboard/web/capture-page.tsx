@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CapturePageView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
-import { Card, Loading, Problem } from './parts.js'
+import { Card, Problem, Waiting } from './parts.js'
 import { useRights } from './session.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
@@ -32,13 +32,7 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
       setSaved(true)
     })
   }
-  if (!fields || !page.value)
-    return (
-      <>
-        <Problem message={page.error} />
-        {!page.error && <Loading />}
-      </>
-    )
+  if (!fields || !page.value) return <Waiting data={page} />
   const field = (name: keyof Fields) => ({
     value: fields[name],
     readOnly: !mayAct,

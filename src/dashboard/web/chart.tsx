@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { useTheme } from './theme.js'
+import { shownZone, useShownZone } from './time-zone.js'
 import 'uplot/dist/uPlot.min.css'
 
 /** In drawing order. */
@@ -37,6 +38,7 @@ export function Chart(props: ChartProps) {
   const latest = useRef(props)
   latest.current = props
   const theme = useTheme()
+  const zone = useShownZone()
   const { x, series, title, numeric, unit, mark } = props
   const shape = JSON.stringify([series.map(({ label, colour, draw }) => [label, colour, draw]), unit, mark])
   useEffect(() => {
@@ -49,7 +51,7 @@ export function Chart(props: ChartProps) {
       observer.disconnect()
       made.destroy()
     }
-  }, [shape, theme, numeric])
+  }, [shape, theme, numeric, zone])
   // New figures move what is there: a chart made anew would take the reader's cursor away.
   useEffect(() => plot.current?.setData(data(props)), [x, series])
   return <div class="chart" ref={box} role="img" aria-label={title} />
@@ -159,7 +161,8 @@ function timeOf(x: number[]): (seconds: number) => string {
     minute: '2-digit',
     ...(isLong ? { weekday: 'short' } : {}),
   }
-  return (seconds) => new Date(seconds * 1000).toLocaleTimeString([], form)
+  const format = new Intl.DateTimeFormat('en', { ...form, hourCycle: 'h23', timeZone: shownZone() })
+  return (seconds) => format.format(new Date(seconds * 1000))
 }
 
 function drawMark(

@@ -2,7 +2,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
 import { callOperator } from './api.js'
-import { CodeField, Problem } from './parts.js'
+import { CodeField, PasswordField, Problem } from './parts.js'
 import { useAction } from './use-action.js'
 
 /** Where the page is kept over the way to the provider and back. */
@@ -38,14 +38,12 @@ export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boo
         {method === 'password' && (
           <>
             <p>What you are about to do asks for a fresh sign-in.</p>
-            <label for="fresh-password">Your password</label>
-            <input
+            <PasswordField
               id="fresh-password"
-              type="password"
+              label="Your password"
               autocomplete="current-password"
-              required
               value={password}
-              onInput={(event) => setPassword(event.currentTarget.value)}
+              onInput={setPassword}
             />
             {asksCode && <CodeField id="fresh-code" value={code} onInput={setCode} />}
           </>

@@ -5,7 +5,7 @@ import type { newKey } from '../bodies.js'
 import type { Environment, KeyView, TenantOverview } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
 import { NewKeyDialog } from './new-key-dialog.js'
-import { Badge, Card, Confirm, Empty, Loading, Problem, Reveal, type Revealed, Table, Time } from './parts.js'
+import { Badge, Card, Confirm, Empty, Problem, Reveal, type Revealed, Table, Time, Waiting } from './parts.js'
 import { useRights } from './session.js'
 import { SigningSecretCard } from './signing-secret-card.js'
 import { useAction } from './use-action.js'
@@ -34,7 +34,7 @@ export function KeysPage({ tenantId }: { tenantId: string }) {
   const traffic = useData(tenantAddress(tenantId, 'GET /traffic'), REFRESH_MS)
   const [shown, setShown] = useState<Revealed | null>(null)
   const { problem, run } = useAction()
-  if (!tenant.value) return tenant.error ? <Problem message={tenant.error} /> : <Loading />
+  if (!tenant.value) return <Waiting data={tenant} />
 
   const change = (work: () => Promise<Revealed | null>) =>
     run(async () => {

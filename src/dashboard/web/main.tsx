@@ -2,7 +2,17 @@
 import { type ComponentType, render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { OperatorRoutes, SessionView, TenantRoutes } from '../contract.js'
-import { currentSession, get, onFreshSignIn, SIGNED_OUT, signIn, signOut, tenantAddress } from './api.js'
+import {
+  CallError,
+  currentSession,
+  get,
+  isSignedIn,
+  onFreshSignIn,
+  SIGNED_OUT,
+  signIn,
+  signOut,
+  tenantAddress,
+} from './api.js'
 import { AuditPage } from './audit-page.js'
 import { Brand } from './brand.js'
 import { CapturePage } from './capture-page.js'
@@ -10,7 +20,7 @@ import { FreshSignIn, returnToKeptPage } from './fresh-sign-in.js'
 import { KeysPage } from './keys-page.js'
 import { OperatorsPage } from './operators-page.js'
 import { OverviewPage } from './overview-page.js'
-import { Card, Loading } from './parts.js'
+import { Card, Loading, Waiting } from './parts.js'
 import { PasswordPage } from './password-page.js'
 import { PeoplePage } from './people-page.js'
 import { isProviderProblem, providerProblem } from './provider-problem.js'
@@ -22,6 +32,7 @@ import { SignInPage } from './sign-in-page.js'
 import { SystemPage } from './system-page.js'
 import { TenantsPage } from './tenants-page.js'
 import { followSystemTheme, ThemeButton } from './theme.js'
+import { TimesButton } from './time-zone.js'
 import { TryPage } from './try-page.js'
 import { UsersPage } from './users-page.js'
 import { WebhooksPage } from './webhooks-page.js'
@@ -77,18 +88,20 @@ function App() {
   const [problem, setProblem] = useState(() => providerProblem(route))
   const loginToken = route[0] === 'login' ? route[1] : undefined
   const asked = useRef(false)
+  const [isOffline, setOffline] = useState(false)
   useEffect(() => {
     // Taking the token out of the address comes back here, while its sign-in is under way.
     const isFirst = !asked.current
     asked.current = true
-    const opened = loginToken ? signIn({ login_token: loginToken }) : isFirst ? currentSession() : null
+    const opened = loginToken ? signIn({ login_token: loginToken }) : isFirst ? sessionIfAny() : null
     // Neither may stay in the history: a token, nor the failure of a sign-in that is over.
     if (loginToken || isProviderProblem(route)) location.replace('#/')
-    const begin = (view: SessionView) => {
-      returnToKeptPage()
+    const begin = (view: SessionView | null) => {
+      if (view) returnToKeptPage()
       setSession(view)
     }
     opened?.then(begin, (error: Error) => {
+      if (error instanceof CallError && error.code === 'offline' && !loginToken) return setOffline(true)
       if (loginToken) setProblem(error.message)
       setSession(null)
     })
@@ -103,6 +116,15 @@ function App() {
   }, [])
   const [asking, setAsking] = useState<((isFresh: boolean) => void) | null>(null)
   useEffect(() => onFreshSignIn(() => new Promise((resolve) => setAsking(() => resolve))), [])
+  if (session === undefined && isOffline)
+    return (
+      <main class="sign-in">
+        <h1>
+          <Brand />
+        </h1>
+        <Waiting data={{ error: 'The service cannot be reached.', reload: () => location.reload() }} />
+      </main>
+    )
   if (session === undefined) return <Loading />
   if (session === null)
     return (
@@ -173,13 +195,24 @@ function Shell({
   const isHere = ([name]: readonly [string, ...unknown[]]) => name === named && more.length === 0
   const tenantPage = tenantId && !ownPage ? tenantPages.find(isHere) : undefined
   const operatorPage = tenantId || ownPage ? undefined : operatorPages.find(isHere)
-  const [here, heading] = ownPage ?? tenantPage ?? operatorPage ?? [null, 'No such page']
+  const isForbidden =
+    !ownPage && !tenantPage && !operatorPage && (tenantId ? TENANT_PAGES : OPERATOR_PAGES).some(isHere)
+  const [here, heading] = ownPage ??
+    tenantPage ??
+    operatorPage ?? [null, isForbidden ? 'Not allowed' : 'No such page']
   const tenantName = useTenantName(required ? undefined : tenantId)
+  const isUnknown = tenantName === null
   const [TenantPage, OtherPage] = [tenantPage?.[2], (ownPage ?? operatorPage)?.[2]]
   useEffect(() => {
-    document.title = `${heading} · Countersign`
     scrollTo(0, 0)
   }, [heading])
+  useEffect(() => {
+    document.title = [
+      heading,
+      ...(tenantId && !ownPage && tenantName ? [tenantName] : []),
+      'Countersign',
+    ].join(' · ')
+  }, [heading, tenantId, ownPage, tenantName])
   return (
     <div class="shell">
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
@@ -194,7 +227,7 @@ function Shell({
             ))}
           </ul>
         )}
-        {tenantId && !required && (
+        {tenantId && !required && !isUnknown && (
           <ul aria-label={tenantName}>
             <li class="group">{tenantName}</li>
             {tenantPages.map(([name, text]) => (
@@ -216,6 +249,9 @@ function Shell({
             <ThemeButton />
           </li>
           <li>
+            <TimesButton />
+          </li>
+          <li>
             <button type="button" class="quiet" onClick={onSignOut}>
               Sign out
             </button>
@@ -225,9 +261,22 @@ function Shell({
       <main id="main" tabIndex={-1}>
         <h1>
           {heading}
-          {tenantId && !ownPage && <span class="of">{tenantName}</span>}
+          {tenantId && !ownPage && tenantName && <span class="of"> · {tenantName}</span>}
         </h1>
-        {tenantId && TenantPage ? (
+        {isUnknown ? (
+          <Card title="There is no such tenant">
+            <p>
+              The address names a tenant that is not here. <a href="#/tenants">Go to the tenants</a>
+            </p>
+          </Card>
+        ) : isForbidden ? (
+          <Card title="Your role may not open this page">
+            <p>
+              It changes something, and a {session.person.role} looks. An admin can give you another role.{' '}
+              <a href="#/">Go to the first page</a>
+            </p>
+          </Card>
+        ) : tenantId && TenantPage ? (
           <TenantPage
             key={tenantId}
             tenantId={tenantId}
@@ -246,6 +295,12 @@ function Shell({
       </main>
     </div>
   )
+}
+
+const UNKNOWN = new Set(['tenant_not_found', 'unknown_endpoint'])
+
+async function sessionIfAny(): Promise<SessionView | null> {
+  return (await isSignedIn()) ? currentSession() : null
 }
 
 /** The page before all others; null where none is. */
@@ -273,14 +328,15 @@ function NavLink({ href, here, text }: { href: string; here: boolean; text: stri
   )
 }
 
-function useTenantName(id: string | undefined): string {
-  const [name, setName] = useState('')
+/** Null where there is no such tenant. */
+function useTenantName(id: string | undefined): string | null {
+  const [name, setName] = useState<string | null>('')
   useEffect(() => {
     setName('')
     if (id)
       get(tenantAddress(id, 'GET /')).then(
         (tenant) => setName(tenant.name),
-        () => setName(id),
+        (error) => setName(error instanceof CallError && UNKNOWN.has(error.code) ? null : id),
       )
   }, [id])
   return name

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { OperatorList, OperatorView, PersonRole } from '../contract.js'
 import { callOperator, operatorAddress } from './api.js'
-import { Badge, Card, Confirm, Empty, Loading, Problem, Reveal, type Revealed, Table, Time } from './parts.js'
+import { Badge, Card, Confirm, Empty, Problem, Reveal, type Revealed, Table, Time, Waiting } from './parts.js'
 import { AddPersonCard, LastSignIn, RoleDialog } from './person-parts.js'
 import { useRights, useSession } from './session.js'
 import { useAction } from './use-action.js'
@@ -58,11 +58,11 @@ export function OperatorsPage() {
   }
   return (
     <>
-      <Problem message={problem ?? operators.error} />
+      <Problem message={problem ?? (operators.value && operators.error)} />
       {shown && <Reveal {...shown} key={shown.value} onDone={() => setShown(null)} />}
       <Card title="Operators" hint={operators.value && <SignInHint {...operators.value} />}>
         {!operators.value ? (
-          <Loading />
+          <Waiting data={operators} />
         ) : operators.value.operators.length === 0 ? (
           <Empty title="No operators with a name yet">
             Whoever has the operator's password is the operator. With names, the audit log says who acted.

@@ -13,8 +13,9 @@ import { useAddressQuery } from './address-query.js'
 import { tenantAddress } from './api.js'
 import { Chart } from './chart.js'
 import { CodesCard } from './codes-card.js'
-import { Card, Empty, Facts, Loading, Problem, Segments, timeZone } from './parts.js'
+import { Card, Empty, Facts, Problem, Segments, Waiting } from './parts.js'
 import { StageTable } from './stage-table.js'
+import { useShownZone } from './time-zone.js'
 import { distribution, sum, type Total, timeline } from './traffic-series.js'
 import { useData } from './use-data.js'
 
@@ -42,16 +43,11 @@ export function OverviewPage({ tenantId, requestsHref }: { tenantId: string; req
   const [query, change] = useAddressQuery(['environment', 'window'])
   const environment: Environment = query.environment === 'sandbox' ? 'sandbox' : 'production'
   const window = TRAFFIC_WINDOWS.find((name) => name === query.window) ?? 'hour'
+  const zone = useShownZone()
   const tenant = useData(tenantAddress(tenantId, 'GET /'), REFRESH_MS)
   const traffic = useData(tenantAddress(tenantId, 'GET /traffic', { window }), REFRESH_MS)
   const problem = <Problem message={tenant.error ?? traffic.error} />
-  if (!tenant.value || !traffic.value)
-    return (
-      <>
-        {problem}
-        <Loading />
-      </>
-    )
+  if (!tenant.value || !traffic.value) return <Waiting data={tenant.error === null ? traffic : tenant} />
   const total = sum(traffic.value.slots, environment)
   const shown = { tenant: tenant.value, traffic: traffic.value, total, environment, requestsHref }
   return (
@@ -70,7 +66,7 @@ export function OverviewPage({ tenantId, requestsHref }: { tenantId: string; req
           value={window}
           onChange={(chosen) => change({ window: chosen })}
         />
-        <span class="muted small">Times in {timeZone()}</span>
+        <span class="muted small">Times in {zone}</span>
       </div>
       {total.requests === 0 ? (
         <div class="grid">

@@ -1,6 +1,7 @@
 /** Small pieces that every page is made of. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { dayText, momentText, useShownZone } from './time-zone.js'
 
 export function Card(props: {
   title: string
@@ -53,6 +54,55 @@ export function Problem({ message }: { message: string | null }) {
       {message}
     </p>
   ) : null
+}
+
+/** What a page shows until its data is there: that it is fetched, or why it is not, with a way to ask again. */
+export function Waiting({ data }: { data: { error: string | null; reload: () => void } }) {
+  if (data.error === null) return <Loading />
+  return (
+    <>
+      <Problem message={data.error} />
+      <div class="toolbar">
+        <button type="button" onClick={data.reload}>
+          Retry
+        </button>
+      </div>
+    </>
+  )
+}
+
+/** A password, which the person may look at while typing it. */
+export function PasswordField(props: {
+  id: string
+  label: string
+  autocomplete: 'current-password' | 'new-password'
+  minLength?: number
+  value: string
+  onInput: (value: string) => void
+}) {
+  const [isShown, setShown] = useState(false)
+  return (
+    <>
+      <label for={props.id}>{props.label}</label>
+      <div class="password">
+        <input
+          id={props.id}
+          // The types of the attributes know no field that is one or the other.
+          type={(isShown ? 'text' : 'password') as 'password'}
+          autocomplete={props.autocomplete}
+          autocapitalize="off"
+          required
+          minLength={props.minLength ?? 0}
+          value={props.value}
+          onInput={(event) => props.onInput(event.currentTarget.value)}
+        />
+        <button type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+          {isShown ? 'Hide' : 'Show'}
+          <span class="for-readers"> {props.label.toLowerCase()}</span>
+        </button>
+      </div>
+    </>
+  )
 }
 
 export function Loading() {
@@ -275,27 +325,18 @@ export function Confirm(props: {
   )
 }
 
-const MOMENT: Intl.DateTimeFormatOptions = {
-  year: 'numeric',
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  timeZoneName: 'short',
-}
-
-/** The zone in which times are shown, as in `Europe/Berlin`. */
+/** The zone of the computer, in which the fields for times are, as in `Europe/Berlin`. */
 export function timeZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
 /** A moment; with `day` its day alone, the rest where the pointer rests. */
 export function Time({ at, day }: { at: string; day?: boolean }) {
-  const full = new Date(at).toLocaleString(undefined, MOMENT)
+  const zone = useShownZone()
+  const full = momentText(at, zone)
   return (
     <time dateTime={at} title={full}>
-      {day ? new Date(at).toLocaleDateString(undefined, { dateStyle: 'medium' }) : full}
+      {day ? dayText(at, zone) : full}
     </time>
   )
 }

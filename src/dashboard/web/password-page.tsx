@@ -1,7 +1,7 @@
 /** The password of the person who is signed in: chosen after an invitation, or changed. */
 import { useState } from 'preact/hooks'
 import { callOperator } from './api.js'
-import { Card, Problem } from './parts.js'
+import { Card, PasswordField, Problem } from './parts.js'
 import { useSession } from './session.js'
 import { useAction } from './use-action.js'
 
@@ -32,24 +32,20 @@ export function PasswordPage(props: { onChanged: () => void }) {
     >
       <form onSubmit={submit}>
         <input type="text" name="username" autocomplete="username" value={person.name} hidden readOnly />
-        <label for="new-password">New password</label>
-        <input
+        <PasswordField
           id="new-password"
-          type="password"
+          label="New password"
           autocomplete="new-password"
-          required
           minLength={LEAST_LENGTH}
           value={password}
-          onInput={(event) => setPassword(event.currentTarget.value)}
+          onInput={setPassword}
         />
-        <label for="new-password-again">New password again</label>
-        <input
+        <PasswordField
           id="new-password-again"
-          type="password"
+          label="New password again"
           autocomplete="new-password"
-          required
           value={again}
-          onInput={(event) => setAgain(event.currentTarget.value)}
+          onInput={setAgain}
         />
         <Problem message={problem} />
         <p role="status">{isDone && 'The password is changed. Your other sessions have ended.'}</p>

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { InvitedPerson, PersonList, PersonRole, PersonView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
-import { Badge, Card, Confirm, Empty, Loading, Problem, Reveal, type Revealed, Table, Time } from './parts.js'
+import { Badge, Card, Confirm, Empty, Problem, Reveal, type Revealed, Table, Time, Waiting } from './parts.js'
 import { AddPersonCard, LastSignIn, RoleDialog } from './person-parts.js'
 import { useRights, useSession } from './session.js'
 import { useAction } from './use-action.js'
@@ -54,11 +54,11 @@ export function PeoplePage({ tenantId }: { tenantId: string }) {
   const people = list.value?.people
   return (
     <>
-      <Problem message={problem ?? list.error} />
+      <Problem message={problem ?? (list.value && list.error)} />
       {shown && <Reveal {...shown} key={shown.value} onDone={() => setShown(null)} />}
       <Card title="Who signs in for this tenant" hint={list.value && <SignInHint {...list.value} />}>
         {!people ? (
-          <Loading />
+          <Waiting data={list} />
         ) : people.length === 0 ? (
           <Empty title="Nobody with a name yet">
             Whoever opens a login link is an admin of the tenant. With names, the audit log says who acted.

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { ListedSession, SessionList } from '../contract.js'
 import { type Address, callOperator, callTenant, operatorAddress, tenantAddress } from './api.js'
-import { Badge, Card, Confirm, Empty, Loading, Problem, Table, Time } from './parts.js'
+import { Badge, Card, Confirm, Empty, Problem, Table, Time, Waiting } from './parts.js'
 import { useRights, useSession } from './session.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
@@ -70,7 +70,7 @@ function Sessions(props: {
   const sessions = list.value?.sessions
   return (
     <>
-      <Problem message={problem ?? list.error} />
+      <Problem message={problem ?? (list.value && list.error)} />
       <Card
         title="Sessions"
         hint={props.hint}
@@ -83,7 +83,7 @@ function Sessions(props: {
         }
       >
         {!sessions ? (
-          <Loading />
+          <Waiting data={list} />
         ) : sessions.length === 0 ? (
           <Empty title="Nobody is signed in" />
         ) : (

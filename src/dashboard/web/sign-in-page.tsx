@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
 import { CallError, signIn } from './api.js'
 import { Brand } from './brand.js'
-import { CodeField, Problem } from './parts.js'
+import { CodeField, PasswordField, Problem } from './parts.js'
 import { useAction } from './use-action.js'
 
 export function SignInPage(props: { problem: string | null; onSignedIn: (session: SessionView) => void }) {
@@ -56,14 +56,12 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
             <p id="name-hint" class="muted small">
               Leave it empty to sign in with the operator's password.
             </p>
-            <label for="password">Password</label>
-            <input
+            <PasswordField
               id="password"
-              type="password"
+              label="Password"
               autocomplete="current-password"
-              required
               value={password}
-              onInput={(event) => setPassword(event.currentTarget.value)}
+              onInput={setPassword}
             />
             {asksCode && <CodeField id="code" value={code} onInput={setCode} />}
           </>

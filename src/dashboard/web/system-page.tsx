@@ -2,14 +2,15 @@
 
 import type { SystemView } from '../contract.js'
 import { operatorAddress } from './api.js'
-import { Badge, Card, Facts, Loading, Problem, Table, Time } from './parts.js'
+import { Badge, Card, type Fact, Facts, Problem, Table, Time, Waiting } from './parts.js'
 import { useData } from './use-data.js'
 
 const MEBIBYTE = 1_048_576
 
 export function SystemPage() {
-  const { value, error } = useData(operatorAddress('GET /system'), 5000)
-  if (!value) return error ? <Problem message={error} /> : <Loading />
+  const system = useData(operatorAddress('GET /system'), 5000)
+  const { value, error } = system
+  if (!value) return <Waiting data={system} />
   const { engine, database, pack } = value
   return (
     <>
@@ -39,6 +40,7 @@ export function SystemPage() {
               ['Version', `${value.version} (${value.commit})`],
               ['Node', value.node],
               ['Running since', <Time at={value.started_at} />],
+              ['Uptime', duration(Date.parse(value.now) - Date.parse(value.started_at))],
               ['Memory', mebibytes(value.memory_bytes)],
               ['Provider', engine.provider.active],
               ...engine.provider.fallbacks.map(({ provider, reason }): [string, string] => [
@@ -72,6 +74,32 @@ export function SystemPage() {
             ]}
           />
         </Card>
+        <Card title="Upkeep" hint="What runs out or grows old.">
+          <Facts
+            rows={[
+              [
+                'Free on the disk',
+                value.upkeep.disk_free_bytes === null ? 'not known' : gibibytes(value.upkeep.disk_free_bytes),
+              ],
+              [
+                'Last backup',
+                value.upkeep.last_backup === undefined ? (
+                  "by PostgreSQL's own tools"
+                ) : value.upkeep.last_backup === null ? (
+                  <Badge tone="warn">never</Badge>
+                ) : (
+                  <Time at={value.upkeep.last_backup} />
+                ),
+              ],
+              ...value.upkeep.certificates.map(
+                ({ listeners, expires_at }): Fact => [
+                  `Certificate, ${listeners}`,
+                  expires_at === null ? 'none' : <Expiry at={expires_at} now={value.now} />,
+                ],
+              ),
+            ]}
+          />
+        </Card>
         {value.nodes.length > 0 && <Nodes {...value} />}
         <Card title="Model pack" hint={pack.description}>
           <Facts
@@ -91,8 +119,14 @@ export function SystemPage() {
               [
                 'Grade',
                 <>
-                  <Badge tone={pack.grade === 'production' ? 'good' : 'warn'}>{pack.grade}</Badge>{' '}
-                  {pack.reasons.join('; ')}
+                  <Badge tone={pack.grade === 'production' ? 'good' : 'warn'}>{pack.grade}</Badge>
+                  {pack.reasons.length > 0 && (
+                    <ul class="plain">
+                      {pack.reasons.map((reason) => (
+                        <li key={reason}>{reason}</li>
+                      ))}
+                    </ul>
+                  )}
                 </>,
               ],
             ]}
@@ -121,7 +155,13 @@ export function SystemPage() {
             ]}
             rows={pack.calibration.map(({ fmr, threshold, measured }) => ({
               key: fmr,
-              cells: [fmr, threshold.toFixed(4), measured ? 'measured' : 'extrapolated'],
+              cells: [
+                <span>
+                  {fmr} {fmr === pack.fmr_in_force && <Badge tone="good">in use</Badge>}
+                </span>,
+                threshold.toFixed(4),
+                measured ? 'measured' : 'extrapolated',
+              ],
             }))}
           />
         </Card>
@@ -177,6 +217,31 @@ function Health({ name, status }: { name: string; status: 'ok' | 'degraded' }) {
       <span class="muted small">{status === 'ok' ? 'serves' : 'not at full strength'}</span>
     </div>
   )
+}
+
+const DAY_MS = 86_400_000
+/** As the alert on certificates has it. */
+const SOON_DAYS = 14
+
+function Expiry({ at, now }: { at: string; now: string }) {
+  const days = Math.floor((Date.parse(at) - Date.parse(now)) / DAY_MS)
+  return (
+    <>
+      expires <Time at={at} day />{' '}
+      {days < SOON_DAYS && <Badge tone="bad">{days < 0 ? 'expired' : `in ${days} days`}</Badge>}
+    </>
+  )
+}
+
+function duration(ms: number): string {
+  const minutes = Math.floor(ms / 60_000)
+  const [days, hours] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24]
+  if (days > 0) return `${days} d ${hours} h`
+  return hours > 0 ? `${hours} h ${minutes % 60} min` : `${minutes} min`
+}
+
+function gibibytes(bytes: number): string {
+  return `${(bytes / MEBIBYTE / 1024).toFixed(1)} GiB`
 }
 
 function mebibytes(bytes: number): string {

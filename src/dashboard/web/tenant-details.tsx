@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { TenantErasureView, TenantOverview, TenantView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
-import { Confirm, type Fact, Facts, Loading, Problem, Time } from './parts.js'
+import { Confirm, type Fact, Facts, Problem, Time, Waiting } from './parts.js'
 import { ReceiptCard } from './receipt-card.js'
 import { useRights } from './session.js'
 import { useAction } from './use-action.js'
@@ -31,7 +31,7 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
   }
   const cancel = () => setAsking(null)
   const ask = (what: Asking) => () => setAsking(what)
-  if (!overview.value) return overview.error ? <Problem message={overview.error} /> : <Loading />
+  if (!overview.value) return <Waiting data={overview} />
   const { status } = overview.value
   return (
     <>

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { TenantView } from '../contract.js'
 import { callOperator, callTenant, operatorAddress } from './api.js'
-import { Badge, Card, Empty, Loading, Problem, Reveal, type Revealed, Table, Time } from './parts.js'
+import { Badge, Card, Empty, Problem, Reveal, type Revealed, Table, Time, Waiting } from './parts.js'
 import { useRights } from './session.js'
 import { TenantDetails } from './tenant-details.js'
 import { useAction } from './use-action.js'
@@ -61,13 +61,13 @@ export function TenantsPage() {
     })
   return (
     <>
-      <Problem message={problem ?? tenants.error} />
+      <Problem message={problem ?? (tenants.value && tenants.error)} />
       {shown.map((one) => (
         <Reveal key={one.value} {...one} onDone={() => setShown(shown.filter((other) => other !== one))} />
       ))}
       <Card title="Tenants">
         {!tenants.value ? (
-          <Loading />
+          <Waiting data={tenants} />
         ) : tenants.value.tenants.length === 0 ? (
           <Empty title="No tenants yet">
             Each backend that calls this service is one. Create the first below.

@@ -1,5 +1,5 @@
 /** Something that is done on demand: what went wrong, and whether it is still under way. */
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 
 export interface Action {
   problem: string | null
@@ -11,7 +11,11 @@ export interface Action {
 export function useAction(): Action {
   const [problem, setProblem] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
+  const running = useRef(false)
   const run = async (work: () => Promise<void>) => {
+    if (running.current) return
+    running.current = true
+    const focused = document.activeElement
     setProblem(null)
     setBusy(true)
     try {
@@ -19,8 +23,18 @@ export function useAction(): Action {
     } catch (error) {
       setProblem((error as Error).message)
     } finally {
+      running.current = false
       setBusy(false)
+      // After the page is drawn again.
+      setTimeout(() => giveBackFocus(focused))
     }
   }
   return { problem, isBusy, run }
+}
+
+/** A button that is disabled while it works loses the focus: it gets it back, or the page does where the button is gone. */
+function giveBackFocus(focused: Element | null): void {
+  if (document.activeElement !== document.body || focused === null || focused === document.body) return
+  const heir = focused.isConnected ? focused : document.getElementById('main')
+  if (heir instanceof HTMLElement) heir.focus({ preventScroll: true })
 }

@@ -20,7 +20,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
   const [environment, setEnvironment] = useState<Environment>('production')
   const [found, setFound] = useState<Found | null>(null)
   const [receipt, setReceipt] = useState<ErasureView | null>(null)
-  const [asking, setAsking] = useState(false)
+  const [asking, setAsking] = useState<Found | null>(null)
   const { problem, isBusy, run } = useAction()
   const find = async (asked: Omit<Found, 'user'>) => {
     const body = { user_id: asked.userId, environment: asked.environment }
@@ -36,10 +36,11 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
       await callTenant(tenantId, 'POST /users/unlock', { user_id: user.userId })
       await find(user)
     })
-  const erase = () => {
-    setAsking(false)
+  const erase = (user: Found) => {
+    setAsking(null)
     return change(async () => {
-      setReceipt(await callTenant(tenantId, 'POST /erase', { user_id: userId, environment }))
+      const whom = { user_id: user.userId, environment: user.environment }
+      setReceipt(await callTenant(tenantId, 'POST /erase', whom))
       setUserId('')
     })
   }
@@ -82,16 +83,6 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
             <button type="submit" class="primary" disabled={isBusy}>
               Look up
             </button>
-            {may('POST /erase') && (
-              <button
-                type="button"
-                class="danger"
-                disabled={isBusy}
-                onClick={(event) => event.currentTarget.form!.reportValidity() && setAsking(true)}
-              >
-                Erase…
-              </button>
-            )}
           </div>
         </form>
         <Problem message={problem} />
@@ -102,6 +93,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
             <UserCard
               user={found.user}
               isBusy={isBusy}
+              onErase={may('POST /erase') ? () => setAsking(found) : null}
               onUnlock={may('POST /users/unlock') ? () => unlock(found) : null}
             />
           ) : (
@@ -110,6 +102,13 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
                 Unknown, or erased.
                 {may('POST /erase') &&
                   ' For a day after an erasure, erasing again gives its receipt once more.'}
+                {may('POST /erase') && (
+                  <div class="toolbar">
+                    <button type="button" disabled={isBusy} onClick={() => setAsking(found)}>
+                      Show the receipt again…
+                    </button>
+                  </div>
+                )}
               </Empty>
             </Card>
           )}
@@ -119,15 +118,15 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
       {asking && (
         <Confirm
           // Isolating characters: whatever the id holds, it moves nothing else of the question.
-          title={`Erase \u2068${userId}\u2069?`}
+          title={`Erase \u2068${asking.userId}\u2069?`}
           confirm="Erase for ever"
           isDanger
-          onCancel={() => setAsking(false)}
-          onConfirm={erase}
+          onCancel={() => setAsking(null)}
+          onConfirm={() => void erase(asking)}
         >
           <p>
-            In {environment}: the reference, the remembered captures, the kept responses, and the key that
-            sealed them in every copy. There is no way back; the user can only be enrolled anew.
+            In {asking.environment}: the reference, the remembered captures, the kept responses, and the key
+            that sealed them in every copy. There is no way back; the user can only be enrolled again.
           </p>
         </Confirm>
       )}
@@ -135,20 +134,31 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
   )
 }
 
-/** @param props.onUnlock null for those who may not */
-function UserCard(props: { user: UserView; isBusy: boolean; onUnlock: (() => void) | null }) {
-  const { isBusy, onUnlock } = props
+/** @param props.onUnlock, onErase null for those who may not */
+function UserCard(props: {
+  user: UserView
+  isBusy: boolean
+  onUnlock: (() => void) | null
+  onErase: (() => void) | null
+}) {
+  const { isBusy, onUnlock, onErase } = props
   const { reference, lockout, ...user } = props.user
   return (
     <Card
       title={user.user_id}
       actions={
-        lockout.status === 'locked_out' &&
-        onUnlock && (
-          <button type="button" class="primary" disabled={isBusy} onClick={onUnlock}>
-            Unlock
-          </button>
-        )
+        <>
+          {lockout.status === 'locked_out' && onUnlock && (
+            <button type="button" class="primary" disabled={isBusy} onClick={onUnlock}>
+              Unlock
+            </button>
+          )}
+          {onErase && (
+            <button type="button" class="danger" disabled={isBusy} onClick={onErase}>
+              Erase…
+            </button>
+          )}
+        </>
       }
     >
       <Facts
@@ -160,7 +170,7 @@ function UserCard(props: { user: UserView; isBusy: boolean; onUnlock: (() => voi
             'Model',
             <>
               {reference.model}{' '}
-              {!reference.comparable && <Badge tone="warn">not the one that serves: enrol anew</Badge>}
+              {!reference.comparable && <Badge tone="warn">not the one in use: enroll again</Badge>}
             </>,
           ],
           ['Photos in it', reference.views],
@@ -192,7 +202,7 @@ function Lockout({ lockout: { status, until } }: { lockout: UserView['lockout'] 
     )
   return (
     <>
-      <Badge tone="bad">reference disabled</Badge> Only a new enrolment with <code>"replace": true</code>{' '}
+      <Badge tone="bad">reference disabled</Badge> Only a new enrollment with <code>"replace": true</code>{' '}
       helps.
     </>
   )

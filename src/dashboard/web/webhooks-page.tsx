@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Environment, WebhookList, WebhookView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
 import { DeliveriesCard } from './deliveries-card.js'
-import { Badge, Card, Confirm, Empty, Loading, Problem, Table, Time } from './parts.js'
+import { Badge, Card, Confirm, Empty, Problem, Table, Time, Waiting } from './parts.js'
 import { useRights } from './session.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
@@ -24,7 +24,7 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
   const list = useData(tenantAddress(tenantId, 'GET /webhooks'), REFRESH_MS)
   const [removing, setRemoving] = useState<WebhookView | null>(null)
   const { problem, run } = useAction()
-  if (!list.value) return list.error ? <Problem message={list.error} /> : <Loading />
+  if (!list.value) return <Waiting data={list} />
   const { webhooks, is_held, most_webhooks } = list.value
   const change = (work: () => Promise<unknown>) =>
     run(async () => {

@@ -90,4 +90,23 @@ overStores((stores) => {
     })
     expect(await read().tenantById('ten_a')).toEqual(tenant('a', { deletedAt: AT + 1 }))
   })
+
+  it('a logo takes the place of the one before, and goes with the tenant', async () => {
+    await fill()
+    const logo = (name: string, image: string) => ({
+      tenantId: `ten_${name}`,
+      sha256: bytes(image),
+      image: bytes(`picture ${image}`),
+    })
+    await write(async (tx) => {
+      for (const one of [logo('a', 'first'), logo('a', 'second'), logo('b', 'other')])
+        await tx.putCaptureLogo(one)
+    })
+    expect(await read().captureLogo('ten_a')).toEqual(logo('a', 'second'))
+    await write((tx) => tx.closeTenant('ten_a', AT + 1))
+    expect(await read().captureLogo('ten_a')).toBeUndefined()
+    expect(await read().captureLogo('ten_b')).toEqual(logo('b', 'other'))
+    await write((tx) => tx.deleteCaptureLogo('ten_b'))
+    expect(await read().captureLogo('ten_b')).toBeUndefined()
+  })
 })

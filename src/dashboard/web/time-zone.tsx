@@ -1,0 +1,61 @@
+/** The zone in which times are shown: that of the computer until the reader asks for UTC, as logs and the API have it. */
+import { useEffect, useState } from 'preact/hooks'
+
+type Zone = 'local' | 'utc'
+const STORAGE = 'countersign-times'
+const CHANGE = 'zonechange'
+
+function currentZone(): Zone {
+  return localStorage.getItem(STORAGE) === 'utc' ? 'utc' : 'local'
+}
+
+/** The zone in which times are shown now, as in `Europe/Berlin`. */
+export function shownZone(): string {
+  return currentZone() === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
+/** The same; what calls it is drawn again when the reader changes the zone. */
+export function useShownZone(): string {
+  const [zone, setZone] = useState(shownZone)
+  useEffect(() => {
+    const follow = () => setZone(shownZone())
+    addEventListener(CHANGE, follow)
+    return () => removeEventListener(CHANGE, follow)
+  }, [])
+  return zone
+}
+
+export function TimesButton() {
+  const isUtc = useShownZone() === 'UTC'
+  const isOnlyUtc = Intl.DateTimeFormat().resolvedOptions().timeZone === 'UTC'
+  const toggle = () => {
+    localStorage.setItem(STORAGE, currentZone() === 'utc' ? 'local' : 'utc')
+    dispatchEvent(new Event(CHANGE))
+  }
+  // A computer whose own zone is UTC has nothing to choose.
+  if (isOnlyUtc) return null
+  return (
+    <button type="button" class="quiet" onClick={toggle}>
+      {isUtc ? 'Local times' : 'Times in UTC'}
+    </button>
+  )
+}
+
+/** A moment with 24 hours, such as `2026-11-23 14:05:09 GMT+1`. */
+export function momentText(at: string, zone: string): string {
+  const name = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'short' })
+    .formatToParts(new Date(at))
+    .find(({ type }) => type === 'timeZoneName')
+  return `${dayText(at, zone)} ${clockText(at, zone)} ${name?.value ?? zone}`
+}
+
+/** The day of a moment, such as `2026-11-23`. */
+export function dayText(at: string, zone: string): string {
+  // Swedish writes days as ISO 8601 does.
+  return new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short' }).format(new Date(at))
+}
+
+function clockText(at: string, zone: string): string {
+  const form: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit' }
+  return new Intl.DateTimeFormat('en', { ...form, timeZone: zone, hourCycle: 'h23' }).format(new Date(at))
+}

@@ -1,0 +1,67 @@
+/** HTML of the capture listener's pages: the document around them, and texts that are put into it. */
+import type { CaptureLanguage } from '../config/capture-languages.js'
+import type { PageTexts } from './page-texts.js'
+
+/** Where script, style and pictures are served. */
+export const ASSETS = '/assets'
+
+export interface HtmlDocument {
+  language: CaptureLanguage
+  /** As HTML, like `main`. */
+  title: string
+  main: string
+  /** Attributes of `main`; a page that has them has the script in its language too. */
+  attributes?: string
+  /** Paths of further style sheets. */
+  styles?: readonly string[]
+}
+
+export function htmlDocument({ language, title, main, attributes, styles = [] }: HtmlDocument): string {
+  const sheets = [`${ASSETS}/page.css`, ...styles].map((path) => `<link rel="stylesheet" href="${path}">`)
+  return `<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" type="image/svg+xml" href="${ASSETS}/icon.svg">
+${sheets.join('\n')}
+${attributes === undefined ? '' : `<script type="module" src="${ASSETS}/page.${language}.js"></script>`}
+</head>
+<body><main ${attributes ?? ''}>${main}</main></body>
+</html>
+`
+}
+
+/** Says texts of the page as HTML, with the names that `{company}` and `{host}` stand for. */
+export function sayer(texts: PageTexts, names: { company: string; host?: string | null }) {
+  return (name: keyof PageTexts) =>
+    escapeHtml(texts[name])
+      .replaceAll('{company}', () => isolated(names.company))
+      .replaceAll('{host}', () => isolated(names.host ?? ''))
+}
+
+/** A text of somebody else: its direction of writing changes nothing around it. */
+export function isolated(text: string): string {
+  return `<bdi>${escapeHtml(text)}</bdi>`
+}
+
+export function paragraphs(text: string): string {
+  return text
+    .split(/\n\s*\n/)
+    .map((paragraph) => `<p dir="auto">${escapeHtml(paragraph.trim()).replaceAll('\n', '<br>')}</p>`)
+    .join('\n')
+}
+
+const ESCAPES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ESCAPES[character]!)
+}
