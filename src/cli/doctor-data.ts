@@ -15,7 +15,7 @@ import { isUnderWay } from '../storage/epoch-book.js'
 import { describeDatabase, hasDatabase, schemas } from '../storage/open-store.js'
 import { SchemaOutdatedError } from '../storage/store.js'
 import type { Finding } from './doctor-finding.js'
-import { using } from './ledger.js'
+import { assertNotEmpty, using } from './ledger.js'
 import { counted } from './style.js'
 import { packObstacle } from './trials.js'
 
@@ -110,6 +110,7 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
 export async function checkDatabase(config: Config): Promise<Finding> {
   const check = 'database'
   try {
+    assertNotEmpty(config)
     const { found, own } = await schemas(config)
     if (found === 0)
       return {
