@@ -9,7 +9,7 @@ import {
 import { gradeOf } from '../../models/pack/pack-grade.js'
 import { auditWalkStatus, describeWalk } from '../audit-walk.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js'
-import { type Config, isPostgres, modelPackDir } from '../config.js'
+import { type Config, isPostgres, modelPackDir, sqliteFile } from '../config.js'
 import { differingSettings } from '../fleet.js'
 import { isUnderWay } from '../storage/epoch-book.js'
 import { describeDatabase, hasDatabase, schemas } from '../storage/open-store.js'
@@ -129,15 +129,44 @@ export async function checkDatabase(config: Config): Promise<Finding> {
       issues: await store.check(),
       ...(await store.read.counts()),
     }))
-    if (issues.length > 0) return { check, status: 'problem', detail: issues[0]!, remedy: 'restore a backup' }
+    if (issues.length > 0) return damaged(issues)
     return {
       check,
       status: 'ok',
       detail: `whole; ${counted(tenants, 'tenant')}, ${counted(references.production, 'production reference')}`,
     }
   } catch (error) {
+    const issues = await findDamage(config, error)
+    if (issues.length > 0) return damaged(issues)
     const remedy = `see docs/${isPostgres(config) ? 'postgresql' : 'operations'}.md`
     return { check, status: 'problem', detail: (error as Error).message, remedy }
+  }
+}
+
+/** Enough to see which tables and indexes are meant. */
+const MOST_ISSUES = 10
+
+function damaged(issues: string[]): Finding {
+  const more = issues.length - MOST_ISSUES
+  return {
+    check: 'database',
+    status: 'problem',
+    detail: `damaged: ${issues.slice(0, MOST_ISSUES).join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+    remedy: 'see docs/operations/runbooks.md#database_corrupt',
+  }
+}
+
+/** A SQLite file may be too damaged for its own keys to be read, and the integrity check still names what is damaged. */
+async function findDamage(config: Config, error: unknown): Promise<string[]> {
+  if (isPostgres(config)) return []
+  const { integrityIssuesOf, isDamage } = await import('../storage/sqlite-integrity.js')
+  const cause = (error as Error).cause ?? error
+  if (!isDamage(cause)) return []
+  try {
+    const issues = integrityIssuesOf(sqliteFile(config))
+    return issues.length > 0 ? issues : [(cause as Error).message]
+  } catch {
+    return [(cause as Error).message]
   }
 }
 

@@ -6,6 +6,7 @@ import { type AddonRecord, OWN_BINARY, recordedAddon } from '../../src/cli/http-
 import { packageFile } from '../../src/package-root.js'
 import { chooseTransport } from '../../src/server/transport.js'
 import { type Workplace, workplace } from '../support/command.js'
+import { damageTable } from '../support/damage.js'
 import { overUws } from '../support/transports.js'
 
 let place: Workplace
@@ -225,7 +226,26 @@ describe('doctor', () => {
     await writeFile(file, bytes)
     const { ok, of } = await examine()
     expect(ok).toBe(false)
-    expect(of('database').status).toBe('problem')
+    expect(of('database')).toMatchObject({
+      status: 'problem',
+      remedy: 'see docs/operations/runbooks.md#database_corrupt',
+    })
+  })
+
+  it('names the table of a database that is damaged, also where its keys cannot be read', async () => {
+    for (const table of ['audit', 'keyring']) {
+      await rm(place.path('countersign.db'), { force: true })
+      await place.run(['tenant', 'create', 'acme'])
+      damageTable(place.path('countersign.db'), table)
+      const { ok, of } = await examine()
+      expect(ok).toBe(false)
+      expect(of('database')).toMatchObject({
+        status: 'problem',
+        detail: expect.stringContaining(`(table ${table})`),
+        remedy: 'see docs/operations/runbooks.md#database_corrupt',
+      })
+      expect(of('database').detail).not.toContain('countersign doctor')
+    }
   })
 
   it.skipIf(process.getuid?.() === 0)('reports a data folder that cannot be written to', async () => {
