@@ -10,7 +10,7 @@ import { moveIntoPlace } from '../durable-file.js'
 import { CodedError } from '../errors.js'
 import { integrityIssues, isDamage } from './sqlite-integrity.js'
 import { APPLICATION_ID, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
-import { StoreCorruptError } from './store.js'
+import { StoreCorruptError, StoreUnavailableError } from './store.js'
 
 /** The files cannot be put together; the message says why. */
 export class RestoreError extends CodedError<
@@ -63,7 +63,7 @@ export function separateKeys(
       )
     database.pragma('journal_mode = DELETE')
     database.pragma('secure_delete = ON')
-    database.prepare('ATTACH ? AS keys').run(partial)
+    attachNew(database, partial, keysFile)
     database.pragma(`keys.application_id = ${KEYS_APPLICATION_ID}`)
     const separate = database.transaction(() => {
       database.exec(`
@@ -90,6 +90,15 @@ export function separateKeys(
   } finally {
     database.close()
     removeDatabase(partial)
+  }
+}
+
+/** @throws StoreUnavailableError where the file cannot be made */
+function attachNew(database: Database.Database, partial: string, keysFile: string): void {
+  try {
+    database.prepare('ATTACH ? AS keys').run(partial)
+  } catch (cause) {
+    throw new StoreUnavailableError(`Cannot write ${keysFile}: ${(cause as Error).message}`, { cause })
   }
 }
 

@@ -176,7 +176,7 @@ export class SqliteStore implements Store {
 
   /** Remembers that the file is damaged, where SQLite says so. */
   private readonly translate = (error: unknown): unknown => {
-    const told = translate(error)
+    const told = translate(error, this.writer.name)
     if (told instanceof StoreCorruptError) this.isCorrupt = true
     return told
   }
@@ -286,7 +286,9 @@ export class SqliteStore implements Store {
     }
     removeDatabase(partial)
     try {
-      await this.reader.backup(partial, { progress })
+      await this.reader.backup(partial, { progress }).catch((error) => {
+        throw unwritable(error, file)
+      })
       const separated = separateKeys(partial, keysFile)
       moveIntoPlace(partial, file)
       return separated
@@ -401,12 +403,11 @@ function committedState(writer: Database.Database, reader: Database.Database): C
 
 /** SQLite says of a folder in which it can make no log only that the file does not open. */
 export function obstacleOf(cause: Error, file: string): string {
+  if (isDamage(cause)) return `${cause.message}; docs/operations/runbooks.md#database_corrupt says what to do`
   if (!(cause instanceof Database.SqliteError) || !/^SQLITE_(CANTOPEN|READONLY)/.test(cause.code))
     return cause.message
-  const unwritable = [dirname(file), file].find((path) => existsSync(path) && !isWritable(path))
-  return unwritable
-    ? `${unwritable} is not writable for this user (${cause.message}); \`countersign doctor\` tells whether the installation is whole`
-    : cause.message
+  const obstacle = [dirname(file), file].find((path) => existsSync(path) && !isWritable(path))
+  return obstacle ? `${obstacle} is not writable for this user (${cause.message})` : cause.message
 }
 
 function isWritable(path: string): boolean {
@@ -424,10 +425,20 @@ function isBusy(error: unknown): boolean {
 
 const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
 
+/** Where a file of a backup cannot be made, for want of permission or room. */
+function unwritable(error: unknown, file: string): unknown {
+  if (!(error instanceof Database.SqliteError) || !UNAVAILABLE.test(error.code)) return error
+  return new StoreUnavailableError(`Cannot write ${file}: ${error.message} (${error.code})`, { cause: error })
+}
+
 /** SQLite's own errors become ours here; anything else is the caller's and passes through. */
-function translate(error: unknown): unknown {
+function translate(error: unknown, file: string): unknown {
   if (error instanceof Database.SqliteError && isDamage(error))
     return new StoreCorruptError(`SQLite: ${error.code} ${error.message}`, { cause: error })
+  if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_READONLY'))
+    return new StoreUnavailableError(`Cannot write ${file}: ${error.message} (${error.code})`, {
+      cause: error,
+    })
   if (error instanceof Database.SqliteError && UNAVAILABLE.test(error.code))
     return new StoreUnavailableError(`SQLite: ${error.code}`, { cause: error })
   // Of a kept response in the place of one that has not expired.

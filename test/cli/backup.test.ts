@@ -80,6 +80,36 @@ describe('backup', () => {
     expect(peekBackups(place.path('countersign.db'))).toMatchObject({ lastBackupAt: null })
   })
 
+  // Nobody writes there, not even root.
+  it.runIf(process.platform === 'linux')('into a folder that cannot be written names the file', async () => {
+    await createTenant('acme')
+    const { code, stderr } = await place.run(['backup', '/proc/copy.db'])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^error: Cannot write \/proc\/copy\.db: [^\n]+\n$/)
+    const keys = await place.run(['backup', place.path('copy.db'), '--keys', '/proc/keys'])
+    expect(keys.code).toBe(1)
+    expect(keys.stderr).toMatch(/^error: Cannot write \/proc\/keys: [^\n]+\n$/)
+  })
+
+  it('names the runbook for a database that does not open, as every command does', async () => {
+    await createTenant('acme')
+    damageTable(place.path('countersign.db'), 'keyring')
+    for (const args of [
+      ['backup', place.path('copy.db')],
+      ['tenant', 'list'],
+      ['audit', 'verify'],
+      ['nodes'],
+    ]) {
+      const { code, stderr } = await place.run(args)
+      expect(code).toBe(1)
+      expect(stderr).toContain('docs/operations/runbooks.md#database_corrupt')
+      expect(stderr).not.toMatch(/^ +at /m)
+    }
+    await writeFile(place.path('countersign.db'), 'no database at all, but long enough to be read as one')
+    const { stderr } = await place.run(['tenant', 'list'])
+    expect(stderr).toContain('docs/operations/runbooks.md#database_corrupt')
+  })
+
   it('never overwrites a file', async () => {
     await writeFile(place.path('precious'), 'precious')
     const result = await place.run(['backup', place.path('precious'), '--json'])
