@@ -209,8 +209,8 @@ function Filters(props: {
         <select id="request-outcome" name="outcome" defaultValue={query.outcome}>
           <option value="">all</option>
           {AUDIT_OUTCOMES.map((name) => (
-            <option key={name} selected={name === query.outcome}>
-              {name}
+            <option key={name} value={name} selected={name === query.outcome}>
+              {name === 'failed' ? 'refused' : name}
             </option>
           ))}
         </select>
@@ -349,11 +349,27 @@ function Details({ request }: { request: RequestView }) {
     ['API key', request.key_id],
     ['Address', request.address],
   ]
+  const { error } = request
+  const explained: Fact[] = error
+    ? [
+        ['Message', error.message],
+        ['Remedy', error.remedy],
+        [
+          'Explained at',
+          <a href={error.doc_url} target="_blank" rel="noreferrer">
+            {error.doc_url}
+          </a>,
+        ],
+      ]
+    : []
   return (
     <Facts
-      rows={rows
-        .filter(([, value]) => value !== null)
-        .map(([name, value]): Fact => [name, <code>{value}</code>])}
+      rows={[
+        ...explained,
+        ...rows
+          .filter(([, value]) => value !== null)
+          .map(([name, value]): Fact => [name, <code>{value}</code>]),
+      ]}
     />
   )
 }
