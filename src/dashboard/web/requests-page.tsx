@@ -66,6 +66,8 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
     query.before ? undefined : REFRESH_MS,
   )
   const pager = usePager(change)
+  // An id is looked for in both environments.
+  const found = query.id ? page.value?.requests[0] : undefined
   const apply = (changes: Partial<Query>) => change({ before: '', ...changes })
   return (
     <>
@@ -73,8 +75,8 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
         <Segments
           label="Environment"
           options={ENVIRONMENTS}
-          value={environment}
-          onChange={(chosen) => apply({ environment: chosen, subject: '' })}
+          value={found?.environment ?? environment}
+          onChange={(chosen) => apply({ environment: chosen, subject: '', id: '' })}
         />
         <button type="button" onClick={page.reload}>
           Refresh
