@@ -690,6 +690,8 @@ export interface SystemView {
     name: string
     version: string
     commit: string
+    /** Of the database, as its code knows it; null for a version that does not say. */
+    schema: number | null
     since: string
     is_serving: boolean
     lease_ms: number
