@@ -1,6 +1,5 @@
 /** The figures of a chart as a table, for those who do not see the chart or want the numbers. */
 import { useState } from 'preact/hooks'
-import type { Series } from './chart.js'
 import { Empty, Table } from './parts.js'
 
 /** @param props.nameOf text of a step, such as a time; steps at which every series is 0 or missing are left out */
@@ -9,7 +8,7 @@ export function ChartTable(props: {
   stepName: string
   x: number[]
   nameOf: (at: number) => string
-  series: Series[]
+  series: Array<{ label: string; values: Array<number | null> }>
   unit: string | undefined
 }) {
   const { title, stepName, x, nameOf, series, unit } = props
