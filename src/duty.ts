@@ -28,6 +28,11 @@ export class Duty {
   /** Others may have had it before, and ended in the middle of something. */
   readonly isShared: boolean
   isClockRight = true
+  /**
+   * Milliseconds that this machine's clock was last seen ahead of the database's, negative where it was behind, and 0 where they
+   * differ by less than the question took. Null where the database is on this machine.
+   */
+  clockAheadMs: number | null = null
   private term: (Term & { end(): void }) | null = null
   /** On the axis of `performance.now()`, which goes on while the process stands still. */
   private endsAtMs = Number.NEGATIVE_INFINITY
@@ -81,6 +86,7 @@ export class Duty {
   /** The database's time was read somewhere between the two of ours. */
   private compareClocks(before: number, nowMs: number, after: number): void {
     const aheadMs = Math.max(before - nowMs, 0) - Math.max(nowMs - after, 0)
+    this.clockAheadMs = aheadMs
     const isRight = Math.abs(aheadMs) <= CLOCK_BOUND_MS
     if (isRight === this.isClockRight) return
     this.isClockRight = isRight

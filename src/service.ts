@@ -13,6 +13,7 @@ import {
 import { AuditWalk, auditWalkStatus } from './audit-walk.js'
 import { Engine } from './biometrics/engine/engine.js'
 import { type Clock, DAY_MS, HOUR_MS, SECOND_MS, systemClock } from './clock.js'
+import { ClockWatch } from './clock-watch.js'
 import {
   adminHosts,
   adminUrl,
@@ -123,6 +124,7 @@ export class Service {
   private readonly captureEvents: CaptureSessionEvents
   private readonly keyWatch: KeyWatch
   private readonly duty: Duty
+  private readonly clockWatch: ClockWatch
   private readonly fleet: Fleet
   private readonly readiness: Readiness
   private readonly auditWalk: AuditWalk
@@ -152,6 +154,7 @@ export class Service {
   ) {
     this.startedAt = clock.now()
     this.duty = new Duty(ledger.store, log)
+    this.clockWatch = new ClockWatch(clock, log)
     this.fleet = new Fleet(ledger.store, log)
     this.captureEvents = new CaptureSessionEvents(
       { ...ledger, clock },
@@ -236,6 +239,7 @@ export class Service {
     metrics.engine.watch(() => engine.health())
     metrics.watchStore(ledger.store)
     metrics.watchReadiness(this.readiness)
+    metrics.watchClock({ jumps: this.clockWatch.jumps, aheadMs: () => this.duty.clockAheadMs })
     metrics.showTransport(transport)
     const parts = this.sharedParts()
     const production = this.apiServer('production', parts)
@@ -334,6 +338,7 @@ export class Service {
     this.epochKeeper?.start()
     this.traffic.start()
     this.requestLog.start()
+    this.clockWatch.start()
     this.ready = true
     this.readiness.start()
   }
@@ -617,6 +622,7 @@ export class Service {
       await this.duty.stop()
       await this.fleet.stop()
       await this.readiness.stop()
+      await this.clockWatch.stop()
       await walked
       await Promise.all([admin?.close(DRAIN_GRACE_MS), metrics?.close(DRAIN_GRACE_MS)])
       await Promise.all([this.traffic.stop(), this.requestLog.stop()])

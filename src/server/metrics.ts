@@ -18,6 +18,7 @@ import { STAGES } from '../v1/stages.js'
 import { COMMIT, VERSION } from '../version.js'
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../webhooks/webhook-sender.js'
 import type { BodyBudget } from './body-budget.js'
+import { type ClockSources, watchClock } from './clock-metrics.js'
 import { engineMetrics } from './engine-metrics.js'
 import type { Observation } from './observation.js'
 import { watchStore } from './store-metrics.js'
@@ -168,6 +169,10 @@ export class Metrics {
         for (const reason of NOT_READY_REASONS) this.set({ reason }, reasons.includes(reason) ? 1 : 0)
       },
     })
+  }
+
+  watchClock(sources: ClockSources): void {
+    watchClock(this.registry, sources)
   }
 
   watchUpkeep(upkeep: Upkeep): void {
