@@ -11,7 +11,7 @@ let root: string
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'countersign-checkout-'))
   mkdirSync(join(root, 'src', 'cli'), { recursive: true })
-  for (const name of ['bootstrap.mjs', 'build-state.mjs'])
+  for (const name of ['bootstrap.mjs', 'build-state.mjs', 'write-build.mjs'])
     cpSync(packageFile('src', 'cli', name), join(root, 'src', 'cli', name))
   write('package.json', JSON.stringify({ engines: { node: '>=20.15.0' } }))
   write('tsconfig.json', JSON.stringify({ include: ['src', 'test/faults/main.ts'] }))
