@@ -68,7 +68,8 @@ describe('dist is built', () => {
   })
 
   it.each(['src/service.ts', 'test/faults/campaign.ts', 'tsconfig.json'])('not where %s is newer', (path) => {
-    for (const old of ['src/cli/bootstrap.mjs', 'src/cli/build-state.mjs', 'tsconfig.json']) age(old, 120)
+    const files = ['bootstrap.mjs', 'build-state.mjs', 'write-build.mjs'].map((name) => `src/cli/${name}`)
+    for (const old of [...files, 'tsconfig.json']) age(old, 120)
     write('dist/.built', String(Date.now() - 60_000))
     expect(answer('isBuilt')).toBe(true)
     write(path, JSON.stringify({ include: ['src', 'test/faults/main.ts'] }))
