@@ -85,10 +85,11 @@ export function differingSettings(nodes: readonly ServiceNode[]): string[] {
 /** For command line, dashboard and readiness. */
 export function fleetView(nodes: readonly ServiceNode[]) {
   return {
-    nodes: nodes.map(({ name, version, commit, startedAt, leaseMs, settings, notReady }) => ({
+    nodes: nodes.map(({ name, version, commit, schema, startedAt, leaseMs, settings, notReady }) => ({
       name,
       version,
       commit,
+      schema,
       since: isoTime(startedAt),
       is_serving: settings !== null,
       lease_ms: Math.round(leaseMs),

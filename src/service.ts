@@ -241,6 +241,7 @@ export class Service {
     metrics.watchReadiness(this.readiness)
     metrics.watchClock({ jumps: this.clockWatch.jumps, aheadMs: () => this.duty.clockAheadMs })
     metrics.showTransport(transport)
+    metrics.showBuild(ledger.store.schema)
     const parts = this.sharedParts()
     const production = this.apiServer('production', parts)
     const sandbox = this.apiServer('sandbox', parts)

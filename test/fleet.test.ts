@@ -13,6 +13,7 @@ it('names no service while the database cannot be asked: what it said before may
     name: 'web1/1',
     version: '1.0.0',
     commit: 'unknown',
+    schema: null,
     notReady: [],
     startedAt: 0,
     leaseMs: 2000,

@@ -17,17 +17,20 @@ export function registerNodesCommand(command: Command): void {
       }
       print(options, view, () =>
         listing(
-          ['NODE', 'VERSION', 'COMMIT', 'SINCE', 'LEASE', 'READY', 'MASTER KEYS IT READS'],
-          view.nodes.map(({ name, version, commit, since, is_serving, lease_ms, not_ready, master_keys }) => [
-            name,
-            version,
-            commit.slice(0, 8),
-            is_serving ? since : 'starting',
-            // From a SQLite file one service serves, for as long as it holds the lock.
-            lease_ms === 0 ? '-' : `${(lease_ms / 1000).toFixed(1)} s`,
-            not_ready.length === 0 ? 'yes' : { text: not_ready.join(', '), style: 'red' },
-            master_keys?.join(' ') ?? '-',
-          ]),
+          ['NODE', 'VERSION', 'COMMIT', 'SCHEMA', 'SINCE', 'LEASE', 'READY', 'MASTER KEYS IT READS'],
+          view.nodes.map(
+            ({ name, version, commit, schema, since, is_serving, lease_ms, not_ready, master_keys }) => [
+              name,
+              version,
+              commit.slice(0, 8),
+              schema === null ? '-' : String(schema),
+              is_serving ? since : 'starting',
+              // From a SQLite file one service serves, for as long as it holds the lock.
+              lease_ms === 0 ? '-' : `${(lease_ms / 1000).toFixed(1)} s`,
+              not_ready.length === 0 ? 'yes' : { text: not_ready.join(', '), style: 'red' },
+              master_keys?.join(' ') ?? '-',
+            ],
+          ),
         ),
       )
       if (!options.json && view.differing_settings.length > 0)

@@ -73,6 +73,10 @@ export const capturePage = Type.Object(
       ),
       Type.Null(),
     ]),
+    /** #rrggbb; null for the page's own. */
+    color: Type.Union([Type.String({ maxLength: 64 }), Type.Null()]),
+    /** A PNG or WebP; null for none. A logo that is left out stays as it is. */
+    logo: Type.Optional(Type.Union([Type.String({ minLength: 1, contentEncoding: 'base64' }), Type.Null()])),
   },
   closed,
 )

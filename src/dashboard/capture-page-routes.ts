@@ -1,39 +1,54 @@
-/** What the hosted capture page is for a tenant: its company, where it leads back to, who may frame it, and the consent. */
+/** What the hosted capture page is for a tenant: its company, color and logo, where it leads back to, who may frame it, and the consent. */
+
 import type { TenantRecord } from '../storage/records.js'
-import { capturePageSettings } from '../tenancy/capture-page-settings.js'
+import type { StoreReader } from '../storage/store.js'
+import { capturePageSettings, checkedCapturePage } from '../tenancy/capture-page-settings.js'
 import * as bodies from './bodies.js'
 import type { CapturePageView } from './contract.js'
 import type { TenantTable } from './route.js'
 
 export const CAPTURE_PAGE_ROUTES = {
   'GET /capture-page': {
-    answer: async ({ tenant }) => capturePageView(tenant),
+    answer: async ({ services, tenant }) => capturePageView(services.ledger.store.read, tenant),
   },
 
   'POST /capture-page': {
     asksFreshSignIn: true,
+    takesPhotos: true,
     body: bodies.capturePage,
     async answer({ services, tenant, actor, input }) {
-      const { tenants } = services.ledger.operations
+      const { store, operations } = services.ledger
       const settings = {
-        ...capturePageSettings(tenant),
         company: input.company,
         returnOrigins: input.return_origins,
         frameAncestors: input.frame_ancestors,
         consent: input.consent,
+        color: input.color,
       }
-      return capturePageView(await tenants.setCapturePage(tenant, actor, settings))
+      // Checked before the logo is set: a refusal of either changes nothing.
+      checkedCapturePage({ ...settings, logo: null })
+      const { logo } = input
+      if (logo !== undefined)
+        await operations.tenants.setCaptureLogo(
+          tenant,
+          actor,
+          logo === null ? null : Buffer.from(logo, 'base64'),
+        )
+      return capturePageView(store.read, await operations.tenants.setCapturePage(tenant, actor, settings))
     },
   },
 } satisfies Partial<TenantTable>
 
-function capturePageView(tenant: TenantRecord): CapturePageView {
-  const { company, returnOrigins, frameAncestors, consent } = capturePageSettings(tenant)
+async function capturePageView(store: StoreReader, tenant: TenantRecord): Promise<CapturePageView> {
+  const { company, returnOrigins, frameAncestors, consent, color, logo } = capturePageSettings(tenant)
+  const picture = logo && (await store.captureLogo(tenant.id))
   return {
     tenant_name: tenant.name,
     company,
     return_origins: returnOrigins,
     frame_ancestors: frameAncestors,
     consent,
+    color,
+    logo: picture ? picture.image.toString('base64') : null,
   }
 }

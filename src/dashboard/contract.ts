@@ -261,6 +261,10 @@ export interface CapturePageView {
   frame_ancestors: string[]
   /** Null for the page's own text. */
   consent: { version: string; text: string } | null
+  /** #rrggbb; null for the page's own. */
+  color: string | null
+  /** The PNG that the page shows, as base64; null for none. */
+  logo: string | null
 }
 
 /** Somebody who signs in for a tenant. */
@@ -686,6 +690,8 @@ export interface SystemView {
     name: string
     version: string
     commit: string
+    /** Of the database, as its code knows it; null for a version that does not say. */
+    schema: number | null
     since: string
     is_serving: boolean
     lease_ms: number

@@ -107,12 +107,16 @@ export class Metrics {
     this.tenants = new TenantMetrics(this.registry, tenantLimit)
     collectDefaultMetrics({ register: this.registry })
     for (const outcome of DELIVERY_OUTCOMES) this.webhooks.inc({ outcome }, 0)
+  }
+
+  /** @param schema of the database, that this version works with */
+  showBuild(schema: number): void {
     new Gauge({
       name: 'countersign_build_info',
-      help: 'The version that runs and the commit that it was built from; always 1.',
-      labelNames: ['version', 'commit'],
+      help: 'The version that runs, the commit that it was built from, and the schema that it works with; always 1.',
+      labelNames: ['version', 'commit', 'schema'],
       registers: this.registers,
-    }).set({ version: VERSION, commit: COMMIT }, 1)
+    }).set({ version: VERSION, commit: COMMIT, schema }, 1)
   }
 
   showTransport({ name, version, reason }: Transport): void {

@@ -32,6 +32,8 @@ export interface ServiceNode {
   version: string
   /** The commit that the service was built from; `unknown` where the build did not say. */
   commit: string
+  /** Of the database, as the service's code knows it; null for a version that does not say. */
+  schema: number | null
   /** Milliseconds since the Unix epoch. */
   startedAt: number
   /** Until others may take over what it holds. */

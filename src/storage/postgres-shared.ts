@@ -44,7 +44,7 @@ export class PostgresShared implements SharedStore {
 export async function listServices(pool: PostgresPool): Promise<ServiceNode[]> {
   const { rows } = await pool.query({
     name: 'nodes',
-    text: `SELECT id, name, version, started_at AS "startedAt", settings::json AS settings, master_keys::json AS "masterKeys",
+    text: `SELECT id, name, version, schema, started_at AS "startedAt", settings::json AS settings, master_keys::json AS "masterKeys",
         coalesce(build_commit, 'unknown') AS commit, coalesce(not_ready::json, '[]') AS "notReady",
         (extract(epoch FROM lease_until - clock_timestamp()) * 1000)::float8 AS "leaseMs"
       FROM node WHERE lease_until > clock_timestamp() AND name IS NOT NULL ORDER BY started_at, id`,

@@ -99,6 +99,7 @@ export async function postgresMasterKeys(url: string, options: PostgresOptions =
 export class PostgresStore implements Store {
   /** Of the service alone: commands execute nothing for a key. */
   readonly coordinator: PostgresCoordinator | null
+  readonly schema = SCHEMA
   readonly makesBackups = false
   readonly read: StoreReader
   readonly shared: PostgresShared

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import Database from 'better-sqlite3'
 import { COMMIT, VERSION } from '../version.js'
 import type { Presence, ServiceNode } from './coordinator.js'
+import { SCHEMA_VERSION } from './sqlite-migrations.js'
 
 const presenceFile = (database: string) => `${database}-service`
 
@@ -14,6 +15,7 @@ export class SqlitePresence implements Presence {
     name: `${hostname()}/${process.pid}`,
     version: VERSION,
     commit: COMMIT,
+    schema: SCHEMA_VERSION,
     startedAt: Date.now(),
     leaseMs: 0,
     settings: null,
@@ -64,7 +66,7 @@ export function sqliteServices(database: string): ServiceNode[] {
   if (!isServed(database)) return []
   try {
     const node = JSON.parse(readFileSync(presenceFile(database), 'utf8')) as ServiceNode
-    return [{ ...{ commit: 'unknown', notReady: [] }, ...node }]
+    return [{ ...{ commit: 'unknown', schema: null, notReady: [] }, ...node }]
   } catch {
     return [
       {
@@ -72,6 +74,7 @@ export function sqliteServices(database: string): ServiceNode[] {
         name: 'the service',
         version: 'unknown',
         commit: 'unknown',
+        schema: null,
         startedAt: 0,
         leaseMs: 0,
         settings: null,

@@ -44,6 +44,7 @@ interface Job {
 
 export class SqliteStore implements Store {
   readonly coordinator = null
+  readonly schema = SCHEMA_VERSION
   readonly makesBackups = true
   isCorrupt = false
   readonly read: StoreReader

@@ -290,6 +290,8 @@ export interface Store {
   readonly presence: Presence | null
   /** Services that work on the database now, the oldest first. */
   services(): Promise<ServiceNode[]>
+  /** The schema that this version's code works with. */
+  readonly schema: number
   /** Whether `backup` is how it is backed up, and not the database's own tools. */
   readonly makesBackups: boolean
   /** Sees committed state only. */

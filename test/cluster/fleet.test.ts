@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { masterKeyId } from '../../src/crypto/master-key.js'
+import { SCHEMA } from '../../src/storage/postgres-migrations.js'
 import { COMMIT, VERSION } from '../../src/version.js'
 import { poll, type Workplace, workplace } from '../support/command.js'
 import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
@@ -54,6 +55,7 @@ overPostgres(() => {
     name: expect.stringMatching(/\/\d+$/),
     version: VERSION,
     commit: COMMIT,
+    schema: SCHEMA,
     since: expect.stringMatching(/^2\d{3}-/),
     is_serving: true,
     lease_ms: expect.any(Number),

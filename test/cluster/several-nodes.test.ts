@@ -7,6 +7,7 @@ import { COMMAND_LINE } from '../../src/operations/operation.js'
 import { createLoginLink } from '../../src/tenancy/login-link.js'
 import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
+import { sampleOf } from '../support/metrics.js'
 import { oidcProvider } from '../support/oidc-provider.js'
 import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
 import { overPostgres } from '../support/postgres.js'
@@ -238,6 +239,11 @@ overPostgres(() => {
         const { port } = cluster.nodes[node]!.addresses.admin
         return (await fetch(`http://127.0.0.1:${port}/readyz`)).status
       }
+      const offset = async (node: number) => {
+        const { port } = cluster.nodes[node]!.addresses.admin
+        const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+        return sampleOf(text, 'countersign_clock_offset_seconds')
+      }
       expect([await ready(0), await ready(1)]).toEqual([200, 200])
       const { now } = Date
       try {
@@ -248,6 +254,7 @@ overPostgres(() => {
             (status) => status === 503,
           )
         expect(cluster.logText()).toContain('"ahead_ms":')
+        expect(await offset(0)).toBeCloseTo(60, 0)
       } finally {
         Date.now = now
       }

@@ -1,4 +1,5 @@
 /** The settings of the hosted capture page at the dashboard: who reads and changes them, and what is refused. */
+import sharp from 'sharp'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/operations/operation.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
@@ -21,23 +22,51 @@ const SETTINGS = {
   return_origins: ['https://shop.example.com'],
   frame_ancestors: ['https://app.example.com'],
   consent: { version: '2026-11', text: 'We compare your face.' },
+  color: '#003366',
 }
+const NOTHING_SET = {
+  company: null,
+  return_origins: [],
+  frame_ancestors: [],
+  consent: null,
+  color: null,
+  logo: null,
+}
+const logoOf = async (width: number, height: number) =>
+  (
+    await sharp({ create: { width, height, channels: 3, background: '#003366' } })
+      .png()
+      .toBuffer()
+  ).toString('base64')
 
 it('are changed by an admin of the tenant, hold for the page, and stand in the audit log with the name', async () => {
-  expect((await own.call('GET', path())).body).toEqual({
-    tenant_name: tenant.name,
-    ...{ company: null, return_origins: [], frame_ancestors: [], consent: null },
-  })
-  expect((await own.call('POST', path(), SETTINGS)).body).toEqual({ tenant_name: tenant.name, ...SETTINGS })
-  expect((await own.call('GET', path())).body).toEqual({ tenant_name: tenant.name, ...SETTINGS })
+  expect((await own.call('GET', path())).body).toEqual({ tenant_name: tenant.name, ...NOTHING_SET })
+  const saved = { tenant_name: tenant.name, ...SETTINGS, logo: null }
+  expect((await own.call('POST', path(), SETTINGS)).body).toEqual(saved)
+  expect((await own.call('GET', path())).body).toEqual(saved)
   const { store } = running.service.ledger
   expect(JSON.parse((await store.read.auditEntries(tenant.id, 0, 1000)).at(-1)!.entry)).toMatchObject({
     event: 'capture_page_changed',
     company: 'Beispielbank',
     return_origins: ['https://shop.example.com'],
     consent_version: '2026-11',
+    color: '#003366',
     actor: 'dashboard:tenant',
   })
+})
+
+it('take a logo, keep it where none is named, and lose it where it is null', async () => {
+  const shown = (await own.call('POST', path(), { ...SETTINGS, logo: await logoOf(960, 200) })).body.logo
+  expect(await sharp(Buffer.from(shown, 'base64')).metadata()).toMatchObject({ format: 'png', width: 480 })
+  expect((await own.call('POST', path(), SETTINGS)).body.logo).toBe(shown)
+  expect((await own.call('GET', path())).body.logo).toBe(shown)
+  expect((await own.call('POST', path(), { ...SETTINGS, logo: null })).body.logo).toBeNull()
+})
+
+it('keep the logo where another of the settings that come with it is refused', async () => {
+  const body = { ...SETTINGS, logo: await logoOf(20, 20), company: 'Bank\u202e' }
+  expect((await own.call('POST', path(), body)).body.code).toBe('invalid_company')
+  expect((await own.call('GET', path())).body.logo).toBeNull()
 })
 
 it.each([
@@ -48,6 +77,12 @@ it.each([
   ],
   ['another scheme', { ...SETTINGS, frame_ancestors: ['javascript:alert(1)'] }, 'invalid_origin'],
   ['a name that turns the direction of writing', { ...SETTINGS, company: 'Bank\u202e' }, 'invalid_company'],
+  ['a color that is a word', { ...SETTINGS, color: 'red' }, 'invalid_color'],
+  [
+    'a logo that is no picture',
+    { ...SETTINGS, company: 'Other', logo: Buffer.from('<svg/>').toString('base64') },
+    'invalid_logo',
+  ],
   ['a consent without a version', { ...SETTINGS, consent: { version: '', text: 'Yes.' } }, 'invalid_consent'],
 ] as const)('refuse %s, and stay as they are', async (_, body, code) => {
   const before = (await own.call('GET', path())).body

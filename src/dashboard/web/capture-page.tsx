@@ -1,14 +1,21 @@
-/** The hosted capture page of a tenant: the name people read, where it leads back to, who may frame it, and the consent, with a preview. */
+/** The hosted capture page of a tenant: name, color and logo, where it leads back to, who may frame it, and the consent, with a preview. */
 import { useEffect, useState } from 'preact/hooks'
-import type { CapturePageView } from '../contract.js'
+import type { CapturePageView, InputOf, TenantRoutes } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
+import { BrandFields } from './capture-brand-fields.js'
+import { CapturePreview } from './capture-preview.js'
 import { Card, Problem, Waiting } from './parts.js'
+import { base64Of } from './photo.js'
 import { useRights } from './session.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
+/** What the person has typed and chosen. */
 interface Fields {
   company: string
+  color: string
+  /** Address of the picture (`data:`); null for none. */
+  logo: string | null
   returnOrigins: string
   frameAncestors: string
   consentVersion: string
@@ -21,19 +28,25 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
   const [fields, setFields] = useState<Fields | null>(null)
   const [isSaved, setSaved] = useState(false)
   const { problem, isBusy, run } = useAction()
+  const [storedLogo, setStoredLogo] = useState<string | null>(null)
+  const show = (view: CapturePageView) => {
+    const shown = fieldsOf(view)
+    setFields(shown)
+    setStoredLogo(shown.logo)
+  }
   useEffect(() => {
-    if (page.value) setFields(fieldsOf(page.value))
+    if (page.value) show(page.value)
   }, [page.value])
   const submit = (event: Event) => {
     event.preventDefault()
     setSaved(false)
     void run(async () => {
-      setFields(fieldsOf(await callTenant(tenantId, 'POST /capture-page', settingsOf(fields!))))
+      show(await callTenant(tenantId, 'POST /capture-page', settingsOf(fields!, storedLogo)))
       setSaved(true)
     })
   }
   if (!fields || !page.value) return <Waiting data={page} />
-  const field = (name: keyof Fields) => ({
+  const field = (name: Exclude<keyof Fields, 'logo'>) => ({
     value: fields[name],
     readOnly: !mayAct,
     onInput: (event: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) => {
@@ -60,6 +73,15 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
           <p id="capture-company-hint" class="muted small">
             The name that people read. Empty: the tenant's name.
           </p>
+          <BrandFields
+            color={fields.color}
+            logo={fields.logo}
+            isReadOnly={!mayAct}
+            onChange={(change) => {
+              setSaved(false)
+              setFields({ ...fields, ...change })
+            }}
+          />
           <label for="capture-return">Return origins, one a line</label>
           <textarea
             id="capture-return"
@@ -113,27 +135,14 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
         </form>
       </Card>
       <Card title="Preview" hint="The first step, as a person reads it in English.">
-        <Preview fields={fields} tenantName={page.value.tenant_name} />
+        <CapturePreview
+          company={fields.company.trim() || page.value.tenant_name}
+          color={fields.color.trim().toLowerCase()}
+          logo={fields.logo}
+          consent={fields.consentText.trim()}
+          returnOrigins={lines(fields.returnOrigins)}
+        />
       </Card>
-    </div>
-  )
-}
-
-function Preview({ fields, tenantName }: { fields: Fields; tenantName: string }) {
-  const company = fields.company.trim() || tenantName
-  const text = fields.consentText.trim()
-  return (
-    <div class="capture-preview">
-      <p class="muted">{company}</p>
-      <h3>Confirm that it is you</h3>
-      {text === '' ? (
-        <p class="muted">The page's own text stands here, with the name {company}.</p>
-      ) : (
-        text.split(/\n\s*\n/).map((paragraph) => <p key={paragraph}>{paragraph}</p>)
-      )}
-      <p class="muted small">
-        Leads back to {lines(fields.returnOrigins).join(', ') || 'nowhere: add a return origin'}.
-      </p>
     </div>
   )
 }
@@ -144,9 +153,12 @@ const lines = (text: string) =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-function fieldsOf({ company, return_origins, frame_ancestors, consent }: CapturePageView): Fields {
+function fieldsOf(view: CapturePageView): Fields {
+  const { company, color, logo, return_origins, frame_ancestors, consent } = view
   return {
     company: company ?? '',
+    color: color ?? '',
+    logo: logo && `data:image/png;base64,${logo}`,
     returnOrigins: return_origins.join('\n'),
     frameAncestors: frame_ancestors.join('\n'),
     consentVersion: consent?.version ?? '',
@@ -154,7 +166,7 @@ function fieldsOf({ company, return_origins, frame_ancestors, consent }: Capture
   }
 }
 
-function settingsOf(fields: Fields): Omit<CapturePageView, 'tenant_name'> {
+function settingsOf(fields: Fields, storedLogo: string | null): InputOf<TenantRoutes['POST /capture-page']> {
   const [company, text, version] = [fields.company, fields.consentText, fields.consentVersion].map((one) =>
     one.trim(),
   )
@@ -163,5 +175,7 @@ function settingsOf(fields: Fields): Omit<CapturePageView, 'tenant_name'> {
     return_origins: lines(fields.returnOrigins),
     frame_ancestors: lines(fields.frameAncestors),
     consent: text ? { version: version!, text } : null,
+    color: fields.color.trim().toLowerCase() || null,
+    ...(fields.logo === storedLogo ? {} : { logo: fields.logo && base64Of(fields.logo) }),
   }
 }

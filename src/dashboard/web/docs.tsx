@@ -60,6 +60,22 @@ const accessible = ({ React }: { React: React }) => ({
         React.createElement('h2', { className: 'for-readers' }, 'Endpoints'),
         React.createElement(Operations, props),
       ),
+    // The heading of a webhook stands between "Webhooks" (level 2) and the headings of its parts (level 4).
+    operation: (Operation: unknown) => (props: { operation: { get: (name: string) => string } }) =>
+      React.createElement(
+        React.Fragment,
+        null,
+        props.operation.get('tag') === 'webhooks' &&
+          React.createElement('h3', { className: 'for-readers' }, `Webhook ${props.operation.get('path')}`),
+        React.createElement(Operation, props),
+      ),
+    // "Schemas" is a chapter like "Endpoints" and "Webhooks", and the renderer makes it a heading of level 4.
+    Models: (Models: unknown) => (props: unknown) =>
+      React.createElement(
+        'div',
+        { ref: (chapter: Element | null) => chapter?.querySelector('h4')?.setAttribute('aria-level', '2') },
+        React.createElement(Models, props),
+      ),
     TextArea: (Area: unknown) => (props: object) =>
       React.createElement(Area, { 'aria-label': 'Request body', ...props }),
     DeepLink: () => (props: { text: unknown }) => React.createElement('span', null, props.text),
