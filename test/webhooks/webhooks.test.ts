@@ -271,7 +271,6 @@ describe('a delivery that is not taken', () => {
     expect(total).toBeGreaterThan(0.9 * DAY_MS)
     expect(total).toBeLessThan(1.1 * DAY_MS)
     answer = { status: 200 }
-    const { id } = (await deliveries())[0]!
     await webhooks().redeliver(await record(), COMMAND_LINE, id)
     await settled('delivered')
     expect(received.at(-1)!.event).toEqual(received[0]!.event)
