@@ -10,7 +10,7 @@ import {
   describeUnreached,
   gradeOf,
 } from '../models/pack/pack-grade.js'
-import { AuditWalk, auditWalkStatus } from './audit-walk.js'
+import { AuditWalk, auditBreak, auditWalkStatus } from './audit-walk.js'
 import { Engine } from './biometrics/engine/engine.js'
 import { type Clock, DAY_MS, HOUR_MS, SECOND_MS, systemClock } from './clock.js'
 import { ClockWatch } from './clock-watch.js'
@@ -65,6 +65,7 @@ import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from './subjects/attempt-
 import { NO_CAPTURES, StoredCaptures } from './subjects/capture-memory.js'
 import { CaptureSessionBook } from './subjects/capture-session-book.js'
 import { ChallengeBook } from './subjects/challenge-book.js'
+import { foreignReferences } from './subjects/foreign-references.js'
 import { LocalRateLimiter, type RateLimiter } from './tenancy/rate-limiter.js'
 import { SharedRateLimiter } from './tenancy/shared-rate-limiter.js'
 import { EngineRecogniser } from './v1/engine-recogniser.js'
@@ -472,6 +473,7 @@ export class Service {
       issuer: () => this.url(environment),
       engineHealth: () => engine.health(),
       capturePage: () => this.capturePage,
+      auditBreak: (tenantId) => auditBreak(this.ledger, tenantId),
       sandboxUsers: new SandboxUsers(parts.clock, parts.config.sandboxUsers),
     })
     return new ApiServer({
@@ -528,6 +530,11 @@ export class Service {
     return grade === 'production'
       ? null
       : `The model pack ${engine.pack.modelId} is of evaluation grade at a false match rate of ${config.fmr}: \`countersign doctor\` says why.`
+  }
+
+  /** What the operator should know of users who were enrolled with another pack, sentences; null where there are none. */
+  referenceWarning(): Promise<string | null> {
+    return foreignReferences(this.ledger.store.read, this.engine.pack.modelId)
   }
 
   /** A sentence for each tenant whose contract names a rate that the pack does not reach, as after a change of the pack. */

@@ -1,8 +1,9 @@
-import { open, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/client.js'
 import { type Workplace, workplace } from '../support/command.js'
+import { damageTable } from '../support/damage.js'
 import { validSignatures } from '../support/trust.js'
 
 let place: Workplace
@@ -39,18 +40,7 @@ function tamper(sql: string, ...values: unknown[]): void {
 describe('audit verify', () => {
   it('says of a damaged database where the way out stands, without a stack', async () => {
     await createAudited('acme')
-    const file = place.path('countersign.db')
-    const database = new Database(file)
-    database.pragma('wal_checkpoint(TRUNCATE)')
-    const pages = database.prepare(
-      "SELECT rootpage FROM sqlite_schema WHERE tbl_name = 'audit' AND rootpage > 0",
-    )
-    const roots = pages.pluck().all() as number[]
-    const size = database.pragma('page_size', { simple: true }) as number
-    database.close()
-    const handle = await open(file, 'r+')
-    for (const root of roots) await handle.write(Buffer.alloc(size, 0xff), 0, size, (root - 1) * size)
-    await handle.close()
+    damageTable(place.path('countersign.db'), 'audit')
     const { code, stderr } = await place.run(['audit', 'verify'])
     expect(code).toBe(1)
     expect(stderr).toContain('SQLITE_CORRUPT')
