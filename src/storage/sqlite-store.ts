@@ -9,6 +9,7 @@ import type { Connection, Statement } from './connection.js'
 import type { ServiceNode } from './coordinator.js'
 import { removeDatabase, separateKeys } from './sqlite-backup.js'
 import { SqliteCheckpointer } from './sqlite-checkpointer.js'
+import { integrityIssues, isDamage } from './sqlite-integrity.js'
 import { assertOurs, migrate, SCHEMA_VERSION, schemaVersion } from './sqlite-migrations.js'
 import { SqlitePresence, sqliteServices } from './sqlite-presence.js'
 import { storeReader, storeTransaction } from './statements.js'
@@ -288,6 +289,8 @@ export class SqliteStore implements Store {
       const separated = separateKeys(partial, keysFile)
       moveIntoPlace(partial, file)
       return separated
+    } catch (error) {
+      throw this.translate(error)
     } finally {
       removeDatabase(partial)
     }
@@ -312,12 +315,11 @@ export class SqliteStore implements Store {
   }
 
   async check(): Promise<string[]> {
-    const rows = this.reader.pragma('integrity_check') as Array<{ integrity_check: string }>
+    const issues = integrityIssues(this.reader)
+    // The rows of a damaged table cannot be compared.
+    if (issues.length > 0) return issues
     const broken = this.reader.pragma('foreign_key_check') as Array<{ table: string }>
-    return [
-      ...rows.map((row) => row.integrity_check).filter((line) => line !== 'ok'),
-      ...broken.map(({ table }) => `dangling foreign key in ${table}`),
-    ]
+    return broken.map(({ table }) => `dangling foreign key in ${table}`)
   }
 
   async close(): Promise<void> {
@@ -418,12 +420,11 @@ function isBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
 }
 
-const CORRUPT = /^SQLITE_(CORRUPT|NOTADB)/
 const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
 
 /** SQLite's own errors become ours here; anything else is the caller's and passes through. */
 function translate(error: unknown): unknown {
-  if (error instanceof Database.SqliteError && CORRUPT.test(error.code))
+  if (error instanceof Database.SqliteError && isDamage(error))
     return new StoreCorruptError(`SQLite: ${error.code} ${error.message}`, { cause: error })
   if (error instanceof Database.SqliteError && UNAVAILABLE.test(error.code))
     return new StoreUnavailableError(`SQLite: ${error.code}`, { cause: error })

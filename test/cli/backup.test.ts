@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { peekBackups } from '../../src/storage/sqlite-peek.js'
 import { apiClient } from '../support/client.js'
 import { type Workplace, workplace } from '../support/command.js'
+import { damageTable } from '../support/damage.js'
 import { base64, face } from '../support/faces.js'
 
 let place: Workplace
@@ -61,6 +63,21 @@ describe('backup', () => {
       action: 'login',
     })
     expect(verified.body).toMatchObject({ verdict: 'approved' })
+  })
+
+  it('refuses a damaged database: no copy, no new keys, no time of a backup', async () => {
+    await createTenant('acme')
+    const keys = place.path('countersign.keys')
+    await writeFile(keys, 'the keys from before')
+    damageTable(place.path('countersign.db'), 'audit')
+    const { code, stdout, stderr } = await place.run(['backup', place.path('copy.db')])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('docs/operations/runbooks.md#database_corrupt')
+    expect(stderr).not.toMatch(/^ +at /m)
+    expect(existsSync(place.path('copy.db'))).toBe(false)
+    expect(existsSync(place.path('copy.db.partial'))).toBe(false)
+    expect(await readFile(keys, 'utf8')).toBe('the keys from before')
+    expect(peekBackups(place.path('countersign.db'))).toMatchObject({ lastBackupAt: null })
   })
 
   it('never overwrites a file', async () => {
@@ -129,6 +146,24 @@ describe('restore', () => {
     })
     expect((await place.run(['restore', old, '--keys', kept], env)).code).toBe(0)
     expect((await place.run(['tenant', 'list', '--json'], env)).json).toHaveLength(1)
+  })
+
+  it('refuses a damaged copy and leaves nothing behind', async () => {
+    await createTenant('acme')
+    const copy = place.path('copy.db')
+    expect((await place.run(['backup', copy])).code).toBe(0)
+    damageTable(copy, 'audit')
+    const env = { COUNTERSIGN_DATABASE: `sqlite:${place.path('there', 'countersign.db')}` }
+    const { code, error } = await place.run(['restore', copy, '--json'], env)
+    expect({ code, error }).toMatchObject({
+      code: 1,
+      error: {
+        code: 'damaged_backup',
+        message: expect.stringContaining('docs/operations/runbooks.md#database_corrupt'),
+      },
+    })
+    expect(existsSync(place.path('there', 'countersign.db'))).toBe(false)
+    expect(existsSync(place.path('there', 'countersign.db.partial'))).toBe(false)
   })
 
   it('needs the master key of the backup, and leaves nothing behind without it', async () => {
