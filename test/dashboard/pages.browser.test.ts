@@ -75,6 +75,8 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
         await loaded(page)
         expect([path, ...(await violations(page))]).toEqual([path])
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+        const [title] = (await page.getByRole('heading', { level: 1 }).innerText()).split(/\s*·/)
+        expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).not.toContain(title!.trim())
       }
       expect(errors).toEqual([])
       await page.context().close()

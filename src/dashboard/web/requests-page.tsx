@@ -82,7 +82,7 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
           Refresh
         </button>
       </div>
-      <Card title="Requests" hint={page.value && keptText(page.value.kept)}>
+      <Card title="Latest requests" hint={page.value && keptText(page.value.kept)}>
         <Filters
           key={JSON.stringify(query)}
           tenantId={tenantId}
@@ -90,7 +90,7 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
           query={query}
           onChange={apply}
         />
-        <Problem message={page.error} />
+        <Problem message={page.error} onRetry={page.reload} />
         {!page.value ? (
           !page.error && <Loading />
         ) : query.subject === NOBODY ? (
@@ -319,7 +319,7 @@ function Outcome({ request: { verdict, code, status, is_replay } }: { request: R
         <Badge tone={verdict === 'approved' ? 'good' : 'bad'}>{verdict}</Badge>
       ) : (
         <Badge tone={status >= 400 ? 'warn' : 'plain'}>
-          {status >= 400 ? `refused, ${status}` : `done, ${status}`}
+          {status >= 400 ? `refused (status ${status})` : `done (status ${status})`}
         </Badge>
       )}
       {code && <span class="muted small"> {code}</span>}
