@@ -16,7 +16,7 @@ import { describeDatabase, hasDatabase, masterKeysOf, schemas } from '../storage
 import { SchemaOutdatedError } from '../storage/store.js'
 import { foreignReferences } from '../subjects/foreign-references.js'
 import type { Finding } from './doctor-finding.js'
-import { using } from './ledger.js'
+import { assertNotEmpty, using } from './ledger.js'
 import { counted } from './style.js'
 import { modelToServe, packObstacle } from './trials.js'
 
@@ -111,6 +111,7 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
 export async function checkDatabase(config: Config): Promise<Finding> {
   const check = 'database'
   try {
+    assertNotEmpty(config)
     const { found, own } = await schemas(config)
     if (found === 0)
       return {

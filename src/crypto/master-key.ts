@@ -1,11 +1,11 @@
 /** The master key: where it comes from, and what it is known by. */
 import { execFileSync } from 'node:child_process'
 import { hkdfSync, randomBytes } from 'node:crypto'
-import { chownSync, constants, readFileSync, rmSync, statSync } from 'node:fs'
+import { constants, readFileSync, rmSync, statSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Config, ConfigError } from '../config.js'
-import { createDurably, replaceDurably } from '../durable-file.js'
+import { createDurably, giveToOwnerOf, replaceDurably } from '../durable-file.js'
 
 const MASTER_KEY_BYTES = 32
 
@@ -85,12 +85,11 @@ export function nextKeyFile(file: string): string {
 
 /** @throws Error of the file system */
 export function offerKeyFile(file: string, masterKey: Buffer): void {
-  const { uid, gid } = statSync(file)
   const next = nextKeyFile(file)
   rmSync(next, { force: true })
   createDurably(next, keyText(masterKey))
   // As the key file itself will be replaced: its owner stays the same.
-  if (process.getuid?.() === 0) chownSync(next, uid, gid)
+  giveToOwnerOf(file, next)
 }
 
 export function withdrawKeyFile(file: string): void {
@@ -118,6 +117,7 @@ async function tryKeyFile(file: string): Promise<Buffer | null> {
 export function keepKeyFile(file: string, masterKey: Buffer): string {
   const kept = keptKeyFile(file, masterKeyId(masterKey))
   createDurably(kept, keyText(masterKey))
+  giveToOwnerOf(file, kept)
   return kept
 }
 

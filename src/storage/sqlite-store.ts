@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { isThere } from '../config/is-there.js'
-import { makeFolder, moveIntoPlace } from '../durable-file.js'
+import { makeFolder, makeForOwnerOfFolder, moveIntoPlace } from '../durable-file.js'
 import type { Connection, Statement } from './connection.js'
 import type { ServiceNode } from './coordinator.js'
 import { removeDatabase, separateKeys } from './sqlite-backup.js'
@@ -97,6 +97,7 @@ export class SqliteStore implements Store {
     try {
       makeFolder(dirname(file))
       if (serving || migrating) claim = claimDatabase(file)
+      makeForOwnerOfFolder(file)
       writer = new Database(file, { timeout: LOCK_PATIENCE_MS })
       // Before the first change: a file that is refused stays as it was.
       assertOurs(writer)
@@ -363,6 +364,7 @@ export function sqliteSchemas(file: string): { found: number; own: number } {
  */
 export function claimDatabase(file: string): Database.Database {
   // A command that asks whether somebody serves reads this file for a moment.
+  makeForOwnerOfFolder(`${file}-serving`)
   const claim = new Database(`${file}-serving`, { timeout: CLAIM_PATIENCE_MS })
   try {
     claim.exec('BEGIN EXCLUSIVE')

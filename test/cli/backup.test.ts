@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { chownSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { peekBackups } from '../../src/storage/sqlite-peek.js'
@@ -93,6 +93,36 @@ describe('backup', () => {
     expect(stderr).toMatch(/^error: [^\n]+\n$/)
   })
 })
+
+/** The user "nobody" of most systems. */
+const NOBODY = 65_534
+
+it.runIf(process.getuid?.() === 0)(
+  'files that root makes belong to the owner of the data folder',
+  async () => {
+    const assertOwned = (folder: string) => {
+      for (const name of ['', ...readdirSync(folder)])
+        expect({ name, uid: statSync(`${folder}/${name}`).uid }).toEqual({ name, uid: NOBODY })
+    }
+    chownSync(place.dataDir, NOBODY, NOBODY)
+    await createTenant('acme')
+    expect((await place.run(['keys', 'rotate-master'])).code).toBe(0)
+    expect((await place.run(['migrate'])).code).toBe(0)
+    expect(existsSync(place.path('countersign.db'))).toBe(true)
+    assertOwned(place.dataDir)
+    const backups = await workplace()
+    try {
+      const copy = backups.path('copy.db')
+      expect((await place.run(['backup', copy])).code).toBe(0)
+      const env = { COUNTERSIGN_DATABASE: `sqlite:${place.path('new', 'folder', 'countersign.db')}` }
+      expect((await place.run(['restore', copy], env)).code).toBe(0)
+      assertOwned(place.path('new'))
+      assertOwned(place.path('new', 'folder'))
+    } finally {
+      await backups.dispose()
+    }
+  },
+)
 
 describe('restore', () => {
   it('loses in an older backup who was erased before the latest', async () => {
